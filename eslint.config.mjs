@@ -1,0 +1,16 @@
+import tseslint from "typescript-eslint";
+
+export default tseslint.config(
+  { ignores: ["artifacts/**", "cache/**", "coverage/**", "node_modules/**", "ignition/deployments/**"] },
+  ...tseslint.configs.recommendedTypeChecked,
+  {
+    languageOptions: {
+      parserOptions: {
+        projectService: { allowDefaultProject: ["eslint.config.mjs", "scripts/setup.mjs"] },
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+  },
+  { files: ["test/**"], rules: { "@typescript-eslint/no-unused-expressions": "off" } },
+  { files: ["**/*.mjs"], ...tseslint.configs.disableTypeChecked },
+);

@@ -1,0 +1,87 @@
+/**
+ * Element types. Codes are those of ONNX's `TensorProto.DataType`, so that a type byte means the
+ * same thing in a model, in an encoded step and on chain.
+ */
+export const DType = {
+  float32: 1,
+  uint8: 2,
+  int8: 3,
+  uint16: 4,
+  int16: 5,
+  int32: 6,
+  int64: 7,
+  bool: 9,
+  uint32: 12,
+  uint64: 13,
+} as const;
+
+export type DTypeName = keyof typeof DType;
+export type DType = (typeof DType)[DTypeName];
+
+type Layout = { name: DTypeName; bytes: number; kind: "float" | "signed" | "unsigned" | "bool" };
+
+const LAYOUTS: Record<number, Layout> = {
+  1: { name: "float32", bytes: 4, kind: "float" },
+  2: { name: "uint8", bytes: 1, kind: "unsigned" },
+  3: { name: "int8", bytes: 1, kind: "signed" },
+  4: { name: "uint16", bytes: 2, kind: "unsigned" },
+  5: { name: "int16", bytes: 2, kind: "signed" },
+  6: { name: "int32", bytes: 4, kind: "signed" },
+  7: { name: "int64", bytes: 8, kind: "signed" },
+  9: { name: "bool", bytes: 1, kind: "bool" },
+  12: { name: "uint32", bytes: 4, kind: "unsigned" },
+  13: { name: "uint64", bytes: 8, kind: "unsigned" },
+};
+
+/** Whether `code` is an element type that Refute executes. */
+export function isDType(code: number): code is DType {
+  return code in LAYOUTS;
+}
+
+function layout(dtype: DType): Layout {
+  return LAYOUTS[dtype]!;
+}
+
+export const dtypeName = (dtype: DType): DTypeName => layout(dtype).name;
+/** Bytes of one element. Every size divides the 512-byte chunk, so no element crosses a chunk. */
+export const dtypeBytes = (dtype: DType): number => layout(dtype).bytes;
+export const isFloat = (dtype: DType): boolean => layout(dtype).kind === "float";
+export const isSigned = (dtype: DType): boolean => layout(dtype).kind === "signed";
+export const isInteger = (dtype: DType): boolean => layout(dtype).kind === "signed" || layout(dtype).kind === "unsigned";
+
+/**
+ * A *word* is one element as a bigint, the same number the EVM verifier holds: float32 as its 32 bits
+ * (0 .. 2^32-1), integers as their value (negative for signed types), bool as 0n or 1n.
+ */
+export type Word = bigint;
+
+const FLOAT32_NAN = 0x7fc00000n;
+
+/** One zero, one NaN: -0 becomes +0 and every NaN becomes 0x7fc00000; a bool byte other than 0 is 1. */
+export function canonicalWord(raw: bigint, dtype: DType): Word {
+  if (dtype === DType.float32) {
+    if (raw === 0x80000000n) return 0n;
+    return (raw & 0x7fffffffn) > 0x7f800000n ? FLOAT32_NAN : raw;
+  }
+  return dtype === DType.bool ? (raw === 0n ? 0n : 1n) : raw;
+}
+
+/** Reads element `index` of a little-endian tensor, canonicalised. */
+export function readWord(bytes: Uint8Array, index: number, dtype: DType): Word {
+  const size = dtypeBytes(dtype);
+  const at = index * size;
+  if (index < 0 || at + size > bytes.length) throw new RangeError(`element ${index} is outside a tensor of ${bytes.length / size} elements`);
+  let raw = 0n;
+  for (let k = size - 1; k >= 0; k--) raw = (raw << 8n) | BigInt(bytes[at + k]!);
+  return canonicalWord(isSigned(dtype) ? BigInt.asIntN(size * 8, raw) : raw, dtype);
+}
+
+/** Writes a word as element `index`, little-endian. */
+export function writeWord(bytes: Uint8Array, index: number, dtype: DType, word: Word): void {
+  const size = dtypeBytes(dtype);
+  let raw = BigInt.asUintN(size * 8, word);
+  for (let k = 0; k < size; k++) {
+    bytes[index * size + k] = Number(raw & 0xffn);
+    raw >>= 8n;
+  }
+}
