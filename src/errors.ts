@@ -1,0 +1,12 @@
+/** What every error of Refute's own has: a stable code, a message that names the input, and what to do. */
+export abstract class RefuteError extends Error {
+  /** Stable, machine-readable name, e.g. `MODEL_TRUNCATED`. */
+  abstract readonly code: string;
+  /** Whether the same call may succeed later without the user changing anything (an RPC outage, say). */
+  readonly retryable: boolean = false;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
