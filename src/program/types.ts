@@ -1,0 +1,83 @@
+import type { DType } from "../numerics/dtype.ts";
+import type { Op } from "./operations.ts";
+
+/** A 32-byte hash as 0x and 64 lower-case hexadecimal digits. */
+export type Hash = `0x${string}`;
+
+/** What a step reads: a job input, a constant (by tensor root) or an earlier step. `count` is in elements. */
+export type TensorRef =
+  | { kind: "input"; index: number; dtype: DType; count: number }
+  | { kind: "constant"; root: Hash; dtype: DType; count: number }
+  | { kind: "step"; index: number; dtype: DType; count: number };
+
+/** One axis of a view: the coordinate `(base + sum(coeff * digit) [+ index]) / div`, bounded by `extent`. */
+export type Axis = {
+  extent: number;
+  /** In elements of the input. */
+  stride: number;
+  base: number;
+  /** 1, or a divisor that must divide the coordinate exactly (else the read gives the fill value). */
+  div: number;
+  /** The number of an earlier read of the same list whose integer value is added to the coordinate. */
+  indirect?: number;
+  coeffs: readonly { digit: number; coeff: number }[];
+};
+
+/** How one input is read for given digits (docs/program.md, "View"). */
+export type View = { input: number; fill: bigint; axes: readonly Axis[] };
+
+/** Operands are slot numbers; unused ones are 0. For `cast`, b is the target type; for `digit`, a is the digit. */
+export type Instruction = { op: Op; dtype: DType; a: number; b: number; c: number };
+
+export const Reduce = {
+  none: 0,
+  sum: 1,
+  dot: 2,
+  max: 3,
+  min: 4,
+  argmax: 5,
+  argmin: 6,
+  argmaxLast: 7,
+  argminLast: 8,
+  last: 9,
+} as const;
+export type ReduceName = keyof typeof Reduce;
+export type Reduce = (typeof Reduce)[ReduceName];
+
+export type Constant = { dtype: DType; value: bigint };
+
+/** The one general form: out[i] = epilogue(reduce over r of term(reads(i, r)), reads(i)). */
+export type Step = {
+  /** Type and element count of the tensor that the step writes; count = product of outDigits. */
+  dtype: DType;
+  count: number;
+  inputs: readonly TensorRef[];
+  outDigits: readonly number[];
+  redDigits: readonly number[];
+  reduce: Reduce;
+  /** The operand type of the reduction; undefined if and only if reduce is none. */
+  reduceType?: DType;
+  constants: readonly Constant[];
+  termReads: readonly View[];
+  epilogueReads: readonly View[];
+  term: { code: readonly Instruction[]; outA: number; outB: number };
+  epilogue: { code: readonly Instruction[]; out: number };
+};
+
+/** A checkpoint: the tensor of `step`, with the range of steps `[first .. step]` that its interior tree covers. */
+export type Checkpoint = { first: number; step: number };
+
+export type Program = {
+  inputs: readonly { dtype: DType; count: number }[];
+  steps: readonly Step[];
+  checkpoints: readonly Checkpoint[];
+  /** For each output, the number of its checkpoint. */
+  outputs: readonly number[];
+  /** Estimated gas of the largest step proof. */
+  maxStepGas: number;
+};
+
+/** Terms to evaluate: the sum over steps of outputs x reduction size. */
+export function programWork(steps: readonly Step[]): bigint {
+  return steps.reduce((sum, s) => sum + BigInt(s.count) * s.redDigits.reduce((p, r) => p * BigInt(r), 1n), 0n);
+}
