@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+/// @notice Opened chunks of one tensor (docs/program.md, "multiproof").
+/// @param indices Strictly increasing chunk numbers, each below the tensor's chunk count.
+/// @param chunks The chunks, 512 bytes each, in the order of `indices`.
+/// @param siblings The multiproof's siblings, in the order in which they are consumed.
+struct ChunkOpening {
+    uint256[] indices;
+    bytes chunks;
+    bytes32[] siblings;
+}
+
+/// @title Recomputes one element of one step of a program.
+interface IStepVerifier {
+    /// @notice The exact value of one output element of a step.
+    /// @dev Total over data: for every well-formed step body and every content of the opened chunks it returns a value. Reverts only for a
+    /// malformed body, an opening that does not prove its chunks under the given root, or a needed chunk that was not opened.
+    /// @param body The encoded step (docs/program.md, "Step body").
+    /// @param element The flat index of the output element.
+    /// @param inputRoots The authenticated tensor root of each of the step's inputs, in order (zero for a constant: its root is in the body).
+    /// @param openings One opening an input, in order (empty for an input that the element does not read).
+    /// @return word The value: a float32's 32 bits, or an integer's two's complement in 256 bits.
+    function evaluate(
+        bytes calldata body,
+        uint256 element,
+        bytes32[] calldata inputRoots,
+        ChunkOpening[] calldata openings
+    ) external view returns (uint256 word);
+}

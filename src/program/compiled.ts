@@ -1,0 +1,17 @@
+import type { DType } from "../numerics/dtype.ts";
+import type { Hash, Program } from "./types.ts";
+
+/** A named tensor of a compiled model, in ONNX's shape and row-major order. */
+export type TensorInfo = { name: string; dtype: DType; shape: readonly number[] };
+
+/** What the compiler gives: the committed program, its constants, and local knowledge that is not committed. */
+export type CompiledModel = {
+  program: Program;
+  programRoot: Hash;
+  /** Constant tensors by their root: canonical, little-endian, row-major. */
+  constants: ReadonlyMap<Hash, Uint8Array>;
+  inputs: readonly TensorInfo[];
+  outputs: readonly TensorInfo[];
+  /** For each step, the ONNX node that it computes last and the operators that it fuses, for people to read. */
+  origins: readonly { node: string; operator: string }[];
+};
