@@ -47,7 +47,8 @@ export const dtypeName = (dtype: DType): DTypeName => layout(dtype).name;
 export const dtypeBytes = (dtype: DType): number => layout(dtype).bytes;
 export const isFloat = (dtype: DType): boolean => layout(dtype).kind === "float";
 export const isSigned = (dtype: DType): boolean => layout(dtype).kind === "signed";
-export const isInteger = (dtype: DType): boolean => layout(dtype).kind === "signed" || layout(dtype).kind === "unsigned";
+export const isInteger = (dtype: DType): boolean =>
+  layout(dtype).kind === "signed" || layout(dtype).kind === "unsigned";
 
 /**
  * A *word* is one element as a bigint, the same number the EVM verifier holds: float32 as its 32 bits
@@ -70,7 +71,8 @@ export function canonicalWord(raw: bigint, dtype: DType): Word {
 export function readWord(bytes: Uint8Array, index: number, dtype: DType): Word {
   const size = dtypeBytes(dtype);
   const at = index * size;
-  if (index < 0 || at + size > bytes.length) throw new RangeError(`element ${index} is outside a tensor of ${bytes.length / size} elements`);
+  if (index < 0 || at + size > bytes.length)
+    throw new RangeError(`element ${index} is outside a tensor of ${bytes.length / size} elements`);
   let raw = 0n;
   for (let k = size - 1; k >= 0; k--) raw = (raw << 8n) | BigInt(bytes[at + k]!);
   return canonicalWord(isSigned(dtype) ? BigInt.asIntN(size * 8, raw) : raw, dtype);

@@ -1,5 +1,6 @@
+import type { Hash } from "../merkle/hash.ts";
 import type { DType } from "../numerics/dtype.ts";
-import type { Hash, Program } from "./types.ts";
+import type { Program } from "./types.ts";
 
 /** A named tensor of a compiled model, in ONNX's shape and row-major order. */
 export type TensorInfo = { name: string; dtype: DType; shape: readonly number[] };

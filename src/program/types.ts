@@ -1,8 +1,6 @@
+import type { Hash } from "../merkle/hash.ts";
 import type { DType } from "../numerics/dtype.ts";
 import type { Op } from "./operations.ts";
-
-/** A 32-byte hash as 0x and 64 lower-case hexadecimal digits. */
-export type Hash = `0x${string}`;
 
 /** What a step reads: a job input, a constant (by tensor root) or an earlier step. `count` is in elements. */
 export type TensorRef =

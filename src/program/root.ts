@@ -1,0 +1,24 @@
+import { fromHash, sha256, toHash, type Hash } from "../merkle/hash.ts";
+import { MerkleList } from "../merkle/list.ts";
+import { checkpointLeaf, encodeHeader, stepLeaf } from "./encode.ts";
+import type { Program } from "./types.ts";
+
+/** What commits to a program, with the trees that open it. */
+export type ProgramCommitment = {
+  header: Uint8Array;
+  steps: MerkleList;
+  checkpoints: MerkleList;
+  programRoot: Hash;
+};
+
+/** `programRoot = H(0x00 || header || stepsRoot || checkpointsRoot)` and the trees under it. */
+export function commitProgram(program: Program): ProgramCommitment {
+  const header = encodeHeader(program);
+  const steps = new MerkleList(Buffer.concat(program.steps.map(stepLeaf)));
+  const checkpoints = new MerkleList(Buffer.concat(program.checkpoints.map(checkpointLeaf)));
+  const programRoot = toHash(sha256(Buffer.of(0), header, fromHash(steps.root), fromHash(checkpoints.root)));
+  return { header, steps, checkpoints, programRoot };
+}
+
+/** The root of a program: what a job names. */
+export const programRoot = (program: Program): Hash => commitProgram(program).programRoot;
