@@ -53,7 +53,6 @@ const INTEGER: Partial<Record<OpName, IntegerOp>> = {
   fmod: integer.fmod,
   min: integer.min,
   max: integer.max,
-  pow: integer.pow,
   neg: (a, _, dtype) => integer.neg(a, dtype),
   abs: (a, _, dtype) => integer.abs(a, dtype),
   sign: (a, _, dtype) => integer.sign(a, dtype),

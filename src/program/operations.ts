@@ -61,7 +61,7 @@ const TABLE: readonly (readonly [OpName, Signature["arity"], Signature["accepts"
   ["fmod", 2, number],
   ["min", 2, number],
   ["max", 2, number],
-  ["pow", 2, number],
+  ["pow", 2, isFloat],
   ["neg", 1, number],
   ["abs", 1, number],
   ["sign", 1, number],
