@@ -10,7 +10,8 @@ export function sha256(...parts: readonly Uint8Array[]): Buffer {
   return hash.digest();
 }
 
-export const toHash = (bytes: Uint8Array): Hash => `0x${Buffer.from(bytes).toString("hex")}`;
+export const toHex = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(bytes).toString("hex")}`;
+export const toHash: (bytes: Uint8Array) => Hash = toHex;
 export const fromHash = (hash: Hash): Buffer => Buffer.from(hash.slice(2), "hex");
 
 const zeros: Buffer[] = [Buffer.alloc(32)];

@@ -1,4 +1,4 @@
-import { toHash, type Hash } from "../merkle/hash.ts";
+import { toHex, type Hash } from "../merkle/hash.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import { CHUNK_BYTES, chunkOf } from "../merkle/tensor.ts";
 import { dtypeBytes, readWord, type Word } from "../numerics/dtype.ts";
@@ -15,7 +15,7 @@ export type OpenableTensor = { bytes: Uint8Array; tree: () => MerkleList };
 export function openChunks({ bytes, tree }: OpenableTensor, indices: readonly number[]): ChunkOpening {
   if (indices.length === 0) return { indices: [], chunks: "0x", siblings: [] };
   const chunks = Buffer.concat(indices.map((index) => chunkOf(bytes, index)));
-  return { indices: indices.map(BigInt), chunks: toHash(chunks), siblings: tree().multiproof(indices) };
+  return { indices: indices.map(BigInt), chunks: toHex(chunks), siblings: tree().multiproof(indices) };
 }
 
 /** What one element's proof opens, and the exact value. */
