@@ -1,0 +1,165 @@
+import { expect } from "chai";
+import { toHex } from "../../src/merkle/hash.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import { decodeStepBody } from "../../src/program/decode.ts";
+import { encodeHeader, encodeStepBody } from "../../src/program/encode.ts";
+import { ProgramFormatError } from "../../src/program/errors.ts";
+import { Op } from "../../src/program/operations.ts";
+import { commitProgram } from "../../src/program/root.ts";
+import { Reduce, type Program, type Step } from "../../src/program/types.ts";
+import { validateProgram, validateStep } from "../../src/program/validate.ts";
+
+const f32 = DType.float32;
+const axis = (digit: number, extent: number, stride: number) => ({
+  extent,
+  stride,
+  base: 0,
+  div: 1,
+  coeffs: [{ digit, coeff: 1 }],
+});
+
+/** out[m] = relu(sum_k x[m,k] * w[k] + 1), 3 x 2. */
+const product: Step = {
+  dtype: f32,
+  count: 3,
+  inputs: [
+    { kind: "input", index: 0, dtype: f32, count: 6 },
+    { kind: "constant", root: `0x${"ab".repeat(32)}`, dtype: f32, count: 2 },
+  ],
+  outDigits: [3],
+  redDigits: [2],
+  reduce: Reduce.dot,
+  reduceType: f32,
+  constants: [
+    { dtype: f32, value: 0x3f800000n },
+    { dtype: f32, value: 0n },
+  ],
+  termReads: [
+    { input: 0, fill: 0n, axes: [axis(0, 3, 2), axis(1, 2, 1)] },
+    { input: 1, fill: 0n, axes: [axis(1, 2, 1)] },
+  ],
+  epilogueReads: [],
+  term: { code: [], outA: 0, outB: 1 },
+  epilogue: {
+    code: [
+      { op: Op.add, dtype: f32, a: 0, b: 1, c: 0 },
+      { op: Op.max, dtype: f32, a: 3, b: 2, c: 0 },
+    ],
+    out: 4,
+  },
+};
+
+const program: Program = {
+  inputs: [{ dtype: f32, count: 6 }],
+  steps: [product],
+  checkpoints: [{ first: 0, step: 0 }],
+  outputs: [0],
+  maxStepGas: 500_000,
+};
+
+describe("program encoding", () => {
+  it("encodeStepBody_matchesTheDocumentedLayout", () => {
+    const view = (input: string, ...axes: string[]) => `${input}${"00".repeat(8)}0${axes.length}${axes.join("")}`;
+    const ax = (extent: string, stride: string, digit: string) =>
+      `000000${extent}000000${stride}0000000000000001ff01${digit}00000001`;
+    const expected = [
+      "02", // inputs
+      "0001000000000000000600000000",
+      "01010000000000000002" + "ab".repeat(32),
+      "0100000003", // out digits
+      "0100000002", // reduction digits
+      "0201", // dot, float32
+      "02" + "01000000003f800000" + "010000000000000000", // constants
+      "02" + view("00", ax("03", "02", "00"), ax("02", "01", "01")) + view("01", ax("02", "01", "01")), // term reads
+      "00", // epilogue reads
+      "00" + "0001", // term
+      "02" + "1001000100" + "1701030200" + "04", // epilogue
+    ].join("");
+    expect(toHex(encodeStepBody(product))).to.equal(`0x${expected}`);
+  });
+
+  it("decodeStepBody_ofEncoding_givesTheStepBack", () => {
+    expect(decodeStepBody(encodeStepBody(product), { dtype: f32, count: 3 })).to.deep.equal(product);
+  });
+
+  it("decodeStepBody_everyTruncationAndTrailingByte_throws", () => {
+    const body = encodeStepBody(product);
+    for (let length = 0; length < body.length; length++) {
+      expect(() => decodeStepBody(body.subarray(0, length), product), `${length} bytes`).to.throw(ProgramFormatError);
+    }
+    expect(() => decodeStepBody(Buffer.concat([body, Buffer.of(0)]), product)).to.throw(
+      ProgramFormatError,
+      "follow the end",
+    );
+  });
+
+  it("encodeHeader_matchesTheDocumentedLayout", () => {
+    const expected = [
+      "0001",
+      "0007a120",
+      "0000000000000006",
+      "00000001",
+      "00000001",
+      "0001",
+      "0001",
+      "010000000000000006",
+      "00000000010000000000000003",
+    ];
+    expect(toHex(encodeHeader(program))).to.equal(`0x${expected.join("")}`);
+  });
+
+  it("programRoot_anyChange_changes", () => {
+    const root = commitProgram(program).programRoot;
+    const other = { ...product, constants: [{ dtype: f32, value: 0x40000000n }, product.constants[1]!] };
+    expect(commitProgram({ ...program, steps: [other] }).programRoot).to.not.equal(root);
+    expect(commitProgram({ ...program, maxStepGas: 500_001 }).programRoot).to.not.equal(root);
+  });
+});
+
+describe("program validation", () => {
+  const refuses = (change: Partial<Step>, message: string): void => {
+    expect(() => validateStep({ ...product, ...change })).to.throw(ProgramFormatError, message);
+  };
+
+  it("validateProgram_wellFormed_passes", () => {
+    validateProgram(program);
+  });
+
+  it("validateStep_malformed_namesWhatIsWrong", () => {
+    refuses({ count: 4 }, "digits give 3 elements, not 4");
+    refuses({ redDigits: [] }, "reduction digits without a reduction");
+    refuses({ term: { code: [], outA: 0, outB: 9 } }, "second result: slot 9");
+    refuses({ epilogue: { code: [], out: 7 } }, "slot 7");
+    refuses({ epilogue: { code: [{ op: Op.add, dtype: f32, a: 0, b: 3, c: 0 }], out: 3 } }, "slot 3");
+    refuses({ epilogue: { code: [{ op: Op.exp, dtype: DType.int32, a: 0, b: 0, c: 0 }], out: 3 } }, "operation 0x50");
+    refuses({ constants: [{ dtype: f32, value: 0x80000000n }, product.constants[1]!] }, "not a canonical word");
+    refuses(
+      { termReads: [{ input: 0, fill: 0n, axes: [axis(0, 4, 2)] }, product.termReads[1]!] },
+      "reaches element 6 of 6",
+    );
+    refuses({ termReads: [{ input: 2, fill: 0n, axes: [] }, product.termReads[1]!] }, "names input 2");
+    refuses({ epilogueReads: [{ input: 1, fill: 0n, axes: [axis(1, 2, 1)] }] }, "digit 1");
+    const indirect = { input: 0, fill: 0n, axes: [{ ...axis(0, 3, 2), indirect: 1 }] };
+    refuses({ termReads: [indirect, product.termReads[1]!] }, "not earlier");
+  });
+
+  it("validateProgram_readOfLaterStepOrOpenRange_throws", () => {
+    const later: Step = { ...product, inputs: [{ kind: "step", index: 1, dtype: f32, count: 6 }, product.inputs[1]!] };
+    expect(() => validateProgram({ ...program, steps: [later] })).to.throw(ProgramFormatError, "not earlier");
+    const copy: Step = {
+      ...product,
+      inputs: [{ kind: "step", index: 0, dtype: f32, count: 3 }],
+      redDigits: [],
+      reduce: Reduce.none,
+      constants: [],
+      termReads: [],
+      epilogueReads: [{ input: 0, fill: 0n, axes: [axis(0, 3, 1)] }],
+      term: { code: [], outA: 0, outB: 0 },
+      epilogue: { code: [], out: 0 },
+    };
+    delete (copy as { reduceType?: DType }).reduceType;
+    const open = { ...program, steps: [product, copy], checkpoints: [{ first: 1, step: 1 }] };
+    expect(() => validateProgram(open)).to.throw(ProgramFormatError, "outside the range");
+    validateProgram({ ...open, checkpoints: [{ first: 0, step: 1 }] });
+  });
+});
