@@ -1,0 +1,174 @@
+import type { Word } from "./dtype.ts";
+import { decode, INFINITY_, isInfinite, isNaN, mul, NAN, NEG_INFINITY } from "./float32.ts";
+import { roundToFloat32 } from "./round.ts";
+
+/** What an exact sum has met besides finite terms. An infinite product 0 * Infinity counts as NaN. */
+export const SumFlag = { nan: 1, positiveInfinity: 2, negativeInfinity: 4 } as const;
+
+/** The unit of the fixed point is 2^-298, the lowest bit of a product of two float32. */
+const LOWEST_EXPONENT = -298;
+const LIMB_BITS = 256;
+
+/**
+ * A sum over the reals of float32 words and of their products. It has no order and never rounds until it is asked to.
+ * The fixed point is modulo 2^768, two's complement: room for 2^212 terms.
+ */
+export class ExactSum {
+  /** The finite part in units of 2^-298. */
+  value = 0n;
+  /** {@link SumFlag} bits. */
+  flags = 0;
+
+  /** Adds one word. */
+  add(a: Word): void {
+    if (isNaN(a) || isInfinite(a)) return this.addFlags(flagOf(a));
+    const { negative, mantissa, exponent } = decode(a);
+    const term = mantissa << BigInt(exponent - LOWEST_EXPONENT);
+    this.value += negative ? -term : term;
+  }
+
+  /** Adds the unrounded product of two words. */
+  addProduct(a: Word, b: Word): void {
+    if (isNaN(a) || isNaN(b) || isInfinite(a) || isInfinite(b)) return this.addFlags(flagOf(mul(a, b)));
+    const x = decode(a);
+    const y = decode(b);
+    const term = (x.mantissa * y.mantissa) << BigInt(x.exponent + y.exponent - LOWEST_EXPONENT);
+    this.value += x.negative === y.negative ? term : -term;
+  }
+
+  /** Adds {@link SumFlag} bits. */
+  addFlags(flags: number): void {
+    this.flags |= flags;
+  }
+
+  /** Adds another sum. */
+  addSum(other: { value: bigint; flags: number }): void {
+    this.value += other.value;
+    this.addFlags(other.flags);
+  }
+
+  /** The finite part as three 256-bit limbs of a two's complement number, lowest first. */
+  limbs(): [low: bigint, mid: bigint, high: bigint] {
+    const limb = (index: number): bigint => BigInt.asUintN(LIMB_BITS, this.value >> BigInt(LIMB_BITS * index));
+    return [limb(0), limb(1), limb(2)];
+  }
+
+  /** The sum of {@link limbs} and flags, as an accumulator tensor holds them. */
+  static fromLimbs(low: bigint, mid: bigint, high: bigint, flags: number): ExactSum {
+    const sum = new ExactSum();
+    sum.value = BigInt.asIntN(3 * LIMB_BITS, low | (mid << BigInt(LIMB_BITS)) | (high << BigInt(2 * LIMB_BITS)));
+    sum.addFlags(flags);
+    return sum;
+  }
+
+  /** The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0 if empty. */
+  round(): Word {
+    const infinities = this.flags & (SumFlag.positiveInfinity | SumFlag.negativeInfinity);
+    if ((this.flags & SumFlag.nan) !== 0 || infinities === (SumFlag.positiveInfinity | SumFlag.negativeInfinity))
+      return NAN;
+    if (infinities !== 0) return infinities === SumFlag.positiveInfinity ? INFINITY_ : NEG_INFINITY;
+    const value = BigInt.asIntN(3 * LIMB_BITS, this.value);
+    return roundToFloat32(value < 0n, value < 0n ? -value : value, LOWEST_EXPONENT);
+  }
+}
+
+/** The flag of a word that is not finite. */
+function flagOf(a: Word): number {
+  if (isNaN(a)) return SumFlag.nan;
+  return a === INFINITY_ ? SumFlag.positiveInfinity : SumFlag.negativeInfinity;
+}
+
+/** The sum of the words over the reals, rounded once; +0 for none. */
+export function exactSum(words: Iterable<Word>): Word {
+  const sum = new ExactSum();
+  for (const word of words) sum.add(word);
+  return sum.round();
+}
+
+/** The dot product over the reals of two lists of one length, rounded once; +0 if empty. */
+export function exactDot(as: readonly Word[], bs: readonly Word[]): Word {
+  if (as.length !== bs.length)
+    throw new RangeError(`a dot product needs two lists of one length, got ${as.length} and ${bs.length}`);
+  const sum = new ExactSum();
+  for (const [index, a] of as.entries()) sum.addProduct(a, bs[index]!);
+  return sum.round();
+}
+
+/*
+ * A product of two float32 is an integer below 2^48 times 2^(exponent - 298), with exponent 0 .. 506. Its upper and lower
+ * 24 bits are added to one float64 bin each per exponent; BLOCK terms keep a bin below 2^52, so nothing is ever rounded.
+ * Bins are folded into a bigint only at the end: no bigint work per term.
+ */
+const BINS = 507;
+const HALF_BITS = 24;
+const HALF = 2 ** HALF_BITS;
+const BLOCK_BITS = 24;
+const BLOCK = 2 ** BLOCK_BITS;
+
+const lowBins = new Float64Array(BINS);
+const highBins = new Float64Array(BINS);
+
+/**
+ * The exact dot product of `a[aOffset ..]` and `b[bOffset ..]`, `n` terms, rounded once. Operands and result are the bits
+ * of float32 numbers. The bits are those of `exactDot`.
+ */
+export function exactDotFloat32(a: Uint32Array, aOffset: number, b: Uint32Array, bOffset: number, n: number): number {
+  if (aOffset < 0 || bOffset < 0 || n < 0 || aOffset + n > a.length || bOffset + n > b.length) {
+    throw new RangeError(
+      `${n} terms from ${aOffset} and ${bOffset} are not all inside arrays of ${a.length} and ${b.length}`,
+    );
+  }
+  const sum = new ExactSum();
+  for (let done = 0; done < n; done += BLOCK) {
+    addBlock(sum, a, aOffset + done, b, bOffset + done, Math.min(BLOCK, n - done));
+  }
+  return Number(sum.round());
+}
+
+function addBlock(sum: ExactSum, a: Uint32Array, aOffset: number, b: Uint32Array, bOffset: number, n: number): void {
+  let lowest = BINS;
+  let highest = -1;
+  for (let k = 0; k < n; k++) {
+    const x = a[aOffset + k]!;
+    const y = b[bOffset + k]!;
+    const xField = (x >>> 23) & 0xff;
+    const yField = (y >>> 23) & 0xff;
+    if (xField === 0xff || yField === 0xff) {
+      sum.addProduct(BigInt(x), BigInt(y));
+      continue;
+    }
+    const xMantissa = xField === 0 ? x & 0x7fffff : (x & 0x7fffff) | 0x800000;
+    const yMantissa = yField === 0 ? y & 0x7fffff : (y & 0x7fffff) | 0x800000;
+    const product = xMantissa * yMantissa;
+    if (product === 0) continue;
+    const exponent = (xField === 0 ? 1 : xField) + (yField === 0 ? 1 : yField) - 2;
+    const upper = Math.floor(product / HALF);
+    const lower = product - upper * HALF;
+    if ((x ^ y) >= 0) {
+      highBins[exponent]! += upper;
+      lowBins[exponent]! += lower;
+    } else {
+      highBins[exponent]! -= upper;
+      lowBins[exponent]! -= lower;
+    }
+    if (exponent < lowest) lowest = exponent;
+    if (exponent > highest) highest = exponent;
+  }
+  if (highest < 0) return;
+  drain(sum, lowBins, lowest, highest, 0, n);
+  drain(sum, highBins, lowest, highest, HALF_BITS, n);
+}
+
+/** Moves the bins into the sum, as many at a time as fit an exact float64 together, and zeroes them. */
+function drain(sum: ExactSum, bins: Float64Array, lowest: number, highest: number, shift: number, n: number): void {
+  const binBits = HALF_BITS + 32 - Math.clz32(n); // every |bin| < 2^binBits
+  const group = 52 - binBits; // at least 3: sum of |bin| 2^k over k < group is below 2^52
+  for (let first = lowest; first <= highest; first += group) {
+    let value = 0;
+    for (let exponent = Math.min(first + group - 1, highest); exponent >= first; exponent--) {
+      value = 2 * value + bins[exponent]!;
+      bins[exponent] = 0;
+    }
+    if (value !== 0) sum.value += BigInt(value) << BigInt(first + shift);
+  }
+}
