@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+/// @title Element types: codes of ONNX's TensorProto.DataType. Mirrors src/numerics/dtype.ts.
+library DType {
+    uint256 internal constant FLOAT32 = 1;
+    uint256 internal constant UINT8 = 2;
+    uint256 internal constant INT8 = 3;
+    uint256 internal constant UINT16 = 4;
+    uint256 internal constant INT16 = 5;
+    uint256 internal constant INT32 = 6;
+    uint256 internal constant INT64 = 7;
+    uint256 internal constant BOOL = 9;
+    uint256 internal constant UINT32 = 12;
+    uint256 internal constant UINT64 = 13;
+
+    /// @dev Bit d is set for a type with code d.
+    uint256 private constant KNOWN = 0x32fe;
+    uint256 private constant SIGNED = 0x00e8;
+    uint256 private constant UNSIGNED = 0x3014;
+    /// @dev Nibble d: log2 of the bytes of one element.
+    uint256 private constant LOG2_BYTES = 0x32000032110020;
+
+    /// @notice Whether `dtype` is a type that Refute executes.
+    function isKnown(uint256 dtype) internal pure returns (bool) {
+        return (KNOWN >> dtype) & 1 == 1;
+    }
+
+    function isSigned(uint256 dtype) internal pure returns (bool) {
+        return (SIGNED >> dtype) & 1 == 1;
+    }
+
+    function isInteger(uint256 dtype) internal pure returns (bool) {
+        return ((SIGNED | UNSIGNED) >> dtype) & 1 == 1;
+    }
+
+    /// @notice log2 of the bytes of one element of a known type.
+    function log2Bytes(uint256 dtype) internal pure returns (uint256) {
+        return (LOG2_BYTES >> (4 * dtype)) & 0xf;
+    }
+}
