@@ -1,0 +1,73 @@
+import type { GraphProto, NodeProto, ValueInfoProto } from "onnx-buf";
+import { readAttribute } from "./attribute.ts";
+import { ModelFormatError, ModelGraphError } from "./errors.ts";
+import { nodeLabel, type Dim, type Graph, type Node, type ValueInfo } from "./model.ts";
+import { checkDType, readTensor, type ReadContext } from "./tensor.ts";
+
+/** "ai.onnx" and "" name the same domain. */
+export const domainName = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
+
+function readValueInfo(info: ValueInfoProto, role: string, { source }: ReadContext): ValueInfo {
+  const where = `${role} "${info.name}"`;
+  if (info.type?.value.case !== "tensorType") throw new ModelGraphError(source, where, "is not a dense tensor");
+  const { elemType, shape } = info.type.value.value;
+  const dims = shape?.dim.map((dim): Dim => {
+    if (dim.value.case === "dimValue") return Number(dim.value.value);
+    return dim.value.case === "dimParam" ? dim.value.value : undefined;
+  });
+  return { name: info.name, dtype: checkDType(elemType, where, source), shape: dims };
+}
+
+function readNode(node: NodeProto, context: ReadContext): Node {
+  const head = {
+    name: node.name,
+    operator: node.opType,
+    domain: domainName(node.domain),
+    inputs: node.input,
+    outputs: node.output,
+  };
+  const where = `node ${nodeLabel({ ...head, attributes: new Map() })} (${node.opType})`;
+  const attributes = new Map(node.attribute.map((a) => [a.name, readAttribute(a, where, context)] as const));
+  return { ...head, attributes };
+}
+
+/** Every name is produced once, before it is used. */
+function checkNames(graph: Graph, source: string): void {
+  const known = new Set<string>([...graph.initializers.keys(), ...graph.inputs.map((input) => input.name)]);
+  for (const node of graph.nodes) {
+    const where = `node ${nodeLabel(node)} (${node.operator})`;
+    for (const name of node.inputs)
+      if (name !== "" && !known.has(name))
+        throw new ModelGraphError(source, where, `reads "${name}", which nothing before it produces`);
+    for (const name of node.outputs) {
+      if (name === "") continue;
+      if (known.has(name)) throw new ModelGraphError(source, where, `produces "${name}" a second time`);
+      known.add(name);
+    }
+  }
+  for (const output of graph.outputs)
+    if (!known.has(output.name)) throw new ModelGraphError(source, `output "${output.name}"`, "is produced by no node");
+}
+
+/** Reads a graph into plain types. @throws ModelFormatError, ModelGraphError, DTypeError, ExternalDataError */
+export function readGraph(proto: GraphProto, context: ReadContext): Graph {
+  if (proto.sparseInitializer.length > 0)
+    throw new ModelGraphError(context.source, "sparse initializers", "are not read: store them as dense tensors");
+  const initializers = new Map(
+    proto.initializer.map(
+      (tensor) => [tensor.name, readTensor(tensor, `initializer "${tensor.name}"`, context)] as const,
+    ),
+  );
+  const graph: Graph = {
+    name: proto.name,
+    inputs: proto.input
+      .filter((input) => !initializers.has(input.name))
+      .map((input) => readValueInfo(input, "input", context)),
+    outputs: proto.output.map((output) => readValueInfo(output, "output", context)),
+    nodes: proto.node.map((node) => readNode(node, context)),
+    initializers,
+  };
+  if (graph.outputs.length === 0) throw new ModelFormatError(context.source, "its graph has no output");
+  checkNames(graph, context.source);
+  return graph;
+}

@@ -1,0 +1,56 @@
+import type { DType } from "../numerics/dtype.ts";
+
+/** A dense tensor: row-major, little-endian. `bytes.length` = product of `shape` x bytes of an element. */
+export type TensorData = { dtype: DType; shape: readonly number[]; bytes: Uint8Array };
+
+/** A dimension of a graph input or output: a number, a symbol that the caller binds, or nothing known. */
+export type Dim = number | string | undefined;
+
+/** A named graph input or output. `shape` is undefined if the model does not say even the rank. */
+export type ValueInfo = { name: string; dtype: DType; shape: readonly Dim[] | undefined };
+
+/** An attribute. `other` stands for kinds that no operator of the table takes (graphs, sparse tensors, types). */
+export type Attribute =
+  | { kind: "float"; value: number }
+  | { kind: "int"; value: bigint }
+  | { kind: "string"; value: string }
+  | { kind: "tensor"; value: TensorData }
+  | { kind: "floats"; value: readonly number[] }
+  | { kind: "ints"; value: readonly bigint[] }
+  | { kind: "strings"; value: readonly string[] }
+  | { kind: "other"; value: string };
+
+/** One node. `domain` is "" for ai.onnx; an input named "" is absent. */
+export type Node = {
+  name: string;
+  operator: string;
+  domain: string;
+  inputs: readonly string[];
+  outputs: readonly string[];
+  attributes: ReadonlyMap<string, Attribute>;
+};
+
+export type Graph = {
+  name: string;
+  /** Graph inputs that are not initializers. */
+  inputs: readonly ValueInfo[];
+  outputs: readonly ValueInfo[];
+  /** In topological order. */
+  nodes: readonly Node[];
+  initializers: ReadonlyMap<string, TensorData>;
+};
+
+export type Model = {
+  /** Where the model was read from, for messages. */
+  source: string;
+  irVersion: number;
+  /** Domain to version; ai.onnx under "". */
+  opsets: ReadonlyMap<string, number>;
+  graph: Graph;
+};
+
+/** Product of a shape. */
+export const elementCount = (shape: readonly number[]): number => shape.reduce((product, dim) => product * dim, 1);
+
+/** How a node is called in messages: its name, or its first output where it has none. */
+export const nodeLabel = (node: Node): string => node.name || `(producing ${node.outputs[0] ?? "nothing"})`;

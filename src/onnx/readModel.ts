@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { fromBinary } from "@bufbuild/protobuf";
+import { ModelProtoSchema, type ModelProto } from "onnx-buf";
+import { ModelFileError, ModelFormatError, ModelVersionError } from "./errors.ts";
+import { domainName, readGraph } from "./graph.ts";
+import type { Model } from "./model.ts";
+
+/** ONNX IR versions whose meaning is known: 3 (ONNX 1.0) to 13 (ONNX 1.20). */
+const IR_VERSIONS = [3, 13] as const;
+/** Versions of the ai.onnx operator set whose meaning is known. */
+export const OPSETS = [7, 23] as const;
+
+function decode(bytes: Uint8Array, source: string): ModelProto {
+  try {
+    return fromBinary(ModelProtoSchema, bytes, { readUnknownFields: false });
+  } catch (cause) {
+    throw new ModelFormatError(source, "its bytes do not decode (truncated, or another format)", { cause });
+  }
+}
+
+function checkVersions(proto: ModelProto, opsets: ReadonlyMap<string, number>, source: string): void {
+  const ir = Number(proto.irVersion);
+  if (ir < IR_VERSIONS[0] || ir > IR_VERSIONS[1])
+    throw new ModelVersionError(source, `IR version ${ir}; expected ${IR_VERSIONS[0]} to ${IR_VERSIONS[1]}`);
+  const opset = opsets.get("");
+  if (opset === undefined) throw new ModelVersionError(source, "no import of the ai.onnx operator set");
+  if (opset < OPSETS[0] || opset > OPSETS[1])
+    throw new ModelVersionError(source, `ai.onnx operator set ${opset}; expected ${OPSETS[0]} to ${OPSETS[1]}`);
+}
+
+/**
+ * Reads an ONNX model into a plain typed graph.
+ * @param from path of a file, or its bytes
+ * @param options.externalDataDir where tensors stored outside the file lie; by default the file's own folder
+ * @throws ModelFileError, ModelFormatError, ModelVersionError, ModelGraphError, DTypeError, ExternalDataError
+ */
+export function readModel(from: string | Uint8Array, options: { externalDataDir?: string } = {}): Model {
+  const source = typeof from === "string" ? from : "the model";
+  let bytes: Uint8Array;
+  try {
+    bytes = typeof from === "string" ? readFileSync(from) : from;
+  } catch (cause) {
+    throw new ModelFileError(source, { cause });
+  }
+  const proto = decode(bytes, source);
+  if (proto.graph === undefined) throw new ModelFormatError(source, "it holds no graph");
+  const opsets = new Map(proto.opsetImport.map((o) => [domainName(o.domain), Number(o.version)] as const));
+  checkVersions(proto, opsets, source);
+  const externalDataDir = options.externalDataDir ?? (typeof from === "string" ? dirname(from) : undefined);
+  return {
+    source,
+    irVersion: Number(proto.irVersion),
+    opsets,
+    graph: readGraph(proto.graph, { source, externalDataDir }),
+  };
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from "node:fs";
+import { isAbsolute, join, normalize, sep } from "node:path";
+import { TensorProto_DataLocation, TensorProto_DataTypeSchema, type TensorProto } from "onnx-buf";
+import { DType, dtypeBytes, isDType, writeWord } from "../numerics/dtype.ts";
+import { DTypeError, ExternalDataError, ModelGraphError } from "./errors.ts";
+import { elementCount, type TensorData } from "./model.ts";
+
+/** What the reader knows while it reads: the name for messages and where external data lies. */
+export type ReadContext = { source: string; externalDataDir: string | undefined };
+
+/** The name of an ONNX element type code, for messages. */
+const dtypeLabel = (code: number): string =>
+  TensorProto_DataTypeSchema.values.find((value) => value.number === code)?.name.toLowerCase() ?? `code ${code}`;
+
+/** Checks an ONNX element type code. @throws DTypeError if it is none that is executed. */
+export function checkDType(code: number, where: string, source: string): DType {
+  if (!isDType(code)) throw new DTypeError(source, where, dtypeLabel(code));
+  return code;
+}
+
+function externalBytes(tensor: TensorProto, where: string, { source, externalDataDir }: ReadContext): Uint8Array {
+  const entry = (key: string): string | undefined => tensor.externalData.find((e) => e.key === key)?.value;
+  const location = entry("location");
+  if (location === undefined) throw new ExternalDataError(source, where, "names no location");
+  const path = normalize(location);
+  // SAFETY: a model names files in its own folder only, so that reading one discloses nothing else.
+  if (isAbsolute(path) || path === ".." || path.startsWith(`..${sep}`))
+    throw new ExternalDataError(source, where, `lies outside the model's folder (${location})`);
+  if (externalDataDir === undefined)
+    throw new ExternalDataError(source, where, `(${location}) has no folder to look in`);
+  let file: Uint8Array;
+  try {
+    file = readFileSync(join(externalDataDir, path));
+  } catch (cause) {
+    throw new ExternalDataError(source, where, `is missing (${location})`, { cause });
+  }
+  const offset = Number(entry("offset") ?? 0);
+  const length = Number(entry("length") ?? file.length - offset);
+  if (!(offset >= 0 && length >= 0 && offset + length <= file.length))
+    throw new ExternalDataError(source, where, `ends at byte ${offset + length}, but ${location} has ${file.length}`);
+  return file.slice(offset, offset + length);
+}
+
+/** The typed fields hold what raw data does not: floats in float_data, up to 32 bits in int32_data, the rest in 64-bit fields. */
+function fieldBytes(tensor: TensorProto, dtype: DType, count: number): Uint8Array | undefined {
+  const bytes = new Uint8Array(count * dtypeBytes(dtype));
+  if (dtype === DType.float32) {
+    if (tensor.floatData.length !== count) return undefined;
+    const view = new DataView(bytes.buffer);
+    tensor.floatData.forEach((value, i) => view.setFloat32(4 * i, value, true));
+    return bytes;
+  }
+  const values: readonly (number | bigint)[] =
+    dtype === DType.int64
+      ? tensor.int64Data
+      : dtype === DType.uint64 || dtype === DType.uint32
+        ? tensor.uint64Data
+        : tensor.int32Data;
+  if (values.length !== count) return undefined;
+  values.forEach((value, i) => writeWord(bytes, i, dtype, BigInt(value)));
+  return bytes;
+}
+
+/**
+ * A tensor of the model as plain bytes.
+ * @param where how messages call it, e.g. `initializer "w"`
+ * @throws DTypeError, ExternalDataError, ModelGraphError
+ */
+export function readTensor(tensor: TensorProto, where: string, context: ReadContext): TensorData {
+  const dtype = checkDType(tensor.dataType, where, context.source);
+  const shape = tensor.dims.map(Number);
+  if (shape.some((dim) => !Number.isSafeInteger(dim) || dim < 0))
+    throw new ModelGraphError(context.source, where, `has the impossible shape [${shape.join(", ")}]`);
+  const count = elementCount(shape);
+  const external = tensor.dataLocation === TensorProto_DataLocation.EXTERNAL;
+  const raw = external ? externalBytes(tensor, where, context) : tensor.rawData;
+  const bytes = !external && raw.length === 0 && count > 0 ? fieldBytes(tensor, dtype, count) : Uint8Array.from(raw);
+  if (bytes?.length !== count * dtypeBytes(dtype))
+    throw new ModelGraphError(context.source, where, `its data does not fit the shape [${shape.join(", ")}]`);
+  return { dtype, shape, bytes };
+}

@@ -1,0 +1,121 @@
+/** Builds small ONNX models in memory, for tests. */
+import { create, toBinary } from "@bufbuild/protobuf";
+import {
+  AttributeProto_AttributeType as AttributeType,
+  AttributeProtoSchema,
+  GraphProtoSchema,
+  ModelProtoSchema,
+  NodeProtoSchema,
+  OperatorSetIdProtoSchema,
+  TensorProtoSchema,
+  TensorShapeProto_DimensionSchema,
+  TensorShapeProtoSchema,
+  TypeProto_TensorSchema,
+  TypeProtoSchema,
+  ValueInfoProtoSchema,
+  type AttributeProto,
+  type NodeProto,
+  type TensorProto,
+  type ValueInfoProto,
+} from "onnx-buf";
+import type { DType } from "../src/numerics/dtype.ts";
+import type { TensorData } from "../src/onnx/model.ts";
+
+const utf8 = new TextEncoder();
+
+/** An attribute's value: integral numbers are ints, `float` marks floats. */
+export type AttributeValue =
+  | number
+  | bigint
+  | string
+  | readonly number[]
+  | readonly bigint[]
+  | { float: number }
+  | { floats: readonly number[] }
+  | { tensor: TensorData };
+
+export type NodeSpec = {
+  op: string;
+  inputs: readonly string[];
+  outputs: readonly string[];
+  attributes?: Readonly<Record<string, AttributeValue>>;
+  name?: string;
+  domain?: string;
+};
+
+export type IoSpec = { name: string; dtype: DType; shape?: readonly (number | string)[] };
+
+export type ModelSpec = {
+  opset?: number;
+  irVersion?: number;
+  inputs: readonly IoSpec[];
+  outputs: readonly IoSpec[];
+  nodes: readonly NodeSpec[];
+  initializers?: Readonly<Record<string, TensorData>>;
+};
+
+/** A tensor as protobuf, its data raw. */
+export function tensorProto(name: string, { dtype, shape, bytes }: TensorData): TensorProto {
+  return create(TensorProtoSchema, { name, dataType: dtype, dims: shape.map(BigInt), rawData: Uint8Array.from(bytes) });
+}
+
+function attributeProto(name: string, value: AttributeValue): AttributeProto {
+  const make = (type: AttributeType, fields: Partial<AttributeProto>): AttributeProto =>
+    create(AttributeProtoSchema, { name, type, ...fields } as AttributeProto);
+  if (typeof value === "string") return make(AttributeType.STRING, { s: utf8.encode(value) });
+  if (typeof value === "number" || typeof value === "bigint") return make(AttributeType.INT, { i: BigInt(value) });
+  if ("float" in value) return make(AttributeType.FLOAT, { f: value.float });
+  if ("floats" in value) return make(AttributeType.FLOATS, { floats: [...value.floats] });
+  if ("tensor" in value) return make(AttributeType.TENSOR, { t: tensorProto("", value.tensor) });
+  return make(AttributeType.INTS, { ints: value.map(BigInt) });
+}
+
+/** A node as protobuf. */
+export function nodeProto(spec: NodeSpec): NodeProto {
+  return create(NodeProtoSchema, {
+    name: spec.name ?? "",
+    opType: spec.op,
+    domain: spec.domain ?? "",
+    input: [...spec.inputs],
+    output: [...spec.outputs],
+    attribute: Object.entries(spec.attributes ?? {}).map(([name, value]) => attributeProto(name, value)),
+  });
+}
+
+function valueInfo({ name, dtype, shape }: IoSpec): ValueInfoProto {
+  const dims = shape?.map((dim) =>
+    create(TensorShapeProto_DimensionSchema, {
+      value: typeof dim === "number" ? { case: "dimValue", value: BigInt(dim) } : { case: "dimParam", value: dim },
+    }),
+  );
+  const tensor = create(TypeProto_TensorSchema, {
+    elemType: dtype,
+    ...(dims ? { shape: create(TensorShapeProtoSchema, { dim: dims }) } : {}),
+  });
+  return create(ValueInfoProtoSchema, {
+    name,
+    type: create(TypeProtoSchema, { value: { case: "tensorType", value: tensor } }),
+  });
+}
+
+/** The bytes of an ONNX file. Default operator set 17, IR version 8. */
+export function buildModel(spec: ModelSpec): Uint8Array {
+  const graph = create(GraphProtoSchema, {
+    name: "test",
+    node: spec.nodes.map(nodeProto),
+    input: spec.inputs.map(valueInfo),
+    output: spec.outputs.map(valueInfo),
+    initializer: Object.entries(spec.initializers ?? {}).map(([name, data]) => tensorProto(name, data)),
+  });
+  const domains = new Set(["", ...spec.nodes.map((node) => node.domain ?? "")]);
+  return toBinary(
+    ModelProtoSchema,
+    create(ModelProtoSchema, {
+      irVersion: BigInt(spec.irVersion ?? 8),
+      opsetImport: [...domains].map((domain) =>
+        create(OperatorSetIdProtoSchema, { domain, version: BigInt(domain === "" ? (spec.opset ?? 17) : 1) }),
+      ),
+      graph,
+    }),
+  );
+}

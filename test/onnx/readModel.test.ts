@@ -1,0 +1,191 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { expect } from "chai";
+import { AttributeProtoSchema, GraphProtoSchema, ModelProtoSchema, NodeProtoSchema, TensorProtoSchema } from "onnx-buf";
+import fc from "fast-check";
+import { RefuteError } from "../../src/errors.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import * as errors from "../../src/onnx/errors.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { buildModel, type ModelSpec } from "../../test-support/onnxBuilder.ts";
+
+const SPEC: ModelSpec = {
+  inputs: [{ name: "x", dtype: DType.float32, shape: ["batch", 2] }],
+  outputs: [{ name: "y", dtype: DType.float32 }],
+  nodes: [
+    { op: "Add", name: "first", inputs: ["x", "w"], outputs: ["z"] },
+    { op: "LeakyRelu", name: "second", inputs: ["z"], outputs: ["y"], attributes: { alpha: { float: 0.5 } } },
+  ],
+  initializers: { w: floatTensor([1, -2]) },
+};
+
+/** SPEC with its one initializer changed. */
+function withInitializer(change: object): Uint8Array {
+  return toBinary(
+    ModelProtoSchema,
+    create(ModelProtoSchema, {
+      irVersion: 8n,
+      opsetImport: [{ domain: "", version: 17n }],
+      graph: create(GraphProtoSchema, {
+        node: [create(NodeProtoSchema, { opType: "Identity", input: ["w"], output: ["y"] })],
+        output: [{ name: "y", type: { value: { case: "tensorType", value: { elemType: 1 } } } }],
+        initializer: [create(TensorProtoSchema, { name: "w", dataType: 1, dims: [2n], ...change })],
+      }),
+    }),
+  );
+}
+
+describe("readModel", () => {
+  let folder: string;
+  before(() => (folder = mkdtempSync(join(tmpdir(), "refute-onnx-"))));
+  after(() => rmSync(folder, { recursive: true }));
+
+  it("plainModel_givesTypedGraph", () => {
+    const model = readModel(buildModel(SPEC));
+    expect(model.opsets.get("")).to.equal(17);
+    expect(model.graph.inputs).to.deep.equal([{ name: "x", dtype: DType.float32, shape: ["batch", 2] }]);
+    expect(model.graph.nodes.map((n) => n.operator)).to.deep.equal(["Add", "LeakyRelu"]);
+    expect(model.graph.nodes[1]!.attributes.get("alpha")).to.deep.equal({ kind: "float", value: 0.5 });
+    expect(model.graph.initializers.get("w")).to.deep.equal(floatTensor([1, -2]));
+  });
+
+  it("typedDataFields_equalRawData", () => {
+    const model = readModel(withInitializer({ floatData: [1.5, -2] }));
+    expect(model.graph.initializers.get("w")).to.deep.equal(floatTensor([1.5, -2]));
+    const int64 = readModel(withInitializer({ dataType: 7, int64Data: [5n, -6n] })).graph.initializers.get("w")!;
+    expect([...new BigInt64Array(int64.bytes.buffer)]).to.deep.equal([5n, -6n]);
+    const uint8 = readModel(withInitializer({ dataType: 2, int32Data: [5, 250] })).graph.initializers.get("w")!;
+    expect([...uint8.bytes]).to.deep.equal([5, 250]);
+  });
+
+  it("missingFile_isRefused", () => {
+    expect(() => readModel(join(folder, "absent.onnx"))).to.throw(errors.ModelFileError, "absent.onnx");
+  });
+
+  it("otherFormat_isRefused", () => {
+    const file = join(folder, "picture.onnx");
+    writeFileSync(file, Buffer.from("\x89PNG\r\n\x1a\n0000000000000000"));
+    expect(() => readModel(file)).to.throw(errors.ModelFormatError, "picture.onnx");
+    expect(() => readModel(new Uint8Array(0))).to.throw(errors.ModelFormatError);
+  });
+
+  it("truncatedAnywhere_isRefusedWithATypedError", () => {
+    const bytes = buildModel(SPEC);
+    for (let length = 0; length < bytes.length; length++)
+      expect(() => readModel(bytes.subarray(0, length)), `${length} bytes`).to.throw(RefuteError);
+  });
+
+  it("damagedByte_givesAModelOrATypedError", () => {
+    const bytes = buildModel(SPEC);
+    fc.assert(
+      fc.property(fc.nat(bytes.length - 1), fc.nat(255), (at, value) => {
+        const damaged = Uint8Array.from(bytes);
+        damaged[at] = value;
+        try {
+          readModel(damaged);
+        } catch (error) {
+          expect(error).to.be.instanceOf(RefuteError);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("unknownVersions_areRefused", () => {
+    expect(() => readModel(buildModel({ ...SPEC, opset: 6 }))).to.throw(errors.ModelVersionError, "operator set 6");
+    expect(() => readModel(buildModel({ ...SPEC, opset: 99 }))).to.throw(errors.ModelVersionError, "operator set 99");
+    expect(() => readModel(buildModel({ ...SPEC, irVersion: 99 }))).to.throw(errors.ModelVersionError, "IR version 99");
+  });
+
+  it("unknownDType_namesTensorAndType", () => {
+    expect(() => readModel(withInitializer({ dataType: 11, doubleData: [1, 2] }))).to.throw(
+      errors.DTypeError,
+      /"w".*double/,
+    );
+  });
+
+  it("attributeOfUnknownDType_namesFileNodeAndAttribute", () => {
+    const bytes = toBinary(
+      ModelProtoSchema,
+      create(ModelProtoSchema, {
+        irVersion: 8n,
+        opsetImport: [{ domain: "", version: 17n }],
+        graph: create(GraphProtoSchema, {
+          node: [
+            create(NodeProtoSchema, {
+              opType: "Constant",
+              name: "constant_7",
+              output: ["y"],
+              attribute: [
+                create(AttributeProtoSchema, {
+                  name: "value",
+                  type: 4,
+                  t: { dataType: 16, dims: [1n], rawData: new Uint8Array(2) },
+                }),
+              ],
+            }),
+          ],
+          output: [{ name: "y", type: { value: { case: "tensorType", value: { elemType: 1 } } } }],
+        }),
+      }),
+    );
+    const file = join(folder, "bf16.onnx");
+    writeFileSync(file, bytes);
+    expect(() => readModel(file)).to.throw(errors.DTypeError, /bf16\.onnx.*"value".*constant_7.*bfloat16/);
+  });
+
+  it("dataThatDoesNotFitTheShape_isRefused", () => {
+    expect(() => readModel(withInitializer({ floatData: [1] }))).to.throw(errors.ModelGraphError, /"w".*shape \[2\]/);
+    expect(() => readModel(withInitializer({ rawData: new Uint8Array(7) }))).to.throw(errors.ModelGraphError);
+  });
+
+  it("nameWithoutProducer_isRefused", () => {
+    const spec: ModelSpec = { ...SPEC, nodes: [SPEC.nodes[1]!] };
+    expect(() => readModel(buildModel(spec))).to.throw(errors.ModelGraphError, /second.*"z"/);
+    const output: ModelSpec = { ...SPEC, outputs: [{ name: "q", dtype: DType.float32 }] };
+    expect(() => readModel(buildModel(output))).to.throw(errors.ModelGraphError, '"q"');
+  });
+
+  describe("external data", () => {
+    const external = (location: string, offset = 0): Uint8Array =>
+      withInitializer({
+        dataLocation: 1,
+        externalData: [
+          { key: "location", value: location },
+          { key: "offset", value: String(offset) },
+          { key: "length", value: "8" },
+        ],
+      });
+
+    it("besideTheModel_isRead", () => {
+      writeFileSync(join(folder, "w.bin"), Buffer.concat([new Uint8Array(4), floatTensor([3, 4]).bytes]));
+      writeFileSync(join(folder, "m.onnx"), external("w.bin", 4));
+      expect(readModel(join(folder, "m.onnx")).graph.initializers.get("w")).to.deep.equal(floatTensor([3, 4]));
+    });
+
+    it("missing_namesTensorAndFile", () => {
+      writeFileSync(join(folder, "n.onnx"), external("gone.bin"));
+      expect(() => readModel(join(folder, "n.onnx"))).to.throw(errors.ExternalDataError, /n\.onnx.*"w".*gone\.bin/);
+      expect(() => readModel(external("gone.bin"))).to.throw(errors.ExternalDataError, "no folder");
+    });
+
+    it("tooShort_isRefused", () => {
+      writeFileSync(join(folder, "short.bin"), new Uint8Array(9));
+      expect(() => readModel(external("short.bin", 4), { externalDataDir: folder })).to.throw(
+        errors.ExternalDataError,
+        "byte 12",
+      );
+    });
+
+    it("outsideTheFolder_isRefused", () => {
+      for (const location of ["../w.bin", "/etc/passwd", "a/../../w.bin"])
+        expect(() => readModel(external(location), { externalDataDir: folder })).to.throw(
+          errors.ExternalDataError,
+          "outside",
+        );
+    });
+  });
+});
