@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {Claim, Job} from "../types/Job.sol";
+import {GameState, Pick, StepProof, Move, Side, Level} from "../types/GameState.sol";
+import {IStepVerifier} from "../verifier/IStepVerifier.sol";
+import {IJobMarket} from "./IJobMarket.sol";
+
+/// @notice WorkerWon: the challenger lost this game. ChallengerWon: this game killed the claim. Settled: the claim died in another game.
+enum Outcome {
+    WorkerWon,
+    ChallengerWon,
+    Settled
+}
+
+/// @title The dispute game over one claim: descend to one element, then recompute it.
+/// @dev `gameId = keccak256(abi.encode(claimId, challenger, index, depth, node))` of the opening pick. Only the hash of a game's state is stored;
+/// clients take the state from the latest `Moved` event of the game and pass it back unchanged.
+interface IDisputeGame {
+    error StaleState(bytes32 gameId, bytes32 stored, bytes32 given);
+    error GameExists(bytes32 gameId);
+    error NotTurnOf(Side side);
+    error NotWorker(address caller, address worker);
+    error NotChallenger(address caller, address challenger);
+    error NotAParty(address caller);
+    error ClaimDead(bytes32 claimId);
+    error ClaimAlive(bytes32 claimId);
+    error ClockExpired(Side side, uint256 left, uint256 elapsed);
+    error ClockRunning(Side side, uint256 left, uint256 elapsed);
+    error WrongDataLength(uint256 given, uint256 expected);
+    error NotTheNode(bytes32 node, bytes32 given);
+    error PaddingNotZero(uint256 position);
+    error NothingToReveal(Level level);
+    error NothingToExpand(Level level, uint8 depth);
+    error NothingToPick(Level level);
+    error WrongPathLength(uint256 given, uint256 most);
+    error PickNotBelowNode(uint64 index, uint64 nodeIndex);
+    error PickPastWidth(uint64 index, uint64 width);
+    error WrongProgram(bytes32 expected, bytes32 given);
+    error WrongJob(bytes32 expected, bytes32 given);
+    error CheckpointNotProven(uint256 index);
+    error StepNotProven(uint256 index);
+    error LastLeafNotDisputed(bytes32 leaf);
+    error TensorTooLarge(uint256 chunks);
+    error NotAtTensor(Level level);
+    error WrongBody(bytes32 expected, bytes32 given);
+    error ElementOutOfRange(uint64 element, uint64 count);
+    error ElementNotBelowNode(uint64 element);
+    error WrongInputCount(uint256 given, uint256 expected);
+    error InputNotProven(uint256 input);
+    error ReadsLaterStep(uint256 input, uint32 read, uint32 step);
+    error NotACheckpoint(uint256 input, uint32 step);
+    error ProofFails(uint256 claimed, uint256 exact);
+    error NothingEarned(bytes32 claimId);
+
+    /// @notice An accepted move and the state it led to.
+    /// @param data The children (32 bytes each) or the chunk, for `Reveal` and `Expand`; else empty.
+    event Moved(bytes32 indexed gameId, bytes32 indexed claimId, Move indexed move, GameState state, bytes data);
+    /// @notice A step proof held: element `element` of step `step` was claimed as `claimed` and is `exact` (words of the element's size).
+    event Proved(
+        bytes32 indexed gameId,
+        bytes32 indexed claimId,
+        uint32 step,
+        uint64 element,
+        uint256 claimed,
+        uint256 exact
+    );
+    /// @notice A game is over; `paid` went to the challenger (or, if the worker won, to the worker).
+    event GameClosed(bytes32 indexed gameId, bytes32 indexed claimId, Outcome indexed outcome, uint256 paid);
+    /// @notice A claim died: what was left for the games alive (`pot`), what they are due (`dues`), and what went to the sink.
+    event ClaimDied(bytes32 indexed claimId, bytes32 indexed gameId, uint256 pot, uint256 dues, uint256 toSink);
+    /// @notice A worker collected what its moves earned from bonds.
+    event EarningsCollected(bytes32 indexed claimId, address indexed worker, uint256 amount);
+
+    /// @notice Opens a game against a claim in its window and picks a first node (or, without siblings, the trace root). Takes the bond from the caller's credit.
+    function open(Claim calldata claim, Pick calldata pick_) external returns (bytes32 gameId);
+
+    /// @notice The worker's answer to a node: its `2^hop` children, or at a tensor's leaf the chunk. Proves itself, so anyone may send it.
+    function reveal(bytes32 gameId, GameState calldata state, bytes calldata data) external;
+
+    /// @notice The challenger's choice of a node below the current one.
+    function pick(bytes32 gameId, GameState calldata state, Pick calldata pick_) external;
+
+    /// @notice Worker only, at a trace leaf: opens the range's interior list by the first `2^hop` nodes below its root.
+    /// @param children Those nodes; the interior root is their hash.
+    /// @param siblings Opening of the list's last leaf, which must be the disputed leaf, up to the last child that is not past the width.
+    function expand(
+        bytes32 gameId,
+        GameState calldata state,
+        bytes calldata children,
+        bytes32[] calldata siblings
+    ) external;
+
+    /// @notice Challenger only, at any node of a tensor: recomputes one element below the node. The claim dies if it differs.
+    /// @dev Reverts with `ProofFails` if it agrees. For a free check make the same call by eth_call. Allowed while the worker is to move: evidence waits for nobody.
+    function prove(bytes32 gameId, GameState calldata state, Job calldata job, StepProof calldata proof) external;
+
+    /// @notice Either party gives up.
+    function concede(bytes32 gameId, GameState calldata state) external;
+
+    /// @notice The side to move has used up its time, and loses. Anyone may.
+    function timeout(bytes32 gameId, GameState calldata state) external;
+
+    /// @notice Closes a game whose claim died in another one: bond and own gas back. Anyone may.
+    function settle(bytes32 gameId, GameState calldata state) external;
+
+    /// @notice Credits a worker with what its moves on a claim earned. Anyone may.
+    function collect(bytes32 jobId, address worker, bytes32 traceRoot) external;
+
+    /// @notice Hash of a game's state; zero if it never was, one if it is closed.
+    function stateHash(bytes32 gameId) external view returns (bytes32);
+
+    /// @notice The hash by which a state is named.
+    function hashState(GameState calldata state) external pure returns (bytes32);
+
+    /// @notice Games open on a claim, whether it is dead, what its games are due if it dies, what its worker has earned and not collected.
+    function claimGames(bytes32 claimId) external view returns (uint256 open_, bool dead, uint256 dues, uint256 earned);
+
+    /// @notice Levels that the next reveal crosses at a node `depth` levels above the leaves.
+    function hopOf(uint8 depth) external view returns (uint8);
+
+    /// @notice What a challenger needs as credit to open a game.
+    function bond() external view returns (uint256);
+
+    function market() external view returns (IJobMarket);
+
+    function verifier() external view returns (IStepVerifier);
+}

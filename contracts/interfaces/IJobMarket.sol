@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {Job, Claim} from "../types/Job.sol";
+import {ProgramFacts} from "../types/Program.sol";
+import {Parameters} from "../types/Parameters.sol";
+import {IStakeVault} from "./IStakeVault.sol";
+import {IDisputeGame} from "./IDisputeGame.sol";
+
+/// @notice AwaitingInput: input bytes are missing. Open: may be claimed. Claimed: a worker computes. Submitted: a claim is in its window or in dispute.
+/// Finalised: the claim stands. Closed: cancelled or expired, the fee returned.
+enum JobStatus {
+    None,
+    AwaitingInput,
+    Open,
+    Claimed,
+    Submitted,
+    Finalised,
+    Closed
+}
+
+enum ClaimStatus {
+    None,
+    Submitted,
+    Finalised,
+    Refuted
+}
+
+/// @notice What a requester asks for. See `Job` for the terms.
+/// @param program The program's header and roots: the market derives `programRoot`, `work` and the outputs from them.
+/// @param inputRoots Tensor root of each input.
+/// @param inputs The bytes of each input. An empty entry: published in parts later. An empty array: none with the post.
+struct JobRequest {
+    ProgramFacts program;
+    bytes32[] inputRoots;
+    bytes[] inputs;
+    uint128 fee;
+    uint32 window;
+    uint32 claimSeconds;
+    uint64 deadline;
+    uint32 callbackGas;
+    uint32 maxOutputBytes;
+    bool rootOnly;
+    bytes32 salt;
+}
+
+/// @notice One part of one input: `PART_BYTES` bytes from `part * PART_BYTES` (the last part: what is left).
+/// @param input Number of the input.
+/// @param part Number of the part.
+/// @param data Its bytes.
+/// @param siblings Opening of the part's subtree under the input's tensor root.
+/// @param inputRoot The input's tensor root.
+/// @param inputSiblings Opening of `inputRoot` under the job's inputs root.
+struct InputPart {
+    uint32 input;
+    uint32 part;
+    bytes data;
+    bytes32[] siblings;
+    bytes32 inputRoot;
+    bytes32[] inputSiblings;
+}
+
+/// @notice One output of a finalised claim.
+/// @param program The job's program.
+/// @param output Number of the output.
+/// @param data Its bytes.
+/// @param siblings Opening of its tensor root under the trace root, at the checkpoint that the header names.
+struct Delivery {
+    ProgramFacts program;
+    uint32 output;
+    bytes data;
+    bytes32[] siblings;
+}
+
+/// @title The market for jobs: post, claim, submit, finalise, deliver.
+/// @dev Jobs and claims are named by the hash of their content, and calls bring that content: what a call is about cannot change under it.
+interface IJobMarket {
+    error NotGame(address caller);
+    error NotRequester(address caller, address requester);
+    error NotWorker(address caller, address worker);
+    error WrongJobStatus(bytes32 jobId, JobStatus actual, JobStatus needed);
+    error WrongClaimStatus(bytes32 claimId, ClaimStatus actual, ClaimStatus needed);
+    error JobExists(bytes32 jobId);
+    error ClaimExists(bytes32 claimId);
+    error WrongProgram(bytes32 expected, bytes32 given);
+    error TooMuchWork(uint64 work, uint64 maxWork);
+    error StepProofTooLarge(uint32 maxStepGas, uint32 limit);
+    error TooManyOutputs(uint256 outputs, uint256 limit);
+    error WindowOutOfRange(uint32 window, uint256 least, uint256 most);
+    error DeadlineTooSoon(uint64 deadline, uint256 earliest);
+    error DeadlineTooFar(uint64 deadline, uint256 latest);
+    error ZeroClaimSeconds();
+    error CallbackGasTooHigh(uint32 given, uint256 limit);
+    error OutputLimitTooHigh(uint32 given, uint256 limit);
+    error WrongInputCount(uint256 given, uint256 expected);
+    error WrongInputLength(uint256 input, uint256 given, uint256 expected);
+    error WrongInputRoot(uint256 input, bytes32 given, bytes32 actual);
+    error RootOnlyWithBytes();
+    error NoSuchInput(uint256 input);
+    error NoSuchPart(uint256 input, uint256 part);
+    error PartAlreadyPublished(uint256 input, uint256 part);
+    error NotLive(address worker);
+    error TimeIsUp(uint256 until);
+    error TimeNotUp(uint256 until);
+    error ZeroTraceRoot();
+    error WindowClosed(bytes32 claimId, uint256 windowEnd);
+    error WindowOpen(bytes32 claimId, uint256 windowEnd);
+    error GamesOpen(bytes32 claimId, uint256 games);
+    error AlreadyPaid(bytes32 claimId);
+    error NotDeliverable(uint256 output);
+    error AlreadyDelivered(bytes32 claimId, uint256 output);
+    error WrongOutputLength(uint256 output, uint256 given, uint256 expected);
+    error OutputNotInTrace(uint256 output);
+    error TooLittleGas(uint256 available, uint256 needed);
+
+    event JobPosted(
+        bytes32 indexed jobId,
+        address indexed requester,
+        bytes32 indexed programRoot,
+        Job job,
+        ProgramFacts program,
+        bytes32[] inputRoots
+    );
+    event InputPublished(bytes32 indexed jobId, uint256 indexed input, uint256 part, bytes data);
+    event JobOpened(bytes32 indexed jobId);
+    event JobClaimed(bytes32 indexed jobId, address indexed worker, uint256 until);
+    event JobExpired(bytes32 indexed jobId, address indexed worker, uint256 penalty);
+    event JobClosed(bytes32 indexed jobId, uint256 refund);
+    event ClaimSubmitted(
+        bytes32 indexed jobId,
+        bytes32 indexed claimId,
+        address indexed worker,
+        bytes32 traceRoot,
+        uint256 windowEnd
+    );
+    event ClaimFinalised(bytes32 indexed jobId, bytes32 indexed claimId);
+    event ClaimRefuted(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, uint256 collateral);
+    event OutputDelivered(bytes32 indexed jobId, bytes32 indexed claimId, uint256 indexed output, bytes data);
+    event CallbackMade(bytes32 indexed jobId, uint256 indexed output);
+    event CallbackFailed(bytes32 indexed jobId, uint256 indexed output);
+    event FeeReleased(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, uint256 fee);
+
+    /// @notice Posts a job; the fee is taken from the caller's credit in the vault. Bytes given are checked against their roots and emitted
+    /// (`InputPublished`), so that everybody can compute. The job opens when all bytes are published, or at once if `rootOnly`.
+    function post(JobRequest calldata request) external returns (bytes32 jobId);
+
+    /// @notice Publishes one part of an input that was not posted with the job. Anyone may.
+    function publishInput(Job calldata job, ProgramFacts calldata program, InputPart calldata part) external;
+
+    /// @notice Takes an open job: locks the collateral; the caller needs a live attestation and must submit within `claimSeconds`.
+    function claim(Job calldata job) external;
+
+    /// @notice Submits the root of the trace; games may be opened from now until the window ends.
+    function submit(Job calldata job, bytes32 traceRoot) external returns (bytes32 claimId);
+
+    /// @notice Ends a claim whose window is over and which no open game disputes. Anyone may. Calls nobody's code.
+    function finalise(Claim calldata claim_) external;
+
+    /// @notice Delivers an output of a finalised claim. Anyone may. The fee is released with the last deliverable output. If the job wants a
+    /// callback that fails, the delivery stands and the call may be repeated until the callback succeeds.
+    function deliver(Claim calldata claim_, Delivery calldata delivery) external;
+
+    /// @notice The requester releases the fee of a finalised claim without on-chain delivery.
+    function accept(Claim calldata claim_) external;
+
+    /// @notice Frees a job whose worker missed its time (it loses the penalty), and closes a job whose deadline leaves no time for another claim. Anyone may.
+    function expire(Job calldata job) external;
+
+    /// @notice The requester takes back a job that nobody has claimed.
+    function cancel(Job calldata job) external;
+
+    /// @notice Game only: checks that a claim is in its window and takes the challenger's bond.
+    function gameOpened(bytes32 claimId, address challenger, uint256 bond) external;
+
+    /// @notice Game only: credits an account from what the games hold.
+    function pay(address account, uint256 amount) external;
+
+    /// @notice Game only: a claim is refuted. Slashes its collateral into the games' hands and reopens the job.
+    /// @return collateral What was slashed.
+    function refuted(bytes32 jobId, bytes32 claimId, address worker) external returns (uint256 collateral);
+
+    /// @notice Status of a job; the worker and its time limit while claimed or submitted; input parts still missing.
+    function jobOf(
+        bytes32 jobId
+    ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts);
+
+    /// @notice Status of a claim; end of its window; outputs delivered and called back (bit i: output i); whether the fee is released.
+    function claimOf(
+        bytes32 claimId
+    ) external view returns (ClaimStatus status, uint256 windowEnd, uint256 delivered, uint256 calledBack, bool paid);
+
+    /// @notice The id of a job with this content on this market.
+    function jobIdOf(Job calldata job) external view returns (bytes32);
+
+    function vault() external view returns (IStakeVault);
+
+    function game() external view returns (IDisputeGame);
+
+    /// @notice What this deployment fixed.
+    function parameters() external view returns (Parameters memory);
+}

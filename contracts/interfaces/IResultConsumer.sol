@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+/// @title What a requester's contract implements to receive results.
+interface IResultConsumer {
+    /// @notice Receives one output of a finalised job. Called by the market only, with exactly the job's `callbackGas`, until it succeeds once an output.
+    /// @dev The callee must check that `msg.sender` is the market and that it posted `jobId`.
+    /// @param jobId The job.
+    /// @param output Number of the output.
+    /// @param data The output tensor: little-endian, row-major.
+    function onResult(bytes32 jobId, uint256 output, bytes calldata data) external;
+}

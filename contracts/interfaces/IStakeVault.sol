@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {IProvisioning} from "./IProvisioning.sol";
+
+/// @title Holds the stake asset and keeps one ledger for everybody. The market moves ledger entries; tokens move only in `deposit` and `withdraw`.
+/// @dev Invariants: the vault's balance is at least the sum of all credits, stakes, stakes being withdrawn, and what the market holds in custody;
+/// each account's locked stake is at most its stake.
+interface IStakeVault {
+    error NotMarket(address caller);
+    error ZeroAmount();
+    error ZeroAddress();
+    error InsufficientCredit(address account, uint256 credit, uint256 needed);
+    error InsufficientFreeStake(address account, uint256 freeStake, uint256 needed);
+    error InsufficientLocked(address account, uint256 locked, uint256 needed);
+    error InsufficientCustody(uint256 custody, uint256 needed);
+    error NotLive(address worker);
+    error NothingRequested(address account);
+    error WithdrawalNotReady(uint256 readyAt);
+
+    event Deposited(address indexed from, address indexed account, uint256 amount);
+    event Withdrawn(address indexed account, address indexed to, uint256 amount);
+    event Staked(address indexed account, uint256 amount);
+    event WithdrawalRequested(address indexed account, uint256 amount, uint256 readyAt);
+    event Unstaked(address indexed account, uint256 amount);
+    event Taken(address indexed account, uint256 amount);
+    event Given(address indexed account, uint256 amount);
+    event Locked(address indexed account, uint256 amount);
+    event Unlocked(address indexed account, uint256 amount);
+    event Slashed(address indexed account, uint256 amount);
+
+    /// @notice Pulls tokens from the caller and credits `account` with what arrived.
+    function deposit(address account, uint256 amount) external;
+
+    /// @notice Sends free credit of the caller to any address.
+    function withdraw(uint256 amount, address to) external;
+
+    /// @notice Turns the caller's credit into stake; the caller needs a live attestation.
+    function stake(uint256 amount) external;
+
+    /// @notice Asks for unlocked stake back. It backs no claim from now on; a second request adds to the first and starts its delay anew.
+    function requestWithdraw(uint256 amount) external;
+
+    /// @notice After the delay, turns the requested stake into credit.
+    function unstake() external;
+
+    /// @notice Market only: moves credit of an account into the market's custody (a fee in escrow, a bond).
+    function take(address account, uint256 amount) external;
+
+    /// @notice Market only: credits an account from the market's custody.
+    function give(address account, uint256 amount) external;
+
+    /// @notice Market only: locks stake behind a claim.
+    function lock(address account, uint256 amount) external;
+
+    /// @notice Market only: releases locked stake.
+    function unlock(address account, uint256 amount) external;
+
+    /// @notice Market only: moves locked stake into the market's custody.
+    function slash(address account, uint256 amount) external;
+
+    /// @notice An account's ledger: free credit, stake, the part of it that is locked, stake being withdrawn and when that is ready.
+    function accountOf(
+        address account
+    ) external view returns (uint256 credit, uint256 staked, uint256 locked, uint256 withdrawing, uint256 readyAt);
+
+    /// @notice What the market holds for jobs and games.
+    function custody() external view returns (uint256);
+
+    function asset() external view returns (IERC20);
+
+    function market() external view returns (address);
+
+    function provisioning() external view returns (IProvisioning);
+
+    function withdrawalDelay() external view returns (uint256);
+}
