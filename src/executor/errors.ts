@@ -1,0 +1,11 @@
+import { RefuteError } from "../errors.ts";
+
+/** What was given to an executor does not fit the program: inputs of another number or length, a missing constant. */
+export class ExecutionInputError extends RefuteError {
+  readonly code = "EXECUTION_INPUT";
+}
+
+/** This machine or engine does not compute as IEEE 754 says (subnormals flushed, say): its results would not be the program's. */
+export class EngineUnfitError extends RefuteError {
+  readonly code = "ENGINE_UNFIT";
+}

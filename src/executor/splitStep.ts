@@ -1,0 +1,48 @@
+import { DType, type DType as DTypeCode } from "../numerics/dtype.ts";
+import { Reduce, type Step, type TensorRef, type View } from "../program/types.ts";
+
+/** Strides of row-major digits. */
+export function digitStrides(radices: readonly number[]): number[] {
+  const strides = new Array<number>(radices.length).fill(1);
+  for (let k = radices.length - 2; k >= 0; k--) strides[k] = strides[k + 1]! * radices[k + 1]!;
+  return strides;
+}
+
+/** The types of a reduction's accumulators, in the order of their slots. */
+export function accumulatorTypes(step: Step): DTypeCode[] {
+  if (step.reduceType === undefined) return [];
+  if (step.reduce === Reduce.last) return [step.reduceType, DType.bool];
+  return [step.reduce >= Reduce.argmax && step.reduce <= Reduce.argminLast ? DType.int64 : step.reduceType];
+}
+
+/**
+ * A step's epilogue as a step of its own that reduces nothing: the accumulators become further inputs, each read at the element's own
+ * index after the epilogue's other reads, which is where their slots are. Its limits on inputs and reads do not hold.
+ */
+export function epilogueStep(step: Step): Step {
+  const strides = digitStrides(step.outDigits);
+  const types = accumulatorTypes(step);
+  const inputs = types.map((dtype): TensorRef => ({ kind: "input", index: 0, dtype, count: step.count }));
+  const views = types.map((_, n): View => {
+    const coeffs = strides.map((coeff, digit) => ({ digit, coeff }));
+    return {
+      input: step.inputs.length + n,
+      fill: 0n,
+      axes: [{ extent: step.count, stride: 1, base: 0, div: 1, coeffs }],
+    };
+  });
+  const { dtype, count, outDigits, constants, epilogue } = step;
+  return {
+    dtype,
+    count,
+    outDigits,
+    constants,
+    epilogue,
+    inputs: [...step.inputs, ...inputs],
+    redDigits: [],
+    reduce: Reduce.none,
+    termReads: [],
+    epilogueReads: [...step.epilogueReads, ...views],
+    term: { code: [], outA: 0, outB: 0 },
+  };
+}
