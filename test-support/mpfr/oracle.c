@@ -1,0 +1,78 @@
+/*
+ * Correctly rounded float32 results by MPFR, for tests.
+ *
+ * stdin: records of three little-endian uint32: operation code (src/program/operations.ts), first operand, second operand.
+ * stdout: one uint32 a record. -0 is written as 0 and every NaN as 0x7fc00000.
+ *
+ * MPFR rounds once, to 24 bits in an unbounded range, and reports the direction; mpfr_subnormalize then rounds to fewer bits
+ * below 2^-126 without rounding twice. 2^-149 = 0.5 * 2^-148 is the smallest number of emin = -148.
+ */
+#include <mpfr.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static mpfr_t a, b, result, wide;
+
+/* 1/(1 + e^-x) to 320 bits, then once to 24: its value is never closer to a boundary than 2^-80. */
+static int sigmoid(void) {
+    mpfr_set_emin(mpfr_get_emin_min());
+    mpfr_set_emax(mpfr_get_emax_max());
+    mpfr_neg(wide, a, MPFR_RNDN);
+    mpfr_exp(wide, wide, MPFR_RNDN);
+    mpfr_add_ui(wide, wide, 1, MPFR_RNDN);
+    mpfr_ui_div(wide, 1, wide, MPFR_RNDN);
+    mpfr_set_emin(-148);
+    mpfr_set_emax(128);
+    int inexact = mpfr_set(result, wide, MPFR_RNDN);
+    return mpfr_check_range(result, inexact, MPFR_RNDN);
+}
+
+static int compute(uint32_t operation) {
+    switch (operation) {
+    case 0x10: return mpfr_add(result, a, b, MPFR_RNDN);
+    case 0x11: return mpfr_sub(result, a, b, MPFR_RNDN);
+    case 0x12: return mpfr_mul(result, a, b, MPFR_RNDN);
+    case 0x13: return mpfr_div(result, a, b, MPFR_RNDN);
+    case 0x18: return mpfr_pow(result, a, b, MPFR_RNDN);
+    case 0x40: return mpfr_sqrt(result, a, MPFR_RNDN);
+    case 0x50: return mpfr_exp(result, a, MPFR_RNDN);
+    case 0x51: return mpfr_log(result, a, MPFR_RNDN);
+    case 0x52: return mpfr_tanh(result, a, MPFR_RNDN);
+    case 0x53: return sigmoid();
+    case 0x54: return mpfr_erf(result, a, MPFR_RNDN);
+    default: mpfr_set_nan(result); return 0;
+    }
+}
+
+static void load(mpfr_t to, uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    if (bits == 0x80000000u) value = 0.0f;
+    mpfr_set_flt(to, value, MPFR_RNDN);
+}
+
+static uint32_t store(int inexact) {
+    mpfr_subnormalize(result, inexact, MPFR_RNDN);
+    if (mpfr_nan_p(result)) return 0x7fc00000u;
+    if (mpfr_zero_p(result)) return 0;
+    float value = mpfr_get_flt(result, MPFR_RNDN);
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+int main(void) {
+    uint32_t record[3];
+    mpfr_set_emin(-148);
+    mpfr_set_emax(128);
+    mpfr_inits2(24, a, b, result, (mpfr_ptr)0);
+    mpfr_init2(wide, 320);
+    while (fread(record, sizeof record, 1, stdin) == 1) {
+        load(a, record[1]);
+        load(b, record[2]);
+        uint32_t bits = store(compute(record[0]));
+        fwrite(&bits, sizeof bits, 1, stdout);
+    }
+    return fflush(stdout) == 0 ? 0 : 1;
+}
