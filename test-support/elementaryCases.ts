@@ -1,6 +1,9 @@
 /** Inputs on which elementary functions are hardest to round, or whose results lie at an edge; -0, NaNs and other edges come with them. */
 import { canonicalWord, DType, type Word } from "../src/numerics/dtype.ts";
-import { EDGE_BITS } from "./float32Words.ts";
+import { toNumber } from "../src/numerics/float32.ts";
+import { EDGE_BITS, Prng } from "./float32Words.ts";
+
+export type OperandPair = readonly [Word, Word];
 
 /**
  * For 26 univariate functions, among them exp, log, tanh, sigmoid and erf, the float32 whose result is closest to a rounding boundary (from
@@ -185,7 +188,7 @@ export function hardOperands(): Word[] {
 }
 
 /** Hard pairs for pow: published worst cases, exact results, exact midpoints, special values. */
-export function hardPowPairs(): [Word, Word][] {
+export function hardPowPairs(): OperandPair[] {
   const pairs: (readonly [number, number])[] = [
     ...POW_WORST,
     ...EDGE_BITS.flatMap((x) => EDGE_BITS.map((y) => [x, y] as const)),
@@ -208,4 +211,24 @@ function exactPowers(): [number, number][] {
   for (let n = -152; n < 130; n++)
     powers.push([2, n], [0.5, n], [4, n / 2], [0.25, n / 2], [2 ** -149, n / 149], [-2, n]);
   return powers;
+}
+
+/** Operands of ordinary size, where no function has saturated. */
+export function ordinaryOperands(seed: number, count: number): OperandPair[] {
+  const prng = new Prng(seed);
+  const draw = (): Word => BigInt(((prng.below(2) << 31) | ((110 + prng.below(24)) << 23) | prng.below(1 << 23)) >>> 0);
+  return Array.from({ length: count }, () => [draw(), draw()]);
+}
+
+/** Pairs whose power is finite and not 0: y is about c / log2 x. */
+export function balancedPowers(seed: number, count: number): OperandPair[] {
+  const prng = new Prng(seed);
+  return Array.from({ length: count }, () => {
+    const near1 = prng.below(2) === 0;
+    const x = BigInt(
+      near1 ? 0x3f800000 + prng.below(1 << prng.below(24)) - prng.below(1 << prng.below(23)) : prng.below(0x7f800000),
+    );
+    const y = (prng.below(300) - 150 + prng.below(1 << 24) / 2 ** 24) / Math.log2(toNumber(x));
+    return [x, Number.isFinite(y) ? BigInt(float32Bits(y)) : 0n];
+  });
 }

@@ -8,8 +8,14 @@ import { pow } from "../../src/numerics/elementary/pow.ts";
 import { sigmoid } from "../../src/numerics/elementary/sigmoid.ts";
 import { tanh } from "../../src/numerics/elementary/tanh.ts";
 import { Op } from "../../src/program/operations.ts";
-import { hardOperands, hardPowPairs } from "../../test-support/elementaryCases.ts";
-import { float32WordPairs, Prng } from "../../test-support/float32Words.ts";
+import {
+  balancedPowers,
+  hardOperands,
+  hardPowPairs,
+  ordinaryOperands,
+  type OperandPair,
+} from "../../test-support/elementaryCases.ts";
+import { float32WordPairs } from "../../test-support/float32Words.ts";
 import { buildMpfrOracle, type MpfrOracle } from "../../test-support/mpfr/oracle.ts";
 
 type Primitive = (a: Word, b: Word) => Word;
@@ -21,28 +27,8 @@ const ARITHMETIC_INPUTS = 100_000;
 const word = (value: number): Word => float32.fromNumber(value);
 const hex = (value: Word): string => `0x${value.toString(16).padStart(8, "0")}`;
 
-const canonicalPairs = (pairs: readonly (readonly [Word, Word])[]): [Word, Word][] =>
+const canonicalPairs = (pairs: readonly OperandPair[]): OperandPair[] =>
   pairs.map(([a, b]) => [canonicalWord(a, DType.float32), canonicalWord(b, DType.float32)]);
-
-/** Operands of ordinary size, where no function has saturated. */
-function ordinary(seed: number, count: number): [Word, Word][] {
-  const prng = new Prng(seed);
-  const draw = (): Word => BigInt(((prng.below(2) << 31) | ((110 + prng.below(24)) << 23) | prng.below(1 << 23)) >>> 0);
-  return Array.from({ length: count }, () => [draw(), draw()]);
-}
-
-/** Pairs whose power is finite and not 0: y is about c / log2 x. */
-function balancedPowers(seed: number, count: number): [Word, Word][] {
-  const prng = new Prng(seed);
-  return Array.from({ length: count }, () => {
-    const near1 = prng.below(2) === 0;
-    const x = BigInt(
-      near1 ? 0x3f800000 + prng.below(1 << prng.below(24)) - prng.below(1 << prng.below(23)) : prng.below(0x7f800000),
-    );
-    const y = (prng.below(300) - 150 + prng.below(1 << 24) / 2 ** 24) / Math.log2(float32.toNumber(x));
-    return [x, Number.isFinite(y) ? word(y) : 0n];
-  });
-}
 
 describe("elementary functions", () => {
   describe("against MPFR", () => {
@@ -58,11 +44,7 @@ describe("elementary functions", () => {
     });
     after(() => mpfr?.close());
 
-    const expectCorrectlyRounded = (
-      op: number,
-      primitive: Primitive,
-      operands: readonly (readonly [Word, Word])[],
-    ): void => {
+    const expectCorrectlyRounded = (op: number, primitive: Primitive, operands: readonly OperandPair[]): void => {
       const expected = mpfr.evaluate(op, operands);
       operands.forEach(([a, b], i) => {
         const actual = primitive(a, b);
@@ -80,7 +62,7 @@ describe("elementary functions", () => {
           hardOperands().map((a) => [a, 0n] as const),
         );
         expectCorrectlyRounded(op, primitive, canonicalPairs(float32WordPairs(op, RANDOM_INPUTS / 2)));
-        expectCorrectlyRounded(op, primitive, ordinary(op, RANDOM_INPUTS / 2));
+        expectCorrectlyRounded(op, primitive, ordinaryOperands(op, RANDOM_INPUTS / 2));
       });
     }
 
@@ -92,11 +74,7 @@ describe("elementary functions", () => {
 
     for (const name of ["add", "sub", "mul", "div", "sqrt"] as const) {
       it(`${name}_randomInputs_areCorrectlyRounded`, () => {
-        expectCorrectlyRounded(
-          Op[name],
-          float32[name],
-          canonicalPairs(float32WordPairs(Op[name], ARITHMETIC_INPUTS)),
-        );
+        expectCorrectlyRounded(Op[name], float32[name], canonicalPairs(float32WordPairs(Op[name], ARITHMETIC_INPUTS)));
       });
     }
   });

@@ -17,7 +17,10 @@ export function logQuotient(p: bigint, q: bigint): Scaled {
   const s = (p << BigInt(shift)) / q;
   const z = (s * s) >> BigInt(2 * shift - FRACTION);
   let sum = FIXED_ONE / LAST_DIVISOR;
-  for (let k = LAST_DIVISOR - 2n; k > 0n; k -= 2n) sum = FIXED_ONE / k + ((z * sum) >> 126n);
+  for (let k = LAST_DIVISOR; k > 1n;) {
+    k -= 2n;
+    sum = FIXED_ONE / k + ((z * sum) >> 126n);
+  }
   return { mantissa: (s * sum) >> 126n, exponent: 1 - shift };
 }
 
