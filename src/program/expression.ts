@@ -1,5 +1,5 @@
 import { cast } from "../numerics/cast.ts";
-import { DType, isFloat, type DType as DTypeCode, type Word } from "../numerics/dtype.ts";
+import { isFloat, type DType as DTypeCode, type Word } from "../numerics/dtype.ts";
 import { erf } from "../numerics/elementary/erf.ts";
 import { exp } from "../numerics/elementary/exp.ts";
 import { log } from "../numerics/elementary/log.ts";
@@ -56,13 +56,13 @@ const INTEGER: Partial<Record<OpName, IntegerOp>> = {
   neg: (a, _, dtype) => integer.neg(a, dtype),
   abs: (a, _, dtype) => integer.abs(a, dtype),
   sign: (a, _, dtype) => integer.sign(a, dtype),
-  eq: (a, b) => bool(a === b),
-  lt: (a, b) => bool(a < b),
-  le: (a, b) => bool(a <= b),
+  eq: integer.eq,
+  lt: integer.lt,
+  le: integer.le,
   and: integer.and,
   or: integer.or,
   xor: integer.xor,
-  not: (a, _, dtype) => (dtype === DType.bool ? a ^ 1n : integer.not(a, dtype)),
+  not: (a, _, dtype) => integer.not(a, dtype),
   shl: integer.shl,
   shr: integer.shr,
 };
