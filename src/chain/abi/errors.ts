@@ -1,0 +1,2 @@
+import { parseAbi } from "viem";
+export const errorsAbi = parseAbi(["error Placeholder()"]);

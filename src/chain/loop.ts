@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { RefuteError } from "../errors.ts";
+
+/** How a long-running loop runs. */
+export type LoopOptions = {
+  /** Ends the loop after the running round. */
+  signal: AbortSignal;
+  /** Pause between rounds. */
+  intervalMs: number;
+  log: Logger;
+};
+
+/** The longest pause after failures in a row. */
+const MAX_BACKOFF_MS = 30_000;
+
+/**
+ * Runs rounds until the signal. A failing round is logged and tried again, ever more slowly: a loop that guards money does not end
+ * because a node is down, and the next round reads everything back from the chain.
+ */
+export async function runLoop({ signal, intervalMs, log }: LoopOptions, round: () => Promise<void>): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      await round();
+      failures = 0;
+    } catch (error) {
+      failures++;
+      report(log, error);
+    }
+    const pause = Math.min(intervalMs * 2 ** Math.min(failures, 10), Math.max(intervalMs, MAX_BACKOFF_MS));
+    await sleep(pause, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Logs an error of a round: one that passes by itself as a warning, any other with its stack. */
+export function report(log: Logger, error: unknown, doing = "round"): void {
+  if (error instanceof RefuteError) {
+    const fields = { code: error.code, reason: error.message };
+    if (error.retryable) log.warn(fields, `${doing} failed, trying again`);
+    else log.error(fields, `${doing} failed`);
+  } else {
+    const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
+    log.error({ reason: message, stack }, `${doing} failed unexpectedly`);
+  }
+}

@@ -1,0 +1,60 @@
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  HttpRequestError,
+  InsufficientFundsError,
+  LimitExceededRpcError,
+  ResourceUnavailableRpcError,
+  RpcRequestError,
+  TimeoutError,
+  WebSocketRequestError,
+  decodeErrorResult,
+  isHex,
+  type Hex,
+} from "viem";
+import { errorsAbi } from "./abi/errors.ts";
+import { RefuteError } from "../errors.ts";
+import { ContractRevertError, InsufficientGasFundsError, RpcUnavailableError } from "./errors.ts";
+
+const UNAVAILABLE = [
+  HttpRequestError,
+  WebSocketRequestError,
+  TimeoutError,
+  LimitExceededRpcError,
+  ResourceUnavailableRpcError,
+];
+
+/**
+ * Turns what viem throws into one of Refute's errors; what is none of them is given back as it is.
+ * @param what The function or action that failed, for the message.
+ */
+export function translateError(error: unknown, what: string): Error {
+  if (error instanceof RefuteError || !(error instanceof BaseError)) return error as Error;
+  const options = { cause: error };
+  if (error.walk((e) => UNAVAILABLE.some((type) => e instanceof type)) !== null) {
+    return new RpcUnavailableError(`${what}: no answer from the node (${error.shortMessage})`, options);
+  }
+  if (error.walk((e) => e instanceof InsufficientFundsError) !== null) {
+    return new InsufficientGasFundsError(`${what}: the sender cannot pay for the gas; fund its account`, options);
+  }
+  const data = revertData(error);
+  if (data === undefined) return error;
+  try {
+    const { errorName, args } = decodeErrorResult({ abi: errorsAbi, data });
+    return new ContractRevertError(what, errorName, args ?? [], options);
+  } catch {
+    return new ContractRevertError(what, "unknown error", [data], options);
+  }
+}
+
+/** The data that a call reverted with, wherever the node put it. */
+function revertData(error: BaseError): Hex | undefined {
+  const reverted = error.walk((e) => e instanceof ContractFunctionRevertedError);
+  if (reverted instanceof ContractFunctionRevertedError) return reverted.raw ?? "0x";
+  const request = error.walk((e) => e instanceof RpcRequestError || (e instanceof Error && "data" in e));
+  if (request === null || !("data" in request)) return undefined;
+  const { data } = request as { data: unknown };
+  if (isHex(data)) return data;
+  const nested = (data as { data?: unknown } | undefined)?.data;
+  return isHex(nested) ? nested : undefined;
+}

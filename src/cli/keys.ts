@@ -1,0 +1,59 @@
+import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline/promises";
+import { decryptKeystoreJson, isKeystoreJson } from "ethers";
+import { isHex } from "viem";
+import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
+import { KeyError } from "./errors.ts";
+
+/** Where a key comes from: never from an argument, which other users of the machine could read. */
+export type KeySource = { keystore?: string | undefined; env?: NodeJS.ProcessEnv; prompt?: () => Promise<string> };
+
+/**
+ * The account of a keystore V3 file (password from REFUTE_KEYSTORE_PASSWORD or a prompt), else of REFUTE_PRIVATE_KEY.
+ * @throws KeyError when neither is given, the file is no keystore, or the password is wrong.
+ */
+export async function loadAccount({ keystore, env = process.env, prompt }: KeySource): Promise<PrivateKeyAccount> {
+  if (keystore !== undefined) return fromKeystore(keystore, () => env.REFUTE_KEYSTORE_PASSWORD ?? ask(prompt));
+  const key = env.REFUTE_PRIVATE_KEY;
+  if (key === undefined) {
+    throw new KeyError("no key: give --keystore FILE (a keystore V3 file) or set REFUTE_PRIVATE_KEY");
+  }
+  if (!isHex(key) || key.length !== 66) {
+    throw new KeyError("REFUTE_PRIVATE_KEY is not a private key: expected 0x and 64 hexadecimal digits");
+  }
+  return account(key, "REFUTE_PRIVATE_KEY");
+}
+
+async function fromKeystore(path: string, password: () => string | Promise<string>): Promise<PrivateKeyAccount> {
+  const json = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw new KeyError(`cannot read the keystore ${path}: ${(cause as Error).message}`, { cause });
+  });
+  if (!isKeystoreJson(json)) throw new KeyError(`${path} is not a keystore V3 file`);
+  const { privateKey } = await decryptKeystoreJson(json, await password()).catch((cause: unknown) => {
+    throw new KeyError(`the password does not open the keystore ${path}`, { cause });
+  });
+  return account(privateKey as `0x${string}`, path);
+}
+
+function account(key: `0x${string}`, source: string): PrivateKeyAccount {
+  try {
+    return privateKeyToAccount(key);
+  } catch (cause) {
+    throw new KeyError(`${source} holds no valid secp256k1 key`, { cause });
+  }
+}
+
+async function ask(prompt: (() => Promise<string>) | undefined): Promise<string> {
+  if (prompt !== undefined) return prompt();
+  if (!process.stdin.isTTY) throw new KeyError("no password: set REFUTE_KEYSTORE_PASSWORD or run on a terminal");
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    process.stderr.write("Keystore password (not shown): ");
+    // Echo is switched off by muting what readline writes back.
+    (terminal as unknown as { _writeToOutput: () => void })._writeToOutput = () => {};
+    return await terminal.question("");
+  } finally {
+    terminal.close();
+    process.stderr.write("\n");
+  }
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { z } from "zod";
+import { UsageError } from "./errors.ts";
+
+/** `rpcUrl` is set by --rpc-url, REFUTE_RPC_URL or "rpcUrl" in the config file. */
+export const flagName = (key: string): string => `--${kebab(key)}`;
+export const envName = (key: string): string => `REFUTE_${kebab(key).replaceAll("-", "_").toUpperCase()}`;
+
+const kebab = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/**
+ * A command's settings: flag over environment over config file (--config or REFUTE_CONFIG) over the schema's default.
+ * @throws UsageError naming every setting that is missing, unknown or unfit, and how it is set.
+ */
+export function readSettings<S extends z.ZodRawShape>(
+  command: Command,
+  shape: S,
+  env: NodeJS.ProcessEnv = process.env,
+): z.output<z.ZodObject<S>> {
+  const flags = command.optsWithGlobals<Record<string, unknown>>();
+  const { config = env.REFUTE_CONFIG, ...given } = flags;
+  const merged: Record<string, unknown> = config === undefined ? {} : readConfig(String(config));
+  for (const key of Object.keys(shape)) {
+    const fromEnv = env[envName(key)];
+    if (fromEnv !== undefined) merged[key] = fromEnv;
+    if (given[key] !== undefined) merged[key] = given[key];
+  }
+  const result = z.object(shape).strict().safeParse(merged);
+  if (result.success) return result.data;
+  throw new UsageError(result.error.issues.map(explain).join("; "));
+}
+
+function readConfig(path: string): Record<string, unknown> {
+  const json = readJson(path, "config file");
+  if (typeof json !== "object" || json === null || Array.isArray(json)) {
+    throw new UsageError(`the config file ${path} must hold one JSON object`);
+  }
+  return { ...json };
+}
+
+/** Reads a JSON file. @throws UsageError that names the file and what it is for. */
+export function readJson(path: string, purpose: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new UsageError(`cannot read the ${purpose} ${path}: ${(cause as Error).message}`, { cause });
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new UsageError(`the ${purpose} ${path} is not JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function explain(issue: z.ZodIssue): string {
+  if (issue.code === "unrecognized_keys") return `unknown setting in the config file: ${issue.keys.join(", ")}`;
+  const key = String(issue.path[0]);
+  const how = `(${flagName(key)}, ${envName(key)} or "${key}" in the config file)`;
+  const missing = issue.code === "invalid_type" && issue.received === "undefined";
+  return missing ? `${key} is missing ${how}` : `${issue.path.join(".")}: ${issue.message} ${how}`;
+}

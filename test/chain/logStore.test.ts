@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import { BlockNotFoundError, keccak256, parseAbi, toHex, type Hex } from "viem";
+import { LogStore, type LogSource } from "../../src/chain/logStore.ts";
+
+const abi = parseAbi(["event Ping(uint256 value)"]);
+
+/** A chain of blocks, each with the pings that it logs; a block's hash covers its history. */
+class ToyChain {
+  blocks: { hash: Hex; pings: bigint[] }[] = [{ hash: keccak256("0x"), pings: [] }];
+  requests = 0;
+
+  mine(...pings: bigint[]): void {
+    const parent = this.blocks.at(-1)!.hash;
+    this.blocks.push({ hash: keccak256(`${parent}${toHex(pings.join()).slice(2)}`), pings });
+  }
+
+  drop(count: number): void {
+    this.blocks.splice(-count);
+  }
+
+  source(): LogSource {
+    const block = (number: bigint) => {
+      const found = this.blocks[Number(number)];
+      if (found === undefined) throw new BlockNotFoundError({ blockNumber: number });
+      return { number, hash: found.hash, timestamp: number * 12n };
+    };
+    return {
+      getBlock: ({ blockNumber }: { blockNumber?: bigint }) =>
+        Promise.resolve().then(() => block(blockNumber ?? BigInt(this.blocks.length - 1))),
+      getLogs: ({ fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint }) => {
+        this.requests++;
+        const logs = this.blocks.flatMap(({ pings }, k) =>
+          pings.map((value) => ({ blockNumber: BigInt(k), eventName: "Ping", args: { value } })),
+        );
+        return Promise.resolve(logs.filter((log) => log.blockNumber >= fromBlock && log.blockNumber <= toBlock));
+      },
+    } as unknown as LogSource;
+  }
+}
+
+const values = (store: LogStore): unknown[] => store.events.map((event) => event.args.value);
+
+describe("LogStore", function () {
+  it("sync_twice_readsEachBlockOnce", async function () {
+    const chain = new ToyChain();
+    chain.mine(1n);
+    const store = new LogStore(chain.source(), [], abi, 0n);
+    await store.sync();
+    chain.mine(2n);
+    const { head, rewoundTo } = await store.sync();
+    await store.sync();
+    expect(values(store)).to.deep.equal([1n, 2n]);
+    expect(head.number).to.equal(2n);
+    expect(rewoundTo).to.equal(undefined);
+    expect(chain.requests).to.equal(2);
+  });
+
+  it("sync_afterReorg_dropsTheOldBranchAndReadsTheNewOne", async function () {
+    const chain = new ToyChain();
+    const store = new LogStore(chain.source(), [], abi, 0n);
+    for (const value of [1n, 2n, 3n]) {
+      chain.mine(value);
+      await store.sync();
+    }
+    chain.drop(2);
+    chain.mine(20n);
+    chain.mine();
+    chain.mine(40n);
+    const { rewoundTo } = await store.sync();
+    expect(rewoundTo).to.equal(1n);
+    expect(values(store)).to.deep.equal([1n, 20n, 40n]);
+  });
+
+  it("sync_afterReorgToAShorterBranch_forgetsTheMissingBlocks", async function () {
+    const chain = new ToyChain();
+    const store = new LogStore(chain.source(), [], abi, 0n);
+    chain.mine(1n);
+    await store.sync();
+    chain.mine(2n);
+    await store.sync();
+    chain.drop(1);
+    await store.sync();
+    expect(values(store)).to.deep.equal([1n]);
+  });
+
+  it("sync_longHistory_asksInSpans", async function () {
+    const chain = new ToyChain();
+    for (let k = 1; k <= 4_500; k++) chain.mine(...(k % 1_500 === 0 ? [BigInt(k)] : []));
+    const store = new LogStore(chain.source(), [], abi, 0n);
+    await store.sync();
+    expect(values(store)).to.deep.equal([1_500n, 3_000n, 4_500n]);
+    expect(chain.requests).to.equal(3);
+  });
+});
