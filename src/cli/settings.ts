@@ -18,9 +18,9 @@ export function readSettings<S extends z.ZodRawShape>(
   shape: S,
   env: NodeJS.ProcessEnv = process.env,
 ): z.output<z.ZodObject<S>> {
-  const flags = command.optsWithGlobals<Record<string, unknown>>();
-  const { config = env.REFUTE_CONFIG, ...given } = flags;
-  const merged: Record<string, unknown> = config === undefined ? {} : readConfig(String(config));
+  const { config, ...given } = command.optsWithGlobals<Record<string, unknown> & { config?: string }>();
+  const path = config ?? env.REFUTE_CONFIG;
+  const merged: Record<string, unknown> = path === undefined ? {} : readConfig(path);
   for (const key of Object.keys(shape)) {
     const fromEnv = env[envName(key)];
     if (fromEnv !== undefined) merged[key] = fromEnv;
