@@ -4,8 +4,8 @@ import { translateError } from "./translateError.ts";
 /** The part of a client that the store needs. */
 export type LogSource = Pick<PublicClient, "getBlock" | "getLogs">;
 
-/** An event with its decoded arguments. */
-export type ChainEvent = Log<bigint, number, false> & { eventName: string; args: Record<string, unknown> };
+/** An event of `A`, with its decoded arguments. */
+export type ChainEvent<A extends Abi> = Log<bigint, number, false, undefined, true, A>;
 
 type Seen = { number: bigint; hash: Hex };
 
@@ -21,16 +21,16 @@ const REMEMBERED = 512;
  * The events of some contracts, in chain order, kept equal to the canonical chain. Reorganisations are found by comparing block
  * hashes, because nodes do not reliably announce removed logs. Kept in memory only: a restart reads the chain again.
  */
-export class LogStore {
+export class LogStore<const A extends Abi> {
   readonly #source: LogSource;
   readonly #addresses: readonly Address[];
   readonly #events: readonly AbiEvent[];
   readonly #from: bigint;
   #seen: Seen[] = [];
-  #logs: ChainEvent[] = [];
+  #logs: ChainEvent<A>[] = [];
 
   /** @param fromBlock The block of the deployment. */
-  constructor(source: LogSource, addresses: readonly Address[], abi: Abi, fromBlock: bigint) {
+  constructor(source: LogSource, addresses: readonly Address[], abi: A, fromBlock: bigint) {
     this.#source = source;
     this.#addresses = addresses;
     this.#events = abi.filter((item): item is AbiEvent => item.type === "event");
@@ -38,7 +38,7 @@ export class LogStore {
   }
 
   /** Every event up to the last sync, oldest first. */
-  get events(): readonly ChainEvent[] {
+  get events(): readonly ChainEvent<A>[] {
     return this.#logs;
   }
 
@@ -76,7 +76,7 @@ export class LogStore {
     }
   }
 
-  async #read(fromBlock: bigint, toBlock: bigint): Promise<ChainEvent[]> {
+  async #read(fromBlock: bigint, toBlock: bigint): Promise<ChainEvent<A>[]> {
     const logs = await this.#source.getLogs({
       address: [...this.#addresses],
       events: this.#events,
@@ -84,7 +84,7 @@ export class LogStore {
       toBlock,
       strict: true,
     });
-    return logs as unknown as ChainEvent[];
+    return logs as unknown as ChainEvent<A>[];
   }
 
   /** Forgets the heads that are no longer canonical, and the logs past the last one that is. */

@@ -38,7 +38,7 @@ class ToyChain {
   }
 }
 
-const values = (store: LogStore): unknown[] => store.events.map((event) => event.args.value);
+const values = (store: LogStore<typeof abi>): unknown[] => store.events.map((event) => event.args.value);
 
 describe("LogStore", function () {
   it("sync_twice_readsEachBlockOnce", async function () {

@@ -1,0 +1,159 @@
+import { hexToBytes, type Address, type Hex } from "viem";
+import { tensorRoot } from "../merkle/tensor.ts";
+import { disputeGameAbi } from "./abi/disputeGame.ts";
+import { jobMarketAbi } from "./abi/jobMarket.ts";
+import type { ChainEvent } from "./logStore.ts";
+import type { Claim, GameState, Job, ProgramFacts } from "./types.ts";
+
+/** The events of the market and of its games. */
+export const protocolAbi = [...jobMarketAbi, ...disputeGameAbi] as const;
+export type ProtocolEvent = ChainEvent<typeof protocolAbi>;
+
+/** A job as its events tell it. */
+export type JobRecord = {
+  id: Hex;
+  job: Job;
+  program: ProgramFacts;
+  inputRoots: readonly Hex[];
+  /** parts[input] holds the published parts by their number. */
+  parts: readonly Map<number, Hex>[];
+  claims: ClaimRecord[];
+  /** Cancelled or expired; no claim will come. */
+  closed: boolean;
+};
+
+/** A claim as its events tell it. */
+export type ClaimRecord = {
+  id: Hex;
+  jobId: Hex;
+  claim: Claim;
+  windowEnd: bigint;
+  games: GameRecord[];
+  finalised: boolean;
+  refuted: boolean;
+  /** The outputs delivered, by number. */
+  delivered: Map<number, Hex>;
+  /** The outputs whose callback succeeded. */
+  calledBack: Set<number>;
+  paid: boolean;
+};
+
+/** An accepted move: what was sent and the state that it led to. */
+export type MoveRecord = { move: number; state: GameState; data: Hex; transactionHash: Hex };
+
+/** A game as its events tell it. */
+export type GameRecord = {
+  id: Hex;
+  claimId: Hex;
+  challenger: Address;
+  moves: MoveRecord[];
+  proved?: { step: number; element: bigint; claimed: bigint; exact: bigint };
+  closed?: { outcome: number; paid: bigint; transactionHash: Hex };
+};
+
+/** All that happened on a market, by id. */
+export type History = { jobs: Map<Hex, JobRecord>; claims: Map<Hex, ClaimRecord>; games: Map<Hex, GameRecord> };
+
+/** Reads the history out of the events. Pure: the same events give the same history. @param events In chain order. */
+export function historyOf(events: readonly ProtocolEvent[]): History {
+  const history: History = { jobs: new Map(), claims: new Map(), games: new Map() };
+  for (const event of events) take(history, event);
+  return history;
+}
+
+function take({ jobs, claims, games }: History, event: ProtocolEvent): void {
+  switch (event.eventName) {
+    case "JobPosted": {
+      const { jobId, job, program, inputRoots } = event.args;
+      const parts = inputRoots.map(() => new Map<number, Hex>());
+      jobs.set(jobId, { id: jobId, job, program, inputRoots, parts, claims: [], closed: false });
+      break;
+    }
+    case "InputPublished": {
+      const { jobId, input, part, data } = event.args;
+      jobs.get(jobId)?.parts[Number(input)]?.set(Number(part), data);
+      break;
+    }
+    case "JobClosed": {
+      const job = jobs.get(event.args.jobId);
+      if (job !== undefined) job.closed = true;
+      break;
+    }
+    case "ClaimSubmitted": {
+      const { jobId, claimId, worker, traceRoot, windowEnd } = event.args;
+      const job = jobs.get(jobId);
+      if (job === undefined) break;
+      const claim = newClaim(claimId, jobId, { job: job.job, worker, traceRoot }, windowEnd);
+      job.claims.push(claim);
+      claims.set(claimId, claim);
+      break;
+    }
+    case "ClaimFinalised":
+      update(claims, event.args.claimId, { finalised: true });
+      break;
+    case "ClaimRefuted":
+      update(claims, event.args.claimId, { refuted: true });
+      break;
+    case "FeeReleased":
+      update(claims, event.args.claimId, { paid: true });
+      break;
+    case "OutputDelivered":
+      claims.get(event.args.claimId)?.delivered.set(Number(event.args.output), event.args.data);
+      break;
+    case "CallbackMade":
+      jobs.get(event.args.jobId)?.claims.at(-1)?.calledBack.add(Number(event.args.output));
+      break;
+    case "Moved": {
+      const { gameId, claimId, move, state, data } = event.args;
+      let game = games.get(gameId);
+      if (game === undefined) {
+        game = { id: gameId, claimId, challenger: state.challenger, moves: [] };
+        games.set(gameId, game);
+        claims.get(claimId)?.games.push(game);
+      }
+      game.moves.push({ move, state, data, transactionHash: event.transactionHash });
+      break;
+    }
+    case "Proved": {
+      const { step, element, claimed, exact } = event.args;
+      update(games, event.args.gameId, { proved: { step, element, claimed, exact } });
+      break;
+    }
+    case "GameClosed": {
+      const { outcome, paid } = event.args;
+      update(games, event.args.gameId, { closed: { outcome, paid, transactionHash: event.transactionHash } });
+      break;
+    }
+    default:
+  }
+}
+
+function newClaim(id: Hex, jobId: Hex, claim: Claim, windowEnd: bigint): ClaimRecord {
+  const open = { finalised: false, refuted: false, paid: false };
+  return { id, jobId, claim, windowEnd, games: [], delivered: new Map(), calledBack: new Set(), ...open };
+}
+
+function update<T extends object>(records: Map<Hex, T>, id: Hex, change: Partial<T>): void {
+  const record = records.get(id);
+  if (record !== undefined) Object.assign(record, change);
+}
+
+/**
+ * The bytes of a job's inputs as they were published.
+ * @returns undefined while parts are missing, or for a job that never posts them.
+ */
+export function inputBytesOf({ parts, inputRoots }: Pick<JobRecord, "parts" | "inputRoots">): Uint8Array[] | undefined {
+  const inputs: Uint8Array[] = [];
+  for (const [input, published] of parts.entries()) {
+    const ordered = [...published].sort(([a], [b]) => a - b).map(([, data]) => hexToBytes(data));
+    if (ordered.length === 0) return undefined;
+    const bytes = new Uint8Array(Buffer.concat(ordered));
+    // The chain checked each part against the root; only a missing part can make the whole differ.
+    if (tensorRoot(bytes) !== inputRoots[input]) return undefined;
+    inputs.push(bytes);
+  }
+  return inputs;
+}
+
+/** The state that a game is in: that of its latest move. */
+export const stateOf = (game: GameRecord): GameState => game.moves.at(-1)!.state;

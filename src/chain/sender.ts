@@ -1,0 +1,79 @@
+import type { Abi, Account, Address, Chain, ContractFunctionArgs, ContractFunctionName } from "viem";
+import type { PublicClient, TransactionReceipt, Transport, WalletClient } from "viem";
+import { TransactionRevertedError } from "./errors.ts";
+import { translateError } from "./translateError.ts";
+
+type Writable = "nonpayable" | "payable";
+
+/** A call of a contract's function. */
+export type Call<
+  A extends Abi = Abi,
+  Name extends ContractFunctionName<A, Writable> = ContractFunctionName<A, Writable>,
+> = {
+  address: Address;
+  abi: A;
+  functionName: Name;
+  args: ContractFunctionArgs<A, Writable, Name>;
+};
+
+/** EIP-7825: no transaction may have more gas. */
+const MAX_TRANSACTION_GAS = 16_777_216n;
+
+/** Sends one account's transactions, one after the other, and waits for each to be mined. */
+export class Sender {
+  readonly #publicClient: PublicClient<Transport, Chain>;
+  readonly #walletClient: WalletClient<Transport, Chain, Account>;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(publicClient: PublicClient<Transport, Chain>, walletClient: WalletClient<Transport, Chain, Account>) {
+    this.#publicClient = publicClient;
+    this.#walletClient = walletClient;
+  }
+
+  get address(): Address {
+    return this.#walletClient.account.address;
+  }
+
+  /**
+   * Sends a call and waits for its receipt. A call that would revert is refused before anything is sent.
+   * @throws ContractRevertError, TransactionRevertedError, InsufficientGasFundsError, RpcUnavailableError
+   */
+  async send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
+    call: Call<A, Name>,
+  ): Promise<TransactionReceipt> {
+    const sent = this.#last.then(() => this.#send(call as unknown as Call));
+    this.#last = sent.catch(() => undefined);
+    return sent;
+  }
+
+  /**
+   * Asks the chain, for free, whether a call would pass.
+   * @throws ContractRevertError if it would not, RpcUnavailableError
+   */
+  async check<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(call: Call<A, Name>): Promise<void> {
+    const request = { ...(call as unknown as Call), account: this.#walletClient.account, gas: MAX_TRANSACTION_GAS };
+    await this.#publicClient.simulateContract(request).catch((error: unknown) => {
+      throw translateError(error, call.functionName);
+    });
+  }
+
+  async #send(call: Call): Promise<TransactionReceipt> {
+    const { account } = this.#walletClient;
+    let receipt: TransactionReceipt;
+    try {
+      const estimate = await this.#publicClient.estimateContractGas({ ...call, account });
+      const hash = await this.#walletClient.writeContract({ ...call, gas: withMargin(estimate) });
+      receipt = await this.#publicClient.waitForTransactionReceipt({ hash });
+    } catch (error) {
+      throw translateError(error, call.functionName);
+    }
+    if (receipt.status === "reverted") throw new TransactionRevertedError(call.functionName, receipt.transactionHash);
+    return receipt;
+  }
+}
+
+/** 15 % over the estimate, because the state may change before the transaction is mined. */
+function withMargin(estimate: bigint): bigint {
+  const gas = (estimate * 115n) / 100n;
+  return gas < MAX_TRANSACTION_GAS ? gas : MAX_TRANSACTION_GAS;
+}

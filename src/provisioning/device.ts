@@ -1,0 +1,55 @@
+import { encodeAbiParameters, hexToBytes, type AbiParameter, type Address, type Hex } from "viem";
+import { provisioningAbi } from "../chain/abi/provisioning.ts";
+import type { Report } from "../chain/types.ts";
+import { generateKey, keyId, signMessage } from "./keys.ts";
+import type { Endorsement, SoftwareManufacturer } from "./manufacturer.ts";
+
+/** Where a report counts: one chain, one provisioning contract. */
+export type ReportDomain = { chainId: number; provisioning: Address };
+
+/** A report with the quote that vouches for it. */
+export type SignedReport = { report: Report; quote: Hex };
+
+const REPORT = provisioningAbi.find((item) => item.type === "function" && item.name === "submitReport")!
+  .inputs[0] as AbiParameter;
+
+/** The quote's fields in the order of contracts/types/DongleQuote.sol. */
+const QUOTE = [
+  { type: "tuple", components: Array.from({ length: 8 }, (_, k) => ({ type: "bytes32", name: `word${k}` })) },
+] as const;
+
+/**
+ * Stands in for the TEE dongle: a P-256 key that its manufacturer endorses, and a counter that only rises. In hardware the key
+ * is derived inside and never leaves; here it lives in memory, so it attests to nothing but the protocol.
+ */
+export class SoftwareDevice {
+  readonly #key = generateKey();
+  readonly #endorsement: Endorsement;
+  #counter = 0n;
+
+  constructor(manufacturer: SoftwareManufacturer) {
+    this.#endorsement = manufacturer.endorse(this.#key);
+  }
+
+  /** The id by which the chain knows the device. */
+  get id(): Hex {
+    return keyId(this.#key);
+  }
+
+  /** Signs a report with the next counter. @param content Everything but the counter. */
+  sign(domain: ReportDomain, content: Omit<Report, "counter">): SignedReport {
+    this.#counter++;
+    const report: Report = { ...content, counter: this.#counter };
+    const { r, s } = signMessage(this.#key, reportMessage(domain, report));
+    const { manufacturer, signature } = this.#endorsement;
+    const words = [manufacturer.x, manufacturer.y, signature.r, signature.s, this.#key.x, this.#key.y, r, s];
+    const quote = encodeAbiParameters(QUOTE, [Object.fromEntries(words.map((word, k) => [`word${k}`, word]))]);
+    return { report, quote };
+  }
+}
+
+/** What a device signs: `abi.encode("refute report 1", chain id, contract, report)`; its SHA-256 is `reportDigest`. */
+export function reportMessage({ chainId, provisioning }: ReportDomain, report: Report): Uint8Array {
+  const types = [{ type: "string" }, { type: "uint256" }, { type: "address" }, REPORT];
+  return hexToBytes(encodeAbiParameters(types, ["refute report 1", BigInt(chainId), provisioning, report]));
+}
