@@ -7,11 +7,9 @@ export const SumFlag = { nan: 1, positiveInfinity: 2, negativeInfinity: 4 } as c
 
 /** The unit of the fixed point is 2^-298, the lowest bit of a product of two float32. */
 const LOWEST_EXPONENT = -298;
-const LIMB_BITS = 256;
 
 /**
  * A sum over the reals of float32 words and of their products. It has no order and never rounds until it is asked to.
- * The fixed point is modulo 2^768, two's complement: room for 2^212 terms.
  */
 export class ExactSum {
   /** The finite part in units of 2^-298. */
@@ -42,23 +40,9 @@ export class ExactSum {
   }
 
   /** Adds another sum. */
-  addSum(other: { value: bigint; flags: number }): void {
+  addSum(other: ExactSum): void {
     this.value += other.value;
     this.addFlags(other.flags);
-  }
-
-  /** The finite part as three 256-bit limbs of a two's complement number, lowest first. */
-  limbs(): [low: bigint, mid: bigint, high: bigint] {
-    const limb = (index: number): bigint => BigInt.asUintN(LIMB_BITS, this.value >> BigInt(LIMB_BITS * index));
-    return [limb(0), limb(1), limb(2)];
-  }
-
-  /** The sum of {@link limbs} and flags, as an accumulator tensor holds them. */
-  static fromLimbs(low: bigint, mid: bigint, high: bigint, flags: number): ExactSum {
-    const sum = new ExactSum();
-    sum.value = BigInt.asIntN(3 * LIMB_BITS, low | (mid << BigInt(LIMB_BITS)) | (high << BigInt(2 * LIMB_BITS)));
-    sum.addFlags(flags);
-    return sum;
   }
 
   /** The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0 if empty. */
@@ -67,8 +51,7 @@ export class ExactSum {
     if ((this.flags & SumFlag.nan) !== 0 || infinities === (SumFlag.positiveInfinity | SumFlag.negativeInfinity))
       return NAN;
     if (infinities !== 0) return infinities === SumFlag.positiveInfinity ? INFINITY_ : NEG_INFINITY;
-    const value = BigInt.asIntN(3 * LIMB_BITS, this.value);
-    return roundToFloat32(value < 0n, value < 0n ? -value : value, LOWEST_EXPONENT);
+    return roundToFloat32(this.value < 0n, this.value < 0n ? -this.value : this.value, LOWEST_EXPONENT);
   }
 }
 

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+/// @title float32 primitives on words: the exact real result, rounded once. Mirrors src/numerics/float32.ts and round.ts.
+/// @dev A word is a uint256 that holds the 32 bits; higher bits are ignored. Every function is total, reads -0 as +0 and any NaN
+/// as NAN, and returns neither -0 nor another NaN. Comparisons return 0 or 1.
+library Float32 {
+    uint256 internal constant ZERO = 0;
+    uint256 internal constant ONE = 0x3f800000;
+    uint256 internal constant NEG_ONE = 0xbf800000;
+    uint256 internal constant INFINITY = 0x7f800000;
+    uint256 internal constant NEG_INFINITY = 0xff800000;
+    uint256 internal constant NAN = 0x7fc00000;
+
+    uint256 private constant SIGN_BIT = 0x80000000;
+    uint256 private constant MAGNITUDE = 0x7fffffff;
+    uint256 private constant WORD = 0xffffffff;
+    uint256 private constant FRACTION = 0x7fffff;
+    uint256 private constant LEADING_BIT = 0x800000;
+
+    /// @notice Rounds `(-1)^negative * mantissa * 2^exponent` to float32: half to even, once, subnormals kept, overflow to infinity,
+    /// +0 for every result that is zero.
+    /// @param exponent Between -2^254 and 2^254.
+    /// @param sticky The magnitude is larger than that by something nonzero and below `2^exponent`. Then `mantissa >= 2^24` or
+    /// `exponent <= -150`.
+    function roundToFloat32(
+        bool negative,
+        uint256 mantissa,
+        int256 exponent,
+        bool sticky
+    ) internal pure returns (uint256 word) {
+        unchecked {
+            if (mantissa == 0) return ZERO;
+            // 2^top <= magnitude < 2^(top+1)
+            int256 top = exponent + 255 - int256(leadingZeros(mantissa));
+            if (top >= 128) return negative ? NEG_INFINITY : INFINITY;
+            if (top < -150) return ZERO;
+
+            // The result is an integer multiple of 2^quantum: 24 bits, fewer for subnormals.
+            int256 quantum = top < -126 ? -149 : top - 23;
+            int256 drop = quantum - exponent;
+            if (drop <= 0) {
+                word = mantissa << uint256(-drop);
+            } else {
+                word = mantissa >> uint256(drop); // 0 for drop = 256
+                uint256 half = 1 << uint256(drop - 1);
+                if (mantissa & half != 0 && (sticky || word & 1 == 1 || mantissa & (half - 1) != 0)) ++word;
+            }
+
+            // A normal number's leading bit adds 1 to the exponent field, and so does a carry out of the fraction, up to infinity.
+            word += uint256(quantum + 149) << 23;
+            if (negative && word != 0) word |= SIGN_BIT;
+        }
+    }
+
+    /// @notice Number of zero bits above the highest set bit; 256 for 0.
+    function leadingZeros(uint256 value) internal pure returns (uint256 count) {
+        assembly ("memory-safe") {
+            count := clz(value)
+        }
+    }
+
+    /// @notice The word with -0 read as +0 and every NaN as NAN; bits above the 32nd are dropped.
+    function canonical(uint256 a) internal pure returns (uint256) {
+        uint256 magnitude = a & MAGNITUDE;
+        if (magnitude > INFINITY) return NAN;
+        return magnitude == 0 ? ZERO : a & WORD;
+    }
+
+    function isNaN(uint256 a) internal pure returns (bool) {
+        return a & MAGNITUDE > INFINITY;
+    }
+
+    function isInfinite(uint256 a) internal pure returns (bool) {
+        return a & MAGNITUDE == INFINITY;
+    }
+
+    /// @notice A finite word as `(-1)^negative * mantissa * 2^exponent`, `mantissa < 2^24`, `-149 <= exponent <= 104`. Meaningless for
+    /// NaN and infinities.
+    function decode(uint256 a) internal pure returns (bool negative, uint256 mantissa, int256 exponent) {
+        unchecked {
+            negative = isNegative(a);
+            uint256 field = (a >> 23) & 0xff;
+            mantissa = a & FRACTION;
+            if (field == 0) return (negative, mantissa, -149);
+            return (negative, mantissa | LEADING_BIT, int256(field) - 150);
+        }
+    }
+
+    function add(uint256 a, uint256 b) internal pure returns (uint256) {
+        unchecked {
+            if (!isFinite(a) || !isFinite(b)) return addSpecial(a, b);
+            (int256 x, int256 exponent) = decodeSigned(a);
+            (int256 y, int256 yExponent) = decodeSigned(b);
+            int256 gap = exponent - yExponent;
+            if (gap >= 0) {
+                // The other term is below a quarter of an ulp, even of the binade beneath.
+                if (gap > 64) return a & WORD;
+                x <<= uint256(gap);
+                exponent = yExponent;
+            } else {
+                if (gap < -64) return b & WORD;
+                y <<= uint256(-gap);
+            }
+            return roundSigned(x + y, exponent);
+        }
+    }
+
+    function addSpecial(uint256 a, uint256 b) private pure returns (uint256) {
+        if (isNaN(a) || isNaN(b)) return NAN;
+        if (isInfinite(a)) return isInfinite(b) && isNegative(a) != isNegative(b) ? NAN : a & WORD;
+        return b & WORD;
+    }
+
+    function sub(uint256 a, uint256 b) internal pure returns (uint256) {
+        return add(a, b ^ SIGN_BIT);
+    }
+
+    function mul(uint256 a, uint256 b) internal pure returns (uint256) {
+        unchecked {
+            bool negative = isNegative(a ^ b);
+            if (!isFinite(a) || !isFinite(b)) {
+                if (isNaN(a) || isNaN(b) || isZero(a) || isZero(b)) return NAN;
+                return negative ? NEG_INFINITY : INFINITY;
+            }
+            (, uint256 x, int256 xExponent) = decode(a);
+            (, uint256 y, int256 yExponent) = decode(b);
+            return roundToFloat32(negative, x * y, xExponent + yExponent, false);
+        }
+    }
+
+    /// @notice x/0 is infinity with the sign of x (the zero has none), 0/0 and Inf/Inf are NaN.
+    function div(uint256 a, uint256 b) internal pure returns (uint256) {
+        unchecked {
+            bool negative = isNegative(a ^ b);
+            if (!isFinite(a) || !isFinite(b)) {
+                if (isNaN(a) || isNaN(b) || (isInfinite(a) && isInfinite(b))) return NAN;
+                if (isInfinite(b)) return ZERO;
+                if (isZero(b)) negative = isNegative(a);
+                return negative ? NEG_INFINITY : INFINITY;
+            }
+            (, uint256 x, int256 xExponent) = decode(a);
+            (, uint256 y, int256 yExponent) = decode(b);
+            if (y == 0)
+                return
+                    x == 0
+                        ? NAN
+                        : isNegative(a)
+                            ? NEG_INFINITY
+                            : INFINITY;
+            x <<= 50; // so that the quotient has more than 25 bits
+            return roundToFloat32(negative, x / y, xExponent - 50 - yExponent, x % y != 0);
+        }
+    }
+
+    /// @notice C's fmod: a - n*b with n = trunc(a/b) over the reals; exact, with the sign of a. fmod(x, 0) and fmod(Inf, y) are NaN.
+    function fmod(uint256 a, uint256 b) internal pure returns (uint256) {
+        unchecked {
+            if (isNaN(a) || isNaN(b) || isInfinite(a) || isZero(b)) return NAN;
+            if (isInfinite(b)) return canonical(a);
+            (bool negative, uint256 x, int256 exponent) = decode(a);
+            (, uint256 y, int256 yExponent) = decode(b);
+            int256 gap = exponent - yExponent;
+            if (gap >= 0) {
+                x = mulmod(x, 1 << uint256(gap), y); // gap <= 253
+                exponent = yExponent;
+            } else {
+                if (gap <= -24) return canonical(a); // x < 2^24 <= y * 2^24
+                x %= y << uint256(-gap);
+            }
+            return roundToFloat32(negative, x, exponent, false);
+        }
+    }
+
+    /// @notice Square root; NaN below zero.
+    function sqrt(uint256 a) internal pure returns (uint256) {
+        unchecked {
+            if (isNaN(a)) return NAN;
+            if (isZero(a)) return ZERO;
+            if (isNegative(a)) return NAN;
+            if (isInfinite(a)) return INFINITY;
+            (, uint256 mantissa, int256 exponent) = decode(a);
+            // An even exponent, and a root of more than 25 bits.
+            uint256 shift = exponent & 1 == 0 ? 52 : 53;
+            uint256 square = mantissa << shift;
+            uint256 root = integerSqrt(square);
+            return roundToFloat32(false, root, (exponent - int256(shift)) / 2, root * root != square);
+        }
+    }
+
+    /// @dev Largest integer whose square is at most `value`, for 0 < value < 2^254. Newton's steps fall until they have arrived.
+    function integerSqrt(uint256 value) private pure returns (uint256 root) {
+        unchecked {
+            uint256 next = 1 << ((257 - leadingZeros(value)) >> 1); // above the root
+            do {
+                root = next;
+                next = (root + value / root) >> 1;
+            } while (next < root);
+        }
+    }
+
+    function neg(uint256 a) internal pure returns (uint256) {
+        return canonical(a ^ SIGN_BIT);
+    }
+
+    function abs(uint256 a) internal pure returns (uint256) {
+        return canonical(a & MAGNITUDE);
+    }
+
+    /// @notice -1, 0 or 1; NaN for NaN.
+    function sign(uint256 a) internal pure returns (uint256) {
+        if (isNaN(a)) return NAN;
+        if (isZero(a)) return ZERO;
+        return isNegative(a) ? NEG_ONE : ONE;
+    }
+
+    /// @notice IEEE 754-2019 minimum: NaN if either is.
+    function min(uint256 a, uint256 b) internal pure returns (uint256) {
+        if (isNaN(a) || isNaN(b)) return NAN;
+        return canonical(order(a) < order(b) ? a : b);
+    }
+
+    /// @notice IEEE 754-2019 maximum: NaN if either is.
+    function max(uint256 a, uint256 b) internal pure returns (uint256) {
+        if (isNaN(a) || isNaN(b)) return NAN;
+        return canonical(order(a) < order(b) ? b : a);
+    }
+
+    /// @notice Largest integer not above a.
+    function floor(uint256 a) internal pure returns (uint256) {
+        if (isIntegral(a)) return canonical(a);
+        (int256 mantissa, uint256 places) = decodeFraction(a);
+        return roundSigned(mantissa >> places, 0);
+    }
+
+    /// @notice Smallest integer not below a.
+    function ceil(uint256 a) internal pure returns (uint256) {
+        if (isIntegral(a)) return canonical(a);
+        (int256 mantissa, uint256 places) = decodeFraction(a);
+        unchecked {
+            return roundSigned(-(-mantissa >> places), 0);
+        }
+    }
+
+    /// @notice Nearest integer, half to even.
+    function round(uint256 a) internal pure returns (uint256) {
+        if (isIntegral(a)) return canonical(a);
+        (int256 mantissa, uint256 places) = decodeFraction(a);
+        unchecked {
+            int256 below = mantissa >> places;
+            uint256 twiceRest = uint256(mantissa - (below << places)) << 1;
+            uint256 one = 1 << places;
+            if (twiceRest > one || (twiceRest == one && below & 1 == 1)) ++below;
+            return roundSigned(below, 0);
+        }
+    }
+
+    function eq(uint256 a, uint256 b) internal pure returns (uint256) {
+        return !isNaN(a) && !isNaN(b) && order(a) == order(b) ? 1 : 0;
+    }
+
+    function lt(uint256 a, uint256 b) internal pure returns (uint256) {
+        return !isNaN(a) && !isNaN(b) && order(a) < order(b) ? 1 : 0;
+    }
+
+    function le(uint256 a, uint256 b) internal pure returns (uint256) {
+        return !isNaN(a) && !isNaN(b) && order(a) <= order(b) ? 1 : 0;
+    }
+
+    function isFinite(uint256 a) private pure returns (bool) {
+        return a & MAGNITUDE < INFINITY;
+    }
+
+    function isNegative(uint256 a) private pure returns (bool) {
+        return a & SIGN_BIT != 0;
+    }
+
+    function isZero(uint256 a) private pure returns (bool) {
+        return a & MAGNITUDE == 0;
+    }
+
+    /// @dev Whether the exponent of a word leaves no fraction: from 2^23 on, infinities and NaN.
+    function isIntegral(uint256 a) private pure returns (bool) {
+        return a & MAGNITUDE >= 0x4b000000;
+    }
+
+    /// @dev A word that is not integral by its exponent as `mantissa * 2^-places`, `0 < places <= 149`.
+    function decodeFraction(uint256 a) private pure returns (int256 mantissa, uint256 places) {
+        unchecked {
+            int256 exponent;
+            (mantissa, exponent) = decodeSigned(a);
+            places = uint256(-exponent);
+        }
+    }
+
+    function decodeSigned(uint256 a) private pure returns (int256, int256) {
+        unchecked {
+            (bool negative, uint256 mantissa, int256 exponent) = decode(a);
+            return (negative ? -int256(mantissa) : int256(mantissa), exponent);
+        }
+    }
+
+    /// @dev Rounds the signed value `mantissa * 2^exponent`.
+    function roundSigned(int256 mantissa, int256 exponent) private pure returns (uint256) {
+        unchecked {
+            bool negative = mantissa < 0;
+            return roundToFloat32(negative, uint256(negative ? -mantissa : mantissa), exponent, false);
+        }
+    }
+
+    /// @dev An integer ordered as the values of non-NaN words are; both zeros give 0.
+    function order(uint256 a) private pure returns (int256) {
+        unchecked {
+            int256 magnitude = int256(a & MAGNITUDE);
+            return isNegative(a) ? -magnitude : magnitude;
+        }
+    }
+}
