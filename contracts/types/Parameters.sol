@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+/// @notice What a deployment fixes for good. Amounts are in the smallest unit of the stake asset.
+/// @param baseWindow Shortest window, seconds, before the job's work is added (`work / rate`).
+/// @param maxWindow Longest window a requester may ask for, seconds.
+/// @param baseClock Each side's time in a game, seconds, before `2 * work / rate` is added.
+/// @param withdrawalDelay Seconds between asking for stake back and having it.
+/// @param rate Terms per second that a participant is assumed to evaluate when every element needs the exact fallback.
+/// @param maxWork Largest work of a job, terms.
+/// @param arityBits log2 of the children in a reveal (k), 1..6.
+/// @param maxStepGas Largest step proof of a program that is taken, gas.
+/// @param bondGas Gas that a challenger prepays.
+/// @param priceCap Highest price of a unit of gas that is ever paid.
+/// @param bounty Paid to the winner of the game that kills a claim.
+/// @param collateral Locked for each claim.
+/// @param penaltyBps Share of the collateral lost by a missed deadline, in 1/10,000.
+/// @param sink The ledger account that receives what is forfeited and owed to nobody.
+struct Parameters {
+    uint32 baseWindow;
+    uint32 maxWindow;
+    uint32 baseClock;
+    uint32 withdrawalDelay;
+    uint64 rate;
+    uint64 maxWork;
+    uint8 arityBits;
+    uint32 maxStepGas;
+    uint32 bondGas;
+    uint128 priceCap;
+    uint128 bounty;
+    uint128 collateral;
+    uint16 penaltyBps;
+    address sink;
+}
