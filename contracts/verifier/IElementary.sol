@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+/// @title Correctly rounded elementary functions on float32.
+/// @notice Stateless; a contract of its own so that the step verifier, which calls it, stays below the contract size limit.
+interface IElementary {
+    /// @notice There is no elementary function with this operation code.
+    error UnknownFunction(uint256 opcode);
+
+    /// @notice The value of a function, rounded once to nearest even: src/numerics/elementary is the definition.
+    /// @dev Total: returns a value for every pair of bit patterns (their upper 224 bits are ignored; -0 is read as +0 and any NaN as 0x7fc00000),
+    /// within 12,000 gas. Reverts only with UnknownFunction.
+    /// @param opcode The operation (docs/program.md): exp 0x50, log 0x51, tanh 0x52, sigmoid 0x53, erf 0x54, pow 0x18.
+    /// @param a The first operand, a float32's 32 bits.
+    /// @param b The second operand (pow's exponent); ignored by the others.
+    /// @return word The result, a float32's 32 bits; never -0, and no NaN but 0x7fc00000.
+    function evaluate(uint256 opcode, uint256 a, uint256 b) external pure returns (uint256 word);
+}

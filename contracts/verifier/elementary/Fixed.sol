@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+/// @title Fixed point with 126 fraction bits (Q126). Mirrors src/numerics/elementary/fixed.ts.
+library Fixed {
+    int256 internal constant FRACTION = 126;
+    /// @dev 1 in Q126.
+    uint256 internal constant ONE = 1 << 126;
+    /// @dev ln 2 in Q126, to the nearest.
+    int256 internal constant LN2 = 0x2c5c85fdf473de6af278ece600fcbdac;
+
+    /// @dev `mantissa * 2^exponent` in Q126, cut down. The caller sees to it that the result is below 2^256.
+    function toFixed(uint256 mantissa, int256 exponent) internal pure returns (uint256) {
+        unchecked {
+            int256 shift = exponent + FRACTION;
+            return shift >= 0 ? mantissa << uint256(shift) : mantissa >> uint256(-shift);
+        }
+    }
+}
