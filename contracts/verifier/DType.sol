@@ -38,4 +38,23 @@ library DType {
     function log2Bytes(uint256 dtype) internal pure returns (uint256) {
         return (LOG2_BYTES >> (4 * dtype)) & 0xf;
     }
+
+    /// @notice The word that a tensor's element reads as: its low bits extended; one zero, one NaN; a bool is 0 or 1.
+    function canonical(uint256 raw, uint256 dtype) internal pure returns (uint256 word) {
+        if (dtype == FLOAT32) {
+            word = raw & 0xffffffff;
+            if (word == 0x80000000) return 0;
+            if (word & 0x7fffffff > 0x7f800000) return 0x7fc00000;
+            return word;
+        }
+        uint256 bytesLess1 = (1 << log2Bytes(dtype)) - 1;
+        if (isSigned(dtype)) {
+            assembly ("memory-safe") {
+                word := signextend(bytesLess1, raw)
+            }
+            return word;
+        }
+        word = raw & (type(uint256).max >> (248 - 8 * bytesLess1));
+        if (dtype == BOOL && word != 0) return 1;
+    }
 }

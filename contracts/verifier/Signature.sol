@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {DType} from "./DType.sol";
+
+/// @title Operations of an expression: codes and signatures. Mirrors src/program/operations.ts.
+library Signature {
+    uint256 internal constant DIGIT = 0x00;
+    uint256 internal constant SELECT = 0x01;
+    uint256 internal constant CAST = 0x02;
+    uint256 internal constant ADD = 0x10;
+    uint256 internal constant SUB = 0x11;
+    uint256 internal constant MUL = 0x12;
+    uint256 internal constant DIV = 0x13;
+    uint256 internal constant MOD = 0x14;
+    uint256 internal constant FMOD = 0x15;
+    uint256 internal constant MIN = 0x16;
+    uint256 internal constant MAX = 0x17;
+    uint256 internal constant POW = 0x18;
+    uint256 internal constant NEG = 0x20;
+    uint256 internal constant ABS = 0x21;
+    uint256 internal constant SIGN = 0x22;
+    uint256 internal constant EQ = 0x28;
+    uint256 internal constant LT = 0x29;
+    uint256 internal constant LE = 0x2a;
+    uint256 internal constant AND = 0x30;
+    uint256 internal constant OR = 0x31;
+    uint256 internal constant XOR = 0x32;
+    uint256 internal constant NOT = 0x33;
+    uint256 internal constant SHL = 0x34;
+    uint256 internal constant SHR = 0x35;
+    uint256 internal constant SQRT = 0x40;
+    uint256 internal constant FLOOR = 0x41;
+    uint256 internal constant CEIL = 0x42;
+    uint256 internal constant ROUND = 0x43;
+    uint256 internal constant IS_NAN = 0x44;
+    uint256 internal constant IS_INF = 0x45;
+    uint256 internal constant EXP = 0x50;
+    uint256 internal constant ERF = 0x54;
+
+    /// @dev A signature is one byte: arity (bits 0-1), accepted types (bit 2 float, 3 integer, 4 bool), bool result (bit 5).
+    /// No accepted type: no such operation. Byte k of TABLE_n is operation 32 n + k.
+    uint256 private constant TABLE_0 = 0x081f1d000000000000000000000000000e0e0e0e0a0e0e0e0600000000000000;
+    uint256 private constant TABLE_1 = 0x0d0d0d00000000003e2e2e00000000001a1a1a190a0a00000000000000000000;
+    uint256 private constant TABLE_2 = 0x0505050525250000000000000000000005050505050000000000000000000000;
+
+    /// @notice The signature of an operation code; one that accepts no type if there is no such operation.
+    function lookup(uint256 operation) internal pure returns (uint256 signature) {
+        uint256 table =
+            operation < 0x20
+                ? TABLE_0
+                : operation < 0x40
+                    ? TABLE_1
+                    : operation < 0x60
+                        ? TABLE_2
+                        : 0;
+        assembly ("memory-safe") {
+            signature := byte(and(operation, 0x1f), table)
+        }
+    }
+
+    function arity(uint256 signature) internal pure returns (uint256) {
+        return signature & 3;
+    }
+
+    function accepts(uint256 signature, uint256 dtype) internal pure returns (bool) {
+        uint256 group =
+            dtype == DType.FLOAT32
+                ? 4
+                : dtype == DType.BOOL
+                    ? 16
+                    : DType.isInteger(dtype)
+                        ? 8
+                        : 0;
+        return signature & group != 0;
+    }
+
+    function givesBool(uint256 signature) internal pure returns (bool) {
+        return signature & 32 != 0;
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {DType} from "./DType.sol";
+import {ChunkOpening} from "./IStepVerifier.sol";
+import {PositionalMerkle} from "./PositionalMerkle.sol";
+
+/// @notice The opened chunks of one input, and the segment of them in which the last element was found.
+/// @param log2Bytes log2 of the bytes of an element.
+/// @param data Memory address of the first opened chunk; the others follow. Each element's bytes are reversed: most significant first.
+/// @param indices Calldata address of the chunks' numbers.
+/// @param chunks How many chunks are open.
+/// @param segmentStart First byte (of the tensor) of the current segment.
+/// @param segmentBytes Its length.
+/// @param segmentData Its memory address.
+struct Tensor {
+    uint256 log2Bytes;
+    uint256 data;
+    uint256 indices;
+    uint256 chunks;
+    uint256 segmentStart;
+    uint256 segmentBytes;
+    uint256 segmentData;
+}
+
+/// @title Opens chunks of a tensor under its root, and finds elements in them.
+library Tensors {
+    error ChunkBytes(uint256 input, uint256 given, uint256 needed);
+    error WrongRoot(uint256 input, bytes32 given, bytes32 recomputed);
+    error ChunkNotOpened(uint256 input, uint256 chunk);
+    error HashFailed();
+
+    uint256 internal constant CHUNK_BYTES = 512;
+
+    /// @notice Authenticates the chunks of one input and lays them out in memory.
+    /// @param input The input's number, for errors.
+    /// @param count Elements in the tensor.
+    function open(
+        uint256 input,
+        bytes32 root,
+        uint256 dtype,
+        uint256 count,
+        ChunkOpening calldata opening
+    ) internal view returns (Tensor memory tensor) {
+        uint256[] calldata indices = opening.indices;
+        uint256 chunks = indices.length;
+        uint256 size = CHUNK_BYTES * chunks;
+        require(opening.chunks.length == size, ChunkBytes(input, opening.chunks.length, size));
+        tensor.log2Bytes = DType.log2Bytes(dtype);
+        if (chunks == 0) {
+            require(opening.siblings.length == 0, PositionalMerkle.SiblingCount(opening.siblings.length, 0));
+            return tensor;
+        }
+        tensor.chunks = chunks;
+        (tensor.data, tensor.indices) = _copy(opening.chunks, indices);
+        uint256 width = ((count << tensor.log2Bytes) + CHUNK_BYTES - 1) / CHUNK_BYTES;
+        bytes32 recomputed = PositionalMerkle.multiproofRoot(
+            width,
+            indices,
+            _leaves(tensor.data, chunks),
+            opening.siblings
+        );
+        // SAFETY: nothing of a chunk is used before this has proven it.
+        require(recomputed == root, WrongRoot(input, root, recomputed));
+        _mostSignificantFirst(tensor.data, size, tensor.log2Bytes);
+        // Indices increase: if as many as the last less the first, they are one segment and nothing is ever searched.
+        uint256 first = indices[0];
+        if (indices[chunks - 1] - first == chunks - 1) {
+            tensor.segmentStart = first * CHUNK_BYTES;
+            tensor.segmentBytes = size;
+            tensor.segmentData = tensor.data;
+        }
+    }
+
+    /// @notice Makes the segment around a byte of the tensor the current one.
+    function seek(Tensor memory tensor, uint256 input, uint256 offset) internal pure {
+        unchecked {
+            if (offset - tensor.segmentStart < tensor.segmentBytes) return;
+            uint256 chunk = offset / CHUNK_BYTES;
+            uint256 indices = tensor.indices;
+            // The first opened chunk whose number is not below `chunk`.
+            uint256 low = 0;
+            uint256 high = tensor.chunks;
+            while (low < high) {
+                uint256 middle = (low + high) / 2;
+                if (_index(indices, middle) < chunk) low = middle + 1;
+                else high = middle;
+            }
+            // SAFETY: without this a proof without the chunk would pass for one of any content.
+            require(low < tensor.chunks && _index(indices, low) == chunk, ChunkNotOpened(input, chunk));
+            tensor.segmentStart = chunk * CHUNK_BYTES;
+            tensor.segmentBytes = CHUNK_BYTES;
+            tensor.segmentData = tensor.data + low * CHUNK_BYTES;
+        }
+    }
+
+    function _index(uint256 indices, uint256 k) private pure returns (uint256 index) {
+        assembly ("memory-safe") {
+            index := calldataload(add(indices, shl(5, k)))
+        }
+    }
+
+    function _copy(
+        bytes calldata chunks,
+        uint256[] calldata indices
+    ) private pure returns (uint256 data, uint256 position) {
+        assembly ("memory-safe") {
+            data := mload(0x40)
+            // 32 bytes more than the data: an element at the end is read with a whole word.
+            mstore(0x40, add(add(data, chunks.length), 0x20))
+            calldatacopy(data, chunks.offset, chunks.length)
+            position := indices.offset
+        }
+    }
+
+    function _leaves(uint256 data, uint256 chunks) private view returns (bytes32[] memory leaves) {
+        leaves = new bytes32[](chunks);
+        bool ok = true;
+        assembly ("memory-safe") {
+            let leaf := add(leaves, 0x20)
+            for {
+                let end := add(data, shl(9, chunks))
+            } lt(data, end) {
+                data := add(data, 512)
+            } {
+                ok := and(ok, staticcall(gas(), 2, data, 512, leaf, 0x20))
+                leaf := add(leaf, 0x20)
+            }
+        }
+        require(ok, HashFailed());
+    }
+
+    /// @dev Reverses the bytes of every element of 2^log2Bytes bytes.
+    function _mostSignificantFirst(uint256 data, uint256 size, uint256 log2Bytes) private pure {
+        if (log2Bytes == 0) return;
+        assembly ("memory-safe") {
+            let m1 := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
+            let m2 := 0x0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff
+            let m4 := 0x00000000ffffffff00000000ffffffff00000000ffffffff00000000ffffffff
+            for {
+                let end := add(data, size)
+            } lt(data, end) {
+                data := add(data, 0x20)
+            } {
+                let w := mload(data)
+                w := or(shl(8, and(w, m1)), and(shr(8, w), m1))
+                if gt(log2Bytes, 1) {
+                    w := or(shl(16, and(w, m2)), and(shr(16, w), m2))
+                    if gt(log2Bytes, 2) {
+                        w := or(shl(32, and(w, m4)), and(shr(32, w), m4))
+                    }
+                }
+                mstore(data, w)
+            }
+        }
+    }
+}
