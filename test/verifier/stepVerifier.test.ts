@@ -1,0 +1,40 @@
+import { expect } from "chai";
+import { OPERATIONS, signature } from "../../src/program/operations.ts";
+import { Reduce } from "../../src/program/types.ts";
+import { Prng } from "../../test-support/float32Words.ts";
+import { randomStep } from "../../test-support/randomStep.ts";
+import { deployVerifier, proveElement, type DeployedVerifier } from "../../test-support/stepProof.ts";
+
+const GAS_LIMIT = 16_777_216n;
+const STEPS = Number(process.env.REFUTE_STEPS ?? 2000);
+
+describe("StepVerifier in lock step with the definition", () => {
+  let verifier: DeployedVerifier;
+  before(async () => void (verifier = await deployVerifier()));
+
+  it("evaluate_randomWellFormedSteps_equalBitsNeverARevert", async function () {
+    this.timeout(300_000);
+    const prng = new Prng(Number(process.env.REFUTE_SEED ?? 20261121));
+    const operations = new Set<string>();
+    const reductions = new Set<number>();
+    for (let n = 0; n < STEPS; n++) {
+      const { step, tensors } = randomStep(prng);
+      const element = prng.below(step.count);
+      const { value, proof } = proveElement(step, element, tensors);
+      let word: bigint;
+      try {
+        word = await verifier.read.evaluate(proof, { gas: GAS_LIMIT });
+      } catch (error) {
+        throw new Error(`step ${n}: ${(error as Error).message.slice(-300)} ${show(step)}`);
+      }
+      expect(word, `step ${n}, element ${element}: ${show(step)}`).to.equal(value);
+      reductions.add(step.reduce);
+      for (const { op } of [...step.term.code, ...step.epilogue.code]) operations.add(signature(op)!.name);
+    }
+    expect([...operations].sort()).to.deep.equal([...OPERATIONS].sort());
+    expect(reductions.size).to.equal(Object.keys(Reduce).length);
+  });
+});
+
+const show = (value: unknown): string =>
+  JSON.stringify(value, (_, v: unknown) => (typeof v === "bigint" ? Number(v) : v)).slice(0, 3000);
