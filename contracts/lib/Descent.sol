@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
+import {GameState, Pick, Level} from "../types/GameState.sol";
+import {ProgramFacts} from "../types/Program.sol";
+import {PositionalMerkle} from "../verifier/PositionalMerkle.sol";
+import {ProgramHeader} from "./ProgramHeader.sol";
+import {ProgramProofs} from "./ProgramProofs.sol";
+import {TensorTree} from "./TensorTree.sol";
+
+/// @title How a game goes down: within a list, and from one list into the next.
+/// @dev Functions change the state in memory; the caller checks who may and stores it.
+library Descent {
+    using ProgramHeader for bytes;
+    using ProgramProofs for ProgramFacts;
+
+    /// @notice Goes from the current node to the picked one, and on into the next list if that is a leaf.
+    function descend(GameState memory s, Pick calldata p) internal view {
+        uint256 levels = p.siblings.length;
+        require(levels <= s.depth, IDisputeGame.WrongPathLength(levels, s.depth));
+        // SAFETY: the picked node is below the current one; its leading index bits say where.
+        require(uint256(p.index) >> levels == s.index, IDisputeGame.PickNotBelowNode(p.index, s.index));
+        uint256 depth = s.depth - levels;
+        // INVARIANT: a game never stands on padding, so that there is always a tensor, a step or an element to name.
+        require(uint256(p.index) << depth < s.width, IDisputeGame.PickPastWidth(p.index, s.width));
+        bytes32 root = PositionalMerkle.rootFromPath(p.node, p.index & ((1 << levels) - 1), p.siblings);
+        require(root == s.node, IDisputeGame.NotTheNode(s.node, root));
+        s.node = p.node;
+        s.index = p.index;
+        s.depth = uint8(depth);
+        if (depth == 0 && s.level != Level.Tensor) _cross(s, p);
+    }
+
+    /// @notice From a trace leaf into the list of its range, whose first nodes are `children`.
+    function enterInterior(
+        GameState memory s,
+        uint256 hop,
+        bytes calldata children,
+        bytes32[] calldata siblings
+    ) internal view {
+        uint256 width = uint256(s.last) - s.first + 1;
+        uint256 depth = PositionalMerkle.depth(width);
+        bytes32 root = checkChildren(0, width, depth, hop, children);
+        uint256 below = depth - hop;
+        uint256 lastChild = (width - 1) >> below;
+        bytes32 child = bytes32(children[32 * lastChild:]);
+        // INVARIANT: the interior list ends in the tensor that the trace holds: what is agreed of the list decides the disputed leaf.
+        require(
+            PositionalMerkle.nodeUnder(child, below, s.node, (width - 1) & ((1 << below) - 1), siblings),
+            IDisputeGame.LastLeafNotDisputed(s.node)
+        );
+        s.level = Level.Interior;
+        s.node = root;
+        s.interiorRoot = root;
+        s.index = 0;
+        s.width = uint64(width);
+        s.depth = uint8(depth);
+    }
+
+    /// @notice The parent of `2^hop` children of the node at `index`, `depth` levels above the leaves, after checking their padding.
+    function checkChildren(
+        uint256 index,
+        uint256 width,
+        uint256 depth,
+        uint256 hop,
+        bytes calldata children
+    ) internal view returns (bytes32) {
+        uint256 count = 1 << hop;
+        require(children.length == 32 * count, IDisputeGame.WrongDataLength(children.length, 32 * count));
+        uint256 height = depth - hop;
+        // Nodes of the children's height that hold a leaf below the width, less those before these children. At least one is among them.
+        uint256 real = (((width - 1) >> height) + 1) - (index << hop);
+        if (real < count) {
+            bytes32 zero = PositionalMerkle.zeroHash(height);
+            for (uint256 c = real; c < count; ++c) {
+                // INVARIANT: padding is zero, else roots could differ where no element does.
+                require(bytes32(children[32 * c:]) == zero, IDisputeGame.PaddingNotZero(c));
+            }
+        }
+        return TensorTree.parentOf(children);
+    }
+
+    /// @notice Checks that a chunk is 512 bytes, hashes to the node, and is zero past the tensor's end.
+    function checkChunk(GameState memory s, bytes calldata chunk) internal pure {
+        require(
+            chunk.length == TensorTree.CHUNK_BYTES,
+            IDisputeGame.WrongDataLength(chunk.length, TensorTree.CHUNK_BYTES)
+        );
+        bytes32 hash = sha256(chunk);
+        require(hash == s.node, IDisputeGame.NotTheNode(s.node, hash));
+        if (s.index == s.width - 1) {
+            for (uint256 i = s.tailBytes; i < TensorTree.CHUNK_BYTES; ++i) {
+                // INVARIANT: as for padding leaves.
+                require(chunk[i] == 0, IDisputeGame.PaddingNotZero(i));
+            }
+        }
+    }
+
+    /// @dev At a leaf: takes from the program what the next list needs.
+    function _cross(GameState memory s, Pick calldata p) private view {
+        bytes32 programRoot = p.program.root();
+        require(programRoot == s.programRoot, IDisputeGame.WrongProgram(s.programRoot, programRoot));
+        if (s.level == Level.Interior) {
+            _enterTensor(s, p, uint256(s.first) + s.index);
+            return;
+        }
+        require(
+            p.program.hasCheckpoint(s.index, p.checkpoint) && p.checkpoint.first <= p.checkpoint.step,
+            IDisputeGame.CheckpointNotProven(s.index)
+        );
+        s.first = p.checkpoint.first;
+        s.last = p.checkpoint.step;
+        // A range of one step has nothing to expand.
+        if (s.first == s.last) _enterTensor(s, p, s.last);
+    }
+
+    function _enterTensor(GameState memory s, Pick calldata p, uint256 step) private view {
+        require(p.program.hasStep(step, p.step), IDisputeGame.StepNotProven(step));
+        uint256 size = ProgramHeader.tensorBytes(p.step.dtype, p.step.count);
+        uint256 chunks = TensorTree.chunkCount(size);
+        s.level = Level.Tensor;
+        s.step = uint32(step);
+        s.index = 0;
+        s.width = uint64(chunks);
+        s.depth = uint8(PositionalMerkle.depth(chunks));
+        s.tailBytes = uint16(size - (chunks - 1) * TensorTree.CHUNK_BYTES);
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {Parameters} from "../types/Parameters.sol";
+import {GasSchedule} from "./GasSchedule.sol";
+
+/// @title Refuses a deployment whose parameters contradict one another.
+library ParameterChecks {
+    error ArityOutOfRange(uint256 arityBits);
+    error ZeroRate();
+    error ZeroWork();
+    error ZeroPriceCap();
+    error ZeroSink();
+    error WindowTooShort(uint256 given, uint256 least);
+    error ClockTooShort(uint256 given, uint256 least);
+    error DurationTooLong(uint256 given, uint256 most);
+    error WithdrawalTooFast(uint256 given, uint256 longestDispute);
+    error BondBelowGas(uint256 given, uint256 least);
+    error StepGasOutOfRange(uint256 given, uint256 most);
+    error CollateralTooSmall(uint256 given, uint256 least);
+    error PenaltyOutOfRange(uint256 bps);
+
+    /// @dev One inclusion: a block; a game's side: six.
+    uint256 private constant LEAST_WINDOW = 12;
+    uint256 private constant LEAST_CLOCK = 6 * LEAST_WINDOW;
+    uint256 private constant LONGEST = 365 days;
+    uint256 private constant MOST_STEP_GAS = 12_000_000;
+
+    /// @notice Checks all of a deployment's parameters against each other.
+    function check(Parameters memory p) internal pure {
+        require(p.arityBits != 0 && p.arityBits <= 6, ArityOutOfRange(p.arityBits));
+        require(p.rate != 0, ZeroRate());
+        require(p.maxWork != 0, ZeroWork());
+        require(p.priceCap != 0, ZeroPriceCap());
+        require(p.sink != address(0), ZeroSink());
+        uint256 workTime = uint256(p.maxWork) / p.rate;
+        require(workTime <= LONGEST, DurationTooLong(workTime, LONGEST));
+        require(p.baseWindow >= LEAST_WINDOW, WindowTooShort(p.baseWindow, LEAST_WINDOW));
+        require(p.maxWindow >= p.baseWindow + workTime, WindowTooShort(p.maxWindow, p.baseWindow + workTime));
+        require(p.maxWindow <= LONGEST, DurationTooLong(p.maxWindow, LONGEST));
+        require(p.baseClock >= LEAST_CLOCK, ClockTooShort(p.baseClock, LEAST_CLOCK));
+        require(p.baseClock <= LONGEST, DurationTooLong(p.baseClock, LONGEST));
+        // INVARIANT: stake cannot leave before every dispute about work done with it could be over.
+        uint256 longestDispute = p.maxWindow + 2 * (p.baseClock + 2 * workTime);
+        require(p.withdrawalDelay > longestDispute, WithdrawalTooFast(p.withdrawalDelay, longestDispute));
+        require(p.maxStepGas != 0 && p.maxStepGas <= MOST_STEP_GAS, StepGasOutOfRange(p.maxStepGas, MOST_STEP_GAS));
+        // INVARIANT: no game costs a worker more gas than its challenger prepaid.
+        uint256 leastBond = GasSchedule.worstWorker(p.arityBits);
+        require(p.bondGas >= leastBond, BondBelowGas(p.bondGas, leastBond));
+        // INVARIANT: one game, with the worst of prices, is paid in full from the collateral.
+        uint256 gas = p.bondGas + GasSchedule.worstChallenger(p.arityBits, p.maxStepGas);
+        uint256 leastCollateral = p.bounty + gas * p.priceCap;
+        require(p.collateral >= leastCollateral, CollateralTooSmall(p.collateral, leastCollateral));
+        require(p.penaltyBps != 0 && p.penaltyBps <= 10_000, PenaltyOutOfRange(p.penaltyBps));
+    }
+}

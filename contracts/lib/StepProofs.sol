@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
+import {GameState, InputProof, StepProof} from "../types/GameState.sol";
+import {Job} from "../types/Job.sol";
+import {ProgramFacts} from "../types/Program.sol";
+import {DType} from "../verifier/DType.sol";
+import {PositionalMerkle} from "../verifier/PositionalMerkle.sol";
+import {StepDecoder, TensorRef} from "../verifier/StepDecoder.sol";
+import {ProgramHeader} from "./ProgramHeader.sol";
+import {ProgramProofs} from "./ProgramProofs.sol";
+import {TensorTree} from "./TensorTree.sol";
+
+/// @title Authenticates everything that a step proof rests on: the step, the claimed element, the roots of what the step reads.
+library StepProofs {
+    using ProgramHeader for bytes;
+    using ProgramProofs for ProgramFacts;
+
+    /// @notice The element as claimed, in a word of its size.
+    /// @return claimed The claimed element's bits.
+    /// @return mask The bits of an element of this type.
+    function claimedElement(
+        GameState calldata s,
+        StepProof calldata proof
+    ) internal view returns (uint256 claimed, uint256 mask) {
+        bytes32 programRoot = proof.program.root();
+        require(programRoot == s.programRoot, IDisputeGame.WrongProgram(s.programRoot, programRoot));
+        require(proof.program.hasStep(s.step, proof.step), IDisputeGame.StepNotProven(s.step));
+        bytes32 bodyHash = sha256(proof.body);
+        require(bodyHash == proof.step.bodyHash, IDisputeGame.WrongBody(proof.step.bodyHash, bodyHash));
+        // INVARIANT: only elements of the tensor can be wrong, not its padding.
+        require(proof.element < proof.step.count, IDisputeGame.ElementOutOfRange(proof.element, proof.step.count));
+        uint256 log2Bytes = DType.log2Bytes(proof.step.dtype);
+        uint256 offset = uint256(proof.element) << log2Bytes;
+        _checkChunk(s, proof, offset / TensorTree.CHUNK_BYTES);
+        mask = (1 << (8 << log2Bytes)) - 1;
+        claimed = _littleEndian(proof.chunk, offset % TensorTree.CHUNK_BYTES, 1 << log2Bytes);
+    }
+
+    /// @notice The authenticated tensor root of each input of the step.
+    function inputRoots(
+        GameState calldata s,
+        Job calldata job,
+        StepProof calldata proof
+    ) internal view returns (bytes32[] memory roots) {
+        TensorRef[] memory refs = StepDecoder.refs(proof.body);
+        require(proof.inputs.length == refs.length, IDisputeGame.WrongInputCount(proof.inputs.length, refs.length));
+        roots = new bytes32[](refs.length);
+        for (uint256 i = 0; i < refs.length; ++i) {
+            TensorRef memory ref = refs[i];
+            // A constant's root is in the body, which the program commits to.
+            if (ref.kind == StepDecoder.KIND_CONSTANT) continue;
+            InputProof calldata input = proof.inputs[i];
+            bool proven =
+                ref.kind == StepDecoder.KIND_INPUT
+                    ? _isJobInput(proof.program, job, ref.index, input)
+                    : _isStep(s, proof.program, i, ref.index, input);
+            require(proven, IDisputeGame.InputNotProven(i));
+            roots[i] = input.root;
+        }
+    }
+
+    function _isJobInput(
+        ProgramFacts calldata program,
+        Job calldata job,
+        uint256 index,
+        InputProof calldata input
+    ) private view returns (bool) {
+        return
+            PositionalMerkle.leafUnder(job.inputsRoot, program.header.inputCount(), input.root, index, input.siblings);
+    }
+
+    /// @dev A step inside the range is taken from the worker's interior list, one before it from the trace: both are the worker's own word.
+    function _isStep(
+        GameState calldata s,
+        ProgramFacts calldata program,
+        uint256 i,
+        uint32 read,
+        InputProof calldata input
+    ) private view returns (bool) {
+        // SAFETY: a step that read itself or a later one could agree with itself.
+        require(read < s.step, IDisputeGame.ReadsLaterStep(i, read, s.step));
+        if (read >= s.first) {
+            uint256 width = uint256(s.last) - s.first + 1;
+            return PositionalMerkle.leafUnder(s.interiorRoot, width, input.root, read - s.first, input.siblings);
+        }
+        uint256 checkpoint = input.checkpointIndex;
+        require(
+            input.checkpoint.step == read && program.hasCheckpoint(checkpoint, input.checkpoint),
+            IDisputeGame.NotACheckpoint(i, read)
+        );
+        uint256 checkpoints = program.header.checkpointCount();
+        return PositionalMerkle.leafUnder(s.traceRoot, checkpoints, input.root, checkpoint, input.siblings);
+    }
+
+    /// @dev The chunk is number `index` of the tensor, and below the node in dispute.
+    function _checkChunk(GameState calldata s, StepProof calldata proof, uint256 index) private view {
+        require(
+            proof.chunk.length == TensorTree.CHUNK_BYTES,
+            IDisputeGame.WrongDataLength(proof.chunk.length, TensorTree.CHUNK_BYTES)
+        );
+        require(index >> s.depth == s.index, IDisputeGame.ElementNotBelowNode(proof.element));
+        bytes32 leaf = sha256(proof.chunk);
+        require(
+            PositionalMerkle.nodeUnder(s.node, s.depth, leaf, index & ((1 << s.depth) - 1), proof.chunkSiblings),
+            IDisputeGame.NotTheNode(s.node, leaf)
+        );
+    }
+
+    function _littleEndian(bytes calldata chunk, uint256 offset, uint256 size) private pure returns (uint256 word) {
+        for (uint256 i = size; i > 0; --i) word = (word << 8) | uint8(chunk[offset + i - 1]);
+    }
+}

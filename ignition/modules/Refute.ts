@@ -1,0 +1,55 @@
+import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
+
+const GWEI = 10n ** 9n;
+const ETHER = 10n ** 18n;
+
+/**
+ * Deploys the protocol against an existing stake asset and step verifier.
+ *
+ * Parameters (all optional but `asset`, `verifier`, `registrar`): those of `Parameters` in contracts/types/Parameters.sol, and
+ * `manufacturers` (ids), `nonceLifetime`, `reportLifetime` (seconds). The defaults are for L1 with the priceCap at 50 gwei; their
+ * arithmetic is in docs/protocol.md.
+ */
+export const refuteModule = buildModule("Refute", (m) => {
+  const quoteVerifier = m.contract("DongleQuoteVerifier");
+  const provisioning = m.contract("Provisioning", [
+    quoteVerifier,
+    m.getParameter("registrar", m.getAccount(0)),
+    m.getParameter("manufacturers", []),
+    m.getParameter("nonceLifetime", 3_600),
+    m.getParameter("reportLifetime", 7 * 86_400),
+  ]);
+  const parameters = {
+    // One inclusion: 1.4e-7 that a transaction stays out for 30 minutes with 90 % of blocks censoring.
+    baseWindow: m.getParameter("baseWindow", 1_800),
+    maxWindow: m.getParameter("maxWindow", 86_400),
+    // Six inclusions: 7.3e-9.
+    baseClock: m.getParameter("baseClock", 3_600),
+    // Longer than maxWindow + 2 * (baseClock + 2 * maxWork / rate) = 86,400 + 2 * (3,600 + 20,000) = 133,600.
+    withdrawalDelay: m.getParameter("withdrawalDelay", 172_800),
+    // 5 ns a term with every element in the exact fallback, and a margin of two.
+    rate: m.getParameter("rate", 100_000_000n),
+    maxWork: m.getParameter("maxWork", 1_000_000_000_000n),
+    arityBits: m.getParameter("arityBits", 4),
+    maxStepGas: m.getParameter("maxStepGas", 12_000_000),
+    // The worst game costs a worker 834,000 gas by the schedule.
+    bondGas: m.getParameter("bondGas", 900_000),
+    priceCap: m.getParameter("priceCap", 50n * GWEI),
+    bounty: m.getParameter("bounty", ETHER / 50n),
+    // 20 bounties and twice the worst game of a challenger: 0.4 + 2 * (0.9 M + 12.9 M) * 50 gwei = 1.78.
+    collateral: m.getParameter("collateral", (18n * ETHER) / 10n),
+    penaltyBps: m.getParameter("penaltyBps", 500),
+    sink: m.getParameter("sink", "0x000000000000000000000000000000000000dEaD"),
+  };
+  const market = m.contract("JobMarket", [
+    m.getParameter("asset"),
+    provisioning,
+    m.getParameter("verifier"),
+    parameters,
+  ]);
+  const vault = m.contractAt("StakeVault", m.staticCall(market, "vault"));
+  const game = m.contractAt("DisputeGame", m.staticCall(market, "game"));
+  return { quoteVerifier, provisioning, market, vault, game };
+});
+
+export default refuteModule;
