@@ -1,0 +1,37 @@
+import type { Model } from "../onnx/model.ts";
+import { InputShapeError } from "./errors.ts";
+
+/**
+ * The concrete shape of every graph input: as given, else as the model has it.
+ * @throws InputShapeError if a dimension stays open, contradicts the model or another input, or is not positive
+ */
+export function bindShapes(model: Model, shapes: Readonly<Record<string, readonly number[]>>): number[][] {
+  const { inputs } = model.graph;
+  for (const name of Object.keys(shapes))
+    if (!inputs.some((input) => input.name === name))
+      throw new InputShapeError(
+        `${model.source} has no input "${name}"; its inputs are ${inputs.map((i) => `"${i.name}"`).join(", ")}`,
+      );
+  const symbols = new Map<string, number>();
+  return inputs.map((input) => {
+    const given = shapes[input.name];
+    const expected = `"${input.name}" [${input.shape?.map((dim) => dim ?? "?").join(", ") ?? "of any rank"}]`;
+    if (given === undefined && input.shape?.every((dim) => typeof dim === "number" && dim > 0) !== true)
+      throw new InputShapeError(`${model.source}: give a shape for the input ${expected}`);
+    const shape = [...(given ?? (input.shape as readonly number[]))];
+    const fits =
+      input.shape === undefined ||
+      (input.shape.length === shape.length &&
+        input.shape.every((dim, d) => typeof dim !== "number" || dim < 1 || dim === shape[d]));
+    if (!fits) throw new InputShapeError(`${model.source}: [${shape.join(", ")}] does not fit the input ${expected}`);
+    if (shape.some((dim) => !Number.isSafeInteger(dim) || dim < 1))
+      throw new InputShapeError(`${model.source}: [${shape.join(", ")}] for ${expected} is not of positive integers`);
+    input.shape?.forEach((dim, d) => {
+      if (typeof dim !== "string") return;
+      const bound = symbols.get(dim) ?? shape[d]!;
+      if (bound !== shape[d]) throw new InputShapeError(`${model.source}: "${dim}" is ${bound} and ${shape[d]}`);
+      symbols.set(dim, bound);
+    });
+    return shape;
+  });
+}

@@ -1,0 +1,84 @@
+import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
+import { estimateStepProofGas } from "./stepGas.ts";
+import { programRoot } from "../program/root.ts";
+import type { Program, Step } from "../program/types.ts";
+import { validateProgram } from "../program/validate.ts";
+import type { Model } from "../onnx/model.ts";
+import { bindShapes } from "./bindShapes.ts";
+import { ProgramBuilder } from "./builder.ts";
+import { chooseCheckpoints } from "./checkpoints.ts";
+import { StepTooExpensiveError } from "./errors.ts";
+import { keepLiveSteps } from "./liveSteps.ts";
+import { lowerGraph } from "./lowerGraph.ts";
+
+/** A proof of one element must fit a transaction of 2^24 gas (EIP-7825) with room for a repricing. */
+export const MAX_STEP_GAS = 12_000_000;
+
+export type CompileOptions = {
+  /** Concrete shapes by input name; an input whose shape the model fixes may be left out. */
+  shapes: Readonly<Record<string, readonly number[]>>;
+};
+
+type Origin = CompiledModel["origins"][number];
+
+function largestStepGas(steps: readonly Step[], origins: readonly Origin[]): number {
+  let largest = 0;
+  steps.forEach((step, s) => {
+    const gas = estimateStepProofGas(step);
+    const { node, operator } = origins[s]!;
+    if (gas > MAX_STEP_GAS) throw new StepTooExpensiveError(node, operator, gas, MAX_STEP_GAS);
+    largest = Math.max(largest, gas);
+  });
+  return largest;
+}
+
+/**
+ * Compiles a model for concrete input shapes into the program that a job names. Deterministic: the same model and shapes
+ * give the same program root on every machine.
+ * @throws UnsupportedOperatorError, NodeInputError, InputShapeError, StepTooExpensiveError, StepLimitError
+ */
+export function compile(model: Model, options: CompileOptions): CompiledModel {
+  const { graph } = model;
+  const shapes = bindShapes(model, options.shapes);
+  const builder = new ProgramBuilder();
+  const values = lowerGraph(
+    builder,
+    model,
+    graph.inputs.map((input, i) => builder.input(i, input.dtype, shapes[i]!)),
+  );
+  const outputs = graph.outputs.map((output): TensorInfo & { step: number } => {
+    const tensor = values.get(output.name)!;
+    return { name: output.name, dtype: tensor.dtype, shape: tensor.shape, step: builder.outputStep(tensor) };
+  });
+
+  const live = keepLiveSteps(
+    builder.steps,
+    outputs.map((output) => output.step),
+  );
+  const origins = builder.origins
+    .filter((_, s) => live.renumber[s] !== undefined)
+    .map(({ node, operators }) => ({ node, operator: [...operators.values()].join("+") }));
+  const outputSteps = outputs.map((output) => live.renumber[output.step]!);
+  const checkpoints = chooseCheckpoints(live.steps, outputSteps);
+  const inputs = graph.inputs.map((input, i): TensorInfo => ({
+    name: input.name,
+    dtype: input.dtype,
+    shape: shapes[i]!,
+  }));
+  const program: Program = {
+    inputs: inputs.map(({ dtype, shape }) => ({ dtype, count: shape.reduce((product, dim) => product * dim, 1) })),
+    steps: live.steps,
+    checkpoints,
+    outputs: outputSteps.map((step) => checkpoints.findIndex((checkpoint) => checkpoint.step === step)),
+    maxStepGas: largestStepGas(live.steps, origins),
+  };
+  validateProgram(program);
+  return {
+    program,
+    programRoot: programRoot(program),
+    constants: builder.constantsOf(live.steps),
+    inputs,
+    outputs: outputs.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
+    origins,
+  };
+}

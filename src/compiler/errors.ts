@@ -1,0 +1,46 @@
+import { RefuteError } from "../errors.ts";
+import { nodeLabel, type Node } from "../onnx/model.ts";
+
+const call = (node: Node): string => `${node.operator} (node ${nodeLabel(node)})`;
+
+/** An operator, or a use of one, that is not in the table: refused, never approximated. */
+export class UnsupportedOperatorError extends RefuteError {
+  readonly code = "COMPILE_UNSUPPORTED";
+  readonly operator: string;
+  readonly node: string;
+  /** The attribute or input that is the reason; undefined if the operator itself is. */
+  readonly attribute: string | undefined;
+
+  constructor(node: Node, attribute: string | undefined, why: string) {
+    super(`${call(node)}${attribute === undefined ? "" : `, ${attribute}`}: ${why}`);
+    this.operator = node.operator;
+    this.node = nodeLabel(node);
+    this.attribute = attribute;
+  }
+}
+
+/** The shapes or types at a node do not fit together. */
+export class NodeInputError extends RefuteError {
+  readonly code = "COMPILE_NODE_INPUT";
+  constructor(node: Node, what: string) {
+    super(`${call(node)}: ${what}`);
+  }
+}
+
+/** The shapes given for the model's inputs do not bind it. */
+export class InputShapeError extends RefuteError {
+  readonly code = "COMPILE_INPUT_SHAPE";
+}
+
+/** One element of a step costs more to prove on chain than a transaction may. */
+export class StepTooExpensiveError extends RefuteError {
+  readonly code = "COMPILE_STEP_GAS";
+  constructor(node: string, operator: string, gas: number, limit: number) {
+    super(`${operator} (node ${node}): proving one element would cost about ${gas} gas, above ${limit}`);
+  }
+}
+
+/** A step does not fit the limits of the encoding (reads, digits, expression length). */
+export class StepLimitError extends RefuteError {
+  readonly code = "COMPILE_STEP_LIMIT";
+}

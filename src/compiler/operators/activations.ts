@@ -1,0 +1,134 @@
+import { isFloat } from "../../numerics/dtype.ts";
+import { Op } from "../../program/operations.ts";
+import type { Expr } from "../expression.ts";
+import type { Lower } from "../nodeContext.ts";
+import type { LazyTensor } from "../tensor.ts";
+import { greatestWord, leastWord, numberWord } from "../words.ts";
+import { activation, broadcast, clamp, float } from "./elementwise.ts";
+
+/** `max(x, 0)`. */
+export const relu: Lower = (context) => {
+  const input = context.input(0);
+  const zero = context.expressions.constant(input.dtype, 0n);
+  return [broadcast(context, [input], (x) => context.expressions.operation(Op.max, x, zero))];
+};
+
+/** `x < 0 ? alpha * x : x`. */
+export const leakyRelu = activation((e, x, context) => {
+  const alpha = float(e, context.float("alpha", 0.01));
+  return e.operation(Op.select, e.operation(Op.lt, x, float(e, 0)), e.operation(Op.mul, alpha, x), x);
+});
+
+/** `x < 0 ? slope * x : x`, the slope broadcast to x. */
+export const pRelu: Lower = (context) => {
+  const e = context.expressions;
+  const [x, slope] = [context.input(0), context.input(1)];
+  const build = (a: Expr, s: Expr): Expr =>
+    e.operation(Op.select, e.operation(Op.lt, a, e.constant(a.dtype, 0n)), e.operation(Op.mul, s, a), a);
+  return [broadcast(context, [x, slope], build)];
+};
+
+/** `x > alpha ? x : 0`. */
+export const thresholdedRelu = activation((e, x, context) => {
+  const alpha = float(e, context.float("alpha", 1));
+  return e.operation(Op.select, e.operation(Op.lt, alpha, x), x, float(e, 0));
+});
+
+/** `max(0, min(1, alpha * x + beta))`, product and sum rounded. */
+export const hardSigmoid = activation((e, x, context) => {
+  const product = e.operation(Op.mul, float(e, context.float("alpha", Math.fround(0.2))), x);
+  const sum = e.operation(Op.add, product, float(e, context.float("beta", 0.5)));
+  return clamp(e, sum, float(e, 0), float(e, 1));
+});
+
+/** `x * max(0, min(1, x / 6 + 1 / 2))`, with 1 / 6 rounded to float32 as ONNX's body has it. */
+export const hardSwish = activation((e, x) => {
+  const sum = e.operation(Op.add, e.operation(Op.mul, float(e, 1 / 6), x), float(e, 0.5));
+  return e.operation(Op.mul, x, clamp(e, sum, float(e, 0), float(e, 1)));
+});
+
+/** `x / (1 + |x|)`. */
+export const softsign = activation((e, x) =>
+  e.operation(Op.div, x, e.operation(Op.add, float(e, 1), e.operation(Op.abs, x))),
+);
+
+/** `1 / x`. */
+export const reciprocal = activation((e, x) => e.operation(Op.div, float(e, 1), x));
+
+/** `(0.5 * x) * (1 + erf(x / sqrt 2))`; with `approximate` = tanh, `(0.5 * x) * (1 + tanh(c * (x + 0.044715 * x^3)))`. */
+export const gelu = activation((e, x, context) => {
+  const mul = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
+  const half = mul(float(e, 0.5), x);
+  const approximate = context.string("approximate", "none");
+  if (approximate === "none") {
+    const inner = e.operation(Op.erf, e.operation(Op.div, x, float(e, Math.SQRT2)));
+    return mul(half, e.operation(Op.add, float(e, 1), inner));
+  }
+  if (approximate !== "tanh") context.refuse("approximate", `is ${approximate}`);
+  const cube = mul(mul(x, x), x);
+  const sum = e.operation(Op.add, x, mul(float(e, 0.044715), cube));
+  const inner = e.operation(Op.tanh, mul(float(e, 0.7978845608028654), sum));
+  return mul(half, e.operation(Op.add, float(e, 1), inner));
+});
+
+/** `min(max(x, low), high)`; the bounds are attributes before opset 11, then inputs. */
+export const clip: Lower = (context) => {
+  const input = context.input(0);
+  const bound = (index: number, name: string, otherwise: bigint): LazyTensor => {
+    if (context.opset >= 11) return context.optional(index) ?? context.scalar(input.dtype, otherwise);
+    if (!isFloat(input.dtype)) context.refuse("input 0", "is not float32");
+    return context.scalar(input.dtype, context.has(name) ? numberWord(context.float(name, 0), input.dtype) : otherwise);
+  };
+  const low = bound(1, "min", leastWord(input.dtype));
+  const high = bound(2, "max", greatestWord(input.dtype));
+  if (low.shape.length + high.shape.length > 0 && [...low.shape, ...high.shape].some((dim) => dim !== 1))
+    context.fail("its bounds are not scalars");
+  return [broadcast(context, [input, low, high], (x, a, b) => clamp(context.expressions, x, a, b))];
+};
+
+/** x to the power y, in the type of x. A constant exponent of 2 is `x * x`. */
+export const pow: Lower = (context) => {
+  const e = context.expressions;
+  const [base, exponent] = [context.input(0), context.input(1)];
+  if (!isFloat(base.dtype) && isFloat(exponent.dtype)) context.refuse("input 1", "is a float exponent of an integer");
+  const two = numberWord(2, exponent.dtype);
+  const square = exponent.expr.kind === "constant" && exponent.expr.value === two;
+  const build = (x: Expr, y: Expr): Expr =>
+    square ? e.operation(Op.mul, x, x) : e.operation(Op.pow, x, e.cast(y, x.dtype));
+  return [broadcast(context, [base, exponent], build, true)];
+};
+
+/** The mean of its inputs: their sum from the left, divided by their number. */
+export const mean: Lower = (context) => {
+  const e = context.expressions;
+  const inputs = context.inputs.map((_, k) => context.input(k));
+  const sum = inputs
+    .slice(1)
+    .reduce((a, b) => broadcast(context, [a, b], (x, y) => e.operation(Op.add, x, y)), inputs[0]!);
+  return [broadcast(context, [sum], (x) => e.operation(Op.div, x, float(e, inputs.length)))];
+};
+
+/** fmod = 0: integers, with the sign of the divisor; fmod = 1: with the sign of the dividend. */
+export const mod: Lower = (context) => {
+  const inputs = [context.input(0), context.input(1)];
+  const fmod = context.int("fmod", 0) === 1;
+  if (!fmod && isFloat(inputs[0]!.dtype)) context.refuse("fmod", "must be 1 for float32");
+  return [broadcast(context, inputs, (a, b) => context.expressions.operation(fmod ? Op.fmod : Op.mod, a, b))];
+};
+
+/** BitShift by its direction. */
+export const bitShift: Lower = (context) => {
+  const direction = context.string("direction", "");
+  if (direction !== "LEFT" && direction !== "RIGHT") context.refuse("direction", `is "${direction}"`);
+  const op = direction === "LEFT" ? Op.shl : Op.shr;
+  return [broadcast(context, [context.input(0), context.input(1)], (a, b) => context.expressions.operation(op, a, b))];
+};
+
+/** IsInf with its two flags. */
+export const isInf = activation((e, x, context) => {
+  const positive = context.int("detect_positive", 1) !== 0;
+  const negative = context.int("detect_negative", 1) !== 0;
+  if (positive && negative) return e.operation(Op.isInf, x);
+  if (!positive && !negative) context.refuse("detect_positive", "and detect_negative are both 0");
+  return e.operation(Op.eq, x, float(e, positive ? Infinity : -Infinity));
+});

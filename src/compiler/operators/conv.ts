@@ -1,0 +1,70 @@
+import { isFloat } from "../../numerics/dtype.ts";
+import { Op } from "../../program/operations.ts";
+import { Reduce } from "../../program/types.ts";
+import { addAffine, digitAffine, type Affine } from "../affine.ts";
+import { REDUCTION_DIGIT } from "../expression.ts";
+import type { Lower } from "../nodeContext.ts";
+import { dimensionIndices, identityOrder, type LazyTensor } from "../tensor.ts";
+import { readAt } from "../views.ts";
+import { broadcast, floatInput } from "./elementwise.ts";
+import { readWindows, windowIndex } from "./window.ts";
+
+/** Dimensions with channels last: [N, C, spatial...] stored as N, spatial..., C. */
+export const channelsLast = (rank: number): number[] => [0, ...identityOrder(rank).slice(2), 1];
+
+/** Conv over any number of spatial dimensions: an exact dot over kernel positions and channels, then the bias. */
+export const conv: Lower = (context) => {
+  const { builder } = context;
+  const [x, w] = [floatInput(context, 0), floatInput(context, 1)];
+  const rank = x.shape.length;
+  const groups = context.int("group", 1);
+  const [outputs = 0, perGroup = 0, ...kernel] = w.shape;
+  if (rank < 3 || w.shape.length !== rank)
+    return context.fail(`data of rank ${rank}, weights of rank ${w.shape.length}`);
+  if (x.shape[1] !== perGroup * groups || outputs % groups !== 0)
+    return context.fail(`${x.shape[1]} channels, weights [${w.shape.join()}], ${groups} groups`);
+  const windows = readWindows(context, x.shape.slice(2), kernel);
+  const shape = [x.shape[0]!, outputs, ...windows.map((window) => window.output)];
+
+  const input = builder.plain(x);
+  // Committed with the reduction contiguous: output channel, kernel positions, channel of the group.
+  if (builder.isConstant(w)) builder.store(w, channelsLast(rank));
+  const weights = builder.plain(w);
+
+  const members = outputs / groups;
+  const digits = shape.map((dim, d) => (d === 1 ? [groups, members].filter((r) => r > 1) : dim === 1 ? [] : [dim]));
+  const indices = dimensionIndices(digits);
+  const group: Affine = groups === 1 ? { base: 0, coeffs: new Map() } : digitAffine(digits[0]!.length);
+  const radices = [...windows.map((window) => window.kernel), perGroup];
+  const channel = REDUCTION_DIGIT + windows.length;
+  const outRadices = digits.flat();
+  const radix = (digit: number): number =>
+    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const scaledGroup = { base: 0, coeffs: new Map([...group.coeffs].map(([d, c]) => [d, c * perGroup])) };
+
+  const e = context.expressions;
+  const a = readAt(
+    e,
+    input,
+    [
+      indices[0]!,
+      addAffine(scaledGroup, digitAffine(channel)),
+      ...windows.map((window, k) => windowIndex(window, indices[k + 2]!, REDUCTION_DIGIT + k)),
+    ],
+    radix,
+  );
+  const b = readAt(
+    e,
+    weights,
+    [indices[1]!, digitAffine(channel), ...windows.map((_, k) => digitAffine(REDUCTION_DIGIT + k))],
+    radix,
+  );
+  const expr = e.accumulator(Reduce.dot, x.dtype, x.dtype, radices, a, b);
+  const product: LazyTensor = { dtype: x.dtype, shape, digits, expr, order: channelsLast(rank) };
+  const bias = context.optional(2);
+  if (bias === undefined) return [product];
+  if (!isFloat(bias.dtype) || bias.shape.length !== 1 || bias.shape[0] !== outputs)
+    return context.fail(`a bias of shape [${bias.shape.join()}] for ${outputs} channels`);
+  const column = builder.reshape(bias, [outputs, ...windows.map(() => 1)]);
+  return [broadcast(context, [product, column], (p, q) => e.operation(Op.add, p, q))];
+};

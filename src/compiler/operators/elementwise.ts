@@ -1,0 +1,87 @@
+import { DType, isDType, isFloat } from "../../numerics/dtype.ts";
+import { Op } from "../../program/operations.ts";
+import { broadcastShapes, combine } from "../elementwise.ts";
+import type { Expr, Expressions } from "../expression.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import type { LazyTensor } from "../tensor.ts";
+import { floatWord } from "../words.ts";
+
+/** Combines tensors of one type (save where `mixed`) under broadcasting. */
+export function broadcast(
+  context: NodeContext,
+  inputs: readonly LazyTensor[],
+  build: (...args: Expr[]) => Expr,
+  mixed = false,
+): LazyTensor {
+  const shape = broadcastShapes(inputs.map((input) => input.shape));
+  if (shape === undefined)
+    context.fail(`shapes ${inputs.map((i) => `[${i.shape.join()}]`).join(" and ")} do not broadcast`);
+  if (!mixed && inputs.some((input) => input.dtype !== inputs[0]!.dtype)) context.fail("the inputs differ in type");
+  return combine(context.builder, inputs, shape, build);
+}
+
+/** A float32 constant of an expression. */
+export const float = (e: Expressions, value: number): Expr => e.constant(DType.float32, floatWord(value));
+
+/** `min(max(x, low), high)`: NaN wins. */
+export const clamp = (e: Expressions, x: Expr, low: Expr, high: Expr): Expr =>
+  e.operation(Op.min, e.operation(Op.max, x, low), high);
+
+/** A float32 tensor. */
+export function floatInput(context: NodeContext, index = 0): LazyTensor {
+  const tensor = context.input(index);
+  if (!isFloat(tensor.dtype)) context.refuse(`input ${index}`, "is not float32");
+  return tensor;
+}
+
+/** An operator of one input that is one operation. */
+export const unary =
+  (op: Op): Lower =>
+  (context) => [broadcast(context, [context.input(0)], (x) => context.expressions.operation(op, x))];
+
+/** An operator of one float32 input whose expression needs attributes. */
+export const activation =
+  (build: (e: Expressions, x: Expr, context: NodeContext) => Expr): Lower =>
+  (context) => [broadcast(context, [floatInput(context)], (x) => build(context.expressions, x, context))];
+
+/** An operator of two broadcast inputs that is one operation. */
+export const binary =
+  (op: Op, swap = false): Lower =>
+  (context) => {
+    const inputs = [context.input(0), context.input(1)];
+    return [broadcast(context, inputs, (a, b) => context.expressions.operation(op, ...(swap ? [b, a] : [a, b])))];
+  };
+
+/** An operator of one or more broadcast inputs, folded from the left. */
+export const variadic =
+  (op: Op): Lower =>
+  (context) => {
+    const [first, ...others] = context.inputs.map((_, k) => context.input(k));
+    if (first === undefined) return context.fail("it has no input");
+    const fold = (a: LazyTensor, b: LazyTensor): LazyTensor =>
+      broadcast(context, [a, b], (x, y) => context.expressions.operation(op, x, y));
+    return [others.reduce(fold, first)];
+  };
+
+/** Where: a choice between two inputs. */
+export const where: Lower = (context) => {
+  const inputs = [0, 1, 2].map((k) => context.input(k));
+  if (inputs[0]!.dtype !== DType.bool) context.fail("its condition is not bool");
+  if (inputs[1]!.dtype !== inputs[2]!.dtype) context.fail("the two choices differ in type");
+  return [broadcast(context, inputs, (c, a, b) => context.expressions.operation(Op.select, c, a, b), true)];
+};
+
+/** Cast to any type that is executed. */
+export const cast: Lower = (context) => {
+  const to = context.int("to", 0);
+  // It matters only for the 8-bit floats, which are not executed.
+  context.ignore("saturate", "round_mode");
+  if (!isDType(to)) return context.refuse("to", `is element type ${to}, which is not executed here`);
+  return [broadcast(context, [context.input(0)], (x) => context.expressions.cast(x, to))];
+};
+
+/** CastLike: the type of the second input. */
+export const castLike: Lower = (context) => {
+  context.ignore("saturate", "round_mode");
+  return [broadcast(context, [context.input(0)], (x) => context.expressions.cast(x, context.input(1).dtype))];
+};

@@ -1,0 +1,79 @@
+import { Op } from "../../program/operations.ts";
+import { Reduce } from "../../program/types.ts";
+import { constantAffine, digitAffine, type Affine } from "../affine.ts";
+import { broadcastShapes } from "../elementwise.ts";
+import { REDUCTION_DIGIT } from "../expression.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
+import { readAt, transpose } from "../views.ts";
+import { broadcast, float } from "./elementwise.ts";
+
+/** The exact product of [..., M, K] and [..., K, N], batch dimensions broadcast. */
+export function product(context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor {
+  const { builder, expressions: e } = context;
+  const [m, k] = a.shape.slice(-2) as [number, number];
+  const [kb, n] = b.shape.slice(-2) as [number, number];
+  const batch = broadcastShapes([a.shape.slice(0, -2), b.shape.slice(0, -2)]);
+  if (k !== kb || batch === undefined || a.dtype !== b.dtype)
+    return context.fail(`shapes [${a.shape.join()}] and [${b.shape.join()}] do not multiply`);
+  const left = builder.plain(a);
+  // Committed transposed, [..., N, K], so that a reduction reads neighbours.
+  if (builder.isConstant(b)) {
+    const rank = b.shape.length;
+    builder.store(b, [...identityOrder(rank - 2), rank - 1, rank - 2]);
+  }
+  const right = builder.plain(b);
+
+  const shape = [...batch, m, n];
+  const digits = plainDigits(shape);
+  const indices = dimensionIndices(digits);
+  const outRadices = digits.flat();
+  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? k : outRadices[digit]!);
+  const batchIndices = (own: readonly number[]): Affine[] =>
+    own.slice(0, -2).map((dim, d) => (dim === 1 ? constantAffine(0) : indices[batch.length - (own.length - 2) + d]!));
+  const r = digitAffine(REDUCTION_DIGIT);
+  const x = readAt(e, left, [...batchIndices(a.shape), indices.at(-2)!, r], radix);
+  const y = readAt(e, right, [...batchIndices(b.shape), r, indices.at(-1)!], radix);
+  const expr = e.accumulator(Reduce.dot, a.dtype, a.dtype, [k], x, y);
+  return { dtype: a.dtype, shape, digits, expr, order: identityOrder(shape.length) };
+}
+
+/** MatMul as numpy has it: a vector is a row on the left, a column on the right. */
+export const matMul: Lower = (context) => {
+  const { builder } = context;
+  let [a, b] = [context.input(0), context.input(1)];
+  const rowVector = a.shape.length === 1;
+  const columnVector = b.shape.length === 1;
+  if (a.shape.length === 0 || b.shape.length === 0) return context.fail("an input is a scalar");
+  if (rowVector) a = builder.reshape(a, [1, ...a.shape]);
+  if (columnVector) b = builder.reshape(b, [...b.shape, 1]);
+  const result = product(context, a, b);
+  if (!rowVector && !columnVector) return [result];
+  const shape = [
+    ...result.shape.slice(0, -2),
+    ...(rowVector ? [] : [result.shape.at(-2)!]),
+    ...(columnVector ? [] : [result.shape.at(-1)!]),
+  ];
+  return [builder.reshape(result, shape)];
+};
+
+/** Gemm: `alpha * dot`, then `+ beta * C`, each product and sum rounded; factors of 1 are left out. */
+export const gemm: Lower = (context) => {
+  const e = context.expressions;
+  let [a, b] = [context.input(0), context.input(1)];
+  if (a.shape.length !== 2 || b.shape.length !== 2) return context.fail("its factors are not matrices");
+  if (context.int("transA", 0) !== 0) a = transpose(e, a, [1, 0]);
+  if (context.int("transB", 0) !== 0) b = transpose(e, b, [1, 0]);
+  const alpha = context.float("alpha", 1);
+  const beta = context.float("beta", 1);
+  if ((alpha !== 1 || beta !== 1) && a.dtype !== 1) return context.refuse("alpha", "scales integers");
+  let result = product(context, a, b);
+  if (alpha !== 1) result = broadcast(context, [result], (x) => e.operation(Op.mul, float(e, alpha), x));
+  const c = context.optional(2);
+  if (c === undefined) return [result];
+  const scaled = beta === 1 ? c : broadcast(context, [c], (x) => e.operation(Op.mul, float(e, beta), x));
+  const sum = broadcast(context, [result, scaled], (x, y) => e.operation(Op.add, x, y));
+  if (sum.shape.join() !== result.shape.join())
+    return context.fail(`C of shape [${c.shape.join()}] does not broadcast to the product`);
+  return [sum];
+};

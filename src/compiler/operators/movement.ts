@@ -1,0 +1,239 @@
+import { DType } from "../../numerics/dtype.ts";
+import { elementCount } from "../../onnx/model.ts";
+import { Op } from "../../program/operations.ts";
+import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from "../affine.ts";
+import { broadcastShapes, combine } from "../elementwise.ts";
+import type { Expr } from "../expression.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
+import { readAt, select, transpose as transposeView } from "../views.ts";
+import { numberWord } from "../words.ts";
+
+/** Transpose; without perm, all dimensions in reverse. */
+export const transpose: Lower = (context) => {
+  const x = context.input(0);
+  const rank = x.shape.length;
+  const perm = context.ints("perm") ?? identityOrder(rank).reverse();
+  if (perm.toSorted((a, b) => a - b).join() !== identityOrder(rank).join())
+    return context.fail(`perm [${perm.join()}] of rank ${rank}`);
+  return [transposeView(context.expressions, x, perm)];
+};
+
+/** Reads each dimension at `start + step * index`, in bounds: a view. */
+function sliced(
+  context: NodeContext,
+  tensor: LazyTensor,
+  ranges: readonly { start: number; step: number; count: number }[],
+): LazyTensor {
+  const x = context.builder.singleDigits(tensor);
+  const shape = ranges.map((range) => range.count);
+  if (shape.includes(0)) return context.fail(`the result has no elements: [${shape.join()}]`);
+  const indices = dimensionIndices(plainDigits(shape)).map((index, d) =>
+    addAffine(constantAffine(ranges[d]!.start), scaleAffine(index, ranges[d]!.step)),
+  );
+  return select(context.expressions, x, shape, indices, x.order);
+}
+
+const whole = (dim: number): { start: number; step: number; count: number } => ({ start: 0, step: 1, count: dim });
+
+/** Slice: attributes before opset 10, then inputs that must be known. */
+export const slice: Lower = (context) => {
+  const x = context.input(0);
+  const attributes = context.opset < 10;
+  const list = (index: number, name: string): number[] | undefined =>
+    attributes ? context.ints(name) : context.constantInts(index, name);
+  const starts = list(1, "starts") ?? context.fail("starts is missing");
+  const ends = list(2, "ends") ?? context.fail("ends is missing");
+  const axes = list(3, "axes") ?? identityOrder(starts.length);
+  const steps = (attributes ? undefined : context.constantInts(4, "steps")) ?? starts.map(() => 1);
+  const ranges = x.shape.map(whole);
+  axes.forEach((given, k) => {
+    const axis = context.axis(given, x.shape.length);
+    const dim = x.shape[axis]!;
+    const step = steps[k]!;
+    if (step === 0) context.fail("a step of 0");
+    const clampTo = (value: number, low: number, high: number): number =>
+      Math.min(high, Math.max(low, value < 0 ? value + dim : value));
+    const start = step > 0 ? clampTo(starts[k]!, 0, dim) : clampTo(starts[k]!, 0, dim - 1);
+    const end = step > 0 ? clampTo(ends[k]!, 0, dim) : clampTo(ends[k]!, -1, dim - 1);
+    ranges[axis] = { start, step, count: Math.max(0, Math.ceil((end - start) / step)) };
+  });
+  return [sliced(context, x, ranges)];
+};
+
+/** Split into parts of given or equal sizes; each is a view. */
+export const split: Lower = (context) => {
+  const x = context.input(0);
+  const axis = context.axis(context.int("axis", 0), x.shape.length);
+  const dim = x.shape[axis]!;
+  const parts = context.int("num_outputs", context.node.outputs.length);
+  const given = context.opset < 13 ? context.ints("split") : context.constantInts(1, "split");
+  const size = Math.ceil(dim / parts);
+  const sizes = given ?? Array.from({ length: parts }, (_, k) => Math.min(size, dim - k * size));
+  if (sizes.reduce((a, b) => a + b, 0) !== dim) return context.fail(`parts [${sizes.join()}] of ${dim}`);
+  if (context.node.outputs.filter((name) => name !== "").length > 1) context.builder.realise(x);
+  let start = 0;
+  return sizes.map((count) => {
+    const ranges = x.shape.map((d, k) => (k === axis ? { start, step: 1, count } : whole(d)));
+    start += count;
+    return sliced(context, x, ranges);
+  });
+};
+
+/** Concat: each output element reads the one input that holds it. */
+export const concat: Lower = (context) => {
+  const { builder } = context;
+  const inputs = context.inputs.map((_, k) => context.input(k));
+  const first = inputs[0] ?? context.fail("it has no input");
+  const axis = context.axis(context.int("axis", 1), first.shape.length);
+  for (const input of inputs) {
+    const fits =
+      input.shape.length === first.shape.length && input.shape.every((dim, d) => d === axis || dim === first.shape[d]);
+    if (!fits || input.dtype !== first.dtype) return context.fail("the inputs differ outside the axis");
+  }
+  if (inputs.length === 1) return [first];
+  // A step has at most 16 reads: longer lists are joined in two levels.
+  if (inputs.length > 12) {
+    const joined: LazyTensor[] = [];
+    for (let k = 0; k < inputs.length; k += 12) joined.push(concatOf(context, inputs.slice(k, k + 12), axis));
+    joined.forEach((part) => builder.realise(part));
+    return [concatOf(context, joined, axis)];
+  }
+  return [concatOf(context, inputs, axis)];
+};
+
+function concatOf(context: NodeContext, inputs: readonly LazyTensor[], axis: number): LazyTensor {
+  const { builder, expressions: e } = context;
+  const first = inputs[0]!;
+  if (inputs.length === 1) return first;
+  const shape = first.shape.map((dim, d) =>
+    d === axis ? inputs.reduce((sum, input) => sum + input.shape[axis]!, 0) : dim,
+  );
+  const digits = plainDigits(shape);
+  const radices = digits.flat();
+  const indices = dimensionIndices(digits);
+  const position = e.affine(indices[axis]!);
+  let start = 0;
+  let expr: Expr | undefined;
+  const parts = inputs.map((input) => {
+    const shifted = indices.map((index, d) => (d === axis ? addAffine(index, constantAffine(-start)) : index));
+    start += input.shape[axis]!;
+    const value =
+      input.expr.kind === "constant"
+        ? input.expr
+        : readAt(e, builder.plain(input), shifted, (digit) => radices[digit]!);
+    return { end: start, value };
+  });
+  for (const { end, value } of parts.toReversed()) {
+    const here = e.constant(DType.int64, BigInt(end));
+    expr = expr === undefined ? value : e.operation(Op.select, e.operation(Op.lt, position, here), value, expr);
+  }
+  const order = inputs.find((input) => input.order.some((dim, d) => dim !== d))?.order ?? first.order;
+  return { dtype: first.dtype, shape, digits, expr: expr!, order };
+}
+
+/** Expand (and Tile below) repeat elements: views. */
+export const expand: Lower = (context) => {
+  const x = context.input(0);
+  const wanted = context.constantInts(1, "shape") ?? context.fail("shape is missing");
+  const shape = broadcastShapes([x.shape, wanted]);
+  if (shape === undefined || shape.includes(0))
+    return context.fail(`[${x.shape.join()}] does not expand to [${wanted.join()}]`);
+  return [combine(context.builder, [x], shape, (value) => value)];
+};
+
+/** Tile: the index wraps around, one digit for the repeat and one for the position. */
+export const tile: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const repeats = context.constantInts(1, "repeats") ?? context.fail("repeats is missing");
+  const input = context.input(0);
+  if (repeats.length !== input.shape.length || repeats.some((r) => r < 1))
+    return context.fail(`repeats [${repeats.join()}]`);
+  builder.realise(input);
+  const x = builder.singleDigits(input);
+  const shape = x.shape.map((dim, d) => dim * repeats[d]!);
+  const digits = x.shape.map((dim, d) => [repeats[d]!, dim].filter((radix) => radix > 1));
+  const target: Affine[] = [];
+  let next = 0;
+  x.digits.forEach((own, d) => {
+    if (repeats[d]! > 1) next++;
+    if (own.length === 1) target.push(digitAffine(next++));
+  });
+  return [{ dtype: x.dtype, shape, digits, expr: e.remap(x.expr, (digit) => target[digit]), order: x.order }];
+};
+
+/** Pad with a constant; negative pads crop. */
+export const pad: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const x = context.input(0);
+  const rank = x.shape.length;
+  const mode = context.string("mode", "constant");
+  if (mode !== "constant") return context.refuse("mode", `is ${mode}, only constant is executed`);
+  const attributes = context.opset < 11;
+  const given =
+    (attributes ? context.ints("pads") : context.constantInts(1, "pads")) ?? context.fail("pads is missing");
+  const axes = (context.opset >= 18 ? context.constantInts(3, "axes") : undefined) ?? identityOrder(rank);
+  if (given.length !== 2 * axes.length) return context.fail(`${given.length} pads for ${axes.length} axes`);
+  const begin = x.shape.map(() => 0);
+  const shape = [...x.shape];
+  axes.forEach((a, k) => {
+    const axis = context.axis(a, rank);
+    begin[axis] = given[k]!;
+    shape[axis] = shape[axis]! + given[k]! + given[k + axes.length]!;
+  });
+  if (elementCount(shape) === 0 || shape.some((dim) => dim < 0))
+    return context.fail(`the result has the shape [${shape.join()}]`);
+  const value = context.optional(2);
+  const fill = attributes
+    ? numberWord(context.float("value", 0), x.dtype)
+    : ((value && context.constantWords(value, "constant_value")[0]) ?? 0n);
+  const plain = builder.plain(x);
+  const digits = plainDigits(shape);
+  const radices = digits.flat();
+  const indices = dimensionIndices(digits).map((index, d) => addAffine(index, constantAffine(-begin[d]!)));
+  const expr = readAt(e, plain, indices, (digit) => radices[digit]!, fill);
+  return [{ dtype: x.dtype, shape, digits, expr, order: x.order }];
+};
+
+/** Gather along an axis: an index from memory; out of range after one wrap gives 0. */
+export const gather: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const [x, indexTensor] = [context.input(0), context.input(1)];
+  const axis = context.axis(context.int("axis", 0), x.shape.length);
+  const dim = x.shape[axis]!;
+  const shape = [...x.shape.slice(0, axis), ...indexTensor.shape, ...x.shape.slice(axis + 1)];
+  if (indexTensor.expr.kind === "constant") {
+    const raw = Number(indexTensor.expr.value);
+    const at = raw < 0 ? raw + dim : raw;
+    if (at < 0 || at >= dim) return context.fail(`index ${raw} of a dimension of ${dim}`);
+    const one = sliced(
+      context,
+      x,
+      x.shape.map((d, k) => (k === axis ? { start: at, step: 1, count: 1 } : whole(d))),
+    );
+    const ones = indexTensor.shape.map(() => 1);
+    const single = builder.reshape(one, [...x.shape.slice(0, axis), ...ones, ...x.shape.slice(axis + 1)]);
+    return [combine(builder, [single], shape, (v) => v)];
+  }
+  let data = builder.plain(x);
+  // An indirect coordinate counts upwards only.
+  if (data.strides[axis]! < 0) {
+    builder.store(x, identityOrder(x.shape.length));
+    data = builder.plain(x);
+  }
+  const positions = builder.plain(indexTensor);
+  const digits = plainDigits(shape);
+  const radices = digits.flat();
+  const radix = (digit: number): number => radices[digit]!;
+  const all = dimensionIndices(digits);
+  const rank = indexTensor.shape.length;
+  const indirect = readAt(e, positions, all.slice(axis, axis + rank), radix);
+  const rest = readAt(
+    e,
+    { ...data, shape: data.shape.filter((_, d) => d !== axis), strides: data.strides.filter((_, d) => d !== axis) },
+    [...all.slice(0, axis), ...all.slice(axis + rank)],
+    radix,
+  );
+  const axes = [...rest.axes, { extent: dim, stride: data.strides[axis]!, index: constantAffine(0), indirect }];
+  return [{ dtype: x.dtype, shape, digits, expr: e.read(data.source, axes), order: identityOrder(shape.length) }];
+};

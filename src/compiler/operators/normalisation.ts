@@ -1,0 +1,79 @@
+import { elementCount } from "../../onnx/model.ts";
+import { Op } from "../../program/operations.ts";
+import { Reduce } from "../../program/types.ts";
+import type { Expr } from "../expression.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import { identityOrder, type LazyTensor } from "../tensor.ts";
+import { broadcast, float, floatInput } from "./elementwise.ts";
+import { reduceAxes } from "./reduction.ts";
+
+/** BatchNormalization in inference: a = g / sqrt(var + eps); ((x - mean) * a) + b. */
+export const batchNormalization: Lower = (context) => {
+  const e = context.expressions;
+  const x = floatInput(context);
+  context.ignore("momentum");
+  context.onlyFirstOutput();
+  if (context.opset < 9) context.requireInt("spatial", 1);
+  context.requireInt("training_mode", 0);
+  const epsilon = float(e, context.float("epsilon", 1e-5));
+  const channels = x.shape[1] ?? 1;
+  const column = (index: number): LazyTensor => {
+    const vector = floatInput(context, index);
+    if (vector.shape.length !== 1 || vector.shape[0] !== channels)
+      context.fail(`input ${index} is not a vector of ${channels}`);
+    return context.builder.reshape(vector, [channels, ...x.shape.slice(2).map(() => 1)]);
+  };
+  const [scale, shift, mean, variance] = [column(1), column(2), column(3), column(4)];
+  const factor = broadcast(context, [scale, variance], (g, v) =>
+    e.operation(Op.div, g, e.operation(Op.sqrt, e.operation(Op.add, v, epsilon))),
+  );
+  if (context.builder.isConstant(factor)) context.builder.realise(factor);
+  const build = (v: Expr, m: Expr, a: Expr, b: Expr): Expr =>
+    e.operation(Op.add, e.operation(Op.mul, e.operation(Op.sub, v, m), a), b);
+  return [broadcast(context, [x, mean, factor, shift], build)];
+};
+
+/** mu = sum / n; d = x - mu; r = sqrt(dot(d, d) / n + eps); (d / r), each a step. */
+function normalise(context: NodeContext, x: LazyTensor, axes: readonly number[], epsilon: number): LazyTensor {
+  const { builder, expressions: e } = context;
+  const n = float(e, elementCount(axes.map((axis) => x.shape[axis]!)));
+  builder.plain(x);
+  const mu = broadcast(context, [reduceAxes(builder, x, axes, Reduce.sum)], (s) => e.operation(Op.div, s, n));
+  builder.realise(mu);
+  const d = broadcast(context, [x, mu], (a, b) => e.operation(Op.sub, a, b));
+  builder.realise(d);
+  const root = (s: Expr): Expr =>
+    e.operation(Op.sqrt, e.operation(Op.add, e.operation(Op.div, s, n), float(e, epsilon)));
+  const r = broadcast(context, [reduceAxes(builder, d, axes, Reduce.dot)], root);
+  builder.realise(r);
+  return broadcast(context, [d, r], (a, b) => e.operation(Op.div, a, b));
+}
+
+/** `(d / r) * g + b` over the last axes. */
+export const layerNormalization: Lower = (context) => {
+  const e = context.expressions;
+  const x = floatInput(context);
+  context.onlyFirstOutput();
+  const axis = context.axis(context.int("axis", -1), x.shape.length);
+  context.requireInt("stash_type", 1);
+  const axes = identityOrder(x.shape.length).slice(axis);
+  const scaled = broadcast(
+    context,
+    [normalise(context, x, axes, context.float("epsilon", 1e-5)), floatInput(context, 1)],
+    (v, g) => e.operation(Op.mul, v, g),
+  );
+  if (context.optional(2) === undefined) return [scaled];
+  return [broadcast(context, [scaled, floatInput(context, 2)], (v, b) => e.operation(Op.add, v, b))];
+};
+
+/** `(d / r) * g + b` for each example and channel. */
+export const instanceNormalization: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const x = floatInput(context);
+  const axes = identityOrder(x.shape.length).slice(2);
+  const column = (index: number): LazyTensor =>
+    builder.reshape(floatInput(context, index), [x.shape[1]!, ...axes.map(() => 1)]);
+  const normal = normalise(context, x, axes, context.float("epsilon", 1e-5));
+  const build = (v: Expr, g: Expr, b: Expr): Expr => e.operation(Op.add, e.operation(Op.mul, v, g), b);
+  return [broadcast(context, [normal, column(1), column(2)], build)];
+};

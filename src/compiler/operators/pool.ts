@@ -1,0 +1,93 @@
+import { isFloat } from "../../numerics/dtype.ts";
+import { elementCount } from "../../onnx/model.ts";
+import { floatTensor } from "../../onnx/tensorData.ts";
+import { Op } from "../../program/operations.ts";
+import { Reduce } from "../../program/types.ts";
+import { REDUCTION_DIGIT } from "../expression.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
+import { readAt } from "../views.ts";
+import { leastWord } from "../words.ts";
+import { channelsLast } from "./conv.ts";
+import { broadcast, float, floatInput } from "./elementwise.ts";
+import { reduceAxes } from "./reduction.ts";
+import { readWindows, windowIndex, type Window } from "./window.ts";
+
+function pool(
+  context: NodeContext,
+  x: LazyTensor,
+  windows: readonly Window[],
+  reduce: Reduce,
+  fill: bigint,
+): LazyTensor {
+  const input = context.builder.plain(x);
+  const shape = [x.shape[0]!, x.shape[1]!, ...windows.map((window) => window.output)];
+  const digits = plainDigits(shape);
+  const indices = dimensionIndices(digits);
+  const radices = windows.map((window) => window.kernel);
+  const outRadices = digits.flat();
+  const radix = (digit: number): number =>
+    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const at = indices.map((index, d) => (d < 2 ? index : windowIndex(windows[d - 2]!, index, REDUCTION_DIGIT + d - 2)));
+  const e = context.expressions;
+  const expr = e.accumulator(reduce, x.dtype, x.dtype, radices, readAt(e, input, at, radix, fill));
+  return { dtype: x.dtype, shape, digits, expr, order: channelsLast(shape.length) };
+}
+
+/** MaxPool; padding never wins. Its second output, the indices, is not in the table. */
+export const maxPool: Lower = (context) => {
+  const x = context.input(0);
+  if (x.shape.length < 3) return context.fail(`data of rank ${x.shape.length}`);
+  // It orders the indices output only.
+  context.ignore("storage_order");
+  context.onlyFirstOutput();
+  const windows = readWindows(context, x.shape.slice(2));
+  return [pool(context, x, windows, Reduce.max, leastWord(x.dtype))];
+};
+
+/** How many window positions each output along one dimension averages over. */
+function windowCounts(window: Window, includePad: boolean): number[] {
+  const [low, high] = includePad ? [-window.padBegin, window.input + window.padEnd] : [0, window.input];
+  return Array.from({ length: window.output }, (_, o) => {
+    let count = 0;
+    for (let k = 0; k < window.kernel; k++) {
+      const at = o * window.stride + k * window.dilation - window.padBegin;
+      if (at >= low && at < high) count++;
+    }
+    return count;
+  });
+}
+
+/** AveragePool: an exact sum, divided by the number of positions (of the input, or of the padded input). */
+export const averagePool: Lower = (context) => {
+  const x = floatInput(context);
+  if (x.shape.length < 3) return context.fail(`data of rank ${x.shape.length}`);
+  const windows = readWindows(context, x.shape.slice(2));
+  const sum = pool(context, x, windows, Reduce.sum, 0n);
+  const perDimension = windows.map((w) => windowCounts(w, context.int("count_include_pad", 0) !== 0));
+  const counts = perDimension.reduce<number[]>((all, own) => all.flatMap((a) => own.map((b) => a * b)), [1]);
+  const e = context.expressions;
+  if (counts.every((count) => count === counts[0]))
+    return [broadcast(context, [sum], (v) => e.operation(Op.div, v, float(e, counts[0]!)))];
+  const divisor = context.builder.constant(
+    floatTensor(
+      counts,
+      perDimension.map((own) => own.length),
+    ),
+  );
+  return [broadcast(context, [sum, divisor], (v, n) => e.operation(Op.div, v, n))];
+};
+
+/** GlobalAveragePool (an exact sum divided by the count) and GlobalMaxPool. */
+export const globalPool =
+  (reduce: Reduce): Lower =>
+  (context) => {
+    const x = context.input(0);
+    if (!isFloat(x.dtype) || x.shape.length < 3) return context.fail(`data of rank ${x.shape.length}, type ${x.dtype}`);
+    const axes = identityOrder(x.shape.length).slice(2);
+    const result = reduceAxes(context.builder, x, axes, reduce);
+    if (reduce === Reduce.max) return [result];
+    const e = context.expressions;
+    const n = elementCount(axes.map((axis) => x.shape[axis]!));
+    return [broadcast(context, [result], (v) => e.operation(Op.div, v, float(e, n)))];
+  };

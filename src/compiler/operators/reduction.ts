@@ -1,0 +1,164 @@
+import { DType, isFloat } from "../../numerics/dtype.ts";
+import { elementCount } from "../../onnx/model.ts";
+import { Op } from "../../program/operations.ts";
+import { Reduce } from "../../program/types.ts";
+import { addAffine, constantAffine, digitAffine } from "../affine.ts";
+import type { ProgramBuilder } from "../builder.ts";
+import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expression.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
+import { readAt } from "../views.ts";
+import { broadcast } from "./elementwise.ts";
+import { numberWord } from "../words.ts";
+
+/** Reduces the given axes, which stay as dimensions of 1. For a dot both factors are the element. */
+export function reduceAxes(
+  builder: ProgramBuilder,
+  tensor: LazyTensor,
+  axes: readonly number[],
+  reduce: Reduce,
+): LazyTensor {
+  const input = builder.plain(tensor);
+  const reduced = new Set(axes);
+  const shape = tensor.shape.map((dim, d) => (reduced.has(d) ? 1 : dim));
+  const digits = plainDigits(shape);
+  // Slowest in memory first, so that the terms are read in the order in which they lie there.
+  const order = tensor.order.filter((dim) => reduced.has(dim));
+  const radices = order.map((dim) => tensor.shape[dim]!);
+  const outRadices = digits.flat();
+  const indices = dimensionIndices(digits).map((index, d) =>
+    reduced.has(d) ? digitAffine(REDUCTION_DIGIT + order.indexOf(d)) : index,
+  );
+  const radix = (digit: number): number =>
+    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const term = readAt(builder.expressions, input, indices, radix);
+  const isIndex = reduce >= Reduce.argmax && reduce <= Reduce.argminLast;
+  const dtype = isIndex ? DType.int64 : tensor.dtype;
+  const second = reduce === Reduce.dot ? term : undefined;
+  // A reduction over nothing but dimensions of 1 still has one digit.
+  const expr = builder.expressions.accumulator(
+    reduce,
+    tensor.dtype,
+    dtype,
+    radices.length === 0 ? [1] : radices,
+    term,
+    second,
+  );
+  return { dtype, shape, digits, expr, order: tensor.order };
+}
+
+/** Removes the given dimensions of 1. */
+export function dropAxes(builder: ProgramBuilder, tensor: LazyTensor, axes: readonly number[]): LazyTensor {
+  return builder.reshape(
+    tensor,
+    tensor.shape.filter((_, d) => !axes.includes(d)),
+  );
+}
+
+function reducedAxes(context: NodeContext, rank: number, axesInputSince: number): number[] | undefined {
+  const list = context.opset >= axesInputSince ? context.constantInts(1, "axes") : context.ints("axes");
+  const noop = context.int("noop_with_empty_axes", 0) !== 0;
+  if (list === undefined || list.length === 0) return noop ? undefined : identityOrder(rank);
+  return [...new Set(list.map((axis) => context.axis(axis, rank)))].sort((a, b) => a - b);
+}
+
+type Kind = {
+  reduce: Reduce;
+  /** Applied to each element first, as a rounded primitive of its own. */
+  before?: (e: Expressions, x: Expr) => Expr;
+  /** Applied to the reduced value of `n` elements. */
+  after?: (e: Expressions, x: Expr, n: number) => Expr;
+  floatOnly?: true;
+};
+
+const countOf = (e: Expressions, x: Expr, n: number): Expr => e.constant(x.dtype, numberWord(n, x.dtype));
+
+/** The kinds of Reduce* that are one reduction between elementwise primitives. */
+export const KINDS = {
+  ReduceSum: { reduce: Reduce.sum },
+  ReduceMean: { reduce: Reduce.sum, after: (e, x, n) => e.operation(Op.div, x, countOf(e, x, n)) },
+  ReduceMax: { reduce: Reduce.max },
+  ReduceMin: { reduce: Reduce.min },
+  ReduceSumSquare: { reduce: Reduce.dot },
+  ReduceL1: { reduce: Reduce.sum, before: (e, x) => e.operation(Op.abs, x) },
+  ReduceL2: { reduce: Reduce.dot, after: (e, x) => e.operation(Op.sqrt, x), floatOnly: true },
+  ReduceLogSum: { reduce: Reduce.sum, after: (e, x) => e.operation(Op.log, x), floatOnly: true },
+} as const satisfies Record<string, Kind>;
+
+/** A Reduce* operator. @param axesInputSince the opset from which the axes are an input */
+export const reduceOperator =
+  (kind: Kind, axesInputSince: number): Lower =>
+  (context) => {
+    const { builder } = context;
+    const x = context.input(0);
+    if (kind.floatOnly && !isFloat(x.dtype)) return context.refuse("input 0", "is not float32");
+    if (x.dtype === DType.bool) return context.refuse("input 0", "is bool");
+    const keep = context.int("keepdims", 1) !== 0;
+    const axes = reducedAxes(context, x.shape.length, axesInputSince);
+    const { before, after } = kind;
+    const mapped = before ? broadcast(context, [x], (v) => before(context.expressions, v)) : x;
+    if (axes === undefined) return [mapped];
+    const n = elementCount(axes.map((axis) => x.shape[axis]!));
+    let result = reduceAxes(builder, mapped, axes, kind.reduce);
+    if (after) result = broadcast(context, [result], (v) => after(context.expressions, v, n));
+    return [keep ? result : dropAxes(builder, result, axes)];
+  };
+
+/** ArgMax and ArgMin. */
+export const argument =
+  (first: Reduce, last: Reduce): Lower =>
+  (context) => {
+    const x = context.input(0);
+    const axis = context.axis(context.int("axis", 0), x.shape.length);
+    const reduce = context.int("select_last_index", 0) !== 0 ? last : first;
+    const result = reduceAxes(context.builder, x, [axis], reduce);
+    return [context.int("keepdims", 1) !== 0 ? result : dropAxes(context.builder, result, [axis])];
+  };
+
+/** Softmax (and LogSoftmax) over the given axes: m = max; e = exp(x - m); s = sum e; e / s, or (x - m) - log s. */
+function softmaxOver(context: NodeContext, x: LazyTensor, axes: readonly number[], logarithm: boolean): LazyTensor {
+  const { builder, expressions: e } = context;
+  builder.plain(x);
+  const m = reduceAxes(builder, x, axes, Reduce.max);
+  builder.realise(m);
+  const subtract = (a: Expr, b: Expr): Expr => e.operation(Op.sub, a, b);
+  const powers = broadcast(context, [x, m], (a, b) => e.operation(Op.exp, subtract(a, b)));
+  builder.realise(powers);
+  const s = reduceAxes(builder, powers, axes, Reduce.sum);
+  builder.realise(s);
+  if (!logarithm) return broadcast(context, [powers, s], (a, b) => e.operation(Op.div, a, b));
+  return broadcast(context, [x, m, s], (a, b, c) => subtract(subtract(a, b), e.operation(Op.log, c)));
+}
+
+/** From opset 13 on over one axis (default the last); before, over all dimensions from `axis` (default 1) on. */
+export const softmax =
+  (logarithm: boolean): Lower =>
+  (context) => {
+    const x = context.input(0);
+    if (!isFloat(x.dtype)) return context.refuse("input 0", "is not float32");
+    const rank = x.shape.length;
+    const axis = context.axis(context.int("axis", context.opset >= 13 ? -1 : 1), rank);
+    const axes = context.opset >= 13 ? [axis] : identityOrder(rank).slice(axis);
+    return [softmaxOver(context, x, axes, logarithm)];
+  };
+
+/** CumSum: every output is an exact sum of its own, over the terms at or before it. */
+export const cumSum: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const x = context.input(0);
+  const axis = context.axis(context.constantInts(1, "axis")?.[0] ?? 0, x.shape.length);
+  const reverse = context.int("reverse", 0) !== 0;
+  const exclusive = context.int("exclusive", 0) !== 0 ? 1 : 0;
+  const input = builder.plain(x);
+  const n = x.shape[axis]!;
+  const digits = plainDigits(x.shape);
+  const outRadices = digits.flat();
+  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? n : outRadices[digit]!);
+  const indices = dimensionIndices(digits).map((index, d) => {
+    if (d !== axis) return index;
+    const step = reverse ? 1 : -1;
+    return addAffine(addAffine(index, digitAffine(REDUCTION_DIGIT, step)), constantAffine(step * exclusive));
+  });
+  const expr = e.accumulator(Reduce.sum, x.dtype, x.dtype, [n], readAt(e, input, indices, radix));
+  return [{ dtype: x.dtype, shape: x.shape, digits, expr, order: x.order }];
+};

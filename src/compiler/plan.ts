@@ -1,0 +1,32 @@
+import type { Graph } from "../onnx/model.ts";
+import { findEntry } from "./registry.ts";
+
+/**
+ * The values that get memory. A value whose every use fuses into one and the same value with memory needs none itself;
+ * one that is read as memory, is a program output, or is used in two places is computed once and kept.
+ */
+export function valuesWithMemory(graph: Graph): Set<string> {
+  const outputs = new Set(graph.outputs.map((output) => output.name));
+  /** For each value, the values with memory that it goes into; itself if it is one. */
+  const roots = new Map<string, Set<string>>();
+  const memory = new Set<string>(outputs);
+  const root = (value: string): string => {
+    const into = roots.get(value) ?? new Set<string>();
+    if (!memory.has(value) && into.size === 1) return [...into][0]!;
+    if (into.size > 1) memory.add(value);
+    return value;
+  };
+  for (const node of graph.nodes.toReversed()) {
+    const use = findEntry(node.operator, node.domain)?.[3] ?? "memory";
+    if (use === "shape") continue;
+    for (const value of node.inputs) {
+      if (value === "") continue;
+      if (use === "memory") memory.add(value);
+      const into = roots.get(value) ?? new Set<string>();
+      for (const output of node.outputs) if (output !== "") into.add(root(output));
+      roots.set(value, into);
+    }
+  }
+  for (const [value, into] of roots) if (into.size > 1) memory.add(value);
+  return memory;
+}

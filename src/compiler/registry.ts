@@ -1,0 +1,128 @@
+import { Op } from "../program/operations.ts";
+import { Reduce } from "../program/types.ts";
+import type { Lower } from "./nodeContext.ts";
+import * as activations from "./operators/activations.ts";
+import { conv } from "./operators/conv.ts";
+import * as elementwise from "./operators/elementwise.ts";
+import { gemm, matMul } from "./operators/matmul.ts";
+import * as movement from "./operators/movement.ts";
+import * as normalisation from "./operators/normalisation.ts";
+import { averagePool, globalPool, maxPool } from "./operators/pool.ts";
+import { argument, cumSum, KINDS, reduceOperator, softmax } from "./operators/reduction.ts";
+import * as shape from "./operators/shape.ts";
+
+/**
+ * How a node uses its inputs: `fuse`: element by element or as a view, so that what makes an input may go into the same
+ * step; `memory`: an input is read many times and must be in memory; `shape`: only its shape matters.
+ */
+export type Use = "fuse" | "memory" | "shape";
+
+/** An operator: name, domain, first and last opset of ai.onnx in which it is executed here, use of inputs, lowering. */
+export type Entry = readonly [operator: string, domain: "", opsets: readonly [number, number], use: Use, lower: Lower];
+
+const { unary, binary, variadic } = elementwise;
+
+/** The one table of operators (docs/operators.md). What is not in it is refused by name. */
+export const REGISTRY: readonly Entry[] = [
+  ["Abs", "", [7, 23], "fuse", unary(Op.abs)],
+  ["Add", "", [7, 23], "fuse", binary(Op.add)],
+  ["And", "", [7, 23], "fuse", binary(Op.and)],
+  ["ArgMax", "", [7, 23], "memory", argument(Reduce.argmax, Reduce.argmaxLast)],
+  ["ArgMin", "", [7, 23], "memory", argument(Reduce.argmin, Reduce.argminLast)],
+  ["AveragePool", "", [7, 23], "memory", averagePool],
+  ["BatchNormalization", "", [7, 23], "fuse", normalisation.batchNormalization],
+  ["BitShift", "", [11, 23], "fuse", activations.bitShift],
+  ["BitwiseAnd", "", [18, 23], "fuse", binary(Op.and)],
+  ["BitwiseNot", "", [18, 23], "fuse", unary(Op.not)],
+  ["BitwiseOr", "", [18, 23], "fuse", binary(Op.or)],
+  ["BitwiseXor", "", [18, 23], "fuse", binary(Op.xor)],
+  ["Cast", "", [7, 23], "fuse", elementwise.cast],
+  ["CastLike", "", [15, 23], "fuse", elementwise.castLike],
+  ["Ceil", "", [7, 23], "fuse", unary(Op.ceil)],
+  ["Clip", "", [7, 23], "fuse", activations.clip],
+  ["Concat", "", [7, 23], "memory", movement.concat],
+  ["Constant", "", [7, 23], "fuse", shape.constant],
+  ["ConstantOfShape", "", [9, 23], "fuse", shape.constantOfShape],
+  ["Conv", "", [7, 23], "memory", conv],
+  ["CumSum", "", [11, 23], "memory", cumSum],
+  ["DepthToSpace", "", [7, 23], "fuse", shape.depthToSpace],
+  ["Div", "", [7, 23], "fuse", binary(Op.div)],
+  ["Dropout", "", [7, 23], "fuse", shape.dropout],
+  ["Equal", "", [7, 23], "fuse", binary(Op.eq)],
+  ["Erf", "", [9, 23], "fuse", unary(Op.erf)],
+  ["Exp", "", [7, 23], "fuse", unary(Op.exp)],
+  ["Expand", "", [8, 23], "fuse", movement.expand],
+  ["Flatten", "", [7, 23], "fuse", shape.flatten],
+  ["Floor", "", [7, 23], "fuse", unary(Op.floor)],
+  ["Gather", "", [7, 23], "memory", movement.gather],
+  ["Gelu", "", [20, 23], "fuse", activations.gelu],
+  ["Gemm", "", [7, 23], "memory", gemm],
+  ["GlobalAveragePool", "", [7, 23], "memory", globalPool(Reduce.sum)],
+  ["GlobalMaxPool", "", [7, 23], "memory", globalPool(Reduce.max)],
+  ["Greater", "", [7, 23], "fuse", binary(Op.lt, true)],
+  ["GreaterOrEqual", "", [12, 23], "fuse", binary(Op.le, true)],
+  ["HardSigmoid", "", [7, 23], "fuse", activations.hardSigmoid],
+  ["HardSwish", "", [14, 23], "fuse", activations.hardSwish],
+  ["Identity", "", [7, 23], "fuse", shape.identity],
+  ["InstanceNormalization", "", [7, 23], "memory", normalisation.instanceNormalization],
+  ["IsInf", "", [10, 23], "fuse", activations.isInf],
+  ["IsNaN", "", [9, 23], "fuse", unary(Op.isNaN)],
+  ["LayerNormalization", "", [17, 23], "memory", normalisation.layerNormalization],
+  ["LeakyRelu", "", [7, 23], "fuse", activations.leakyRelu],
+  ["Less", "", [7, 23], "fuse", binary(Op.lt)],
+  ["LessOrEqual", "", [12, 23], "fuse", binary(Op.le)],
+  ["Log", "", [7, 23], "fuse", unary(Op.log)],
+  ["LogSoftmax", "", [7, 23], "memory", softmax(true)],
+  ["MatMul", "", [7, 23], "memory", matMul],
+  ["Max", "", [7, 23], "fuse", variadic(Op.max)],
+  ["MaxPool", "", [7, 23], "memory", maxPool],
+  ["Mean", "", [7, 23], "fuse", activations.mean],
+  ["Min", "", [7, 23], "fuse", variadic(Op.min)],
+  ["Mod", "", [10, 23], "fuse", activations.mod],
+  ["Mul", "", [7, 23], "fuse", binary(Op.mul)],
+  ["Neg", "", [7, 23], "fuse", unary(Op.neg)],
+  ["Not", "", [7, 23], "fuse", unary(Op.not)],
+  ["Or", "", [7, 23], "fuse", binary(Op.or)],
+  ["PRelu", "", [7, 23], "fuse", activations.pRelu],
+  ["Pad", "", [7, 23], "memory", movement.pad],
+  ["Pow", "", [7, 23], "fuse", activations.pow],
+  ["Range", "", [11, 23], "fuse", shape.range],
+  ["Reciprocal", "", [7, 23], "fuse", activations.reciprocal],
+  ["ReduceL1", "", [7, 23], "memory", reduceOperator(KINDS.ReduceL1, 18)],
+  ["ReduceL2", "", [7, 23], "memory", reduceOperator(KINDS.ReduceL2, 18)],
+  ["ReduceLogSum", "", [7, 23], "memory", reduceOperator(KINDS.ReduceLogSum, 18)],
+  ["ReduceMax", "", [7, 23], "memory", reduceOperator(KINDS.ReduceMax, 18)],
+  ["ReduceMean", "", [7, 23], "memory", reduceOperator(KINDS.ReduceMean, 18)],
+  ["ReduceMin", "", [7, 23], "memory", reduceOperator(KINDS.ReduceMin, 18)],
+  ["ReduceSum", "", [7, 23], "memory", reduceOperator(KINDS.ReduceSum, 13)],
+  ["ReduceSumSquare", "", [7, 23], "memory", reduceOperator(KINDS.ReduceSumSquare, 18)],
+  ["Relu", "", [7, 23], "fuse", activations.relu],
+  ["Reshape", "", [7, 23], "fuse", shape.reshape],
+  ["Round", "", [11, 23], "fuse", unary(Op.round)],
+  ["Shape", "", [7, 23], "shape", shape.shape],
+  ["Sigmoid", "", [7, 23], "fuse", unary(Op.sigmoid)],
+  ["Sign", "", [9, 23], "fuse", unary(Op.sign)],
+  ["Size", "", [7, 23], "shape", shape.size],
+  ["Slice", "", [7, 23], "fuse", movement.slice],
+  ["Softmax", "", [7, 23], "memory", softmax(false)],
+  ["Softsign", "", [7, 23], "fuse", activations.softsign],
+  ["SpaceToDepth", "", [7, 23], "fuse", shape.spaceToDepth],
+  ["Split", "", [7, 23], "fuse", movement.split],
+  ["Sqrt", "", [7, 23], "fuse", unary(Op.sqrt)],
+  ["Squeeze", "", [7, 23], "fuse", shape.squeeze],
+  ["Sub", "", [7, 23], "fuse", binary(Op.sub)],
+  ["Sum", "", [7, 23], "fuse", variadic(Op.add)],
+  ["Tanh", "", [7, 23], "fuse", unary(Op.tanh)],
+  ["ThresholdedRelu", "", [10, 23], "fuse", activations.thresholdedRelu],
+  ["Tile", "", [7, 23], "memory", movement.tile],
+  ["Transpose", "", [7, 23], "fuse", movement.transpose],
+  ["Unsqueeze", "", [7, 23], "fuse", shape.unsqueeze],
+  ["Where", "", [9, 23], "fuse", elementwise.where],
+  ["Xor", "", [7, 23], "fuse", binary(Op.xor)],
+];
+
+const BY_NAME = new Map(REGISTRY.map((entry) => [entry[0], entry] as const));
+
+/** The table's entry for an operator, or undefined. Only ai.onnx ("") has entries. */
+export const findEntry = (operator: string, domain: string): Entry | undefined =>
+  domain === "" ? BY_NAME.get(operator) : undefined;
