@@ -9,14 +9,16 @@ import type { Claim, GameState, Job, ProgramFacts } from "./types.ts";
 export const protocolAbi = [...jobMarketAbi, ...disputeGameAbi] as const;
 export type ProtocolEvent = ChainEvent<typeof protocolAbi>;
 
+export type InputParts = Map<number, Map<number, Hex>>;
+
 /** A job as its events tell it. */
 export type JobRecord = {
   id: Hex;
   job: Job;
   program: ProgramFacts;
   inputRoots: readonly Hex[];
-  /** parts[input] holds the published parts by their number. */
-  parts: readonly Map<number, Hex>[];
+  /** The published parts of the inputs: by the input's number, then by the part's. */
+  parts: InputParts;
   claims: ClaimRecord[];
   /** Cancelled or expired; no claim will come. */
   closed: boolean;
@@ -52,26 +54,33 @@ export type GameRecord = {
 };
 
 /** All that happened on a market, by id. */
-export type History = { jobs: Map<Hex, JobRecord>; claims: Map<Hex, ClaimRecord>; games: Map<Hex, GameRecord> };
+export type History = {
+  jobs: Map<Hex, JobRecord>;
+  claims: Map<Hex, ClaimRecord>;
+  games: Map<Hex, GameRecord>;
+  /** By the job's id: bytes that come with a post are logged before the job itself. */
+  parts: Map<Hex, InputParts>;
+};
 
 /** Reads the history out of the events. Pure: the same events give the same history. @param events In chain order. */
 export function historyOf(events: readonly ProtocolEvent[]): History {
-  const history: History = { jobs: new Map(), claims: new Map(), games: new Map() };
+  const history: History = { jobs: new Map(), claims: new Map(), games: new Map(), parts: new Map() };
   for (const event of events) take(history, event);
   return history;
 }
 
-function take({ jobs, claims, games }: History, event: ProtocolEvent): void {
+function take({ jobs, claims, games, parts }: History, event: ProtocolEvent): void {
   switch (event.eventName) {
     case "JobPosted": {
       const { jobId, job, program, inputRoots } = event.args;
-      const parts = inputRoots.map(() => new Map<number, Hex>());
-      jobs.set(jobId, { id: jobId, job, program, inputRoots, parts, claims: [], closed: false });
+      const published = getOrAdd(parts, jobId, () => new Map());
+      jobs.set(jobId, { id: jobId, job, program, inputRoots, parts: published, claims: [], closed: false });
       break;
     }
     case "InputPublished": {
       const { jobId, input, part, data } = event.args;
-      jobs.get(jobId)?.parts[Number(input)]?.set(Number(part), data);
+      const ofJob: InputParts = getOrAdd(parts, jobId, () => new Map());
+      getOrAdd(ofJob, Number(input), () => new Map<number, Hex>()).set(Number(part), data);
       break;
     }
     case "JobClosed": {
@@ -105,12 +114,11 @@ function take({ jobs, claims, games }: History, event: ProtocolEvent): void {
       break;
     case "Moved": {
       const { gameId, claimId, move, state, data } = event.args;
-      let game = games.get(gameId);
-      if (game === undefined) {
-        game = { id: gameId, claimId, challenger: state.challenger, moves: [] };
-        games.set(gameId, game);
-        claims.get(claimId)?.games.push(game);
-      }
+      const game = getOrAdd(games, gameId, () => {
+        const opened: GameRecord = { id: gameId, claimId, challenger: state.challenger, moves: [] };
+        claims.get(claimId)?.games.push(opened);
+        return opened;
+      });
       game.moves.push({ move, state, data, transactionHash: event.transactionHash });
       break;
     }
@@ -133,6 +141,14 @@ function newClaim(id: Hex, jobId: Hex, claim: Claim, windowEnd: bigint): ClaimRe
   return { id, jobId, claim, windowEnd, games: [], delivered: new Map(), calledBack: new Set(), ...open };
 }
 
+function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
 function update<T extends object>(records: Map<Hex, T>, id: Hex, change: Partial<T>): void {
   const record = records.get(id);
   if (record !== undefined) Object.assign(record, change);
@@ -144,12 +160,13 @@ function update<T extends object>(records: Map<Hex, T>, id: Hex, change: Partial
  */
 export function inputBytesOf({ parts, inputRoots }: Pick<JobRecord, "parts" | "inputRoots">): Uint8Array[] | undefined {
   const inputs: Uint8Array[] = [];
-  for (const [input, published] of parts.entries()) {
+  for (const [input, root] of inputRoots.entries()) {
+    const published = parts.get(input) ?? new Map<number, Hex>();
     const ordered = [...published].sort(([a], [b]) => a - b).map(([, data]) => hexToBytes(data));
     if (ordered.length === 0) return undefined;
     const bytes = new Uint8Array(Buffer.concat(ordered));
     // The chain checked each part against the root; only a missing part can make the whole differ.
-    if (tensorRoot(bytes) !== inputRoots[input]) return undefined;
+    if (tensorRoot(bytes) !== root) return undefined;
     inputs.push(bytes);
   }
   return inputs;
