@@ -1,3 +1,4 @@
+import { CHUNK_BYTES } from "../merkle/tensor.ts";
 import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { Step, TensorRef } from "../program/types.ts";
@@ -23,19 +24,25 @@ export function checkInputs(model: CompiledModel, inputs: readonly Uint8Array[])
 }
 
 /**
- * The bytes of the constant that a step refers to.
- * @throws ExecutionInputError if the model does not hold it, or holds one of another length.
+ * The bytes of the constant that a step refers to. Constants that differ only in zeros at the end of their last chunk have one
+ * root: the model holds one of them, which is cut or filled up with zeros.
+ * @throws ExecutionInputError if the model does not hold it, or holds one of another number of chunks.
  */
 export function constantBytes(model: CompiledModel, ref: TensorRef & { kind: "constant" }): Uint8Array {
-  const bytes = model.constants.get(ref.root);
+  const held = model.constants.get(ref.root);
   const expected = ref.count * dtypeBytes(ref.dtype);
-  if (bytes?.length !== expected) {
+  if (held?.length === expected) return held;
+  if (held === undefined || chunks(held.length) !== chunks(expected)) {
     throw new ExecutionInputError(
-      `constant ${ref.root} has ${bytes?.length ?? "no"} bytes here, expected ${expected}; compile the model again`,
+      `constant ${ref.root} has ${held?.length ?? "no"} bytes here, expected ${expected}; compile the model again`,
     );
   }
+  const bytes = new Uint8Array(expected);
+  bytes.set(held.subarray(0, expected));
   return bytes;
 }
+
+const chunks = (bytes: number): number => Math.ceil(bytes / CHUNK_BYTES);
 
 /** The tensors that a step reads, in the order of its inputs; `steps` are those of the steps before it. */
 export function stepSources(

@@ -1,0 +1,81 @@
+import { DType, dtypeBytes, type DType as DTypeCode } from "../numerics/dtype.ts";
+
+/** The elements of a tensor as the executor holds them: numbers, or bigints for the 64-bit types. */
+export type TensorArray =
+  | Float32Array
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array;
+
+const CONSTRUCTORS = {
+  [DType.float32]: Float32Array,
+  [DType.uint8]: Uint8Array,
+  [DType.int8]: Int8Array,
+  [DType.uint16]: Uint16Array,
+  [DType.int16]: Int16Array,
+  [DType.int32]: Int32Array,
+  [DType.int64]: BigInt64Array,
+  [DType.bool]: Uint8Array,
+  [DType.uint32]: Uint32Array,
+  [DType.uint64]: BigUint64Array,
+};
+
+/** A zeroed array of `count` elements. */
+export function allocate(dtype: DTypeCode, count: number): TensorArray {
+  return new CONSTRUCTORS[dtype](count);
+}
+
+/** The bytes of an array, not copied. */
+export const bytesOf = (array: TensorArray): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+/** An aligned array over a tensor's bytes; copied only where their offset is not aligned. */
+function viewOf(bytes: Uint8Array, dtype: DTypeCode): TensorArray {
+  const size = dtypeBytes(dtype);
+  const aligned = bytes.byteOffset % size === 0 ? bytes : Uint8Array.from(bytes);
+  return new CONSTRUCTORS[dtype](aligned.buffer as ArrayBuffer, aligned.byteOffset, aligned.length / size);
+}
+
+const MAGNITUDE = 0x7fffffff;
+const INFINITY_BITS = 0x7f800000;
+const NAN_BITS = 0x7fc00000;
+const NEGATIVE_ZERO = 0x80000000;
+
+/** Makes float32 bits canonical in place: one zero, one NaN. */
+export function canonicaliseFloats(bits: Uint32Array): void {
+  for (let i = 0; i < bits.length; i++) {
+    const word = bits[i]!;
+    if ((word & MAGNITUDE) > INFINITY_BITS) bits[i] = NAN_BITS;
+    else if (word === NEGATIVE_ZERO) bits[i] = 0;
+  }
+}
+
+function isCanonical(array: TensorArray, dtype: DTypeCode): boolean {
+  if (dtype === DType.bool) return (array as Uint8Array).every((byte) => byte <= 1);
+  if (dtype !== DType.float32) return true;
+  const bits = float32Bits(array as Float32Array);
+  for (let i = 0; i < bits.length; i++) {
+    const word = bits[i]!;
+    if (word === NEGATIVE_ZERO || ((word & MAGNITUDE) > INFINITY_BITS && word !== NAN_BITS)) return false;
+  }
+  return true;
+}
+
+/** The elements of a tensor's bytes as every read sees them: canonical. Copied only where it has to be. */
+export function readableArray(bytes: Uint8Array, dtype: DTypeCode): TensorArray {
+  const array = viewOf(bytes, dtype);
+  if (isCanonical(array, dtype)) return array;
+  const copy = array.slice();
+  if (copy instanceof Float32Array) canonicaliseFloats(float32Bits(copy));
+  else (copy as Uint8Array).forEach((byte, i) => (copy[i] = byte === 0 ? 0 : 1));
+  return copy;
+}
+
+/** The bits of float32 elements, in the same memory. */
+export const float32Bits = (array: Float32Array): Uint32Array =>
+  new Uint32Array(array.buffer, array.byteOffset, array.length);

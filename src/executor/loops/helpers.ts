@@ -1,0 +1,82 @@
+import { cast } from "../../numerics/cast.ts";
+import { DType, type DType as DTypeCode, type Word } from "../../numerics/dtype.ts";
+import { erf as exactErf } from "../../numerics/elementary/erf.ts";
+import { exp as exactExp } from "../../numerics/elementary/exp.ts";
+import { log as exactLog } from "../../numerics/elementary/log.ts";
+import { pow as exactPow } from "../../numerics/elementary/pow.ts";
+import { sigmoid as exactSigmoid } from "../../numerics/elementary/sigmoid.ts";
+import { tanh as exactTanh } from "../../numerics/elementary/tanh.ts";
+import { fromNumber, toNumber } from "../../numerics/float32.ts";
+
+/*
+ * Elementary functions as speculation: a float64 estimate, taken where everything within its error bound rounds alike, else the exact
+ * definition. No result depends on how good Math.* is as long as the bound holds: it has been measured on all 2^32 inputs to stay below
+ * 8 units of 2^-53; the bound allows 512.
+ */
+const BOUND = 2 ** -44;
+/** A rounded sum and a rounded product make the two ends: 2^-52 covers both. */
+const MARGIN = BOUND + 2 ** -52;
+/**
+ * Kummer's series in float64: at most 110 positive terms of two roundings each, and as many additions: below 340 units of 2^-53 = 2^-44.5,
+ * and the exponential and four products on top.
+ */
+const ERF_MARGIN = 2 ** -42 + 2 ** -52;
+
+function rounded(estimate: number, margin: number, exact: (x: Word) => Word, x: number): number {
+  const error = Math.abs(estimate) * margin;
+  const low = Math.fround(estimate - error);
+  // 0 and Infinity say nothing about what they estimate; NaN is unequal to itself.
+  if (low === Math.fround(estimate + error) && estimate !== 0 && Math.abs(estimate) !== Infinity) return low + 0;
+  return toNumber(exact(fromNumber(x)));
+}
+
+const exp = (x: number): number => rounded(Math.exp(x), MARGIN, exactExp, x);
+const log = (x: number): number => rounded(Math.log(x), MARGIN, exactLog, x);
+const tanh = (x: number): number => rounded(Math.tanh(x), MARGIN, exactTanh, x);
+const sigmoid = (x: number): number => rounded(1 / (1 + Math.exp(-x)), MARGIN, exactSigmoid, x);
+
+const TWO_OVER_SQRT_PI = 1.1283791670955126;
+
+/** See src/numerics/elementary/erf.ts for the series. */
+function erf(x: number): number {
+  if (!(Math.abs(x) < 4)) return toNumber(exactErf(fromNumber(x)));
+  const square = x * x;
+  let term = 1;
+  let sum = 1;
+  for (let divisor = 3; term > sum * 2 ** -60; divisor += 2) {
+    term *= (2 * square) / divisor;
+    sum += term;
+  }
+  return rounded(TWO_OVER_SQRT_PI * x * Math.exp(-square) * sum, ERF_MARGIN, exactErf, x);
+}
+
+/** Powers that are one correctly rounded operation are computed as such. */
+function pow(x: number, y: number): number {
+  if (y === 2) return Math.fround(x * x);
+  if (y === 1) return x;
+  if (y === 0.5 && x >= 0) return Math.fround(Math.sqrt(x));
+  return toNumber(exactPow(fromNumber(x), fromNumber(y)));
+}
+
+/** Adding and taking off 1.5 * 2^52 leaves a float64 rounded to an integer, half to even. */
+const ROUNDER = 1.5 * 2 ** 52;
+const round = (x: number): number => (Math.abs(x) < 2 ** 23 ? x + ROUNDER - ROUNDER + 0 : x);
+
+/** int64 or uint64 to float32, rounded once. */
+function fromWide(value: bigint, from: DTypeCode): number {
+  const estimate = Number(value);
+  return Math.abs(estimate) <= Number.MAX_SAFE_INTEGER
+    ? Math.fround(estimate)
+    : toNumber(cast(value, from, DType.float32));
+}
+
+/** float32 to int64 or uint64: truncated, NaN to 0, saturated. */
+const toWide = (value: number, to: DTypeCode): bigint =>
+  Math.abs(value) < 2 ** 31
+    ? to === DType.int64 || value >= 0
+      ? BigInt(Math.trunc(value))
+      : 0n
+    : cast(fromNumber(value), DType.float32, to);
+
+/** What generated loops call by name. */
+export const HELPERS = { exp, log, tanh, sigmoid, erf, pow, round, fromWide, toWide } as const;

@@ -1,0 +1,47 @@
+import { Reduce, type Step } from "../../program/types.ts";
+import type { LoopDigit } from "../loops/spec.ts";
+import { digitsOf, type Expression } from "../loops/slots.ts";
+
+/** How the digits of a sum or dot step make it a batch of matrix products `[groups, rows, inner] x [groups, inner, columns]`. */
+export type ProductLayout = {
+  groups: readonly LoopDigit[];
+  rows: readonly LoopDigit[];
+  columns: readonly LoopDigit[];
+  inner: readonly LoopDigit[];
+  /** For each out digit, its stride in `[groups, rows, columns]`. */
+  strides: readonly number[];
+};
+
+/** The number of combinations of some digits. */
+export const sizeOf = (digits: readonly LoopDigit[]): number => digits.reduce((size, { radix }) => size * radix, 1);
+
+/** The step's terms as an expression; its results are `step.term.outA` and `outB`. */
+export const termExpression = (step: Step): Expression => ({
+  reads: step.termReads,
+  constants: step.constants,
+  code: step.term.code,
+});
+
+/**
+ * Sorts out digits by which factor depends on them: on both, groups; on the right one alone, columns; all others, rows.
+ * In a sum, which has no right factor, all are rows. Digits of radix 1 are left out.
+ */
+export function productLayout(step: Step): ProductLayout {
+  const radices = [...step.outDigits, ...step.redDigits];
+  const expression = termExpression(step);
+  const left = digitsOf(expression, step.term.outA, radices);
+  const right = step.reduce === Reduce.dot ? digitsOf(expression, step.term.outB, radices) : new Set<number>();
+  const all = radices.map((radix, digit) => ({ digit, radix })).filter(({ radix }) => radix > 1);
+  const out = all.filter(({ digit }) => digit < step.outDigits.length);
+  const groups = out.filter(({ digit }) => left.has(digit) && right.has(digit));
+  const rows = out.filter(({ digit }) => !right.has(digit));
+  const columns = out.filter(({ digit }) => !left.has(digit) && right.has(digit));
+  const inner = all.filter(({ digit }) => digit >= step.outDigits.length);
+  const strides = new Array<number>(step.outDigits.length).fill(0);
+  let stride = 1;
+  for (const { digit, radix } of [...groups, ...rows, ...columns].reverse()) {
+    strides[digit] = stride;
+    stride *= radix;
+  }
+  return { groups, rows, columns, inner, strides };
+}
