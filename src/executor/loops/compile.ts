@@ -15,7 +15,9 @@ import type { LoopSpec } from "./spec.ts";
  */
 export type Loop = (sources: readonly TensorArray[], outs: readonly TensorArray[], start: number, end: number) => void;
 
+/** Compiled loops by their source, so that unrolled steps share them; emptied when full. */
 const loops = new Map<string, Loop>();
+const MOST_LOOPS = 4096;
 
 /** Whether every read of the expression can be followed in float64 numbers. */
 export function canCompile(spec: LoopSpec): boolean {
@@ -39,6 +41,7 @@ export function compileLoop(spec: LoopSpec): Loop {
   // eslint-disable-next-line @typescript-eslint/no-implied-eval
   const make = new Function("h", `"use strict"; const { fround } = Math;\n${source}`) as (h: typeof HELPERS) => Loop;
   const loop = make(HELPERS);
+  if (loops.size >= MOST_LOOPS) loops.clear();
   loops.set(source, loop);
   return loop;
 }

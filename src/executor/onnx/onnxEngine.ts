@@ -13,6 +13,8 @@ export async function onnxEngine(threads: number): Promise<MatMulEngine> {
     executionMode: "sequential",
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
+    // Between products the loops run on this thread: waiting threads must not spin beside them.
+    extra: { session: { intra_op: { allow_spinning: "0" } } },
   });
   return {
     async multiply(left, right, { groups, rows, inner, columns }) {

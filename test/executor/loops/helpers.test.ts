@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import { HELPERS } from "../../../src/executor/loops/helpers.ts";
+import { cast } from "../../../src/numerics/cast.ts";
+import { DType, type Word } from "../../../src/numerics/dtype.ts";
+import { erf } from "../../../src/numerics/elementary/erf.ts";
+import { exp } from "../../../src/numerics/elementary/exp.ts";
+import { log } from "../../../src/numerics/elementary/log.ts";
+import { pow } from "../../../src/numerics/elementary/pow.ts";
+import { sigmoid } from "../../../src/numerics/elementary/sigmoid.ts";
+import { tanh } from "../../../src/numerics/elementary/tanh.ts";
+import { canonical, fromNumber, round, toNumber } from "../../../src/numerics/float32.ts";
+import { float32WordPairs, float32Words, Prng } from "../../../test-support/float32Words.ts";
+import { integerWord } from "../../../test-support/integerWords.ts";
+
+const WORDS = 4_000;
+const UNARY = { exp, log, tanh, sigmoid, erf, round };
+/** The inputs whose results are closest to a rounding boundary, of all 2^32. */
+const HARDEST = [0xc16912cdn, 0x65d890d3n, 0x3ac37de2n, 0xb3800000n, 0x3940ead6n];
+
+/** Edges, any bits, and many of ordinary size, where the functions bend. */
+function words(seed: number): Word[] {
+  const prng = new Prng(seed);
+  const ordinary = Array.from({ length: WORDS }, () => fromNumber(Math.fround(16 * (prng.uint32() / 2 ** 32 - 0.5))));
+  return [...float32Words(seed, WORDS).map(canonical), ...ordinary, ...HARDEST];
+}
+
+const isNegativeZero = (x: number): boolean => Object.is(x, -0);
+
+describe("helpers of compiled loops", function () {
+  this.timeout(30_000);
+
+  for (const name of Object.keys(UNARY) as (keyof typeof UNARY)[]) {
+    it(`${name}_isTheDefinition`, () => {
+      for (const word of words(5)) {
+        const got = HELPERS[name](toNumber(word));
+        expect(fromNumber(got), word.toString(16)).to.equal(UNARY[name](word));
+        expect(isNegativeZero(got)).to.equal(false);
+      }
+    });
+  }
+
+  it("pow_isTheDefinition", () => {
+    const exponents = [0.5, 1, 2, 3, -1, 0, Infinity].map(fromNumber);
+    const pairs = float32WordPairs(9, WORDS).map(([x, y]): [Word, Word] => [canonical(x), canonical(y)]);
+    const special = pairs.slice(0, 500).flatMap(([x]) => exponents.map((y): [Word, Word] => [x, y]));
+    for (const [x, y] of [...pairs, ...special]) {
+      expect(fromNumber(HELPERS.pow(toNumber(x), toNumber(y))), `${x} ${y}`).to.equal(pow(x, y));
+    }
+  });
+
+  for (const dtype of [DType.int64, DType.uint64]) {
+    it(`castsOfType${dtype}_areTheDefinition`, () => {
+      const prng = new Prng(dtype);
+      for (const word of words(6))
+        expect(HELPERS.toWide(toNumber(word), dtype)).to.equal(cast(word, DType.float32, dtype));
+      for (let n = 0; n < WORDS; n++) {
+        const word = integerWord(prng, dtype);
+        expect(fromNumber(HELPERS.fromWide(word, dtype))).to.equal(cast(word, dtype, DType.float32));
+      }
+    });
+  }
+});

@@ -1,0 +1,30 @@
+import { expect } from "chai";
+import { EngineUnfitError } from "../../src/executor/errors.ts";
+import { selfTest } from "../../src/executor/onnx/selfTest.ts";
+import { onnxEngine } from "../../src/executor/onnx/onnxEngine.ts";
+import type { MatMulEngine } from "../../src/executor/product/matMulEngine.ts";
+
+async function refusal(engine: MatMulEngine): Promise<unknown> {
+  try {
+    await selfTest(engine);
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+describe("engine self-test", () => {
+  it("onnxruntime_passes", async () => {
+    const engine = await onnxEngine(2);
+    expect(await refusal(engine)).to.equal(undefined);
+    await engine.close();
+  });
+
+  it("engineThatFlushesSmallNumbers_isRefused", async () => {
+    const flushing: MatMulEngine = {
+      multiply: (_left, _right, { rows, columns }) => Promise.resolve(new Float64Array(rows * columns)),
+      close: () => Promise.resolve(),
+    };
+    expect(await refusal(flushing)).to.be.instanceOf(EngineUnfitError);
+  });
+});
