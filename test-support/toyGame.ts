@@ -93,7 +93,7 @@ export class ToyGame {
       const inside = checkpoint.siblings.length === 0 && checkpoint.step === 0 && s.interiorRoot !== ZERO_HASH;
       const index = inside ? this.#indexUnder(root, siblings, s.interiorRoot) : checkpointIndex;
       const top = inside ? s.interiorRoot : s.traceRoot;
-      this.#require(fold(root, index, siblings as Hash[]) === top, `input ${k} is not proven`);
+      this.#require(fold(root, index, siblings) === top, `input ${k} is not proven`);
     });
     return chunk.subarray(at, at + size).reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n);
   }
@@ -101,7 +101,7 @@ export class ToyGame {
   /** Some position at which the path leads to the root. */
   #indexUnder(leaf: Hash, siblings: readonly Hex[], root: Hash): number {
     for (let index = 0; index < 2 ** siblings.length; index++) {
-      if (fold(leaf, index, siblings as Hash[]) === root) return index;
+      if (fold(leaf, index, siblings) === root) return index;
     }
     return 0;
   }
@@ -114,7 +114,7 @@ export class ToyGame {
     const depth = s.depth - levels;
     this.#require(pick.index << BigInt(depth) < s.width, "past the width");
     const low = Number(pick.index & ((1n << BigInt(levels)) - 1n));
-    this.#require(fold(pick.node, low, pick.siblings as Hash[]) === s.node, "not under the node");
+    this.#require(fold(pick.node, low, pick.siblings) === s.node, "not under the node");
     this.#state = { ...s, node: pick.node, index: pick.index, depth };
     if (depth > 0 || s.level === Level.tensor) return;
     this.#require(pick.program.header !== "0x", "a leaf needs the program");

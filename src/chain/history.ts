@@ -73,13 +73,13 @@ function take({ jobs, claims, games, parts }: History, event: ProtocolEvent): vo
   switch (event.eventName) {
     case "JobPosted": {
       const { jobId, job, program, inputRoots } = event.args;
-      const published = getOrAdd(parts, jobId, () => new Map());
+      const published = getOrAdd(parts, jobId, (): InputParts => new Map());
       jobs.set(jobId, { id: jobId, job, program, inputRoots, parts: published, claims: [], closed: false });
       break;
     }
     case "InputPublished": {
       const { jobId, input, part, data } = event.args;
-      const ofJob: InputParts = getOrAdd(parts, jobId, () => new Map());
+      const ofJob = getOrAdd(parts, jobId, (): InputParts => new Map());
       getOrAdd(ofJob, Number(input), () => new Map<number, Hex>()).set(Number(part), data);
       break;
     }

@@ -1,0 +1,53 @@
+import type { Account, Address, Chain, PublicClient, Transport } from "viem";
+import { connect, type Endpoint } from "./connect.ts";
+import { readDeployment, type Deployment } from "./deployment.ts";
+import { historyOf, protocolAbi, type History } from "./history.ts";
+import { LogStore } from "./logStore.ts";
+import { Sender } from "./sender.ts";
+
+/** A deployment, a node to read it from, and an account to act with. */
+export type Session = {
+  deployment: Deployment;
+  publicClient: PublicClient<Transport, Chain>;
+  sender: Sender;
+  /** The block of the deployment: no event is older. */
+  fromBlock: bigint;
+};
+
+/** What names a session. */
+export type SessionOptions = {
+  endpoint: Endpoint;
+  chainId: number;
+  /** The market's address: the other contracts are read from it. */
+  market: Address;
+  account: Account;
+  fromBlock?: bigint;
+};
+
+/**
+ * Connects to a chain, checks it, and reads the deployment.
+ * @throws WrongChainError, NotDeployedError, RpcUnavailableError
+ */
+export async function openSession({
+  endpoint,
+  chainId,
+  market,
+  account,
+  fromBlock = 0n,
+}: SessionOptions): Promise<Session> {
+  const { publicClient, walletClient } = await connect(endpoint, chainId, account);
+  const deployment = await readDeployment(publicClient, market);
+  return { deployment, publicClient, sender: new Sender(publicClient, walletClient!), fromBlock };
+}
+
+/** What is known of a market at one block. */
+export type Snapshot = { history: History; /** The head's time, unix seconds. */ now: bigint };
+
+/** Follows a market: each call brings the history up to the head. */
+export function followMarket({ deployment, publicClient, fromBlock }: Session): () => Promise<Snapshot> {
+  const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
+  return async () => {
+    const { head } = await store.sync();
+    return { history: historyOf(store.events), now: head.timestamp };
+  };
+}

@@ -1,0 +1,12 @@
+import type { Hex, TransactionReceipt } from "viem";
+import type { WorkerMove } from "../chain/game/workerMove.ts";
+
+/** What a worker did, for logs and for programs that run one. */
+export type WorkerEvent =
+  | { kind: "claimed"; jobId: Hex; receipt: TransactionReceipt }
+  | { kind: "executed"; jobId: Hex; traceRoot: Hex; milliseconds: number }
+  | { kind: "submitted"; jobId: Hex; traceRoot: Hex; receipt: TransactionReceipt }
+  | { kind: "moved"; gameId: Hex; move: WorkerMove["kind"]; receipt: TransactionReceipt }
+  | { kind: "finalised"; jobId: Hex; claimId: Hex; receipt: TransactionReceipt }
+  | { kind: "delivered"; jobId: Hex; claimId: Hex; output: number; receipt: TransactionReceipt }
+  | { kind: "collected"; claimId: Hex; receipt: TransactionReceipt };

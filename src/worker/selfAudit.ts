@@ -1,0 +1,50 @@
+import type { Address, PublicClient } from "viem";
+import { stepVerifierAbi } from "../chain/abi/stepVerifier.ts";
+import { openable, type Execution } from "../chain/game/execution.ts";
+import { translateError } from "../chain/translateError.ts";
+import { ZERO_HASH } from "../chain/types.ts";
+import { RefuteError } from "../errors.ts";
+import { dtypeBytes, readWord } from "../numerics/dtype.ts";
+import { encodeStepBody } from "../program/encode.ts";
+import { openElement } from "../trace/opening.ts";
+
+/** The chain's verifier and one's own execution disagree: submitting would lose the collateral. */
+export class SelfAuditError extends RefuteError {
+  readonly code = "SELF_AUDIT";
+}
+
+/**
+ * Has the chain recompute random elements of an execution, free of charge, by eth_call.
+ * @param random A number in 0 .. below-1.
+ * @throws SelfAuditError, RpcUnavailableError
+ */
+export async function selfAudit(
+  client: PublicClient,
+  verifier: Address,
+  execution: Execution,
+  samples: number,
+  random: (below: number) => number = (below) => Math.floor(Math.random() * below),
+): Promise<void> {
+  const { steps } = execution.model.program;
+  for (let k = 0; k < samples; k++) {
+    const s = random(steps.length);
+    const step = steps[s]!;
+    const element = random(step.count);
+    const inputs = step.inputs.map((ref) => openable(execution, ref));
+    const { openings } = openElement(step, element, inputs);
+    const roots = step.inputs.map((ref, i) => (ref.kind === "constant" ? ZERO_HASH : inputs[i]!.tree().root));
+    const body = `0x${Buffer.from(encodeStepBody(step)).toString("hex")}` as const;
+    const args = [body, BigInt(element), roots, openings] as const;
+    const call = { address: verifier, abi: stepVerifierAbi, functionName: "evaluate", args } as const;
+    const exact = await client.readContract(call).catch((error: unknown) => {
+      throw translateError(error, "self-audit");
+    });
+    const bits = dtypeBytes(step.dtype) * 8;
+    const own = readWord(execution.trace.tensor(s), element, step.dtype);
+    if (BigInt.asUintN(bits, exact) !== BigInt.asUintN(bits, own)) {
+      throw new SelfAuditError(
+        `step ${s}, element ${element}: this execution has ${own}, the chain's verifier ${exact}; nothing was submitted`,
+      );
+    }
+  }
+}

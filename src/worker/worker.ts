@@ -1,0 +1,146 @@
+import { isAddressEqual } from "viem";
+import type { Logger } from "pino";
+import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
+import type { KnownProgram } from "../chain/game/execution.ts";
+import { Executions, type Execute } from "../chain/game/executions.ts";
+import type { ClaimRecord, JobRecord } from "../chain/history.ts";
+import { report, runLoop } from "../chain/loop.ts";
+import { followMarket, type Session, type Snapshot } from "../chain/session.ts";
+import { JobStatus } from "../chain/types.ts";
+import { defend } from "./defend.ts";
+import type { WorkerEvent } from "./events.ts";
+import { isSuitable, mayClaim, openJobs, type JobState, type WorkerPolicy } from "./jobs.ts";
+import { selfAudit } from "./selfAudit.ts";
+import { collect, deliver, finalise, missingOutputs } from "./settlement.ts";
+
+/** How a worker runs. */
+export type WorkerOptions = {
+  session: Session;
+  /** The programs that it serves, compiled here. */
+  programs: readonly KnownProgram[];
+  execute: Execute;
+  policy: WorkerPolicy;
+  /** Random elements that the chain recomputes, free of charge, before a submission. */
+  selfAuditSamples: number;
+  signal: AbortSignal;
+  intervalMs: number;
+  log: Logger;
+  /** Called with each thing done. */
+  onEvent?: (event: WorkerEvent) => void;
+};
+
+/**
+ * Runs a worker until the signal: claims suitable jobs, executes, submits, answers disputes, finalises, delivers and collects. Every
+ * round starts from the chain alone, so it may be stopped and started at any time.
+ */
+export async function runWorker(options: WorkerOptions): Promise<void> {
+  const { session, log } = options;
+  const worker = new Worker(options);
+  const follow = followMarket(session);
+  log.info({ worker: session.sender.address, programs: options.programs.length }, "worker starts");
+  await runLoop(options, async () => worker.round(await follow()));
+  log.info("worker stops");
+}
+
+class Worker {
+  readonly #options: WorkerOptions;
+  readonly #executions: Executions;
+  /** Claims that are over and whose earnings were collected, or had none: saves a read a round. */
+  readonly #collected = new Set<string>();
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#executions = new Executions(options.programs, options.execute);
+  }
+
+  async round(snapshot: Snapshot): Promise<void> {
+    const { session } = this.#options;
+    const own = [...snapshot.history.claims.values()].filter(({ claim }) => this.#isMe(claim.worker));
+    for (const record of own) await this.#attempt("claim", () => this.#tend(record, snapshot));
+    const jobs = await openJobs(session, snapshot);
+    const claimed = jobs.filter(({ status, worker }) => status === JobStatus.claimed && this.#isMe(worker));
+    for (const job of claimed) await this.#attempt("job", () => this.#work(job, snapshot.now));
+    if (claimed.length === 0) await this.#attempt("claiming", () => this.#claim(jobs, snapshot.now));
+  }
+
+  /** Everything that a claim of one's own needs now: answers first, for their clocks run. */
+  async #tend(record: ClaimRecord, { history, now }: Snapshot): Promise<void> {
+    const { session } = this.#options;
+    const job = history.jobs.get(record.jobId)!;
+    if (!record.finalised && !record.refuted) {
+      const alive = record.games.filter(({ closed }) => closed === undefined);
+      for (const game of alive) {
+        const execution = await this.#executions.of(job);
+        if (execution === undefined) continue;
+        await this.#attempt("game", async () => this.#tell(await defend(session, game, execution, now)));
+      }
+      if (alive.length === 0 && now > record.windowEnd) this.#tell(await finalise(session, record));
+      return;
+    }
+    for (const output of record.finalised ? missingOutputs(record) : []) {
+      const execution = await this.#executions.of(job);
+      if (execution !== undefined) this.#tell(await deliver(session, record, execution, output));
+    }
+    if (record.games.length === 0 || this.#collected.has(record.id)) return;
+    this.#tell(await collect(session, record));
+    this.#collected.add(record.id);
+  }
+
+  /** Executes and submits a job that this worker has claimed. */
+  async #work({ job, until }: JobState, now: bigint): Promise<void> {
+    const { session, selfAuditSamples, log } = this.#options;
+    if (now > until) return void log.error({ job: job.id }, "the time to submit is over");
+    const start = performance.now();
+    const execution = await this.#executions.of(job);
+    if (execution === undefined) return void log.error({ job: job.id }, "the input of a claimed job is not there");
+    const traceRoot = execution.trace.root;
+    this.#tell({ kind: "executed", jobId: job.id, traceRoot, milliseconds: Math.round(performance.now() - start) });
+    const { deployment, publicClient, sender } = session;
+    await selfAudit(publicClient, deployment.verifier, execution, selfAuditSamples);
+    const args = [job.job, traceRoot] as const;
+    const receipt = await sender.send({ address: deployment.market, abi: jobMarketAbi, functionName: "submit", args });
+    this.#tell({ kind: "submitted", jobId: job.id, traceRoot, receipt });
+  }
+
+  /** Claims the best paid of the suitable jobs. */
+  async #claim(jobs: readonly JobState[], now: bigint): Promise<void> {
+    const { session, policy } = this.#options;
+    const { deployment, sender } = session;
+    const suitable = jobs
+      .filter((state) => !this.#hasLost(state.job))
+      .filter((state) => isSuitable(state, this.#executions, policy, deployment.parameters.rate, now))
+      .sort((a, b) => Number(b.job.job.fee - a.job.job.fee));
+    const [best] = suitable;
+    if (best === undefined || !(await mayClaim(session))) return;
+    const { job, id } = best.job;
+    const call = { address: deployment.market, abi: jobMarketAbi, functionName: "claim", args: [job] } as const;
+    this.#tell({ kind: "claimed", jobId: id, receipt: await sender.send(call) });
+  }
+
+  /** A job on which this worker was refuted: its execution is not to be trusted with it again. */
+  #hasLost(job: JobRecord): boolean {
+    return job.claims.some(({ refuted, claim }) => refuted && this.#isMe(claim.worker));
+  }
+
+  #isMe(address: `0x${string}`): boolean {
+    return isAddressEqual(address, this.#options.session.sender.address);
+  }
+
+  #tell(event: WorkerEvent | undefined): void {
+    if (event === undefined) return;
+    const { kind, ...rest } = event;
+    const fields = Object.fromEntries(Object.entries(rest).filter(([key]) => key !== "receipt"));
+    const gas = "receipt" in event ? { gas: Number(event.receipt.gasUsed) } : {};
+    this.#options.log.info({ ...fields, ...gas }, kind);
+    this.#options.onEvent?.(event);
+  }
+
+  /** One failing claim, game or job must not keep the others waiting. */
+  async #attempt(doing: string, action: () => Promise<void>): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      report(this.#options.log, error, doing);
+    }
+  }
+}

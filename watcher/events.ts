@@ -1,0 +1,11 @@
+import type { Hex, TransactionReceipt } from "viem";
+import type { ChallengerMove } from "./strategy.ts";
+
+/** What a watcher found and did, for logs and for programs that run one. */
+export type WatcherEvent =
+  | { kind: "agrees"; jobId: Hex; claimId: Hex; milliseconds: number }
+  | { kind: "differs"; jobId: Hex; claimId: Hex; claimed: Hex; own: Hex; milliseconds: number }
+  | { kind: "unknown"; jobId: Hex; claimId: Hex; reason: string }
+  | { kind: "opened"; claimId: Hex; receipt: TransactionReceipt }
+  | { kind: "moved"; gameId: Hex; claimId: Hex; move: ChallengerMove["kind"]; receipt: TransactionReceipt }
+  | { kind: "settled"; gameId: Hex; claimId: Hex; receipt: TransactionReceipt };

@@ -1,0 +1,88 @@
+import type { TransactionReceipt } from "viem";
+import { disputeGameAbi } from "../src/chain/abi/disputeGame.ts";
+import { ContractRevertError } from "../src/chain/errors.ts";
+import type { KnownProgram } from "../src/chain/game/execution.ts";
+import { openingPick } from "../src/chain/game/pick.ts";
+import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../src/chain/history.ts";
+import { accountOf } from "../src/chain/ledger.ts";
+import type { Session } from "../src/chain/session.ts";
+import { RefuteError } from "../src/errors.ts";
+import type { ChallengerMove } from "./strategy.ts";
+
+/** The watcher's credit does not cover the bond. */
+export class BondError extends RefuteError {
+  readonly code = "BOND";
+}
+
+/** The chain's verifier gives the claimed value where this execution gives another: this execution is at fault. */
+export class VerifierDisagreesError extends RefuteError {
+  readonly code = "VERIFIER_DISAGREES";
+}
+
+/** Sends a watcher's moves. The only part of it that spends money. */
+export class Responder {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Opens a game at a claim's trace root. @throws BondError, ContractRevertError */
+  async open(program: KnownProgram, { claim }: ClaimRecord): Promise<TransactionReceipt> {
+    const { sender, deployment } = this.#session;
+    const { credit } = await accountOf(this.#session, sender.address);
+    if (credit < deployment.bond) {
+      throw new BondError(`credit is ${credit}, a game's bond ${deployment.bond}: deposit into the vault`);
+    }
+    const args = [claim, openingPick(program, claim.traceRoot)] as const;
+    return sender.send({ ...this.#contract, functionName: "open", args });
+  }
+
+  /**
+   * Sends a move. A step proof is first tried by eth_call: if the chain's verifier disagrees, the bond is not risked further.
+   * @throws VerifierDisagreesError, ContractRevertError
+   */
+  async move(
+    { job }: JobRecord,
+    game: GameRecord,
+    move: Exclude<ChallengerMove, { kind: "wait" }>,
+  ): Promise<TransactionReceipt> {
+    const { sender } = this.#session;
+    const state = stateOf(game);
+    switch (move.kind) {
+      case "pick":
+        return sender.send({ ...this.#contract, functionName: "pick", args: [game.id, state, move.pick] });
+      case "prove": {
+        const call = { ...this.#contract, functionName: "prove", args: [game.id, state, job, move.proof] } as const;
+        await sender.check(call).catch((error: unknown) => {
+          throw isProofFailure(error) ? disagreement(state.step, move.proof.element, error) : error;
+        });
+        return sender.send(call);
+      }
+      case "timeout":
+        return sender.send({ ...this.#contract, functionName: "timeout", args: [game.id, state] });
+      case "concede":
+        return sender.send({ ...this.#contract, functionName: "concede", args: [game.id, state] });
+    }
+  }
+
+  /** Takes the bond back from a game whose claim died in another one. */
+  async settle(game: GameRecord): Promise<TransactionReceipt> {
+    const args = [game.id, stateOf(game)] as const;
+    return this.#session.sender.send({ ...this.#contract, functionName: "settle", args });
+  }
+
+  get #contract() {
+    return { address: this.#session.deployment.game, abi: disputeGameAbi } as const;
+  }
+}
+
+const isProofFailure = (error: unknown): error is ContractRevertError =>
+  error instanceof ContractRevertError && error.errorName === "ProofFails";
+
+function disagreement(step: number, element: bigint, cause: Error): VerifierDisagreesError {
+  return new VerifierDisagreesError(
+    `step ${step}, element ${element}: the chain's verifier confirms the claim; this machine or its executor is at fault`,
+    { cause },
+  );
+}

@@ -1,0 +1,30 @@
+import { isAddressEqual, type Address } from "viem";
+import type { ClaimRecord, GameRecord, History, JobRecord } from "../src/chain/history.ts";
+
+/** A thing to do in a round. */
+export type Task =
+  | { kind: "play"; job: JobRecord; claim: ClaimRecord; game: GameRecord }
+  | { kind: "settle"; job: JobRecord; claim: ClaimRecord; game: GameRecord }
+  | { kind: "audit"; job: JobRecord; claim: ClaimRecord };
+
+/**
+ * What a watcher has to do now, most urgent first: its own games, whose clocks run; then the claims in their windows, the one that
+ * closes first at the front; then bonds to take back. Pure.
+ */
+export function schedule(history: History, me: Address, now: bigint): Task[] {
+  const plays: Task[] = [];
+  const settles: Task[] = [];
+  const audits: (Task & { kind: "audit" })[] = [];
+  for (const claim of history.claims.values()) {
+    const job = history.jobs.get(claim.jobId);
+    if (job === undefined) continue;
+    const own = claim.games.filter(({ challenger }) => isAddressEqual(challenger, me));
+    for (const game of own.filter(({ closed }) => closed === undefined)) {
+      (claim.refuted ? settles : plays).push({ kind: claim.refuted ? "settle" : "play", job, claim, game });
+    }
+    const disputable = !claim.refuted && !claim.finalised && now <= claim.windowEnd;
+    if (disputable && own.length === 0) audits.push({ kind: "audit", job, claim });
+  }
+  audits.sort((a, b) => Number(a.claim.windowEnd - b.claim.windowEnd));
+  return [...plays, ...audits, ...settles];
+}

@@ -1,0 +1,122 @@
+import type { Hex } from "viem";
+import type { Logger } from "pino";
+import type { KnownProgram } from "../src/chain/game/execution.ts";
+import { Executions, type Execute } from "../src/chain/game/executions.ts";
+import { report, runLoop } from "../src/chain/loop.ts";
+import { followMarket, type Session, type Snapshot } from "../src/chain/session.ts";
+import { audit, type Verdict } from "./auditor.ts";
+import type { WatcherEvent } from "./events.ts";
+import { play } from "./player.ts";
+import { Responder } from "./responder.ts";
+import { schedule, type Task } from "./scheduler.ts";
+
+/** How a watcher runs. */
+export type WatcherOptions = {
+  session: Session;
+  /** The programs that it can judge, compiled here. */
+  programs: readonly KnownProgram[];
+  execute: Execute;
+  /** `watch` observes and reports, `defend` also opens and plays games. */
+  mode: "watch" | "defend";
+  signal: AbortSignal;
+  intervalMs: number;
+  log: Logger;
+  /** Called with each thing found or done. */
+  onEvent?: (event: WatcherEvent) => void;
+};
+
+/**
+ * Runs the challenger until the signal: monitor -> scheduler -> player -> pure strategy -> responder. Every round starts from the
+ * chain alone, so it may be stopped in the middle of a game and started again.
+ */
+export async function runWatcher(options: WatcherOptions): Promise<void> {
+  const { session, mode, log } = options;
+  const watcher = new Watcher(options);
+  const monitor = followMarket(session);
+  log.info({ watcher: session.sender.address, mode, programs: options.programs.length }, "watcher starts");
+  await runLoop(options, async () => watcher.round(await monitor()));
+  log.info("watcher stops");
+}
+
+class Watcher {
+  readonly #options: WatcherOptions;
+  readonly #executions: Executions;
+  readonly #responder: Responder;
+  /** Claims on which a verdict was told, so that each is told once. */
+  readonly #told = new Set<Hex>();
+  /** Claims found right: the same content is not executed again. */
+  readonly #agreed = new Set<Hex>();
+
+  constructor(options: WatcherOptions) {
+    this.#options = options;
+    this.#executions = new Executions(options.programs, options.execute);
+    this.#responder = new Responder(options.session);
+  }
+
+  async round({ history, now }: Snapshot): Promise<void> {
+    const { session, mode, signal, log } = this.#options;
+    for (const task of schedule(history, session.sender.address, now)) {
+      if (signal.aborted) return;
+      if (mode === "watch" && task.kind !== "audit") continue;
+      try {
+        await this.#do(task, now);
+      } catch (error) {
+        // One failing task must not keep the others waiting: their clocks run.
+        report(log, error, task.kind);
+      }
+    }
+  }
+
+  async #do(task: Task, now: bigint): Promise<void> {
+    const { job, claim } = task;
+    if (task.kind === "settle") {
+      const receipt = await this.#responder.settle(task.game);
+      return this.#tell({ kind: "settled", gameId: task.game.id, claimId: claim.id, receipt });
+    }
+    if (task.kind === "audit" && this.#agreed.has(claim.id)) return;
+    const verdict = await audit(this.#executions, job, claim);
+    if (verdict.kind === "agrees") this.#agreed.add(claim.id);
+    if (task.kind === "audit") this.#tellVerdict(task, verdict);
+    if (verdict.kind === "unknown") return;
+    if (task.kind === "play") {
+      const { session, log } = this.#options;
+      const played = await play(this.#responder, job, task.game, verdict.execution, {
+        arityBits: session.deployment.parameters.arityBits,
+        now,
+        onDisagreement: (error) => report(log, error, "step proof"),
+      });
+      if (played !== undefined) this.#tell({ kind: "moved", gameId: task.game.id, claimId: claim.id, ...played });
+    } else if (verdict.kind === "differs" && this.#options.mode === "defend") {
+      const receipt = await this.#responder.open(verdict.execution, claim);
+      this.#tell({ kind: "opened", claimId: claim.id, receipt });
+    }
+  }
+
+  #tellVerdict({ job, claim }: Task, verdict: Verdict): void {
+    if (this.#told.has(claim.id)) return;
+    this.#told.add(claim.id);
+    const ids = { jobId: job.id, claimId: claim.id };
+    if (verdict.kind === "unknown") return this.#tell({ ...ids, kind: "unknown", reason: verdict.reason });
+    const { kind, milliseconds, execution } = verdict;
+    if (kind === "agrees") return this.#tell({ ...ids, kind, milliseconds });
+    this.#tell({ ...ids, kind, milliseconds, claimed: claim.claim.traceRoot, own: execution.trace.root });
+  }
+
+  #tell(event: WatcherEvent): void {
+    const { kind, ...rest } = event;
+    const fields = Object.fromEntries(Object.entries(rest).filter(([key]) => key !== "receipt"));
+    const gas = "receipt" in event ? { gas: Number(event.receipt.gasUsed) } : {};
+    const level = kind === "differs" ? "warn" : "info";
+    this.#options.log[level]({ ...fields, ...gas }, MESSAGES[kind]);
+    this.#options.onEvent?.(event);
+  }
+}
+
+const MESSAGES: Record<WatcherEvent["kind"], string> = {
+  agrees: "claim agrees with this machine's execution",
+  differs: "WRONG CLAIM: it differs from this machine's execution",
+  unknown: "claim cannot be judged here",
+  opened: "game opened",
+  moved: "move made",
+  settled: "bond taken back",
+};
