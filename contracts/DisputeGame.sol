@@ -298,16 +298,21 @@ contract DisputeGame is IDisputeGame {
 
     /// @dev Notes the price of a challenger's own move, at what gas costs now, capped.
     function _spend(GameState memory s, uint256 gas) private view returns (uint256 price) {
-        price = gas * Math.min(block.basefee, _priceCap);
+        price = gas * _gasPrice(block.basefee);
         s.spent += price.toUint128();
     }
 
     /// @dev Moves the price of a worker's move from the bond to the worker's earnings; a quarter above the base fee, for the tip.
     function _earn(ClaimGames storage g, GameState memory s, uint256 gas) private {
-        uint256 price = Math.min(gas * Math.min((block.basefee * 5) / 4, _priceCap), s.bond);
+        uint256 price = Math.min(gas * _gasPrice((block.basefee * 5) / 4), s.bond);
         s.bond -= uint128(price);
         g.earned += price.toUint112();
         g.dues += price.toUint112();
+    }
+
+    /// @dev Capped; at least 1, because eth_estimateGas runs with a base fee of 0, and must see the same storage written.
+    function _gasPrice(uint256 wanted) private view returns (uint256) {
+        return Math.max(Math.min(wanted, _priceCap), 1);
     }
 
     /// @dev What a game's challenger gets beside the rest of its bond if the claim dies: what the worker drew, and its own moves.

@@ -89,11 +89,16 @@ library Descent {
         );
         bytes32 hash = sha256(chunk);
         require(hash == s.node, IDisputeGame.NotTheNode(s.node, hash));
-        if (s.index == s.width - 1) {
-            for (uint256 i = s.tailBytes; i < TensorTree.CHUNK_BYTES; ++i) {
-                // INVARIANT: as for padding leaves.
-                require(chunk[i] == 0, IDisputeGame.PaddingNotZero(i));
-            }
+        if (s.index == s.width - 1) _checkTail(chunk, s.tailBytes);
+    }
+
+    /// @dev A word at a time; the first word without its bytes of the tensor.
+    function _checkTail(bytes calldata chunk, uint256 tailBytes) private pure {
+        for (uint256 offset = tailBytes & ~uint256(31); offset < TensorTree.CHUNK_BYTES; offset += 32) {
+            uint256 word = uint256(bytes32(chunk[offset:offset + 32]));
+            if (offset < tailBytes) word &= type(uint256).max >> (8 * (tailBytes - offset));
+            // INVARIANT: as for padding leaves.
+            require(word == 0, IDisputeGame.PaddingNotZero(offset));
         }
     }
 

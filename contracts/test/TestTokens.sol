@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
+import {IStakeVault} from "../interfaces/IStakeVault.sol";
+
+/// @notice A token that anybody may mint.
+contract TestToken is ERC20 {
+    constructor() ERC20("Test token", "TEST") {}
+
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+}
+
+/// @notice A token that keeps a hundredth of each transfer.
+contract FeeToken is ERC20 {
+    constructor() ERC20("Fee token", "FEE") {}
+
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+
+    function _update(address from, address to, uint256 amount) internal override {
+        uint256 fee = from == address(0) || to == address(0) ? 0 : amount / 100;
+        if (fee != 0) super._update(from, address(0), fee);
+        super._update(from, to, amount - fee);
+    }
+}
+
+/// @notice A token that calls the vault back from inside a transfer, once armed.
+contract ReentrantToken is ERC20 {
+    address public vault;
+    bytes public payload;
+    bool public lastCallSucceeded;
+
+    constructor() ERC20("Reentrant token", "RE") {}
+
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+
+    function arm(address vault_, bytes calldata payload_) external {
+        vault = vault_;
+        payload = payload_;
+    }
+
+    function approveVault(uint256 amount) external {
+        _approve(address(this), vault, amount);
+    }
+
+    function _update(address from, address to, uint256 amount) internal override {
+        super._update(from, to, amount);
+        bytes memory call = payload;
+        if (call.length == 0) return;
+        delete payload;
+        (lastCallSucceeded, ) = vault.call(call);
+    }
+}
