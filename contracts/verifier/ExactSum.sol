@@ -100,9 +100,9 @@ library ExactSum {
         }
     }
 
-    /// @dev Adds `term * 2^shift` units to the limbs of the sign in the lowest bit of `sign`, for term < 2^48, shift <= 634.
-    function addShifted(Acc memory acc, uint256 sign, uint256 term, uint256 shift) private pure {
-        // SAFETY: 2^48 * 2^634 < 2^682, and 2^86 terms stay below 2^768: nothing ever carries out of the third limb, so no write
+    /// @dev Adds `term * 2^shift` units to the limbs of the sign in the lowest bit of `sign`, for term * 2^shift < 2^682.
+    function addShifted(Acc memory acc, uint256 sign, uint256 term, uint256 shift) internal pure {
+        // SAFETY: 2^86 terms stay below 2^768: nothing ever carries out of the third limb, so no write
         // leaves the three limbs of its sign.
         assembly ("memory-safe") {
             let limb := add(add(acc, mul(96, and(sign, 1))), shl(5, shr(8, shift)))
@@ -124,7 +124,7 @@ library ExactSum {
     }
 
     /// @dev The flag of a word that is not finite.
-    function flagOf(uint256 a) private pure returns (uint256) {
+    function flagOf(uint256 a) internal pure returns (uint256) {
         if (Float32.isNaN(a)) return FLAG_NAN;
         return (a >> 31) & 1 == 0 ? FLAG_POSITIVE_INFINITY : FLAG_NEGATIVE_INFINITY;
     }

@@ -28,6 +28,7 @@ struct TensorRef {
 /// @param pointer Memory address of the current element, most significant byte first.
 /// @param step Bytes from one term's element to the next one's (two's complement).
 /// @param left Terms, from the current one on, for which `pointer` and `step` hold.
+/// @param top Number of the byte that holds the sign, from the lowest; 31 for a type without one.
 struct View {
     uint256 input;
     uint256 dtype;
@@ -38,6 +39,7 @@ struct View {
     uint256 pointer;
     uint256 step;
     uint256 left;
+    uint256 top;
 }
 
 /// @notice Straight-line code: calldata position of its first instruction, their number, the slots of its results.
@@ -264,7 +266,9 @@ library StepDecoder {
             require(input < step.inputs.length, UnknownInput(input));
             v.input = input;
             v.dtype = step.inputs[input].dtype;
-            v.shift = 256 - (8 << DType.log2Bytes(v.dtype));
+            uint256 elementBytes = 1 << DType.log2Bytes(v.dtype);
+            v.shift = 256 - 8 * elementBytes;
+            v.top = DType.isSigned(v.dtype) ? elementBytes - 1 : 31;
             v.fill = _canonicalWord(position + 1, v.dtype) << v.shift;
             (v.axisCount, v.axes) = _count(position + 9, "axes", MAX_AXES);
             position = v.axes;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {DType} from "./DType.sol";
-import {ExactSum} from "./ExactSum.sol";
+import {DotProduct} from "./DotProduct.sol";
 import {Expression} from "./Expression.sol";
 import {IElementary} from "./IElementary.sol";
 import {ChunkOpening, IStepVerifier} from "./IStepVerifier.sol";
@@ -15,6 +14,15 @@ import {Views} from "./Views.sol";
 /// @dev Stateless. INVARIANT: past the decoder and the openings nothing depends on data but the value itself: what a view reads out of
 /// bounds is its fill value and every operation is total, so that no content of a tensor can make a proof fail.
 contract StepVerifier is IStepVerifier {
+    /// @dev What one evaluation works on. `slots` is the memory address of slot 0.
+    struct Evaluation {
+        Step step;
+        Tensor[] tensors;
+        uint256[] digits;
+        uint256 slots;
+        Reduction.State accumulator;
+    }
+
     /// @notice Where the elementary functions are.
     IElementary public immutable elementary;
 
@@ -37,26 +45,31 @@ contract StepVerifier is IStepVerifier {
         bytes32[] calldata inputRoots,
         ChunkOpening[] calldata openings
     ) external view returns (uint256 word) {
+        Evaluation memory e;
         Step memory step = StepDecoder.decode(body);
         require(element < step.count, ElementPastEnd(element, step.count));
-        Tensor[] memory tensors = _open(step.inputs, inputRoots, openings);
-        uint256[] memory digits = _outDigits(step, element);
+        e.step = step;
+        e.tensors = _open(step.inputs, inputRoots, openings);
+        e.digits = _outDigits(step, element);
+        e.slots = _newSlots();
+        e.accumulator = Reduction.start(step.reduce, step.reduceType);
+        if (step.reduce != StepDecoder.REDUCE_NONE) _reduce(e);
+        return _epilogue(e);
+    }
 
-        uint256 slots = _slots();
-        uint256 next = 0;
-        Reduction.State memory accumulator;
+    function _epilogue(Evaluation memory e) private view returns (uint256) {
+        Step memory step = e.step;
+        View[] memory views = step.epilogueReads;
+        uint256 slots = e.slots;
+        uint256 next = views.length;
+        Views.placeAll(views, e.tensors, e.digits, NOTHING, 1);
+        Views.loadAll(views, 0, slots);
         if (step.reduce != StepDecoder.REDUCE_NONE) {
-            (accumulator.reduce, accumulator.dtype) = (step.reduce, step.reduceType);
-            _reduce(step, tensors, digits, slots, accumulator);
-        }
-        Views.placeAll(step.epilogueReads, tensors, digits, NOTHING, 1);
-        next = _load(step.epilogueReads, slots);
-        if (step.reduce != StepDecoder.REDUCE_NONE) {
-            next = _store(slots, next, Reduction.result(accumulator));
-            if (step.reduce == StepDecoder.REDUCE_LAST) next = _store(slots, next, accumulator.found);
+            next = _store(slots, next, Reduction.result(e.accumulator));
+            if (step.reduce == StepDecoder.REDUCE_LAST) next = _store(slots, next, e.accumulator.found);
         }
         next = _storeAll(slots, next, step.constants);
-        Expression.run(step.epilogue, slots, next, digits, elementary);
+        Expression.run(step.epilogue, slots, next, e.digits, elementary);
         return _slot(slots, step.epilogue.outA);
     }
 
@@ -85,97 +98,77 @@ contract StepVerifier is IStepVerifier {
         }
     }
 
-    /// @dev Runs over the reduction digits. The last digit with more than one value is counted up in blocks of terms for which no view has to
-    /// be placed anew.
-    function _reduce(
-        Step memory step,
-        Tensor[] memory tensors,
-        uint256[] memory digits,
-        uint256 slots,
-        Reduction.State memory accumulator
-    ) private view {
+    /// @dev Runs over the reduction digits. The last one with more than one value is counted up in blocks of terms for which no view has
+    /// to be placed anew.
+    function _reduce(Evaluation memory e) private view {
         unchecked {
-            View[] memory views = step.termReads;
-            _storeAll(slots, views.length, step.constants);
-            uint256 along = step.radices.length - 1;
-            while (along > step.outDigits && step.radices[along] == 1) --along;
-            uint256 radix = step.radices[along];
+            Step memory step = e.step;
+            uint256[] memory digits = e.digits;
+            uint256[] memory radices = step.radices;
+            _storeAll(e.slots, step.termReads.length, step.constants);
+            uint256 along = radices.length - 1;
+            while (along > step.outDigits && radices[along] == 1) --along;
+            uint256 radix = radices[along];
             uint256 r = 0;
             while (true) {
                 for (uint256 k = 0; k < radix;) {
                     digits[along] = k;
-                    uint256 terms = Views.placeAll(views, tensors, digits, along, radix - k);
-                    _addTerms(step, digits, along, slots, accumulator, r, terms);
+                    uint256 terms = Views.placeAll(step.termReads, e.tensors, digits, along, radix - k);
+                    if (step.term.length == 0 && Reduction.isExactSum(e.accumulator)) _addFactors(e, terms);
+                    else _addTerms(e, along, r, terms);
+                    Views.advanceAll(step.termReads, terms);
                     k += terms;
                     r += terms;
                 }
                 if (r == step.terms) return;
                 digits[along] = 0;
-                for (uint256 d = along - 1; ++digits[d] == step.radices[d]; --d) digits[d] = 0;
+                for (uint256 d = along - 1; ++digits[d] == radices[d]; --d) digits[d] = 0;
             }
         }
     }
 
     /// @dev Folds in terms r .. r + terms - 1, for all of which every view is placed.
-    function _addTerms(
-        Step memory step,
-        uint256[] memory digits,
-        uint256 along,
-        uint256 slots,
-        Reduction.State memory accumulator,
-        uint256 r,
-        uint256 terms
-    ) private view {
+    function _addTerms(Evaluation memory e, uint256 along, uint256 r, uint256 terms) private view {
         unchecked {
-            View[] memory views = step.termReads;
-            Code memory code = step.term;
-            if (code.length == 0 && step.reduce == StepDecoder.REDUCE_DOT && step.reduceType == DType.FLOAT32) {
-                if (code.outA < views.length && code.outB < views.length) {
-                    _addProducts(accumulator.sum, views[code.outA], views[code.outB], terms);
-                    for (uint256 i = 0; i < views.length; ++i) Views.advance(views[i], terms);
-                    return;
+            Code memory code = e.step.term;
+            View[] memory views = e.step.termReads;
+            uint256 slots = e.slots;
+            uint256[] memory digits = e.digits;
+            uint256 next = views.length + e.step.constants.length;
+            (uint256 a, uint256 b) = (slots + 32 * code.outA, slots + 32 * code.outB);
+            for (uint256 ahead = 0; ahead < terms; ++ahead) {
+                Views.loadAll(views, ahead, slots);
+                if (code.length != 0) {
+                    Expression.run(code, slots, next, digits, elementary);
+                    ++digits[along];
                 }
-            }
-            uint256 next = views.length + step.constants.length;
-            for (uint256 end = r + terms; r < end; ++r) {
-                _load(views, slots);
-                Expression.run(code, slots, next, digits, elementary);
-                Reduction.add(accumulator, _slot(slots, code.outA), _slot(slots, code.outB), r);
-                for (uint256 i = 0; i < views.length; ++i) Views.advance(views[i], 1);
-                ++digits[along];
+                Reduction.add(e.accumulator, a, b, r + ahead);
             }
         }
     }
 
-    /// @dev The same for products of two float32 views: the loop that most proofs spend their gas in.
-    function _addProducts(ExactSum.Acc memory sum, View memory a, View memory b, uint256 terms) private pure {
-        unchecked {
-            (uint256 aPointer, uint256 bPointer) = (a.pointer, b.pointer);
-            (uint256 aStep, uint256 bStep) = (a.step, b.step);
-            for (; terms != 0; --terms) {
-                uint256 x;
-                uint256 y;
-                assembly ("memory-safe") {
-                    x := shr(224, mload(aPointer))
-                    y := shr(224, mload(bPointer))
-                }
-                ExactSum.addProduct(sum, x, y);
-                aPointer += aStep;
-                bPointer += bStep;
-            }
-        }
+    /// @dev The same for the sum or dot product of float32 words as they are read.
+    function _addFactors(Evaluation memory e, uint256 terms) private pure {
+        Code memory code = e.step.term;
+        (uint256 a, uint256 aStep) = _factor(e, code.outA);
+        (uint256 b, uint256 bStep) = (Reduction.oneAt(e.accumulator), 0);
+        if (e.step.reduce == StepDecoder.REDUCE_DOT) (b, bStep) = _factor(e, code.outB);
+        DotProduct.addProducts(e.accumulator.sum, a, aStep, b, bStep, terms);
     }
 
-    function _slots() private pure returns (uint256 slots) {
+    /// @dev Address and step of the float32 in a slot that holds a read or a constant.
+    function _factor(Evaluation memory e, uint256 slot) private pure returns (uint256 pointer, uint256 step) {
+        View[] memory views = e.step.termReads;
+        if (slot < views.length) return (views[slot].pointer, views[slot].step);
+        return (Reduction.floatAt(e.slots + 32 * slot), 0);
+    }
+
+    function _newSlots() private pure returns (uint256 slots) {
         uint256 size = 32 * StepDecoder.MAX_SLOTS;
         assembly ("memory-safe") {
             slots := mload(0x40)
             mstore(0x40, add(slots, size))
         }
-    }
-
-    function _load(View[] memory views, uint256 slots) private pure returns (uint256 next) {
-        for (; next < views.length;) next = _store(slots, next, Views.word(views[next]));
     }
 
     function _storeAll(uint256 slots, uint256 next, uint256[] memory words) private pure returns (uint256) {

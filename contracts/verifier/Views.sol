@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {DType} from "./DType.sol";
 import {StepDecoder, View} from "./StepDecoder.sol";
 import {Tensor, Tensors} from "./Tensor.sol";
 
@@ -20,20 +19,57 @@ library Views {
         uint256 next;
     }
 
-    /// @notice The current element, canonicalised.
-    function word(View memory v) internal pure returns (uint256 raw) {
+    /// @notice The current element of a view of integers.
+    function integer(View memory v) internal pure returns (int256 value) {
         assembly ("memory-safe") {
-            // v.shift, v.pointer
-            raw := shr(mload(add(v, 0x80)), mload(mload(add(v, 0xc0))))
+            // top, shift, pointer
+            value := signextend(mload(add(v, 0x120)), shr(mload(add(v, 0x80)), mload(mload(add(v, 0xc0)))))
         }
-        return DType.canonical(raw, v.dtype);
     }
 
-    /// @notice Moves a view by `terms` terms, at most `left`.
-    function advance(View memory v, uint256 terms) internal pure {
+    /// @notice Writes the words of all views, `ahead` terms on, to the slots from memory address `slot` on.
+    function loadAll(View[] memory views, uint256 ahead, uint256 slot) internal pure {
+        assembly ("memory-safe") {
+            let cursor := add(views, 0x20)
+            for {
+                let end := add(cursor, shl(5, mload(views)))
+            } lt(cursor, end) {
+                cursor := add(cursor, 0x20)
+            } {
+                let v := mload(cursor)
+                // pointer + step * ahead; shift
+                let raw := mload(add(mload(add(v, 0xc0)), mul(mload(add(v, 0xe0)), ahead)))
+                raw := shr(mload(add(v, 0x80)), raw)
+                // Canonical: one zero and one NaN; a bool is 0 or 1.
+                switch mload(add(v, 0x20))
+                case 1 {
+                    let magnitude := and(raw, 0x7fffffff)
+                    raw := mul(raw, iszero(iszero(magnitude)))
+                    if gt(magnitude, 0x7f800000) {
+                        raw := 0x7fc00000
+                    }
+                }
+                case 9 {
+                    raw := iszero(iszero(raw))
+                }
+                default {
+                    raw := signextend(mload(add(v, 0x120)), raw)
+                }
+                mstore(slot, raw)
+                slot := add(slot, 0x20)
+            }
+        }
+    }
+
+    /// @notice Moves all views on by `terms` terms, at most what `placeAll` gave.
+    function advanceAll(View[] memory views, uint256 terms) internal pure {
         unchecked {
-            v.pointer += v.step * terms;
-            v.left -= terms;
+            uint256 length = views.length;
+            for (uint256 i = 0; i < length; ++i) {
+                View memory v = views[i];
+                v.pointer += v.step * terms;
+                v.left -= terms;
+            }
         }
     }
 
@@ -50,9 +86,11 @@ library Views {
     ) internal pure returns (uint256) {
         unchecked {
             uint256 common = terms;
-            for (uint256 i = 0; i < views.length; ++i) {
+            Axis memory axis;
+            uint256 length = views.length;
+            for (uint256 i = 0; i < length; ++i) {
                 View memory v = views[i];
-                if (v.left == 0) _place(v, views, tensors[v.input], digits, along, terms);
+                if (v.left == 0) _place(v, axis, views, tensors[v.input], digits, along, terms);
                 if (v.left < common) common = v.left;
             }
             return common;
@@ -61,6 +99,7 @@ library Views {
 
     function _place(
         View memory v,
+        Axis memory axis,
         View[] memory views,
         Tensor memory tensor,
         uint256[] memory digits,
@@ -71,14 +110,13 @@ library Views {
             int256 offset = 0;
             int256 slope = 0;
             uint256 left = terms;
-            Axis memory axis;
             axis.next = v.axes;
             for (uint256 a = 0; a < v.axisCount; ++a) {
                 _axis(axis, digits, along);
                 uint256 held = terms;
                 if (axis.index != StepDecoder.NO_INDEX_READ) {
                     View memory index = views[axis.index];
-                    int256 value = int256(word(index));
+                    int256 value = integer(index);
                     axis.coordinate += value < 0 ? value + axis.extent : value;
                     held = index.step == 0 ? index.left : 1;
                 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {ChunkOpening, IStepVerifier} from "../verifier/IStepVerifier.sol";
+
+/// @title Calls a step verifier as a game does, with arguments from its own calldata, and tells the gas.
+contract ProofGasMeter {
+    IStepVerifier public immutable VERIFIER;
+
+    constructor(IStepVerifier verifier) {
+        VERIFIER = verifier;
+    }
+
+    /// @notice The element, and the gas of the call with the copying of its arguments.
+    function evaluate(
+        bytes calldata body,
+        uint256 element,
+        bytes32[] calldata inputRoots,
+        ChunkOpening[] calldata openings
+    ) external view returns (uint256 word, uint256 gasUsed) {
+        uint256 before = gasleft();
+        word = VERIFIER.evaluate(body, element, inputRoots, openings);
+        gasUsed = before - gasleft();
+    }
+}
