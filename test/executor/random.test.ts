@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createExecutor } from "../../src/executor/onnx/createExecutor.ts";
+import { createExecutor, type ExecutorOptions } from "../../src/executor/onnx/createExecutor.ts";
 import { onnxEngine } from "../../src/executor/onnx/onnxEngine.ts";
 import type { MatMulEngine } from "../../src/executor/product/matMulEngine.ts";
 import { executeReference } from "../../src/executor/reference.ts";
@@ -14,6 +14,9 @@ import { webEngine } from "../../test-support/webEngine.ts";
 
 const PROGRAMS = 150;
 const STEPS = 8;
+
+/** By turns: as it comes, every product through the engine, terms gathered piece by piece. */
+const VARIANTS: ExecutorOptions[] = [{}, { leastEngineWork: 0 }, { leastEngineWork: 0, chunkElements: 40 }];
 
 const ENGINES: Record<string, () => Promise<MatMulEngine>> = {
   onnxruntime_oneThread: () => onnxEngine(1),
@@ -47,8 +50,7 @@ describe("executors on random programs", function () {
       for (let seed = 1; seed <= PROGRAMS; seed++) {
         const { model, inputs } = randomProgram(new Prng(seed), STEPS);
         const expected = executeReference(model, inputs);
-        // By turns: every product through the engine, and small ones in loops.
-        const executor = await createExecutor(model, { engine, ...(seed % 2 === 0 ? { leastEngineWork: 0 } : {}) });
+        const executor = await createExecutor(model, { engine, ...VARIANTS[seed % VARIANTS.length] });
         const got = await executor.run(inputs);
         expected.forEach((tensor, step) => {
           expect(Buffer.compare(tensor, got.tensors[step]!), `seed ${seed}, step ${step}`).to.equal(0);

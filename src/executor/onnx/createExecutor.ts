@@ -32,6 +32,8 @@ export type ExecutorOptions = {
   engine?: MatMulEngine;
   /** Terms from which a matrix product is handed to the engine; 0 hands over all. */
   leastEngineWork?: number;
+  /** Elements of a product's or reduction's terms that are gathered at a time, where its shape allows to cut: bounds memory. */
+  chunkElements?: number;
 };
 
 /** One root may be read as several tensors: other types, other numbers of zeros at the end. */
@@ -39,6 +41,8 @@ const constantKey = (ref: TensorRef & { kind: "constant" }): string => `${ref.ro
 
 /** Below this, a call of the engine costs more than the loops (about 50 us against 1 ns a term). */
 const LEAST_ENGINE_WORK = 2 ** 15;
+/** 100 MB at 12 bytes an element (float32, and float64 for the engine). */
+const CHUNK_ELEMENTS = 2 ** 23;
 
 /**
  * The fast executor: float64 matrix products by onnxruntime, certified, patched where the certificate is not enough; compiled loops for
@@ -59,7 +63,12 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   async function run(inputs: readonly Uint8Array[], { onStep, progress }: ExecutionOptions = {}): Promise<Execution> {
     checkInputs(model, inputs);
     const stats = noStats();
-    const context = { engine, leastWork: options.leastEngineWork ?? LEAST_ENGINE_WORK, stats };
+    const context = {
+      engine,
+      leastWork: options.leastEngineWork ?? LEAST_ENGINE_WORK,
+      chunkElements: options.chunkElements ?? CHUNK_ELEMENTS,
+      stats,
+    };
     const given = inputs.map((bytes, i) => readableArray(bytes, model.program.inputs[i]!.dtype));
     const results: TensorArray[] = [];
     const tensors: Uint8Array[] = [];

@@ -27,9 +27,9 @@ export function foldPlan(step: Step): ReductionPlan {
   return {
     strides: digitStrides(step.outDigits),
     types,
-    run(sources) {
+    run(sources, { chunkElements }) {
       const accumulators = types.map((dtype) => allocate(dtype, step.count));
-      for (const [start, end] of ranges(firstRadix, perValue)) {
+      for (const [start, end] of ranges(firstRadix, perValue, chunkElements)) {
         const terms: TensorArray[] = outTypes.map((dtype) => allocate(dtype, (end - start) * perValue));
         loop(sources, terms, start, end);
         reduceVectors(step.reduce, inner, terms[0]!, terms[1], accumulators, (start * perValue) / inner);

@@ -4,7 +4,14 @@ import type { CertificateStats } from "../product/certificate.ts";
 import type { MatMulEngine } from "../product/matMulEngine.ts";
 
 /** What steps are executed with. */
-export type StepContext = { engine: MatMulEngine; leastWork: number; stats: CertificateStats };
+export type StepContext = {
+  engine: MatMulEngine;
+  /** Terms from which a matrix product is handed to the engine. */
+  leastWork: number;
+  /** Elements of gathered terms that are held at a time, where the digits allow to cut. */
+  chunkElements: number;
+  stats: CertificateStats;
+};
 
 /** Computes a step's tensor from its sources: canonical, but for NaNs and zeros of a float32 result. */
 export type StepPlan = (sources: readonly TensorArray[], context: StepContext) => Promise<TensorArray>;
@@ -17,11 +24,12 @@ export type ReductionPlan = {
   run(sources: readonly TensorArray[], context: StepContext): Promise<TensorArray[]>;
 };
 
-/** Elements of gathered terms that are held at a time, where the digits allow to cut. */
-export const CHUNK_ELEMENTS = 2 ** 23;
-
-/** Cuts `0 .. radix - 1` into ranges of at most CHUNK_ELEMENTS elements, `elementsPerValue` for each value; at least one value each. */
-export function* ranges(radix: number, elementsPerValue: number): Generator<[start: number, end: number]> {
-  const length = Math.max(1, Math.floor(CHUNK_ELEMENTS / elementsPerValue));
+/** Cuts `0 .. radix - 1` into ranges of at most `chunkElements`, `elementsPerValue` for each value; at least one value each. */
+export function* ranges(
+  radix: number,
+  elementsPerValue: number,
+  chunkElements: number,
+): Generator<[start: number, end: number]> {
+  const length = Math.max(1, Math.floor(chunkElements / elementsPerValue));
   for (let start = 0; start < radix; start += length) yield [start, Math.min(radix, start + length)];
 }

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { EngineUnfitError } from "../../src/executor/errors.ts";
-import { selfTest } from "../../src/executor/onnx/selfTest.ts";
-import { onnxEngine } from "../../src/executor/onnx/onnxEngine.ts";
-import type { MatMulEngine } from "../../src/executor/product/matMulEngine.ts";
+import { EngineUnfitError } from "../../../src/executor/errors.ts";
+import { selfTest } from "../../../src/executor/onnx/selfTest.ts";
+import { onnxEngine } from "../../../src/executor/onnx/onnxEngine.ts";
+import type { MatMulEngine } from "../../../src/executor/product/matMulEngine.ts";
 
 async function refusal(engine: MatMulEngine): Promise<unknown> {
   try {
