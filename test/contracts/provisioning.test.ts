@@ -11,7 +11,7 @@ const PROVISIONING = 1;
 describe("Provisioning", () => {
   const world = useWorld();
   const revert = (sent: Promise<unknown>, name: string): Promise<void> =>
-    world().viem.assertions.revertWithCustomError(sent, world().provisioning, name);
+    world().viem.assertions.revertWithCustomError(sent, world().provisioning, name as never);
   const fresh = (): SoftwareDevice => new SoftwareDevice(world().manufacturer);
   const mallory = () => world().mallory.account.address;
   const submit = (signed: Awaited<ReturnType<typeof signedReport>>) =>

@@ -8,7 +8,7 @@ import { attest, createWorld, creditOf, ETHER, submitted } from "../../test-supp
 describe("StakeVault", () => {
   const world = useWorld();
   const revert = (sent: Promise<unknown>, name: string): Promise<void> =>
-    world().viem.assertions.revertWithCustomError(sent, world().vault, name);
+    world().viem.assertions.revertWithCustomError(sent, world().vault, name as never);
 
   it("withdraw_toAnotherAddress_sendsCredit", async () => {
     const { vault, watcher, mallory, token } = world();
