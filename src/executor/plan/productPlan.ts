@@ -35,10 +35,11 @@ export function productPlan(step: Step): ReductionPlan {
   async function run(sources: readonly TensorArray[], context: StepContext): Promise<TensorArray[]> {
     const out = allocate(dtype, step.count);
     let at = 0;
+    const wholeRight = right && groups.length === 0 ? elements(right, sources, undefined, 0, 0) : undefined;
     for (const [start, end] of ranges(cut?.radix ?? 1, total / (cut?.radix ?? 1), context.chunkElements)) {
       const piece = (whole: number): number => (cut === undefined ? whole : (whole / cut.radix) * (end - start));
       const a = elements(left, sources, cut, start, end);
-      const b = right && elements(right, sources, groups[0], start, end);
+      const b = wholeRight ?? (right && elements(right, sources, cut, start, end));
       const shape = {
         groups: groups.length > 0 ? piece(groupCount) : 1,
         rows: groups.length > 0 ? rowCount : piece(rowCount),
