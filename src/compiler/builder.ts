@@ -33,6 +33,8 @@ export class ProgramBuilder {
   /** A tensor known at compile time. One of a single element is a constant of the expressions that use it. */
   constant({ dtype, shape, bytes }: TensorData): LazyTensor {
     const count = elementCount(shape);
+    // An empty list of axes or sizes: it has a shape but no value that anything could read.
+    if (count === 0) return this.filled(dtype, shape, 0n);
     if (count === 1) {
       const value = readWord(bytes, 0, dtype);
       if (value < 1n << 63n) return this.filled(dtype, shape, value);

@@ -49,7 +49,7 @@ export function lowerGraph(
   const outputNames = new Set(graph.outputs.map((output) => output.name));
   for (const node of graph.nodes) {
     const label = nodeLabel(node);
-    builder.current = { node: label, operators: new Map([[label, node.operator]]) };
+    builder.current = { node: label, operators: new Map([[node.outputs.join(), node.operator]]) };
     const operands = node.inputs.map((name) => (name === "" ? undefined : value(name)));
     const outputs = lowerNode(builder, node, model, operands);
     const fused = operands.flatMap((operand) => [...(operand?.trail?.operators ?? [])]);
@@ -58,7 +58,7 @@ export function lowerGraph(
       // An operator that passes its input on gives the same tensor a second name: a copy, as each has its own trail.
       const tensor = { ...outputs[k]! };
       values.set(name, tensor);
-      tensor.trail = { node: label, operators: new Map([...fused, [label, node.operator]]) };
+      tensor.trail = { node: label, operators: new Map([...fused, [node.outputs.join(), node.operator]]) };
       if (tensor.expr.kind === "read" || tensor.expr.kind === "constant") {
         if (builder.isConstant(tensor)) delete tensor.trail;
         return;

@@ -4,6 +4,7 @@ import type { Lower } from "./nodeContext.ts";
 import * as activations from "./operators/activations.ts";
 import { conv } from "./operators/conv.ts";
 import * as elementwise from "./operators/elementwise.ts";
+import * as gather from "./operators/gather.ts";
 import { gemm, matMul } from "./operators/matmul.ts";
 import * as movement from "./operators/movement.ts";
 import * as normalisation from "./operators/normalisation.ts";
@@ -54,7 +55,9 @@ export const REGISTRY: readonly Entry[] = [
   ["Expand", "", [8, 23], "fuse", movement.expand],
   ["Flatten", "", [7, 23], "fuse", shape.flatten],
   ["Floor", "", [7, 23], "fuse", unary(Op.floor)],
-  ["Gather", "", [7, 23], "memory", movement.gather],
+  ["Gather", "", [7, 23], "memory", gather.gather],
+  ["GatherElements", "", [11, 23], "memory", gather.gatherElements],
+  ["GatherND", "", [11, 23], "memory", gather.gatherNd],
   ["Gelu", "", [20, 23], "fuse", activations.gelu],
   ["Gemm", "", [7, 23], "memory", gemm],
   ["GlobalAveragePool", "", [7, 23], "memory", globalPool(Reduce.sum)],
@@ -63,6 +66,7 @@ export const REGISTRY: readonly Entry[] = [
   ["GreaterOrEqual", "", [12, 23], "fuse", binary(Op.le, true)],
   ["HardSigmoid", "", [7, 23], "fuse", activations.hardSigmoid],
   ["HardSwish", "", [14, 23], "fuse", activations.hardSwish],
+  ["Hardmax", "", [7, 23], "memory", gather.hardmax],
   ["Identity", "", [7, 23], "fuse", shape.identity],
   ["InstanceNormalization", "", [7, 23], "memory", normalisation.instanceNormalization],
   ["IsInf", "", [10, 23], "fuse", activations.isInf],
@@ -82,6 +86,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Mul", "", [7, 23], "fuse", binary(Op.mul)],
   ["Neg", "", [7, 23], "fuse", unary(Op.neg)],
   ["Not", "", [7, 23], "fuse", unary(Op.not)],
+  ["OneHot", "", [9, 23], "memory", gather.oneHot],
   ["Or", "", [7, 23], "fuse", binary(Op.or)],
   ["PRelu", "", [7, 23], "fuse", activations.pRelu],
   ["Pad", "", [7, 23], "memory", movement.pad],
@@ -100,6 +105,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Reshape", "", [7, 23], "fuse", shape.reshape],
   ["Round", "", [11, 23], "fuse", unary(Op.round)],
   ["Shape", "", [7, 23], "shape", shape.shape],
+  ["Shrink", "", [9, 23], "fuse", activations.shrink],
   ["Sigmoid", "", [7, 23], "fuse", unary(Op.sigmoid)],
   ["Sign", "", [9, 23], "fuse", unary(Op.sign)],
   ["Size", "", [7, 23], "shape", shape.size],
@@ -116,6 +122,7 @@ export const REGISTRY: readonly Entry[] = [
   ["ThresholdedRelu", "", [10, 23], "fuse", activations.thresholdedRelu],
   ["Tile", "", [7, 23], "memory", movement.tile],
   ["Transpose", "", [7, 23], "fuse", movement.transpose],
+  ["Trilu", "", [14, 23], "fuse", gather.trilu],
   ["Unsqueeze", "", [7, 23], "fuse", shape.unsqueeze],
   ["Where", "", [9, 23], "fuse", elementwise.where],
   ["Xor", "", [7, 23], "fuse", binary(Op.xor)],

@@ -86,17 +86,31 @@ export const clip: Lower = (context) => {
   return [broadcast(context, [input, low, high], (x, a, b) => clamp(context.expressions, x, a, b))];
 };
 
-/** x to the power y, in the type of x. A constant exponent of 2 is `x * x`. */
+/** x to the power y, in the type of x, float32 unless y is a constant 2: that is `x * x`. */
 export const pow: Lower = (context) => {
   const e = context.expressions;
   const [base, exponent] = [context.input(0), context.input(1)];
-  if (!isFloat(base.dtype) && isFloat(exponent.dtype)) context.refuse("input 1", "is a float exponent of an integer");
   const two = numberWord(2, exponent.dtype);
   const square = exponent.expr.kind === "constant" && exponent.expr.value === two;
+  if (!square && !isFloat(base.dtype))
+    return context.refuse("input 0", "is not float32 and the exponent is not the constant 2");
   const build = (x: Expr, y: Expr): Expr =>
     square ? e.operation(Op.mul, x, x) : e.operation(Op.pow, x, e.cast(y, x.dtype));
   return [broadcast(context, [base, exponent], build, true)];
 };
+
+/** `x > lambd ? x - bias : x < -lambd ? x + bias : 0`. */
+export const shrink = activation((e, x, context) => {
+  const lambda = context.float("lambd", 0.5);
+  const bias = float(e, context.float("bias", 0));
+  const low = e.operation(
+    Op.select,
+    e.operation(Op.lt, x, float(e, -lambda)),
+    e.operation(Op.add, x, bias),
+    float(e, 0),
+  );
+  return e.operation(Op.select, e.operation(Op.lt, float(e, lambda), x), e.operation(Op.sub, x, bias), low);
+});
 
 /** The mean of its inputs: their sum from the left, divided by their number. */
 export const mean: Lower = (context) => {

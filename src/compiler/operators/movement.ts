@@ -20,7 +20,7 @@ export const transpose: Lower = (context) => {
 };
 
 /** Reads each dimension at `start + step * index`, in bounds: a view. */
-function sliced(
+export function sliced(
   context: NodeContext,
   tensor: LazyTensor,
   ranges: readonly { start: number; step: number; count: number }[],
@@ -34,7 +34,11 @@ function sliced(
   return select(context.expressions, x, shape, indices, x.order);
 }
 
-const whole = (dim: number): { start: number; step: number; count: number } => ({ start: 0, step: 1, count: dim });
+export const whole = (dim: number): { start: number; step: number; count: number } => ({
+  start: 0,
+  step: 1,
+  count: dim,
+});
 
 /** Slice: attributes before opset 10, then inputs that must be known. */
 export const slice: Lower = (context) => {
@@ -193,47 +197,4 @@ export const pad: Lower = (context) => {
   const indices = dimensionIndices(digits).map((index, d) => addAffine(index, constantAffine(-begin[d]!)));
   const expr = readAt(e, plain, indices, (digit) => radices[digit]!, fill);
   return [{ dtype: x.dtype, shape, digits, expr, order: x.order }];
-};
-
-/** Gather along an axis: an index from memory; out of range after one wrap gives 0. */
-export const gather: Lower = (context) => {
-  const { builder, expressions: e } = context;
-  const [x, indexTensor] = [context.input(0), context.input(1)];
-  const axis = context.axis(context.int("axis", 0), x.shape.length);
-  const dim = x.shape[axis]!;
-  const shape = [...x.shape.slice(0, axis), ...indexTensor.shape, ...x.shape.slice(axis + 1)];
-  if (indexTensor.expr.kind === "constant") {
-    const raw = Number(indexTensor.expr.value);
-    const at = raw < 0 ? raw + dim : raw;
-    if (at < 0 || at >= dim) return context.fail(`index ${raw} of a dimension of ${dim}`);
-    const one = sliced(
-      context,
-      x,
-      x.shape.map((d, k) => (k === axis ? { start: at, step: 1, count: 1 } : whole(d))),
-    );
-    const ones = indexTensor.shape.map(() => 1);
-    const single = builder.reshape(one, [...x.shape.slice(0, axis), ...ones, ...x.shape.slice(axis + 1)]);
-    return [combine(builder, [single], shape, (v) => v)];
-  }
-  let data = builder.plain(x);
-  // An indirect coordinate counts upwards only.
-  if (data.strides[axis]! < 0) {
-    builder.store(x, identityOrder(x.shape.length));
-    data = builder.plain(x);
-  }
-  const positions = builder.plain(indexTensor);
-  const digits = plainDigits(shape);
-  const radices = digits.flat();
-  const radix = (digit: number): number => radices[digit]!;
-  const all = dimensionIndices(digits);
-  const rank = indexTensor.shape.length;
-  const indirect = readAt(e, positions, all.slice(axis, axis + rank), radix);
-  const rest = readAt(
-    e,
-    { ...data, shape: data.shape.filter((_, d) => d !== axis), strides: data.strides.filter((_, d) => d !== axis) },
-    [...all.slice(0, axis), ...all.slice(axis + rank)],
-    radix,
-  );
-  const axes = [...rest.axes, { extent: dim, stride: data.strides[axis]!, index: constantAffine(0), indirect }];
-  return [{ dtype: x.dtype, shape, digits, expr: e.read(data.source, axes), order: identityOrder(shape.length) }];
 };

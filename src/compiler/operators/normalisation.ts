@@ -34,7 +34,12 @@ export const batchNormalization: Lower = (context) => {
 };
 
 /** mu = sum / n; d = x - mu; r = sqrt(dot(d, d) / n + eps); (d / r), each a step. */
-function normalise(context: NodeContext, x: LazyTensor, axes: readonly number[], epsilon: number): LazyTensor {
+function normalise(
+  context: NodeContext,
+  x: LazyTensor,
+  axes: readonly number[],
+  epsilon: number,
+): { normal: LazyTensor; mean: LazyTensor; root: LazyTensor } {
   const { builder, expressions: e } = context;
   const n = float(e, elementCount(axes.map((axis) => x.shape[axis]!)));
   builder.plain(x);
@@ -42,28 +47,26 @@ function normalise(context: NodeContext, x: LazyTensor, axes: readonly number[],
   builder.realise(mu);
   const d = broadcast(context, [x, mu], (a, b) => e.operation(Op.sub, a, b));
   builder.realise(d);
-  const root = (s: Expr): Expr =>
+  const rootOf = (s: Expr): Expr =>
     e.operation(Op.sqrt, e.operation(Op.add, e.operation(Op.div, s, n), float(e, epsilon)));
-  const r = broadcast(context, [reduceAxes(builder, d, axes, Reduce.dot)], root);
+  const r = broadcast(context, [reduceAxes(builder, d, axes, Reduce.dot)], rootOf);
   builder.realise(r);
-  return broadcast(context, [d, r], (a, b) => e.operation(Op.div, a, b));
+  const normal = broadcast(context, [d, r], (a, b) => e.operation(Op.div, a, b));
+  return { normal, mean: mu, root: r };
 }
 
-/** `(d / r) * g + b` over the last axes. */
+/** `(d / r) * g + b` over the last axes; further outputs are the mean and `1 / r`. */
 export const layerNormalization: Lower = (context) => {
   const e = context.expressions;
   const x = floatInput(context);
-  context.onlyFirstOutput();
   const axis = context.axis(context.int("axis", -1), x.shape.length);
   context.requireInt("stash_type", 1);
   const axes = identityOrder(x.shape.length).slice(axis);
-  const scaled = broadcast(
-    context,
-    [normalise(context, x, axes, context.float("epsilon", 1e-5)), floatInput(context, 1)],
-    (v, g) => e.operation(Op.mul, v, g),
-  );
-  if (context.optional(2) === undefined) return [scaled];
-  return [broadcast(context, [scaled, floatInput(context, 2)], (v, b) => e.operation(Op.add, v, b))];
+  const { normal, mean, root } = normalise(context, x, axes, context.float("epsilon", 1e-5));
+  let result = broadcast(context, [normal, floatInput(context, 1)], (v, g) => e.operation(Op.mul, v, g));
+  if (context.optional(2) !== undefined)
+    result = broadcast(context, [result, floatInput(context, 2)], (v, b) => e.operation(Op.add, v, b));
+  return [result, mean, broadcast(context, [root], (r) => e.operation(Op.div, float(e, 1), r))];
 };
 
 /** `(d / r) * g + b` for each example and channel. */
@@ -73,7 +76,7 @@ export const instanceNormalization: Lower = (context) => {
   const axes = identityOrder(x.shape.length).slice(2);
   const column = (index: number): LazyTensor =>
     builder.reshape(floatInput(context, index), [x.shape[1]!, ...axes.map(() => 1)]);
-  const normal = normalise(context, x, axes, context.float("epsilon", 1e-5));
+  const { normal } = normalise(context, x, axes, context.float("epsilon", 1e-5));
   const build = (v: Expr, g: Expr, b: Expr): Expr => e.operation(Op.add, e.operation(Op.mul, v, g), b);
   return [broadcast(context, [normal, column(1), column(2)], build)];
 };

@@ -5,19 +5,23 @@ import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import type { LazyTensor } from "../tensor.ts";
 import { transpose } from "../views.ts";
+import { numberWord } from "../words.ts";
 
 /** The input itself. */
 export const identity: Lower = (context) => [context.input(0)];
 
-/** Dropout in inference is the identity; its mask is not in the table. */
+/** Dropout in inference is the identity; its mask is all true. */
 export const dropout: Lower = (context) => {
-  context.onlyFirstOutput();
   context.ignore("ratio", "seed", "is_test");
   const training = context.optional(2);
   if (training !== undefined && context.constantWords(training, "training_mode")[0] !== 0n)
     return context.refuse("training_mode", "is not false");
-  return [context.input(0)];
+  const x = context.input(0);
+  // Before opset 10 the mask has the type of the data.
+  return [x, context.builder.filled(context.opset < 10 ? x.dtype : DType.bool, x.shape, maskWord(context, x))];
 };
+
+const maskWord = (context: NodeContext, x: LazyTensor): bigint => (context.opset < 10 ? numberWord(1, x.dtype) : 1n);
 
 /** A constant from one of the attributes that Constant has. */
 export const constant: Lower = (context) => {
