@@ -29,23 +29,25 @@ contract Float32Harness {
         return runPairs(integerOperation(keccak256(bytes(name)), name), operands, 32, dtype);
     }
 
-    /// @notice Dot products of rows of `terms` pairs; with `onlyFirst`, sums of the first of each pair.
+    /// @notice Dot products of rows of `terms` pairs.
     function dots(
-        bytes calldata operands,
-        uint256 terms,
-        bool onlyFirst
+        bytes memory operands,
+        uint256 terms
     ) external view returns (bytes memory results, uint256 maxGas, uint256 totalGas) {
         uint256 rows = terms == 0 ? 1 : operands.length / 8 / terms;
         results = new bytes(4 * rows);
-        uint256[] memory words = new uint256[](2 * terms);
         for (uint256 row = 0; row < rows; ++row) {
-            for (uint256 k = 0; k < 2 * terms; ++k) words[k] = read(operands, 8 * terms * row + 4 * k, 4);
+            uint256 first = 8 * terms * row;
+            assembly ("memory-safe") {
+                first := add(add(operands, 32), first)
+            }
+            ExactSum.Acc memory acc;
             uint256 used = gasleft();
-            uint256 result = onlyFirst ? sumRow(words) : dotRow(words);
+            ExactSum.addProducts(acc, first, 8, first + 4, 8, terms);
             used -= gasleft();
-            write(results, 4 * row, result, 4);
             totalGas += used;
             if (used > maxGas) maxGas = used;
+            write(results, 4 * row, ExactSum.round(acc), 4);
         }
     }
 
@@ -59,26 +61,6 @@ contract Float32Harness {
             uint256 mantissa = read(record, 34, 32);
             write(results, 4 * k, Float32.roundToFloat32(record[0] != 0, mantissa, exponent, record[1] != 0), 4);
         }
-    }
-
-    /// @notice Gas of `count` products added to one sum, loop overhead included, from one pair of words.
-    function productGas(uint256 a, uint256 b, uint256 count) external view returns (uint256 used) {
-        ExactSum.Acc memory acc;
-        used = gasleft();
-        for (uint256 k = 0; k < count; ++k) ExactSum.addProduct(acc, a, b);
-        used -= gasleft();
-    }
-
-    function dotRow(uint256[] memory words) private pure returns (uint256) {
-        ExactSum.Acc memory acc;
-        for (uint256 k = 0; k < words.length; k += 2) ExactSum.addProduct(acc, words[k], words[k + 1]);
-        return ExactSum.round(acc);
-    }
-
-    function sumRow(uint256[] memory words) private pure returns (uint256) {
-        ExactSum.Acc memory acc;
-        for (uint256 k = 0; k < words.length; k += 2) ExactSum.addTerm(acc, words[k]);
-        return ExactSum.round(acc);
     }
 
     function runPairs(

@@ -3,19 +3,18 @@ pragma solidity ^0.8.28;
 
 import {Float32} from "./Float32.sol";
 
-/// @title A sum over the reals of float32 words and of their products, rounded once at the end. Mirrors src/numerics/exactSum.ts.
+/// @title The sum over the reals of products of float32 words, rounded once at the end: what most proofs spend their gas in. Mirrors
+/// src/numerics/exactSum.ts.
 library ExactSum {
-    /// @notice A sum; the empty one is all zeros. Positive and negative terms are gathered apart, so that a term is one addition with
-    /// no sign: two numbers of three 256-bit limbs each, lowest first, in units of 2^-426.
-    /// @dev The lowest bit of a product is 2^-298; the 128 bits beneath stay empty and put products of ordinary size, around 2^0, well
-    /// inside the middle limb. The highest term is below 2^256 = 2^682 units: room for 2^86 terms.
+    /// @notice A sum; the empty one is all zeros. Its finite part is `lowest + low * 2^128 + high * 2^256 + highest * 2^384` in units of
+    /// 2^-300.
+    /// @dev A product is `m * 2^(p - 300)` with m < 2^48 and p the sum of both exponent fields, 2 .. 508. It is added, with its sign, to
+    /// window p / 128 as `m * 2^(p mod 128)`, below 2^175. The windows overlap: each holds 2^80 terms, and no addition carries.
     struct Acc {
-        uint256 positiveLow;
-        uint256 positiveMid;
-        uint256 positiveHigh;
-        uint256 negativeLow;
-        uint256 negativeMid;
-        uint256 negativeHigh;
+        int256 lowest;
+        int256 low;
+        int256 high;
+        int256 highest;
         uint256 flags;
     }
 
@@ -23,42 +22,60 @@ library ExactSum {
     uint256 internal constant FLAG_POSITIVE_INFINITY = 2;
     uint256 internal constant FLAG_NEGATIVE_INFINITY = 4;
 
-    int256 private constant LOWEST_EXPONENT = -426;
+    int256 private constant LOWEST_EXPONENT = -300;
+    uint256 private constant MAGNITUDE = 0x7fffffff;
+    uint256 private constant LOW_HALF = type(uint128).max;
 
-    uint256 private constant FRACTION = 0x7fffff;
-    uint256 private constant LEADING_BIT = 0x800000;
-
-    /// @notice Adds one word.
-    function addTerm(Acc memory acc, uint256 a) internal pure {
+    /// @notice Adds `terms` products. Factors are at memory addresses `a` and `b`, most significant byte first, and the next ones `aStep` and
+    /// `bStep` bytes on.
+    function addProducts(
+        Acc memory acc,
+        uint256 a,
+        uint256 aStep,
+        uint256 b,
+        uint256 bStep,
+        uint256 terms
+    ) internal pure {
         unchecked {
-            uint256 field = (a >> 23) & 0xff;
-            if (field == 0xff) {
-                acc.flags |= flagOf(a);
-            } else if (field == 0) {
-                addShifted(acc, a >> 31, a & FRACTION, 277);
-            } else {
-                addShifted(acc, a >> 31, (a & FRACTION) | LEADING_BIT, field + 276); // exponent: field - 150
+            while (terms != 0) {
+                uint256 x;
+                uint256 y;
+                // SAFETY: p <= 254 + 254 < 512, so that no write leaves the four windows.
+                assembly ("memory-safe") {
+                    for {} terms {} {
+                        x := mload(a)
+                        y := mload(b)
+                        let xField := and(shr(247, x), 0xff)
+                        let yField := and(shr(247, y), 0xff)
+                        let m := mul(or(and(shr(224, x), 0x7fffff), 0x800000), or(and(shr(224, y), 0x7fffff), 0x800000))
+                        // Fields 1 .. 254 are normal numbers.
+                        if iszero(and(lt(sub(xField, 1), 254), lt(sub(yField, 1), 254))) {
+                            if or(eq(xField, 0xff), eq(yField, 0xff)) {
+                                break
+                            }
+                            // Zeros and subnormals: no leading bit, and the exponent of field 1.
+                            m := mul(
+                                or(and(shr(224, x), 0x7fffff), shl(23, iszero(iszero(xField)))),
+                                or(and(shr(224, y), 0x7fffff), shl(23, iszero(iszero(yField))))
+                            )
+                            xField := add(xField, iszero(xField))
+                            yField := add(yField, iszero(yField))
+                        }
+                        let p := add(xField, yField)
+                        let sign := sar(255, xor(x, y))
+                        let window := add(acc, and(shr(2, p), 0x60))
+                        mstore(window, add(mload(window), sub(xor(shl(and(p, 0x7f), m), sign), sign)))
+                        a := add(a, aStep)
+                        b := add(b, bStep)
+                        terms := sub(terms, 1)
+                    }
+                }
+                if (terms == 0) return;
+                acc.flags |= productFlag(x >> 224, y >> 224);
+                a += aStep;
+                b += bStep;
+                --terms;
             }
-        }
-    }
-
-    /// @notice Adds the unrounded product of two words.
-    function addProduct(Acc memory acc, uint256 a, uint256 b) internal pure {
-        unchecked {
-            uint256 aField = (a >> 23) & 0xff;
-            uint256 bField = (b >> 23) & 0xff;
-            uint256 aMantissa = a & FRACTION;
-            uint256 bMantissa = b & FRACTION;
-            if (aField == 0xff || bField == 0xff) {
-                acc.flags |= flagOf(Float32.mul(a, b));
-                return;
-            }
-            if (aField == 0) aField = 1;
-            else aMantissa |= LEADING_BIT;
-            if (bField == 0) bField = 1;
-            else bMantissa |= LEADING_BIT;
-            // exponent: aField + bField - 300
-            addShifted(acc, (a ^ b) >> 31, aMantissa * bMantissa, aField + bField + 126);
         }
     }
 
@@ -70,62 +87,32 @@ library ExactSum {
                 if (flags == FLAG_POSITIVE_INFINITY) return Float32.INFINITY;
                 return flags == FLAG_NEGATIVE_INFINITY ? Float32.NEG_INFINITY : Float32.NAN;
             }
-            (bool negative, uint256 low, uint256 mid, uint256 high) = difference(acc);
+            (int256 lowest, int256 low, int256 high, int256 highest) = (acc.lowest, acc.low, acc.high, acc.highest);
 
-            // The highest nonzero limb first, then its leading bit to the top; what does not fit the 256 bits is sticky.
+            // What is above a window's lower 128 bits goes to the next one; the last one then has the sign of all.
+            bool negative = highest + ((high + ((low + (lowest >> 128)) >> 128)) >> 128) < 0;
+            if (negative) (lowest, low, high, highest) = (-lowest, -low, -high, -highest);
+            low += lowest >> 128;
+            high += low >> 128;
+            highest += high >> 128;
+            uint256 word0 = (uint256(low) << 128) | (uint256(lowest) & LOW_HALF);
+            uint256 word1 = (uint256(highest) << 128) | (uint256(high) & LOW_HALF);
+            uint256 word2 = uint256(highest) >> 128;
+
+            // The first nonzero word to the top, its leading bit to the 256th; what does not fit is sticky.
             int256 exponent = LOWEST_EXPONENT + 512;
-            if (high == 0) (high, mid, low, exponent) = (mid, low, 0, exponent - 256);
-            if (high == 0) (high, mid, exponent) = (mid, 0, exponent - 256);
-            uint256 shift = Float32.leadingZeros(high);
-            uint256 mantissa = (high << shift) | (mid >> (256 - shift));
-            return Float32.roundToFloat32(negative, mantissa, exponent - int256(shift), (mid << shift) | low != 0);
+            if (word2 == 0) (word2, word1, word0, exponent) = (word1, word0, 0, exponent - 256);
+            if (word2 == 0) (word2, word1, exponent) = (word1, 0, exponent - 256);
+            uint256 shift = Float32.leadingZeros(word2);
+            uint256 mantissa = (word2 << shift) | (word1 >> (256 - shift));
+            bool sticky = (word1 << shift) | word0 != 0;
+            return Float32.roundToFloat32(negative, mantissa, exponent - int256(shift), sticky);
         }
     }
 
-    /// @dev Sign and limbs of positive terms minus negative ones.
-    function difference(Acc memory acc) private pure returns (bool negative, uint256 low, uint256 mid, uint256 high) {
-        unchecked {
-            (uint256 low1, uint256 mid1, uint256 high1) = (acc.positiveLow, acc.positiveMid, acc.positiveHigh);
-            (uint256 low2, uint256 mid2, uint256 high2) = (acc.negativeLow, acc.negativeMid, acc.negativeHigh);
-            negative = high1 < high2 || (high1 == high2 && (mid1 < mid2 || (mid1 == mid2 && low1 < low2)));
-            if (negative) (low1, mid1, high1, low2, mid2, high2) = (low2, mid2, high2, low1, mid1, high1);
-            low = low1 - low2;
-            high = high1 - high2;
-            mid = mid1 - mid2;
-            if (mid1 < mid2) --high;
-            if (low1 < low2) {
-                if (mid == 0) --high;
-                --mid;
-            }
-        }
-    }
-
-    /// @dev Adds `term * 2^shift` units to the limbs of the sign in the lowest bit of `sign`, for term * 2^shift < 2^682.
-    function addShifted(Acc memory acc, uint256 sign, uint256 term, uint256 shift) internal pure {
-        // SAFETY: 2^86 terms stay below 2^768: nothing ever carries out of the third limb, so no write
-        // leaves the three limbs of its sign.
-        assembly ("memory-safe") {
-            let limb := add(add(acc, mul(96, and(sign, 1))), shl(5, shr(8, shift)))
-            shift := and(shift, 0xff)
-            let part := shl(shift, term)
-            let total := add(mload(limb), part)
-            mstore(limb, total)
-            part := add(shr(sub(256, shift), term), lt(total, part))
-            if part {
-                limb := add(limb, 32)
-                total := add(mload(limb), part)
-                mstore(limb, total)
-                if lt(total, part) {
-                    limb := add(limb, 32)
-                    mstore(limb, add(mload(limb), 1))
-                }
-            }
-        }
-    }
-
-    /// @dev The flag of a word that is not finite.
-    function flagOf(uint256 a) internal pure returns (uint256) {
-        if (Float32.isNaN(a)) return FLAG_NAN;
-        return (a >> 31) & 1 == 0 ? FLAG_POSITIVE_INFINITY : FLAG_NEGATIVE_INFINITY;
+    /// @dev The flag of a product of which one factor is not finite. Infinity times zero is NaN.
+    function productFlag(uint256 x, uint256 y) private pure returns (uint256) {
+        if (Float32.isNaN(x) || Float32.isNaN(y) || x & MAGNITUDE == 0 || y & MAGNITUDE == 0) return FLAG_NAN;
+        return ((x ^ y) >> 31) & 1 == 0 ? FLAG_POSITIVE_INFINITY : FLAG_NEGATIVE_INFINITY;
     }
 }

@@ -4,40 +4,41 @@ pragma solidity ^0.8.28;
 import {DType} from "./DType.sol";
 
 /// @title Integer primitives on words of one type, modulo 2^bits. Mirrors src/numerics/integer.ts.
-/// @dev A word is the value as a 256-bit two's complement number. Every function is total and reads each operand through `wrap`.
+/// @dev A word is the value as a 256-bit two's complement number; operands are words of their type. No function reverts, for any operand.
 /// Comparisons return 0 or 1. bool counts as an integer that is 0 or 1.
 library Integer {
-    /// @notice The word modulo 2^bits in the range of the type; for bool, whether it is nonzero.
+    /// @notice A number modulo 2^bits in the range of the type; for bool, whether it is nonzero.
     function wrap(uint256 value, uint256 dtype) internal pure returns (uint256 word) {
-        if (dtype == DType.BOOL) return value == 0 ? 0 : 1;
-        uint256 width = bits(dtype);
-        if (!DType.isSigned(dtype)) return value & ((1 << width) - 1);
-        assembly ("memory-safe") {
-            word := signextend(sub(shr(3, width), 1), value)
+        unchecked {
+            if (dtype == DType.BOOL) return value == 0 ? 0 : 1;
+            uint256 bytesLess1 = (1 << DType.log2Bytes(dtype)) - 1;
+            if (!DType.isSigned(dtype)) return value & (type(uint256).max >> (248 - 8 * bytesLess1));
+            assembly ("memory-safe") {
+                word := signextend(bytesLess1, value)
+            }
         }
     }
 
     function add(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
         unchecked {
-            return wrap(wrap(a, dtype) + wrap(b, dtype), dtype);
+            return wrap(a + b, dtype);
         }
     }
 
     function sub(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
         unchecked {
-            return wrap(wrap(a, dtype) - wrap(b, dtype), dtype);
+            return wrap(a - b, dtype);
         }
     }
 
     function mul(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
         unchecked {
-            return wrap(wrap(a, dtype) * wrap(b, dtype), dtype);
+            return wrap(a * b, dtype);
         }
     }
 
     /// @notice Quotient truncated towards zero; x/0 = 0; min/-1 = min.
     function div(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256 quotient) {
-        (a, b) = (wrap(a, dtype), wrap(b, dtype));
         assembly ("memory-safe") {
             quotient := sdiv(a, b) // 0 for b = 0
         }
@@ -48,14 +49,12 @@ library Integer {
     function mod(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256 remainder) {
         unchecked {
             remainder = fmod(a, b, dtype);
-            b = wrap(b, dtype);
             if (remainder != 0 && int256(remainder ^ b) < 0) remainder += b;
         }
     }
 
     /// @notice Remainder with the sign of the dividend; x mod 0 = 0.
-    function fmod(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256 remainder) {
-        (a, b) = (wrap(a, dtype), wrap(b, dtype));
+    function fmod(uint256 a, uint256 b, uint256) internal pure returns (uint256 remainder) {
         assembly ("memory-safe") {
             remainder := smod(a, b) // 0 for b = 0
         }
@@ -67,49 +66,45 @@ library Integer {
 
     /// @notice Absolute value; that of the smallest signed value is itself.
     function abs(uint256 a, uint256 dtype) internal pure returns (uint256) {
-        a = wrap(a, dtype);
         return int256(a) < 0 ? neg(a, dtype) : a;
     }
 
     /// @notice -1, 0 or 1.
-    function sign(uint256 a, uint256 dtype) internal pure returns (uint256) {
-        a = wrap(a, dtype);
+    function sign(uint256 a, uint256) internal pure returns (uint256) {
         if (a == 0) return 0;
         return int256(a) < 0 ? type(uint256).max : 1;
     }
 
-    function min(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
-        (a, b) = (wrap(a, dtype), wrap(b, dtype));
+    function min(uint256 a, uint256 b, uint256) internal pure returns (uint256) {
         return int256(a) < int256(b) ? a : b;
     }
 
-    function max(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
-        (a, b) = (wrap(a, dtype), wrap(b, dtype));
+    function max(uint256 a, uint256 b, uint256) internal pure returns (uint256) {
         return int256(a) < int256(b) ? b : a;
     }
 
-    function eq(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
-        return wrap(a, dtype) == wrap(b, dtype) ? 1 : 0;
+    function eq(uint256 a, uint256 b, uint256) internal pure returns (uint256) {
+        return a == b ? 1 : 0;
     }
 
-    function lt(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
-        return int256(wrap(a, dtype)) < int256(wrap(b, dtype)) ? 1 : 0;
+    function lt(uint256 a, uint256 b, uint256) internal pure returns (uint256) {
+        return int256(a) < int256(b) ? 1 : 0;
     }
 
-    function le(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
-        return int256(wrap(a, dtype)) <= int256(wrap(b, dtype)) ? 1 : 0;
+    function le(uint256 a, uint256 b, uint256) internal pure returns (uint256) {
+        return int256(a) <= int256(b) ? 1 : 0;
     }
 
-    function and(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
-        return wrap(a, dtype) & wrap(b, dtype);
+    function and(uint256 a, uint256 b, uint256) internal pure returns (uint256) {
+        return a & b;
     }
 
-    function or(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
-        return wrap(a, dtype) | wrap(b, dtype);
+    function or(uint256 a, uint256 b, uint256) internal pure returns (uint256) {
+        return a | b;
     }
 
-    function xor(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
-        return wrap(a, dtype) ^ wrap(b, dtype);
+    function xor(uint256 a, uint256 b, uint256) internal pure returns (uint256) {
+        return a ^ b;
     }
 
     /// @notice Every bit flipped; for bool, the other truth value.
@@ -120,14 +115,12 @@ library Integer {
 
     /// @notice A shift count outside 0 .. bits-1 (a negative one too) makes the result 0.
     function shl(uint256 a, uint256 count, uint256 dtype) internal pure returns (uint256) {
-        count = wrap(count, dtype);
-        return count >= bits(dtype) ? 0 : wrap(wrap(a, dtype) << count, dtype);
+        return count >= bits(dtype) ? 0 : wrap(a << count, dtype);
     }
 
     /// @notice Logical for unsigned types; arithmetic (towards minus infinity) for signed ones, 0 as well from `bits` places on.
     function shr(uint256 a, uint256 count, uint256 dtype) internal pure returns (uint256) {
-        count = wrap(count, dtype);
-        return count >= bits(dtype) ? 0 : uint256(int256(wrap(a, dtype)) >> count);
+        return count >= bits(dtype) ? 0 : uint256(int256(a) >> count);
     }
 
     function bits(uint256 dtype) private pure returns (uint256) {

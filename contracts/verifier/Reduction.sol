@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {DType} from "./DType.sol";
-import {DotProduct} from "./DotProduct.sol";
+import {ExactSum} from "./ExactSum.sol";
 import {Float32} from "./Float32.sol";
 import {Integer} from "./Integer.sol";
 import {StepDecoder} from "./StepDecoder.sol";
@@ -18,7 +18,7 @@ library Reduction {
     struct State {
         uint256 reduce;
         uint256 dtype;
-        DotProduct.Windows sum;
+        ExactSum.Acc sum;
         uint256 one;
         uint256 value;
         int256 rank;
@@ -63,7 +63,7 @@ library Reduction {
             if (reduce <= StepDecoder.REDUCE_DOT) {
                 bool dot = reduce == StepDecoder.REDUCE_DOT;
                 if (state.dtype != DType.FLOAT32) state.value += dot ? x * y : x;
-                else DotProduct.addProducts(state.sum, floatAt(a), 0, dot ? floatAt(b) : oneAt(state), 0, 1);
+                else ExactSum.addProducts(state.sum, floatAt(a), 0, dot ? floatAt(b) : oneAt(state), 0, 1);
             } else if (reduce == StepDecoder.REDUCE_LAST) {
                 if (x != 0) (state.value, state.found) = (y, 1);
             } else {
@@ -79,7 +79,7 @@ library Reduction {
     /// @notice The accumulator's word. (For `last`, `state.found` is the second one.)
     function result(State memory state) internal pure returns (uint256) {
         uint256 reduce = state.reduce;
-        if (isExactSum(state)) return DotProduct.round(state.sum);
+        if (isExactSum(state)) return ExactSum.round(state.sum);
         if (reduce <= StepDecoder.REDUCE_DOT) return Integer.wrap(state.value, state.dtype);
         bool position = reduce >= StepDecoder.REDUCE_ARGMAX && reduce <= StepDecoder.REDUCE_ARGMIN_LAST;
         return position ? state.position : state.value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {DotProduct} from "./DotProduct.sol";
+import {ExactSum} from "./ExactSum.sol";
 import {Expression} from "./Expression.sol";
 import {IElementary} from "./IElementary.sol";
 import {ChunkOpening, IStepVerifier} from "./IStepVerifier.sol";
@@ -153,7 +153,7 @@ contract StepVerifier is IStepVerifier {
         (uint256 a, uint256 aStep) = _factor(e, code.outA);
         (uint256 b, uint256 bStep) = (Reduction.oneAt(e.accumulator), 0);
         if (e.step.reduce == StepDecoder.REDUCE_DOT) (b, bStep) = _factor(e, code.outB);
-        DotProduct.addProducts(e.accumulator.sum, a, aStep, b, bStep, terms);
+        ExactSum.addProducts(e.accumulator.sum, a, aStep, b, bStep, terms);
     }
 
     /// @dev Address and step of the float32 in a slot that holds a read or a constant.
