@@ -17,7 +17,10 @@ export type LazyTensor = {
   trail?: Trail;
 };
 
-export type Trail = { node: string; /** By the outputs of the node, in order. */ operators: ReadonlyMap<string, string> };
+export type Trail = {
+  node: string;
+  /** By the outputs of the node, in order. */ operators: ReadonlyMap<string, string>;
+};
 
 export const identityOrder = (rank: number): number[] => Array.from({ length: rank }, (_, i) => i);
 

@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import fc from "fast-check";
 import { chooseCheckpoints, MAX_RANGE } from "../../src/compiler/checkpoints.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import * as errors from "../../src/compiler/errors.ts";
+import { REGISTRY } from "../../src/compiler/registry.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
@@ -249,5 +251,13 @@ describe("compiled programs", () => {
     validateProgram(program);
     expect(program.steps.length).to.equal(400);
     expect(program.checkpoints.length).to.be.within(25, 40);
+  });
+});
+
+describe("docs/operators.md", () => {
+  it("table_isTheRegistry", () => {
+    const text = readFileSync(new URL("../../docs/operators.md", import.meta.url), "utf8");
+    const rows = [...text.matchAll(/^\| (\w+) +\| (\d+) +\|/gm)].map(([, operator, since]) => `${operator} ${since}`);
+    expect(rows).to.deep.equal(REGISTRY.map(([operator, , [since]]) => `${operator} ${since}`));
   });
 });
