@@ -16,6 +16,8 @@ const FILES = {
   provisioningAbi: "interfaces/IProvisioning",
   quoteVerifierAbi: "interfaces/IQuoteVerifier",
   stepVerifierAbi: "verifier/IStepVerifier",
+  textDirectionDappAbi: "examples/TextDirectionDapp",
+  wrappedEtherAbi: "examples/WrappedEther",
 } as const;
 
 /** What each generated file holds, by its path. */

@@ -14,6 +14,8 @@ export type Call<
   abi: A;
   functionName: Name;
   args: ContractFunctionArgs<A, Writable, Name>;
+  /** Ether to send along, wei. */
+  value?: bigint;
 };
 
 /** EIP-7825: no transaction may have more gas. */

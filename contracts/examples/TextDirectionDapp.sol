@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {IJobMarket, JobRequest} from "../interfaces/IJobMarket.sol";
+import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
+import {IStakeVault} from "../interfaces/IStakeVault.sol";
+import {ProgramFacts} from "../types/Program.sol";
+
+/// @title An example of a dapp: asks whether a picture of a line of text is upright, and holds the answer.
+/// @dev It pins the program that it compiled itself: an answer of any other program would mean nothing. Whoever asks brings the fee.
+contract TextDirectionDapp is IResultConsumer {
+    using SafeERC20 for IERC20;
+
+    /// @param known Whether the answer is there.
+    /// @param upright Whether the line of text reads upright, rather than upside down.
+    /// @param confidencePpm Probability of that, in parts per million, rounded down.
+    struct Answer {
+        bool known;
+        bool upright;
+        uint32 confidencePpm;
+    }
+
+    /// @param fee For the worker, taken from the caller.
+    /// @param window Seconds in which a watcher may dispute.
+    /// @param claimSeconds Seconds that a worker has to compute.
+    /// @param deadline Unix time by which a submission must be due.
+    /// @param salt Tells apart questions that are otherwise equal.
+    struct Terms {
+        uint128 fee;
+        uint32 window;
+        uint32 claimSeconds;
+        uint64 deadline;
+        bytes32 salt;
+    }
+
+    error NotMarket(address caller);
+    error NotAsked(bytes32 jobId);
+    error WrongProgram(bytes32 expected, bytes32 given);
+    error WrongOutput(uint256 output, uint256 length);
+    error NotAProbability(uint256 bits);
+
+    event Asked(bytes32 indexed jobId, address indexed by);
+    event Answered(bytes32 indexed jobId, bool upright, uint32 confidencePpm);
+
+    /// @dev Enough to decode eight bytes and to store one word.
+    uint32 private constant CALLBACK_GAS = 100_000;
+    /// @dev Two float32: the probabilities of 0 and of 180 degrees.
+    uint32 private constant OUTPUT_BYTES = 8;
+
+    IJobMarket public immutable market;
+    bytes32 public immutable programRoot;
+
+    mapping(bytes32 jobId => bool) public asked;
+    mapping(bytes32 jobId => Answer) private _answers;
+
+    constructor(IJobMarket market_, bytes32 programRoot_) {
+        market = market_;
+        programRoot = programRoot_;
+    }
+
+    /// @notice Asks about a picture. The caller must have approved the fee.
+    /// @param program The pinned program's header and roots.
+    /// @param picture Its pixels: 48 rows of 192 pixels, 3 bytes each.
+    /// @param pictureRoot Tensor root of the pixels; the market checks it.
+    function ask(
+        ProgramFacts calldata program,
+        bytes calldata picture,
+        bytes32 pictureRoot,
+        Terms calldata terms
+    ) external returns (bytes32 jobId) {
+        bytes32 root = sha256(abi.encodePacked(bytes1(0), program.header, program.stepsRoot, program.checkpointsRoot));
+        require(root == programRoot, WrongProgram(programRoot, root));
+        _fund(terms.fee);
+        bytes32[] memory roots = new bytes32[](1);
+        roots[0] = pictureRoot;
+        bytes[] memory inputs = new bytes[](1);
+        inputs[0] = picture;
+        jobId = market.post(
+            JobRequest({
+                program: program,
+                inputRoots: roots,
+                inputs: inputs,
+                fee: terms.fee,
+                window: terms.window,
+                claimSeconds: terms.claimSeconds,
+                deadline: terms.deadline,
+                callbackGas: CALLBACK_GAS,
+                maxOutputBytes: OUTPUT_BYTES,
+                rootOnly: false,
+                salt: terms.salt
+            })
+        );
+        asked[jobId] = true;
+        emit Asked(jobId, msg.sender);
+    }
+
+    /// @inheritdoc IResultConsumer
+    function onResult(bytes32 jobId, uint256 output, bytes calldata data) external {
+        require(msg.sender == address(market), NotMarket(msg.sender));
+        require(asked[jobId], NotAsked(jobId));
+        require(output == 0 && data.length == OUTPUT_BYTES, WrongOutput(output, data.length));
+        uint32 upright = _partsPerMillion(data[0:4]);
+        uint32 turned = _partsPerMillion(data[4:8]);
+        bool isUpright = upright >= turned;
+        uint32 confidence = isUpright ? upright : turned;
+        _answers[jobId] = Answer(true, isUpright, confidence);
+        emit Answered(jobId, isUpright, confidence);
+    }
+
+    /// @notice The answer to a question, if it is there.
+    function answerOf(bytes32 jobId) external view returns (Answer memory) {
+        return _answers[jobId];
+    }
+
+    /// @dev Puts the fee into the vault, as this contract's credit.
+    function _fund(uint256 fee) private {
+        IStakeVault vault = market.vault();
+        IERC20 asset = vault.asset();
+        asset.safeTransferFrom(msg.sender, address(this), fee);
+        asset.forceApprove(address(vault), fee);
+        vault.deposit(address(this), fee);
+    }
+
+    /// @dev A little-endian float32 from 0 to 1, times a million, rounded down.
+    function _partsPerMillion(bytes calldata word) private pure returns (uint32) {
+        uint256 bits =
+            uint8(word[0]) |
+                (uint256(uint8(word[1])) << 8) |
+                (uint256(uint8(word[2])) << 16) |
+                (uint256(uint8(word[3])) << 24);
+        // 0x3f800000 is 1; what is above has the sign set, is larger, infinite or no number.
+        require(bits <= 0x3f800000, NotAProbability(bits));
+        uint256 exponent = bits >> 23;
+        // Below 2^-100 (and for zero and subnormals) nothing is left of a million parts.
+        if (exponent < 27) return 0;
+        return uint32((((bits & 0x7fffff) | 0x800000) * 1_000_000) >> (150 - exponent));
+    }
+}

@@ -1,0 +1,6 @@
+import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
+
+/** A stake asset for local chains. */
+export const wrappedEtherModule = buildModule("WrappedEther", (m) => ({ asset: m.contract("WrappedEther") }));
+
+export default wrappedEtherModule;

@@ -1,0 +1,35 @@
+import { createExecutor, type Executor, type ExecutorOptions } from "../../executor/onnx/createExecutor.ts";
+import type { ExecutionOptions } from "../../executor/reference.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
+import type { Execute } from "./executions.ts";
+
+/** The fast executor, prepared once for each program. */
+export class FastExecutors {
+  readonly #options: ExecutorOptions;
+  readonly #prepared = new Map<string, Promise<Executor>>();
+
+  constructor(options: ExecutorOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Executes a program. @param options Callbacks of the run. */
+  async run(
+    model: CompiledModel,
+    inputs: readonly Uint8Array[],
+    options: ExecutionOptions = {},
+  ): Promise<Uint8Array[]> {
+    let executor = this.#prepared.get(model.programRoot);
+    if (executor === undefined) {
+      executor = createExecutor(model, this.#options);
+      this.#prepared.set(model.programRoot, executor);
+    }
+    return (await (await executor).run(inputs, options)).tensors;
+  }
+
+  readonly execute: Execute = (model, inputs) => this.run(model, inputs);
+
+  async close(): Promise<void> {
+    for (const executor of this.#prepared.values()) await (await executor).close();
+    this.#prepared.clear();
+  }
+}

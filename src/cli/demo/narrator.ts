@@ -1,0 +1,26 @@
+/** Prints the story. */
+export class Narrator {
+  #step = 0;
+  readonly #start = performance.now();
+
+  /** A numbered step's heading. */
+  step(title: string): void {
+    this.#step++;
+    console.log(`\n${this.#step}. ${title}`);
+  }
+
+  /** A line of the current step. */
+  say(line: string): void {
+    console.log(`   ${line}`);
+  }
+
+  seconds(): number {
+    return Math.round((performance.now() - this.#start) / 100) / 10;
+  }
+}
+
+/** An id, shortened for reading. */
+export const short = (hex: string): string => `${hex.slice(0, 10)}…${hex.slice(-4)}`;
+
+/** 1,234,567 */
+export const grouped = (count: number | bigint): string => count.toLocaleString("en-US");
