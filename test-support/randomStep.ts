@@ -148,7 +148,8 @@ function strides(prng: Prng, axes: MutableAxis[]): void {
   }
 }
 
-function randomTensor(prng: Prng, dtype: DType, count: number, indexExtent?: number): Uint8Array {
+/** Bytes of a tensor that lean on the edges and are not canonical. */
+export function randomTensor(prng: Prng, dtype: DType, count: number, indexExtent?: number): Uint8Array {
   const bytes = new Uint8Array(count * dtypeBytes(dtype));
   for (let k = 0; k < count; k++) {
     // Raw bits: -0, NaNs with payloads and bool bytes above 1 among them.

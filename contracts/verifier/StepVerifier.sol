@@ -14,10 +14,11 @@ import {Views} from "./Views.sol";
 /// @dev Stateless. INVARIANT: past the decoder and the openings nothing depends on data but the value itself: what a view reads out of
 /// bounds is its fill value and every operation is total, so that no content of a tensor can make a proof fail.
 contract StepVerifier is IStepVerifier {
-    /// @dev What one evaluation works on. `slots` is the memory address of slot 0.
+    /// @dev What one evaluation works on. `slots` is the memory address of slot 0; `axis` is working memory.
     struct Evaluation {
         Step step;
         Tensor[] tensors;
+        Views.Axis axis;
         uint256[] digits;
         uint256 slots;
         Reduction.State accumulator;
@@ -62,7 +63,7 @@ contract StepVerifier is IStepVerifier {
         View[] memory views = step.epilogueReads;
         uint256 slots = e.slots;
         uint256 next = views.length;
-        Views.placeAll(views, e.tensors, e.digits, NOTHING, 1);
+        Views.placeAll(views, e.axis, e.tensors, e.digits, NOTHING, 1);
         Views.loadAll(views, 0, slots);
         if (step.reduce != StepDecoder.REDUCE_NONE) {
             next = _store(slots, next, Reduction.result(e.accumulator));
@@ -113,7 +114,7 @@ contract StepVerifier is IStepVerifier {
             while (true) {
                 for (uint256 k = 0; k < radix;) {
                     digits[along] = k;
-                    uint256 terms = Views.placeAll(step.termReads, e.tensors, digits, along, radix - k);
+                    uint256 terms = Views.placeAll(step.termReads, e.axis, e.tensors, digits, along, radix - k);
                     if (step.term.length == 0 && Reduction.isExactSum(e.accumulator)) _addFactors(e, terms);
                     else _addTerms(e, along, r, terms);
                     Views.advanceAll(step.termReads, terms);

@@ -74,11 +74,13 @@ library Views {
     }
 
     /// @notice Places every view of a list that has no terms left; gives how many terms all of them hold for.
+    /// @param axis Working memory.
     /// @param digits All digits' values.
     /// @param along The digit that the coming terms count up; a number past the digits if there is but one term.
     /// @param terms How many terms are to come, at least one.
     function placeAll(
         View[] memory views,
+        Axis memory axis,
         Tensor[] memory tensors,
         uint256[] memory digits,
         uint256 along,
@@ -86,7 +88,6 @@ library Views {
     ) internal pure returns (uint256) {
         unchecked {
             uint256 common = terms;
-            Axis memory axis;
             uint256 length = views.length;
             for (uint256 i = 0; i < length; ++i) {
                 View memory v = views[i];

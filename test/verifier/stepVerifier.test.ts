@@ -5,7 +5,6 @@ import { Prng } from "../../test-support/float32Words.ts";
 import { randomStep } from "../../test-support/randomStep.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../test-support/stepProof.ts";
 
-const GAS_LIMIT = 16_777_216n;
 const STEPS = Number(process.env.REFUTE_STEPS ?? 2000);
 
 describe("StepVerifier in lock step with the definition", () => {
@@ -23,7 +22,7 @@ describe("StepVerifier in lock step with the definition", () => {
       const { value, proof } = proveElement(step, element, tensors);
       let word: bigint;
       try {
-        word = await verifier.read.evaluate(proof, { gas: GAS_LIMIT });
+        word = await verifier.read.evaluate(proof);
       } catch (error) {
         throw new Error(`step ${n}: ${(error as Error).message.slice(-300)} ${show(step)}`);
       }

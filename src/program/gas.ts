@@ -1,0 +1,267 @@
+import { CHUNK_BYTES } from "../merkle/tensor.ts";
+import { depthOf } from "../merkle/list.ts";
+import { DType, dtypeBytes, isFloat } from "../numerics/dtype.ts";
+import { encodeStepBody } from "./encode.ts";
+import { signature } from "./operations.ts";
+import { Reduce, type Axis, type Instruction, type Step, type View } from "./types.ts";
+
+/**
+ * Upper bounds of what parts of a step proof cost, in gas; measured on contracts/verifier (test/program/gas.test.ts holds them to
+ * it) and rounded up.
+ */
+const GAS = {
+  transaction: 21_000,
+  /** The game's own part: program, checkpoint and step proofs, the claimed chunk, state, settlement. */
+  game: 250_000,
+  /** An input's root, proven under the trace, the interior or the job: some 20 siblings. */
+  gameInput: 30_000,
+  /** Execution of the verifier whatever the step. */
+  fixed: 25_000,
+  decode: { input: 1_500, view: 2_200, axis: 900, coefficient: 350, digit: 700, constant: 1_300, instruction: 1_100 },
+  /** Opening an input with at least one chunk; each chunk: hash, copies, byte order; each parent node on the way up. */
+  opening: 4_000,
+  chunk: 4_800,
+  node: 1_100,
+  /** Placing a view for a block of terms; finding a chunk doubles by halving the list. */
+  place: { view: 900, axis: 650, coefficient: 130, seek: 700, halving: 180 },
+  block: 900,
+  run: 900,
+  /** A float32 term that is summed as it is read; any other term: its reads and its fold. */
+  bareTerm: 600,
+  term: 550,
+  read: 230,
+  fold: 700,
+  epilogue: 4_000,
+} as const;
+
+/** What one operation costs at run time. */
+function operationGas({ op, dtype }: Instruction): number {
+  const name = signature(op)!.name;
+  switch (name) {
+    case "pow":
+    case "erf":
+      return 13_000;
+    case "exp":
+    case "log":
+    case "tanh":
+    case "sigmoid":
+      return 8_000;
+    case "sqrt":
+      return 3_500;
+    case "digit":
+    case "select":
+      return 1_000;
+    case "cast":
+      return 1_600;
+    default:
+      return isFloat(dtype) || dtype === DType.bool ? 2_100 : 1_900;
+  }
+}
+
+/** Calldata prices: execution pays the standard one, and no transaction less than the floor (EIP-7623). */
+const STANDARD = { zero: 4, nonzero: 16 } as const;
+const FLOOR = { zero: 10, nonzero: 40 } as const;
+/** ABI heads of the arguments, and the game's state, header and proofs. */
+const FIXED_CALLDATA = { nonzero: 1_500, zero: 3_000 } as const;
+const SLOT_CALLDATA = { nonzero: 4, zero: 28 } as const;
+
+/** Chunks of one tensor that a proof opens: `blocks` runs of `length` neighbouring chunks. */
+type Touched = { blocks: number; length: number };
+
+/**
+ * The gas of a whole step-proof transaction for the worst element and the worst data, never less than what it takes.
+ * @param step A well-formed step.
+ */
+export function estimateStepProofGas(step: Step): number {
+  const opened = step.inputs.map((_, input) => openingOf(step, input));
+  const bodyBytes = encodeStepBody(step).length;
+  const chunks = sum(opened.map((o) => o.chunks));
+  const siblings = sum(opened.map((o) => o.siblings));
+  const slots = chunks + 12 * step.inputs.length;
+  const nonzero = bodyBytes + CHUNK_BYTES * chunks + 32 * siblings + 4 * slots + FIXED_CALLDATA.nonzero;
+  const zero = SLOT_CALLDATA.zero * slots + FIXED_CALLDATA.zero;
+  const calldata = (price: { zero: number; nonzero: number }): number => price.zero * zero + price.nonzero * nonzero;
+
+  const game = GAS.game + GAS.gameInput * step.inputs.length;
+  // Arguments are copied once by the game and once by the verifier.
+  const memory = memoryGas(zero + nonzero) + memoryGas(zero + nonzero + 16_384);
+  const opening = sum(opened.map((o) => o.gas));
+  const execution = GAS.fixed + decodeGas(step) + opening + memory + reductionGas(step, opened) + epilogueGas(step);
+  const standard = GAS.transaction + calldata(STANDARD) + execution;
+  return Math.ceil(Math.max(standard, GAS.transaction + calldata(FLOOR)) + game);
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+const product = (values: readonly number[]): number => values.reduce((total, value) => total * value, 1);
+
+function memoryGas(bytes: number): number {
+  const words = Math.ceil(bytes / 32);
+  return 6 * words + words ** 2 / 512;
+}
+
+function decodeGas(step: Step): number {
+  const views = [...step.termReads, ...step.epilogueReads];
+  const axes = views.flatMap((view) => view.axes);
+  const coefficients = sum(axes.map((axis) => axis.coeffs.length));
+  const { decode } = GAS;
+  return (
+    decode.input * step.inputs.length +
+    decode.digit * (step.outDigits.length + step.redDigits.length) +
+    decode.constant * step.constants.length +
+    decode.view * views.length +
+    decode.axis * axes.length +
+    decode.coefficient * coefficients +
+    decode.instruction * (step.term.code.length + step.epilogue.code.length)
+  );
+}
+
+const codeGas = (code: readonly Instruction[]): number => sum(code.map(operationGas));
+
+type Opened = { chunks: number; siblings: number; gas: number };
+
+/** What opening one input takes: all chunks that any of its views can touch, for the worst element. */
+function openingOf(step: Step, input: number): Opened {
+  const { dtype, count } = step.inputs[input]!;
+  const bytes = dtypeBytes(dtype);
+  const width = Math.ceil((count * bytes) / CHUNK_BYTES);
+  const touched: Touched[] = [];
+  const collect = (reads: readonly View[], first: number): void =>
+    reads.forEach((view) => {
+      if (view.input === input) touched.push(touchedChunks(step, reads, view, first, bytes));
+    });
+  collect(step.termReads, step.outDigits.length);
+  collect(step.epilogueReads, step.outDigits.length + step.redDigits.length);
+  if (touched.length === 0) return { chunks: 0, siblings: 0, gas: 0 };
+
+  const depth = depthOf(width);
+  let siblings = 0;
+  let nodes = 0;
+  for (let height = 0; height < depth; height++) {
+    const level = 2 ** (depth - height);
+    const ends = sum(touched.map(({ blocks, length }) => (length === 1 ? blocks : 2 * blocks)));
+    siblings += Math.min(ends, level / 2);
+    const above = sum(touched.map(({ blocks, length }) => blocks * (Math.ceil((length - 1) / 2 ** (height + 1)) + 1)));
+    nodes += Math.min(above, level / 2);
+  }
+  const chunks = Math.min(width, sum(touched.map(({ blocks, length }) => blocks * length)));
+  return { chunks, siblings, gas: GAS.opening + GAS.chunk * chunks + GAS.node * nodes };
+}
+
+/**
+ * The chunks that a view can touch for one element. Digits from `first` on vary. Each varying digit moves the offset by a step; taken
+ * in increasing order, steps within reach of what is covered so far widen the span, larger ones repeat it.
+ */
+function touchedChunks(step: Step, reads: readonly View[], view: View, first: number, bytes: number): Touched {
+  const radices = [...step.outDigits, ...step.redDigits];
+  let moves = movesOf(reads, view, radices, first).filter(({ times }) => times > 1);
+  moves = moves.map(({ by, times }) => ({ by: by * bytes, times })).sort((a, b) => a.by - b.by);
+  let span = bytes;
+  let blocks = 1;
+  for (const { by, times } of moves) {
+    if (by < span + CHUNK_BYTES) span += by * (times - 1);
+    else blocks *= times;
+  }
+  const length = span === bytes ? 1 : Math.ceil((span - bytes) / CHUNK_BYTES) + 1;
+  return { blocks, length };
+}
+
+type Move = { by: number; times: number };
+
+function movesOf(reads: readonly View[], view: View, radices: readonly number[], first: number): Move[] {
+  const affine = view.axes.every((axis) => axis.div === 1 && axis.indirect === undefined);
+  if (affine) {
+    return radices.map((radix, digit) => {
+      if (digit < first) return { by: 0, times: 1 };
+      const by = sum(view.axes.map((axis) => axis.stride * coefficient(axis, digit)));
+      return { by: Math.abs(by), times: by === 0 ? 1 : radix };
+    });
+  }
+  // Axis by axis, each over the range of its coordinate: a superset.
+  return view.axes.map((axis) => {
+    const varying = varyingDigits(axis, first);
+    const reach = sum(varying.map((digit) => Math.abs(coefficient(axis, digit)) * (radices[digit]! - 1)));
+    if (axis.indirect === undefined) {
+      return { by: axis.stride, times: Math.min(axis.extent, Math.floor(reach / axis.div) + 1) };
+    }
+    const index = reads[axis.indirect]!;
+    const digits = new Set([...varying, ...index.axes.flatMap((a) => varyingDigits(a, first))]);
+    const values = product([...digits].map((digit) => radices[digit]!));
+    // Any coordinates: scattered, or all of them, whatever is less.
+    return values < axis.extent ? { by: Infinity, times: values } : { by: axis.stride, times: axis.extent };
+  });
+}
+
+const coefficient = (axis: Axis, digit: number): number => axis.coeffs.find((c) => c.digit === digit)?.coeff ?? 0;
+
+const varyingDigits = (axis: Axis, first: number): number[] =>
+  axis.coeffs.filter((c) => c.digit >= first && c.coeff !== 0).map((c) => c.digit);
+
+function placeGas(view: View, chunks: number): number {
+  const coefficients = sum(view.axes.map((axis) => axis.coeffs.length));
+  const { place } = GAS;
+  const seek = place.seek + place.halving * Math.ceil(Math.log2(chunks + 1));
+  return place.view + place.axis * view.axes.length + place.coefficient * coefficients + seek;
+}
+
+function reductionGas(step: Step, opened: readonly Opened[]): number {
+  if (step.reduceType === undefined) return 0;
+  const terms = product(step.redDigits);
+  const along =
+    step.outDigits.length +
+    Math.max(
+      0,
+      step.redDigits.findLastIndex((radix) => radix > 1),
+    );
+  const runLength = [...step.outDigits, ...step.redDigits][along]!;
+  const runs = terms / runLength;
+
+  let blocks = runs;
+  let places = 0;
+  step.termReads.forEach((view, n) => {
+    const perRun = placesPerRun(step, n, along, runLength, opened[view.input]!.chunks);
+    blocks += runs * (perRun - 1);
+    places += runs * perRun * placeGas(view, opened[view.input]!.chunks);
+  });
+  blocks = Math.min(blocks, terms);
+
+  const exact = step.reduceType === DType.float32 && (step.reduce === Reduce.sum || step.reduce === Reduce.dot);
+  const bare = exact && step.term.code.length === 0;
+  const perTerm = bare
+    ? GAS.bareTerm
+    : GAS.term + GAS.read * step.termReads.length + GAS.fold + codeGas(step.term.code);
+  return runs * GAS.run + blocks * (GAS.block + 250 * step.termReads.length) + places + terms * perTerm;
+}
+
+/** How often a read is placed in one run of the fastest reduction digit. */
+function placesPerRun(step: Step, n: number, along: number, runLength: number, chunks: number): number {
+  const view = step.termReads[n]!;
+  let blocks = 1;
+  for (const axis of view.axes) {
+    const moves = coefficient(axis, along) !== 0;
+    if (axis.indirect !== undefined) {
+      const index = step.termReads[axis.indirect]!;
+      if (index.axes.some((a) => coefficient(a, along) !== 0)) return runLength;
+    }
+    if (moves && axis.div !== 1) return runLength;
+    // Enters and leaves its bounds once.
+    if (moves && !alwaysInside(step, axis)) blocks += 2;
+  }
+  const stride = Math.abs(sum(view.axes.map((axis) => axis.stride * coefficient(axis, along))));
+  const bytes = dtypeBytes(step.inputs[view.input]!.dtype) * stride;
+  if (bytes > 0 && chunks > 1) blocks += Math.ceil((bytes * (runLength - 1)) / CHUNK_BYTES);
+  return Math.min(blocks, runLength);
+}
+
+function alwaysInside({ outDigits, redDigits }: Step, axis: Axis): boolean {
+  const radices = [...outDigits, ...redDigits];
+  const moves = axis.coeffs.map(({ digit, coeff }) => coeff * (radices[digit]! - 1));
+  const lowest = axis.base + sum(moves.filter((move) => move < 0));
+  const highest = axis.base + sum(moves.filter((move) => move > 0));
+  return axis.indirect === undefined && axis.div === 1 && lowest >= 0 && highest < axis.extent;
+}
+
+function epilogueGas(step: Step): number {
+  const reads = step.epilogueReads.map((view) => placeGas(view, 64) + GAS.read);
+  const elementary = 3_000;
+  return GAS.epilogue + sum(reads) + codeGas(step.epilogue.code) + elementary;
+}

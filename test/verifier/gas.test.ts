@@ -1,0 +1,196 @@
+import { expect } from "chai";
+import { network } from "hardhat";
+import { encodeFunctionData } from "viem";
+import { DType } from "../../src/numerics/dtype.ts";
+import { estimateStepProofGas } from "../../src/program/gas.ts";
+import { Op, type Op as OpCode } from "../../src/program/operations.ts";
+import { Reduce, type Step } from "../../src/program/types.ts";
+import { Prng } from "../../test-support/float32Words.ts";
+import { randomStep, randomTensor } from "../../test-support/randomStep.ts";
+import { proveElement } from "../../test-support/stepProof.ts";
+
+/** What the model reserves for the game itself, which is not measured here. */
+const gameGas = (step: Step): number => 250_000 + 30_000 * step.inputs.length;
+
+describe("estimateStepProofGas", () => {
+  const deploy = async () => {
+    const { viem } = await network.create();
+    const elementary = await viem.deployContract("Elementary");
+    const verifier = await viem.deployContract("StepVerifier", [elementary.address]);
+    const meter = await viem.deployContract("ProofGasMeter", [verifier.address]);
+    return { verifier, meter };
+  };
+  let contracts: Awaited<ReturnType<typeof deploy>>;
+  before(async () => void (contracts = await deploy()));
+
+  /** The gas of a transaction that does nothing but forward a proof to the verifier. */
+  async function measure(step: Step, element: number, tensors: readonly Uint8Array[]): Promise<number> {
+    const { proof, value } = proveElement(step, element, tensors);
+    const [word, executed] = await contracts.meter.read.evaluate(proof);
+    expect(word).to.equal(value);
+    const data = encodeFunctionData({ abi: contracts.verifier.abi, functionName: "evaluate", args: proof });
+    const bytes = Buffer.from(data.slice(2), "hex");
+    const zeros = bytes.filter((byte) => byte === 0).length;
+    const price = (zero: number, nonzero: number): number => zero * zeros + nonzero * (bytes.length - zeros);
+    return 21_000 + Math.max(price(4, 16) + Number(executed), price(10, 40));
+  }
+
+  it("randomSteps_estimateIsNeverBelowTheMeasuredGas", async function () {
+    this.timeout(300_000);
+    const prng = new Prng(77);
+    let tightest = Infinity;
+    const misses: string[] = [];
+    for (let n = 0; n < Number(process.env.REFUTE_STEPS ?? 400); n++) {
+      const { step, tensors } = randomStep(prng);
+      const measured = await measure(step, prng.below(step.count), tensors);
+      const estimate = estimateStepProofGas(step) - gameGas(step);
+      tightest = Math.min(tightest, estimate / measured);
+      if (estimate < measured) misses.push(`${n}: ${estimate} < ${measured}`);
+    }
+    expect(misses).to.deep.equal([]);
+    if (process.env.REFUTE_SHOW) console.log("tightest ratio", tightest);
+  });
+
+  const float = (count: number) => ({ kind: "input" as const, index: 0, dtype: DType.float32, count });
+  const contiguous = (count: number, coeffs: { digit: number; coeff: number }[]) => ({
+    extent: count,
+    stride: 1,
+    base: 0,
+    div: 1,
+    coeffs,
+  });
+
+  function dot(K: number): Step {
+    const [rows, columns] = [2, 3];
+    return {
+      dtype: DType.float32,
+      count: rows * columns,
+      inputs: [float(rows * K), float(columns * K), float(columns)],
+      outDigits: [rows, columns],
+      redDigits: [K],
+      reduce: Reduce.dot,
+      reduceType: DType.float32,
+      constants: [],
+      termReads: [
+        {
+          input: 0,
+          fill: 0n,
+          axes: [
+            contiguous(rows * K, [
+              { digit: 0, coeff: K },
+              { digit: 2, coeff: 1 },
+            ]),
+          ],
+        },
+        {
+          input: 1,
+          fill: 0n,
+          axes: [
+            contiguous(columns * K, [
+              { digit: 1, coeff: K },
+              { digit: 2, coeff: 1 },
+            ]),
+          ],
+        },
+      ],
+      epilogueReads: [{ input: 2, fill: 0n, axes: [contiguous(columns, [{ digit: 1, coeff: 1 }])] }],
+      term: { code: [], outA: 0, outB: 1 },
+      epilogue: { code: [{ op: Op.add, dtype: DType.float32, a: 0, b: 1, c: 0 }], out: 2 },
+    };
+  }
+
+  function convolution(C: number): Step {
+    const [H, W, O] = [14, 14, 5];
+    const axis = (extent: number, stride: number, base: number, digits: number[]) => ({
+      extent,
+      stride,
+      base,
+      div: 1,
+      coeffs: digits.map((digit) => ({ digit, coeff: 1 })),
+    });
+    const weights = [2, 3, 4, 5].map((digit, k) => ({ digit, coeff: [9 * C, 3 * C, C, 1][k]! }));
+    return {
+      dtype: DType.float32,
+      count: H * W * O,
+      inputs: [float(H * W * C), float(O * 9 * C)],
+      outDigits: [H, W, O],
+      redDigits: [3, 3, C],
+      reduce: Reduce.dot,
+      reduceType: DType.float32,
+      constants: [],
+      termReads: [
+        { input: 0, fill: 0n, axes: [axis(H, W * C, -1, [0, 3]), axis(W, C, -1, [1, 4]), axis(C, 1, 0, [5])] },
+        { input: 1, fill: 0n, axes: [contiguous(O * 9 * C, weights)] },
+      ],
+      epilogueReads: [],
+      term: { code: [], outA: 0, outB: 1 },
+      epilogue: { code: [], out: 0 },
+    };
+  }
+
+  function column(K: number, code: Step["term"]["code"] = []): Step {
+    return {
+      dtype: DType.float32,
+      count: 256,
+      inputs: [float(256 * K)],
+      outDigits: [256],
+      redDigits: [K],
+      reduce: Reduce.sum,
+      reduceType: DType.float32,
+      constants: [],
+      termReads: [
+        {
+          input: 0,
+          fill: 0n,
+          axes: [
+            contiguous(256 * K, [
+              { digit: 0, coeff: 1 },
+              { digit: 1, coeff: 256 },
+            ]),
+          ],
+        },
+      ],
+      epilogueReads: [],
+      term: { code, outA: code.length, outB: 0 },
+      epilogue: { code: [], out: 0 },
+    };
+  }
+
+  const row = (K: number, code: Step["term"]["code"]): Step => ({
+    ...column(K, code),
+    termReads: [
+      {
+        input: 0,
+        fill: 0n,
+        axes: [
+          contiguous(256 * K, [
+            { digit: 0, coeff: K },
+            { digit: 1, coeff: 1 },
+          ]),
+        ],
+      },
+    ],
+  });
+
+  const unary = (op: OpCode) => [{ op, dtype: DType.float32, a: 0, b: 0, c: 0 }];
+  const cases: [string, Step, number][] = [
+    ...[1, 27, 200, 768, 4096].map((K): [string, Step, number] => [`dot of ${K}`, dot(K), 4]),
+    ...[3, 16, 64].map((C): [string, Step, number] => [`3x3 convolution of ${C} channels`, convolution(C), 382]),
+    ["strided sum of 256", column(256), 3],
+    ["sum of 1000 squares", row(1000, [{ op: Op.mul, dtype: DType.float32, a: 0, b: 0, c: 0 }]), 3],
+    ["sum of 400 erf", row(400, unary(Op.erf)), 3],
+    ["sum of 400 square roots", row(400, unary(Op.sqrt)), 3],
+  ];
+  for (const [name, step, element] of cases) {
+    it(`${name}_estimateIsNotBelowTheMeasuredGasAndNotFarAbove`.replaceAll(" ", "_"), async () => {
+      const prng = new Prng(5);
+      const tensors = step.inputs.map(({ dtype, count }) => randomTensor(prng, dtype, count));
+      const measured = await measure(step, element, tensors);
+      const estimate = estimateStepProofGas(step) - gameGas(step);
+      if (process.env.REFUTE_SHOW) console.log(name, measured, estimate, (estimate / measured).toFixed(2));
+      expect(estimate)
+        .to.be.at.least(measured)
+        .and.at.most(4 * measured);
+    });
+  }
+});
