@@ -4,6 +4,7 @@ import { NodeInputError, UnsupportedOperatorError } from "./errors.ts";
 import { NodeContext } from "./nodeContext.ts";
 import { valuesWithMemory } from "./plan.ts";
 import { findEntry } from "./registry.ts";
+import { storageOrder, storageWishes } from "./storage.ts";
 import { identityOrder, type LazyTensor } from "./tensor.ts";
 
 function lowerNode(
@@ -46,6 +47,7 @@ export function lowerGraph(
     return tensor;
   };
   const withMemory = valuesWithMemory(graph);
+  const wishes = storageWishes(graph);
   const outputNames = new Set(graph.outputs.map((output) => output.name));
   for (const node of graph.nodes) {
     const label = nodeLabel(node);
@@ -63,6 +65,8 @@ export function lowerGraph(
         if (builder.isConstant(tensor)) delete tensor.trail;
         return;
       }
+      const storage = wishes.get(name);
+      if (storage !== undefined) tensor.order = storageOrder(storage, tensor.shape.length);
       // A result of the job lies in ONNX's order, whatever its readers prefer.
       if (outputNames.has(name)) tensor.order = identityOrder(tensor.shape.length);
       if (withMemory.has(name) || builder.isConstant(tensor)) builder.realise(tensor);

@@ -4,13 +4,11 @@ import { Reduce } from "../../program/types.ts";
 import { addAffine, digitAffine, type Affine } from "../affine.ts";
 import { REDUCTION_DIGIT } from "../expression.ts";
 import type { Lower } from "../nodeContext.ts";
-import { dimensionIndices, identityOrder, type LazyTensor } from "../tensor.ts";
+import { channelsLast } from "../storage.ts";
+import { dimensionIndices, type LazyTensor } from "../tensor.ts";
 import { readAt } from "../views.ts";
 import { broadcast, floatInput } from "./elementwise.ts";
 import { readWindows, windowIndex } from "./window.ts";
-
-/** Dimensions with channels last: [N, C, spatial...] stored as N, spatial..., C. */
-export const channelsLast = (rank: number): number[] => [0, ...identityOrder(rank).slice(2), 1];
 
 /** Conv over any number of spatial dimensions: an exact dot over kernel positions and channels, then the bias. */
 export const conv: Lower = (context) => {
