@@ -1,14 +1,14 @@
 import { erc20Abi, type Address } from "viem";
 import { provisioningAbi } from "./abi/provisioning.ts";
 import { stakeVaultAbi } from "./abi/stakeVault.ts";
-import type { Session } from "./session.ts";
+import type { Reader, Session } from "./session.ts";
 
 /** An account's entries in the vault, in the smallest unit of the stake asset. */
 export type Account = { credit: bigint; staked: bigint; locked: bigint };
 
 /** Reads an account's entries in the vault. */
 export async function accountOf(
-  { publicClient, deployment }: Pick<Session, "publicClient" | "deployment">,
+  { publicClient, deployment }: Pick<Reader, "publicClient" | "deployment">,
   owner: Address,
 ): Promise<Account> {
   const [credit, staked, locked] = await publicClient.readContract({
@@ -35,7 +35,7 @@ export async function stake({ sender, deployment }: Session, amount: bigint): Pr
 
 /** Whether an account's attestation is live: it may stake and claim. */
 export function isLive(
-  { publicClient, deployment }: Pick<Session, "publicClient" | "deployment">,
+  { publicClient, deployment }: Pick<Reader, "publicClient" | "deployment">,
   owner: Address,
 ): Promise<boolean> {
   const { provisioning } = deployment;

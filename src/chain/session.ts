@@ -14,6 +14,9 @@ export type Session = {
   fromBlock: bigint;
 };
 
+/** What reading needs of a session. */
+export type Reader = Pick<Session, "deployment" | "publicClient" | "fromBlock">;
+
 /** What names a session. */
 export type SessionOptions = {
   endpoint: Endpoint;
@@ -44,7 +47,7 @@ export async function openSession({
 export type Snapshot = { history: History; /** The head's time, unix seconds. */ now: bigint };
 
 /** Follows a market: each call brings the history up to the head. */
-export function followMarket({ deployment, publicClient, fromBlock }: Session): () => Promise<Snapshot> {
+export function followMarket({ deployment, publicClient, fromBlock }: Reader): () => Promise<Snapshot> {
   const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
   return async () => {
     const { head } = await store.sync();

@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import { isAddress, type Account } from "viem";
+import { z } from "zod";
+import { openSession, type Session } from "../chain/session.ts";
+import { loadAccount } from "./keys.ts";
+import { envName, flagName } from "./settings.ts";
+
+const address = z.string().refine((text) => isAddress(text), "expected an address, 0x and 40 hexadecimal digits");
+
+/** Settings of every command that talks to a chain. */
+export const chainShape = {
+  /** URLs, comma-separated; reads fall back from one to the next. */
+  rpcUrl: z.string().transform((text) => text.split(",")),
+  chainId: z.coerce.number().int().positive(),
+  market: address.transform((text) => text),
+  fromBlock: z.coerce.bigint().default(0n),
+  keystore: z.string().optional(),
+  logLevel: z.enum(["trace", "debug", "info", "warn", "error"]).default("info"),
+};
+
+/** Flags of the same settings. */
+export function addChainOptions(command: Command): Command {
+  const option = (key: keyof typeof chainShape, value: string, text: string) =>
+    command.option(`${flagName(key)} <${value}>`, `${text} (or ${envName(key)})`);
+  option("rpcUrl", "urls", "node to use; several, comma-separated, for reads to fall back on");
+  option("chainId", "id", "chain that every node must serve");
+  option("market", "address", "the market's contract; the others are read from it");
+  option("fromBlock", "number", "block of the deployment");
+  option("keystore", "file", "keystore V3 file; its password comes from REFUTE_KEYSTORE_PASSWORD or a prompt");
+  option("logLevel", "level", "trace, debug, info, warn or error");
+  return command.option("--config <file>", "JSON file with any of these settings (or REFUTE_CONFIG)");
+}
+
+type ChainSettings = z.output<z.ZodObject<typeof chainShape>>;
+
+/** Connects with the account of the settings. */
+export async function sessionFrom(settings: ChainSettings, account?: Account): Promise<Session> {
+  const { rpcUrl, chainId, market, fromBlock, keystore } = settings;
+  const owner = account ?? (await loadAccount({ keystore }));
+  return openSession({ endpoint: { rpcUrls: rpcUrl }, chainId, market, account: owner, fromBlock });
+}

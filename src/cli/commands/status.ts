@@ -1,0 +1,43 @@
+import { Command } from "commander";
+import { formatUnits, isHex, type Hex } from "viem";
+import { z } from "zod";
+import { connect } from "../../chain/connect.ts";
+import { readDeployment } from "../../chain/deployment.ts";
+import { accountOf, isLive } from "../../chain/ledger.ts";
+import { jobProgress } from "../../sdk/result.ts";
+import { addChainOptions, chainShape } from "../chainSettings.ts";
+import { UsageError } from "../errors.ts";
+import { readSettings } from "../settings.ts";
+
+const shape = { ...chainShape, account: z.string().optional() };
+
+/** `refute status`: the deployment, a job or an account. Reads only: no key is needed. */
+export function statusCommand(): Command {
+  return addChainOptions(new Command("status"))
+    .description("show the deployment, how far a job is, or an account's ledger")
+    .argument("[job]", "id of a job")
+    .option("--account <address>", "an account's credit, stake and attestation")
+    .action(async (job: string | undefined, _options: unknown, command: Command) => {
+      const settings = readSettings(command, shape);
+      const { publicClient } = await connect({ rpcUrls: settings.rpcUrl }, settings.chainId);
+      const deployment = await readDeployment(publicClient, settings.market);
+      const reader = { publicClient, deployment, fromBlock: settings.fromBlock };
+      if (job !== undefined) {
+        if (!isHex(job) || job.length !== 66) throw new UsageError(`${job} is no job id: 0x and 64 hexadecimal digits`);
+        return print(await jobProgress(reader, job));
+      }
+      if (settings.account !== undefined) {
+        const owner = settings.account as Hex;
+        const { credit, staked, locked } = await accountOf(reader, owner);
+        const units = (amount: bigint): string => formatUnits(amount, 18);
+        const live = await isLive(reader, owner);
+        return print({ credit: units(credit), staked: units(staked), locked: units(locked), attestationLive: live });
+      }
+      print(deployment);
+    });
+}
+
+function print(value: object): void {
+  const text = (_key: string, v: unknown): unknown => (typeof v === "bigint" ? v.toString() : v);
+  console.log(JSON.stringify(value, text, 2));
+}

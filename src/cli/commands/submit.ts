@@ -1,0 +1,94 @@
+import { readFile } from "node:fs/promises";
+import { Command } from "commander";
+import { parseUnits } from "viem";
+import { z } from "zod";
+import { deposit, accountOf } from "../../chain/ledger.ts";
+import { programWork } from "../../program/types.ts";
+import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
+import { leastWindow, postJob } from "../../sdk/postJob.ts";
+import { waitForResult } from "../../sdk/result.ts";
+import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
+import { UsageError } from "../errors.ts";
+import { loadProgram } from "../models.ts";
+import { readSettings } from "../settings.ts";
+import { stopSignal } from "../stop.ts";
+import { modelOptions } from "./compile.ts";
+
+const settingsShape = {
+  ...chainShape,
+  fee: z.coerce.string(),
+  window: z.coerce.number().int().positive().optional(),
+  claimSeconds: z.coerce.number().int().positive().default(1_800),
+  deadlineSeconds: z.coerce.number().int().positive().default(86_400),
+  input: z.array(z.string()).default([]),
+  shape: z.record(z.array(z.number())).default({}),
+  uint8: z.array(z.custom<ImagePreprocessing>()).default([]),
+  wait: z.boolean().default(false),
+};
+
+/** `refute submit`: post a job, and if asked wait for its result. */
+export function submitCommand(): Command {
+  return modelOptions(addChainOptions(new Command("submit")))
+    .description("post a job: run this model on these inputs")
+    .argument("<model>", "ONNX file")
+    .option("--input <name=file>", "bytes of an input, little-endian; repeat for more", append, [])
+    .option("--fee <amount>", "fee, in whole units of the stake asset (or REFUTE_FEE)")
+    .option("--window <seconds>", "in which watchers may dispute; default: the shortest allowed")
+    .option("--claim-seconds <n>", "that a worker has to compute")
+    .option("--deadline-seconds <n>", "from now, by which a submission must be due")
+    .option("--wait", "wait until the result is final, and print the outputs")
+    .action(async (path: string, _options: unknown, command: Command) => {
+      const settings = readSettings(command, settingsShape);
+      const program = loadProgram({ path, shapes: settings.shape, uint8: settings.uint8 });
+      const inputs = await readInputs(
+        program.model.inputs.map(({ name }) => name),
+        settings.input,
+      );
+      const session = await sessionFrom(settings);
+      const fee = parseUnits(settings.fee, 18);
+      const { credit } = await accountOf(session, session.sender.address);
+      if (credit < fee) await deposit(session, fee - credit);
+      const { timestamp } = await session.publicClient.getBlock();
+      const { jobId } = await postJob(session, program, inputs, {
+        fee,
+        window: settings.window ?? leastWindow(session, programWork(program.model.program.steps)),
+        claimSeconds: settings.claimSeconds,
+        deadline: timestamp + BigInt(settings.deadlineSeconds),
+      });
+      console.log(`job ${jobId}`);
+      if (!settings.wait) return;
+      const signal = stopSignal(() => console.error("stopped waiting; the job goes on"));
+      const { worker, outputs } = await waitForResult(session, jobId, { signal });
+      console.log(`finalised, by ${worker}`);
+      for (const [output, bytes] of outputs) {
+        console.log(`${program.model.outputs[output]!.name} 0x${Buffer.from(bytes).toString("hex")}`);
+      }
+    });
+}
+
+const append = (text: string, all: readonly string[]): string[] => [...all, text];
+
+async function readInputs(names: readonly string[], given: readonly string[]): Promise<Uint8Array[]> {
+  const files = new Map(
+    given.map((text) => {
+      const at = text.indexOf("=");
+      if (at < 1) throw new UsageError(`--input ${text}: expected NAME=FILE`);
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+  const unknown = [...files.keys()].filter((name) => !names.includes(name));
+  if (unknown.length > 0) {
+    throw new UsageError(`the model has no input ${unknown.join(", ")}; its inputs are ${names.join(", ")}`);
+  }
+  return Promise.all(
+    names.map(async (name) => {
+      const file = files.get(name);
+      if (file === undefined) throw new UsageError(`input ${name} is missing: give --input ${name}=FILE`);
+      return new Uint8Array(
+        await readFile(file).catch((cause: unknown) => {
+          throw new UsageError(`cannot read ${file}: ${(cause as Error).message}`, { cause });
+        }),
+      );
+    }),
+  );
+}

@@ -1,0 +1,29 @@
+import { Command, CommanderError } from "commander";
+import { RefuteError } from "../errors.ts";
+import { compileCommand } from "./commands/compile.ts";
+import { statusCommand } from "./commands/status.ts";
+import { submitCommand } from "./commands/submit.ts";
+import { watcherCommand } from "./commands/watcher.ts";
+import { workerCommand } from "./commands/worker.ts";
+
+/** Runs the command line. @returns The exit status: 0, or 1 with one clear line on stderr. */
+export async function run(args: readonly string[]): Promise<number> {
+  const program = new Command("refute")
+    .description("Refutable ML inference: serve, watch, buy")
+    .addCommand(workerCommand())
+    .addCommand(watcherCommand())
+    .addCommand(submitCommand())
+    .addCommand(statusCommand())
+    .addCommand(compileCommand())
+    .showHelpAfterError("(--help shows all options)");
+  for (const command of [program, ...program.commands]) command.exitOverride();
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    if (!(error instanceof RefuteError)) throw error;
+    console.error(`refute: ${error.message} [${error.code}]`);
+    return 1;
+  }
+}
