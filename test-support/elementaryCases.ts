@@ -1,12 +1,13 @@
 /** Inputs on which elementary functions are hardest to round, or whose results lie at an edge; -0, NaNs and other edges come with them. */
 import { canonicalWord, DType, type Word } from "../src/numerics/dtype.ts";
 import { toNumber } from "../src/numerics/float32.ts";
+import { Op, OPERATIONS, type OpName } from "../src/program/operations.ts";
 import { EDGE_BITS, Prng } from "./float32Words.ts";
 
 export type OperandPair = readonly [Word, Word];
 
 /**
- * For 26 univariate functions, among them exp, log, tanh, sigmoid and erf, the float32 whose result is closest to a rounding boundary (from
+ * For 26 univariate functions, among them all those here, the float32 whose result is closest to a rounding boundary (from
  * exhaustive searches over all 2^32); every function here is tried on all of them.
  */
 const HARDEST = [
@@ -62,6 +63,27 @@ const TURNS = [
   0x43000000,
   0xc2ffffff,
   0xc3000000,
+  0x3e800000,
+  0xc18aa123,
+  0x42b20000, // expm1: 1/4, -1, overflow
+  0xbf800000,
+  0x4b800000,
+  0x7d000000, // log1p: -1, 1 + x inexact in float32, 1 dropped
+  0x3f490fdb,
+  0x3fc90fdb,
+  0x4016cbe4,
+  0x40490fdb,
+  0x4096cbe4,
+  0x40c90fdb,
+  0x43c90fdb,
+  0x6f79be45, // sin, cos, tan: multiples of pi/4, the float32 closest to a multiple of pi/2
+  0x3ecccccd,
+  0x3f000000,
+  0x40200000, // asin, acos, atan: 2/5, 1/2, 5/2
+  0x42b2d4fc,
+  0x42b40000, // sinh, cosh: overflow
+  0x40000000,
+  0x5f000000, // asinh, acosh
 ];
 
 /** Worst cases and range edges out of the list that the CORE-MATH project publishes for powf. */
@@ -180,7 +202,10 @@ function around(words: readonly number[], count: number): number[] {
 const word = (bits: number): Word => canonicalWord(BigInt(bits), DType.float32);
 const float32Bits = (value: number): number => new Uint32Array(new Float32Array([value]).buffer)[0]!;
 
-/** Hard operands of exp, log, tanh, sigmoid and erf. */
+/** The functions of one operand. */
+export const UNIVARIATE: readonly OpName[] = OPERATIONS.filter((name) => Op[name] >= Op.exp);
+
+/** Hard operands of the functions of one operand. */
 export function hardOperands(): Word[] {
   // sigmoid is 1/2 + x/4 - x^3/48: x/4 half-way between two neighbours of 1/2 and then far beyond.
   const sigmoidMidpoints = Array.from({ length: 64 }, (_, i) => float32Bits((2 * i + 1) * 2 ** -24));

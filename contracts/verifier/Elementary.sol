@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {Acos} from "./elementary/Acos.sol";
+import {Acosh} from "./elementary/Acosh.sol";
+import {Asin} from "./elementary/Asin.sol";
+import {Asinh} from "./elementary/Asinh.sol";
+import {Atan} from "./elementary/Atan.sol";
+import {Atanh} from "./elementary/Atanh.sol";
+import {Cos} from "./elementary/Cos.sol";
+import {Cosh} from "./elementary/Cosh.sol";
 import {Erf} from "./elementary/Erf.sol";
 import {Exp} from "./elementary/Exp.sol";
+import {Expm1} from "./elementary/Expm1.sol";
 import {Log} from "./elementary/Log.sol";
+import {Log1p} from "./elementary/Log1p.sol";
 import {Pow} from "./elementary/Pow.sol";
 import {Sigmoid} from "./elementary/Sigmoid.sol";
+import {Sin} from "./elementary/Sin.sol";
+import {Sinh} from "./elementary/Sinh.sol";
+import {Tan} from "./elementary/Tan.sol";
 import {Tanh} from "./elementary/Tanh.sol";
 import {IElementary} from "./IElementary.sol";
 
@@ -19,6 +32,19 @@ contract Elementary is IElementary {
     uint256 private constant TANH = 0x52;
     uint256 private constant SIGMOID = 0x53;
     uint256 private constant ERF = 0x54;
+    uint256 private constant EXPM1 = 0x55;
+    uint256 private constant LOG1P = 0x56;
+    uint256 private constant SIN = 0x57;
+    uint256 private constant COS = 0x58;
+    uint256 private constant TAN = 0x59;
+    uint256 private constant ASIN = 0x5a;
+    uint256 private constant ACOS = 0x5b;
+    uint256 private constant ATAN = 0x5c;
+    uint256 private constant SINH = 0x5d;
+    uint256 private constant COSH = 0x5e;
+    uint256 private constant ASINH = 0x5f;
+    uint256 private constant ACOSH = 0x60;
+    uint256 private constant ATANH = 0x61;
 
     /// @inheritdoc IElementary
     function evaluate(uint256 opcode, uint256 a, uint256 b) external pure returns (uint256 word) {
@@ -30,6 +56,19 @@ contract Elementary is IElementary {
         if (opcode == SIGMOID) return Sigmoid.sigmoid(a);
         if (opcode == ERF) return Erf.erf(a);
         if (opcode == POW) return Pow.pow(a, b);
+        if (opcode == EXPM1) return Expm1.expm1(a);
+        if (opcode == LOG1P) return Log1p.log1p(a);
+        if (opcode == SIN) return Sin.sin(a);
+        if (opcode == COS) return Cos.cos(a);
+        if (opcode == TAN) return Tan.tan(a);
+        if (opcode == ASIN) return Asin.asin(a);
+        if (opcode == ACOS) return Acos.acos(a);
+        if (opcode == ATAN) return Atan.atan(a);
+        if (opcode == SINH) return Sinh.sinh(a);
+        if (opcode == COSH) return Cosh.cosh(a);
+        if (opcode == ASINH) return Asinh.asinh(a);
+        if (opcode == ACOSH) return Acosh.acosh(a);
+        if (opcode == ATANH) return Atanh.atanh(a);
         revert UnknownFunction(opcode);
     }
 }

@@ -188,9 +188,10 @@ library Float32 {
         }
     }
 
-    /// @dev Largest integer whose square is at most `value`, for 0 < value < 2^254. Newton's steps fall until they have arrived.
-    function integerSqrt(uint256 value) private pure returns (uint256 root) {
+    /// @dev Largest integer whose square is at most `value`, for value < 2^254. Newton's steps fall until they have arrived.
+    function integerSqrt(uint256 value) internal pure returns (uint256 root) {
         unchecked {
+            if (value == 0) return 0;
             uint256 next = 1 << ((257 - leadingZeros(value)) >> 1); // above the root
             do {
                 root = next;

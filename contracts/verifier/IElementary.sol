@@ -10,7 +10,7 @@ interface IElementary {
     /// @notice The value of a function, rounded once to nearest even: src/numerics/elementary is the definition.
     /// @dev Total: returns a value for every pair of bit patterns (their upper 224 bits are ignored; -0 is read as +0 and any NaN as 0x7fc00000),
     /// within 12,000 gas. Reverts only with UnknownFunction.
-    /// @param opcode The operation (docs/program.md): exp 0x50, log 0x51, tanh 0x52, sigmoid 0x53, erf 0x54, pow 0x18.
+    /// @param opcode The operation (docs/program.md): pow 0x18, or one of 0x50 (exp) to 0x61 (atanh).
     /// @param a The first operand, a float32's 32 bits.
     /// @param b The second operand (pow's exponent); ignored by the others.
     /// @return word The result, a float32's 32 bits; never -0, and no NaN but 0x7fc00000.

@@ -36,13 +36,13 @@ library Signature {
     uint256 internal constant IS_NAN = 0x44;
     uint256 internal constant IS_INF = 0x45;
     uint256 internal constant EXP = 0x50;
-    uint256 internal constant ERF = 0x54;
 
     /// @dev A signature is one byte: arity (bits 0-1), accepted types (bit 2 float, 3 integer, 4 bool), bool result (bit 5).
     /// No accepted type: no such operation. Byte k of TABLE_n is operation 32 n + k.
     uint256 private constant TABLE_0 = 0x081f1d000000000000000000000000000e0e0e0e0a0e0e0e0600000000000000;
     uint256 private constant TABLE_1 = 0x0d0d0d00000000003e2e2e00000000001a1a1a190a0a00000000000000000000;
-    uint256 private constant TABLE_2 = 0x0505050525250000000000000000000005050505050000000000000000000000;
+    uint256 private constant TABLE_2 = 0x0505050525250000000000000000000005050505050505050505050505050505;
+    uint256 private constant TABLE_3 = 0x0505000000000000000000000000000000000000000000000000000000000000;
 
     /// @notice The signature of an operation code; one that accepts no type if there is no such operation.
     function lookup(uint256 operation) internal pure returns (uint256 signature) {
@@ -53,7 +53,9 @@ library Signature {
                     ? TABLE_1
                     : operation < 0x60
                         ? TABLE_2
-                        : 0;
+                        : operation < 0x80
+                            ? TABLE_3
+                            : 0;
         assembly ("memory-safe") {
             signature := byte(and(operation, 0x1f), table)
         }

@@ -1,5 +1,5 @@
 import { canonicalWord, DType, type Word } from "./dtype.ts";
-import { roundToFloat32 } from "./round.ts";
+import { bitLength, roundToFloat32 } from "./round.ts";
 
 /**
  * float32 primitives on words (the 32 bits as a bigint): the exact real result, rounded once. Every function is total,
@@ -106,13 +106,14 @@ export function fmod(a: Word, b: Word): Word {
 }
 
 /** Largest integer whose square is at most `value`. */
-function integerSqrt(value: bigint): bigint {
-  let root = value;
-  let next = (value + 1n) / 2n;
-  while (next < root) {
+export function integerSqrt(value: bigint): bigint {
+  if (value === 0n) return 0n;
+  let root: bigint;
+  let next = 1n << BigInt((bitLength(value) + 1) >> 1); // above the root: Newton's steps fall until they have arrived
+  do {
     root = next;
-    next = (root + value / root) / 2n;
-  }
+    next = (root + value / root) >> 1n;
+  } while (next < root);
   return root;
 }
 

@@ -1,10 +1,23 @@
 import { cast } from "../numerics/cast.ts";
 import { isFloat, type DType as DTypeCode, type Word } from "../numerics/dtype.ts";
+import { acos } from "../numerics/elementary/acos.ts";
+import { acosh } from "../numerics/elementary/acosh.ts";
+import { asin } from "../numerics/elementary/asin.ts";
+import { asinh } from "../numerics/elementary/asinh.ts";
+import { atan } from "../numerics/elementary/atan.ts";
+import { atanh } from "../numerics/elementary/atanh.ts";
+import { cos } from "../numerics/elementary/cos.ts";
+import { cosh } from "../numerics/elementary/cosh.ts";
 import { erf } from "../numerics/elementary/erf.ts";
 import { exp } from "../numerics/elementary/exp.ts";
+import { expm1 } from "../numerics/elementary/expm1.ts";
 import { log } from "../numerics/elementary/log.ts";
+import { log1p } from "../numerics/elementary/log1p.ts";
 import { pow } from "../numerics/elementary/pow.ts";
 import { sigmoid } from "../numerics/elementary/sigmoid.ts";
+import { sin } from "../numerics/elementary/sin.ts";
+import { sinh } from "../numerics/elementary/sinh.ts";
+import { tan } from "../numerics/elementary/tan.ts";
 import { tanh } from "../numerics/elementary/tanh.ts";
 import * as float32 from "../numerics/float32.ts";
 import * as integer from "../numerics/integer.ts";
@@ -42,6 +55,19 @@ const FLOAT: Partial<Record<OpName, FloatOp>> = {
   tanh,
   sigmoid,
   erf,
+  expm1,
+  log1p,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  asinh,
+  acosh,
+  atanh,
 };
 
 const INTEGER: Partial<Record<OpName, IntegerOp>> = {

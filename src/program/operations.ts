@@ -37,6 +37,19 @@ export const Op = {
   tanh: 0x52,
   sigmoid: 0x53,
   erf: 0x54,
+  expm1: 0x55,
+  log1p: 0x56,
+  sin: 0x57,
+  cos: 0x58,
+  tan: 0x59,
+  asin: 0x5a,
+  acos: 0x5b,
+  atan: 0x5c,
+  sinh: 0x5d,
+  cosh: 0x5e,
+  asinh: 0x5f,
+  acosh: 0x60,
+  atanh: 0x61,
 } as const;
 
 export type OpName = keyof typeof Op;
@@ -85,6 +98,19 @@ const TABLE: readonly (readonly [OpName, Signature["arity"], Signature["accepts"
   ["tanh", 1, isFloat],
   ["sigmoid", 1, isFloat],
   ["erf", 1, isFloat],
+  ["expm1", 1, isFloat],
+  ["log1p", 1, isFloat],
+  ["sin", 1, isFloat],
+  ["cos", 1, isFloat],
+  ["tan", 1, isFloat],
+  ["asin", 1, isFloat],
+  ["acos", 1, isFloat],
+  ["atan", 1, isFloat],
+  ["sinh", 1, isFloat],
+  ["cosh", 1, isFloat],
+  ["asinh", 1, isFloat],
+  ["acosh", 1, isFloat],
+  ["atanh", 1, isFloat],
 ];
 
 const SIGNATURES = new Map<number, Signature>(

@@ -41,6 +41,19 @@ static int compute(uint32_t operation) {
     case 0x52: return mpfr_tanh(result, a, MPFR_RNDN);
     case 0x53: return sigmoid();
     case 0x54: return mpfr_erf(result, a, MPFR_RNDN);
+    case 0x55: return mpfr_expm1(result, a, MPFR_RNDN);
+    case 0x56: return mpfr_log1p(result, a, MPFR_RNDN);
+    case 0x57: return mpfr_sin(result, a, MPFR_RNDN);
+    case 0x58: return mpfr_cos(result, a, MPFR_RNDN);
+    case 0x59: return mpfr_tan(result, a, MPFR_RNDN);
+    case 0x5a: return mpfr_asin(result, a, MPFR_RNDN);
+    case 0x5b: return mpfr_acos(result, a, MPFR_RNDN);
+    case 0x5c: return mpfr_atan(result, a, MPFR_RNDN);
+    case 0x5d: return mpfr_sinh(result, a, MPFR_RNDN);
+    case 0x5e: return mpfr_cosh(result, a, MPFR_RNDN);
+    case 0x5f: return mpfr_asinh(result, a, MPFR_RNDN);
+    case 0x60: return mpfr_acosh(result, a, MPFR_RNDN);
+    case 0x61: return mpfr_atanh(result, a, MPFR_RNDN);
     default: mpfr_set_nan(result); return 0;
     }
 }

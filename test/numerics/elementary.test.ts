@@ -1,18 +1,33 @@
 import { expect } from "chai";
 import { canonicalWord, DType, type Word } from "../../src/numerics/dtype.ts";
 import * as float32 from "../../src/numerics/float32.ts";
+import { acos } from "../../src/numerics/elementary/acos.ts";
+import { acosh } from "../../src/numerics/elementary/acosh.ts";
+import { asin } from "../../src/numerics/elementary/asin.ts";
+import { asinh } from "../../src/numerics/elementary/asinh.ts";
+import { atan } from "../../src/numerics/elementary/atan.ts";
+import { atanh } from "../../src/numerics/elementary/atanh.ts";
+import { cos } from "../../src/numerics/elementary/cos.ts";
+import { cosh } from "../../src/numerics/elementary/cosh.ts";
 import { erf } from "../../src/numerics/elementary/erf.ts";
 import { exp } from "../../src/numerics/elementary/exp.ts";
+import { expm1 } from "../../src/numerics/elementary/expm1.ts";
 import { log } from "../../src/numerics/elementary/log.ts";
+import { log1p } from "../../src/numerics/elementary/log1p.ts";
 import { pow } from "../../src/numerics/elementary/pow.ts";
 import { sigmoid } from "../../src/numerics/elementary/sigmoid.ts";
+import { sin } from "../../src/numerics/elementary/sin.ts";
+import { sinh } from "../../src/numerics/elementary/sinh.ts";
+import { tan } from "../../src/numerics/elementary/tan.ts";
 import { tanh } from "../../src/numerics/elementary/tanh.ts";
+import { applyOperation } from "../../src/program/expression.ts";
 import { Op } from "../../src/program/operations.ts";
 import {
   balancedPowers,
   hardOperands,
   hardPowPairs,
   ordinaryOperands,
+  UNIVARIATE,
   type OperandPair,
 } from "../../test-support/elementaryCases.ts";
 import { float32WordPairs } from "../../test-support/float32Words.ts";
@@ -20,7 +35,6 @@ import { buildMpfrOracle, type MpfrOracle } from "../../test-support/mpfr/oracle
 
 type Primitive = (a: Word, b: Word) => Word;
 
-const UNIVARIATE = { exp, log, tanh, sigmoid, erf } as const;
 const RANDOM_INPUTS = 40_000;
 const ARITHMETIC_INPUTS = 100_000;
 
@@ -53,8 +67,9 @@ describe("elementary functions", () => {
       });
     };
 
-    for (const [name, primitive] of Object.entries(UNIVARIATE)) {
-      const op = Op[name as keyof typeof UNIVARIATE];
+    for (const name of UNIVARIATE) {
+      const op = Op[name];
+      const primitive: Primitive = (a) => applyOperation(op, DType.float32, a, 0n, 0n);
       it(`${name}_randomAndHardInputs_areCorrectlyRounded`, () => {
         expectCorrectlyRounded(
           op,
@@ -95,6 +110,30 @@ describe("elementary functions", () => {
     expect([tanh(0n), tanh(INF), tanh(NEG_INFINITY), tanh(NAN)]).to.deep.equal([0n, ONE, NEG_ONE, NAN]);
     expect([sigmoid(0n), sigmoid(INF), sigmoid(NEG_INFINITY), sigmoid(NAN)]).to.deep.equal([word(0.5), ONE, 0n, NAN]);
     expect([erf(0n), erf(INF), erf(NEG_INFINITY), erf(NAN)]).to.deep.equal([0n, ONE, NEG_ONE, NAN]);
+    expect([expm1(0n), expm1(INF), expm1(NEG_INFINITY), expm1(NAN)]).to.deep.equal([0n, INF, NEG_ONE, NAN]);
+    expect([log1p(0n), log1p(NEG_ONE), log1p(INF)]).to.deep.equal([0n, NEG_INFINITY, INF]);
+    expect([log1p(word(-1.5)), log1p(NEG_INFINITY), log1p(NAN)]).to.deep.equal([NAN, NAN, NAN]);
+  });
+
+  it("specialValues_trigonometric_followC99", () => {
+    const [quarter, half] = [word(Math.PI / 2), word(Math.PI)];
+    for (const f of [sin, cos, tan]) expect([f(INF), f(NEG_INFINITY), f(NAN)]).to.deep.equal([NAN, NAN, NAN]);
+    expect([sin(0n), cos(0n), tan(0n)]).to.deep.equal([0n, ONE, 0n]);
+    for (const f of [asin, acos])
+      for (const x of [word(1.0000001), word(-1.0000001), INF, NEG_INFINITY, NAN]) expect(f(x)).to.equal(NAN);
+    expect([asin(0n), asin(ONE), asin(NEG_ONE)]).to.deep.equal([0n, quarter, word(-Math.PI / 2)]);
+    expect([acos(0n), acos(ONE), acos(NEG_ONE)]).to.deep.equal([quarter, 0n, half]);
+    expect([atan(0n), atan(INF), atan(NEG_INFINITY), atan(NAN)]).to.deep.equal([0n, quarter, word(-Math.PI / 2), NAN]);
+  });
+
+  it("specialValues_hyperbolic_followC99", () => {
+    expect([sinh(0n), sinh(INF), sinh(NEG_INFINITY), sinh(NAN)]).to.deep.equal([0n, INF, NEG_INFINITY, NAN]);
+    expect([cosh(0n), cosh(INF), cosh(NEG_INFINITY), cosh(NAN)]).to.deep.equal([ONE, INF, INF, NAN]);
+    expect([asinh(0n), asinh(INF), asinh(NEG_INFINITY), asinh(NAN)]).to.deep.equal([0n, INF, NEG_INFINITY, NAN]);
+    expect([acosh(ONE), acosh(INF)]).to.deep.equal([0n, INF]);
+    for (const x of [0n, word(0.9999999), NEG_ONE, NEG_INFINITY, NAN]) expect(acosh(x)).to.equal(NAN);
+    expect([atanh(0n), atanh(ONE), atanh(NEG_ONE)]).to.deep.equal([0n, INF, NEG_INFINITY]);
+    for (const x of [word(1.0000001), word(-2), INF, NEG_INFINITY, NAN]) expect(atanh(x)).to.equal(NAN);
   });
 
   it("pow_specialValues_followC99", () => {

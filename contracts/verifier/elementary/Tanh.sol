@@ -8,7 +8,6 @@ import {Fixed} from "./Fixed.sol";
 
 /// @title The hyperbolic tangent on float32. Mirrors src/numerics/elementary/tanh.ts.
 library Tanh {
-    uint256 private constant BITS_OF_2_TO_MINUS_12 = 0x39800000;
     uint256 private constant BITS_OF_16 = 0x41800000;
 
     /// @dev The hyperbolic tangent, correctly rounded, for a float32 word x below 2^32.
@@ -16,7 +15,7 @@ library Tanh {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude > Float32.INFINITY) return Float32.NAN;
-            if (magnitude < BITS_OF_2_TO_MINUS_12) return magnitude == 0 ? 0 : x;
+            if (magnitude < Fixed.BITS_OF_2_TO_MINUS_12) return magnitude == 0 ? 0 : x;
             (bool negative, uint256 mantissa, int256 exponent) = Float32.decode(x);
             if (magnitude >= BITS_OF_16) return negative ? Float32.NEG_ONE : Float32.ONE;
             (mantissa, exponent) = ExpCore.expFixed(-int256(Fixed.toFixed(mantissa, exponent + 1)));

@@ -48,6 +48,19 @@ const FLOAT: Partial<Record<OpName, (a: string, b: string) => string>> = {
   tanh: (a) => `h.tanh(${a})`,
   sigmoid: (a) => `h.sigmoid(${a})`,
   erf: (a) => `h.erf(${a})`,
+  expm1: (a) => `h.expm1(${a})`,
+  log1p: (a) => `h.log1p(${a})`,
+  sin: (a) => `h.sin(${a})`,
+  cos: (a) => `h.cos(${a})`,
+  tan: (a) => `h.tan(${a})`,
+  asin: (a) => `h.asin(${a})`,
+  acos: (a) => `h.acos(${a})`,
+  atan: (a) => `h.atan(${a})`,
+  sinh: (a) => `h.sinh(${a})`,
+  cosh: (a) => `h.cosh(${a})`,
+  asinh: (a) => `h.asinh(${a})`,
+  acosh: (a) => `h.acosh(${a})`,
+  atanh: (a) => `h.atanh(${a})`,
 };
 
 const COMPARISON: Partial<Record<OpName, string>> = { eq: "===", lt: "<", le: "<=" };

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {Float32} from "../Float32.sol";
+import {Enclosure} from "./Enclosure.sol";
+import {Fixed} from "./Fixed.sol";
+import {TrigCore} from "./TrigCore.sol";
+
+/// @title The sine on float32. Mirrors src/numerics/elementary/sin.ts.
+library Sin {
+    /// @dev The sine, correctly rounded, for a float32 word x below 2^32.
+    function sin(uint256 x) internal pure returns (uint256) {
+        unchecked {
+            uint256 magnitude = x & 0x7fffffff;
+            if (magnitude >= Float32.INFINITY) return Float32.NAN;
+            if (magnitude < Fixed.BITS_OF_2_TO_MINUS_12) return magnitude == 0 ? 0 : x;
+            (bool negative, uint256 mantissa, int256 exponent) = Float32.decode(x);
+            bool below;
+            (below, mantissa, exponent) = TrigCore.sinShifted(mantissa, exponent, 0);
+            return Enclosure.roundEnclosure(negative != below, mantissa, exponent);
+        }
+    }
+}
