@@ -97,7 +97,7 @@ contract DisputeGame is IDisputeGame {
         ClaimGames storage g = _alive(claimId);
         g.open += 1;
         g.dues += uint256(s.spent).toUint112();
-        _store(gameId, claimId, s, Move.Open, "");
+        _store(gameId, claimId, s, Move.Open, msg.data[:0]);
         market.gameOpened(claimId, msg.sender, bond);
     }
 
@@ -130,7 +130,7 @@ contract DisputeGame is IDisputeGame {
         uint256 gas = GasSchedule.PICK + (s.level == before ? 0 : GasSchedule.PICK_SEAM);
         uint256 price = _spend(s, gas);
         g.dues += price.toUint112();
-        _store(gameId, claimId, s, Move.Pick, "");
+        _store(gameId, claimId, s, Move.Pick, msg.data[:0]);
     }
 
     /// @inheritdoc IDisputeGame
@@ -358,7 +358,7 @@ contract DisputeGame is IDisputeGame {
         if (paid != 0) market.pay(to, paid);
     }
 
-    function _store(bytes32 gameId, bytes32 claimId, GameState memory s, Move move, bytes memory data) private {
+    function _store(bytes32 gameId, bytes32 claimId, GameState memory s, Move move, bytes calldata data) private {
         stateHash[gameId] = _hash(s);
         emit Moved(gameId, claimId, move, s, data);
     }
@@ -367,7 +367,10 @@ contract DisputeGame is IDisputeGame {
         return JobIds.claimId(s.jobId, s.worker, s.traceRoot);
     }
 
-    function _hash(GameState memory s) private pure returns (bytes32) {
-        return keccak256(abi.encode(s));
+    /// @dev keccak256(abi.encode(s)): the state's 21 words lie in memory as they are encoded.
+    function _hash(GameState memory s) private pure returns (bytes32 hash) {
+        assembly ("memory-safe") {
+            hash := keccak256(s, 672)
+        }
     }
 }

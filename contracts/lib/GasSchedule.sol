@@ -4,14 +4,14 @@ pragma solidity ^0.8.28;
 /// @title What moves are worth in gas. A worker's moves are paid from the challenger's bond, a challenger's own ones from the collateral of a claim that dies.
 /// @dev Close above what the transactions measure (test/contracts/gas.test.ts): less would starve the honest, more would pay for sham games.
 library GasSchedule {
-    uint256 internal constant OPEN = 115_000;
-    uint256 internal constant PICK = 52_000;
-    uint256 internal constant PICK_SEAM = 12_000;
+    uint256 internal constant OPEN = 113_000;
+    uint256 internal constant PICK = 60_500;
+    uint256 internal constant PICK_SEAM = 10_500;
     uint256 internal constant CHUNK = 66_000;
-    uint256 internal constant EXPAND = 58_000;
-    uint256 internal constant REVEAL = 42_000;
-    uint256 internal constant CHILD = 1_250;
-    uint256 internal constant CLOSE = 70_000;
+    uint256 internal constant EXPAND = 57_500;
+    uint256 internal constant REVEAL = 56_000;
+    uint256 internal constant CHILD = 900;
+    uint256 internal constant CLOSE = 85_000;
     /// @dev What a step proof costs beside the estimate in the header.
     uint256 internal constant PROVE_MARGIN = 200_000;
     /// @dev Levels that the largest games are assumed to have: 12 of checkpoints, 12 of steps, 20 of chunks.

@@ -32,11 +32,11 @@ export const refuteModule = buildModule("Refute", (m) => {
     maxWork: m.getParameter("maxWork", 1_000_000_000_000n),
     arityBits: m.getParameter("arityBits", 4),
     maxStepGas: m.getParameter("maxStepGas", 12_000_000),
-    // The worst game costs a worker 834,000 gas by the schedule.
-    bondGas: m.getParameter("bondGas", 900_000),
+    // The worst game costs a worker 926,900 gas by the schedule.
+    bondGas: m.getParameter("bondGas", 1_000_000),
     priceCap: m.getParameter("priceCap", 50n * GWEI),
     bounty: m.getParameter("bounty", ETHER / 50n),
-    // 20 bounties and twice the worst game of a challenger: 0.4 + 2 * (0.9 M + 12.9 M) * 50 gwei = 1.78.
+    // 20 bounties and twice the worst game of a challenger: 0.4 + 2 * (1.0 M + 13.0 M) * 50 gwei = 1.8.
     collateral: m.getParameter("collateral", (18n * ETHER) / 10n),
     penaltyBps: m.getParameter("penaltyBps", 500),
     sink: m.getParameter("sink", "0x000000000000000000000000000000000000dEaD"),

@@ -1,0 +1,262 @@
+import { expect } from "chai";
+import { ClaimStatus } from "../../src/chain/types.ts";
+import type { Trace } from "../../src/trace/trace.ts";
+import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
+import { honestTrace, lyingTrace, toyProgram } from "../../test-support/protocol/toyProgram.ts";
+import { useWorld } from "../../test-support/protocol/useWorld.ts";
+import {
+  claimId,
+  createWorld,
+  creditOf,
+  ETHER,
+  gasOf,
+  jobId,
+  SINK,
+  submitted,
+  type Actor,
+  type World,
+} from "../../test-support/protocol/world.ts";
+
+const GWEI = 10n ** 9n;
+const toy = toyProgram(300, [3, 1, 5]);
+
+/** Sum of all that the vault owes the named accounts, and what the market holds. */
+async function owed({ vault, worker, watcher, requester, mallory }: World): Promise<bigint> {
+  let sum = await vault.read.custody();
+  for (const address of [...[worker, watcher, requester, mallory].map((a) => a.account.address), SINK] as const) {
+    const [credit, staked, , withdrawing] = await vault.read.accountOf([address]);
+    sum += credit + staked + withdrawing;
+  }
+  return sum;
+}
+
+const game = (world: World, trace: Trace, claim: GameDriver["claim"], by?: Actor) =>
+  new GameDriver(world, toy, trace, claim, by);
+const collect = ({ game: contract, ...world }: World, { job, worker, traceRoot }: GameDriver["claim"]) =>
+  contract.write.collect([jobId({ game: contract, ...world }, job), worker, traceRoot]);
+const setBaseFee = ({ networkHelpers }: World, fee: bigint) => networkHelpers.setNextBlockBaseFeePerGas(fee);
+
+describe("DisputeGame: money", () => {
+  const world = useWorld();
+  const revert = (sent: Promise<unknown>, name: string): Promise<void> =>
+    world().viem.assertions.revertWithCustomError(sent, world().game, name as never);
+  const sinkCredit = async () => (await world().vault.read.accountOf([SINK]))[0];
+  const solvent = async () =>
+    expect(await owed(world())).to.equal(await world().token.read.balanceOf([world().vault.address]));
+
+  it("winner_getsBondOwnGasAndBounty_restToTheSink", async () => {
+    const { watcher, vault, worker, parameters } = world();
+    const trace = lyingTrace(toy, 6, 299);
+    const claim = await submitted(world(), toy, trace.root);
+    const g = game(world(), trace, claim);
+    await (await g.descend(2, 6, 299)).prove(299);
+    const gain = (await creditOf(world(), watcher)) - 20n * ETHER;
+    expect(gain > parameters.bounty && gain < parameters.bounty + ETHER / 100n, String(gain)).to.equal(true);
+    expect((await vault.read.accountOf([worker.account.address]))[1]).to.equal(10n * ETHER - parameters.collateral);
+    expect((await sinkCredit()) > (parameters.collateral * 95n) / 100n).to.equal(true);
+    await collect(world(), claim);
+    // Nothing is left behind but the fee of the job, which is open again.
+    expect(await vault.read.custody()).to.equal(ETHER);
+    await solvent();
+  });
+
+  it("workersMoves_arePaidFromTheBondAtOnce_evenIfTheClaimDies", async () => {
+    const { worker, watcher, game: contract, bond } = world();
+    const trace = lyingTrace(toy, 6, 299);
+    const claim = await submitted(world(), toy, trace.root);
+    const g = await game(world(), trace, claim).open();
+    await setBaseFee(world(), 20n * GWEI);
+    await g.reveal();
+    const [, , , earned] = await contract.read.claimGames([claimId(world(), claim)]);
+    // Two levels: four children, at 5/4 of the base fee.
+    expect(earned).to.equal((56_000n + 900n * 4n) * 25n * GWEI);
+    expect(g.state.bond).to.equal(bond - earned);
+    await collect(world(), claim);
+    expect(await creditOf(world(), worker)).to.equal(10n * ETHER + earned);
+    await revert(collect(world(), claim), "NothingEarned");
+    await g.concede(worker);
+    // The bond comes back whole, what was drawn from it included.
+    expect((await creditOf(world(), watcher)) > 20n * ETHER + world().parameters.bounty).to.equal(true);
+    await solvent();
+  });
+
+  it("price_isCapped", async () => {
+    const trace = honestTrace(toy);
+    const claim = await submitted(world(), toy, trace.root);
+    const g = await game(world(), trace, claim).open();
+    await world().networkHelpers.setBalance(world().worker.account.address, 10_000n * ETHER);
+    await setBaseFee(world(), 500n * GWEI);
+    await g.reveal();
+    expect(world().bond - g.state.bond).to.equal((56_000n + 900n * 4n) * 50n * GWEI);
+  });
+
+  it("losingChallenger_paysTheWorkerItsBond", async () => {
+    const { worker, watcher, bond } = world();
+    const trace = honestTrace(toy);
+    const claim = await submitted(world(), toy, trace.root);
+    const g = game(world(), trace, claim);
+    await g.descend(2, 6, 0);
+    await g.concede(watcher);
+    await collect(world(), claim);
+    expect(await creditOf(world(), watcher)).to.equal(20n * ETHER - bond);
+    expect(await creditOf(world(), worker)).to.equal(10n * ETHER + bond);
+    await solvent();
+  });
+
+  it("fortyShamGames_doNotStarveAnHonestWorker", async () => {
+    // Each reveal pays at least what it costs at the base fee, at once.
+    const { worker, game: contract } = world();
+    const trace = honestTrace(toy);
+    const claim = await submitted(world(), toy, trace.root);
+    const g = await game(world(), trace, claim, world().mallory).open();
+    const hash = await contract.write.reveal([g.gameId, g.state, g.revealData()], { account: worker.account });
+    const { baseFeePerGas } = await world().client.getBlock();
+    const [, , , earned] = await contract.read.claimGames([claimId(world(), claim)]);
+    expect(earned >= (await gasOf(world(), hash)) * baseFeePerGas!).to.equal(true);
+  });
+
+  it("parallelGames_dieTogether_eachMadeWhole", async () => {
+    const w = world();
+    const trace = lyingTrace(toy, 6, 299);
+    const claim = await submitted(w, toy, trace.root);
+    const first = await game(w, trace, claim).open();
+    const second = game(w, trace, claim, w.mallory);
+    await second.descend(2, 6, 299);
+    const third = await game(w, trace, claim, w.requester).open(3 - 1, 2);
+    const requesterBefore = await creditOf(w, w.requester);
+    await second.prove(299);
+    const id = claimId(w, claim);
+    expect((await w.game.read.claimGames([id])).slice(0, 2)).to.deep.equal([2n, true]);
+    await revert(w.game.write.reveal([first.gameId, first.state, first.revealData()]), "ClaimDead");
+    await revert(w.game.write.concede([first.gameId, first.state], { account: w.watcher.account }), "ClaimDead");
+    await w.networkHelpers.time.increase(10_000);
+    await revert(w.game.write.timeout([first.gameId, first.state]), "ClaimDead");
+    await first.settle(w.mallory);
+    await revert(w.game.write.settle([first.gameId, first.state]), "StaleState");
+    await third.settle(w.mallory);
+    expect(await creditOf(w, w.watcher)).to.equal(20n * ETHER + BigInt(first.state.spent));
+    expect((await creditOf(w, w.requester)) - requesterBefore).to.equal(w.bond + BigInt(third.state.spent));
+    expect((await w.game.read.claimGames([id]))[0]).to.equal(0n);
+    await collect(w, claim);
+    expect(await w.vault.read.custody()).to.equal(ETHER);
+    await solvent();
+  });
+
+  it("aLostGame_closesNoDoorForTheNext", async () => {
+    const w = world();
+    const trace = lyingTrace(toy, 6, 299);
+    const claim = await submitted(w, toy, trace.root);
+    const parasite = await game(w, trace, claim, w.mallory).open();
+    const honest = game(w, trace, claim);
+    await honest.open();
+    await parasite.concede(w.mallory);
+    await (await honest.descend(2, 6, 299)).prove(299);
+    const [status] = await w.market.read.claimOf([claimId(w, claim)]);
+    expect(status).to.equal(ClaimStatus.refuted);
+  });
+
+  it("settle_whileTheClaimLives_reverts", async () => {
+    const trace = lyingTrace(toy, 6, 299);
+    const g = await game(world(), trace, await submitted(world(), toy, trace.root)).open();
+    await revert(world().game.write.settle([g.gameId, g.state]), "ClaimAlive");
+  });
+
+  it("open_onADeadClaim_reverts", async () => {
+    const trace = lyingTrace(toy, 6, 299);
+    const claim = await submitted(world(), toy, trace.root);
+    const g = await game(world(), trace, claim).open();
+    await g.concede(world().worker);
+    const args = game(world(), trace, claim).openArgs(1, 0);
+    await revert(world().game.write.open(args, { account: world().mallory.account }), "ClaimDead");
+  });
+
+  it("selfChallenge_besideAnHonestOne_savesNothing", async () => {
+    const w = world();
+    const trace = lyingTrace(toy, 6, 299);
+    const claim = await submitted(w, toy, trace.root);
+    const honest = game(w, trace, claim);
+    await honest.descend(2, 6, 299);
+    // The cheat's other account opens and the cheat concedes before the proof lands.
+    const self = await game(w, trace, claim, w.mallory).open();
+    await self.concede(w.worker);
+    await honest.settle(w.watcher);
+    await collect(w, claim);
+    const cheat = async (actor: Actor) => {
+      const [credit, staked] = await w.vault.read.accountOf([actor.account.address]);
+      return credit + staked;
+    };
+    const loss = 40n * ETHER - (await cheat(w.worker)) - (await cheat(w.mallory));
+    expect(loss > (w.parameters.collateral * 95n) / 100n, String(loss)).to.equal(true);
+    // And the honest challenger is whole: its own moves are paid at the base fee, its bond is back.
+    expect((await creditOf(w, w.watcher)) >= 20n * ETHER).to.equal(true);
+    await solvent();
+  });
+
+  it("selfChallenge_fromTheSameAddress_losesTheCollateral", async () => {
+    const w = world();
+    const trace = lyingTrace(toy, 6, 299);
+    const claim = await submitted(w, toy, trace.root);
+    const self = await game(w, trace, claim, w.worker).open();
+    await self.concede(w.worker);
+    const [credit, staked] = await w.vault.read.accountOf([w.worker.account.address]);
+    expect(20n * ETHER - credit - staked > (w.parameters.collateral * 95n) / 100n).to.equal(true);
+    await solvent();
+  });
+});
+
+describe("DisputeGame: a pot that is too short", () => {
+  it("manyDearGames_sharePotProRata", async function () {
+    this.timeout(120_000);
+    // The smallest collateral that may be deployed, and gas far above the cap.
+    const least = 1_000_000n + 113_000n + 11n * 60_500n + 21_000n + 1_000_000n + 200_000n;
+    const w = await createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + least * 50n * GWEI });
+    for (const actor of [w.worker, w.watcher, w.mallory, w.requester]) {
+      await w.networkHelpers.setBalance(actor.account.address, 1_000_000n * ETHER);
+    }
+    const trace = lyingTrace(toy, 6, 299);
+    const claim = await submitted(w, toy, trace.root);
+    const games: GameDriver[] = [];
+    for (const by of [w.watcher, w.mallory, w.requester, w.worker]) {
+      for (const [levels, index] of [
+        [0, 0],
+        [1, 0],
+        [1, 1],
+        [2, 0],
+        [2, 1],
+        [2, 2],
+      ] as const) {
+        const g = game(w, trace, claim, by);
+        await setBaseFee(w, 200n * GWEI);
+        await g.open(levels, index);
+        if (levels === 0) {
+          for (let n = 0; n < 3; n++) {
+            await setBaseFee(w, 200n * GWEI);
+            await (n % 2 === 0 ? g.reveal() : g.pick(2, 1));
+          }
+        }
+        games.push(g);
+      }
+    }
+    const winner = games.pop()!;
+    await setBaseFee(w, 200n * GWEI);
+    await winner.concede(w.worker);
+    const [, , dues] = await w.game.read.claimGames([claimId(w, claim)]);
+    const pot = w.parameters.collateral - w.parameters.bounty;
+    expect(dues > 0n).to.equal(true);
+    const due = (g: GameDriver) => w.bond - BigInt(g.state.bond) + BigInt(g.state.spent);
+    const total = [...games, winner].map(due).reduce((a, b) => a + b);
+    expect(total > pot, `${total} of ${pot}`).to.equal(true);
+    for (const g of games) {
+      const before = await creditOf(w, g.challenger);
+      await setBaseFee(w, 10n * GWEI);
+      await g.settle(w.watcher);
+      const paid = (await creditOf(w, g.challenger)) - before;
+      expect(paid).to.equal(BigInt(g.state.bond) + (due(g) * pot) / total);
+    }
+    await collect(w, claim);
+    // What is left is the job's fee and the dust of the divisions.
+    const dust = (await w.vault.read.custody()) - ETHER;
+    expect(dust >= 0n && dust <= 24n, String(dust)).to.equal(true);
+    expect(await owed(w)).to.equal(await w.token.read.balanceOf([w.vault.address]));
+  });
+});
