@@ -18,12 +18,10 @@ library ExactSum {
         uint256 flags;
     }
 
-    uint256 internal constant FLAG_NAN = 1;
     uint256 internal constant FLAG_POSITIVE_INFINITY = 2;
     uint256 internal constant FLAG_NEGATIVE_INFINITY = 4;
 
     int256 private constant LOWEST_EXPONENT = -300;
-    uint256 private constant MAGNITUDE = 0x7fffffff;
     uint256 private constant LOW_HALF = type(uint128).max;
 
     /// @notice Adds `terms` products. Factors are at memory addresses `a` and `b`, most significant byte first, and the next ones `aStep` and
@@ -36,45 +34,50 @@ library ExactSum {
         uint256 bStep,
         uint256 terms
     ) internal pure {
-        unchecked {
-            while (terms != 0) {
-                uint256 x;
-                uint256 y;
-                // SAFETY: p <= 254 + 254 < 512, so that no write leaves the four windows.
-                assembly ("memory-safe") {
-                    for {} terms {} {
-                        x := mload(a)
-                        y := mload(b)
-                        let xField := and(shr(247, x), 0xff)
-                        let yField := and(shr(247, y), 0xff)
-                        let m := mul(or(and(shr(224, x), 0x7fffff), 0x800000), or(and(shr(224, y), 0x7fffff), 0x800000))
-                        // Fields 1 .. 254 are normal numbers.
-                        if iszero(and(lt(sub(xField, 1), 254), lt(sub(yField, 1), 254))) {
-                            if or(eq(xField, 0xff), eq(yField, 0xff)) {
-                                break
-                            }
-                            // Zeros and subnormals: no leading bit, and the exponent of field 1.
-                            m := mul(
-                                or(and(shr(224, x), 0x7fffff), shl(23, iszero(iszero(xField)))),
-                                or(and(shr(224, y), 0x7fffff), shl(23, iszero(iszero(yField))))
-                            )
-                            xField := add(xField, iszero(xField))
-                            yField := add(yField, iszero(yField))
+        // SAFETY: p <= 255 + 255 < 512, so that no write leaves the four windows.
+        assembly ("memory-safe") {
+            for {} terms {
+                terms := sub(terms, 1)
+            } {
+                let x := mload(a)
+                let y := mload(b)
+                let xField := and(shr(247, x), 0xff)
+                let yField := and(shr(247, y), 0xff)
+                let m := mul(or(and(shr(224, x), 0x7fffff), 0x800000), or(and(shr(224, y), 0x7fffff), 0x800000))
+                // Fields 1 .. 254 are normal numbers.
+                if iszero(and(lt(sub(xField, 1), 254), lt(sub(yField, 1), 254))) {
+                    let xMagnitude := and(shr(224, x), 0x7fffffff)
+                    let yMagnitude := and(shr(224, y), 0x7fffffff)
+                    switch or(eq(xField, 0xff), eq(yField, 0xff))
+                    case 0 {
+                        // Zeros and subnormals: no leading bit, and the exponent of field 1.
+                        m := mul(
+                            or(and(xMagnitude, 0x7fffff), shl(23, iszero(iszero(xField)))),
+                            or(and(yMagnitude, 0x7fffff), shl(23, iszero(iszero(yField))))
+                        )
+                        xField := add(xField, iszero(xField))
+                        yField := add(yField, iszero(yField))
+                    }
+                    default {
+                        // An infinity of the product's sign; NaN (flag 1) for a NaN and for 0 * Inf.
+                        let flag := shl(shr(255, xor(x, y)), 2)
+                        if iszero(mul(xMagnitude, yMagnitude)) {
+                            flag := 1
                         }
-                        let p := add(xField, yField)
-                        let sign := sar(255, xor(x, y))
-                        let window := add(acc, and(shr(2, p), 0x60))
-                        mstore(window, add(mload(window), sub(xor(shl(and(p, 0x7f), m), sign), sign)))
-                        a := add(a, aStep)
-                        b := add(b, bStep)
-                        terms := sub(terms, 1)
+                        if or(gt(xMagnitude, 0x7f800000), gt(yMagnitude, 0x7f800000)) {
+                            flag := 1
+                        }
+                        let flags := add(acc, 0x80)
+                        mstore(flags, or(mload(flags), flag))
+                        m := 0
                     }
                 }
-                if (terms == 0) return;
-                acc.flags |= productFlag(x >> 224, y >> 224);
-                a += aStep;
-                b += bStep;
-                --terms;
+                let p := add(xField, yField)
+                let sign := sar(255, xor(x, y))
+                let window := add(acc, and(shr(2, p), 0x60))
+                mstore(window, add(mload(window), sub(xor(shl(and(p, 0x7f), m), sign), sign)))
+                a := add(a, aStep)
+                b := add(b, bStep)
             }
         }
     }
@@ -108,11 +111,5 @@ library ExactSum {
             bool sticky = (word1 << shift) | word0 != 0;
             return Float32.roundToFloat32(negative, mantissa, exponent - int256(shift), sticky);
         }
-    }
-
-    /// @dev The flag of a product of which one factor is not finite. Infinity times zero is NaN.
-    function productFlag(uint256 x, uint256 y) private pure returns (uint256) {
-        if (Float32.isNaN(x) || Float32.isNaN(y) || x & MAGNITUDE == 0 || y & MAGNITUDE == 0) return FLAG_NAN;
-        return ((x ^ y) >> 31) & 1 == 0 ? FLAG_POSITIVE_INFINITY : FLAG_NEGATIVE_INFINITY;
     }
 }
