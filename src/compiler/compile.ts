@@ -1,13 +1,13 @@
 import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
-import { estimateStepProofGas } from "./stepGas.ts";
+import { estimateStepProofGas } from "../program/gas.ts";
 import { programRoot } from "../program/root.ts";
 import type { Program, Step } from "../program/types.ts";
-import { validateProgram } from "../program/validate.ts";
+import { validateProgram, validateStep } from "../program/validate.ts";
 import type { Model } from "../onnx/model.ts";
 import { bindShapes } from "./bindShapes.ts";
 import { ProgramBuilder } from "./builder.ts";
 import { chooseCheckpoints } from "./checkpoints.ts";
-import { StepTooExpensiveError } from "./errors.ts";
+import { StepLimitError, StepTooExpensiveError } from "./errors.ts";
 import { keepLiveSteps } from "./liveSteps.ts";
 import { lowerGraph } from "./lowerGraph.ts";
 
@@ -20,6 +20,18 @@ export type CompileOptions = {
 };
 
 type Origin = CompiledModel["origins"][number];
+
+/** Every step must fit the encoding; if one does not, its node is named. */
+function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {
+  steps.forEach((step, s) => {
+    try {
+      validateStep(step);
+    } catch (cause) {
+      const { node, operator } = origins[s]!;
+      throw new StepLimitError(`${operator} (node ${node}): ${(cause as Error).message}`, { cause });
+    }
+  });
+}
 
 function largestStepGas(steps: readonly Step[], origins: readonly Origin[]): number {
   let largest = 0;
@@ -58,6 +70,7 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
   const origins = builder.origins
     .filter((_, s) => live.renumber[s] !== undefined)
     .map(({ node, operators }) => ({ node, operator: [...operators.values()].join("+") }));
+  checkSteps(live.steps, origins);
   const outputSteps = outputs.map((output) => live.renumber[output.step]!);
   const checkpoints = chooseCheckpoints(live.steps, outputSteps);
   const inputs = graph.inputs.map((input, i): TensorInfo => ({

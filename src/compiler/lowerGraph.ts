@@ -27,8 +27,10 @@ function lowerNode(
   context.checkAttributes();
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);
   if (missing >= 0) context.refuse(`output ${missing}`, "is not computed");
-  for (const { shape } of outputs)
-    if (elementCount(shape) === 0) throw new NodeInputError(node, `its result [${shape.join()}] has no elements`);
+  // An empty list that is known, of axes or sizes, may be handed on; nothing is computed from it.
+  for (const { shape, expr } of outputs)
+    if (elementCount(shape) === 0 && (expr.kind !== "constant" || shape.length !== 1))
+      throw new NodeInputError(node, `its result [${shape.join()}] has no elements`);
   return outputs;
 }
 
