@@ -15,8 +15,6 @@ library Float32 {
     uint256 private constant SIGN_BIT = 0x80000000;
     uint256 private constant MAGNITUDE = 0x7fffffff;
     uint256 private constant WORD = 0xffffffff;
-    uint256 private constant FRACTION = 0x7fffff;
-    uint256 private constant LEADING_BIT = 0x800000;
 
     /// @notice Rounds `(-1)^negative * mantissa * 2^exponent` to float32: half to even, once, subnormals kept, overflow to infinity,
     /// +0 for every result that is zero.
@@ -31,25 +29,31 @@ library Float32 {
     ) internal pure returns (uint256 word) {
         unchecked {
             if (mantissa == 0) return ZERO;
+            uint256 leading = leadingZeros(mantissa);
             // 2^top <= magnitude < 2^(top+1)
-            int256 top = exponent + 255 - int256(leadingZeros(mantissa));
+            int256 top = exponent + 255 - int256(leading);
             if (top >= 128) return negative ? NEG_INFINITY : INFINITY;
-            if (top < -150) return ZERO;
 
-            // The result is an integer multiple of 2^quantum: 24 bits, fewer for subnormals.
-            int256 quantum = top < -126 ? -149 : top - 23;
-            int256 drop = quantum - exponent;
-            if (drop <= 0) {
-                word = mantissa << uint256(-drop);
+            // 24 bits are kept of a normal number, from 24 down to none of a subnormal one, which is a multiple of 2^-149.
+            mantissa <<= leading;
+            if (top >= -126) {
+                // A normal number's leading bit adds 1 to the exponent field, and so does a carry out of the fraction, up to infinity.
+                word = roundBits(mantissa, 232, sticky) + (uint256(top + 126) << 23);
             } else {
-                word = mantissa >> uint256(drop); // 0 for drop = 256
-                uint256 half = 1 << uint256(drop - 1);
-                if (mantissa & half != 0 && (sticky || word & 1 == 1 || mantissa & (half - 1) != 0)) ++word;
+                if (top < -150) return ZERO;
+                word = roundBits(mantissa, uint256(106 - top), sticky);
+                if (word == 0) return ZERO;
             }
+            if (negative) word |= SIGN_BIT;
+        }
+    }
 
-            // A normal number's leading bit adds 1 to the exponent field, and so does a carry out of the fraction, up to infinity.
-            word += uint256(quantum + 149) << 23;
-            if (negative && word != 0) word |= SIGN_BIT;
+    /// @dev `mantissa / 2^drop` rounded half to even, for 0 < drop <= 256; up at a half if `sticky`.
+    function roundBits(uint256 mantissa, uint256 drop, bool sticky) private pure returns (uint256 word) {
+        assembly ("memory-safe") {
+            word := shr(drop, mantissa)
+            let rest := shl(sub(256, drop), mantissa) // half is 2^255
+            word := add(word, gt(rest, sub(shl(255, 1), or(and(word, 1), sticky))))
         }
     }
 
@@ -78,18 +82,18 @@ library Float32 {
     /// @notice A finite word as `(-1)^negative * mantissa * 2^exponent`, `mantissa < 2^24`, `-149 <= exponent <= 104`. Meaningless for
     /// NaN and infinities.
     function decode(uint256 a) internal pure returns (bool negative, uint256 mantissa, int256 exponent) {
-        unchecked {
-            negative = isNegative(a);
-            uint256 field = (a >> 23) & 0xff;
-            mantissa = a & FRACTION;
-            if (field == 0) return (negative, mantissa, -149);
-            return (negative, mantissa | LEADING_BIT, int256(field) - 150);
+        assembly ("memory-safe") {
+            negative := and(shr(31, a), 1)
+            let field := and(shr(23, a), 0xff)
+            // A subnormal number has no leading bit, and the exponent of field 1.
+            mantissa := or(and(a, 0x7fffff), shl(23, gt(field, 0)))
+            exponent := sub(add(field, iszero(field)), 150)
         }
     }
 
     function add(uint256 a, uint256 b) internal pure returns (uint256) {
         unchecked {
-            if (!isFinite(a) || !isFinite(b)) return addSpecial(a, b);
+            if (!areFinite(a, b)) return addSpecial(a, b);
             (int256 x, int256 exponent) = decodeSigned(a);
             (int256 y, int256 yExponent) = decodeSigned(b);
             int256 gap = exponent - yExponent;
@@ -119,7 +123,7 @@ library Float32 {
     function mul(uint256 a, uint256 b) internal pure returns (uint256) {
         unchecked {
             bool negative = isNegative(a ^ b);
-            if (!isFinite(a) || !isFinite(b)) {
+            if (!areFinite(a, b)) {
                 if (isNaN(a) || isNaN(b) || isZero(a) || isZero(b)) return NAN;
                 return negative ? NEG_INFINITY : INFINITY;
             }
@@ -133,7 +137,7 @@ library Float32 {
     function div(uint256 a, uint256 b) internal pure returns (uint256) {
         unchecked {
             bool negative = isNegative(a ^ b);
-            if (!isFinite(a) || !isFinite(b)) {
+            if (!areFinite(a, b)) {
                 if (isNaN(a) || isNaN(b) || (isInfinite(a) && isInfinite(b))) return NAN;
                 if (isInfinite(b)) return ZERO;
                 if (isZero(b)) negative = isNegative(a);
@@ -180,10 +184,11 @@ library Float32 {
             if (isNegative(a)) return NAN;
             if (isInfinite(a)) return INFINITY;
             (, uint256 mantissa, int256 exponent) = decode(a);
-            // An even exponent, and a root of more than 25 bits.
-            uint256 shift = exponent & 1 == 0 ? 52 : 53;
+            // 50 or 51 bits beneath the leading one, so that the exponent is even; the root has 26 bits.
+            uint256 shift = leadingZeros(mantissa) - 205;
+            if ((uint256(exponent) ^ shift) & 1 == 1) ++shift;
             uint256 square = mantissa << shift;
-            uint256 root = integerSqrt(square);
+            uint256 root = mantissaSqrt(square);
             return roundToFloat32(false, root, (exponent - int256(shift)) / 2, root * root != square);
         }
     }
@@ -197,6 +202,19 @@ library Float32 {
                 root = next;
                 next = (root + value / root) >> 1;
             } while (next < root);
+        }
+    }
+
+    /// @dev Largest integer whose square is at most `value`, for 2^50 <= value < 2^52. Newton's method from 1.5 * 2^25: the relative error is
+    /// below 0.5, 0.084, 0.0033, 5.3e-6, 1.5e-11, and never negative after a step: the last one is the root or one above.
+    function mantissaSqrt(uint256 value) private pure returns (uint256 root) {
+        unchecked {
+            root = 3 << 24;
+            root = (root + value / root) >> 1;
+            root = (root + value / root) >> 1;
+            root = (root + value / root) >> 1;
+            root = (root + value / root) >> 1;
+            if (root * root > value) --root;
         }
     }
 
@@ -217,13 +235,13 @@ library Float32 {
 
     /// @notice IEEE 754-2019 minimum: NaN if either is.
     function min(uint256 a, uint256 b) internal pure returns (uint256) {
-        if (isNaN(a) || isNaN(b)) return NAN;
+        if (!areNumbers(a, b)) return NAN;
         return canonical(order(a) < order(b) ? a : b);
     }
 
     /// @notice IEEE 754-2019 maximum: NaN if either is.
     function max(uint256 a, uint256 b) internal pure returns (uint256) {
-        if (isNaN(a) || isNaN(b)) return NAN;
+        if (!areNumbers(a, b)) return NAN;
         return canonical(order(a) < order(b) ? b : a);
     }
 
@@ -257,19 +275,27 @@ library Float32 {
     }
 
     function eq(uint256 a, uint256 b) internal pure returns (uint256) {
-        return !isNaN(a) && !isNaN(b) && order(a) == order(b) ? 1 : 0;
+        return areNumbers(a, b) && order(a) == order(b) ? 1 : 0;
     }
 
     function lt(uint256 a, uint256 b) internal pure returns (uint256) {
-        return !isNaN(a) && !isNaN(b) && order(a) < order(b) ? 1 : 0;
+        return areNumbers(a, b) && order(a) < order(b) ? 1 : 0;
     }
 
     function le(uint256 a, uint256 b) internal pure returns (uint256) {
-        return !isNaN(a) && !isNaN(b) && order(a) <= order(b) ? 1 : 0;
+        return areNumbers(a, b) && order(a) <= order(b) ? 1 : 0;
     }
 
-    function isFinite(uint256 a) private pure returns (bool) {
-        return a & MAGNITUDE < INFINITY;
+    function areFinite(uint256 a, uint256 b) private pure returns (bool yes) {
+        assembly ("memory-safe") {
+            yes := and(lt(and(a, MAGNITUDE), INFINITY), lt(and(b, MAGNITUDE), INFINITY))
+        }
+    }
+
+    function areNumbers(uint256 a, uint256 b) private pure returns (bool yes) {
+        assembly ("memory-safe") {
+            yes := iszero(or(gt(and(a, MAGNITUDE), INFINITY), gt(and(b, MAGNITUDE), INFINITY)))
+        }
     }
 
     function isNegative(uint256 a) private pure returns (bool) {
@@ -295,10 +321,8 @@ library Float32 {
     }
 
     function decodeSigned(uint256 a) private pure returns (int256, int256) {
-        unchecked {
-            (bool negative, uint256 mantissa, int256 exponent) = decode(a);
-            return (negative ? -int256(mantissa) : int256(mantissa), exponent);
-        }
+        (, uint256 mantissa, int256 exponent) = decode(a);
+        return (applySign(a, mantissa), exponent);
     }
 
     /// @dev Rounds the signed value `mantissa * 2^exponent`.
@@ -311,9 +335,14 @@ library Float32 {
 
     /// @dev An integer ordered as the values of non-NaN words are; both zeros give 0.
     function order(uint256 a) private pure returns (int256) {
-        unchecked {
-            int256 magnitude = int256(a & MAGNITUDE);
-            return isNegative(a) ? -magnitude : magnitude;
+        return applySign(a, a & MAGNITUDE);
+    }
+
+    /// @dev The magnitude with the sign of the word `a`.
+    function applySign(uint256 a, uint256 magnitude) private pure returns (int256 value) {
+        assembly ("memory-safe") {
+            let mask := sub(0, and(shr(31, a), 1)) // all ones for a negative word
+            value := sub(xor(magnitude, mask), mask)
         }
     }
 }

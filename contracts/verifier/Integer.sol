@@ -10,11 +10,14 @@ library Integer {
     /// @notice A number modulo 2^bits in the range of the type; for bool, whether it is nonzero.
     function wrap(uint256 value, uint256 dtype) internal pure returns (uint256 word) {
         unchecked {
-            if (dtype == DType.BOOL) return value == 0 ? 0 : 1;
             uint256 bytesLess1 = (1 << DType.log2Bytes(dtype)) - 1;
-            if (!DType.isSigned(dtype)) return value & (type(uint256).max >> (248 - 8 * bytesLess1));
-            assembly ("memory-safe") {
-                word := signextend(bytesLess1, value)
+            if (DType.isSigned(dtype)) {
+                assembly ("memory-safe") {
+                    word := signextend(bytesLess1, value)
+                }
+            } else {
+                if (dtype == DType.BOOL) return value == 0 ? 0 : 1;
+                return value & (type(uint256).max >> (248 - 8 * bytesLess1));
             }
         }
     }
