@@ -3,13 +3,13 @@ pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {IProvisioning} from "./interfaces/IProvisioning.sol";
 import {IStakeVault} from "./interfaces/IStakeVault.sol";
 
 /// @title The vault. See IStakeVault.
-contract StakeVault is IStakeVault, ReentrancyGuardTransient {
+contract StakeVault is IStakeVault, ReentrancyGuard {
     using SafeERC20 for IERC20;
     using SafeCast for uint256;
 

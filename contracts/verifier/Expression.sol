@@ -58,7 +58,7 @@ library Expression {
         }
     }
 
-    function _float(uint256 operation, uint256 a, uint256 b, IElementary elementary) private view returns (uint256) {
+    function _float(uint256 operation, uint256 a, uint256 b, IElementary elementary) private pure returns (uint256) {
         if (operation < Signature.NEG) {
             if (operation == Signature.ADD) return Float32.add(a, b);
             if (operation == Signature.MUL) return Float32.mul(a, b);
