@@ -61,7 +61,7 @@ describe("Deployment", () => {
     const { market, vault, game, provisioning } = await ignition.deploy(refuteModule, {
       parameters: { Refute: { asset: asset.address, verifier: stepVerifier.address } },
     });
-    expect(await vault.read.market()).to.equal((await game.read.market()) as string);
+    expect(await vault.read.market()).to.equal(await game.read.market());
     expect(((await market.read.vault()) as string).toLowerCase()).to.equal(vault.address.toLowerCase());
     expect(((await vault.read.provisioning()) as string).toLowerCase()).to.equal(provisioning.address.toLowerCase());
   });
