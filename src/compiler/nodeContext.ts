@@ -124,6 +124,8 @@ export class NodeContext {
 
   /** Refuses attributes that no one asked for: they might have changed the result. */
   checkAttributes(): void {
+    // A hint about memory that every operator had before opset 6.
+    if (this.opset < 6) this.ignore("consumed_inputs");
     for (const name of this.node.attributes.keys())
       if (!this.#read.has(name)) this.refuse(name, "is not an attribute that is known here");
   }

@@ -95,7 +95,7 @@ describe("readModel", () => {
   });
 
   it("unknownVersions_areRefused", () => {
-    expect(() => readModel(buildModel({ ...SPEC, opset: 6 }))).to.throw(errors.ModelVersionError, "operator set 6");
+    expect(() => readModel(buildModel({ ...SPEC, opset: 0 }))).to.throw(errors.ModelVersionError, "operator set 0");
     expect(() => readModel(buildModel({ ...SPEC, opset: 99 }))).to.throw(errors.ModelVersionError, "operator set 99");
     expect(() => readModel(buildModel({ ...SPEC, irVersion: 99 }))).to.throw(errors.ModelVersionError, "IR version 99");
   });

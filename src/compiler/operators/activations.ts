@@ -5,6 +5,7 @@ import type { Lower } from "../nodeContext.ts";
 import type { LazyTensor } from "../tensor.ts";
 import { greatestWord, leastWord, numberWord } from "../words.ts";
 import { activation, broadcast, clamp, float } from "./elementwise.ts";
+import { binaryOperands, slopeOperand } from "./legacy.ts";
 
 /** `max(x, 0)`. */
 export const relu: Lower = (context) => {
@@ -22,7 +23,7 @@ export const leakyRelu = activation((e, x, context) => {
 /** `x < 0 ? slope * x : x`, the slope broadcast to x. */
 export const pRelu: Lower = (context) => {
   const e = context.expressions;
-  const [x, slope] = [context.input(0), context.input(1)];
+  const [x, slope] = [context.input(0), slopeOperand(context)];
   const build = (a: Expr, s: Expr): Expr =>
     e.operation(Op.select, e.operation(Op.lt, a, e.constant(a.dtype, 0n)), e.operation(Op.mul, s, a), a);
   return [broadcast(context, [x, slope], build)];
@@ -89,7 +90,7 @@ export const clip: Lower = (context) => {
 /** x to the power y, in the type of x, float32 unless y is a constant 2: that is `x * x`. */
 export const pow: Lower = (context) => {
   const e = context.expressions;
-  const [base, exponent] = [context.input(0), context.input(1)];
+  const [base, exponent] = binaryOperands(context) as [LazyTensor, LazyTensor];
   const two = numberWord(2, exponent.dtype);
   const square = exponent.expr.kind === "constant" && exponent.expr.value === two;
   if (!square && !isFloat(base.dtype))

@@ -5,6 +5,7 @@ import type { Expr, Expressions } from "../expression.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import type { LazyTensor } from "../tensor.ts";
 import { floatWord } from "../words.ts";
+import { binaryOperands } from "./legacy.ts";
 
 /** Combines tensors of one type (save where `mixed`) under broadcasting. */
 export function broadcast(
@@ -48,7 +49,7 @@ export const activation =
 export const binary =
   (op: Op, swap = false): Lower =>
   (context) => {
-    const inputs = [context.input(0), context.input(1)];
+    const inputs = binaryOperands(context);
     return [broadcast(context, inputs, (a, b) => context.expressions.operation(op, ...(swap ? [b, a] : [a, b])))];
   };
 

@@ -60,6 +60,8 @@ export const matMul: Lower = (context) => {
 /** Gemm: `alpha * dot`, then `+ beta * C`, each product and sum rounded; factors of 1 are left out. */
 export const gemm: Lower = (context) => {
   const e = context.expressions;
+  // Before opset 7 it says that C is not of full shape; that C fits is checked below.
+  if (context.opset < 7) context.ignore("broadcast");
   let [a, b] = [context.input(0), context.input(1)];
   if (a.shape.length !== 2 || b.shape.length !== 2) return context.fail("its factors are not matrices");
   if (context.int("transA", 0) !== 0) a = transpose(e, a, [1, 0]);

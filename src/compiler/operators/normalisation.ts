@@ -14,6 +14,7 @@ export const batchNormalization: Lower = (context) => {
   context.ignore("momentum");
   context.onlyFirstOutput();
   if (context.opset < 9) context.requireInt("spatial", 1);
+  if (context.opset < 7 && context.int("is_test", 0) === 0) context.refuse("is_test", "is 0: training is not executed");
   context.requireInt("training_mode", 0);
   const epsilon = float(e, context.float("epsilon", 1e-5));
   const channels = x.shape[1] ?? 1;

@@ -12,7 +12,9 @@ export const identity: Lower = (context) => [context.input(0)];
 
 /** Dropout in inference is the identity; its mask is all true. */
 export const dropout: Lower = (context) => {
-  context.ignore("ratio", "seed", "is_test");
+  context.ignore("ratio", "seed");
+  if (context.opset < 7 && context.int("is_test", 0) === 0)
+    return context.refuse("is_test", "is 0: training is not executed");
   const training = context.optional(2);
   if (training !== undefined && context.constantWords(training, "training_mode")[0] !== 0n)
     return context.refuse("training_mode", "is not false");
