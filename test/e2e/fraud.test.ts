@@ -1,0 +1,142 @@
+import { expect } from "chai";
+import { accountOf } from "../../src/chain/ledger.ts";
+import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
+import type { WatcherEvent } from "../../watcher/events.ts";
+import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
+import { first, Players, reference, type Running } from "../../test-support/players.ts";
+
+describe("a wrong claim, end to end", function () {
+  const program = mlpProgram();
+  const { steps } = program.model.program;
+  const lie = { step: 0, element: 150 };
+  let players: Players;
+  beforeEach(async () => void (players = await Players.create()));
+  afterEach(() => players.chain.close());
+
+  it("isRefuted_workerSlashed_watcherRewarded_jobReopenedAndServedByAnother", async function () {
+    expect(steps[lie.step]!.count).to.be.above(lie.element);
+    const [cheatKey, watcherKey] = [await players.workerKey(), await players.watcherKey()];
+    const { requester, jobId } = await players.post(program, [mlpInput(1)]);
+    const { bond, parameters } = requester.deployment;
+    const creditBefore = (await accountOf(requester, players.addressOf(watcherKey))).credit;
+    const cheat = await players.startWorker(cheatKey, program, reference(lie));
+    const watcher = await players.startWatcher(watcherKey, program, reference());
+    await first(watcher, "moved", ({ move }) => move === "prove");
+    const { staked, locked } = await accountOf(requester, players.addressOf(cheatKey));
+    expect([staked, locked]).to.deep.equal([parameters.collateral, 0n]);
+    const { credit } = await accountOf(requester, players.addressOf(watcherKey));
+    expect(credit >= creditBefore + parameters.bounty).to.equal(true);
+    expect(credit < creditBefore + parameters.bounty + bond).to.equal(true);
+    expect(await jobProgress(requester, jobId)).to.have.property("status", "open");
+
+    const honestKey = await players.workerKey();
+    const honest = await players.startWorker(honestKey, program, reference());
+    await first(honest, "submitted");
+    await players.chain.advance(3_601);
+    const { worker } = await waitForResult(requester, jobId, { intervalMs: 20 });
+    await Promise.all([cheat.stop(), honest.stop(), watcher.stop()]);
+    expect(worker).to.equal(players.addressOf(honestKey));
+  });
+
+  it("watcherRestartedAfterEachMove_stillWins", async function () {
+    const watcherKey = await players.watcherKey();
+    const { requester, jobId } = await players.post(program, [mlpInput(2)]);
+    const cheat = await players.startWorker(await players.workerKey(), program, reference(lie));
+    const moves: string[] = [];
+    while (moves.at(-1) !== "prove") {
+      const watcher = await players.startWatcher(watcherKey, program, reference());
+      const event = await nextMove(watcher);
+      moves.push(event.kind === "moved" ? event.move : event.kind);
+      await watcher.stop();
+    }
+    await cheat.stop();
+    expect(moves[0]).to.equal("opened");
+    expect(moves.filter((move) => move === "pick").length).to.be.above(0);
+    expect((await jobProgress(requester, jobId)).claim).to.have.property("refuted", true);
+  });
+
+  const nextMove = ({ inbox }: Running<WatcherEvent>) =>
+    inbox.first(
+      "a move",
+      (e): e is Extract<WatcherEvent, { kind: "opened" | "moved" }> => e.kind === "opened" || e.kind === "moved",
+    );
+
+  it("inWatchMode_isReportedAndNothingIsSent", async function () {
+    const key = await players.watcherKey();
+    const { requester, jobId } = await players.post(program, [mlpInput(3)]);
+    const cheat = await players.startWorker(await players.workerKey(), program, reference(lie));
+    const address = players.addressOf(key);
+    const nonce = await requester.publicClient.getTransactionCount({ address });
+    const watcher = await players.startWatcher(key, program, reference(), { mode: "watch" });
+    await first(watcher, "differs", (e) => e.jobId === jobId);
+    await Promise.all([cheat.stop(), watcher.stop()]);
+    expect(await requester.publicClient.getTransactionCount({ address })).to.equal(nonce);
+  });
+
+  it("ofAWorkerThatFallsSilent_diesByTheClock", async function () {
+    const { requester, jobId } = await players.post(program, [mlpInput(4)]);
+    const cheat = await players.startWorker(await players.workerKey(), program, reference(lie));
+    await first(cheat, "submitted");
+    await cheat.stop();
+    const watcher = await players.startWatcher(await players.watcherKey(), program, reference());
+    await first(watcher, "opened", (e) => e.claimId.length === 66);
+    await players.chain.advance(3_700);
+    await first(watcher, "moved", ({ move }) => move === "timeout");
+    await watcher.stop();
+    expect((await jobProgress(requester, jobId)).claim).to.have.property("refuted", true);
+  });
+});
+
+describe("a wrong challenge, end to end", function () {
+  const program = mlpProgram();
+  let players: Players;
+  beforeEach(async () => void (players = await Players.create()));
+  afterEach(() => players.chain.close());
+
+  it("honestWorkerRestartedAfterEachMove_wins_andTheClaimIsFinalised", async function () {
+    const workerKey = await players.workerKey();
+    const { requester, jobId } = await players.post(program, [mlpInput(5)]);
+    const confused = reference({ step: 0, element: 3 });
+    let worker = await players.startWorker(workerKey, program, reference());
+    await first(worker, "submitted");
+    const watcher = await players.startWatcher(await players.watcherKey(), program, confused);
+    await first(watcher, "opened");
+    let restarts = 0;
+    let conceded = false;
+    const concession = first(watcher, "moved", ({ move }) => move === "concede").then(() => void (conceded = true));
+    while (!conceded) {
+      const moved = first(worker, "moved");
+      moved.catch(() => undefined);
+      await Promise.race([moved, concession]);
+      await worker.stop();
+      worker = await players.startWorker(workerKey, program, reference());
+      restarts++;
+    }
+    expect(restarts).to.be.above(1);
+    await watcher.stop();
+    await players.chain.advance(3_601);
+    await waitForResult(requester, jobId, { intervalMs: 20 });
+    await first(worker, "collected");
+    await worker.stop();
+    const { bond, parameters } = requester.deployment;
+    const { credit, staked } = await accountOf(requester, players.addressOf(workerKey));
+    expect(staked).to.equal(2n * parameters.collateral);
+    // The fee, the rest of the challenger's bond, and what the moves drew from it.
+    expect(credit).to.equal(10n ** 17n + bond);
+  });
+
+  it("challengerThatFallsSilent_losesByTheClock_andTheClaimIsFinalised", async function () {
+    const { requester, jobId } = await players.post(program, [mlpInput(6)]);
+    const worker = await players.startWorker(await players.workerKey(), program, reference());
+    const { traceRoot } = await first(worker, "submitted");
+    const watcher = await players.startWatcher(await players.watcherKey(), program, reference({ step: 0, element: 3 }));
+    await first(watcher, "opened");
+    await watcher.stop();
+    await first(worker, "moved", ({ move }) => move !== "timeout");
+    await players.chain.advance(3_700);
+    await first(worker, "moved", ({ move }) => move === "timeout");
+    const result = await waitForResult(requester, jobId, { intervalMs: 20 });
+    await worker.stop();
+    expect(result.traceRoot).to.equal(traceRoot);
+  });
+});
