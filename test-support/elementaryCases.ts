@@ -239,14 +239,32 @@ function exactPowers(): [number, number][] {
 }
 
 /** Operands of ordinary size, where no function has saturated. */
-export function ordinaryOperands(seed: number, count: number): OperandPair[] {
+function ordinaryOperands(seed: number, count: number): OperandPair[] {
   const prng = new Prng(seed);
   const draw = (): Word => BigInt(((prng.below(2) << 31) | ((110 + prng.below(24)) << 23) | prng.below(1 << 23)) >>> 0);
   return Array.from({ length: count }, () => [draw(), draw()]);
 }
 
+/** Operands inside the domain of a function, where it is worth the trial. */
+export function relevantOperands(name: OpName, seed: number, count: number): OperandPair[] {
+  if (name === "pow") return balancedPowers(seed, count);
+  const operands = ordinaryOperands(seed, count);
+  const inside = DOMAINS[name];
+  if (inside === undefined) return operands;
+  return operands.map(([a, b]) => [BigInt(float32Bits(inside(toNumber(a)))), b]);
+}
+
+/** From 2^-17 <= |t| < 2^7 into a function's domain: towards 0 and, for |t| above 1, towards its ends. */
+const intoUnit = (t: number): number => (Math.abs(t) < 1 ? t : Math.sign(t) - 1 / (t * t * t));
+const DOMAINS: Partial<Record<OpName, (t: number) => number>> = {
+  asin: intoUnit,
+  acos: intoUnit,
+  atanh: intoUnit,
+  acosh: (t) => 1 + Math.abs(t),
+};
+
 /** Pairs whose power is finite and not 0: y is about c / log2 x. */
-export function balancedPowers(seed: number, count: number): OperandPair[] {
+function balancedPowers(seed: number, count: number): OperandPair[] {
   const prng = new Prng(seed);
   return Array.from({ length: count }, () => {
     const near1 = prng.below(2) === 0;
