@@ -19,7 +19,7 @@ library Expression {
         uint256 next,
         uint256[] memory digits,
         IElementary elementary
-    ) internal view {
+    ) internal pure {
         unchecked {
             uint256 position = code.start;
             uint256 end = position + StepDecoder.INSTRUCTION_BYTES * code.length;

@@ -2,6 +2,7 @@ import { canonicalWord, dtypeBytes, DType, readWord, writeWord, type Word } from
 import { elementCount, type TensorData } from "../onnx/model.ts";
 import { tensorRoot } from "../merkle/tensor.ts";
 import type { Hash } from "../merkle/hash.ts";
+import { constantBytes } from "../program/constants.ts";
 import { evaluateElement } from "../program/evaluate.ts";
 import type { Step, TensorRef } from "../program/types.ts";
 import { copyElements } from "./copyElements.ts";
@@ -84,7 +85,7 @@ export class ProgramBuilder {
   /** The bytes of a constant tensor, its dimensions in `order`. */
   #fold(tensor: LazyTensor, order: readonly number[]): Uint8Array {
     const step = this.#step(tensor, order);
-    const sources = step.inputs.map((ref) => this.constants.get((ref as { root: Hash }).root)!);
+    const sources = step.inputs.map((ref) => constantBytes(this.constants, ref as TensorRef & { kind: "constant" }));
     const bytes = new Uint8Array(step.count * dtypeBytes(step.dtype));
     if (copyElements(step, sources, bytes)) return bytes;
     const read = (input: number, offset: number): Word => readWord(sources[input]!, offset, step.inputs[input]!.dtype);

@@ -1,7 +1,7 @@
-import { CHUNK_BYTES } from "../merkle/tensor.ts";
 import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import type { Step, TensorRef } from "../program/types.ts";
+import { constantBytes } from "../program/constants.ts";
+import type { Step } from "../program/types.ts";
 import { ExecutionInputError } from "./errors.ts";
 
 /**
@@ -23,27 +23,6 @@ export function checkInputs(model: CompiledModel, inputs: readonly Uint8Array[])
   });
 }
 
-/**
- * The bytes of the constant that a step refers to. Constants that differ only in zeros at the end of their last chunk have one
- * root: the model holds one of them, which is cut or filled up with zeros.
- * @throws ExecutionInputError if the model does not hold it, or holds one of another number of chunks.
- */
-export function constantBytes(model: CompiledModel, ref: TensorRef & { kind: "constant" }): Uint8Array {
-  const held = model.constants.get(ref.root);
-  const expected = ref.count * dtypeBytes(ref.dtype);
-  if (held?.length === expected) return held;
-  if (held === undefined || chunks(held.length) !== chunks(expected)) {
-    throw new ExecutionInputError(
-      `constant ${ref.root} has ${held?.length ?? "no"} bytes here, expected ${expected}; compile the model again`,
-    );
-  }
-  const bytes = new Uint8Array(expected);
-  bytes.set(held.subarray(0, expected));
-  return bytes;
-}
-
-const chunks = (bytes: number): number => Math.ceil(bytes / CHUNK_BYTES);
-
 /** The tensors that a step reads, in the order of its inputs; `steps` are those of the steps before it. */
 export function stepSources(
   model: CompiledModel,
@@ -52,7 +31,7 @@ export function stepSources(
   steps: readonly Uint8Array[],
 ): Uint8Array[] {
   return step.inputs.map((ref) => {
-    if (ref.kind === "constant") return constantBytes(model, ref);
+    if (ref.kind === "constant") return constantBytes(model.constants, ref);
     return (ref.kind === "input" ? inputs : steps)[ref.index]!;
   });
 }

@@ -2,7 +2,7 @@ import { CHUNK_BYTES } from "../merkle/tensor.ts";
 import { depthOf } from "../merkle/list.ts";
 import { DType, dtypeBytes, isFloat } from "../numerics/dtype.ts";
 import { encodeStepBody } from "./encode.ts";
-import { signature } from "./operations.ts";
+import { Op, signature } from "./operations.ts";
 import { Reduce, type Axis, type Instruction, type Step, type View } from "./types.ts";
 
 /**
@@ -38,9 +38,6 @@ const GAS = {
 function operationGas({ op, dtype }: Instruction): number {
   const name = signature(op)!.name;
   switch (name) {
-    case "pow":
-    case "erf":
-      return 13_000;
     case "exp":
     case "log":
     case "tanh":
@@ -54,6 +51,7 @@ function operationGas({ op, dtype }: Instruction): number {
     case "cast":
       return 1_600;
     default:
+      if (op === Op.pow || op >= Op.exp) return 13_000;
       return isFloat(dtype) || dtype === DType.bool ? 2_100 : 1_900;
   }
 }

@@ -4,6 +4,7 @@ import type { Claim, GameState, Pick, StepProof } from "../../src/chain/types.ts
 import { toHex } from "../../src/merkle/hash.ts";
 import type { MerkleList } from "../../src/merkle/list.ts";
 import { chunkOf, tensorTree } from "../../src/merkle/tensor.ts";
+import { constantBytes } from "../../src/program/constants.ts";
 import { encodeStepBody } from "../../src/program/encode.ts";
 import { sha256 } from "../../src/merkle/hash.ts";
 import { openElement, type OpenableTensor } from "../../src/trace/opening.ts";
@@ -112,7 +113,7 @@ export class GameDriver {
     const chunk = Math.floor(element / 128);
     const tree = this.trace.tree(s);
     const openable: OpenableTensor[] = step.inputs.map((ref) => {
-      if (ref.kind === "constant") return tensor(this.toy.model.constants.get(ref.root)!);
+      if (ref.kind === "constant") return tensor(constantBytes(this.toy.model.constants, ref));
       return tensor(ref.kind === "input" ? this.toy.input : this.trace.tensor(ref.index));
     });
     const { openings } = openElement(step, element, openable);

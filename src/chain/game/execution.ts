@@ -1,7 +1,7 @@
 import { MerkleList } from "../../merkle/list.ts";
 import { tensorRoot, tensorTree } from "../../merkle/tensor.ts";
-import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
+import { constantBytes } from "../../program/constants.ts";
 import { commitProgram, type ProgramCommitment } from "../../program/root.ts";
 import type { TensorRef } from "../../program/types.ts";
 import type { OpenableTensor } from "../../trace/opening.ts";
@@ -37,9 +37,6 @@ export const inputsList = (inputs: readonly Uint8Array[]): MerkleList => MerkleL
 /** The bytes of a tensor that a step reads, and its tree. */
 export function openable({ model, inputs, trace }: Execution, ref: TensorRef): OpenableTensor {
   if (ref.kind === "step") return { bytes: trace.tensor(ref.index), tree: () => trace.tree(ref.index) };
-  const bytes = ref.kind === "input" ? inputs[ref.index] : model.constants.get(ref.root);
-  if (bytes?.length !== ref.count * dtypeBytes(ref.dtype)) {
-    throw new RangeError(`${ref.kind} tensor has ${bytes?.length ?? "no"} bytes, expected ${ref.count} elements`);
-  }
+  const bytes = ref.kind === "input" ? inputs[ref.index]! : constantBytes(model.constants, ref);
   return { bytes, tree: () => tensorTree(bytes) };
 }

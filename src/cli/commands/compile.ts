@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { estimateStepProofGas } from "../../compiler/stepGas.ts";
+import { estimateStepProofGas } from "../../program/gas.ts";
 import { programWork } from "../../program/types.ts";
 import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
 import { loadProgram, parseShape, parseUint8 } from "../models.ts";

@@ -5,7 +5,8 @@ import { planStep } from "../plan/stepPlan.ts";
 import { noStats, type CertificateStats } from "../product/certificate.ts";
 import type { MatMulEngine } from "../product/matMulEngine.ts";
 import type { ExecutionOptions } from "../reference.ts";
-import { checkInputs, constantBytes } from "../sources.ts";
+import { constantBytes } from "../../program/constants.ts";
+import { checkInputs } from "../sources.ts";
 import { onnxEngine } from "./onnxEngine.ts";
 import { selfTest } from "./selfTest.ts";
 
@@ -53,7 +54,8 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   const { steps } = model.program;
   const constants = new Map<string, TensorArray>();
   for (const ref of steps.flatMap(({ inputs }) => inputs)) {
-    if (ref.kind === "constant") constants.set(constantKey(ref), readableArray(constantBytes(model, ref), ref.dtype));
+    if (ref.kind === "constant")
+      constants.set(constantKey(ref), readableArray(constantBytes(model.constants, ref), ref.dtype));
   }
   const plans = steps.map(planStep);
   const engine = options.engine ?? (await onnxEngine(options.threads ?? 0));
