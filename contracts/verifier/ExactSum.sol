@@ -39,41 +39,32 @@ library ExactSum {
             for {} terms {
                 terms := sub(terms, 1)
             } {
-                let x := mload(a)
-                let y := mload(b)
-                let xField := and(shr(247, x), 0xff)
-                let yField := and(shr(247, y), 0xff)
-                let m := mul(or(and(shr(224, x), 0x7fffff), 0x800000), or(and(shr(224, y), 0x7fffff), 0x800000))
-                // Fields 1 .. 254 are normal numbers.
-                if iszero(and(lt(sub(xField, 1), 254), lt(sub(yField, 1), 254))) {
-                    let xMagnitude := and(shr(224, x), 0x7fffffff)
-                    let yMagnitude := and(shr(224, y), 0x7fffffff)
-                    switch or(eq(xField, 0xff), eq(yField, 0xff))
-                    case 0 {
-                        // Zeros and subnormals: no leading bit, and the exponent of field 1.
-                        m := mul(
-                            or(and(xMagnitude, 0x7fffff), shl(23, iszero(iszero(xField)))),
-                            or(and(yMagnitude, 0x7fffff), shl(23, iszero(iszero(yField))))
-                        )
-                        xField := add(xField, iszero(xField))
-                        yField := add(yField, iszero(yField))
+                let x := shr(224, mload(a))
+                let y := shr(224, mload(b))
+                let xField := and(shr(23, x), 0xff)
+                let yField := and(shr(23, y), 0xff)
+                // Field 0 is a zero or a subnormal: no leading bit, and the exponent of field 1.
+                let m := mul(
+                    or(and(x, 0x7fffff), shl(23, gt(xField, 0))),
+                    or(and(y, 0x7fffff), shl(23, gt(yField, 0)))
+                )
+                if or(eq(xField, 0xff), eq(yField, 0xff)) {
+                    let xMagnitude := and(x, 0x7fffffff)
+                    let yMagnitude := and(y, 0x7fffffff)
+                    // An infinity of the product's sign; NaN (flag 1) for a NaN and for 0 * Inf.
+                    let flag := shl(shr(31, xor(x, y)), 2)
+                    if iszero(mul(xMagnitude, yMagnitude)) {
+                        flag := 1
                     }
-                    default {
-                        // An infinity of the product's sign; NaN (flag 1) for a NaN and for 0 * Inf.
-                        let flag := shl(shr(255, xor(x, y)), 2)
-                        if iszero(mul(xMagnitude, yMagnitude)) {
-                            flag := 1
-                        }
-                        if or(gt(xMagnitude, 0x7f800000), gt(yMagnitude, 0x7f800000)) {
-                            flag := 1
-                        }
-                        let flags := add(acc, 0x80)
-                        mstore(flags, or(mload(flags), flag))
-                        m := 0
+                    if or(gt(xMagnitude, 0x7f800000), gt(yMagnitude, 0x7f800000)) {
+                        flag := 1
                     }
+                    let flags := add(acc, 0x80)
+                    mstore(flags, or(mload(flags), flag))
+                    m := 0
                 }
-                let p := add(xField, yField)
-                let sign := sar(255, xor(x, y))
+                let p := add(add(xField, iszero(xField)), add(yField, iszero(yField)))
+                let sign := sub(0, shr(31, xor(x, y)))
                 let window := add(acc, and(shr(2, p), 0x60))
                 mstore(window, add(mload(window), sub(xor(shl(and(p, 0x7f), m), sign), sign)))
                 a := add(a, aStep)
