@@ -44,10 +44,7 @@ library ExactSum {
                 let xField := and(shr(23, x), 0xff)
                 let yField := and(shr(23, y), 0xff)
                 // Field 0 is a zero or a subnormal: no leading bit, and the exponent of field 1.
-                let m := mul(
-                    or(and(x, 0x7fffff), shl(23, gt(xField, 0))),
-                    or(and(y, 0x7fffff), shl(23, gt(yField, 0)))
-                )
+                let m := mul(or(and(x, 0x7fffff), shl(23, gt(xField, 0))), or(and(y, 0x7fffff), shl(23, gt(yField, 0))))
                 if or(eq(xField, 0xff), eq(yField, 0xff)) {
                     let xMagnitude := and(x, 0x7fffffff)
                     let yMagnitude := and(y, 0x7fffffff)
