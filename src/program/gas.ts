@@ -42,6 +42,13 @@ function operationGas({ op, dtype }: Instruction): number {
     case "log":
     case "tanh":
     case "sigmoid":
+    case "expm1":
+    case "log1p":
+    case "sin":
+    case "cos":
+    case "sinh":
+    case "cosh":
+    case "atanh":
       return 8_000;
     case "sqrt":
       return 3_500;

@@ -179,6 +179,8 @@ describe("estimateStepProofGas", () => {
     ["strided sum of 256", column(256), 3],
     ["sum of 1000 squares", row(1000, [{ op: Op.mul, dtype: DType.float32, a: 0, b: 0, c: 0 }]), 3],
     ["sum of 400 erf", row(400, unary(Op.erf)), 3],
+    ["sum of 400 atan", row(400, unary(Op.atan)), 3],
+    ["sum of 400 sinh", row(400, unary(Op.sinh)), 3],
     ["sum of 400 square roots", row(400, unary(Op.sqrt)), 3],
   ];
   for (const [name, step, element] of cases) {

@@ -39,7 +39,7 @@ const sigmoid = (x: number): number => rounded(1 / (1 + Math.exp(-x)), MARGIN, e
 
 type Elementary = (x: number) => number;
 
-/** Functions that Math has: off by less than 2 units of 2^-53 on 2^22 float32 each. */
+/** Functions that Math has: off by less than 4 units of 2^-53 on 2^22 float32 each. */
 function fromMath<Name extends keyof typeof Op & keyof typeof Math>(...names: Name[]): Record<Name, Elementary> {
   const helpers = names.map((name): [Name, Elementary] => {
     const estimate = Math[name] as Elementary;
