@@ -4,7 +4,9 @@ import { tensorRoot } from "../merkle/tensor.ts";
 import type { Hash } from "../merkle/hash.ts";
 import { constantBytes } from "../program/constants.ts";
 import { evaluateElement } from "../program/evaluate.ts";
+import { estimateStepProofGas } from "../program/gas.ts";
 import type { Step, TensorRef } from "../program/types.ts";
+import { canonicalBytes } from "./canonicalBytes.ts";
 import { copyElements } from "./copyElements.ts";
 import { emitStep } from "./emit.ts";
 import { Expressions, type Expr } from "./expression.ts";
@@ -55,8 +57,7 @@ export class ProgramBuilder {
   }
 
   #commit(dtype: DType, count: number, bytes: Uint8Array): TensorRef {
-    const canonical = new Uint8Array(count * dtypeBytes(dtype));
-    for (let i = 0; i < count; i++) writeWord(canonical, i, dtype, readWord(bytes, i, dtype));
+    const canonical = canonicalBytes(bytes, dtype);
     const root = tensorRoot(canonical);
     this.constants.set(root, canonical);
     return { kind: "constant", root, dtype, count };
@@ -135,6 +136,11 @@ export class ProgramBuilder {
   #push(tensor: LazyTensor, order: readonly number[]): number {
     this.origins.push(tensor.trail ?? this.current);
     return this.steps.push(this.#step(tensor, order)) - 1;
+  }
+
+  /** What proving one element of the tensor would cost if it were a step. */
+  proofGas(tensor: LazyTensor): number {
+    return this.isConstant(tensor) ? 0 : estimateStepProofGas(this.#step(tensor, tensor.order));
   }
 
   /** The constants that the given steps read. */

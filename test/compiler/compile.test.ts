@@ -165,6 +165,18 @@ describe("compile", () => {
     expect(folded).to.deep.include(expected);
   });
 
+  it("scatteredReduction_readsACopyInstead", () => {
+    const reduce = node("ReduceSum", ["x", "axes"], { keepdims: 0 });
+    const initializers = { axes: int64Tensor([0]) };
+    const model = build(spec([reduce], [400, 300], { initializers }));
+    expect(model.program.steps.map((step) => step.reduce)).to.deep.equal([Reduce.none, Reduce.sum]);
+    expect(model.program.maxStepGas).to.be.below(2_000_000);
+    const other = { name: "z", dtype: F, shape: [400, 300] };
+    const inputs = [{ name: "x", dtype: F, shape: [2, 400] }, other];
+    const product = build(spec([node("MatMul", ["x", "z"])], [], { inputs }));
+    expect(product.program.maxStepGas).to.be.below(2_000_000);
+  });
+
   it("sharedValue_isComputedOnce", () => {
     const nodes = [
       node("MatMul", ["x", "w"], {}, ["m"]),

@@ -195,6 +195,18 @@ describe("fusion", () => {
     });
   }
 
+  it("scatteredReductions_agree", async () => {
+    const r = new RandomTensors(new Prng(11));
+    const nodes: NodeSpec[] = [
+      { op: "ReduceSum", inputs: ["x", "c"], outputs: ["s"] },
+      { op: "MatMul", inputs: ["w", "x"], outputs: ["p"] },
+      { op: "Relu", inputs: ["x"], outputs: ["y"] },
+    ];
+    const operands = { x: r.float([200, 300]), w: r.float([2, 200], -0.25, 0.25) };
+    const outputs = { s: DType.float32, p: DType.float32, y: DType.float32 };
+    await expectAgreement({ operands, initializers: { c: int64Tensor([0]) }, nodes, outputs, atol: 1e-4 }, "scattered");
+  });
+
   it("longElementwiseChain_isSplitAcrossSteps", async () => {
     const nodes = Array.from({ length: 150 }, (_, k): NodeSpec => ({
       op: k % 2 ? "Tanh" : "Add",

@@ -1,8 +1,10 @@
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { constantAffine, digitAffine, type Affine } from "../affine.ts";
+import type { ProgramBuilder } from "../builder.ts";
 import { broadcastShapes } from "../elementwise.ts";
 import { REDUCTION_DIGIT } from "../expression.ts";
+import { withLocality } from "../locality.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
 import { readAt, transpose } from "../views.ts";
@@ -10,20 +12,32 @@ import { broadcast, float } from "./elementwise.ts";
 
 /** The exact product of [..., M, K] and [..., K, N], batch dimensions broadcast. */
 export function product(context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor {
-  const { builder, expressions: e } = context;
-  const [m, k] = a.shape.slice(-2) as [number, number];
-  const [kb, n] = b.shape.slice(-2) as [number, number];
+  const { builder } = context;
+  const [, k] = a.shape.slice(-2) as [number, number];
+  const kb = b.shape.at(-2)!;
   const batch = broadcastShapes([a.shape.slice(0, -2), b.shape.slice(0, -2)]);
   if (k !== kb || batch === undefined || a.dtype !== b.dtype)
     return context.fail(`shapes [${a.shape.join()}] and [${b.shape.join()}] do not multiply`);
-  const left = builder.plain(a);
+  builder.plain(a);
   // Committed transposed, [..., N, K], so that a reduction reads neighbours.
   if (builder.isConstant(b)) {
     const rank = b.shape.length;
     builder.store(b, [...identityOrder(rank - 2), rank - 1, rank - 2]);
   }
-  const right = builder.plain(b);
+  builder.plain(b);
+  const rows = { tensor: a, order: identityOrder(a.shape.length) };
+  const columns = {
+    tensor: b,
+    order: [...identityOrder(b.shape.length - 2), b.shape.length - 1, b.shape.length - 2],
+  };
+  return withLocality(builder, [rows, columns], (x, y) => dot(builder, x, y, batch));
+}
 
+function dot(builder: ProgramBuilder, a: LazyTensor, b: LazyTensor, batch: readonly number[]): LazyTensor {
+  const e = builder.expressions;
+  const [left, right] = [builder.plain(a), builder.plain(b)];
+  const [m, k] = a.shape.slice(-2) as [number, number];
+  const n = b.shape.at(-1)!;
   const shape = [...batch, m, n];
   const digits = plainDigits(shape);
   const indices = dimensionIndices(digits);

@@ -5,6 +5,7 @@ import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, digitAffine } from "../affine.ts";
 import type { ProgramBuilder } from "../builder.ts";
 import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expression.ts";
+import { withLocality } from "../locality.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
 import { readAt } from "../views.ts";
@@ -18,6 +19,13 @@ export function reduceAxes(
   axes: readonly number[],
   reduce: Reduce,
 ): LazyTensor {
+  const kept = tensor.order.filter((dim) => !axes.includes(dim));
+  const order = [...kept, ...tensor.order.filter((dim) => axes.includes(dim))];
+  builder.plain(tensor);
+  return withLocality(builder, [{ tensor, order }], (x) => reduceAs(builder, x, axes, reduce));
+}
+
+function reduceAs(builder: ProgramBuilder, tensor: LazyTensor, axes: readonly number[], reduce: Reduce): LazyTensor {
   const input = builder.plain(tensor);
   const reduced = new Set(axes);
   const shape = tensor.shape.map((dim, d) => (reduced.has(d) ? 1 : dim));
