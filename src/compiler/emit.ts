@@ -102,7 +102,14 @@ class Emitter {
       axes: this.#axes(read).map((axis): Axis => {
         const coeffs = this.#digits.coeffs(axis.index);
         const indirect = axis.indirect === undefined ? {} : { indirect: numbers.get(axis.indirect)! };
-        return { extent: axis.extent, stride: axis.stride, base: axis.index.base, div: 1, ...indirect, coeffs };
+        return {
+          extent: axis.extent,
+          stride: axis.stride,
+          base: axis.index.base,
+          div: axis.div ?? 1,
+          ...indirect,
+          coeffs,
+        };
       }),
     }));
   }

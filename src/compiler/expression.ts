@@ -7,7 +7,14 @@ import { affineKey, constantAffine, substitute, type Affine } from "./affine.ts"
 export const REDUCTION_DIGIT = 1 << 20;
 
 /** One axis of a read: see `Axis` of src/program; digits are the compiler's. */
-export type ReadAxis = { extent: number; stride: number; index: Affine; indirect?: ReadExpr };
+export type ReadAxis = {
+  extent: number;
+  stride: number;
+  index: Affine;
+  /** Above 1: the index must be a multiple of it, and is divided by it. */
+  div?: number;
+  indirect?: ReadExpr;
+};
 
 /**
  * A tensor's value as an expression over the digits of its index. Expressions are interned: equal ones are the same
@@ -57,7 +64,9 @@ export class Expressions {
   }
 
   read(source: TensorRef, axes: readonly ReadAxis[], fill: Word = 0n): ReadExpr {
-    const axesKey = axes.map((a) => `${a.extent}*${a.stride}@${affineKey(a.index)}~${a.indirect?.id ?? ""}`).join(";");
+    const axesKey = axes
+      .map((a) => `${a.extent}*${a.stride}@${affineKey(a.index)}/${a.div ?? 1}~${a.indirect?.id ?? ""}`)
+      .join(";");
     const body = { kind: "read", dtype: source.dtype, source, fill, axes } as const;
     return this.#intern<ReadExpr>(`r${refKey(source)}?${fill}[${axesKey}]`, body, []);
   }

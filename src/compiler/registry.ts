@@ -3,6 +3,7 @@ import { Reduce } from "../program/types.ts";
 import type { Lower } from "./nodeContext.ts";
 import * as activations from "./operators/activations.ts";
 import { conv } from "./operators/conv.ts";
+import { convTranspose } from "./operators/convTranspose.ts";
 import * as elementwise from "./operators/elementwise.ts";
 import * as gather from "./operators/gather.ts";
 import { gemm, matMul } from "./operators/matmul.ts";
@@ -10,6 +11,7 @@ import * as movement from "./operators/movement.ts";
 import * as normalisation from "./operators/normalisation.ts";
 import { averagePool, globalPool, maxPool } from "./operators/pool.ts";
 import { argument, cumSum, KINDS, reduceOperator, softmax } from "./operators/reduction.ts";
+import { resize } from "./operators/resize.ts";
 import * as shape from "./operators/shape.ts";
 
 /**
@@ -45,6 +47,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Constant", "", [1, 23], "fuse", shape.constant],
   ["ConstantOfShape", "", [9, 23], "fuse", shape.constantOfShape],
   ["Conv", "", [1, 23], "memory", conv],
+  ["ConvTranspose", "", [1, 23], "memory", convTranspose],
   ["CumSum", "", [11, 23], "memory", cumSum],
   ["DepthToSpace", "", [1, 23], "fuse", shape.depthToSpace],
   ["Div", "", [1, 23], "fuse", binary(Op.div)],
@@ -103,6 +106,7 @@ export const REGISTRY: readonly Entry[] = [
   ["ReduceSumSquare", "", [1, 23], "memory", reduceOperator(KINDS.ReduceSumSquare, 18)],
   ["Relu", "", [1, 23], "fuse", activations.relu],
   ["Reshape", "", [5, 23], "fuse", shape.reshape],
+  ["Resize", "", [11, 23], "memory", resize],
   ["Round", "", [11, 23], "fuse", unary(Op.round)],
   ["Shape", "", [1, 23], "shape", shape.shape],
   ["Shrink", "", [9, 23], "fuse", activations.shrink],

@@ -11,7 +11,7 @@ export function simplifyAxes(axes: readonly ReadAxis[], radix: (digit: number) =
   let flat = constantAffine(0);
   for (const axis of axes) {
     const [low, high] = affineRange(axis.index, radix);
-    if (axis.indirect !== undefined || low < 0 || high >= axis.extent) guarded.push(axis);
+    if (axis.indirect !== undefined || (axis.div ?? 1) > 1 || low < 0 || high >= axis.extent) guarded.push(axis);
     else flat = addAffine(flat, scaleAffine(axis.index, axis.stride));
   }
   if (flat.base === 0 && flat.coeffs.size === 0) return guarded;

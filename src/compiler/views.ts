@@ -34,7 +34,7 @@ export function plainStrides(
   const axes = simplifyAxes(expr.axes, (digit) => radices[digit]!);
   const [flat] = axes;
   if (flat === undefined) return { base: 0, strides: digits.map(() => 0) };
-  if (axes.length > 1 || flat.stride !== 1 || flat.indirect !== undefined) return undefined;
+  if (axes.length > 1 || flat.stride !== 1 || flat.indirect !== undefined || (flat.div ?? 1) > 1) return undefined;
   const [low, high] = affineRange(flat.index, (digit) => radices[digit]!);
   if (low < 0 || high >= flat.extent) return undefined;
   let rest: Affine = flat.index;

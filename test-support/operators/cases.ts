@@ -20,6 +20,8 @@ import {
   pooling,
   reduction,
   reshape,
+  resizing,
+  transposedConvolution,
   slice,
   split,
   unary,
@@ -85,6 +87,7 @@ export const CASES: Record<string, readonly Make[]> = {
     }),
   ],
   Conv: [convolution, convolution, convolution],
+  ConvTranspose: [transposedConvolution, transposedConvolution],
   CumSum: [
     (r) =>
       single(
@@ -201,7 +204,8 @@ export const CASES: Record<string, readonly Make[]> = {
   ReduceSum: [reduction("ReduceSum", 11), reduction("ReduceSum", 13)],
   ReduceSumSquare: [reduction("ReduceSumSquare", 17)],
   Relu: [unary("Relu")],
-  Reshape: [reshape, reshape],
+  Reshape: [reshape, resizing, transposedConvolution, reshape],
+  Resize: [resizing],
   Round: [unary("Round")],
   Shape: [(r) => single("Shape", [r.float([2, 3, 4])], [], { start: r.int(-3, 1), end: r.int(2, 5) }, DType.int64)],
   Shrink: [(r) => single("Shrink", [r.float([9])], [], { bias: { float: 0.25 }, lambd: { float: 1 } }, F)],

@@ -12,10 +12,10 @@ import { reduceAxes } from "./reduction.ts";
 import { sliced, whole } from "./movement.ts";
 
 /** Where a dimension is read: at a function of the digits, or at an index from memory. */
-type Coordinate = Affine | { indirect: ReadExpr };
+export type Coordinate = Affine | { indirect: ReadExpr };
 
 /** Reads `data` at a coordinate for each dimension; an index from memory wraps once, then out of range gives 0. */
-function readIndirect(
+export function readIndirect(
   builder: ProgramBuilder,
   data: LazyTensor,
   coordinates: readonly Coordinate[],
