@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {GasSchedule} from "../lib/GasSchedule.sol";
+import {TensorTree} from "../lib/TensorTree.sol";
+import {IStepVerifier, ChunkOpening} from "../verifier/IStepVerifier.sol";
+
+/// @notice A verifier for which every element of every step is 1.
+contract OnesVerifier is IStepVerifier {
+    function evaluate(
+        bytes calldata,
+        uint256,
+        bytes32[] calldata,
+        ChunkOpening[] calldata
+    ) external pure returns (uint256) {
+        return 1;
+    }
+}
+
+/// @notice Provisioning for which everybody is live until told otherwise.
+contract OpenProvisioning {
+    mapping(address worker => bool) public barred;
+
+    function bar(address worker, bool isBarred) external {
+        barred[worker] = isBarred;
+    }
+
+    function isLive(address worker) external view returns (bool) {
+        return !barred[worker];
+    }
+}
+
+/// @notice Makes library functions callable.
+contract ProtocolHarness {
+    function parentOf(bytes calldata children) external view returns (bytes32) {
+        return TensorTree.parentOf(children);
+    }
+
+    function tensorRoot(bytes calldata data) external view returns (bytes32) {
+        return TensorTree.root(data);
+    }
+
+    function subtree(bytes calldata data, uint256 levels) external view returns (bytes32) {
+        return TensorTree.subtree(data, levels);
+    }
+
+    /// @notice The calldata part of a transaction's gas, for this call's own calldata.
+    function calldataGas(bytes calldata) external view returns (uint256) {
+        return GasSchedule.transactionGas(gasleft());
+    }
+}

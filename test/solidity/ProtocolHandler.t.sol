@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {JobMarket} from "../../contracts/JobMarket.sol";
+import {JobRequest, JobStatus, ClaimStatus, Delivery} from "../../contracts/interfaces/IJobMarket.sol";
+import {IDisputeGame} from "../../contracts/interfaces/IDisputeGame.sol";
+import {IProvisioning} from "../../contracts/interfaces/IProvisioning.sol";
+import {IStakeVault} from "../../contracts/interfaces/IStakeVault.sol";
+import {OnesVerifier, OpenProvisioning} from "../../contracts/test/ProtocolMocks.sol";
+import {TestToken} from "../../contracts/test/TestTokens.sol";
+import {GameState, Pick, StepProof, Side} from "../../contracts/types/GameState.sol";
+import {Claim, Job, JobIds} from "../../contracts/types/Job.sol";
+import {Parameters} from "../../contracts/types/Parameters.sol";
+import {ProgramFacts} from "../../contracts/types/Program.sol";
+import {vm, Vm} from "./Vm.sol";
+
+/// @notice Drives the protocol at random with five actors. The program has one step of 2,048 bytes, each of which should be 1.
+contract ProtocolHandler {
+    uint256 private constant CLOCK = 3_600;
+    address public constant SINK = address(0xdead);
+
+    TestToken public token = new TestToken();
+    OpenProvisioning public provisioning = new OpenProvisioning();
+    JobMarket public market;
+    IStakeVault public vault;
+    IDisputeGame public game;
+    address[5] public actors;
+    /// @notice What each actor would have if nobody ever owed anybody anything.
+    uint256 public minted;
+    uint256 public opened;
+    uint256 public died;
+    /// @notice Honest claims that died by a proof: none may.
+    uint256 public honestDied;
+    uint256 public finalisedCount;
+
+    Job[] private _jobs;
+    Claim[] private _claims;
+    bytes32[] private _games;
+    mapping(bytes32 gameId => GameState) private _states;
+    mapping(bytes32 gameId => uint256) private _claimOf;
+    mapping(bytes32 claimId => bool) private _lie;
+    uint256 private _salt;
+    uint256 private _now = 1_000_000;
+
+    constructor() {
+        vm.warp(_now);
+        vm.fee(10 gwei);
+        market = new JobMarket(IERC20(token), IProvisioning(address(provisioning)), new OnesVerifier(), _parameters());
+        vault = market.vault();
+        game = market.game();
+        for (uint160 i = 0; i < 5; ++i) {
+            actors[i] = address(0x1000 + i);
+            token.mint(actors[i], 100 ether);
+            minted += 100 ether;
+            vm.prank(actors[i]);
+            token.approve(address(vault), type(uint256).max);
+            vm.prank(actors[i]);
+            vault.deposit(actors[i], 50 ether);
+            vm.prank(actors[i]);
+            vault.stake(20 ether);
+        }
+    }
+
+    function move(uint16 secondsOn, uint8 baseFeeGwei) external {
+        _now += secondsOn % 7_200;
+        vm.warp(_now);
+        vm.fee(uint256(baseFeeGwei) * 1 gwei);
+    }
+
+    function depositOrWithdraw(uint8 who, uint96 amount, bool out) external {
+        address actor = actors[who % 5];
+        vm.prank(actor);
+        if (out) vault.withdraw(amount % 5 ether, actor);
+        else vault.deposit(actors[(who / 5) % 5], amount % 5 ether);
+    }
+
+    function stakeOrUnstake(uint8 who, uint96 amount, uint8 what) external {
+        vm.prank(actors[who % 5]);
+        if (what % 3 == 0) vault.stake(amount % 5 ether);
+        else if (what % 3 == 1) vault.requestWithdraw(amount % 10 ether);
+        else vault.unstake();
+    }
+
+    function postJob(uint8 who, uint64 fee, bool undelivered) external {
+        JobRequest memory request;
+        request.program = program();
+        request.fee = fee % 1 ether;
+        request.window = 1_800;
+        request.claimSeconds = 3_600;
+        request.deadline = uint64(_now + 30_000);
+        request.maxOutputBytes = undelivered ? 0 : 4_096;
+        request.salt = bytes32(++_salt);
+        vm.recordLogs();
+        vm.prank(actors[who % 5]);
+        market.post(request);
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        for (uint256 i = 0; i < logs.length; ++i) {
+            if (logs[i].topics[0] != keccak256(_JOB_POSTED)) continue;
+            (Job memory job, , ) = abi.decode(logs[i].data, (Job, ProgramFacts, bytes32[]));
+            _jobs.push(job);
+        }
+    }
+
+    function claimJob(uint8 who, uint8 which) public {
+        vm.prank(actors[who % 5]);
+        market.claim(_jobs[which % _jobs.length]);
+    }
+
+    function submitJob(uint8 which, bool lie) public {
+        Job memory job = _jobs[which % _jobs.length];
+        (, address worker, , ) = market.jobOf(market.jobIdOf(job));
+        bytes32 root = traceRoot(lie);
+        vm.prank(worker);
+        bytes32 claimId = market.submit(job, root);
+        _lie[claimId] = lie;
+        _claims.push(Claim(job, worker, root));
+    }
+
+    /// @notice The next step of a job's usual life, so that random sequences get far.
+    function advance(uint8 who, uint8 which, bool lie) external {
+        bytes32 jobId = market.jobIdOf(_jobs[which % _jobs.length]);
+        (JobStatus status, , , ) = market.jobOf(jobId);
+        if (status == JobStatus.Open) claimJob(who, which);
+        else if (status == JobStatus.Claimed) submitJob(which, lie);
+        else if (status == JobStatus.Submitted) openGame(who, uint8(_claims.length - 1), true);
+    }
+
+    function endJob(uint8 which, uint8 how) external {
+        Job memory job = _jobs[which % _jobs.length];
+        if (how % 2 == 0) {
+            market.expire(job);
+        } else {
+            vm.prank(job.requester);
+            market.cancel(job);
+        }
+    }
+
+    function finaliseClaim(uint8 which) external {
+        market.finalise(_claims[which % _claims.length]);
+        ++finalisedCount;
+    }
+
+    function payClaim(uint8 which, bool accept) external {
+        Claim memory claim = _claims[which % _claims.length];
+        if (accept) {
+            vm.prank(claim.job.requester);
+            market.accept(claim);
+            return;
+        }
+        bytes32 claimId = _claimId(claim);
+        market.deliver(claim, Delivery(program(), 0, _tensor(_lie[claimId]), new bytes32[](0)));
+    }
+
+    function openGame(uint8 who, uint8 which, bool direct) public {
+        uint256 c = which % _claims.length;
+        bool lie = _lie[_claimId(_claims[c])];
+        Pick memory pick;
+        pick.node = traceRoot(lie);
+        pick.program = program();
+        pick.step.dtype = 2;
+        pick.step.count = 2_048;
+        pick.step.bodyHash = sha256(hex"00");
+        // Another index is refused.
+        pick.index = direct ? 0 : 1;
+        vm.recordLogs();
+        vm.prank(actors[who % 5]);
+        bytes32 gameId = game.open(_claims[c], pick);
+        ++opened;
+        _games.push(gameId);
+        _claimOf[gameId] = c;
+        _follow(gameId);
+    }
+
+    function playGame(uint8 which, uint8 leaf) external {
+        bytes32 id = _games[which % _games.length];
+        GameState memory s = _states[id];
+        bool lie = _lie[_claimId(_claims[_claimOf[id]])];
+        vm.recordLogs();
+        if (s.turn == Side.Worker) {
+            bytes32 l = sha256(_chunk(lie));
+            game.reveal(id, s, s.depth == 0 ? _chunk(lie) : abi.encodePacked(l, l, l, l));
+        } else if (s.depth != 0) {
+            Pick memory pick;
+            bytes32 l = sha256(_chunk(lie));
+            pick.index = leaf % 4;
+            pick.node = l;
+            pick.siblings = new bytes32[](2);
+            pick.siblings[0] = l;
+            pick.siblings[1] = sha256(abi.encodePacked(l, l));
+            vm.prank(s.challenger);
+            game.pick(id, s, pick);
+        } else {
+            _prove(id, s, lie);
+            return;
+        }
+        _follow(id);
+    }
+
+    function endGame(uint8 which, uint8 how, bool worker) external {
+        bytes32 id = _games[which % _games.length];
+        GameState memory s = _states[id];
+        if (how % 3 == 0) {
+            vm.prank(worker ? s.worker : s.challenger);
+            game.concede(id, s);
+            if (worker) ++died;
+        } else if (how % 3 == 1) {
+            game.timeout(id, s);
+        } else {
+            game.settle(id, s);
+        }
+    }
+
+    function collectEarnings(uint8 which) external {
+        Claim memory claim = _claims[which % _claims.length];
+        game.collect(market.jobIdOf(claim.job), claim.worker, claim.traceRoot);
+    }
+
+    function barWorker(uint8 who, bool barred) external {
+        provisioning.bar(actors[who % 5], barred);
+    }
+
+    /// @notice What the vault owes everybody.
+    function owed() external view returns (uint256 sum) {
+        sum = vault.custody() + _holdings(SINK);
+        for (uint256 i = 0; i < 5; ++i) sum += _holdings(actors[i]);
+    }
+
+    /// @notice Collateral that ought to be locked for an actor: one for each of its claimed or submitted jobs.
+    function mustBeLocked(address actor) external view returns (uint256 sum) {
+        for (uint256 i = 0; i < _jobs.length; ++i) {
+            (JobStatus status, address worker, , ) = market.jobOf(market.jobIdOf(_jobs[i]));
+            if (worker == actor && (status == JobStatus.Claimed || status == JobStatus.Submitted)) {
+                sum += market.parameters().collateral;
+            }
+        }
+    }
+
+    /// @notice What custody must hold at least: fees not paid or returned, bonds and shares of games not closed, earnings not collected.
+    function promised() external view returns (uint256 sum) {
+        for (uint256 i = 0; i < _jobs.length; ++i) {
+            (JobStatus status, , , ) = market.jobOf(market.jobIdOf(_jobs[i]));
+            if (status != JobStatus.Closed && status != JobStatus.Finalised) sum += _jobs[i].fee;
+        }
+        for (uint256 i = 0; i < _claims.length; ++i) {
+            bytes32 claimId = _claimId(_claims[i]);
+            (ClaimStatus status, , , , bool paid) = market.claimOf(claimId);
+            if (status == ClaimStatus.Finalised && !paid) sum += _claims[i].job.fee;
+            (, , , uint256 earned) = game.claimGames(claimId);
+            sum += earned;
+        }
+        for (uint256 i = 0; i < _games.length; ++i) {
+            bytes32 hash = game.stateHash(_games[i]);
+            if (hash == bytes32(uint256(1))) continue;
+            GameState storage s = _states[_games[i]];
+            (, bool dead, , ) = game.claimGames(_claimId(_claims[_claimOf[_games[i]]]));
+            // These pots are never short: a dead claim's games are promised all that they are due.
+            sum += dead ? game.bond() + s.spent : s.bond;
+        }
+    }
+
+    function program() public pure returns (ProgramFacts memory facts) {
+        facts.header = abi.encodePacked(uint16(1), uint32(1_000_000), uint64(2_048), uint32(1), uint32(1));
+        facts.header = abi.encodePacked(facts.header, uint16(0), uint16(1), uint32(0), uint8(2), uint64(2_048));
+        facts.stepsRoot = sha256(abi.encodePacked(bytes1(0), uint8(2), uint64(2_048), sha256(hex"00")));
+        facts.checkpointsRoot = sha256(abi.encodePacked(bytes1(0), uint32(0), uint32(0)));
+    }
+
+    function traceRoot(bool lie) public pure returns (bytes32) {
+        bytes32 leaf = sha256(_chunk(lie));
+        bytes32 pair = sha256(abi.encodePacked(leaf, leaf));
+        return sha256(abi.encodePacked(pair, pair));
+    }
+
+    bytes private constant _JOB_POSTED =
+        "JobPosted(bytes32,address,bytes32,(address,bytes32,bytes32,uint64,uint128,uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32),(bytes,bytes32,bytes32),bytes32[])";
+
+    function _prove(bytes32 id, GameState memory s, bool lie) private {
+        StepProof memory proof;
+        proof.program = program();
+        proof.step.dtype = 2;
+        proof.step.count = 2_048;
+        proof.step.bodyHash = sha256(hex"00");
+        proof.body = hex"00";
+        proof.element = uint64(512 * uint256(s.index));
+        proof.chunk = _chunk(lie);
+        vm.prank(s.challenger);
+        game.prove(id, s, _claims[_claimOf[id]].job, proof);
+        ++died;
+        if (!lie) ++honestDied;
+    }
+
+    /// @dev Takes the new state from the event.
+    function _follow(bytes32 gameId) private {
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        for (uint256 i = 0; i < logs.length; ++i) {
+            if (logs[i].emitter != address(game) || logs[i].topics[1] != gameId) continue;
+            (GameState memory s, ) = abi.decode(logs[i].data, (GameState, bytes));
+            _states[gameId] = s;
+        }
+    }
+
+    function _claimId(Claim memory claim) private view returns (bytes32) {
+        return JobIds.claimId(market.jobIdOf(claim.job), claim.worker, claim.traceRoot);
+    }
+
+    function _holdings(address account) private view returns (uint256) {
+        (uint256 credit, uint256 staked, , uint256 withdrawing, ) = vault.accountOf(account);
+        return credit + staked + withdrawing;
+    }
+
+    function _chunk(bool lie) private pure returns (bytes memory chunk) {
+        bytes32 word =
+            lie
+                ? bytes32(0x0202020202020202020202020202020202020202020202020202020202020202)
+                : bytes32(0x0101010101010101010101010101010101010101010101010101010101010101);
+        chunk = abi.encodePacked(word, word, word, word);
+        chunk = abi.encodePacked(chunk, chunk, chunk, chunk);
+    }
+
+    function _tensor(bool lie) private pure returns (bytes memory) {
+        bytes memory chunk = _chunk(lie);
+        return abi.encodePacked(chunk, chunk, chunk, chunk);
+    }
+
+    function _parameters() private pure returns (Parameters memory) {
+        return
+            Parameters({
+                baseWindow: 1_800,
+                maxWindow: 86_400,
+                baseClock: uint32(CLOCK),
+                withdrawalDelay: 172_800,
+                rate: 100_000_000,
+                maxWork: 1_000_000_000_000,
+                arityBits: 4,
+                maxStepGas: 12_000_000,
+                bondGas: 1_000_000,
+                priceCap: 50 gwei,
+                bounty: 0.02 ether,
+                collateral: 1.8 ether,
+                penaltyBps: 500,
+                sink: SINK
+            });
+    }
+}

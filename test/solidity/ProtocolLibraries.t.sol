@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {ProtocolHarness} from "../../contracts/test/ProtocolMocks.sol";
+
+/// @notice Libraries against their plainest form.
+contract ProtocolLibrariesTest {
+    ProtocolHarness private _harness = new ProtocolHarness();
+
+    function testFuzz_parentOf_equalsTheRecursion(bytes32[8] calldata leaves, uint8 levels) external view {
+        uint256 count = 1 << (levels % 4);
+        bytes memory children;
+        bytes32[] memory nodes = new bytes32[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            nodes[i] = leaves[i];
+            children = bytes.concat(children, leaves[i]);
+        }
+        for (uint256 n = count / 2; n != 0; n /= 2) {
+            for (uint256 i = 0; i < n; ++i) nodes[i] = sha256(bytes.concat(nodes[2 * i], nodes[2 * i + 1]));
+        }
+        require(_harness.parentOf(children) == nodes[0], "parent");
+    }
+
+    function testFuzz_tensorRoot_ofTwoChunksPadsWithZeros(bytes32 word, uint16 length) external view {
+        uint256 size = 513 + (length % 512);
+        bytes memory data = new bytes(size);
+        for (uint256 i = 0; i < size; ++i) data[i] = word[i % 32];
+        bytes memory first = new bytes(512);
+        bytes memory second = new bytes(512);
+        for (uint256 i = 0; i < size; ++i) {
+            if (i < 512) first[i] = data[i];
+            else second[i - 512] = data[i];
+        }
+        bytes32 pair = sha256(bytes.concat(sha256(first), sha256(second)));
+        require(_harness.tensorRoot(data) == pair, "root");
+        bytes32 zero = sha256(new bytes(64));
+        require(_harness.subtree(data, 2) == sha256(bytes.concat(pair, zero)), "subtree");
+    }
+
+    function testFuzz_calldataGas_countsEveryByte(bytes calldata data) external view {
+        bytes memory call = abi.encodeCall(ProtocolHarness.calldataGas, (data));
+        uint256 zeros;
+        for (uint256 i = 0; i < call.length; ++i) if (call[i] == 0) ++zeros;
+        uint256 others = call.length - zeros;
+        uint256 floor = 21_000 + 40 * others + 10 * zeros;
+        uint256 standard = 21_000 + 16 * others + 4 * zeros;
+        uint256 counted = _harness.calldataGas(data);
+        // The count itself costs gas, about 60 a word.
+        require(counted >= floor && counted >= standard, "too little");
+        require(counted <= floor || counted <= standard + 1_000 + 3 * call.length, "too much");
+    }
+}

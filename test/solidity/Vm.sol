@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+/// @notice The cheat codes that the tests use.
+interface Vm {
+    struct Log {
+        bytes32[] topics;
+        bytes data;
+        address emitter;
+    }
+
+    function prank(address sender) external;
+    function warp(uint256 timestamp) external;
+    function fee(uint256 baseFee) external;
+    function recordLogs() external;
+    function getRecordedLogs() external returns (Log[] memory);
+}
+
+Vm constant vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
