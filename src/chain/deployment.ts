@@ -2,7 +2,7 @@ import { zeroAddress, type Address, type PublicClient } from "viem";
 import { disputeGameAbi } from "./abi/disputeGame.ts";
 import { jobMarketAbi } from "./abi/jobMarket.ts";
 import { stakeVaultAbi } from "./abi/stakeVault.ts";
-import { NotDeployedError } from "./errors.ts";
+import { NotDeployedError, RpcUnavailableError } from "./errors.ts";
 import { translateError } from "./translateError.ts";
 import type { Parameters } from "./types.ts";
 
@@ -47,7 +47,7 @@ export async function readDeployment(client: PublicClient, market: Address): Pro
     return { chainId, market, game, vault, provisioning, verifier, asset, parameters, bond };
   } catch (error) {
     const translated = translateError(error, "reading the deployment");
-    if ("retryable" in translated) throw translated;
+    if (translated instanceof RpcUnavailableError || translated instanceof NotDeployedError) throw translated;
     throw new NotDeployedError(`the contract at ${market} is no job market of Refute`, { cause: error });
   }
 }

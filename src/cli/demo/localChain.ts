@@ -38,7 +38,7 @@ export async function startLocalChain(parameters: LocalParameters = {}): Promise
   const given = { ...parameters, asset: asset.address, verifier: verifier.address };
   const { market } = await ignition.deploy(refuteModule, { parameters: { Refute: given } });
 
-  const transport = custom(provider);
+  const transport = custom(provider, { retryCount: 0 });
   const client = createTestClient({ mode: "hardhat", transport }).extend(publicActions);
   const chainId = await client.getChainId();
   const now = async (): Promise<bigint> => (await client.getBlock()).timestamp;

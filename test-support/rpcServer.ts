@@ -1,0 +1,37 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { LocalChain } from "../src/cli/demo/localChain.ts";
+
+type Call = { id: number; method: string; params?: unknown[] };
+
+/** Serves an embedded chain over HTTP on 127.0.0.1, for what must go through a real node URL. */
+export async function serveRpc(provider: LocalChain["provider"]): Promise<{ url: string; close: () => Promise<void> }> {
+  const answer = async ({ id, method, params }: Call): Promise<object> => {
+    try {
+      return { jsonrpc: "2.0", id, result: await provider.request({ method, params: params ?? [] }) };
+    } catch (error) {
+      const { message, code, data } = error as Error & { code?: number; data?: unknown };
+      return { jsonrpc: "2.0", id, error: { code: code ?? -32_000, message, data } };
+    }
+  };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => void chunks.push(chunk));
+    request.on("end", () => {
+      const call = JSON.parse(Buffer.concat(chunks).toString()) as Call;
+      void answer(call).then((body) => {
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify(body));
+      });
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => closed(server) };
+}
+
+const closed = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.closeAllConnections();
+    server.close(() => resolve());
+  });

@@ -1,0 +1,173 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { parseEther } from "viem";
+import { run } from "../../src/cli/run.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../../test-support/mlp.ts";
+import { first, Players, reference } from "../../test-support/players.ts";
+import { serveRpc } from "../../test-support/rpcServer.ts";
+
+/** Runs the command line in this process: exit status and what it printed. */
+async function refute(args: readonly string[], env: Record<string, string> = {}) {
+  const lines: string[] = [];
+  const { log, error } = console;
+  const write = process.stderr.write.bind(process.stderr);
+  const take = (text: unknown) => void lines.push(String(text));
+  console.log = take;
+  console.error = take;
+  process.stderr.write = (text) => (take(text), true);
+  const before = { ...process.env };
+  Object.assign(process.env, env);
+  try {
+    const status = await run(args);
+    return { status, output: lines.join("\n") };
+  } finally {
+    console.log = log;
+    console.error = error;
+    process.stderr.write = write;
+    process.env = before;
+  }
+}
+
+describe("refute, the command line", function () {
+  let folder: string;
+  let model: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), "refute-"));
+    model = join(folder, "mlp.onnx");
+    writeFileSync(model, mlpBytes());
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  it("compile_printsTheProgramsFacts", async function () {
+    const { status, output } = await refute(["compile", model]);
+    expect(status).to.equal(0);
+    expect(output)
+      .to.contain(mlpProgram().model.programRoot)
+      .and.match(/steps +\d+/);
+    expect(output)
+      .to.match(/checkpoints +\d+/)
+      .and.match(/largest step proof, gas +\d+/);
+    const json = await refute(["compile", model, "--json"]);
+    expect(JSON.parse(json.output)).to.have.property("programRoot", mlpProgram().model.programRoot);
+  });
+
+  const refusals: [name: string, args: string[], expected: RegExp][] = [
+    ["unknownOption_isRefusedWithASuggestion", ["compile", "m.onnx", "--shap", "x=1"], /Did you mean --shape/],
+    ["unknownCommand_isRefusedWithASuggestion", ["complie", "m.onnx"], /Did you mean compile/],
+    ["missingFile_isNamed", ["compile", "absent.onnx"], /absent\.onnx/],
+    ["malformedShape_isRefused", ["compile", "m.onnx", "--shape", "x:1"], /expected NAME=D0,D1/],
+    ["malformedUint8_isRefused", ["compile", "m.onnx", "--uint8", "x,scale=none"], /--uint8.*scale/],
+    ["unknownUint8Key_isRefused", ["compile", "m.onnx", "--uint8", "x,foo=1"], /foo/],
+    ["missingSettings_areAllNamed", ["status"], /rpcUrl.*chainId.*market/],
+    ["malformedAddress_isRefused", ["status", "--rpc-url", "http://h", "--chain-id", "1", "--market", "0x1"], /market/],
+  ];
+  for (const [name, args, expected] of refusals) {
+    it(name, async function () {
+      const { status, output } = await refute(args);
+      expect(status).to.equal(1);
+      expect(output).to.match(expected);
+    });
+  }
+
+  it("fileThatIsNoModel_isRefused", async function () {
+    const file = join(folder, "text.onnx");
+    writeFileSync(file, "not a model");
+    const { status, output } = await refute(["compile", file]);
+    expect(status).to.equal(1);
+    expect(output).to.contain("text.onnx").and.contain("[MODEL_");
+  });
+
+  it("shapeOfAnInputThatTheModelHasNot_isRefused", async function () {
+    const { status, output } = await refute(["compile", model, "--shape", "z=1,64"]);
+    expect(status).to.equal(1);
+    expect(output).to.contain("z");
+  });
+
+  describe("against a chain over HTTP", function () {
+    let players: Players;
+    let rpc: Awaited<ReturnType<typeof serveRpc>>;
+    let env: Record<string, string>;
+    before(async () => {
+      players = await Players.create();
+      rpc = await serveRpc(players.chain.provider);
+      const { chainId, market } = players.chain;
+      env = { REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(chainId), REFUTE_MARKET: market };
+    });
+    after(async () => {
+      await rpc.close();
+      await players.chain.close();
+    });
+
+    it("status_showsDeploymentAndAccounts_withoutAKey", async function () {
+      const { status, output } = await refute(["status"], env);
+      expect(status).to.equal(0);
+      expect(JSON.parse(output)).to.have.nested.property("parameters.arityBits", 4);
+      const worker = players.addressOf(await players.workerKey());
+      const account = await refute(["status", "--account", worker], env);
+      expect(JSON.parse(account.output)).to.include({ attestationLive: true, staked: "3.6" });
+    });
+
+    it("wrongChainAndUnknownJob_areRefused", async function () {
+      const wrong = await refute(["status", "--chain-id", "1"], env);
+      expect([wrong.status, wrong.output]).to.satisfy(
+        ([s, o]: [number, string]) => s === 1 && o.includes("WRONG_CHAIN"),
+      );
+      const unknown = await refute(["status", `0x${"ab".repeat(32)}`], env);
+      expect(unknown.output).to.contain("JOB_UNKNOWN");
+      expect((await refute(["status", "0x12"], env)).output).to.contain("no job id");
+    });
+
+    it("submit_postsTheJob_andStatusFollowsIt", async function () {
+      const input = join(folder, "x.bin");
+      writeFileSync(input, mlpInput(1));
+      const key = await players.chain.newAccount(parseEther("1"));
+      const args = ["submit", model, "--input", `x=${input}`, "--fee", "0.1"];
+      const posted = await refute(args, { ...env, REFUTE_PRIVATE_KEY: key });
+      expect(posted.status, posted.output).to.equal(0);
+      const jobId = /job (0x[0-9a-f]{64})/.exec(posted.output)![1]!;
+      expect(JSON.parse((await refute(["status", jobId], env)).output)).to.deep.equal({ status: "open" });
+      const worker = await players.startWorker(await players.workerKey(), mlpProgram(), reference());
+      await first(worker, "submitted");
+      await worker.stop();
+      expect(JSON.parse((await refute(["status", jobId], env)).output)).to.have.property("status", "submitted");
+    });
+
+    it("submitWithoutAKeyOrAnInput_isRefused", async function () {
+      const input = join(folder, "x.bin");
+      writeFileSync(input, mlpInput(1));
+      const noKey = await refute(["submit", model, "--input", `x=${input}`, "--fee", "0.1"], env);
+      expect(noKey.output).to.contain("[KEY]");
+      expect((await refute(["submit", model, "--fee", "0.1"], env)).output).to.contain("--input x=FILE");
+      expect((await refute(["submit", model, "--fee", "0.1", "--input", "q=f"], env)).output).to.contain("no input q");
+    });
+
+    it("worker_withAnUnusableModelsFile_isRefused", async function () {
+      const models = join(folder, "models.json");
+      writeFileSync(models, '[{"path": "m.onnx", "shape": {}}]');
+      const { status, output } = await refute(["worker", "--models", models], env);
+      expect(status).to.equal(1);
+      expect(output).to.contain("models file").and.contain("shape");
+    });
+
+    it("worker_servesAJob_andStopsAtItsSignal", async function () {
+      const models = join(folder, "models.json");
+      writeFileSync(models, JSON.stringify([{ path: model }]));
+      const key = await players.workerKey();
+      const { requester, jobId } = await players.post(mlpProgram(), [mlpInput(2)]);
+      const running = refute(["worker", "--models", models, "--interval", "0.02"], {
+        ...env,
+        REFUTE_PRIVATE_KEY: key,
+      });
+      const { jobProgress } = await import("../../src/sdk/result.ts");
+      while ((await jobProgress(requester, jobId)).status !== "submitted") {
+        await new Promise((resolve) => setTimeout(resolve, 30));
+      }
+      process.emit("SIGTERM");
+      const { status, output } = await running;
+      expect(status).to.equal(0);
+      expect(output).to.contain("worker stops");
+    });
+  });
+});

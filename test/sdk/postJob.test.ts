@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { ContractRevertError } from "../../src/chain/errors.ts";
+import { inputBytesOf } from "../../src/chain/history.ts";
+import { knownProgram } from "../../src/chain/game/execution.ts";
+import { followMarket } from "../../src/chain/session.ts";
+import { compile } from "../../src/compiler/compile.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import { JobClosedError, JobInputError, JobUnknownError } from "../../src/sdk/errors.ts";
+import { leastWindow } from "../../src/sdk/postJob.ts";
+import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
+import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
+import { buildModel } from "../../test-support/onnxBuilder.ts";
+import { Players, reference } from "../../test-support/players.ts";
+import { rejection } from "../../test-support/rejection.ts";
+
+describe("postJob and waitForResult", function () {
+  const program = mlpProgram();
+  let players: Players;
+  before(async () => void (players = await Players.create()));
+  after(() => players.chain.close());
+
+  it("largeInputs_arePublishedInParts_andReadBackWhole", async function () {
+    const count = 80_000;
+    const tensor = (name: string, size: number) => ({ name, dtype: DType.float32, shape: [size] });
+    const bytes = buildModel({
+      inputs: [tensor("a", count), tensor("b", 1)],
+      outputs: [tensor("y", count)],
+      nodes: [{ op: "Add", inputs: ["a", "b"], outputs: ["y"] }],
+    });
+    const large = knownProgram(compile(readModel(bytes), { shapes: {} }));
+    const inputs = [count, 1].map((size) => Uint8Array.from({ length: size * 4 }, (_, k) => (k % 4 === 3 ? 62 : k)));
+    const { requester, jobId } = await players.post(large, inputs);
+    const { history } = await followMarket(requester)();
+    const job = history.jobs.get(jobId)!;
+    expect([...job.parts].map(([input, parts]) => [input, parts.size])).to.deep.equal([
+      [0, 3],
+      [1, 1],
+    ]);
+    expect(inputBytesOf(job)?.map((read, k) => Buffer.from(read).equals(inputs[k]!))).to.deep.equal([true, true]);
+    expect(await jobProgress(requester, jobId)).to.have.property("status", "open");
+  });
+
+  it("inputsThatDoNotFitTheProgram_areRefusedBeforeAnythingIsSent", async function () {
+    expect(await rejection(players.post(program, []))).to.be.instanceOf(JobInputError);
+    const error = await rejection(players.post(program, [new Uint8Array(8)]));
+    expect(error).to.be.instanceOf(JobInputError);
+    expect(error.message).to.contain('input "x" has 8 bytes, expected 256 (64 x float32)');
+  });
+
+  it("feeBeyondTheCredit_isRefusedByTheVault", async function () {
+    const error = await rejection(players.post(program, [mlpInput(1)], { fee: 10n ** 19n }));
+    expect(error).to.be.instanceOf(ContractRevertError);
+    expect(error.errorName).to.equal("InsufficientCredit");
+  });
+
+  it("windowBelowTheLeast_isRefused_andTheLeastIsTaken", async function () {
+    const session = await players.chain.newSession();
+    const least = leastWindow(session, 1_000n);
+    const error = await rejection(players.post(program, [mlpInput(1)], { window: least - 1 }));
+    expect(error.errorName).to.equal("WindowOutOfRange");
+    await players.post(program, [mlpInput(1)], { window: least });
+  });
+
+  it("cancelledJob_endsTheWait_withItsError", async function () {
+    const { requester, jobId, job } = await players.post(program, [mlpInput(2)]);
+    const waiting = rejection(waitForResult(requester, jobId, { intervalMs: 10 }));
+    const { market } = requester.deployment;
+    await requester.sender.send({ address: market, abi: jobMarketAbi, functionName: "cancel", args: [job] });
+    expect(await waiting).to.be.instanceOf(JobClosedError);
+    expect(await jobProgress(requester, jobId)).to.have.property("status", "closed");
+  });
+
+  it("unknownJob_isRefused_andAWaitCanBeAborted", async function () {
+    const session = await players.chain.newSession();
+    const unknown = `0x${"12".repeat(32)}` as const;
+    expect(await rejection(waitForResult(session, unknown))).to.be.instanceOf(JobUnknownError);
+    const { requester, jobId } = await players.post(program, [mlpInput(3)]);
+    const signal = AbortSignal.timeout(30);
+    expect(await rejection(waitForResult(requester, jobId, { signal, intervalMs: 10 }))).to.have.property("name");
+  });
+
+  it("jobNobodyMayClaim_isLeftAlone", async function () {
+    const { requester, jobId } = await players.post(program, [mlpInput(4)], { fee: 0n });
+    const worker = await players.startWorker(await players.workerKey(), program, reference(), {
+      policy: { minFee: 10n ** 18n, marginSeconds: 0 },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    await worker.stop();
+    expect(worker.inbox.all).to.deep.equal([]);
+    expect(await jobProgress(requester, jobId)).to.have.property("status", "open");
+  });
+});
