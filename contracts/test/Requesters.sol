@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {IJobMarket, JobRequest, Delivery} from "../interfaces/IJobMarket.sol";
+import {IJobMarket, JobRequest} from "../interfaces/IJobMarket.sol";
 import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
-import {Claim} from "../types/Job.sol";
 
 enum Mood {
     Take,

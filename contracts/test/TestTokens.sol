@@ -2,7 +2,6 @@
 pragma solidity ^0.8.28;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
-import {IStakeVault} from "../interfaces/IStakeVault.sol";
 
 /// @notice A token that anybody may mint.
 contract TestToken is ERC20 {
