@@ -27,9 +27,13 @@ import {
   unary,
   type Make,
 } from "./makers.ts";
+import { LOSS_CASES } from "./lossCases.ts";
+import { floatRange, MORE_CASES } from "./moreCases.ts";
 
 /** For each operator of the table, experiments that cover its attributes, opsets and shapes. */
 export const CASES: Record<string, readonly Make[]> = {
+  ...LOSS_CASES,
+  ...MORE_CASES,
   Abs: [unary("Abs")],
   Add: [binary("Add"), binary("Add", F, true)],
   And: [logical("And")],
@@ -193,6 +197,7 @@ export const CASES: Record<string, readonly Make[]> = {
       ],
       outputs: { y: F },
     }),
+    floatRange,
   ],
   Reciprocal: [unary("Reciprocal", 1, 4)],
   ReduceL1: [reduction("ReduceL1", 17)],

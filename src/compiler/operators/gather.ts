@@ -47,7 +47,8 @@ export function readIndirect(
   return builder.expressions.read(plain.source, [...affine.axes, ...axes]);
 }
 
-const radixOf = (digits: readonly (readonly number[])[]): ((digit: number) => number) => {
+/** The radix of a digit of the given dimensions. */
+export const radixOf = (digits: readonly (readonly number[])[]): ((digit: number) => number) => {
   const radices = digits.flat();
   return (digit) => radices[digit]!;
 };

@@ -35,7 +35,7 @@ export const batchNormalization: Lower = (context) => {
 };
 
 /** mu = sum / n; d = x - mu; r = sqrt(dot(d, d) / n + eps); (d / r), each a step. */
-function normalise(
+export function normalise(
   context: NodeContext,
   x: LazyTensor,
   axes: readonly number[],

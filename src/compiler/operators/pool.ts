@@ -13,7 +13,8 @@ import { broadcast, float, floatInput } from "./elementwise.ts";
 import { reduceAxes } from "./reduction.ts";
 import { readWindows, windowIndex, type Window } from "./window.ts";
 
-function pool(
+/** Reduces the windows of the spatial dimensions; for a dot both factors are the element. */
+export function pool(
   context: NodeContext,
   x: LazyTensor,
   windows: readonly Window[],
@@ -30,7 +31,8 @@ function pool(
     digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
   const at = indices.map((index, d) => (d < 2 ? index : windowIndex(windows[d - 2]!, index, REDUCTION_DIGIT + d - 2)));
   const e = context.expressions;
-  const expr = e.accumulator(reduce, x.dtype, x.dtype, radices, readAt(e, input, at, radix, fill));
+  const term = readAt(e, input, at, radix, fill);
+  const expr = e.accumulator(reduce, x.dtype, x.dtype, radices, term, reduce === Reduce.dot ? term : undefined);
   return { dtype: x.dtype, shape, digits, expr, order: channelsLast(shape.length) };
 }
 

@@ -63,7 +63,8 @@ export function dropAxes(builder: ProgramBuilder, tensor: LazyTensor, axes: read
   );
 }
 
-function reducedAxes(context: NodeContext, rank: number, axesInputSince: number): number[] | undefined {
+/** The axes that a Reduce* node names, sorted; undefined if it reduces nothing. */
+export function reducedAxes(context: NodeContext, rank: number, axesInputSince: number): number[] | undefined {
   const list = context.opset >= axesInputSince ? context.constantInts(1, "axes") : context.ints("axes");
   const noop = context.int("noop_with_empty_axes", 0) !== 0;
   if (list === undefined || list.length === 0) return noop ? undefined : identityOrder(rank);
@@ -112,6 +113,25 @@ export const reduceOperator =
     return [keep ? result : dropAxes(builder, result, axes)];
   };
 
+/** ReduceLogSumExp: m + log(sum exp(x - m)), m the maximum, or 0 where that is infinite. */
+export const reduceLogSumExp: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const x = context.input(0);
+  if (!isFloat(x.dtype)) return context.refuse("input 0", "is not float32");
+  const keep = context.int("keepdims", 1) !== 0;
+  const axes = reducedAxes(context, x.shape.length, 18);
+  if (axes === undefined) return [x];
+  builder.plain(x);
+  const m = broadcast(context, [reduceAxes(builder, x, axes, Reduce.max)], (v) =>
+    e.operation(Op.select, e.operation(Op.isInf, v), e.constant(v.dtype, 0n), v),
+  );
+  builder.realise(m);
+  const powers = broadcast(context, [x, m], (a, b) => e.operation(Op.exp, e.operation(Op.sub, a, b)));
+  const sum = reduceAxes(builder, powers, axes, Reduce.sum);
+  const result = broadcast(context, [sum, m], (s, b) => e.operation(Op.add, b, e.operation(Op.log, s)));
+  return [keep ? result : dropAxes(builder, result, axes)];
+};
+
 /** ArgMax and ArgMin. */
 export const argument =
   (first: Reduce, last: Reduce): Lower =>
@@ -124,7 +144,12 @@ export const argument =
   };
 
 /** Softmax (and LogSoftmax) over the given axes: m = max; e = exp(x - m); s = sum e; e / s, or (x - m) - log s. */
-function softmaxOver(context: NodeContext, x: LazyTensor, axes: readonly number[], logarithm: boolean): LazyTensor {
+export function softmaxOver(
+  context: NodeContext,
+  x: LazyTensor,
+  axes: readonly number[],
+  logarithm: boolean,
+): LazyTensor {
   const { builder, expressions: e } = context;
   builder.plain(x);
   const m = reduceAxes(builder, x, axes, Reduce.max);

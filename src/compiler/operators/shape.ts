@@ -1,7 +1,6 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../onnx/tensorData.ts";
-import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import type { LazyTensor } from "../tensor.ts";
 import { transpose } from "../views.ts";
@@ -149,25 +148,4 @@ export const spaceToDepth: Lower = (context) => {
   const split = context.builder.reshape(x, [n, c, h / block, block, w / block, block]);
   const moved = transpose(context.expressions, split, [0, 3, 5, 1, 2, 4]);
   return [context.builder.reshape(moved, [n, c * block * block, h / block, w / block])];
-};
-
-/** Range of integers known at compile time. */
-export const range: Lower = (context) => {
-  const { dtype } = context.input(0);
-  if (dtype !== DType.int64 && dtype !== DType.int32)
-    return context.refuse("input 0", "is a range of another type than int32 or int64");
-  const [start, limit, delta] = [0, 1, 2].map((k) => context.constantInts(k, `input ${k}`)?.[0] ?? 0) as [
-    number,
-    number,
-    number,
-  ];
-  const count = Math.max(0, Math.ceil((limit - start) / delta));
-  if (!Number.isSafeInteger(count) || count === 0) return context.fail("the range has no elements");
-  const bytes = new Uint8Array(count * dtypeBytes(dtype));
-  const view = new DataView(bytes.buffer);
-  for (let i = 0; i < count; i++) {
-    if (dtype === DType.int64) view.setBigInt64(8 * i, BigInt(start + i * delta), true);
-    else view.setInt32(4 * i, start + i * delta, true);
-  }
-  return [context.builder.constant({ dtype, shape: [count], bytes })];
 };

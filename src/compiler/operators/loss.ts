@@ -1,0 +1,86 @@
+import { DType } from "../../numerics/dtype.ts";
+import { elementCount } from "../../onnx/model.ts";
+import { Op } from "../../program/operations.ts";
+import { Reduce } from "../../program/types.ts";
+import type { Expr } from "../expression.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
+import { readAt } from "../views.ts";
+import { broadcast, float, floatInput } from "./elementwise.ts";
+import { radixOf, readIndirect } from "./gather.ts";
+import { dropAxes, reduceAxes, softmaxOver } from "./reduction.ts";
+
+/** The exact sum of all elements, a scalar. */
+function total(context: NodeContext, x: LazyTensor): LazyTensor {
+  context.builder.realise(x);
+  const axes = identityOrder(x.shape.length);
+  return dropAxes(context.builder, reduceAxes(context.builder, x, axes, Reduce.sum), axes);
+}
+
+/**
+ * The loss of log-probabilities [N, C, d...] at classes `target` [N, d...]: for each position `-log p` of its class, times
+ * the class's weight; 0 where the class is `ignore_index`. A class out of range counts from the end once, then reads 0. The
+ * mean divides by the sum of the weights (1 without weights), ignored positions left out.
+ */
+function negativeLogLikelihood(context: NodeContext, logs: LazyTensor): LazyTensor {
+  const { builder, expressions: e } = context;
+  const target = context.input(1);
+  const weight = context.optional(2);
+  const reduction = context.string("reduction", "mean");
+  if (!["none", "sum", "mean"].includes(reduction)) context.refuse("reduction", `is ${reduction}`);
+  const ignored = context.has("ignore_index") ? BigInt(context.int("ignore_index", 0)) : undefined;
+  const expected = [logs.shape[0]!, ...logs.shape.slice(2)];
+  if (logs.shape.length < 2 || target.shape.join() !== expected.join())
+    context.fail(`classes [${target.shape.join()}] for scores [${logs.shape.join()}]`);
+  if (target.dtype !== DType.int32 && target.dtype !== DType.int64) context.fail("the classes are not int32 or int64");
+  if (weight !== undefined && weight.shape.join() !== String(logs.shape[1]))
+    context.fail(`weights [${weight.shape.join()}] of ${logs.shape[1]} classes`);
+
+  const { shape } = target;
+  const digits = plainDigits(shape);
+  const indices = dimensionIndices(digits);
+  const radix = radixOf(digits);
+  const indirect = readAt(e, builder.plain(target), indices, radix);
+  const at = (expr: Expr): LazyTensor => ({
+    dtype: expr.dtype,
+    shape,
+    digits,
+    expr,
+    order: identityOrder(shape.length),
+  });
+  const isIgnored =
+    ignored === undefined
+      ? undefined
+      : e.operation(
+          Op.eq,
+          indirect,
+          e.constant(target.dtype, BigInt.asIntN(target.dtype === DType.int32 ? 32 : 64, ignored)),
+        );
+  const unlessIgnored = (value: Expr): Expr =>
+    isIgnored === undefined ? value : e.operation(Op.select, isIgnored, float(e, 0), value);
+
+  const [first, ...others] = indices;
+  const log = readIndirect(builder, logs, [first!, { indirect }, ...others], radix);
+  const own = weight === undefined ? float(e, 1) : readIndirect(builder, weight, [{ indirect }], radix);
+  const negative = e.operation(Op.neg, log);
+  const loss = at(unlessIgnored(weight === undefined ? negative : e.operation(Op.mul, negative, own)));
+  if (reduction === "none") return loss;
+  const sum = total(context, loss);
+  if (reduction === "sum") return sum;
+  if (weight === undefined && isIgnored === undefined)
+    return broadcast(context, [sum], (s) => e.operation(Op.div, s, float(e, elementCount(shape))));
+  const counted = total(context, at(unlessIgnored(own)));
+  return broadcast(context, [sum, counted], (s, n) => e.operation(Op.div, s, n));
+}
+
+/** NegativeLogLikelihoodLoss with its weights, ignore_index and reduction. */
+export const negativeLogLikelihoodLoss: Lower = (context) => [negativeLogLikelihood(context, floatInput(context))];
+
+/** SoftmaxCrossEntropyLoss: LogSoftmax over the classes, then the negative log-likelihood; second output the logs. */
+export const softmaxCrossEntropyLoss: Lower = (context) => {
+  const scores = floatInput(context);
+  if (scores.shape.length < 2) return context.fail(`scores of rank ${scores.shape.length}`);
+  const logs = softmaxOver(context, scores, [1], true);
+  context.builder.realise(logs);
+  return [negativeLogLikelihood(context, logs), logs];
+};
