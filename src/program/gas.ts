@@ -6,7 +6,7 @@ import { Op, signature } from "./operations.ts";
 import { Reduce, type Axis, type Instruction, type Step, type View } from "./types.ts";
 
 /**
- * Upper bounds of what parts of a step proof cost, in gas; measured on contracts/verifier (test/program/gas.test.ts holds them to
+ * Upper bounds of what parts of a step proof cost, in gas; measured on contracts/verifier (test/verifier/gas.test.ts holds them to
  * it) and rounded up.
  */
 const GAS = {
@@ -27,10 +27,10 @@ const GAS = {
   block: 900,
   run: 900,
   /** A float32 term that is summed as it is read; any other term: its reads and its fold. */
-  bareTerm: 600,
-  term: 550,
-  read: 230,
-  fold: 700,
+  bareTerm: 520,
+  term: 350,
+  read: 200,
+  fold: 600,
   epilogue: 4_000,
 } as const;
 
@@ -49,17 +49,17 @@ function operationGas({ op, dtype }: Instruction): number {
     case "sinh":
     case "cosh":
     case "atanh":
-      return 8_000;
+      return 6_500;
     case "sqrt":
-      return 3_500;
+      return 2_500;
     case "digit":
     case "select":
       return 1_000;
     case "cast":
-      return 1_600;
+      return 1_500;
     default:
-      if (op === Op.pow || op >= Op.exp) return 13_000;
-      return isFloat(dtype) || dtype === DType.bool ? 2_100 : 1_900;
+      if (op === Op.pow || op >= Op.exp) return 12_500;
+      return isFloat(dtype) ? 1_900 : 1_450;
   }
 }
 

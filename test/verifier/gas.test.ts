@@ -183,6 +183,49 @@ describe("estimateStepProofGas", () => {
     ["sum of 400 sinh", row(400, unary(Op.sinh)), 3],
     ["sum of 400 square roots", row(400, unary(Op.sqrt)), 3],
   ];
+  // Every factor takes the loop's longest way: NaN, an infinity, the smallest subnormal.
+  for (const [name, bits] of [
+    ["NaN", 0x7fc00001],
+    ["infinities", 0xff800000],
+    ["subnormals", 0x80000001],
+  ] as const) {
+    it(`dotOf2000${name}_estimateIsNotBelowTheMeasuredGas`, async () => {
+      const step = dot(2000);
+      const tensors = step.inputs.map(({ count }) => new Uint8Array(new Uint32Array(count).fill(bits).buffer));
+      const measured = await measure(step, 4, tensors);
+      expect(estimateStepProofGas(step) - gameGas(step)).to.be.at.least(measured);
+    });
+  }
+
+  /** Quantised: the product of a uint8 less its zero point and an int8, in int32. */
+  function quantised(K: number): Step {
+    const base = row(K, []);
+    const { uint8, int8, int32 } = DType;
+    return {
+      ...base,
+      dtype: int32,
+      reduce: Reduce.dot,
+      reduceType: int32,
+      inputs: [
+        { kind: "input", index: 0, dtype: uint8, count: 256 * K },
+        { kind: "input", index: 1, dtype: int8, count: 256 * K },
+      ],
+      constants: [{ dtype: int32, value: 117n }],
+      termReads: [base.termReads[0]!, { ...base.termReads[0]!, input: 1 }],
+      term: {
+        code: [
+          { op: Op.cast, dtype: uint8, a: 0, b: int32, c: 0 },
+          { op: Op.sub, dtype: int32, a: 3, b: 2, c: 0 },
+          { op: Op.cast, dtype: int8, a: 1, b: int32, c: 0 },
+        ],
+        outA: 4,
+        outB: 5,
+      },
+      epilogue: { code: [], out: 0 },
+    };
+  }
+  cases.push(["quantised dot of 1000", quantised(1000), 3]);
+
   for (const [name, step, element] of cases) {
     it(`${name}_estimateIsNotBelowTheMeasuredGasAndNotFarAbove`.replaceAll(" ", "_"), async () => {
       const prng = new Prng(5);
