@@ -89,7 +89,8 @@ contract DisputeGame is IDisputeGame {
         s.since = uint40(block.timestamp);
         s.bond = bond.toUint128();
         s.descend(pick_);
-        _spend(s, GasSchedule.OPEN);
+        bool crossed = s.depth == 0 || s.level != Level.Trace;
+        _spend(s, GasSchedule.OPEN + (crossed ? GasSchedule.PICK_SEAM : 0));
 
         bytes32 claimId = _claimId(s);
         gameId = keccak256(abi.encode(claimId, msg.sender, pick_.index, s.depth, pick_.node));

@@ -32,6 +32,14 @@ describe("GasSchedule", () => {
     });
   });
 
+  it("open_atALeaf_isPaidForTheCrossing", async () => {
+    const toy = toyProgram(300, [3, 1, 5, 6, 7]);
+    const trace = lyingTrace(toy, 12, 299);
+    const game = await new GameDriver(world(), toy, trace, await submitted(world(), toy, trace.root)).open(3, 3);
+    const { baseFeePerGas } = await world().client.getBlock();
+    expect(BigInt(game.state.spent) >= game.gas[0]!.gas * baseFeePerGas!).to.equal(true);
+  });
+
   it("prove_isPaidAtWhatItCosts", async () => {
     const toy = toyProgram(300, [1]);
     const trace = lyingTrace(toy, 0, 7);
