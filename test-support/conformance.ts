@@ -43,17 +43,25 @@ function compileAndRun(model: Model, inputs: ReadonlyMap<string, TensorData>): T
   }));
 }
 
-/** Runs with every input at run time; if some must be known at compile time, all but the first are. */
+/**
+ * Runs with every input at run time, save those without elements; if some must be known at compile time, all but the first
+ * are, and if that is not enough, all.
+ */
 export function run(model: Model, inputs: ReadonlyMap<string, TensorData>): TensorData[] {
-  try {
-    return compileAndRun(model, inputs);
-  } catch (error) {
-    if (!(error instanceof UnsupportedOperatorError) || !error.message.includes("compile time")) throw error;
-    const [first] = model.graph.inputs;
-    const operands =
-      model.graph.inputs.length === 1 ? [...inputs] : [...inputs].filter(([name]) => name !== first?.name);
-    return compileAndRun(withConstants(model, new Map(operands)), inputs);
+  const known = (isKnown: (name: string, tensor: TensorData) => boolean): TensorData[] => {
+    const constants = [...inputs].filter(([name, tensor]) => elementCount(tensor.shape) === 0 || isKnown(name, tensor));
+    return compileAndRun(withConstants(model, new Map(constants)), inputs);
+  };
+  const first = model.graph.inputs[0]?.name;
+  const attempts = [() => known(() => false), () => known((name) => name !== first)];
+  for (const attempt of attempts) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!(error instanceof UnsupportedOperatorError) || !error.message.includes("compile time")) throw error;
+    }
   }
+  return known(() => true);
 }
 
 /** One case: a folder with `model.onnx` and `test_data_set_N`. */

@@ -1,5 +1,6 @@
 import type { DType } from "../numerics/dtype.ts";
 import { addAffine, constantAffine, digitAffine, type Affine } from "./affine.ts";
+import { StepLimitError } from "./errors.ts";
 import type { Expr } from "./expression.ts";
 
 /**
@@ -27,8 +28,10 @@ export const identityOrder = (rank: number): number[] => Array.from({ length: ra
 /** The digits of a shape, one for each dimension above 1. */
 export const plainDigits = (shape: readonly number[]): number[][] => shape.map((dim) => (dim === 1 ? [] : [dim]));
 
-/** For each dimension, its index as a function of its digits. */
+/** For each dimension, its index as a function of its digits. @throws StepLimitError if a dimension is 0 */
 export function dimensionIndices(digits: readonly (readonly number[])[]): Affine[] {
+  if (digits.some((radices) => radices.includes(0)))
+    throw new StepLimitError("a dimension is 0: tensors without elements are not executed");
   let next = 0;
   return digits.map((radices) => {
     let index = constantAffine(0);

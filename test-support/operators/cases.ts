@@ -28,7 +28,7 @@ import {
   type Make,
 } from "./makers.ts";
 import { LOSS_CASES } from "./lossCases.ts";
-import { floatRange, MORE_CASES } from "./moreCases.ts";
+import { floatRange, integerPowers, MORE_CASES } from "./moreCases.ts";
 
 /** For each operator of the table, experiments that cover its attributes, opsets and shapes. */
 export const CASES: Record<string, readonly Make[]> = {
@@ -179,6 +179,7 @@ export const CASES: Record<string, readonly Make[]> = {
         { axis: r.int(-1, 2) },
         F,
       ),
+    (r) => single("OneHot", [r.integer(DType.int64, [3], 0, 4)], [floatTensor([5]), floatTensor([0, 1])], {}, F),
   ],
   Or: [logical("Or")],
   PRelu: [(r) => single("PRelu", [r.float([2, 3])], [r.float([3])], {}, F)],
@@ -186,6 +187,7 @@ export const CASES: Record<string, readonly Make[]> = {
   Pow: [
     (r) => single("Pow", [r.float(r.shape(2))], [floatTensor([2], [])], {}, F),
     (r) => single("Pow", [r.float([6], 1, 4), r.float([6])], [], {}, F),
+    ...integerPowers,
   ],
   Range: [
     (r) => ({

@@ -58,6 +58,23 @@ const groups =
     return { ...made, atol: 1e-5 };
   };
 
+const power =
+  (exponent: DType, constant: boolean): Make =>
+  (r) => {
+    const shape = r.shape(2);
+    const base = r.integer(DType.int32, shape, -5, 5);
+    const y = r.integer(exponent, r.broadcastable(shape), 0, 9);
+    return single("Pow", constant ? [base] : [base, y], constant ? [y] : [], {}, DType.int32);
+  };
+
+/** Integers to integer powers, known at compile time or not. */
+export const integerPowers: readonly Make[] = [
+  power(DType.int32, false),
+  power(DType.int64, false),
+  power(DType.int64, true),
+  (r) => single("Pow", [r.integer(DType.int32, [3, 4], 1, 9), floatTensor([0.5, 2, 3.25, 0])], [], {}, DType.int32),
+];
+
 export const MORE_CASES: Record<string, readonly Make[]> = {
   Acos: [unary("Acos", -1, 1)],
   Acosh: [unary("Acosh", 1, 9)],

@@ -5,6 +5,7 @@ import type { Lower } from "../nodeContext.ts";
 import type { LazyTensor } from "../tensor.ts";
 import { greatestWord, leastWord, numberWord } from "../words.ts";
 import { activation, broadcast, clamp, float } from "./elementwise.ts";
+import { integerPower } from "./integerPower.ts";
 import { binaryOperands, slopeOperand } from "./legacy.ts";
 
 /** `max(x, 0)`. */
@@ -87,14 +88,13 @@ export const clip: Lower = (context) => {
   return [broadcast(context, [input, low, high], (x, a, b) => clamp(context.expressions, x, a, b))];
 };
 
-/** x to the power y, in the type of x, float32 unless y is a constant 2: that is `x * x`. */
+/** x to the power y, in the type of x; a constant exponent 2 is `x * x`. */
 export const pow: Lower = (context) => {
   const e = context.expressions;
   const [base, exponent] = binaryOperands(context) as [LazyTensor, LazyTensor];
   const two = numberWord(2, exponent.dtype);
   const square = exponent.expr.kind === "constant" && exponent.expr.value === two;
-  if (!square && !isFloat(base.dtype))
-    return context.refuse("input 0", "is not float32 and the exponent is not the constant 2");
+  if (!square && !isFloat(base.dtype)) return [integerPower(context, base, exponent)];
   const build = (x: Expr, y: Expr): Expr =>
     square ? e.operation(Op.mul, x, x) : e.operation(Op.pow, x, e.cast(y, x.dtype));
   return [broadcast(context, [base, exponent], build, true)];

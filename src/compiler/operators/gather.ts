@@ -8,6 +8,7 @@ import type { ReadAxis, ReadExpr } from "../expression.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
 import { readAt } from "../views.ts";
+import { floatValue } from "../words.ts";
 import { reduceAxes } from "./reduction.ts";
 import { sliced, whole } from "./movement.ts";
 
@@ -155,8 +156,9 @@ function mark(
 export const oneHot: Lower = (context) => {
   const { builder, expressions: e } = context;
   const given = context.input(0);
-  const depth = context.constantWords(context.input(1), "depth").map((word) => Number(word))[0]!;
-  if (context.input(1).dtype === DType.float32) return context.refuse("depth", "is not an integer");
+  const [word] = context.constantWords(context.input(1), "depth") as [bigint];
+  const depth = context.input(1).dtype === DType.float32 ? Math.trunc(floatValue(word)) : Number(word);
+  if (!Number.isSafeInteger(depth) || depth < 1) return context.fail(`a depth of ${depth}`);
   const axis = context.axis(context.int("axis", -1), given.shape.length + 1);
   const values = context.input(2);
   const value = (at: number): LazyTensor =>

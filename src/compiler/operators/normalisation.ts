@@ -7,15 +7,18 @@ import { identityOrder, type LazyTensor } from "../tensor.ts";
 import { broadcast, float, floatInput } from "./elementwise.ts";
 import { reduceAxes } from "./reduction.ts";
 
-/** BatchNormalization in inference: a = g / sqrt(var + eps); ((x - mean) * a) + b. */
+/**
+ * BatchNormalization: a = g / sqrt(var + eps); ((x - mean) * a) + b. In training (from opset 14) mean and variance are those of
+ * the batch, and further outputs the running ones: old * momentum + new * (1 - momentum).
+ */
 export const batchNormalization: Lower = (context) => {
   const e = context.expressions;
   const x = floatInput(context);
-  context.ignore("momentum");
-  context.onlyFirstOutput();
+  const momentum = context.float("momentum", 0.9);
   if (context.opset < 9) context.requireInt("spatial", 1);
   if (context.opset < 7 && context.int("is_test", 0) === 0) context.refuse("is_test", "is 0: training is not executed");
-  context.requireInt("training_mode", 0);
+  const training = context.int("training_mode", 0) !== 0;
+  if (!training) context.onlyFirstOutput();
   const epsilon = float(e, context.float("epsilon", 1e-5));
   const channels = x.shape[1] ?? 1;
   const column = (index: number): LazyTensor => {
@@ -24,15 +27,43 @@ export const batchNormalization: Lower = (context) => {
       context.fail(`input ${index} is not a vector of ${channels}`);
     return context.builder.reshape(vector, [channels, ...x.shape.slice(2).map(() => 1)]);
   };
-  const [scale, shift, mean, variance] = [column(1), column(2), column(3), column(4)];
+  const [scale, shift, oldMean, oldVariance] = [column(1), column(2), column(3), column(4)];
+  const batch = training ? batchMoments(context, x) : undefined;
+  const { mean, variance } = batch ?? { mean: oldMean, variance: oldVariance };
   const factor = broadcast(context, [scale, variance], (g, v) =>
     e.operation(Op.div, g, e.operation(Op.sqrt, e.operation(Op.add, v, epsilon))),
   );
   if (context.builder.isConstant(factor)) context.builder.realise(factor);
   const build = (v: Expr, m: Expr, a: Expr, b: Expr): Expr =>
     e.operation(Op.add, e.operation(Op.mul, e.operation(Op.sub, v, m), a), b);
-  return [broadcast(context, [x, mean, factor, shift], build)];
+  const result = broadcast(context, [x, mean, factor, shift], build);
+  if (batch === undefined) return [result];
+  const [kept, taken] = [float(e, momentum), float(e, 1 - Math.fround(momentum))];
+  const running = (old: LazyTensor, now: LazyTensor): LazyTensor => {
+    const mixed = broadcast(context, [old, now], (a, b) =>
+      e.operation(Op.add, e.operation(Op.mul, a, kept), e.operation(Op.mul, b, taken)),
+    );
+    return context.builder.reshape(mixed, [channels]);
+  };
+  return [result, running(oldMean, mean), running(oldVariance, variance)];
 };
+
+/** Mean and variance of each channel over the batch: sum / n and dot(d, d) / n, d = x - mean; [C, 1, ...]. */
+function batchMoments(context: NodeContext, x: LazyTensor): { mean: LazyTensor; variance: LazyTensor } {
+  const { builder, expressions: e } = context;
+  const axes = identityOrder(x.shape.length).filter((axis) => axis !== 1);
+  const n = float(e, elementCount(axes.map((axis) => x.shape[axis]!)));
+  const perElement = (sum: LazyTensor): LazyTensor => {
+    const result = broadcast(context, [sum], (s) => e.operation(Op.div, s, n));
+    builder.realise(result);
+    return builder.reshape(result, result.shape.slice(1));
+  };
+  builder.plain(x);
+  const mean = perElement(reduceAxes(builder, x, axes, Reduce.sum));
+  const d = broadcast(context, [x, mean], (a, b) => e.operation(Op.sub, a, b));
+  builder.realise(d);
+  return { mean, variance: perElement(reduceAxes(builder, d, axes, Reduce.dot)) };
+}
 
 /** mu = sum / n; d = x - mu; r = sqrt(dot(d, d) / n + eps); (d / r), each a step. */
 export function normalise(

@@ -9,13 +9,14 @@ import { numberWord } from "../words.ts";
 /** The input itself. */
 export const identity: Lower = (context) => [context.input(0)];
 
-/** Dropout in inference is the identity; its mask is all true. */
+/** Dropout in inference, or with ratio 0, is the identity; its mask is all true. */
 export const dropout: Lower = (context) => {
   context.ignore("ratio", "seed");
   if (context.opset < 7 && context.int("is_test", 0) === 0)
     return context.refuse("is_test", "is 0: training is not executed");
-  const training = context.optional(2);
-  if (training !== undefined && context.constantWords(training, "training_mode")[0] !== 0n)
+  const [ratio, training] = [context.optional(1), context.optional(2)];
+  const dropsNothing = ratio !== undefined && context.builder.words(ratio)?.[0] === 0n;
+  if (training !== undefined && !dropsNothing && context.constantWords(training, "training_mode")[0] !== 0n)
     return context.refuse("training_mode", "is not false");
   const x = context.input(0);
   // Before opset 10 the mask has the type of the data.

@@ -1,0 +1,86 @@
+import { DType, isFloat } from "../../numerics/dtype.ts";
+import { Op } from "../../program/operations.ts";
+import type { Expr } from "../expression.ts";
+import type { NodeContext } from "../nodeContext.ts";
+import type { LazyTensor } from "../tensor.ts";
+import { broadcast } from "./elementwise.ts";
+
+/** Bits of an exponent that one step squares and multiplies through. */
+const BITS_PER_STEP = 6;
+
+const EXPONENT_BITS = new Map<DType, number>([
+  [DType.int8, 7],
+  [DType.int16, 15],
+  [DType.int32, 31],
+  [DType.int64, 63],
+  [DType.uint8, 8],
+  [DType.uint16, 16],
+  [DType.uint32, 32],
+]);
+
+/** What is known of the exponents: how many bits they have, and whether any may be negative. */
+function exponentRange(context: NodeContext, exponent: LazyTensor, from: DType): { bits: number; negative: boolean } {
+  const words = isFloat(exponent.dtype) ? undefined : context.builder.words(exponent);
+  if (words !== undefined) {
+    const bits = Math.max(...words.map((word) => (word < 0n ? 0 : word.toString(2).length)));
+    return { bits, negative: words.some((word) => word < 0n) };
+  }
+  const bits = EXPONENT_BITS.get(from) ?? context.refuse("input 1", `is of element type ${from}`);
+  return { bits, negative: ![DType.uint8, DType.uint16, DType.uint32].some((type) => type === from) };
+}
+
+/**
+ * An integer x to the power y, modulo 2^n: by squaring, some bits of y a step. A negative y gives 1 / x^|y| truncated: 0 unless
+ * x is 1 or -1, and 0 for x = 0. A float32 y that is an integer counts as one; for any other the result is the float32 power,
+ * truncated.
+ */
+export function integerPower(context: NodeContext, base: LazyTensor, exponent: LazyTensor): LazyTensor {
+  const { builder, expressions: e } = context;
+  const { dtype } = base;
+  const k = (type: DType, value: number): Expr => e.constant(type, BigInt(value));
+  const { bits, negative } = exponentRange(context, exponent, isFloat(exponent.dtype) ? DType.int64 : exponent.dtype);
+  const power = broadcast(context, [exponent], (y) => e.cast(y, DType.int64));
+  const bit = (y: Expr, at: number): Expr => {
+    const shifted = e.operation(Op.shr, y, k(DType.int64, at));
+    return e.cast(e.operation(Op.and, shifted, k(DType.int64, 1)), DType.bool);
+  };
+  let result = broadcast(context, [base, power], () => k(dtype, 1), true);
+  let square = base;
+  for (let start = 0; start < bits; start += BITS_PER_STEP) {
+    const end = Math.min(bits, start + BITS_PER_STEP);
+    const multiply = (r: Expr, s: Expr, y: Expr): Expr => {
+      let [product, own] = [r, s];
+      for (let at = start; at < end; at++) {
+        product = e.operation(Op.select, bit(y, at), e.operation(Op.mul, product, own), product);
+        own = e.operation(Op.mul, own, own);
+      }
+      return product;
+    };
+    result = broadcast(context, [result, square, power], multiply, true);
+    if (end === bits) break;
+    builder.realise(result);
+    square = broadcast(context, [square], (s) => {
+      let own = s;
+      for (let at = start; at < end; at++) own = e.operation(Op.mul, own, own);
+      return own;
+    });
+    builder.realise(square);
+  }
+  if (negative) {
+    const reciprocal = (x: Expr, y: Expr, r: Expr): Expr => {
+      const isOne = e.operation(Op.eq, x, k(dtype, 1));
+      const one = e.operation(Op.select, isOne, k(dtype, 1), k(dtype, 0));
+      const minusOne = e.operation(Op.neg, k(dtype, 1));
+      const odd = e.operation(Op.select, bit(y, 0), minusOne, k(dtype, 1));
+      const unit = e.operation(Op.select, e.operation(Op.eq, x, minusOne), odd, one);
+      return e.operation(Op.select, e.operation(Op.lt, y, k(DType.int64, 0)), unit, r);
+    };
+    result = broadcast(context, [base, power, result], reciprocal, true);
+  }
+  if (!isFloat(exponent.dtype)) return result;
+  const choose = (x: Expr, y: Expr, r: Expr): Expr => {
+    const truncated = e.cast(e.operation(Op.pow, e.cast(x, y.dtype), y), dtype);
+    return e.operation(Op.select, e.operation(Op.eq, y, e.operation(Op.floor, y)), r, truncated);
+  };
+  return broadcast(context, [base, exponent, result], choose, true);
+}
