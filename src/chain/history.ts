@@ -62,14 +62,18 @@ export type History = {
   parts: Map<Hex, InputParts>;
 };
 
-/** Reads the history out of the events. Pure: the same events give the same history. @param events In chain order. */
+/** The history of a market on which nothing has happened. */
+export const emptyHistory = (): History => ({ jobs: new Map(), claims: new Map(), games: new Map(), parts: new Map() });
+
+/** Reads the history out of the events: the same events give the same history. @param events In chain order. */
 export function historyOf(events: readonly ProtocolEvent[]): History {
-  const history: History = { jobs: new Map(), claims: new Map(), games: new Map(), parts: new Map() };
-  for (const event of events) take(history, event);
+  const history = emptyHistory();
+  for (const event of events) takeEvent(history, event);
   return history;
 }
 
-function take({ jobs, claims, games, parts }: History, event: ProtocolEvent): void {
+/** Brings a history up to the next event. */
+export function takeEvent({ jobs, claims, games, parts }: History, event: ProtocolEvent): void {
   switch (event.eventName) {
     case "JobPosted": {
       const { jobId, job, program, inputRoots } = event.args;

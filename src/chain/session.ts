@@ -1,7 +1,7 @@
 import type { Account, Address, Chain, PublicClient, Transport } from "viem";
 import { connect, type Endpoint } from "./connect.ts";
 import { readDeployment, type Deployment } from "./deployment.ts";
-import { historyOf, protocolAbi, type History } from "./history.ts";
+import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";
 import { LogStore } from "./logStore.ts";
 import { Sender } from "./sender.ts";
 
@@ -44,13 +44,24 @@ export async function openSession({
 }
 
 /** What is known of a market at one block. */
-export type Snapshot = { history: History; /** The head's time, unix seconds. */ now: bigint };
+export type Snapshot = {
+  history: History;
+  /** The head's time, unix seconds. */
+  now: bigint;
+  /** The head: what is read beside the history is read there, so that the two agree. */
+  blockNumber: bigint;
+};
 
 /** Follows a market: each call brings the history up to the head. */
 export function followMarket({ deployment, publicClient, fromBlock }: Reader): () => Promise<Snapshot> {
   const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
+  let history = emptyHistory();
+  let taken = 0;
   return async () => {
-    const { head } = await store.sync();
-    return { history: historyOf(store.events), now: head.timestamp };
+    const { head, rewoundTo } = await store.sync();
+    // Records are changed in place, so what a reorganisation took back can only be left out by starting again.
+    if (rewoundTo !== undefined) [history, taken] = [emptyHistory(), 0];
+    for (; taken < store.events.length; taken++) takeEvent(history, store.events[taken]!);
+    return { history, now: head.timestamp, blockNumber: head.number };
   };
 }

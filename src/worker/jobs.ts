@@ -18,7 +18,10 @@ export type WorkerPolicy = {
 export type JobState = { job: JobRecord; status: number; worker: Hex; until: bigint };
 
 /** The states of the jobs that are not over. */
-export async function openJobs({ publicClient, deployment }: Session, { history }: Snapshot): Promise<JobState[]> {
+export async function openJobs(
+  { publicClient, deployment }: Session,
+  { history, blockNumber }: Snapshot,
+): Promise<JobState[]> {
   const jobs = [...history.jobs.values()].filter(({ closed, claims }) => !closed && !claims.some((c) => c.finalised));
   return Promise.all(
     jobs.map(async (job) => {
@@ -27,6 +30,7 @@ export async function openJobs({ publicClient, deployment }: Session, { history 
         abi: jobMarketAbi,
         functionName: "jobOf",
         args: [job.id],
+        blockNumber,
       });
       return { job, status, worker, until };
     }),

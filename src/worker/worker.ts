@@ -7,6 +7,7 @@ import type { ClaimRecord, JobRecord } from "../chain/history.ts";
 import { report, runLoop } from "../chain/loop.ts";
 import { followMarket, type Session, type Snapshot } from "../chain/session.ts";
 import { JobStatus } from "../chain/types.ts";
+import { RefuteError } from "../errors.ts";
 import { defend } from "./defend.ts";
 import type { WorkerEvent } from "./events.ts";
 import { isSuitable, mayClaim, openJobs, type JobState, type WorkerPolicy } from "./jobs.ts";
@@ -42,6 +43,13 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   log.info("worker stops");
 }
 
+/** A dispute that this worker cannot answer as it is configured: its collateral is at stake. */
+export class UndefendedClaimError extends RefuteError {
+  readonly code = "UNDEFENDED_CLAIM";
+}
+
+const UNKNOWN = "its program is not among the models served here, or its input is not on chain";
+
 class Worker {
   readonly #options: WorkerOptions;
   readonly #executions: Executions;
@@ -71,7 +79,7 @@ class Worker {
       const alive = record.games.filter(({ closed }) => closed === undefined);
       for (const game of alive) {
         const execution = await this.#executions.of(job);
-        if (execution === undefined) continue;
+        if (execution === undefined) throw new UndefendedClaimError(`claim ${record.id} is disputed, but ${UNKNOWN}`);
         await this.#attempt("game", async () => this.#tell(await defend(session, game, execution, now)));
       }
       if (alive.length === 0 && now > record.windowEnd) this.#tell(await finalise(session, record));

@@ -104,6 +104,22 @@ describe("sessions", function () {
     }
   });
 
+  it("followedHistory_equalsOneReadAtOnce_alsoAfterAReorganisation", async function () {
+    const session = await chain.newSession();
+    const follow = followMarket(session);
+    await players.post(mlpProgram(), [mlpInput(11)]);
+    await follow();
+    const snapshot = await chain.provider.request({ method: "evm_snapshot" });
+    await players.post(mlpProgram(), [mlpInput(12)]);
+    const forgotten = (await follow()).history.jobs.size;
+    await chain.provider.request({ method: "evm_revert", params: [snapshot] });
+    await players.post(mlpProgram(), [mlpInput(13)]);
+    await players.post(mlpProgram(), [mlpInput(14)]);
+    const { history } = await follow();
+    expect(history).to.deep.equal((await followMarket(session)()).history);
+    expect(history.jobs.size).to.equal(forgotten + 1);
+  });
+
   it("concurrentSends_areSentOneAfterTheOther", async function () {
     const { sender, publicClient } = await chain.newSession();
     const to = privateKeyToAccount(generatePrivateKey()).address;
@@ -118,9 +134,9 @@ describe("sessions", function () {
 
 describe("startLocalChain", function () {
   it("otherParameters_areDeployed", async function () {
-    const chain = await startLocalChain({ arityBits: 2, bondGas: 1_200_000 });
+    const chain = await startLocalChain({ baseWindow: 600, penaltyBps: 100 });
     const { deployment } = await chain.newSession();
     await chain.close();
-    expect(deployment.parameters).to.include({ arityBits: 2, bondGas: 1_200_000 });
+    expect(deployment.parameters).to.include({ baseWindow: 600, penaltyBps: 100 });
   });
 });

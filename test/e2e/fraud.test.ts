@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { accountOf } from "../../src/chain/ledger.ts";
+import { followMarket } from "../../src/chain/session.ts";
 import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
 import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
@@ -60,6 +62,43 @@ describe("a wrong claim, end to end", function () {
       "a move",
       (e): e is Extract<WatcherEvent, { kind: "opened" | "moved" }> => e.kind === "opened" || e.kind === "moved",
     );
+
+  it("inAnyStep_isRefuted", async function () {
+    const watcher = await players.startWatcher(await players.watcherKey(), program, reference());
+    for (const [step, { count }] of steps.entries()) {
+      const { requester, jobId, job } = await players.post(program, [mlpInput(20 + step)]);
+      const wrong = { step, element: (count * 3) >> 2 };
+      const cheat = await players.startWorker(await players.workerKey(), program, reference(wrong));
+      const { claimId } = await first(watcher, "differs", (e) => e.jobId === jobId);
+      await first(watcher, "moved", ({ move, claimId: id }) => move === "prove" && id === claimId);
+      await cheat.stop();
+      const { market } = requester.deployment;
+      await requester.sender.send({ address: market, abi: jobMarketAbi, functionName: "cancel", args: [job] });
+      const { history } = await followMarket(requester)();
+      const [game] = history.claims.get(claimId)!.games;
+      expect([game!.proved?.step, Number(game!.proved?.element)]).to.deep.equal([wrong.step, wrong.element]);
+    }
+    await watcher.stop();
+  });
+
+  it("challengedByTwoWatchers_paysTheWinner_andTheOtherTakesItsBondBack", async function () {
+    const [aKey, bKey] = [await players.watcherKey(), await players.watcherKey()];
+    const { requester } = await players.post(program, [mlpInput(30)]);
+    const creditOf = async (key: `0x${string}`) => (await accountOf(requester, players.addressOf(key))).credit;
+    const before = await creditOf(bKey);
+    const cheat = await players.startWorker(await players.workerKey(), program, reference(lie));
+    const b = await players.startWatcher(bKey, program, reference());
+    await first(b, "opened");
+    await b.stop();
+    expect(await creditOf(bKey)).to.equal(before - requester.deployment.bond);
+    const a = await players.startWatcher(aKey, program, reference());
+    await first(a, "moved", ({ move }) => move === "prove");
+    const restarted = await players.startWatcher(bKey, program, reference());
+    await first(restarted, "settled");
+    await Promise.all([cheat.stop(), a.stop(), restarted.stop()]);
+    // Its bond, and what its own moves cost at the base fee.
+    expect((await creditOf(bKey)) >= before).to.equal(true);
+  });
 
   it("inWatchMode_isReportedAndNothingIsSent", async function () {
     const key = await players.watcherKey();
