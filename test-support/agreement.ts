@@ -41,16 +41,20 @@ export function single(
   };
 }
 
-/** Asserts that the exact outputs agree with onnxruntime's within float32 tolerance, in type and shape too. */
-export async function expectAgreement(experiment: Experiment, what: string): Promise<void> {
-  const { operands } = experiment;
-  const bytes = buildModel({
+/** The ONNX file of an experiment. */
+export const modelOf = (experiment: Experiment): Uint8Array =>
+  buildModel({
     ...(experiment.opset === undefined ? {} : { opset: experiment.opset }),
-    inputs: Object.entries(operands).map(([name, { dtype, shape }]) => ({ name, dtype, shape })),
+    inputs: Object.entries(experiment.operands).map(([name, { dtype, shape }]) => ({ name, dtype, shape })),
     outputs: Object.entries(experiment.outputs).map(([name, dtype]) => ({ name, dtype })),
     nodes: experiment.nodes,
     ...(experiment.initializers ? { initializers: experiment.initializers } : {}),
   });
+
+/** Asserts that the exact outputs agree with onnxruntime's within float32 tolerance, in type and shape too. */
+export async function expectAgreement(experiment: Experiment, what: string): Promise<void> {
+  const { operands } = experiment;
+  const bytes = modelOf(experiment);
   const expected = await runOnnxruntime(bytes, new Map(Object.entries(operands)));
   const model = compile(readModel(bytes), { shapes: {} });
   const tensors = executeReference(

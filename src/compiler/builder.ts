@@ -205,6 +205,8 @@ function constantExpr(e: Expr, seen: Set<Expr>): boolean {
       );
     case "operation":
       return e.args.every((arg) => constantExpr(arg, seen));
+    case "found":
+      return constantExpr(e.of, seen);
     case "accumulator":
       return constantExpr(e.a, seen) && (e.b === undefined || constantExpr(e.b, seen));
   }

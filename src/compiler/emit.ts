@@ -119,9 +119,11 @@ class Emitter {
     const slots = new Map<Expr, number>(side.reads.map((read, n) => [read, n] as const));
     let next = side.reads.length;
     if (accumulator) slots.set(accumulator, next++);
+    // The second result of `last`, whether there is a value, has the slot after it.
+    if (accumulator?.reduce === Reduce.last) next++;
     for (const [constant, number] of this.#constantNumbers) slots.set(constant, next + number);
     next += this.constants.length;
-    const slot = (e: Expr): number => slots.get(e)!;
+    const slot = (e: Expr): number => (e.kind === "found" ? slots.get(e.of)! + 1 : slots.get(e)!);
     const code = side.code.map((e): Instruction => {
       slots.set(e, next++);
       if (e.kind === "digit") return { op: Op.digit, dtype: DType.int64, a: this.#digits.number(e.digit), b: 0, c: 0 };

@@ -20,7 +20,7 @@ export type ReadAxis = {
  * A tensor's value as an expression over the digits of its index. Expressions are interned: equal ones are the same
  * object, so sharing is kept and found without search.
  */
-export type Expr = ReadExpr | ConstantExpr | DigitExpr | OperationExpr | AccumulatorExpr;
+export type Expr = ReadExpr | ConstantExpr | DigitExpr | OperationExpr | AccumulatorExpr | FoundExpr;
 type Head = { id: number; dtype: DType; accumulators: readonly AccumulatorExpr[] };
 export type ReadExpr = Head & { kind: "read"; source: TensorRef; fill: Word; axes: readonly ReadAxis[] };
 export type ConstantExpr = Head & { kind: "constant"; value: Word };
@@ -36,6 +36,9 @@ export type AccumulatorExpr = Head & {
   a: Expr;
   b: Expr | undefined;
 };
+
+/** Whether a reduction of kind `last` met a term that counts. */
+export type FoundExpr = Head & { kind: "found"; of: AccumulatorExpr };
 
 const refKey = (ref: TensorRef): string => `${ref.kind}${ref.kind === "constant" ? ref.root : ref.index}:${ref.dtype}`;
 
@@ -98,6 +101,11 @@ export class Expressions {
     return this.#intern<AccumulatorExpr>(key, { kind: "accumulator", dtype, reduce, type, radices, a, b }, []);
   }
 
+  /** Whether a reduction of kind `last` met a term that counts: bool. */
+  found(of: AccumulatorExpr): Expr {
+    return this.#intern<FoundExpr>(`f(${of.id})`, { kind: "found", dtype: DType.bool, of }, [of]);
+  }
+
   /** The value of an affine function of the digits, as int64. */
   affine(value: Affine): Expr {
     let sum: Expr = this.constant(DType.int64, BigInt(value.base));
@@ -134,6 +142,8 @@ export class Expressions {
         }));
         return this.read(e.source, axes, e.fill);
       }
+      case "found":
+        return this.found(visit(e.of) as AccumulatorExpr);
       case "operation":
         return e.op === Op.cast ? this.cast(visit(e.args[0]!), e.dtype) : this.operation(e.op, ...e.args.map(visit));
       case "accumulator":

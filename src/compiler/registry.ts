@@ -14,10 +14,12 @@ import { gemm, matMul } from "./operators/matmul.ts";
 import * as more from "./operators/moreNormalisation.ts";
 import * as movement from "./operators/movement.ts";
 import * as normalisation from "./operators/normalisation.ts";
+import { pad } from "./operators/pad.ts";
 import { averagePool, globalPool, maxPool } from "./operators/pool.ts";
 import { det, reduceProd } from "./operators/product.ts";
 import { argument, cumSum, KINDS, reduceLogSumExp, reduceOperator, softmax } from "./operators/reduction.ts";
-import { resize } from "./operators/resize.ts";
+import { resize } from "./operators/resize/resize.ts";
+import { maxUnpool, scatterElements, scatterNd } from "./operators/scatter.ts";
 import * as shape from "./operators/shape.ts";
 
 /**
@@ -109,6 +111,7 @@ export const REGISTRY: readonly Entry[] = [
   ["MatMul", "", [1, 23], "memory", matMul],
   ["Max", "", [1, 23], "fuse", variadic(Op.max)],
   ["MaxPool", "", [1, 23], "memory", maxPool],
+  ["MaxUnpool", "", [9, 23], "memory", maxUnpool],
   ["Mean", "", [1, 23], "fuse", activations.mean],
   ["MeanVarianceNormalization", "", [9, 23], "memory", more.meanVarianceNormalization],
   ["Min", "", [1, 23], "fuse", variadic(Op.min)],
@@ -121,7 +124,7 @@ export const REGISTRY: readonly Entry[] = [
   ["OneHot", "", [9, 23], "memory", gather.oneHot],
   ["Or", "", [1, 23], "fuse", binary(Op.or)],
   ["PRelu", "", [1, 23], "fuse", activations.pRelu],
-  ["Pad", "", [2, 23], "memory", movement.pad],
+  ["Pad", "", [2, 23], "memory", pad],
   ["Pow", "", [1, 23], "fuse", activations.pow],
   ["RMSNormalization", "", [23, 23], "memory", more.rmsNormalization],
   ["Range", "", [11, 23], "fuse", generated.range],
@@ -138,8 +141,11 @@ export const REGISTRY: readonly Entry[] = [
   ["ReduceSumSquare", "", [1, 23], "memory", reduceOperator(KINDS.ReduceSumSquare, 18)],
   ["Relu", "", [1, 23], "fuse", activations.relu],
   ["Reshape", "", [5, 23], "fuse", shape.reshape],
-  ["Resize", "", [11, 23], "memory", resize],
+  ["Resize", "", [10, 23], "memory", resize],
   ["Round", "", [11, 23], "fuse", unary(Op.round)],
+  ["Scatter", "", [9, 10], "memory", scatterElements],
+  ["ScatterElements", "", [11, 23], "memory", scatterElements],
+  ["ScatterND", "", [11, 23], "memory", scatterNd],
   ["Selu", "", [6, 23], "fuse", exponentials.selu],
   ["Shape", "", [1, 23], "shape", shape.shape],
   ["Shrink", "", [9, 23], "fuse", activations.shrink],
@@ -166,6 +172,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Transpose", "", [1, 23], "fuse", movement.transpose],
   ["Trilu", "", [14, 23], "fuse", gather.trilu],
   ["Unsqueeze", "", [1, 23], "fuse", shape.unsqueeze],
+  ["Upsample", "", [7, 9], "memory", resize],
   ["Where", "", [9, 23], "fuse", elementwise.where],
   ["Xor", "", [1, 23], "fuse", binary(Op.xor)],
 ];

@@ -50,6 +50,7 @@ export function plainStrides(
 /**
  * Reads a tensor in memory at the given index of each dimension; what can leave its bounds there gives `fill`.
  * @param radix of a digit
+ * @param divs By dimension, a divisor of the index above 1: an index that it does not divide gives `fill`.
  */
 export function readAt(
   expressions: Expressions,
@@ -57,6 +58,7 @@ export function readAt(
   indices: readonly Affine[],
   radix: (digit: number) => number,
   fill: Word = 0n,
+  divs: readonly number[] = [],
 ): ReadExpr {
   const guarded: ReadAxis[] = [];
   let flat = constantAffine(base);
@@ -64,7 +66,13 @@ export function readAt(
     const stride = strides[dim]!;
     const index = indices[dim]!;
     const [low, high] = affineRange(index, radix);
-    if (low >= 0 && high < extent) {
+    const div = divs[dim] ?? 1;
+    if (div > 1) {
+      const [at, sign] = stride >= 0 ? [0, 1] : [extent - 1, -1];
+      flat = addAffine(flat, constantAffine(stride * at));
+      const own = addAffine(constantAffine(at * div), scaleAffine(index, sign));
+      guarded.push({ extent, stride: stride * sign, index: own, div });
+    } else if (low >= 0 && high < extent) {
       flat = addAffine(flat, scaleAffine(index, stride));
     } else if (stride >= 0) {
       guarded.push({ extent, stride, index });

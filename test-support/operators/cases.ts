@@ -20,8 +20,6 @@ import {
   pooling,
   reduction,
   reshape,
-  resizing,
-  transposedConvolution,
   slice,
   split,
   unary,
@@ -29,6 +27,7 @@ import {
 } from "./makers.ts";
 import { LOSS_CASES } from "./lossCases.ts";
 import { floatRange, integerPowers, MORE_CASES } from "./moreCases.ts";
+import { PAD_CASES, SPATIAL_CASES } from "./spatialCases.ts";
 
 /** For each operator of the table, experiments that cover its attributes, opsets and shapes. */
 export const CASES: Record<string, readonly Make[]> = {
@@ -79,6 +78,7 @@ export const CASES: Record<string, readonly Make[]> = {
       outputs: { y: F, a: F },
     }),
   ],
+  ...SPATIAL_CASES,
   ConstantOfShape: [
     (r) => ({
       operands: { x: r.float([2, 3]) },
@@ -91,7 +91,6 @@ export const CASES: Record<string, readonly Make[]> = {
     }),
   ],
   Conv: [convolution, convolution, convolution],
-  ConvTranspose: [transposedConvolution, transposedConvolution],
   CumSum: [
     (r) =>
       single(
@@ -183,7 +182,7 @@ export const CASES: Record<string, readonly Make[]> = {
   ],
   Or: [logical("Or")],
   PRelu: [(r) => single("PRelu", [r.float([2, 3])], [r.float([3])], {}, F)],
-  Pad: [pad],
+  Pad: [pad, ...PAD_CASES],
   Pow: [
     (r) => single("Pow", [r.float(r.shape(2))], [floatTensor([2], [])], {}, F),
     (r) => single("Pow", [r.float([6], 1, 4), r.float([6])], [], {}, F),
@@ -211,8 +210,7 @@ export const CASES: Record<string, readonly Make[]> = {
   ReduceSum: [reduction("ReduceSum", 11), reduction("ReduceSum", 13)],
   ReduceSumSquare: [reduction("ReduceSumSquare", 17)],
   Relu: [unary("Relu")],
-  Reshape: [reshape, resizing, transposedConvolution, reshape],
-  Resize: [resizing],
+  Reshape: [reshape, reshape],
   Round: [unary("Round")],
   Shape: [(r) => single("Shape", [r.float([2, 3, 4])], [], { start: r.int(-3, 1), end: r.int(2, 5) }, DType.int64)],
   Shrink: [(r) => single("Shrink", [r.float([9])], [], { bias: { float: 0.25 }, lambd: { float: 1 } }, F)],

@@ -244,37 +244,3 @@ export const reshape: Make = (r) => {
   const targets = [[-1], [a * b, c], [a, -1, 1], [0, -1], [c, b, a], [1, a, 1, b * c], [c * b, a]];
   return single("Reshape", [r.float([a, b, c])], [int64Tensor(r.pick(targets))], {}, F);
 };
-
-export const transposedConvolution: Make = (r) => {
-  const spatial = r.int(1, 2);
-  const group = r.int(1, 2);
-  const [perGroup, members] = [r.int(1, 3), r.int(1, 3)];
-  const kernel = Array.from({ length: spatial }, () => r.int(1, 3));
-  const strides = kernel.map(() => r.int(1, 3));
-  const dilations = kernel.map(() => r.int(1, 2));
-  const attributes = {
-    group,
-    strides,
-    dilations,
-    pads: [...kernel, ...kernel].map((k) => r.int(0, Math.min(1, k - 1))),
-    output_padding: strides.map((stride) => r.int(0, stride - 1)),
-  };
-  const x = r.float([r.int(1, 2), group * perGroup, ...kernel.map(() => r.int(2, 4))]);
-  const weights = r.float([group * perGroup, members, ...kernel]);
-  const constants = r.int(0, 1) === 0 ? [weights] : [weights, r.float([group * members])];
-  return single("ConvTranspose", [x], constants, attributes, F);
-};
-
-export const resizing: Make = (r) => {
-  const shape = r.shape(4);
-  const empty = floatTensor([]);
-  const attributes = {
-    coordinate_transformation_mode: r.pick(["asymmetric", "half_pixel", "align_corners", "pytorch_half_pixel"]),
-    nearest_mode: r.pick(["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"]),
-  };
-  const scales = floatTensor([1, 1, r.pick([1, 2, 3, 1.5]), r.pick([1, 2, 0.5, 2.25])]);
-  const sizes = int64Tensor([shape[0]!, shape[1]!, r.int(1, 8), r.int(1, 8)]);
-  const wide = [shape[0]!, shape[1]!, shape[2]! + 1, shape[3]! + 1];
-  const constants = r.int(0, 1) === 0 ? [empty, scales] : [empty, empty, sizes];
-  return single("Resize", [r.float(wide)], constants, attributes, F);
-};

@@ -1,84 +1,137 @@
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
-import { addAffine, constantAffine, digitAffine, scaleAffine } from "../affine.ts";
+import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from "../affine.ts";
 import { REDUCTION_DIGIT, type ReadAxis } from "../expression.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import { channelsLast } from "../storage.ts";
-import { dimensionIndices, identityOrder, type LazyTensor } from "../tensor.ts";
+import { dimensionIndices, type LazyTensor } from "../tensor.ts";
 import { readAt } from "../views.ts";
 import { broadcast, floatInput } from "./elementwise.ts";
 
-type Window = { input: number; output: number; kernel: number; stride: number; dilation: number; padBegin: number };
+/** One spatial dimension: output position o receives input i through kernel position k where o + pad = i * stride + k * dilation. */
+type Spread = { input: number; output: number; kernel: number; stride: number; dilation: number; pad: number };
 
-function readWindows(context: NodeContext, sizes: readonly number[], kernel: readonly number[]): Window[] {
+function readSpreads(context: NodeContext, sizes: readonly number[], weightKernel: readonly number[]): Spread[] {
   const rank = sizes.length;
-  const list = (name: string, otherwise: number, length = rank): number[] => {
-    const found = context.ints(name) ?? new Array<number>(length).fill(otherwise);
-    if (found.length !== length) context.fail(`${name} has ${found.length} values, expected ${length}`);
+  const list = (name: string, otherwise: readonly number[]): readonly number[] => {
+    const found = context.ints(name) ?? otherwise;
+    if (found.length !== otherwise.length)
+      context.fail(`${name} has ${found.length} values, expected ${otherwise.length}`);
     return found;
   };
+  const fill = (value: number): number[] => sizes.map(() => value);
+  const kernel = list("kernel_shape", weightKernel);
+  if (kernel.join() !== weightKernel.join()) context.fail(`kernel_shape [${kernel.join()}] does not fit`);
+  const [strides, dilations] = [list("strides", fill(1)), list("dilations", fill(1))];
+  const [extra, pads] = [list("output_padding", fill(0)), list("pads", [...fill(0), ...fill(0)])];
+  const wanted = context.has("output_shape") ? list("output_shape", fill(0)) : undefined;
   const mode = context.string("auto_pad", "NOTSET");
-  if (mode !== "NOTSET" && mode !== "VALID") context.refuse("auto_pad", `is ${mode}`);
-  if (context.has("output_shape")) context.refuse("output_shape", "is not executed: give pads");
-  const given = context.ints("kernel_shape") ?? kernel;
-  if (given.join() !== kernel.join()) context.fail(`kernel_shape [${given.join()}] does not fit`);
-  const [strides, dilations] = [list("strides", 1), list("dilations", 1)];
-  const [extra, pads] = [list("output_padding", 0), list("pads", 0, 2 * rank)];
+  if (!["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"].includes(mode)) context.refuse("auto_pad", `is ${mode}`);
+  if ([...strides, ...dilations].some((value) => value < 1)) context.fail("strides and dilations are at least 1");
+  if ([...pads, ...extra].some((value) => value < 0)) context.refuse("pads", "are negative");
   return sizes.map((input, d) => {
-    const [stride, dilation, padBegin] = [strides[d]!, dilations[d]!, pads[d]!];
-    const extent = dilation * (kernel[d]! - 1) + 1;
-    const output = stride * (input - 1) + extra[d]! + extent - padBegin - pads[d + rank]!;
-    if (output < 1 || padBegin < 0) context.fail(`dimension ${d} has the size ${output}`);
-    return { input, output, kernel: kernel[d]!, stride, dilation, padBegin };
+    const [stride, dilation] = [strides[d]!, dilations[d]!];
+    const reach = stride * (input - 1) + extra[d]! + dilation * (kernel[d]! - 1) + 1;
+    const spread = { input, kernel: kernel[d]!, stride, dilation };
+    const output = wanted?.[d] ?? (mode.startsWith("SAME") ? input * stride : undefined);
+    if (output === undefined) {
+      const [begin, end] = mode === "VALID" ? [0, 0] : [pads[d]!, pads[d + rank]!];
+      const size = reach - begin - end;
+      if (size < 1) context.fail(`an output of ${size} positions`);
+      return { ...spread, output: size, pad: begin };
+    }
+    if (output < 1) context.fail(`an output of ${output} positions`);
+    const total = Math.max(0, reach - output);
+    // Engines and the specification differ on what lies beyond the last window.
+    if (wanted === undefined && reach < output)
+      context.refuse("auto_pad", `is ${mode} with a stride above the kernel's extent`);
+    // An odd total has its larger half at the end for SAME_UPPER, else at the beginning.
+    return { ...spread, output, pad: mode === "SAME_UPPER" ? Math.floor(total / 2) : Math.ceil(total / 2) };
   });
 }
 
-/** ConvTranspose: a dot over kernel positions and channels, of those input positions that the stride reaches; then the bias. */
+/** How a dimension is read: input index (to be divided by `div`) and kernel index, over its digits and one reduction digit. */
+type Reading = { digits: number[]; terms: number; input: Affine; div: number; kernel: Affine };
+
+/**
+ * Where the output is a multiple of the stride, its positions of one phase meet the same kernel positions, so that no term
+ * is wasted; else every kernel position is a term, and those between input positions read 0.
+ * @param first Number of the dimension's first digit.
+ */
+function readingOf(spread: Spread, first: number, red: number): Reading {
+  const { output, kernel, stride, dilation, pad } = spread;
+  if (dilation === 1 && stride > 1 && output % stride === 0) {
+    const radices = [output / stride, stride].filter((radix) => radix > 1);
+    const [whole, part] = [Math.floor(pad / stride), pad % stride];
+    const shift = part > 0 ? 1 : 0;
+    const phase = digitAffine(first + radices.length - 1);
+    const block = output === stride ? constantAffine(0) : digitAffine(first);
+    const j = digitAffine(red);
+    return {
+      digits: radices,
+      terms: shift + Math.max(0, Math.floor((kernel - 1 - part) / stride)) + 1,
+      input: addAffine(addAffine(block, constantAffine(whole + shift)), scaleAffine(j, -1)),
+      div: 1,
+      kernel: addAffine(addAffine(phase, constantAffine(part - stride * shift)), scaleAffine(j, stride)),
+    };
+  }
+  const o = output === 1 ? constantAffine(0) : digitAffine(first);
+  const k = digitAffine(red);
+  const input = addAffine(addAffine(o, constantAffine(pad)), scaleAffine(k, -dilation));
+  return { digits: output === 1 ? [] : [output], terms: kernel, input, div: stride, kernel: k };
+}
+
+/** ConvTranspose over any number of spatial dimensions: an exact dot over kernel positions and channels, then the bias. */
 export const convTranspose: Lower = (context) => {
   const { builder, expressions: e } = context;
   const [x, w] = [floatInput(context, 0), floatInput(context, 1)];
   const rank = x.shape.length;
   const groups = context.int("group", 1);
   const [channels = 0, members = 0, ...kernel] = w.shape;
-  if (rank < 3 || w.shape.length !== rank || x.shape[1] !== channels || channels % groups !== 0)
-    return context.fail(`data [${x.shape.join()}], weights [${w.shape.join()}], ${groups} groups`);
+  if (rank < 3 || w.shape.length !== rank)
+    return context.fail(`data of rank ${rank}, weights of rank ${w.shape.length}`);
+  if (x.shape[1] !== channels || channels % groups !== 0)
+    return context.fail(`${x.shape[1]} channels, weights [${w.shape.join()}], ${groups} groups`);
   const perGroup = channels / groups;
-  const windows = readWindows(context, x.shape.slice(2), kernel);
-  const shape = [x.shape[0]!, groups * members, ...windows.map((window) => window.output)];
+  const spreads = readSpreads(context, x.shape.slice(2), kernel);
+  const shape = [x.shape[0]!, groups * members, ...spreads.map((spread) => spread.output)];
 
-  // Committed with the reduction contiguous: output channel of the group, kernel positions, channel.
-  if (builder.isConstant(w)) builder.store(w, [1, ...identityOrder(rank).slice(2), 0]);
-  let input = builder.plain(x);
-  // A coordinate that is divided counts upwards only.
-  if (input.strides.some((stride) => stride < 0)) {
-    builder.store(x, channelsLast(rank));
-    input = builder.plain(x);
-  }
+  const input = builder.plain(x);
+  // Committed with the reduction contiguous: output channel, kernel positions, input channel.
+  if (builder.isConstant(w)) builder.store(w, [1, ...shape.slice(2).map((_, d) => d + 2), 0]);
   const weights = builder.plain(w);
-  const digits = shape.map((dim, d) => (d === 1 ? [groups, members].filter((r) => r > 1) : dim === 1 ? [] : [dim]));
+
+  const digits: number[][] = [shape[0] === 1 ? [] : [shape[0]!], [groups, members].filter((radix) => radix > 1)];
+  const readings = spreads.map((spread, d) => {
+    const reading = readingOf(spread, digits.flat().length, REDUCTION_DIGIT + d);
+    digits.push(reading.digits);
+    return reading;
+  });
   const indices = dimensionIndices(digits);
-  const radices = [...windows.map((window) => window.kernel), perGroup];
+  const start = digits[0]!.length;
+  const group = groups === 1 ? constantAffine(0) : digitAffine(start);
+  const member = members === 1 ? constantAffine(0) : digitAffine(start + digits[1]!.length - 1);
+  const radices = [...readings.map((reading) => reading.terms), perGroup];
   const outRadices = digits.flat();
   const radix = (digit: number): number =>
     digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
-  const first = digits[0]!.length;
-  const group = groups > 1 ? digitAffine(first) : constantAffine(0);
-  const member = members > 1 ? digitAffine(first + (groups > 1 ? 1 : 0)) : constantAffine(0);
-  const channel = addAffine(scaleAffine(group, perGroup), digitAffine(REDUCTION_DIGIT + windows.length));
+  const channel = addAffine(scaleAffine(group, perGroup), digitAffine(REDUCTION_DIGIT + readings.length));
 
-  const spatial = windows.map((window, k): ReadAxis => {
-    const shifted = addAffine(indices[k + 2]!, constantAffine(window.padBegin));
-    const index = addAffine(shifted, digitAffine(REDUCTION_DIGIT + k, -window.dilation));
-    return { extent: window.input, stride: input.strides[k + 2]!, index, div: window.stride };
-  });
-  const outer = { ...input, shape: input.shape.slice(0, 2), strides: input.strides.slice(0, 2) };
-  const a = e.read(input.source, [...readAt(e, outer, [indices[0]!, channel], radix).axes, ...spatial]);
-  const kernelIndices = windows.map((_, k) => digitAffine(REDUCTION_DIGIT + k));
-  const b = readAt(e, weights, [channel, member, ...kernelIndices], radix);
-  const expr = e.accumulator(Reduce.dot, x.dtype, x.dtype, radices, a, b);
+  const a = readAt(e, input, [indices[0]!, channel, ...readings.map((r) => r.input)], radix, 0n, [
+    1,
+    1,
+    ...readings.map((r) => r.div),
+  ]);
+  // A term outside the kernel is 0 on both sides: an axis of stride 0 only bounds.
+  const bounds = readings.map((r, d): ReadAxis => ({ extent: kernel[d]!, stride: 0, index: r.kernel }));
+  const b = readAt(e, weights, [channel, member, ...readings.map((r) => r.kernel)], radix);
+  const bounded = e.read(a.source, [...a.axes, ...bounds]);
+  const expr = e.accumulator(Reduce.dot, x.dtype, x.dtype, radices, bounded, b);
   const product: LazyTensor = { dtype: x.dtype, shape, digits, expr, order: channelsLast(rank) };
   const bias = context.optional(2);
   if (bias === undefined) return [product];
-  const column = builder.reshape(bias, [groups * members, ...windows.map(() => 1)]);
+  if (bias.dtype !== x.dtype || bias.shape.length !== 1 || bias.shape[0] !== shape[1])
+    return context.fail(`a bias of shape [${bias.shape.join()}] for ${shape[1]} channels`);
+  const column = builder.reshape(bias, [shape[1]!, ...readings.map(() => 1)]);
   return [broadcast(context, [product, column], (p, q) => e.operation(Op.add, p, q))];
 };

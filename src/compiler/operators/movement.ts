@@ -1,5 +1,4 @@
 import { DType } from "../../numerics/dtype.ts";
-import { elementCount } from "../../onnx/model.ts";
 import { Op } from "../../program/operations.ts";
 import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from "../affine.ts";
 import { broadcastShapes, combine } from "../elementwise.ts";
@@ -7,7 +6,6 @@ import type { Expr } from "../expression.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
 import { readAt, select, transpose as transposeView } from "../views.ts";
-import { numberWord } from "../words.ts";
 
 /** Transpose; without perm, all dimensions in reverse. */
 export const transpose: Lower = (context) => {
@@ -167,37 +165,4 @@ export const tile: Lower = (context) => {
     if (own.length === 1) target.push(digitAffine(next++));
   });
   return [{ dtype: x.dtype, shape, digits, expr: e.remap(x.expr, (digit) => target[digit]), order: x.order }];
-};
-
-/** Pad with a constant; negative pads crop. */
-export const pad: Lower = (context) => {
-  const { builder, expressions: e } = context;
-  const x = context.input(0);
-  const rank = x.shape.length;
-  const mode = context.string("mode", "constant");
-  if (mode !== "constant") return context.refuse("mode", `is ${mode}, only constant is executed`);
-  const attributes = context.opset < 11;
-  const given =
-    (attributes ? context.ints("pads") : context.constantInts(1, "pads")) ?? context.fail("pads is missing");
-  const axes = (context.opset >= 18 ? context.constantInts(3, "axes") : undefined) ?? identityOrder(rank);
-  if (given.length !== 2 * axes.length) return context.fail(`${given.length} pads for ${axes.length} axes`);
-  const begin = x.shape.map(() => 0);
-  const shape = [...x.shape];
-  axes.forEach((a, k) => {
-    const axis = context.axis(a, rank);
-    begin[axis] = given[k]!;
-    shape[axis] = shape[axis]! + given[k]! + given[k + axes.length]!;
-  });
-  if (elementCount(shape) === 0 || shape.some((dim) => dim < 0))
-    return context.fail(`the result has the shape [${shape.join()}]`);
-  const value = context.optional(2);
-  const fill = attributes
-    ? numberWord(context.float("value", 0), x.dtype)
-    : ((value && context.constantWords(value, "constant_value")[0]) ?? 0n);
-  const plain = builder.plain(x);
-  const digits = plainDigits(shape);
-  const radices = digits.flat();
-  const indices = dimensionIndices(digits).map((index, d) => addAffine(index, constantAffine(-begin[d]!)));
-  const expr = readAt(e, plain, indices, (digit) => radices[digit]!, fill);
-  return [{ dtype: x.dtype, shape, digits, expr, order: x.order }];
 };

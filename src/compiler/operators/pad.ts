@@ -1,0 +1,72 @@
+import { elementCount } from "../../onnx/model.ts";
+import { int64Tensor } from "../../onnx/tensorData.ts";
+import { addAffine, constantAffine } from "../affine.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
+import { readAt } from "../views.ts";
+import { numberWord } from "../words.ts";
+import { readIndirect, radixOf } from "./gather.ts";
+
+/** The input position of padded position `at` of a dimension, for the modes that repeat the input. */
+function repeated(mode: string, at: number, dim: number): number {
+  if (mode === "wrap") return ((at % dim) + dim) % dim;
+  if (mode === "edge" || dim === 1) return Math.min(dim - 1, Math.max(0, at));
+  const period = 2 * (dim - 1);
+  const folded = ((at % period) + period) % period;
+  return folded < dim ? folded : period - folded;
+}
+
+/** Pads by repeating the input: its positions are known, so each padded dimension reads through a list of indices. */
+function padRepeated(
+  context: NodeContext,
+  x: LazyTensor,
+  mode: string,
+  begin: readonly number[],
+  shape: readonly number[],
+): LazyTensor {
+  const { builder, expressions: e } = context;
+  const digits = plainDigits(shape);
+  const radix = radixOf(digits);
+  const coordinates = dimensionIndices(digits).map((index, d) => {
+    const dim = x.shape[d]!;
+    if (begin[d] === 0 && shape[d] === dim) return index;
+    const list = Array.from({ length: shape[d]! }, (_, o) => repeated(mode, o - begin[d]!, dim));
+    return { indirect: readAt(e, builder.plain(builder.constant(int64Tensor(list))), [index], radix) };
+  });
+  const expr = readIndirect(builder, x, coordinates, radix);
+  return { dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) };
+}
+
+/** Pad with a constant, or by repeating the input (reflect, edge, wrap); negative pads crop. */
+export const pad: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const x = context.input(0);
+  const rank = x.shape.length;
+  const mode = context.string("mode", "constant");
+  if (!["constant", "reflect", "edge", "wrap"].includes(mode)) return context.refuse("mode", `is ${mode}`);
+  const attributes = context.opset < 11;
+  const given =
+    (attributes ? context.ints("pads") : context.constantInts(1, "pads")) ?? context.fail("pads is missing");
+  const axes = (context.opset >= 18 ? context.constantInts(3, "axes") : undefined) ?? identityOrder(rank);
+  if (given.length !== 2 * axes.length) return context.fail(`${given.length} pads for ${axes.length} axes`);
+  const begin = x.shape.map(() => 0);
+  const shape = [...x.shape];
+  axes.forEach((a, k) => {
+    const axis = context.axis(a, rank);
+    begin[axis] = given[k]!;
+    shape[axis] = shape[axis]! + given[k]! + given[k + axes.length]!;
+  });
+  if (elementCount(shape) === 0 || shape.some((dim) => dim < 0))
+    return context.fail(`the result has the shape [${shape.join()}]`);
+  const value = context.optional(2);
+  if (mode !== "constant") return [padRepeated(context, x, mode, begin, shape)];
+  const fill = attributes
+    ? numberWord(context.float("value", 0), x.dtype)
+    : ((value && context.constantWords(value, "constant_value")[0]) ?? 0n);
+  const plain = builder.plain(x);
+  const digits = plainDigits(shape);
+  const radices = digits.flat();
+  const indices = dimensionIndices(digits).map((index, d) => addAffine(index, constantAffine(-begin[d]!)));
+  const expr = readAt(e, plain, indices, (digit) => radices[digit]!, fill);
+  return [{ dtype: x.dtype, shape, digits, expr, order: x.order }];
+};

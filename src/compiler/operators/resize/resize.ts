@@ -1,0 +1,195 @@
+import { DType, isFloat } from "../../../numerics/dtype.ts";
+import { floatTensor, int64Tensor } from "../../../onnx/tensorData.ts";
+import { Op } from "../../../program/operations.ts";
+import { Reduce } from "../../../program/types.ts";
+import { digitAffine, type Affine } from "../../affine.ts";
+import { combine } from "../../elementwise.ts";
+import { REDUCTION_DIGIT, type Expr } from "../../expression.ts";
+import type { Lower, NodeContext } from "../../nodeContext.ts";
+import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../tensor.ts";
+import { readAt } from "../../views.ts";
+import { floatValue, floatWord } from "../../words.ts";
+import { readIndirect } from "../gather.ts";
+import {
+  COORDINATES,
+  cubicTaps,
+  linearTaps,
+  nearestTap,
+  ROUNDINGS,
+  type CoordinateMode,
+  type ResizeAxis,
+  type Rounding,
+  type Taps,
+} from "./coordinates.ts";
+
+const choice = <T extends string>(context: NodeContext, name: string, choices: readonly T[], otherwise: T): T => {
+  const given = context.string(name, otherwise);
+  return choices.find((known) => known === given) ?? context.refuse(name, `is ${given}`);
+};
+
+function floatList(context: NodeContext, index: number, name: string): number[] | undefined {
+  const tensor = context.optional(index);
+  if (tensor === undefined || tensor.shape.includes(0)) return undefined;
+  if (!isFloat(tensor.dtype)) context.fail(`${name} is not float32`);
+  return context.constantWords(tensor, name).map(floatValue);
+}
+
+/** The dimensions to resize, by number, from scales or sizes. */
+function readAxes(context: NodeContext, x: LazyTensor): Map<number, ResizeAxis> {
+  const rank = x.shape.length;
+  const upsample = context.node.operator === "Upsample";
+  const later = context.opset >= 11 && !upsample;
+  const attribute = upsample && context.opset < 9 ? context.floats("scales")?.map(Math.fround) : undefined;
+  const scales = attribute ?? floatList(context, later ? 2 : 1, "scales");
+  const roi = later ? floatList(context, 1, "roi") : undefined;
+  const wanted =
+    later && context.optional(3)?.shape.includes(0) === false ? context.constantInts(3, "sizes") : undefined;
+  const given = context.opset >= 18 ? context.ints("axes") : undefined;
+  const axes = given?.map((axis) => context.axis(axis, rank)) ?? identityOrder(rank);
+  const policy = choice(context, "keep_aspect_ratio_policy", ["stretch", "not_larger", "not_smaller"], "stretch");
+  const list = wanted ?? scales ?? context.fail("neither scales nor sizes are given");
+  if (list.length !== axes.length || (wanted && scales))
+    return context.fail(`[${list.join()}] for ${axes.length} axes`);
+  let ratios = wanted?.map((size, k) => Math.fround(size / x.shape[axes[k]!]!)) ?? scales!;
+  if (wanted !== undefined && policy !== "stretch") {
+    const one = policy === "not_larger" ? Math.min(...ratios) : Math.max(...ratios);
+    ratios = ratios.map(() => one);
+  }
+  const size = (k: number): number => {
+    const input = x.shape[axes[k]!]!;
+    if (wanted === undefined) return Math.floor(Math.fround(input * ratios[k]!));
+    return policy === "stretch" ? wanted[k]! : Math.floor(Math.fround(ratios[k]! * input) + 0.5);
+  };
+  return new Map(
+    axes.map((axis, k) => {
+      const output = size(k);
+      if (!(output >= 1) || !(ratios[k]! > 0)) context.fail(`dimension ${axis} becomes ${output}`);
+      const [start, end] = roi === undefined ? [0, 1] : [roi[k]!, roi[k + axes.length]!];
+      return [axis, { input: x.shape[axis]!, output, scale: ratios[k]!, start, end }] as const;
+    }),
+  );
+}
+
+/** A nearest upscaling by a whole number that repeats each element is a view. */
+function repetition(axis: ResizeAxis, taps: readonly Taps[]): number | undefined {
+  const times = axis.output / axis.input;
+  const repeats = Number.isInteger(times) && taps.every((tap, o) => tap.positions[0] === Math.floor(o / times));
+  return repeats ? times : undefined;
+}
+
+type Plan = { axis: ResizeAxis; taps: Taps[] };
+
+/** Reads one position a dimension: through digits where elements repeat, else through lists of indices. */
+function resizeNearest(context: NodeContext, x: LazyTensor, plans: ReadonlyMap<number, Plan>): LazyTensor {
+  const { builder, expressions: e } = context;
+  const shape = x.shape.map((dim, d) => plans.get(d)?.axis.output ?? dim);
+  const times = x.shape.map((_, d) => (plans.has(d) ? repetition(plans.get(d)!.axis, plans.get(d)!.taps) : 1));
+  const digits = shape.map((dim, d) => [dim / (times[d] ?? 1), times[d] ?? 1].filter((radix) => radix > 1));
+  const radices = allRadices(digits);
+  const radix = (digit: number): number => radices[digit]!;
+  let next = 0;
+  const coordinates = dimensionIndices(digits).map((index, d) => {
+    const first = next;
+    next += digits[d]!.length;
+    if (times[d] === 1) return index;
+    if (times[d] !== undefined)
+      return x.shape[d] === 1 ? { base: 0, coeffs: new Map<number, number>() } : digitAffine(first);
+    const list = builder.constant(int64Tensor(plans.get(d)!.taps.map((tap) => tap.positions[0]!)));
+    return { indirect: readAt(e, builder.plain(list), [index], radix) };
+  });
+  const expr = readIndirect(builder, x, coordinates, radix);
+  return { dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) };
+}
+
+/** An exact dot over the neighbours of all resized dimensions; a weight is the product of those of the dimensions. */
+function resizeWeighted(context: NodeContext, x: LazyTensor, plans: ReadonlyMap<number, Plan>): LazyTensor {
+  const { builder, expressions: e } = context;
+  const shape = x.shape.map((dim, d) => plans.get(d)?.axis.output ?? dim);
+  const digits = plainDigits(shape);
+  const outRadices = allRadices(digits);
+  const resized = [...plans.keys()];
+  const radices = resized.map((d) => plans.get(d)!.taps[0]!.positions.length);
+  const radix = (digit: number): number =>
+    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const indices = dimensionIndices(digits);
+  const table = (d: number): { position: LazyTensor; weight: LazyTensor; at: Affine[] } => {
+    const { taps, axis } = plans.get(d)!;
+    const dims = [axis.output, radices[resized.indexOf(d)]!];
+    return {
+      position: builder.constant(
+        int64Tensor(
+          taps.flatMap((tap) => tap.positions),
+          dims,
+        ),
+      ),
+      weight: builder.constant(
+        floatTensor(
+          taps.flatMap((tap) => tap.weights),
+          dims,
+        ),
+      ),
+      at: [indices[d]!, digitAffine(REDUCTION_DIGIT + resized.indexOf(d))],
+    };
+  };
+  const tables = new Map(resized.map((d) => [d, table(d)] as const));
+  const coordinates = indices.map((index, d) => {
+    const own = tables.get(d);
+    return own === undefined ? index : { indirect: readAt(e, builder.plain(own.position), own.at, radix) };
+  });
+  const value = readIndirect(builder, x, coordinates, radix);
+  const weight = [...tables.values()]
+    .map((own): Expr => readAt(e, builder.plain(own.weight), own.at, radix))
+    .reduce((a, b) => e.operation(Op.mul, a, b));
+  const expr = e.accumulator(Reduce.dot, x.dtype, x.dtype, radices, value, weight);
+  return { dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) };
+}
+
+/** Positions that lie outside the input in some dimension become `value` (tf_crop_and_resize). */
+function extrapolate(context: NodeContext, y: LazyTensor, plans: ReadonlyMap<number, Plan>, value: number): LazyTensor {
+  const { builder, expressions: e } = context;
+  const fill = e.constant(DType.float32, floatWord(value));
+  return [...plans].reduce((tensor, [d, { taps }]) => {
+    if (!taps.some((tap) => tap.outside)) return tensor;
+    const shape = y.shape.map((dim, k) => (k === d ? dim : 1));
+    const bytes = Uint8Array.from(taps, (tap) => Number(tap.outside));
+    const mask = builder.constant({ dtype: DType.bool, shape, bytes });
+    return combine(builder, [mask, tensor], y.shape, (outside, v) => e.operation(Op.select, outside, fill, v));
+  }, y);
+}
+
+/** Resize and Upsample: positions and weights are known, computed in float32 in onnxruntime's order. */
+export const resize: Lower = (context) => {
+  const x = context.input(0);
+  const upsample = context.node.operator === "Upsample" || context.opset < 11;
+  const mode = choice(context, "mode", upsample ? ["nearest", "linear"] : ["nearest", "linear", "cubic"], "nearest");
+  const coordinates: CoordinateMode = upsample
+    ? "asymmetric"
+    : choice(context, "coordinate_transformation_mode", COORDINATES, "half_pixel");
+  const rounding: Rounding = upsample ? "simple" : choice(context, "nearest_mode", ROUNDINGS, "round_prefer_floor");
+  context.requireInt("antialias", 0);
+  const a = context.float("cubic_coeff_a", -0.75);
+  const exclude = context.int("exclude_outside", 0) !== 0;
+  const extrapolation = context.float("extrapolation_value", 0);
+  const cropped = coordinates === "tf_crop_and_resize";
+  const plans = new Map<number, Plan>();
+  for (const [d, axis] of readAxes(context, x)) {
+    // Of a size that is not whole, engines take the floor here and the specification's tests do not.
+    if (coordinates === "align_corners" && Math.fround(axis.input * axis.scale) !== axis.output && !context.optional(3))
+      return context.refuse("scales", `make ${axis.input} no whole number, with align_corners`);
+    if (axis.scale === 1 && axis.input === axis.output) {
+      // Engines ignore the region here, the specification does not.
+      if (cropped && (axis.start !== 0 || axis.end !== 1))
+        return context.refuse("roi", `crops dimension ${d}, whose size stays`);
+      continue;
+    }
+    const tap = (o: number): Taps => {
+      if (mode === "nearest") return nearestTap(coordinates, rounding, axis, o);
+      return mode === "linear" ? linearTaps(coordinates, axis, o) : cubicTaps(coordinates, a, exclude, axis, o);
+    };
+    plans.set(d, { axis, taps: Array.from({ length: axis.output }, (_, o) => tap(o)) });
+  }
+  if (plans.size === 0) return [x];
+  if (mode !== "nearest" && !isFloat(x.dtype)) return context.refuse("mode", `is ${mode} of integers`);
+  const y = mode === "nearest" ? resizeNearest(context, x, plans) : resizeWeighted(context, x, plans);
+  return [cropped && isFloat(x.dtype) ? extrapolate(context, y, plans, extrapolation) : y];
+};

@@ -1,0 +1,198 @@
+import { DType } from "../../numerics/dtype.ts";
+import { elementCount } from "../../onnx/model.ts";
+import { int64Tensor } from "../../onnx/tensorData.ts";
+import { Op } from "../../program/operations.ts";
+import { Reduce } from "../../program/types.ts";
+import { constantAffine, digitAffine, type Affine } from "../affine.ts";
+import { combine } from "../elementwise.ts";
+import { REDUCTION_DIGIT, type Expr } from "../expression.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
+import { readAt } from "../views.ts";
+import { greatestWord, leastWord } from "../words.ts";
+import { broadcast } from "./elementwise.ts";
+import { readIndirect, radixOf } from "./gather.ts";
+
+/** For each output element a list of updates that may go there, in their order. */
+type Writes = {
+  data: LazyTensor;
+  /** Sizes of the reduction over the updates. */
+  radices: readonly number[];
+  /** Whether the update of the reduction's digits goes to the element (bool), and its value. */
+  match: Expr;
+  update: Expr;
+};
+
+const wrap = (context: NodeContext, index: Expr, size: number): Expr => {
+  const { expressions: e } = context;
+  const wide = e.cast(index, DType.int64);
+  const negative = e.operation(Op.lt, wide, e.constant(DType.int64, 0n));
+  return e.operation(Op.select, negative, e.operation(Op.add, wide, e.constant(DType.int64, BigInt(size))), wide);
+};
+
+const reductionOf = (context: NodeContext): string => {
+  const reduction = context.opset >= 16 ? context.string("reduction", "none") : "none";
+  const known = ["none", ...(context.opset >= 16 ? ["add"] : []), ...(context.opset >= 18 ? ["max", "min"] : [])];
+  if (!known.includes(reduction)) context.refuse("reduction", `is ${reduction}, which is no exact reduction`);
+  return reduction;
+};
+
+/** The written tensor: the last update wins, or the data and the exact sum (greatest, least) of the updates. */
+function written(context: NodeContext, { data, radices, match, update }: Writes, reduction: string): LazyTensor {
+  const { expressions: e } = context;
+  const { dtype, shape } = data;
+  const digits = plainDigits(shape);
+  const order = identityOrder(shape.length);
+  if (reduction === "none") {
+    const last = e.accumulator(Reduce.last, dtype, dtype, radices, match, update);
+    const old = readAt(e, context.builder.plain(data), dimensionIndices(digits), radixOf(digits));
+    return { dtype, shape, digits, order, expr: e.operation(Op.select, e.found(last), last, old) };
+  }
+  if (dtype === DType.bool) return context.refuse("reduction", `is ${reduction} of bool`);
+  const [reduce, op, neutral] =
+    reduction === "add"
+      ? [Reduce.sum, Op.add, 0n]
+      : reduction === "max"
+        ? [Reduce.max, Op.max, leastWord(dtype)]
+        : [Reduce.min, Op.min, greatestWord(dtype)];
+  if (neutral >= 1n << 63n) return context.refuse("reduction", "is min of uint64");
+  const term = e.operation(Op.select, match, update, e.constant(dtype, neutral));
+  const sum: LazyTensor = { dtype, shape, digits, order, expr: e.accumulator(reduce, dtype, dtype, radices, term) };
+  return broadcast(context, [data, sum], (old, value) => e.operation(op, old, value));
+}
+
+/** ScatterElements, and Scatter before opset 11. */
+export const scatterElements: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const [data, indices, updates] = [0, 1, 2].map((k) => context.input(k)) as [LazyTensor, LazyTensor, LazyTensor];
+  const rank = data.shape.length;
+  const axis = context.axis(context.int("axis", 0), rank);
+  const { shape } = indices;
+  if (shape.length !== rank || shape.join() !== updates.shape.join() || updates.dtype !== data.dtype)
+    return context.fail(`indices [${shape.join()}], updates [${updates.shape.join()}]`);
+  if (shape.some((dim, d) => d !== axis && dim > data.shape[d]!))
+    return context.fail(`indices [${shape.join()}] for [${data.shape.join()}]`);
+  const reduction = reductionOf(context);
+  const size = data.shape[axis]!;
+  const digits = plainDigits(data.shape);
+  const outRadices = allRadices(digits);
+  const length = shape[axis]!;
+  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? length : outRadices[digit]!);
+  const all = dimensionIndices(digits);
+  const at = all.map((index, d) => (d === axis ? digitAffine(REDUCTION_DIGIT) : index));
+  // Where there are no updates, the index is one that no element has.
+  const index = readAt(e, builder.plain(indices), at, radix, BigInt(size));
+  const match = e.operation(Op.eq, wrap(context, index, size), e.affine(all[axis]!));
+  const update = readAt(e, builder.plain(updates), at, radix);
+  return [written(context, { data, radices: [length], match, update }, reduction)];
+};
+
+/** Which update of constant indices comes last at each place; `count` where none does. */
+function lastWriters(
+  words: readonly bigint[],
+  places: readonly number[],
+  count: number,
+): { found: boolean[]; writer: number[] } {
+  const depth = places.length;
+  const total = elementCount(places);
+  const writer = new Array<number>(total).fill(0);
+  const found = new Array<boolean>(total).fill(false);
+  for (let n = 0; n < count; n++) {
+    let place = 0;
+    for (let k = 0; k < depth; k++) {
+      const raw = Number(words[n * depth + k]!);
+      const own = raw < 0 ? raw + places[k]! : raw;
+      place = own < 0 || own >= places[k]! ? NaN : place * places[k]! + own;
+    }
+    if (!Number.isNaN(place)) [writer[place], found[place]] = [n, true];
+  }
+  return { found, writer };
+}
+
+/** ScatterND whose places are known: each element is the data's or one update's. */
+function scatterConstant(
+  context: NodeContext,
+  data: LazyTensor,
+  words: readonly bigint[],
+  depth: number,
+  updates: LazyTensor,
+): LazyTensor {
+  const { builder, expressions: e } = context;
+  const places = data.shape.slice(0, depth);
+  const count = words.length / depth;
+  const { found, writer } = lastWriters(words, places, count);
+  const ones = data.shape.slice(depth).map(() => 1);
+  const rest = data.shape.slice(depth);
+  const flat = builder.reshape(updates, [count, ...rest]);
+  const at = builder.constant(int64Tensor(writer, [...places]));
+  const mask = builder.constant({
+    dtype: DType.bool,
+    shape: [...places, ...ones],
+    bytes: Uint8Array.from(found, Number),
+  });
+  const digits = plainDigits(data.shape);
+  const all = dimensionIndices(digits);
+  const radix = radixOf(digits);
+  const indirect = readAt(e, builder.plain(at), all.slice(0, depth), radix);
+  const expr = readIndirect(builder, flat, [{ indirect }, ...all.slice(depth)], radix);
+  const moved = { dtype: data.dtype, shape: data.shape, digits, expr, order: identityOrder(data.shape.length) };
+  return combine(builder, [mask, moved, data], data.shape, (c, a, b) => e.operation(Op.select, c, a, b));
+}
+
+/** ScatterND: each tuple of indices names an element, or a block of elements, to write. */
+export const scatterNd: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const [data, indices, updates] = [0, 1, 2].map((k) => context.input(k)) as [LazyTensor, LazyTensor, LazyTensor];
+  const depth = indices.shape.at(-1) ?? 0;
+  const outer = indices.shape.slice(0, -1);
+  const expected = [...outer, ...data.shape.slice(depth)];
+  if (depth < 1 || depth > data.shape.length || updates.shape.join() !== expected.join())
+    return context.fail(`indices [${indices.shape.join()}], updates [${updates.shape.join()}]`);
+  if (updates.dtype !== data.dtype) return context.fail("data and updates differ in type");
+  const reduction = reductionOf(context);
+  const known = reduction === "none" ? builder.words(indices) : undefined;
+  if (known !== undefined) return [scatterConstant(context, data, known, depth, updates)];
+
+  const count = elementCount(outer);
+  const tuples = builder.plain(builder.reshape(indices, [count, depth]));
+  const values = builder.plain(builder.reshape(updates, [count, ...data.shape.slice(depth)]));
+  const digits = plainDigits(data.shape);
+  const outRadices = allRadices(digits);
+  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? count : outRadices[digit]!);
+  const all = dimensionIndices(digits);
+  const term: Affine = digitAffine(REDUCTION_DIGIT);
+  const matches = Array.from({ length: depth }, (_, k) => {
+    const index = readAt(e, tuples, [term, constantAffine(k)], radix);
+    return e.operation(Op.eq, wrap(context, index, data.shape[k]!), e.affine(all[k]!));
+  });
+  const match = matches.reduce((a, b) => e.operation(Op.and, a, b));
+  const update = readAt(e, values, [term, ...all.slice(depth)], radix);
+  return [written(context, { data, radices: [count], match, update }, reduction)];
+};
+
+/** MaxUnpool: each value goes to its index in the flattened output; the rest is 0. */
+export const maxUnpool: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const [x, indices] = [context.input(0), context.input(1)];
+  const kernel = context.ints("kernel_shape") ?? context.fail("kernel_shape is missing");
+  const rank = kernel.length;
+  const strides = context.ints("strides") ?? kernel.map(() => 1);
+  const pads = context.ints("pads") ?? [...kernel, ...kernel].map(() => 0);
+  if (x.shape.length !== rank + 2 || x.shape.join() !== indices.shape.join())
+    return context.fail(`data [${x.shape.join()}], indices [${indices.shape.join()}]`);
+  const natural = kernel.map((k, d) => (x.shape[d + 2]! - 1) * strides[d]! + k - pads[d]! - pads[d + rank]!);
+  const shape = context.constantInts(2, "output_shape") ?? [x.shape[0]!, x.shape[1]!, ...natural];
+  // Engines read the indices in this shape, ONNX's tests in the natural one.
+  if (shape.join() !== [x.shape[0]!, x.shape[1]!, ...natural].join())
+    return context.refuse("output_shape", `is [${shape.join()}], only that of the pooling is executed`);
+  const size = elementCount(shape);
+  const count = elementCount(x.shape);
+  const digits = plainDigits([size]);
+  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? count : size);
+  const term = [digitAffine(REDUCTION_DIGIT)];
+  const index = e.cast(readAt(e, builder.plain(builder.reshape(indices, [count])), term, radix), DType.int64);
+  const value = readAt(e, builder.plain(builder.reshape(x, [count])), term, radix);
+  const place = e.operation(Op.eq, index, e.affine(dimensionIndices(digits)[0]!));
+  const expr = e.accumulator(Reduce.last, x.dtype, x.dtype, [count], place, value);
+  return [builder.reshape({ dtype: x.dtype, shape: [size], digits, expr, order: [0] }, shape)];
+};

@@ -1,0 +1,32 @@
+import { expect } from "chai";
+import { compile } from "../../src/compiler/compile.ts";
+import { createExecutor } from "../../src/executor/onnx/createExecutor.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import { modelOf } from "../../test-support/agreement.ts";
+import { Prng } from "../../test-support/float32Words.ts";
+import { SPATIAL_CASES } from "../../test-support/operators/spatialCases.ts";
+import { RandomTensors } from "../../test-support/randomTensors.ts";
+
+/** Operators whose steps use what others do not: divided and indirect axes, the reduction `last`, long unrolled chains. */
+const FAMILIES = [SPATIAL_CASES];
+
+describe("operators in the fast executor", () => {
+  for (const [operator, makers] of FAMILIES.flatMap((family) => Object.entries(family)))
+    it(`${operator}_bitsOfTheReference`, async () => {
+      const random = new RandomTensors(new Prng(11));
+      for (const make of makers) {
+        const experiment = make(random);
+        const model = compile(readModel(modelOf(experiment)), { shapes: {} });
+        const inputs = model.inputs.map(({ name }) => experiment.operands[name]!.bytes);
+        const executor = await createExecutor(model);
+        try {
+          const { tensors } = await executor.run(inputs);
+          const expected = executeReference(model, inputs);
+          expected.forEach((bytes, s) => expect([...tensors[s]!], `step ${s}`).to.deep.equal([...bytes]));
+        } finally {
+          await executor.close();
+        }
+      }
+    });
+});
