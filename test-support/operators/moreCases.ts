@@ -75,6 +75,20 @@ export const integerPowers: readonly Make[] = [
   (r) => single("Pow", [r.integer(DType.int32, [3, 4], 1, 9), floatTensor([0.5, 2, 3.25, 0])], [], {}, DType.int32),
 ];
 
+/** The number of elements in no dimensions: an empty list of sizes, folded. */
+const productOfNothing: Make = (r) => ({
+  operands: { x: r.float(r.shape(2)) },
+  initializers: { zero: int64Tensor([0]) },
+  nodes: [
+    { op: "Shape", inputs: ["x"], outputs: ["s"] },
+    { op: "Slice", inputs: ["s", "zero", "zero"], outputs: ["e"] },
+    { op: "ReduceProd", inputs: ["e"], outputs: ["n"], attributes: { keepdims: r.int(0, 1) } },
+    { op: "Cast", inputs: ["n"], outputs: ["f"], attributes: { to: F } },
+    { op: "Mul", inputs: ["x", "f"], outputs: ["y"] },
+  ],
+  outputs: { y: F },
+});
+
 export const MORE_CASES: Record<string, readonly Make[]> = {
   Acos: [unary("Acos", -1, 1)],
   Acosh: [unary("Acosh", 1, 9)],
@@ -123,7 +137,7 @@ export const MORE_CASES: Record<string, readonly Make[]> = {
     reduction("ReduceLogSumExp", 17),
     () => single("ReduceLogSumExp", [floatTensor([-Infinity, -Infinity, 1, Infinity], [2, 2])], [], { axes: [1] }, F),
   ],
-  ReduceProd: [reduction("ReduceProd", 17), reduction("ReduceProd", 18)],
+  ReduceProd: [reduction("ReduceProd", 17), reduction("ReduceProd", 18), productOfNothing],
   RMSNormalization: [
     (r) => single("RMSNormalization", [r.float([2, 3, r.int(2, 9)])], [r.float([1])], { axis: r.int(1, 2) }, F, 23),
   ],

@@ -60,6 +60,8 @@ export const slice: Lower = (context) => {
     const end = step > 0 ? clampTo(ends[k]!, 0, dim) : clampTo(ends[k]!, -1, dim - 1);
     ranges[axis] = { start, step, count: Math.max(0, Math.ceil((end - start) / step)) };
   });
+  const shape = ranges.map((range) => range.count);
+  if (shape.includes(0) && context.builder.isConstant(x)) return [context.builder.filled(x.dtype, shape, 0n)];
   return [sliced(context, x, ranges)];
 };
 

@@ -3,6 +3,7 @@ import { elementCount } from "../../onnx/model.ts";
 import { Op } from "../../program/operations.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import type { LazyTensor } from "../tensor.ts";
+import { numberWord } from "../words.ts";
 import { broadcast, floatInput } from "./elementwise.ts";
 import { sliced, whole } from "./movement.ts";
 import { dropAxes, reducedAxes } from "./reduction.ts";
@@ -26,6 +27,11 @@ export const reduceProd: Lower = (context) => {
   const count = elementCount(sizes);
   if (count > MAX_FACTORS)
     return context.refuse("input 0", `has ${count} factors for each output, at most ${MAX_FACTORS} are multiplied`);
+  if (count === 0) {
+    const shape = x.shape.map((dim, d) => (axes.includes(d) ? 1 : dim));
+    const one = context.builder.filled(x.dtype, shape, numberWord(1, x.dtype));
+    return [keep ? one : dropAxes(context.builder, one, axes)];
+  }
   context.builder.plain(x);
   const factor = (flat: number): LazyTensor => {
     const ranges = x.shape.map(whole);
