@@ -1,5 +1,6 @@
 /** Runs the Solidity tests and the TypeScript tests, and closes with one line for both. */
 import { spawn } from "node:child_process";
+import { stripVTControlCharacters } from "node:util";
 
 type Totals = { passed: number; failed: number; skipped: number };
 
@@ -9,14 +10,11 @@ const count = (output: string, word: string): number =>
 /** Runs a command, shows its output, and reads the totals that mocha's and Hardhat's reporters print. */
 function run(command: string, args: readonly string[]): Promise<Totals> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, {
-      stdio: ["ignore", "pipe", "inherit"],
-      env: { ...process.env, FORCE_COLOR: "0" },
-    });
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
     let output = "";
     child.stdout.setEncoding("utf8");
     child.stdout.on("data", (text: string) => {
-      output += text;
+      output += stripVTControlCharacters(text);
       process.stdout.write(text);
     });
     child.on("close", (status) => {
