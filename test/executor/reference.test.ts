@@ -3,6 +3,7 @@ import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { fromNumber, toNumber } from "../../src/numerics/float32.ts";
 import { ExecutionInputError } from "../../src/executor/errors.ts";
+import { ProgramFormatError } from "../../src/program/errors.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Op } from "../../src/program/operations.ts";
@@ -124,6 +125,6 @@ describe("executeReference", () => {
   });
 
   it("constants_thatAreMissing_areRefused", () => {
-    expect(() => executeReference({ ...model, constants: new Map() }, [input])).to.throw(ExecutionInputError);
+    expect(() => executeReference({ ...model, constants: new Map() }, [input])).to.throw(ProgramFormatError, "compile the model again");
   });
 });
