@@ -1,4 +1,4 @@
-import { DType } from "../src/numerics/dtype.ts";
+import { DType, dtypeBytes } from "../src/numerics/dtype.ts";
 import { elementCount, type TensorData } from "../src/onnx/model.ts";
 import { floatTensor } from "../src/onnx/tensorData.ts";
 import { writeWord } from "../src/numerics/dtype.ts";
@@ -35,8 +35,7 @@ export class RandomTensors {
     const count = elementCount(shape);
     const bytes = new Uint8Array(count * 8);
     for (let i = 0; i < count; i++) writeWord(bytes, i, dtype, BigInt(this.int(low, high)));
-    const size = dtype === DType.int64 ? 8 : dtype === DType.int32 ? 4 : 1;
-    return { dtype, shape, bytes: bytes.slice(0, count * size) };
+    return { dtype, shape, bytes: bytes.slice(0, count * dtypeBytes(dtype)) };
   }
 
   bool(shape: readonly number[]): TensorData {

@@ -17,6 +17,8 @@ import * as normalisation from "./operators/normalisation.ts";
 import { pad } from "./operators/pad.ts";
 import { averagePool, globalPool, maxPool } from "./operators/pool.ts";
 import { det, reduceProd } from "./operators/product.ts";
+import * as quantise from "./operators/quantise.ts";
+import * as quantisedProducts from "./operators/quantisedProducts.ts";
 import { argument, cumSum, KINDS, reduceLogSumExp, reduceOperator, softmax } from "./operators/reduction.ts";
 import { resize } from "./operators/resize/resize.ts";
 import { maxUnpool, scatterElements, scatterNd } from "./operators/scatter.ts";
@@ -63,14 +65,17 @@ export const REGISTRY: readonly Entry[] = [
   ["Constant", "", [1, 23], "fuse", shape.constant],
   ["ConstantOfShape", "", [9, 23], "fuse", shape.constantOfShape],
   ["Conv", "", [1, 23], "memory", conv],
+  ["ConvInteger", "", [10, 23], "memory", quantisedProducts.convInteger],
   ["ConvTranspose", "", [1, 23], "memory", convTranspose],
   ["Cos", "", [7, 23], "fuse", unary(Op.cos)],
   ["Cosh", "", [9, 23], "fuse", unary(Op.cosh)],
   ["CumSum", "", [11, 23], "memory", cumSum],
   ["DepthToSpace", "", [1, 23], "fuse", shape.depthToSpace],
+  ["DequantizeLinear", "", [10, 23], "fuse", quantise.dequantizeLinear],
   ["Det", "", [11, 23], "memory", det],
   ["Div", "", [1, 23], "fuse", binary(Op.div)],
   ["Dropout", "", [1, 23], "fuse", shape.dropout],
+  ["DynamicQuantizeLinear", "", [11, 23], "memory", quantise.dynamicQuantizeLinear],
   ["Elu", "", [1, 23], "fuse", exponentials.elu],
   ["Equal", "", [1, 23], "fuse", binary(Op.eq)],
   ["Erf", "", [9, 23], "fuse", unary(Op.erf)],
@@ -109,6 +114,7 @@ export const REGISTRY: readonly Entry[] = [
   ["LpNormalization", "", [1, 23], "memory", more.lpNormalization],
   ["LpPool", "", [2, 23], "memory", lpPool],
   ["MatMul", "", [1, 23], "memory", matMul],
+  ["MatMulInteger", "", [10, 23], "memory", quantisedProducts.matMulInteger],
   ["Max", "", [1, 23], "fuse", variadic(Op.max)],
   ["MaxPool", "", [1, 23], "memory", maxPool],
   ["MaxUnpool", "", [9, 23], "memory", maxUnpool],
@@ -126,6 +132,9 @@ export const REGISTRY: readonly Entry[] = [
   ["PRelu", "", [1, 23], "fuse", activations.pRelu],
   ["Pad", "", [2, 23], "memory", pad],
   ["Pow", "", [1, 23], "fuse", activations.pow],
+  ["QLinearConv", "", [10, 23], "memory", quantisedProducts.qLinearConv],
+  ["QLinearMatMul", "", [10, 23], "memory", quantisedProducts.qLinearMatMul],
+  ["QuantizeLinear", "", [10, 23], "fuse", quantise.quantizeLinear],
   ["RMSNormalization", "", [23, 23], "memory", more.rmsNormalization],
   ["Range", "", [11, 23], "fuse", generated.range],
   ["Reciprocal", "", [1, 23], "fuse", activations.reciprocal],

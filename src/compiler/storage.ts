@@ -14,6 +14,8 @@ export const channelsLast = (rank: number): number[] => [0, ...identityOrder(ran
 function wish(node: Node): Storage | undefined {
   switch (node.operator) {
     case "Conv":
+    case "ConvInteger":
+    case "QLinearConv":
     case "ConvTranspose": {
       const group = node.attributes.get("group");
       return group?.kind === "int" && group.value > 1n ? "channelsFirst" : "channelsLast";

@@ -28,11 +28,13 @@ import {
 import { LOSS_CASES } from "./lossCases.ts";
 import { floatRange, integerPowers, MORE_CASES } from "./moreCases.ts";
 import { PAD_CASES, SPATIAL_CASES } from "./spatialCases.ts";
+import { QUANTISED_CASES } from "./quantisedCases.ts";
 
 /** For each operator of the table, experiments that cover its attributes, opsets and shapes. */
 export const CASES: Record<string, readonly Make[]> = {
   ...LOSS_CASES,
   ...MORE_CASES,
+  ...QUANTISED_CASES,
   Abs: [unary("Abs")],
   Add: [binary("Add"), binary("Add", F, true)],
   And: [logical("And")],

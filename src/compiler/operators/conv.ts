@@ -1,9 +1,8 @@
-import { isFloat } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, digitAffine, type Affine } from "../affine.ts";
 import { REDUCTION_DIGIT } from "../expression.ts";
-import type { Lower } from "../nodeContext.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
 import { channelsLast } from "../storage.ts";
 import { dimensionIndices, type LazyTensor } from "../tensor.ts";
 import { readAt } from "../views.ts";
@@ -11,9 +10,13 @@ import { broadcast, floatInput } from "./elementwise.ts";
 import { readWindows, windowIndex } from "./window.ts";
 
 /** Conv over any number of spatial dimensions: an exact dot over kernel positions and channels, then the bias. */
-export const conv: Lower = (context) => {
+export const conv: Lower = (context) => [
+  addBias(context, convolution(context, floatInput(context, 0), floatInput(context, 1)), 2),
+];
+
+/** The exact convolution of two tensors of one type, without bias; the padding is 0. */
+export function convolution(context: NodeContext, x: LazyTensor, w: LazyTensor): LazyTensor {
   const { builder } = context;
-  const [x, w] = [floatInput(context, 0), floatInput(context, 1)];
   const rank = x.shape.length;
   const groups = context.int("group", 1);
   const [outputs = 0, perGroup = 0, ...kernel] = w.shape;
@@ -58,11 +61,16 @@ export const conv: Lower = (context) => {
     radix,
   );
   const expr = e.accumulator(Reduce.dot, x.dtype, x.dtype, radices, a, b);
-  const product: LazyTensor = { dtype: x.dtype, shape, digits, expr, order: channelsLast(rank) };
-  const bias = context.optional(2);
-  if (bias === undefined) return [product];
-  if (!isFloat(bias.dtype) || bias.shape.length !== 1 || bias.shape[0] !== outputs)
+  return { dtype: x.dtype, shape, digits, expr, order: channelsLast(rank) };
+}
+
+/** Adds the vector at input `index`, if there is one, along dimension 1. */
+export function addBias(context: NodeContext, product: LazyTensor, index: number): LazyTensor {
+  const [, outputs = 0, ...spatial] = product.shape;
+  const bias = context.optional(index);
+  if (bias === undefined) return product;
+  if (bias.dtype !== product.dtype || bias.shape.length !== 1 || bias.shape[0] !== outputs)
     return context.fail(`a bias of shape [${bias.shape.join()}] for ${outputs} channels`);
-  const column = builder.reshape(bias, [outputs, ...windows.map(() => 1)]);
-  return [broadcast(context, [product, column], (p, q) => e.operation(Op.add, p, q))];
-};
+  const column = context.builder.reshape(bias, [outputs, ...spatial.map(() => 1)]);
+  return broadcast(context, [product, column], (p, q) => context.expressions.operation(Op.add, p, q));
+}

@@ -1,0 +1,145 @@
+import { DType, dtypeName, isInteger, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { elementCount } from "../../onnx/model.ts";
+import { Op } from "../../program/operations.ts";
+import { Reduce } from "../../program/types.ts";
+import type { Expr, Expressions } from "../expression.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import { identityOrder, type LazyTensor } from "../tensor.ts";
+import { greatestWord, leastWord } from "../words.ts";
+import { broadcast, clamp, float, floatInput } from "./elementwise.ts";
+import { dropAxes, reduceAxes } from "./reduction.ts";
+
+const QUANTISED: readonly DTypeCode[] = [DType.uint8, DType.int8, DType.uint16, DType.int16];
+
+/** Refuses a type that values are not quantised to here. */
+export function quantisedType(context: NodeContext, dtype: number, what: string): DTypeCode {
+  const known = QUANTISED.find((type) => type === dtype);
+  return known ?? context.refuse(what, `is element type ${dtype}, expected int8, uint8, int16 or uint16`);
+}
+
+/** `saturate(roundHalfEven(ratio) + zero)`; NaN gives the zero point. `zero` is of the result's type. */
+export function toQuantised(e: Expressions, ratio: Expr, zero: Expr): Expr {
+  const int32 = (value: bigint): Expr => e.constant(DType.int32, value);
+  // Beyond any 16-bit result with any zero point, and far inside int32.
+  const near = clamp(e, e.operation(Op.round, ratio), float(e, -(2 ** 18)), float(e, 2 ** 18));
+  const sum = e.operation(Op.add, e.cast(near, DType.int32), e.cast(zero, DType.int32));
+  const saturated = clamp(e, sum, int32(leastWord(zero.dtype)), int32(greatestWord(zero.dtype)));
+  return e.cast(saturated, zero.dtype);
+}
+
+/** Data and its parameters (scale, zero point) in shapes that broadcast, and the way back to the data's shape. */
+type Aligned = { data: LazyTensor; parameter: (tensor: LazyTensor) => LazyTensor; shape: readonly number[] };
+
+/** Per tensor, per axis, or in blocks along an axis. */
+function alignParameters(context: NodeContext, data: LazyTensor, scale: LazyTensor): Aligned {
+  const { builder } = context;
+  const { shape } = data;
+  const rank = shape.length;
+  const given = context.int("axis", 1);
+  const block = context.int("block_size", 0);
+  if (elementCount(scale.shape) === 1 && block === 0)
+    return { data, shape, parameter: (tensor) => builder.reshape(tensor, []) };
+  const axis = context.axis(given, rank);
+  if (block === 0) {
+    if (scale.shape.length !== 1 || scale.shape[0] !== shape[axis])
+      return context.fail(`a scale of shape [${scale.shape.join()}] for axis ${axis} of [${shape.join()}]`);
+    const column = [elementCount(scale.shape), ...shape.slice(axis + 1).map(() => 1)];
+    return { data, shape, parameter: (tensor) => builder.reshape(tensor, column) };
+  }
+  const blocks = scale.shape[axis] ?? 0;
+  const fits = scale.shape.length === rank && shape.every((dim, d) => d === axis || dim === scale.shape[d]);
+  if (!fits || blocks !== Math.ceil(shape[axis]! / block))
+    return context.fail(`a scale of shape [${scale.shape.join()}] for blocks of ${block} of [${shape.join()}]`);
+  if (blocks * block !== shape[axis]) return context.refuse("block_size", "does not divide the axis");
+  const cut = (size: number): number[] => [...shape.slice(0, axis), blocks, size, ...shape.slice(axis + 1)];
+  return {
+    data: builder.reshape(data, cut(block)),
+    shape,
+    parameter: (tensor) => builder.reshape(tensor, cut(1)),
+  };
+}
+
+/** The zero point of the given type, 0 if there is none. */
+function zeroPoint(context: NodeContext, aligned: Aligned, dtype: DTypeCode): LazyTensor {
+  const zero = context.optional(2);
+  if (zero === undefined) return context.scalar(dtype, 0n);
+  if (zero.dtype !== dtype) return context.fail(`a zero point of type ${dtypeName(zero.dtype)}`);
+  if (elementCount(zero.shape) !== elementCount(context.input(1).shape))
+    return context.fail(`a zero point of shape [${zero.shape.join()}] for another scale`);
+  return aligned.parameter(zero);
+}
+
+/** `saturate(roundHalfEven(RN(x / scale)) + zero)`, the zero point uint8 0 by default. */
+export const quantizeLinear: Lower = (context) => {
+  const e = context.expressions;
+  const scale = floatInput(context, 1);
+  // It matters only for the 8-bit floats, which are not executed.
+  context.ignore("saturate");
+  const precision = context.int("precision", 0);
+  if (precision !== 0 && precision !== DType.float32) context.refuse("precision", "is not float32");
+  const zeroType = context.optional(2)?.dtype;
+  const wanted = context.int("output_dtype", 0) || (zeroType ?? DType.uint8);
+  const dtype = quantisedType(context, wanted, zeroType === undefined ? "output_dtype" : "input 2");
+  const aligned = alignParameters(context, context.input(0), scale);
+  const inputs = [aligned.data, aligned.parameter(scale), zeroPoint(context, aligned, dtype)];
+  const build = (x: Expr, s: Expr, z: Expr): Expr =>
+    toQuantised(e, e.operation(Op.div, e.cast(x, DType.float32), s), z);
+  return [context.builder.reshape(broadcast(context, inputs, build, true), aligned.shape)];
+};
+
+/** `RN(RN(q - zero) * scale)`, the difference exact in int32. */
+export const dequantizeLinear: Lower = (context) => {
+  const e = context.expressions;
+  const [x, scale] = [context.input(0), floatInput(context, 1)];
+  if (x.dtype !== DType.int32) quantisedType(context, x.dtype, "input 0");
+  const output = context.int("output_dtype", 0);
+  if (output !== 0 && output !== DType.float32) context.refuse("output_dtype", "is not float32");
+  const aligned = alignParameters(context, x, scale);
+  const hasZero = context.optional(2) !== undefined;
+  const inputs = [aligned.data, aligned.parameter(scale), zeroPoint(context, aligned, x.dtype)];
+  const build = (q: Expr, s: Expr, z: Expr): Expr => {
+    const wide = e.cast(q, DType.int32);
+    const difference = hasZero ? e.operation(Op.sub, wide, e.cast(z, DType.int32)) : wide;
+    return e.operation(Op.mul, e.cast(difference, DType.float32), s);
+  };
+  return [context.builder.reshape(broadcast(context, inputs, build, true), aligned.shape)];
+};
+
+/** The least or greatest of all elements and 0, dimension by dimension: no step reads more than one dimension at once. */
+function extreme(context: NodeContext, x: LazyTensor, reduce: Reduce): LazyTensor {
+  const { builder, expressions: e } = context;
+  let result = x;
+  for (const dim of identityOrder(x.shape.length).toReversed())
+    if (x.shape[dim]! > 1) result = reduceAxes(builder, result, [dim], reduce);
+  const scalar = dropAxes(builder, result, identityOrder(x.shape.length));
+  const op = reduce === Reduce.max ? Op.max : Op.min;
+  const bounded = broadcast(context, [scalar], (v) => e.operation(op, v, float(e, 0)));
+  builder.realise(bounded);
+  return bounded;
+}
+
+/**
+ * DynamicQuantizeLinear to uint8: low <= 0 <= high the extremes; scale = RN(RN(high - low) / 255), 1 if they are equal;
+ * zero = saturate(roundHalfEven(RN(0 - RN(low / scale)))).
+ */
+export const dynamicQuantizeLinear: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const x = floatInput(context);
+  builder.plain(x);
+  const [low, high] = [extreme(context, x, Reduce.min), extreme(context, x, Reduce.max)];
+  const scale = broadcast(context, [low, high], (a, b) => {
+    const ratio = e.operation(Op.div, e.operation(Op.sub, b, a), float(e, 255));
+    return e.operation(Op.select, e.operation(Op.eq, a, b), float(e, 1), ratio);
+  });
+  builder.realise(scale);
+  const none = e.constant(DType.uint8, 0n);
+  const zero = broadcast(context, [low, scale], (a, s) =>
+    toQuantised(e, e.operation(Op.sub, float(e, 0), e.operation(Op.div, a, s)), none),
+  );
+  builder.realise(zero);
+  const build = (v: Expr, s: Expr, z: Expr): Expr => toQuantised(e, e.operation(Op.div, v, s), z);
+  return [broadcast(context, [x, scale, zero], build, true), scale, zero];
+};
+
+/** Whether a tensor holds integers of at most 16 bits. */
+export const isQuantised = (tensor: LazyTensor): boolean => isInteger(tensor.dtype) && QUANTISED.includes(tensor.dtype);
