@@ -37,6 +37,11 @@ export function translateError(error: unknown, what: string): Error {
   if (error.walk((e) => e instanceof InsufficientFundsError) !== null) {
     return new InsufficientGasFundsError(`${what}: the sender cannot pay for the gas; fund its account`, options);
   }
+  // The called contract's own errors first: it need not be one of the protocol's.
+  const reverted = error.walk((e) => e instanceof ContractFunctionRevertedError);
+  if (reverted instanceof ContractFunctionRevertedError && reverted.data !== undefined) {
+    return new ContractRevertError(what, reverted.data.errorName, reverted.data.args ?? [], options);
+  }
   const data = revertData(error);
   if (data === undefined) return error;
   try {
