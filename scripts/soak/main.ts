@@ -1,0 +1,59 @@
+/**
+ * Random steps and programs for a bounded time: definition, executors and on-chain verifier must agree on every bit.
+ * `npm run soak [-- --minutes N] [--seed S]`. A failure prints the seed that shows it again.
+ */
+import { parseArgs } from "node:util";
+import { createExecutor } from "../../src/executor/onnx/createExecutor.ts";
+import { onnxEngine } from "../../src/executor/onnx/onnxEngine.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import { Prng } from "../../test-support/float32Words.ts";
+import { randomProgram } from "../../test-support/randomProgram.ts";
+import { randomStep } from "../../test-support/randomStep.ts";
+import { deployVerifier, proveElement } from "../../test-support/stepProof.ts";
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "5" },
+    seed: { type: "string", default: String(Date.now() % 2 ** 31) },
+  },
+});
+const until = Date.now() + Number(values.minutes) * 60_000;
+const firstSeed = Number(values.seed);
+const STEPS_A_ROUND = 50;
+const PROGRAM_LENGTH = 8;
+
+const verifier = await deployVerifier();
+const engine = await onnxEngine(2);
+const totals = { seeds: 0, steps: 0, tensors: 0, disagreements: 0 };
+
+function disagree(seed: number, what: string): void {
+  totals.disagreements++;
+  console.error(`seed ${seed}: ${what}`);
+}
+
+for (let seed = firstSeed; Date.now() < until; seed++, totals.seeds++) {
+  const prng = new Prng(seed);
+  for (let n = 0; n < STEPS_A_ROUND; n++, totals.steps++) {
+    const { step, tensors } = randomStep(prng);
+    const element = prng.below(step.count);
+    const { value, proof } = proveElement(step, element, tensors);
+    const word = await verifier.read.evaluate(proof).catch((error: unknown) => String(error).slice(0, 200));
+    if (word !== value)
+      disagree(seed, `step ${n}, element ${element}: the verifier gives ${word}, the definition ${value}`);
+  }
+  const { model, inputs } = randomProgram(prng, PROGRAM_LENGTH);
+  const expected = executeReference(model, inputs);
+  const executor = await createExecutor(model, { engine, leastEngineWork: seed % 2 === 0 ? 0 : undefined });
+  const { tensors } = await executor.run(inputs);
+  await executor.close();
+  expected.forEach((tensor, s) => {
+    totals.tensors++;
+    if (Buffer.compare(tensor, tensors[s]!) !== 0) disagree(seed, `program, step ${s}: the executors differ`);
+  });
+}
+await engine.close();
+console.log(
+  `seeds ${firstSeed} to ${firstSeed + totals.seeds - 1}: ${totals.steps} steps on chain, ${totals.tensors} tensors on two executors, ` +
+    `${totals.disagreements} disagreements`,
+);
+process.exit(totals.disagreements === 0 ? 0 : 1);
