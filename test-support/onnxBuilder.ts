@@ -32,6 +32,7 @@ export type AttributeValue =
   | readonly bigint[]
   | { float: number }
   | { floats: readonly number[] }
+  | { strings: readonly string[] }
   | { tensor: TensorData };
 
 export type NodeSpec = {
@@ -65,6 +66,7 @@ function attributeProto(name: string, value: AttributeValue): AttributeProto {
   if (typeof value === "string") return make(AttributeType.STRING, { s: utf8.encode(value) });
   if (typeof value === "number" || typeof value === "bigint") return make(AttributeType.INT, { i: BigInt(value) });
   if ("float" in value) return make(AttributeType.FLOAT, { f: value.float });
+  if ("strings" in value) return make(AttributeType.STRINGS, { strings: value.strings.map((s) => utf8.encode(s)) });
   if ("floats" in value) return make(AttributeType.FLOATS, { floats: [...value.floats] });
   if ("tensor" in value) return make(AttributeType.TENSOR, { t: tensorProto("", value.tensor) });
   return make(AttributeType.INTS, { ints: value.map(BigInt) });

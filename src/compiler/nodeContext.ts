@@ -74,6 +74,10 @@ export class NodeContext {
     return this.#attribute(name, "string")?.value ?? otherwise;
   }
 
+  strings(name: string): readonly string[] | undefined {
+    return this.#attribute(name, "strings")?.value;
+  }
+
   tensor(name: string): TensorData | undefined {
     return this.#attribute(name, "tensor")?.value;
   }

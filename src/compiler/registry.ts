@@ -4,6 +4,7 @@ import type { Lower } from "./nodeContext.ts";
 import * as activations from "./operators/activations.ts";
 import { conv } from "./operators/conv.ts";
 import { convTranspose } from "./operators/convTranspose.ts";
+import { einsum } from "./operators/einsum.ts";
 import * as elementwise from "./operators/elementwise.ts";
 import * as exponentials from "./operators/exponentials.ts";
 import * as gather from "./operators/gather.ts";
@@ -22,6 +23,9 @@ import * as quantisedProducts from "./operators/quantisedProducts.ts";
 import { argument, cumSum, KINDS, reduceLogSumExp, reduceOperator, softmax } from "./operators/reduction.ts";
 import { resize } from "./operators/resize/resize.ts";
 import { maxUnpool, scatterElements, scatterNd } from "./operators/scatter.ts";
+import { gru, lstm, rnn } from "./operators/recurrent/recurrent.ts";
+import { reverseSequence } from "./operators/reverseSequence.ts";
+import { topK } from "./operators/topK.ts";
 import * as shape from "./operators/shape.ts";
 
 /**
@@ -76,6 +80,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Div", "", [1, 23], "fuse", binary(Op.div)],
   ["Dropout", "", [1, 23], "fuse", shape.dropout],
   ["DynamicQuantizeLinear", "", [11, 23], "memory", quantise.dynamicQuantizeLinear],
+  ["Einsum", "", [12, 23], "memory", einsum],
   ["Elu", "", [1, 23], "fuse", exponentials.elu],
   ["Equal", "", [1, 23], "fuse", binary(Op.eq)],
   ["Erf", "", [9, 23], "fuse", unary(Op.erf)],
@@ -84,6 +89,7 @@ export const REGISTRY: readonly Entry[] = [
   ["EyeLike", "", [9, 23], "shape", generated.eyeLike],
   ["Flatten", "", [1, 23], "fuse", shape.flatten],
   ["Floor", "", [1, 23], "fuse", unary(Op.floor)],
+  ["GRU", "", [7, 23], "memory", gru],
   ["Gather", "", [1, 23], "memory", gather.gather],
   ["GatherElements", "", [11, 23], "memory", gather.gatherElements],
   ["GatherND", "", [11, 23], "memory", gather.gatherNd],
@@ -105,6 +111,7 @@ export const REGISTRY: readonly Entry[] = [
   ["IsInf", "", [10, 23], "fuse", activations.isInf],
   ["IsNaN", "", [9, 23], "fuse", unary(Op.isNaN)],
   ["LRN", "", [1, 23], "memory", more.lrn],
+  ["LSTM", "", [7, 23], "memory", lstm],
   ["LayerNormalization", "", [17, 23], "memory", normalisation.layerNormalization],
   ["LeakyRelu", "", [1, 23], "fuse", activations.leakyRelu],
   ["Less", "", [1, 23], "fuse", binary(Op.lt)],
@@ -136,6 +143,7 @@ export const REGISTRY: readonly Entry[] = [
   ["QLinearMatMul", "", [10, 23], "memory", quantisedProducts.qLinearMatMul],
   ["QuantizeLinear", "", [10, 23], "fuse", quantise.quantizeLinear],
   ["RMSNormalization", "", [23, 23], "memory", more.rmsNormalization],
+  ["RNN", "", [7, 23], "memory", rnn],
   ["Range", "", [11, 23], "fuse", generated.range],
   ["Reciprocal", "", [1, 23], "fuse", activations.reciprocal],
   ["ReduceL1", "", [1, 23], "memory", reduceOperator(KINDS.ReduceL1, 18)],
@@ -151,6 +159,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Relu", "", [1, 23], "fuse", activations.relu],
   ["Reshape", "", [5, 23], "fuse", shape.reshape],
   ["Resize", "", [10, 23], "memory", resize],
+  ["ReverseSequence", "", [10, 23], "memory", reverseSequence],
   ["Round", "", [11, 23], "fuse", unary(Op.round)],
   ["Scatter", "", [9, 10], "memory", scatterElements],
   ["ScatterElements", "", [11, 23], "memory", scatterElements],
@@ -178,6 +187,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Tanh", "", [1, 23], "fuse", unary(Op.tanh)],
   ["ThresholdedRelu", "", [10, 23], "fuse", activations.thresholdedRelu],
   ["Tile", "", [6, 23], "memory", movement.tile],
+  ["TopK", "", [1, 23], "memory", topK],
   ["Transpose", "", [1, 23], "fuse", movement.transpose],
   ["Trilu", "", [14, 23], "fuse", gather.trilu],
   ["Unsqueeze", "", [1, 23], "fuse", shape.unsqueeze],

@@ -27,6 +27,7 @@ import {
 } from "./makers.ts";
 import { LOSS_CASES } from "./lossCases.ts";
 import { floatRange, integerPowers, MORE_CASES } from "./moreCases.ts";
+import { SEQUENCE_CASES } from "./sequenceCases.ts";
 import { PAD_CASES, SPATIAL_CASES } from "./spatialCases.ts";
 import { QUANTISED_CASES } from "./quantisedCases.ts";
 
@@ -81,6 +82,7 @@ export const CASES: Record<string, readonly Make[]> = {
     }),
   ],
   ...SPATIAL_CASES,
+  ...SEQUENCE_CASES,
   ConstantOfShape: [
     (r) => ({
       operands: { x: r.float([2, 3]) },

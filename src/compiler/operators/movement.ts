@@ -86,7 +86,6 @@ export const split: Lower = (context) => {
 
 /** Concat: each output element reads the one input that holds it. */
 export const concat: Lower = (context) => {
-  const { builder } = context;
   const inputs = context.inputs.map((_, k) => context.input(k)).filter((input) => !input.shape.includes(0));
   const first = inputs[0] ?? context.fail("it has no input");
   const axis = context.axis(context.int("axis", 1), first.shape.length);
@@ -95,17 +94,22 @@ export const concat: Lower = (context) => {
       input.shape.length === first.shape.length && input.shape.every((dim, d) => d === axis || dim === first.shape[d]);
     if (!fits || input.dtype !== first.dtype) return context.fail("the inputs differ outside the axis");
   }
+  return [concatenate(context, inputs, axis)];
+};
+
+/** Tensors of one type, alike but for `axis`, one after the other. */
+export function concatenate(context: NodeContext, inputs: readonly LazyTensor[], axis: number): LazyTensor {
   // A step has at most 16 reads: longer lists are joined level by level.
   let parts = inputs;
   while (parts.length > CONCAT_READS) {
     const joined: LazyTensor[] = [];
     for (let k = 0; k < parts.length; k += CONCAT_READS)
       joined.push(concatOf(context, parts.slice(k, k + CONCAT_READS), axis));
-    joined.forEach((part) => builder.realise(part));
+    joined.forEach((part) => context.builder.realise(part));
     parts = joined;
   }
-  return [concatOf(context, parts, axis)];
-};
+  return concatOf(context, parts, axis);
+}
 
 const CONCAT_READS = 12;
 

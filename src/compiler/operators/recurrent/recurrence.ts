@@ -1,0 +1,111 @@
+import { DType } from "../../../numerics/dtype.ts";
+import { Op } from "../../../program/operations.ts";
+import type { Expr, Expressions } from "../../expression.ts";
+import type { NodeContext } from "../../nodeContext.ts";
+import type { LazyTensor } from "../../tensor.ts";
+import { clamp, float } from "../elementwise.ts";
+
+/** What an activation of a recurrent cell computes, with its alpha and beta. */
+type Activation = (e: Expressions, x: Expr) => Expr;
+
+const leaky = (e: Expressions, x: Expr, alpha: number): Expr =>
+  e.operation(Op.select, e.operation(Op.lt, x, float(e, 0)), e.operation(Op.mul, float(e, alpha), x), x);
+
+const KNOWN: Record<string, (alpha: number | undefined, beta: number | undefined) => Activation> = {
+  sigmoid: () => (e, x) => e.operation(Op.sigmoid, x),
+  tanh: () => (e, x) => e.operation(Op.tanh, x),
+  relu: () => (e, x) => e.operation(Op.max, x, float(e, 0)),
+  affine:
+    (alpha = 1, beta = 0) =>
+    (e, x) =>
+      e.operation(Op.add, e.operation(Op.mul, float(e, alpha), x), float(e, beta)),
+  leakyrelu:
+    (alpha = 0.01) =>
+    (e, x) =>
+      leaky(e, x, alpha),
+  thresholdedrelu:
+    (alpha = 1) =>
+    (e, x) =>
+      e.operation(Op.select, e.operation(Op.lt, float(e, alpha), x), x, float(e, 0)),
+  scaledtanh:
+    (alpha = 1, beta = 1) =>
+    (e, x) =>
+      e.operation(Op.mul, float(e, alpha), e.operation(Op.tanh, e.operation(Op.mul, float(e, beta), x))),
+  hardsigmoid:
+    (alpha = 0.2, beta = 0.5) =>
+    (e, x) =>
+      clamp(e, e.operation(Op.add, e.operation(Op.mul, float(e, alpha), x), float(e, beta)), float(e, 0), float(e, 1)),
+  softsign: () => (e, x) => e.operation(Op.div, x, e.operation(Op.add, float(e, 1), e.operation(Op.abs, x))),
+};
+/** How many of activation_alpha and activation_beta each takes. */
+const TAKES: Record<string, readonly [number, number]> = {
+  affine: [1, 1],
+  leakyrelu: [1, 0],
+  thresholdedrelu: [1, 0],
+  scaledtanh: [1, 1],
+  hardsigmoid: [1, 1],
+};
+
+/** Reads attribute `activations`: for each direction the functions of its gates. */
+function readActivations(context: NodeContext, directions: number, defaults: readonly string[]): Activation[][] {
+  const names = context.strings("activations") ?? Array.from({ length: directions }, () => defaults).flat();
+  const alphas = [...(context.floats("activation_alpha") ?? [])];
+  const betas = [...(context.floats("activation_beta") ?? [])];
+  if (names.length !== directions * defaults.length) return context.fail(`${names.length} activations`);
+  const all = names.map((name) => {
+    const key = name.toLowerCase();
+    const make = KNOWN[key] ?? context.refuse("activations", `has ${name}`);
+    const [takesAlpha, takesBeta] = TAKES[key] ?? [0, 0];
+    return make(takesAlpha ? alphas.shift() : undefined, takesBeta ? betas.shift() : undefined);
+  });
+  return Array.from({ length: directions }, (_, d) => all.slice(d * defaults.length, (d + 1) * defaults.length));
+}
+
+/** The sizes, directions and activations that RNN, GRU and LSTM share. */
+export type Recurrence = {
+  batchFirst: boolean;
+  steps: number;
+  batch: number;
+  hidden: number;
+  /** For each direction, whether it runs from the end. */
+  reversed: readonly boolean[];
+  activations: readonly (readonly Activation[])[];
+  /** Limits what goes into an activation; undefined if there is no clip. */
+  clip: number | undefined;
+  /** Lengths of the sequences, [batch], or undefined if all are whole. */
+  lengths: LazyTensor | undefined;
+};
+
+/** Reads what the three operators share and checks the shapes. */
+export function readRecurrence(context: NodeContext, gates: number, defaults: readonly string[]): Recurrence {
+  const [x, w, r] = [context.input(0), context.input(1), context.input(2)];
+  if (x.dtype !== DType.float32) context.refuse("input 0", "is not float32");
+  const batchFirst = context.int("layout", 0) !== 0;
+  const [steps = 0, batch = 0] = batchFirst ? [x.shape[1], x.shape[0]] : x.shape;
+  const direction = context.string("direction", "forward");
+  const reversed =
+    direction === "bidirectional"
+      ? [false, true]
+      : direction === "forward" || direction === "reverse"
+        ? [direction === "reverse"]
+        : context.refuse("direction", `is ${direction}`);
+  const hidden = context.int("hidden_size", r.shape[2] ?? 0);
+  const fits =
+    x.shape.length === 3 &&
+    w.shape.join() === [reversed.length, gates * hidden, x.shape[2]].join() &&
+    r.shape.join() === [reversed.length, gates * hidden, hidden].join();
+  if (!fits) context.fail(`data [${x.shape.join()}], weights [${w.shape.join()}] and [${r.shape.join()}]`);
+  const given = context.optional(4);
+  const known = given && context.builder.words(given);
+  const whole = given === undefined || known?.every((word) => Number(word) === steps) === true;
+  return {
+    batchFirst,
+    steps,
+    batch,
+    hidden,
+    reversed,
+    activations: readActivations(context, reversed.length, defaults),
+    clip: context.has("clip") ? context.float("clip", 0) : undefined,
+    lengths: whole ? undefined : given,
+  };
+}

@@ -1,0 +1,45 @@
+import { DType } from "../../numerics/dtype.ts";
+import { Op } from "../../program/operations.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
+import { readAt, transpose } from "../views.ts";
+import { combine } from "../elementwise.ts";
+import { radixOf, readIndirect } from "./gather.ts";
+
+/** Reverses the first `lengths[b]` of the first dimension, for each b of the second. */
+export function reverseTimes(context: NodeContext, x: LazyTensor, lengths: LazyTensor): LazyTensor {
+  const { builder, expressions: e } = context;
+  const [steps = 0, batch = 0] = x.shape;
+  const grid = plainDigits([steps, batch]);
+  const time: LazyTensor = {
+    dtype: DType.int64,
+    shape: [steps, batch],
+    digits: grid,
+    expr: e.affine(dimensionIndices(grid)[0]!),
+    order: [0, 1],
+  };
+  const row = builder.reshape(lengths, [1, batch]);
+  const index = combine(builder, [time, row], [steps, batch], (t, length) => {
+    const end = e.operation(Op.sub, e.cast(length, DType.int64), e.constant(DType.int64, 1n));
+    return e.operation(Op.select, e.operation(Op.le, t, end), e.operation(Op.sub, end, t), t);
+  });
+  const digits = plainDigits(x.shape);
+  const radix = radixOf(digits);
+  const all = dimensionIndices(digits);
+  const indirect = readAt(e, builder.plain(index), all.slice(0, 2), radix);
+  const expr = readIndirect(builder, x, [{ indirect }, ...all.slice(1)], radix);
+  return { dtype: x.dtype, shape: x.shape, digits, expr, order: identityOrder(x.shape.length) };
+}
+
+/** ReverseSequence: each sequence's own beginning is reversed, the rest stays. */
+export const reverseSequence: Lower = (context) => {
+  const [x, lengths] = [context.input(0), context.input(1)];
+  const [batchAxis, timeAxis] = [context.int("batch_axis", 1), context.int("time_axis", 0)];
+  if (x.shape.length < 2 || batchAxis + timeAxis !== 1 || batchAxis * timeAxis !== 0)
+    return context.fail(`axes ${batchAxis} and ${timeAxis} of a tensor of rank ${x.shape.length}`);
+  if (lengths.shape.join() !== `${x.shape[batchAxis]!}`) return context.fail(`lengths [${lengths.shape.join()}]`);
+  if (timeAxis === 0) return [reverseTimes(context, x, lengths)];
+  const perm = [1, 0, ...identityOrder(x.shape.length).slice(2)];
+  const e = context.expressions;
+  return [transpose(e, reverseTimes(context, transpose(e, x, perm), lengths), perm)];
+};

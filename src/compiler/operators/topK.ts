@@ -1,0 +1,61 @@
+import { DType, isFloat } from "../../numerics/dtype.ts";
+import { Op } from "../../program/operations.ts";
+import { Reduce } from "../../program/types.ts";
+import { digitAffine, type Affine } from "../affine.ts";
+import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expression.ts";
+import type { Lower } from "../nodeContext.ts";
+import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
+import { readAt } from "../views.ts";
+
+/** Whether a is greater than b in the total order in which NaN is greatest. */
+function greater(e: Expressions, a: Expr, b: Expr): Expr {
+  const above = e.operation(Op.lt, b, a);
+  if (!isFloat(a.dtype)) return above;
+  const nan = e.operation(Op.and, e.operation(Op.isNaN, a), e.operation(Op.not, e.operation(Op.isNaN, b)));
+  return e.operation(Op.or, above, nan);
+}
+
+/** TopK: the rank of an element is the number of those before it; the element of rank k is output k. Ties by index. */
+export const topK: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const x = context.input(0);
+  if (x.dtype === DType.bool) return context.refuse("input 0", "is bool");
+  const k = context.opset < 10 ? context.int("k", 0) : (context.constantInts(1, "k")?.[0] ?? 0);
+  const axis = context.axis(context.int("axis", -1), x.shape.length);
+  const n = x.shape[axis] ?? 1;
+  const largest = context.int("largest", 1) !== 0;
+  // Any order is right where none is asked for.
+  context.ignore("sorted");
+  if (k < 1 || k > n) return context.fail(`${k} of ${n} elements`);
+  const order = identityOrder(x.shape.length);
+  const input = builder.plain(x);
+  const term: Affine = n === 1 ? { base: 0, coeffs: new Map() } : digitAffine(REDUCTION_DIGIT);
+  const space = (shape: readonly number[]): { digits: number[][]; radix: (d: number) => number; at: Affine[] } => {
+    const digits = plainDigits(shape);
+    const radices = allRadices(digits);
+    const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? n : radices[digit]!);
+    return { digits, radix, at: dimensionIndices(digits) };
+  };
+
+  const all = space(x.shape);
+  const along = all.at.map((index, d) => (d === axis ? term : index));
+  const own = readAt(e, input, all.at, all.radix);
+  const other = readAt(e, input, along, all.radix);
+  const [first, second] = largest ? [other, own] : [own, other];
+  const earlier = e.operation(Op.lt, e.affine(term), e.affine(all.at[axis]!));
+  const tied = e.operation(Op.and, e.operation(Op.not, greater(e, second, first)), earlier);
+  const before = e.cast(e.operation(Op.or, greater(e, first, second), tied), DType.int64);
+  const count = e.accumulator(Reduce.sum, DType.int64, DType.int64, [n], before);
+  const rank: LazyTensor = { dtype: DType.int64, shape: x.shape, digits: all.digits, expr: count, order };
+  const ranks = builder.plain(rank);
+
+  const shape = x.shape.map((dim, d) => (d === axis ? k : dim));
+  const result = space(shape);
+  const inner = result.at.map((index, d) => (d === axis ? term : index));
+  const match = e.operation(Op.eq, readAt(e, ranks, inner, result.radix), e.affine(result.at[axis]!));
+  const last = (dtype: DType, value: Expr): LazyTensor => {
+    const expr = e.accumulator(Reduce.last, dtype, dtype, [n], match, value);
+    return { dtype, shape, digits: result.digits, expr, order };
+  };
+  return [last(x.dtype, readAt(e, input, inner, result.radix)), last(DType.int64, e.affine(term))];
+};
