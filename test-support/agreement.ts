@@ -6,7 +6,7 @@ import { compile } from "../src/compiler/compile.ts";
 import { executeReference } from "../src/executor/reference.ts";
 import { buildModel, type AttributeValue, type NodeSpec } from "./onnxBuilder.ts";
 import { runOnnxruntime } from "./onnxruntime.ts";
-import { firstDifference } from "./tolerance.ts";
+import { firstDifference } from "../src/cli/conform/tolerance.ts";
 
 /** A graph with its data: operands are known at run time, initializers at compile time. */
 export type Experiment = {
@@ -68,6 +68,7 @@ export async function expectAgreement(experiment: Experiment, what: string): Pro
       shape: [...wanted.shape],
     });
     const got = { dtype, shape, bytes: tensors[model.program.checkpoints[model.program.outputs[k]!]!.step]! };
-    expect(firstDifference(got, wanted, experiment.rtol, experiment.atol), `${what}: ${name}`).to.equal(undefined);
+    const { rtol = 1e-3, atol = 1e-6 } = experiment;
+    expect(firstDifference(got, wanted, { rtol, atol }), `${what}: ${name}`).to.equal(undefined);
   });
 }

@@ -9,3 +9,16 @@ export class UsageError extends RefuteError {
 export class KeyError extends RefuteError {
   readonly code = "KEY";
 }
+
+/** A file given as an input tensor that is not one, or not the one that the model takes. */
+export class InputFileError extends RefuteError {
+  readonly code = "INPUT_FILE";
+  constructor(path: string, what: string, options?: ErrorOptions) {
+    super(`${path}: ${what}`, options);
+  }
+}
+
+/** A command did its work, and the answer is no: the exit status says so. */
+export class NegativeVerdict extends RefuteError {
+  readonly code = "VERDICT";
+}

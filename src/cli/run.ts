@@ -1,6 +1,9 @@
 import { Command, CommanderError } from "commander";
 import { RefuteError } from "../errors.ts";
+import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
+import { conformCommand } from "./commands/conform.ts";
+import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
 import { submitCommand } from "./commands/submit.ts";
 import { watcherCommand } from "./commands/watcher.ts";
@@ -15,6 +18,9 @@ export async function run(args: readonly string[]): Promise<number> {
     .addCommand(submitCommand())
     .addCommand(statusCommand())
     .addCommand(compileCommand())
+    .addCommand(checkCommand())
+    .addCommand(runCommand())
+    .addCommand(conformCommand())
     .showHelpAfterError("(--help shows all options)");
   for (const command of [program, ...program.commands]) command.exitOverride();
   try {

@@ -7,9 +7,10 @@ import type { Model } from "../onnx/model.ts";
 import { bindShapes } from "./bindShapes.ts";
 import { ProgramBuilder } from "./builder.ts";
 import { chooseCheckpoints } from "./checkpoints.ts";
-import { StepLimitError, StepTooExpensiveError } from "./errors.ts";
+import { StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./errors.ts";
 import { keepLiveSteps } from "./liveSteps.ts";
 import { lowerGraph } from "./lowerGraph.ts";
+import { placesOf } from "./places.ts";
 
 /** A proof of one element must fit a transaction of 2^24 gas (EIP-7825) with room for a repricing. */
 export const MAX_STEP_GAS = 12_000_000;
@@ -35,12 +36,14 @@ function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {
 
 function largestStepGas(steps: readonly Step[], origins: readonly Origin[]): number {
   let largest = 0;
+  const expensive: ExpensiveStep[] = [];
   steps.forEach((step, s) => {
     const gas = estimateStepProofGas(step);
-    const { node, operator } = origins[s]!;
-    if (gas > MAX_STEP_GAS) throw new StepTooExpensiveError(node, operator, gas, MAX_STEP_GAS);
+    if (gas > MAX_STEP_GAS) expensive.push({ ...origins[s]!, gas });
     largest = Math.max(largest, gas);
   });
+  const [first, ...others] = expensive;
+  if (first !== undefined) throw new StepTooExpensiveError([first, ...others], MAX_STEP_GAS);
   return largest;
 }
 
@@ -93,5 +96,6 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
     inputs,
     outputs: outputs.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
     origins,
+    places: placesOf(values, live.renumber),
   };
 }

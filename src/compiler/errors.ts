@@ -22,8 +22,13 @@ export class UnsupportedOperatorError extends RefuteError {
 /** The shapes or types at a node do not fit together. */
 export class NodeInputError extends RefuteError {
   readonly code = "COMPILE_NODE_INPUT";
+  readonly operator: string;
+  readonly node: string;
+
   constructor(node: Node, what: string) {
     super(`${call(node)}: ${what}`);
+    this.operator = node.operator;
+    this.node = nodeLabel(node);
   }
 }
 
@@ -32,11 +37,20 @@ export class InputShapeError extends RefuteError {
   readonly code = "COMPILE_INPUT_SHAPE";
 }
 
-/** One element of a step costs more to prove on chain than a transaction may. */
+/** A step of which one element costs more to prove on chain than a transaction may. */
+export type ExpensiveStep = { node: string; operator: string; gas: number };
+
+/** One element of some steps costs more to prove on chain than a transaction may. */
 export class StepTooExpensiveError extends RefuteError {
   readonly code = "COMPILE_STEP_GAS";
-  constructor(node: string, operator: string, gas: number, limit: number) {
-    super(`${operator} (node ${node}): proving one element would cost about ${gas} gas, above ${limit}`);
+  /** All such steps; the message names the first. */
+  readonly steps: readonly ExpensiveStep[];
+
+  constructor(steps: readonly [ExpensiveStep, ...ExpensiveStep[]], limit: number) {
+    const [{ node, operator, gas }, ...others] = steps;
+    const more = others.length === 0 ? "" : `; so would ${others.length} more`;
+    super(`${operator} (node ${node}): proving one element would cost about ${gas} gas, above ${limit}${more}`);
+    this.steps = steps;
   }
 }
 

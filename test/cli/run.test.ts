@@ -3,32 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parseEther } from "viem";
-import { run } from "../../src/cli/run.ts";
+import { refute } from "../../test-support/commandLine.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../test-support/mlp.ts";
 import { first, Players, reference } from "../../test-support/players.ts";
 import { serveRpc } from "../../test-support/rpcServer.ts";
-
-/** Runs the command line in this process: exit status and what it printed. */
-async function refute(args: readonly string[], env: Record<string, string> = {}) {
-  const lines: string[] = [];
-  const { log, error } = console;
-  const write = process.stderr.write.bind(process.stderr);
-  const take = (text: unknown) => void lines.push(String(text));
-  console.log = take;
-  console.error = take;
-  process.stderr.write = (text) => (take(text), true);
-  const before = { ...process.env };
-  Object.assign(process.env, env);
-  try {
-    const status = await run(args);
-    return { status, output: lines.join("\n") };
-  } finally {
-    console.log = log;
-    console.error = error;
-    process.stderr.write = write;
-    process.env = before;
-  }
-}
 
 describe("refute, the command line", function () {
   let folder: string;

@@ -58,6 +58,9 @@ export function modelOptions(command: Command): Command {
     );
 }
 
+/** Collects an option that may be given more than once. */
+export const appendOption = (text: string, all: readonly string[]): string[] => [...all, text];
+
 const collectShape = (text: string, shapes: Record<string, number[]>): Record<string, number[]> => {
   const [name, shape] = parseShape(text);
   return { ...shapes, [name]: shape };

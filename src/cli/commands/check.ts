@@ -1,0 +1,59 @@
+import { Command } from "commander";
+import { withImagePreprocessing, type ImagePreprocessing } from "../../onnx/preprocess.ts";
+import { readModel } from "../../onnx/readModel.ts";
+import { survey } from "../../compiler/survey.ts";
+import { NegativeVerdict } from "../errors.ts";
+import { checkReport, type CheckReport } from "../check/report.ts";
+import { byteText, table } from "../text.ts";
+import { modelOptions } from "./compile.ts";
+
+type Options = { shape: Record<string, number[]>; uint8: ImagePreprocessing[]; json?: boolean };
+
+/** `refute check`: one page that says whether a model can be served. */
+export function checkCommand(): Command {
+  return modelOptions(new Command("check"))
+    .description(
+      "say whether a model can be served: operators, size, proof gas, worst dispute; exit status 0 if it can",
+    )
+    .argument("<model>", "ONNX file")
+    .option("--json", "print JSON")
+    .action((path: string, { shape, uint8, json }: Options) => {
+      const model = uint8.reduce(withImagePreprocessing, readModel(path));
+      const report = checkReport(model, survey(model, { shapes: shape }));
+      console.log(json === true ? JSON.stringify(report, null, 2) : page(report));
+      if (!report.served) throw new NegativeVerdict(`${path} cannot be served`);
+    });
+}
+
+function page(report: CheckReport): string {
+  const { operators, refusals, unreached, program } = report;
+  const lines = [`${report.served ? "can be served" : "CANNOT be served"}: ${report.source}`, ""];
+  lines.push(`operators  ${operators.map(operatorText).join(", ")}`);
+  if (refusals.length > 0) {
+    lines.push("", `refused (${refusals.length})`);
+    lines.push(...table(refusals.map(({ operator, node, reason }) => [operator, node, reason])));
+    if (unreached > 0) lines.push(`${unreached} nodes that read from these could not be judged`);
+  }
+  if (program === undefined) return lines.join("\n");
+  const { dispute, memory } = program;
+  lines.push("");
+  lines.push(
+    ...table([
+      ["program root", program.programRoot],
+      ["inputs", program.inputs.join("; ")],
+      ["outputs", program.outputs.join("; ")],
+      ["steps", String(program.steps)],
+      ["checkpoints", String(program.checkpoints)],
+      ["parameters", `${program.parameters} (${byteText(memory.constants)})`],
+      ["work, terms", program.work],
+      ["largest step proof", `${program.largestStepProof.gas} gas (${program.largestStepProof.step})`],
+      ["worst dispute", `${dispute.transactions} transactions, ${dispute.gas} gas (${dispute.step})`],
+      ["", dispute.moves],
+      ["memory", `${byteText(memory.total)}: inputs, constants and all tensors of an execution`],
+    ]),
+  );
+  return lines.join("\n");
+}
+
+const operatorText = ({ operator, count, refused }: CheckReport["operators"][number]): string =>
+  `${operator} ${count}${refused > 0 ? ` (${refused} refused)` : ""}`;

@@ -1,0 +1,26 @@
+import { Command } from "commander";
+import { countKinds, runFolder, type NamedResult } from "../conform/runFolder.ts";
+import { NegativeVerdict } from "../errors.ts";
+
+/** `refute conform`: ONNX backend cases through the compiler and exact execution. */
+export function conformCommand(): Command {
+  return new Command("conform")
+    .description("run ONNX backend test cases; a refusal is no failure, a wrong answer is never a refusal")
+    .argument("<folder>", "a case (model.onnx and test_data_set_N), or a folder of cases")
+    .option("--json", "print JSON")
+    .action(async (folder: string, { json }: { json?: boolean }) => {
+      const results = await runFolder(folder, (result) => {
+        if (json !== true && result.kind !== "passed") console.log(line(result));
+      });
+      const counts = countKinds(results);
+      if (json === true) console.log(JSON.stringify({ ...counts, cases: results }, null, 2));
+      else {
+        const bound = results.filter((result) => result.kind === "passed" && result.bound).length;
+        if (bound > 0) console.log(`${bound} of those passed with inputs that were bound at compile time`);
+        console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.refused} refused`);
+      }
+      if (counts.failed > 0) throw new NegativeVerdict(`${counts.failed} cases of ${folder} failed`);
+    });
+}
+
+const line = ({ name, kind, detail }: NamedResult): string => `${name}: ${kind}: ${detail}`;

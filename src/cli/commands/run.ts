@@ -1,0 +1,78 @@
+import { Command } from "commander";
+import { compile } from "../../compiler/compile.ts";
+import { createExecutor } from "../../executor/onnx/createExecutor.ts";
+import { withImagePreprocessing, type ImagePreprocessing } from "../../onnx/preprocess.ts";
+import { readModel } from "../../onnx/readModel.ts";
+import { compare, outputTensors, type Comparison } from "../compare/compare.ts";
+import { UsageError } from "../errors.ts";
+import { readInputs, shapesOf } from "../inputs/readInputs.ts";
+import { stepProgress } from "../progress.ts";
+import { tensorJson, tensorText } from "../tensorText.ts";
+import { table } from "../text.ts";
+import { appendOption, modelOptions } from "./compile.ts";
+
+type Options = {
+  input: string[];
+  shape: Record<string, number[]>;
+  uint8: ImagePreprocessing[];
+  compare?: boolean;
+  json?: boolean;
+};
+
+/** `refute run`: exact execution of a model on files. */
+export function runCommand(): Command {
+  return modelOptions(new Command("run"))
+    .description("execute a model exactly, and compare with plain onnxruntime if asked")
+    .argument("<model>", "ONNX file")
+    .option(
+      "--input <name=file>",
+      "an input tensor: .pb (TensorProto), .npy or .json; repeat for more",
+      appendOption,
+      [],
+    )
+    .option("--compare", "show how far plain onnxruntime is off, and the first tensor that differs")
+    .option("--json", "print JSON")
+    .action(async (path: string, options: Options) => {
+      if (options.compare === true && options.uint8.length > 0)
+        throw new UsageError("--compare takes the model's own inputs: give floats, without --uint8");
+      const model = options.uint8.reduce(withImagePreprocessing, readModel(path));
+      const inputs = readInputs(model, options.input);
+      const compiled = compile(model, { shapes: { ...shapesOf(inputs), ...options.shape } });
+      const executor = await createExecutor(compiled);
+      const start = performance.now();
+      const bytes = compiled.inputs.map(({ name }) => inputs.get(name)!.bytes);
+      const { tensors, stats } = await executor.run(bytes, { progress: stepProgress() });
+      const milliseconds = Math.round(performance.now() - start);
+      await executor.close();
+      const outputs = outputTensors(compiled, tensors);
+      const comparison = options.compare === true ? await compare(path, compiled, inputs, tensors) : undefined;
+      if (options.json === true) {
+        const report = { programRoot: compiled.programRoot, milliseconds, stats, outputs: outputs.map(tensorJson) };
+        return console.log(JSON.stringify({ ...report, ...(comparison && { comparison }) }, bigintText, 2));
+      }
+      for (const output of outputs) console.log(tensorText(output));
+      console.log(`${compiled.program.steps.length} steps in ${milliseconds} ms`);
+      if (comparison !== undefined) console.log(comparisonText(comparison));
+    });
+}
+
+const bigintText = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);
+
+function comparisonText({ outputs, compared, firstDifferent }: Comparison): string {
+  const rows = outputs.map((output) =>
+    "shape" in output
+      ? [output.name, "", "", `onnxruntime gives ${output.shape}`]
+      : [
+          output.name,
+          output.absolute.toExponential(2),
+          String(output.ulps ?? ""),
+          output.first === undefined ? "" : `element ${output.first} is the first out of tolerance`,
+        ],
+  );
+  const lines = ["", ...table([["output", "largest difference", "ulps", ""], ...rows])];
+  if (firstDifferent === undefined)
+    return [...lines, `no tensor differs by more than float32 tolerance (${compared} compared)`].join("\n");
+  const { name, step, operator, difference } = firstDifferent;
+  const where = `${name} (step ${step}, ${operator}), element ${difference.first}`;
+  return [...lines, `first tensor that differs: ${where}, up to ${difference.absolute.toExponential(2)}`].join("\n");
+}

@@ -1,0 +1,41 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { UsageError } from "../errors.ts";
+import { runCase, type CaseResult } from "./runCase.ts";
+
+/** A case with its folder's name. */
+export type NamedResult = CaseResult & { name: string };
+
+/** The cases in a folder: itself if it holds a model, else every folder in it, at any depth, that does. @throws UsageError if there is none. */
+export function casesIn(folder: string): string[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  } catch (cause) {
+    throw new UsageError(`cannot read the folder ${folder}: ${(cause as Error).message}`, { cause });
+  }
+  const cases = ["", ...names].filter((name) => existsSync(join(folder, name, "model.onnx")));
+  if (cases.length === 0)
+    throw new UsageError(`${folder} holds no ONNX backend case: a folder of model.onnx and test_data_set_0`);
+  return cases.sort();
+}
+
+/** Runs all cases of a folder. @param onResult Called after each. */
+export async function runFolder(
+  folder: string,
+  onResult: (result: NamedResult) => void = () => undefined,
+): Promise<NamedResult[]> {
+  const results: NamedResult[] = [];
+  for (const name of casesIn(folder)) {
+    const result = { name, ...(await runCase(join(folder, name))) };
+    onResult(result);
+    results.push(result);
+  }
+  return results;
+}
+
+/** How many cases ended how. */
+export function countKinds(results: readonly CaseResult[]): Record<CaseResult["kind"], number> {
+  const count = (kind: CaseResult["kind"]): number => results.filter((result) => result.kind === kind).length;
+  return { passed: count("passed"), failed: count("failed"), refused: count("refused") };
+}

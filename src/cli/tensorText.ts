@@ -1,0 +1,30 @@
+import { floatValue } from "../compiler/words.ts";
+import { DType, dtypeName, readWord } from "../numerics/dtype.ts";
+import { elementCount, type TensorData } from "../onnx/model.ts";
+
+type Named = TensorData & { name: string };
+
+const SHOWN = 8;
+
+function element({ dtype, bytes }: TensorData, i: number): string {
+  const word = readWord(bytes, i, dtype);
+  return dtype === DType.float32 ? String(floatValue(word)) : String(word);
+}
+
+/** A tensor in a line: name, type, shape, the first elements. */
+export function tensorText(tensor: Named): string {
+  const count = elementCount(tensor.shape);
+  const values = Array.from({ length: Math.min(count, SHOWN) }, (_, i) => element(tensor, i));
+  const more = count > SHOWN ? ", ..." : "";
+  return `${tensor.name} ${dtypeName(tensor.dtype)}[${tensor.shape.join(", ")}]: ${values.join(", ")}${more}`;
+}
+
+/** A tensor whole. Elements are text where JSON numbers do not hold them: 64-bit integers, NaN and infinities. */
+export function tensorJson(tensor: Named) {
+  const values = Array.from({ length: elementCount(tensor.shape) }, (_, i) => {
+    const text = element(tensor, i);
+    const number = Number(text);
+    return Number.isFinite(number) && (!/^-?\d+$/.test(text) || Number.isSafeInteger(number)) ? number : text;
+  });
+  return { name: tensor.name, type: dtypeName(tensor.dtype), shape: tensor.shape, values };
+}

@@ -1,0 +1,135 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { toBinary } from "@bufbuild/protobuf";
+import { expect } from "chai";
+import { TensorProtoSchema } from "onnx-buf";
+import { DType } from "../../src/numerics/dtype.ts";
+import type { TensorData } from "../../src/onnx/model.ts";
+import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { refute } from "../../test-support/commandLine.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../../test-support/mlp.ts";
+import { buildModel, tensorProto } from "../../test-support/onnxBuilder.ts";
+
+describe("refute check, run and conform", function () {
+  let folder: string;
+  let mlp: string;
+  const file = (name: string, data: string | Uint8Array): string => {
+    const path = join(folder, name);
+    writeFileSync(path, data);
+    return path;
+  };
+  const proto = (tensor: TensorData): Uint8Array => toBinary(TensorProtoSchema, tensorProto("", tensor));
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), "refute-"));
+    mlp = file("mlp.onnx", mlpBytes());
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const unknown = (): string =>
+    file(
+      "unknown.onnx",
+      buildModel({
+        inputs: [{ name: "x", dtype: DType.float32, shape: [2] }],
+        outputs: [{ name: "y", dtype: DType.float32 }],
+        nodes: [
+          { op: "NoSuchOperator", name: "here", inputs: ["x"], outputs: ["a"] },
+          { op: "Relu", inputs: ["a"], outputs: ["y"] },
+        ],
+      }),
+    );
+
+  it("check_modelThatCanBeServed_isDescribed_exit0", async () => {
+    const { status, output } = await refute(["check", mlp]);
+    expect(status).to.equal(0);
+    expect(output)
+      .to.match(/^can be served/)
+      .and.match(/MatMul 2/)
+      .and.match(/worst dispute +\d+ transactions, \d+ gas/);
+    const { program } = JSON.parse((await refute(["check", mlp, "--json"])).output) as { program: object };
+    expect(program).to.include({
+      programRoot: mlpProgram().model.programRoot,
+      parameters: 64 * 300 + 300 + 3_000 + 10,
+    });
+  });
+
+  it("check_modelThatCannot_isRefusedByOperatorAndNode_exit1", async () => {
+    const { status, output } = await refute(["check", unknown()]);
+    expect(status).to.equal(1);
+    expect(output)
+      .to.match(/CANNOT be served/)
+      .and.match(/NoSuchOperator +here/)
+      .and.contain("1 nodes");
+  });
+
+  it("check_fileThatIsNoModel_isRefused", async () => {
+    const { status, output } = await refute(["check", file("text.onnx", "not a model")]);
+    expect(status).to.equal(1);
+    expect(output).to.contain("[MODEL_");
+  });
+
+  it("run_onProtoNpyOrJson_givesTheSameOutput", async () => {
+    const tensor: TensorData = { dtype: DType.float32, shape: [1, 64], bytes: mlpInput(3) };
+    const values = Array.from(new Float32Array(Uint8Array.from(tensor.bytes).buffer));
+    const inputs = [file("x.pb", proto(tensor)), file("x.json", JSON.stringify([values]))];
+    const outputs: { values: number[] }[][] = [];
+    for (const path of inputs) {
+      const { status, output } = await refute(["run", mlp, "--input", `x=${path}`, "--json"]);
+      expect(status, output).to.equal(0);
+      outputs.push((JSON.parse(output) as { outputs: { values: number[] }[] }).outputs);
+    }
+    expect(outputs[0]).to.deep.equal(outputs[1]);
+    expect(outputs[0]![0]!.values.reduce((sum, value) => sum + value, 0)).to.be.closeTo(1, 1e-6);
+  });
+
+  it("run_compared_showsThatOnnxruntimeIsWithinTolerance", async () => {
+    const path = file("c.pb", proto({ dtype: DType.float32, shape: [1, 64], bytes: mlpInput(4) }));
+    const { status, output } = await refute(["run", mlp, "--input", `x=${path}`, "--compare"]);
+    expect(status, output).to.equal(0);
+    expect(output)
+      .to.match(/y +\d\.\d\de-\d+ +\d+/)
+      .and.match(/no tensor differs .*\([2-9] compared\)/);
+  });
+
+  it("run_withUnfitInputs_namesThem", async () => {
+    const wrongType = file("i.json", "[[1]]");
+    const cases: [string[], RegExp][] = [
+      [[], /input x is missing/],
+      [["--input", `z=${wrongType}`], /no input z; its inputs are x/],
+      [["--input", "x"], /expected NAME=FILE/],
+      [["--input", `x=${join(folder, "absent.npy")}`], /absent\.npy.*cannot be read/],
+      [["--input", `x=${wrongType}`], /\[1, 1\] does not fit the input "x" \[1, 64\]/],
+      [["--input", `x=${file("x.txt", "1")}`], /\.pb, \.npy or \.json/],
+      [["--input", `x=${file("d.pb", proto({ dtype: DType.int64, shape: [1], bytes: new Uint8Array(8) }))}`], /int64/],
+    ];
+    for (const [args, expected] of cases) {
+      const { status, output } = await refute(["run", mlp, ...args]);
+      expect(status).to.equal(1);
+      expect(output).to.match(expected);
+    }
+  });
+
+  it("conform_countsRightWrongAndRefusedCases", async () => {
+    const suite = join(folder, "suite");
+    const makeCase = (name: string, op: string, expected: readonly number[]): void => {
+      mkdirSync(join(suite, name, "test_data_set_0"), { recursive: true });
+      const io = { dtype: DType.float32, shape: [2] };
+      const nodes = [{ op, inputs: ["x"], outputs: ["y"] }];
+      const model = buildModel({ inputs: [{ name: "x", ...io }], outputs: [{ name: "y", ...io }], nodes });
+      writeFileSync(join(suite, name, "model.onnx"), model);
+      writeFileSync(join(suite, name, "test_data_set_0", "input_0.pb"), proto(floatTensor([-1, 2])));
+      writeFileSync(join(suite, name, "test_data_set_0", "output_0.pb"), proto(floatTensor(expected)));
+    };
+    makeCase("a_right", "Relu", [0, 2]);
+    makeCase("b_refused", "NoSuchOperator", [0, 2]);
+    const good = await refute(["conform", suite]);
+    expect(good.status).to.equal(0);
+    expect(good.output).to.match(/b_refused: refused: NoSuchOperator .*\n1 passed, 0 failed, 1 refused$/);
+    makeCase("c_wrong", "Relu", [0, 2.5]);
+    const bad = await refute(["conform", suite]);
+    expect(bad.status).to.equal(1);
+    expect(bad.output).to.match(/c_wrong: failed: .*element 1 is 2, expected 2\.5/);
+    expect(bad.output).to.contain("1 passed, 1 failed, 1 refused");
+    expect((await refute(["conform", join(folder, "nowhere")])).output).to.contain("cannot read the folder");
+  });
+});
