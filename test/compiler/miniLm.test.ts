@@ -5,7 +5,7 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { miniLm, sentence } from "../../test-support/miniLm.ts";
 import { runOnnxruntime } from "../../test-support/onnxruntime.ts";
-import { firstDifference } from "../../test-support/tolerance.ts";
+import { firstDifference } from "../../src/cli/conform/tolerance.ts";
 
 const SMALL = { layers: 2, width: 64, heads: 4, tokens: 16, hidden: 256, vocabulary: 100 };
 
@@ -30,7 +30,7 @@ describe("MiniLM", () => {
       const expected = (await runOnnxruntime(bytes, inputs)).get("embedding")!;
       const got = { ...model.outputs[0]!, bytes: reference.at(-1)! };
       expect(got.shape).to.deep.equal([1, SMALL.width]);
-      expect(firstDifference(got, expected, 1e-4, atol)).to.equal(undefined);
+      expect(firstDifference(got, expected, { rtol: 1e-4, atol })).to.equal(undefined);
     }).timeout(60_000);
   }
 });
