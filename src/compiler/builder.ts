@@ -20,8 +20,15 @@ export class ProgramBuilder {
   /** For each step, the node that it computes last and the operators in it. */
   readonly origins: Trail[] = [];
   readonly constants = new Map<Hash, Uint8Array>();
+  /** The seed of random operators, and how many of them there have been. */
+  readonly seed: bigint | undefined;
+  randomNodes = 0;
   /** The node that is being lowered. */
   current: Trail = { node: "", operators: new Map() };
+
+  constructor(seed?: bigint) {
+    this.seed = seed;
+  }
 
   /** Job input `index`, in ONNX's row-major order. */
   input(index: number, dtype: DType, shape: readonly number[]): LazyTensor {

@@ -18,6 +18,8 @@ export const MAX_STEP_GAS = 12_000_000;
 export type CompileOptions = {
   /** Concrete shapes by input name; an input whose shape the model fixes may be left out. */
   shapes: Readonly<Record<string, readonly number[]>>;
+  /** The seed of random operators, 64 bits. Without it they are refused. */
+  seed?: bigint;
 };
 
 type Origin = CompiledModel["origins"][number];
@@ -55,7 +57,7 @@ function largestStepGas(steps: readonly Step[], origins: readonly Origin[]): num
 export function compile(model: Model, options: CompileOptions): CompiledModel {
   const { graph } = model;
   const shapes = bindShapes(model, options.shapes);
-  const builder = new ProgramBuilder();
+  const builder = new ProgramBuilder(options.seed);
   const values = lowerGraph(
     builder,
     model,

@@ -20,13 +20,14 @@ import { averagePool, globalPool, maxPool } from "./operators/pool.ts";
 import { det, reduceProd } from "./operators/product.ts";
 import * as quantise from "./operators/quantise.ts";
 import * as quantisedProducts from "./operators/quantisedProducts.ts";
+import * as random from "./operators/random.ts";
+import { gru, lstm, rnn } from "./operators/recurrent/recurrent.ts";
 import { argument, cumSum, KINDS, reduceLogSumExp, reduceOperator, softmax } from "./operators/reduction.ts";
 import { resize } from "./operators/resize/resize.ts";
-import { maxUnpool, scatterElements, scatterNd } from "./operators/scatter.ts";
-import { gru, lstm, rnn } from "./operators/recurrent/recurrent.ts";
 import { reverseSequence } from "./operators/reverseSequence.ts";
-import { topK } from "./operators/topK.ts";
+import { maxUnpool, scatterElements, scatterNd } from "./operators/scatter.ts";
 import * as shape from "./operators/shape.ts";
+import { topK } from "./operators/topK.ts";
 
 /**
  * How a node uses its inputs: `fuse`: element by element or as a view, so that what makes an input may go into the same
@@ -54,6 +55,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Atanh", "", [9, 23], "fuse", unary(Op.atanh)],
   ["AveragePool", "", [1, 23], "memory", averagePool],
   ["BatchNormalization", "", [6, 23], "fuse", normalisation.batchNormalization],
+  ["Bernoulli", "", [15, 23], "fuse", random.bernoulli],
   ["BitShift", "", [11, 23], "fuse", activations.bitShift],
   ["BitwiseAnd", "", [18, 23], "fuse", binary(Op.and)],
   ["BitwiseNot", "", [18, 23], "fuse", unary(Op.not)],
@@ -144,6 +146,10 @@ export const REGISTRY: readonly Entry[] = [
   ["QuantizeLinear", "", [10, 23], "fuse", quantise.quantizeLinear],
   ["RMSNormalization", "", [23, 23], "memory", more.rmsNormalization],
   ["RNN", "", [7, 23], "memory", rnn],
+  ["RandomNormal", "", [1, 23], "fuse", random.randomNormal],
+  ["RandomNormalLike", "", [1, 23], "shape", random.randomNormalLike],
+  ["RandomUniform", "", [1, 23], "fuse", random.randomUniform],
+  ["RandomUniformLike", "", [1, 23], "shape", random.randomUniformLike],
   ["Range", "", [11, 23], "fuse", generated.range],
   ["Reciprocal", "", [1, 23], "fuse", activations.reciprocal],
   ["ReduceL1", "", [1, 23], "memory", reduceOperator(KINDS.ReduceL1, 18)],

@@ -6,11 +6,13 @@ import { readModel } from "../../src/onnx/readModel.ts";
 import { modelOf } from "../../test-support/agreement.ts";
 import { Prng } from "../../test-support/float32Words.ts";
 import { SEQUENCE_CASES } from "../../test-support/operators/sequenceCases.ts";
+import { LOSS_CASES } from "../../test-support/operators/lossCases.ts";
+import { MORE_CASES } from "../../test-support/operators/moreCases.ts";
 import { SPATIAL_CASES } from "../../test-support/operators/spatialCases.ts";
 import { RandomTensors } from "../../test-support/randomTensors.ts";
 
 /** Operators whose steps use what others do not: divided and indirect axes, the reduction `last`, long unrolled chains. */
-const FAMILIES = [SPATIAL_CASES, SEQUENCE_CASES];
+const FAMILIES = [LOSS_CASES, MORE_CASES, SPATIAL_CASES, SEQUENCE_CASES];
 
 describe("operators in the fast executor", () => {
   for (const [operator, makers] of FAMILIES.flatMap((family) => Object.entries(family)))

@@ -5,19 +5,24 @@ import type { Lower, NodeContext } from "../nodeContext.ts";
 import type { LazyTensor } from "../tensor.ts";
 import { transpose } from "../views.ts";
 import { numberWord } from "../words.ts";
+import { floatInput } from "./elementwise.ts";
+import { dropoutInTraining } from "./random.ts";
 
 /** The input itself. */
 export const identity: Lower = (context) => [context.input(0)];
 
-/** Dropout in inference, or with ratio 0, is the identity; its mask is all true. */
+/** Dropout in inference, or with ratio 0, is the identity, its mask all true; in training it draws from its seed. */
 export const dropout: Lower = (context) => {
   context.ignore("ratio", "seed");
   if (context.opset < 7 && context.int("is_test", 0) === 0)
     return context.refuse("is_test", "is 0: training is not executed");
-  const [ratio, training] = [context.optional(1), context.optional(2)];
-  const dropsNothing = ratio !== undefined && context.builder.words(ratio)?.[0] === 0n;
-  if (training !== undefined && !dropsNothing && context.constantWords(training, "training_mode")[0] !== 0n)
-    return context.refuse("training_mode", "is not false");
+  const training = context.optional(2);
+  if (training !== undefined && context.constantWords(training, "training_mode")[0] !== 0n) {
+    const given = context.optional(1);
+    const word = given === undefined ? numberWord(0.5, DType.float32) : context.constantWords(given, "ratio")[0]!;
+    const ratio = context.expressions.constant(DType.float32, word);
+    if (word !== 0n) return dropoutInTraining(context, floatInput(context), ratio);
+  }
   const x = context.input(0);
   // Before opset 10 the mask has the type of the data.
   return [x, context.builder.filled(context.opset < 10 ? x.dtype : DType.bool, x.shape, maskWord(context, x))];

@@ -1,0 +1,129 @@
+import { DType, isDType, isFloat } from "../../numerics/dtype.ts";
+import { elementCount } from "../../onnx/model.ts";
+import { floatTensor } from "../../onnx/tensorData.ts";
+import { Op } from "../../program/operations.ts";
+import type { Expr } from "../expression.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import { philox } from "../philox.ts";
+import type { LazyTensor } from "../tensor.ts";
+import { floatWord } from "../words.ts";
+import { broadcast, float, floatInput } from "./elementwise.ts";
+
+/** The most random words of one node: they become constants of the program. */
+const MAX_WORDS = 2 ** 22;
+
+/** The bits of a node's own seed, a float or, for Dropout, an integer. */
+function ownSeed(context: NodeContext): number | undefined {
+  const seed = context.node.attributes.get("seed");
+  context.ignore("seed");
+  if (seed?.kind === "int") return Number(BigInt.asUintN(32, seed.value));
+  return seed?.kind === "float" ? Number(floatWord(seed.value)) : undefined;
+}
+
+/**
+ * Words of the node's own stream. The key is the seed given to the compiler; the counter the block, then the bits of the
+ * node's `seed` if it has one, else its number among the random nodes of the graph.
+ */
+function randomWords(context: NodeContext, count: number): Uint32Array {
+  const { builder } = context;
+  if (count > MAX_WORDS) context.refuse(undefined, `it draws ${count} random words, at most ${MAX_WORDS} are drawn`);
+  const own = ownSeed(context);
+  const number = builder.randomNodes++;
+  const { seed } = builder;
+  // ONNX names no generator: a node's own seed alone would not say what is drawn.
+  if (seed === undefined) return context.refuse("seed", "of the job is not given: compile with a seed");
+  const key = [Number(seed & 0xffffffffn), Number((seed >> 32n) & 0xffffffffn)];
+  const words = new Uint32Array(Math.ceil(count / 4) * 4);
+  for (let block = 0; block < words.length / 4; block++)
+    words.set(philox([block, 0, own ?? number, own === undefined ? 0 : 1], key), 4 * block);
+  return words.subarray(0, count);
+}
+
+/** Numbers k / 2^24, k from `first` on, below `first + 2^24`: exact in float32. */
+const fractions = (context: NodeContext, words: Uint32Array, shape: readonly number[], first: 0 | 1): LazyTensor =>
+  context.builder.constant(
+    floatTensor(
+      Array.from(words, (word) => ((word >>> 8) + first) / 2 ** 24),
+      shape,
+    ),
+  );
+
+function uniform(context: NodeContext, shape: readonly number[]): LazyTensor {
+  return fractions(context, randomWords(context, elementCount(shape)), shape, 0);
+}
+
+/** The element type of a result that is drawn in float32. */
+function typeOf(context: NodeContext, otherwise: DType): DType {
+  const dtype = context.int("dtype", otherwise);
+  if (!isDType(dtype)) return context.refuse("dtype", `is element type ${dtype}, which is not executed here`);
+  return dtype;
+}
+
+function drawn(context: NodeContext, shape: readonly number[], otherwise: DType, build: Draw): LazyTensor[] {
+  const dtype = typeOf(context, otherwise);
+  if (!isFloat(dtype)) return context.refuse("dtype", "is not float32");
+  return [build(context, shape)];
+}
+
+type Draw = (context: NodeContext, shape: readonly number[]) => LazyTensor;
+
+/** low + (high - low) * u, u = k / 2^24 in [0, 1). */
+const drawUniform: Draw = (context, shape) => {
+  const e = context.expressions;
+  const [low, high] = [float(e, context.float("low", 0)), float(e, context.float("high", 1))];
+  const build = (u: Expr): Expr => e.operation(Op.add, low, e.operation(Op.mul, e.operation(Op.sub, high, low), u));
+  return broadcast(context, [uniform(context, shape)], build);
+};
+
+/** mean + scale * (sqrt(-2 log u) * cos(2 pi v)), u in (0, 1], v in [0, 1): Box and Muller, each operation rounded. */
+const drawNormal: Draw = (context, shape) => {
+  const e = context.expressions;
+  const mul = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
+  const [mean, scale] = [float(e, context.float("mean", 0)), float(e, context.float("scale", 1))];
+  const count = elementCount(shape);
+  const words = randomWords(context, 2 * count);
+  const [u, v] = [
+    fractions(context, words.subarray(0, count), shape, 1),
+    fractions(context, words.subarray(count), shape, 0),
+  ];
+  const build = (a: Expr, b: Expr): Expr => {
+    const radius = e.operation(Op.sqrt, mul(float(e, -2), e.operation(Op.log, a)));
+    const angle = e.operation(Op.cos, mul(float(e, 2 * Math.PI), b));
+    return e.operation(Op.add, mean, mul(scale, mul(radius, angle)));
+  };
+  return broadcast(context, [u, v], build);
+};
+
+const shaped =
+  (draw: Draw): Lower =>
+  (context) =>
+    drawn(context, context.ints("shape") ?? context.fail("shape is missing"), DType.float32, draw);
+
+const like =
+  (draw: Draw): Lower =>
+  (context) =>
+    drawn(context, context.input(0).shape, context.input(0).dtype, draw);
+
+export const randomUniform = shaped(drawUniform);
+export const randomUniformLike = like(drawUniform);
+export const randomNormal = shaped(drawNormal);
+export const randomNormalLike = like(drawNormal);
+
+/** Dropout in training: y = (scale * x) * mask, scale = RN(1 / RN(1 - ratio)); the mask is u >= ratio. */
+export function dropoutInTraining(context: NodeContext, x: LazyTensor, ratio: Expr): LazyTensor[] {
+  const e = context.expressions;
+  const mask = broadcast(context, [uniform(context, x.shape)], (u) => e.operation(Op.le, ratio, u));
+  context.builder.realise(mask);
+  const scale = e.operation(Op.div, float(e, 1), e.operation(Op.sub, float(e, 1), ratio));
+  const build = (v: Expr, m: Expr): Expr =>
+    e.operation(Op.mul, e.operation(Op.mul, scale, v), e.cast(m, DType.float32));
+  return [broadcast(context, [x, mask], build, true), mask];
+}
+
+/** Bernoulli: 1 where u < p, u = k / 2^24 in [0, 1). */
+export const bernoulli: Lower = (context) => {
+  const e = context.expressions;
+  const p = floatInput(context);
+  const dtype = typeOf(context, p.dtype);
+  return [broadcast(context, [uniform(context, p.shape), p], (u, v) => e.cast(e.operation(Op.lt, u, v), dtype))];
+};
