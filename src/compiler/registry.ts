@@ -1,5 +1,6 @@
 import { Op } from "../program/operations.ts";
 import { Reduce } from "../program/types.ts";
+import { MICROSOFT_REGISTRY } from "./microsoftRegistry.ts";
 import type { Lower } from "./nodeContext.ts";
 import * as activations from "./operators/activations.ts";
 import { conv } from "./operators/conv.ts";
@@ -35,8 +36,14 @@ import { topK } from "./operators/topK.ts";
  */
 export type Use = "fuse" | "memory" | "shape";
 
-/** An operator: name, domain, first and last opset of ai.onnx in which it is executed here, use of inputs, lowering. */
-export type Entry = readonly [operator: string, domain: "", opsets: readonly [number, number], use: Use, lower: Lower];
+/** An operator: name, domain, first and last version of its operator set in which it is executed here, use of inputs, lowering. */
+export type Entry = readonly [
+  operator: string,
+  domain: "" | "com.microsoft",
+  opsets: readonly [number, number],
+  use: Use,
+  lower: Lower,
+];
 
 const { unary, binary, variadic } = elementwise;
 
@@ -114,7 +121,7 @@ export const REGISTRY: readonly Entry[] = [
   ["IsNaN", "", [9, 23], "fuse", unary(Op.isNaN)],
   ["LRN", "", [1, 23], "memory", more.lrn],
   ["LSTM", "", [7, 23], "memory", lstm],
-  ["LayerNormalization", "", [17, 23], "memory", normalisation.layerNormalization],
+  ["LayerNormalization", "", [1, 23], "memory", normalisation.layerNormalization],
   ["LeakyRelu", "", [1, 23], "fuse", activations.leakyRelu],
   ["Less", "", [1, 23], "fuse", binary(Op.lt)],
   ["LessOrEqual", "", [12, 23], "fuse", binary(Op.le)],
@@ -175,6 +182,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Shrink", "", [9, 23], "fuse", activations.shrink],
   ["Sigmoid", "", [1, 23], "fuse", unary(Op.sigmoid)],
   ["Sign", "", [9, 23], "fuse", unary(Op.sign)],
+  ["SimplifiedLayerNormalization", "", [1, 23], "memory", more.rmsNormalization],
   ["Sin", "", [7, 23], "fuse", unary(Op.sin)],
   ["Sinh", "", [9, 23], "fuse", unary(Op.sinh)],
   ["Size", "", [1, 23], "shape", shape.size],
@@ -202,8 +210,9 @@ export const REGISTRY: readonly Entry[] = [
   ["Xor", "", [1, 23], "fuse", binary(Op.xor)],
 ];
 
-const BY_NAME = new Map(REGISTRY.map((entry) => [entry[0], entry] as const));
+const BY_NAME: ReadonlyMap<string, Entry> = new Map(
+  [...REGISTRY, ...MICROSOFT_REGISTRY].map((entry) => [`${entry[1]}.${entry[0]}`, entry] as const),
+);
 
-/** The table's entry for an operator, or undefined. Only ai.onnx ("") has entries. */
-export const findEntry = (operator: string, domain: string): Entry | undefined =>
-  domain === "" ? BY_NAME.get(operator) : undefined;
+/** The table's entry for an operator, or undefined. Domains: ai.onnx ("") and com.microsoft. */
+export const findEntry = (operator: string, domain: string): Entry | undefined => BY_NAME.get(`${domain}.${operator}`);

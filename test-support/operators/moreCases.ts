@@ -146,6 +146,9 @@ export const MORE_CASES: Record<string, readonly Make[]> = {
     (r) => single("RMSNormalization", [r.float([2, 3, r.int(2, 9)])], [r.float([1])], { axis: r.int(1, 2) }, F, 23),
   ],
   Selu: [unary("Selu"), (r) => single("Selu", [r.float([5])], [], { alpha: { float: 2 }, gamma: { float: 3 } }, F)],
+  SimplifiedLayerNormalization: [
+    (r) => single("SimplifiedLayerNormalization", [r.float([2, 3, 5])], [r.float([5])], { axis: -1 }, F),
+  ],
   Sin: [unary("Sin")],
   Sinh: [unary("Sinh")],
   Softplus: [unary("Softplus", -20, 20)],

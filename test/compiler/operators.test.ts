@@ -1,8 +1,10 @@
 import { expect } from "chai";
+import { MICROSOFT_REGISTRY } from "../../src/compiler/microsoftRegistry.ts";
 import { REGISTRY } from "../../src/compiler/registry.ts";
 import { expectAgreement } from "../../test-support/agreement.ts";
 import { Prng } from "../../test-support/float32Words.ts";
 import { CASES } from "../../test-support/operators/cases.ts";
+import { MICROSOFT_CASES } from "../../test-support/operators/microsoftCases.ts";
 import { RandomTensors } from "../../test-support/randomTensors.ts";
 
 describe("operators against onnxruntime", () => {
@@ -10,7 +12,12 @@ describe("operators against onnxruntime", () => {
     expect(Object.keys(CASES).sort()).to.deep.equal(REGISTRY.map(([operator]) => operator).sort());
   });
 
-  for (const [operator, makers] of Object.entries(CASES)) {
+  it("everyOperatorOfMicrosoft_hasACase", () => {
+    expect(Object.keys(MICROSOFT_CASES).sort()).to.deep.equal(MICROSOFT_REGISTRY.map(([operator]) => operator).sort());
+  });
+
+  const microsoft = Object.entries(MICROSOFT_CASES).map(([name, makers]) => [`com.microsoft.${name}`, makers] as const);
+  for (const [operator, makers] of [...Object.entries(CASES), ...microsoft]) {
     it(`${operator}_agrees`, async () => {
       const random = new RandomTensors(new Prng([...operator].reduce((sum, c) => sum * 31 + c.charCodeAt(0), 7)));
       for (const make of makers)
