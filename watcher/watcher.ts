@@ -54,16 +54,25 @@ class Watcher {
   }
 
   async round({ history, now }: Snapshot): Promise<void> {
-    const { session, mode, signal, log } = this.#options;
-    for (const task of schedule(history, session.sender.address, now)) {
+    const { session, mode, signal } = this.#options;
+    const tasks = schedule(history, session.sender.address, now).filter(
+      ({ kind }) => mode === "defend" || kind === "audit",
+    );
+    // Games wait for no one: their clocks run side by side.
+    const isGame = ({ kind }: Task): boolean => kind !== "audit";
+    await Promise.all(tasks.filter(isGame).map((task) => this.#attempt(task, now)));
+    for (const task of tasks.filter((task) => !isGame(task))) {
       if (signal.aborted) return;
-      if (mode === "watch" && task.kind !== "audit") continue;
-      try {
-        await this.#do(task, now);
-      } catch (error) {
-        // One failing task must not keep the others waiting: their clocks run.
-        report(log, error, task.kind);
-      }
+      await this.#attempt(task, now);
+    }
+  }
+
+  /** One failing task must not keep the others waiting. */
+  async #attempt(task: Task, now: bigint): Promise<void> {
+    try {
+      await this.#do(task, now);
+    } catch (error) {
+      report(this.#options.log, error, task.kind);
     }
   }
 

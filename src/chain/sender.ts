@@ -1,5 +1,5 @@
 import type { Abi, Account, Address, Chain, ContractFunctionArgs, ContractFunctionName } from "viem";
-import type { PublicClient, TransactionReceipt, Transport, WalletClient } from "viem";
+import type { Hash, PublicClient, TransactionReceipt, Transport, WalletClient } from "viem";
 import { TransactionRevertedError } from "./errors.ts";
 import { translateError } from "./translateError.ts";
 
@@ -21,7 +21,10 @@ export type Call<
 /** EIP-7825: no transaction may have more gas. */
 const MAX_TRANSACTION_GAS = 16_777_216n;
 
-/** Sends one account's transactions, one after the other, and waits for each to be mined. */
+/**
+ * Sends one account's transactions, one after the other, and waits for each to be mined. Several may wait together: a block takes
+ * the moves of many games, where one move a block would let many sham games run an honest player's clocks out.
+ */
 export class Sender {
   readonly #publicClient: PublicClient<Transport, Chain>;
   readonly #walletClient: WalletClient<Transport, Chain, Account>;
@@ -43,9 +46,16 @@ export class Sender {
   async send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
     call: Call<A, Name>,
   ): Promise<TransactionReceipt> {
-    const sent = this.#last.then(() => this.#send(call as unknown as Call));
+    const sent = this.#last.then(() => this.#submit(call as unknown as Call));
     this.#last = sent.catch(() => undefined);
-    return sent;
+    try {
+      const hash = await sent;
+      const receipt = await this.#publicClient.waitForTransactionReceipt({ hash });
+      if (receipt.status === "reverted") throw new TransactionRevertedError(call.functionName, receipt.transactionHash);
+      return receipt;
+    } catch (error) {
+      throw translateError(error, call.functionName);
+    }
   }
 
   /**
@@ -59,18 +69,10 @@ export class Sender {
     });
   }
 
-  async #send(call: Call): Promise<TransactionReceipt> {
+  async #submit(call: Call): Promise<Hash> {
     const { account } = this.#walletClient;
-    let receipt: TransactionReceipt;
-    try {
-      const estimate = await this.#publicClient.estimateContractGas({ ...call, account });
-      const hash = await this.#walletClient.writeContract({ ...call, gas: withMargin(estimate) });
-      receipt = await this.#publicClient.waitForTransactionReceipt({ hash });
-    } catch (error) {
-      throw translateError(error, call.functionName);
-    }
-    if (receipt.status === "reverted") throw new TransactionRevertedError(call.functionName, receipt.transactionHash);
-    return receipt;
+    const estimate = await this.#publicClient.estimateContractGas({ ...call, account });
+    return this.#walletClient.writeContract({ ...call, gas: withMargin(estimate) });
   }
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import type { KnownProgram } from "../chain/game/execution.ts";
 import { Executions, type Execute } from "../chain/game/executions.ts";
-import type { ClaimRecord, JobRecord } from "../chain/history.ts";
+import type { ClaimRecord, GameRecord, JobRecord } from "../chain/history.ts";
 import { report, runLoop } from "../chain/loop.ts";
 import { followMarket, type Session, type Snapshot } from "../chain/session.ts";
 import { JobStatus } from "../chain/types.ts";
@@ -64,7 +64,7 @@ class Worker {
   async round(snapshot: Snapshot): Promise<void> {
     const { session } = this.#options;
     const own = [...snapshot.history.claims.values()].filter(({ claim }) => this.#isMe(claim.worker));
-    for (const record of own) await this.#attempt("claim", () => this.#tend(record, snapshot));
+    await Promise.all(own.map((record) => this.#attempt("claim", () => this.#tend(record, snapshot))));
     const jobs = await openJobs(session, snapshot);
     const claimed = jobs.filter(({ status, worker }) => status === JobStatus.claimed && this.#isMe(worker));
     for (const job of claimed) await this.#attempt("job", () => this.#work(job, snapshot.now));
@@ -77,10 +77,12 @@ class Worker {
     const job = history.jobs.get(record.jobId)!;
     if (!record.finalised && !record.refuted) {
       const alive = record.games.filter(({ closed }) => closed === undefined);
-      for (const game of alive) {
+      if (alive.length > 0) {
         const execution = await this.#executions.of(job);
         if (execution === undefined) throw new UndefendedClaimError(`claim ${record.id} is disputed, but ${UNKNOWN}`);
-        await this.#attempt("game", async () => this.#tell(await defend(session, game, execution, now)));
+        const answer = (game: GameRecord) =>
+          this.#attempt("game", async () => this.#tell(await defend(session, game, execution, now)));
+        await Promise.all(alive.map(answer));
       }
       if (alive.length === 0 && now > record.windowEnd) this.#tell(await finalise(session, record));
       return;

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { http, zeroAddress } from "viem";
+import { erc20Abi, http, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { connect } from "../../src/chain/connect.ts";
@@ -120,11 +121,31 @@ describe("sessions", function () {
     expect(history.jobs.size).to.equal(forgotten + 1);
   });
 
+  it("concurrentSends_fitOneBlock", async function () {
+    const { sender, publicClient, deployment } = await chain.newSession();
+    const call = {
+      address: deployment.asset,
+      abi: erc20Abi,
+      functionName: "approve",
+      args: [deployment.market, 1n],
+    } as const;
+    await chain.provider.request({ method: "evm_setAutomine", params: [false] });
+    try {
+      const sends = [1, 2, 3, 4].map(() => sender.send(call));
+      const pending = () => publicClient.getTransactionCount({ address: sender.address, blockTag: "pending" });
+      while ((await pending()) < 4) await sleep(10);
+      await chain.provider.request({ method: "evm_mine" });
+      const blocks = (await Promise.all(sends)).map(({ blockNumber }) => blockNumber);
+      expect(new Set(blocks).size).to.equal(1);
+    } finally {
+      await chain.provider.request({ method: "evm_setAutomine", params: [true] });
+    }
+  });
+
   it("concurrentSends_areSentOneAfterTheOther", async function () {
     const { sender, publicClient } = await chain.newSession();
     const to = privateKeyToAccount(generatePrivateKey()).address;
     const { asset } = (await chain.newSession()).deployment;
-    const { erc20Abi } = await import("viem");
     const call = { address: asset, abi: erc20Abi, functionName: "approve", args: [to, 1n] } as const;
     const receipts = await Promise.all([1, 2, 3, 4].map(() => sender.send(call)));
     expect(new Set(receipts.map(({ transactionHash }) => transactionHash)).size).to.equal(4);
