@@ -14,6 +14,7 @@ import {
   TypeProtoSchema,
   ValueInfoProtoSchema,
   type AttributeProto,
+  type GraphProto,
   type NodeProto,
   type TensorProto,
   type ValueInfoProto,
@@ -33,7 +34,8 @@ export type AttributeValue =
   | { float: number }
   | { floats: readonly number[] }
   | { strings: readonly string[] }
-  | { tensor: TensorData };
+  | { tensor: TensorData }
+  | { graph: Pick<ModelSpec, "inputs" | "outputs" | "nodes" | "initializers"> };
 
 export type NodeSpec = {
   op: string;
@@ -68,6 +70,7 @@ function attributeProto(name: string, value: AttributeValue): AttributeProto {
   if ("float" in value) return make(AttributeType.FLOAT, { f: value.float });
   if ("strings" in value) return make(AttributeType.STRINGS, { strings: value.strings.map((s) => utf8.encode(s)) });
   if ("floats" in value) return make(AttributeType.FLOATS, { floats: [...value.floats] });
+  if ("graph" in value) return make(AttributeType.GRAPH, { g: graphProto(value.graph) });
   if ("tensor" in value) return make(AttributeType.TENSOR, { t: tensorProto("", value.tensor) });
   return make(AttributeType.INTS, { ints: value.map(BigInt) });
 }
@@ -100,15 +103,18 @@ function valueInfo({ name, dtype, shape }: IoSpec): ValueInfoProto {
   });
 }
 
-/** The bytes of an ONNX file. Default operator set 17, IR version 8. */
-export function buildModel(spec: ModelSpec): Uint8Array {
-  const graph = create(GraphProtoSchema, {
+const graphProto = (spec: Pick<ModelSpec, "inputs" | "outputs" | "nodes" | "initializers">): GraphProto =>
+  create(GraphProtoSchema, {
     name: "test",
     node: spec.nodes.map(nodeProto),
     input: spec.inputs.map(valueInfo),
     output: spec.outputs.map(valueInfo),
     initializer: Object.entries(spec.initializers ?? {}).map(([name, data]) => tensorProto(name, data)),
   });
+
+/** The bytes of an ONNX file. Default operator set 17, IR version 8. */
+export function buildModel(spec: ModelSpec): Uint8Array {
+  const graph = graphProto(spec);
   const domains = new Set(["", ...spec.nodes.map((node) => node.domain ?? "")]);
   return toBinary(
     ModelProtoSchema,

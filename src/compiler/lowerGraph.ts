@@ -1,67 +1,110 @@
-import { elementCount, nodeLabel, type Model, type Node } from "../onnx/model.ts";
+import { elementCount, nodeLabel, type Body, type Model, type Node, type TensorData } from "../onnx/model.ts";
 import type { ProgramBuilder } from "./builder.ts";
-import { NodeInputError, UnsupportedOperatorError } from "./errors.ts";
+import { CONTROL } from "./control/table.ts";
+import { isSequence, type Value } from "./control/types.ts";
+import { InputShapeError, NodeInputError, UnsupportedOperatorError } from "./errors.ts";
 import { NodeContext } from "./nodeContext.ts";
 import { valuesWithMemory } from "./plan.ts";
 import { findEntry } from "./registry.ts";
 import { storageOrder, storageWishes } from "./storage.ts";
 import { identityOrder, type LazyTensor } from "./tensor.ts";
 
-function lowerNode(
-  builder: ProgramBuilder,
-  node: Node,
-  model: Model,
-  inputs: (LazyTensor | undefined)[],
-): LazyTensor[] {
+/** The values of a graph that is being lowered, and those of the graphs around it. */
+type Scope = {
+  builder: ProgramBuilder;
+  model: Model;
+  values: Map<string, Value>;
+  initializers: ReadonlyMap<string, TensorData>;
+  outer: Scope | undefined;
+};
+
+function lookup(scope: Scope, name: string): Value | undefined {
+  const known = scope.values.get(name);
+  if (known !== undefined) return known;
+  const data = scope.initializers.get(name);
+  if (data === undefined) return scope.outer && lookup(scope.outer, name);
+  const tensor = scope.builder.constant(data);
+  scope.values.set(name, tensor);
+  return tensor;
+}
+
+function runBody(scope: Scope, node: Node, body: Body, inputs: readonly Value[]): Value[] {
+  if (inputs.length !== body.inputs.length)
+    throw new NodeInputError(node, `${inputs.length} inputs for a body of ${body.inputs.length}`);
+  const { builder } = scope;
+  const values = new Map(body.inputs.map((name, k) => [name, inputs[k]!] as const));
+  const outer = builder.current;
+  const inner: Scope = { ...scope, values, initializers: body.initializers, outer: scope };
+  lowerNodes(inner, body);
+  builder.current = outer;
+  return body.outputs.map((name) => {
+    const value = lookup(inner, name);
+    if (value === undefined) throw new NodeInputError(node, `its body gives no "${name}"`);
+    return value;
+  });
+}
+
+function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefined)[]): Value[] {
+  const { builder, model } = scope;
   const entry = findEntry(node.operator, node.domain);
+  const control = node.domain === "" ? CONTROL.get(node.operator) : undefined;
   const opset = model.opsets.get(node.domain) ?? 0;
-  if (entry === undefined) {
+  const opsets = entry?.[2] ?? control?.[0];
+  if (opsets === undefined) {
     const operator = node.domain === "" ? "it" : `${node.domain}.${node.operator}`;
     throw new UnsupportedOperatorError(node, undefined, `${operator} is not in the table of operators`);
   }
-  const [first, last] = entry[2];
+  const [first, last] = opsets;
   if (opset < first || opset > last)
     throw new UnsupportedOperatorError(node, "opset", `is ${opset}, expected ${first} to ${last}`);
-  const context = new NodeContext(builder, node, opset, inputs);
-  const outputs = entry[4](context);
+  if (node.operator === "Identity" && isSequence(operands[0])) return [operands[0]];
+  const sequence = operands.findIndex(isSequence);
+  if (entry !== undefined && sequence >= 0)
+    throw new UnsupportedOperatorError(node, `input ${sequence}`, "is a sequence");
+  const tensors = operands.map((value) => (isSequence(value) ? undefined : value));
+  const context = new NodeContext(builder, node, opset, tensors);
+  const outputs: Value[] =
+    entry?.[4](context) ??
+    control![1]({ context, operands, run: (body, inputs) => runBody(scope, node, body, inputs) });
   context.checkAttributes();
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);
   if (missing >= 0) context.refuse(`output ${missing}`, "is not computed");
   // An empty list that is known, of axes or sizes, may be handed on; nothing is computed from it.
-  for (const { shape, expr } of outputs)
+  for (const { shape, expr } of outputs.flat())
     if (elementCount(shape) === 0 && (expr.kind !== "constant" || shape.length !== 1))
       throw new NodeInputError(node, `its result [${shape.join()}] has no elements`);
   return outputs;
 }
 
-/** Gives every value of the graph a tensor; steps are added to the builder in the order of the nodes. */
-export function lowerGraph(
-  builder: ProgramBuilder,
-  model: Model,
-  inputs: readonly LazyTensor[],
-): Map<string, LazyTensor> {
-  const { graph } = model;
-  const values = new Map<string, LazyTensor>();
-  graph.inputs.forEach((input, i) => values.set(input.name, inputs[i]!));
-  const value = (name: string): LazyTensor => {
-    let tensor = values.get(name);
-    if (tensor === undefined) values.set(name, (tensor = builder.constant(graph.initializers.get(name)!)));
-    return tensor;
-  };
+/** Lowers the nodes of a graph or body in their order. */
+function lowerNodes(scope: Scope, graph: Body): void {
+  const { builder } = scope;
   const withMemory = valuesWithMemory(graph);
   const wishes = storageWishes(graph);
-  const outputNames = new Set(graph.outputs.map((output) => output.name));
+  const outputNames = new Set(graph.outputs);
   for (const node of graph.nodes) {
     const label = nodeLabel(node);
     builder.current = { node: label, operators: new Map([[node.outputs.join(), node.operator]]) };
-    const operands = node.inputs.map((name) => (name === "" ? undefined : value(name)));
-    const outputs = lowerNode(builder, node, model, operands);
-    const fused = operands.flatMap((operand) => [...(operand?.trail?.operators ?? [])]);
+    const operands = node.inputs.map((name) => {
+      const value = name === "" ? undefined : lookup(scope, name);
+      if (name !== "" && value === undefined) throw new NodeInputError(node, `nothing before it produces "${name}"`);
+      return value;
+    });
+    const outputs = lowerNode(scope, node, operands);
+    const fused = operands.flatMap((operand) =>
+      operand === undefined || isSequence(operand) ? [] : [...(operand.trail?.operators ?? [])],
+    );
     node.outputs.forEach((name, k) => {
       if (name === "") return;
+      const value = outputs[k]!;
+      if (isSequence(value)) {
+        for (const element of value) builder.realise(element);
+        scope.values.set(name, value);
+        return;
+      }
       // An operator that passes its input on gives the same tensor a second name: a copy, as each has its own trail.
-      const tensor = { ...outputs[k]! };
-      values.set(name, tensor);
+      const tensor = { ...value };
+      scope.values.set(name, tensor);
       tensor.trail = { node: label, operators: new Map([...fused, [node.outputs.join(), node.operator]]) };
       if (tensor.expr.kind === "read" || tensor.expr.kind === "constant") {
         if (builder.isConstant(tensor)) delete tensor.trail;
@@ -74,6 +117,21 @@ export function lowerGraph(
       if (withMemory.has(name) || builder.isConstant(tensor)) builder.realise(tensor);
     });
   }
-  for (const output of graph.outputs) value(output.name);
-  return values;
+}
+
+/** Gives every value of the graph a tensor; steps are added to the builder in the order of the nodes. */
+export function lowerGraph(
+  builder: ProgramBuilder,
+  model: Model,
+  inputs: readonly LazyTensor[],
+): Map<string, LazyTensor> {
+  const { graph } = model;
+  const values = new Map<string, Value>(graph.inputs.map((input, i) => [input.name, inputs[i]!] as const));
+  const scope: Scope = { builder, model, values, initializers: graph.initializers, outer: undefined };
+  const outputs = graph.outputs.map((output) => output.name);
+  lowerNodes(scope, { inputs: [], outputs, nodes: graph.nodes, initializers: graph.initializers });
+  for (const name of outputs)
+    if (isSequence(lookup(scope, name)))
+      throw new InputShapeError(`${model.source}: the output "${name}" is no tensor`);
+  return new Map([...values].flatMap(([name, value]) => (isSequence(value) ? [] : [[name, value] as const])));
 }

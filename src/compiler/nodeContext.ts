@@ -1,5 +1,5 @@
 import type { DType, Word } from "../numerics/dtype.ts";
-import type { Attribute, Node, TensorData } from "../onnx/model.ts";
+import type { Attribute, Body, Node, TensorData } from "../onnx/model.ts";
 import type { ProgramBuilder } from "./builder.ts";
 import { NodeInputError, UnsupportedOperatorError } from "./errors.ts";
 import type { Expressions } from "./expression.ts";
@@ -76,6 +76,11 @@ export class NodeContext {
 
   strings(name: string): readonly string[] | undefined {
     return this.#attribute(name, "strings")?.value;
+  }
+
+  /** A body. */
+  graph(name: string): Body {
+    return this.#attribute(name, "graph")?.value ?? this.fail(`${name} is missing`);
   }
 
   tensor(name: string): TensorData | undefined {

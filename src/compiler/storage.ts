@@ -1,4 +1,4 @@
-import type { Graph, Node } from "../onnx/model.ts";
+import type { Body, Node } from "../onnx/model.ts";
 import { identityOrder } from "./tensor.ts";
 
 /** How the readers of a value want it stored. */
@@ -31,7 +31,7 @@ function wish(node: Node): Storage | undefined {
 }
 
 /** The storage of the values that some node reads as memory; where wishes differ, the dense convolution's. */
-export function storageWishes(graph: Graph): Map<string, Storage> {
+export function storageWishes(graph: Pick<Body, "nodes">): Map<string, Storage> {
   const wishes = new Map<string, Storage>();
   for (const node of graph.nodes) {
     const [data] = node.inputs;

@@ -1,5 +1,5 @@
-import { AttributeProto_AttributeType as Type, type AttributeProto } from "onnx-buf";
-import type { Attribute } from "./model.ts";
+import { AttributeProto_AttributeType as Type, type AttributeProto, type GraphProto } from "onnx-buf";
+import type { Attribute, Body } from "./model.ts";
 import { readTensor, type ReadContext } from "./tensor.ts";
 
 const text = new TextDecoder();
@@ -15,8 +15,13 @@ function attributeType(attribute: AttributeProto): Type {
   return attribute.f !== 0 ? Type.FLOAT : Type.INT;
 }
 
-/** Reads one attribute. `where` names the node. @throws the errors of `readTensor` */
-export function readAttribute(attribute: AttributeProto, where: string, context: ReadContext): Attribute {
+/** Reads one attribute. `where` names the node; `readBody` reads a graph in it. @throws the errors of `readTensor` */
+export function readAttribute(
+  attribute: AttributeProto,
+  where: string,
+  context: ReadContext,
+  readBody: (graph: GraphProto) => Body,
+): Attribute {
   const type = attributeType(attribute);
   switch (type) {
     case Type.FLOAT:
@@ -37,6 +42,10 @@ export function readAttribute(attribute: AttributeProto, where: string, context:
         kind: "tensor",
         value: readTensor(attribute.t, `attribute "${attribute.name}" of ${where}`, context),
       };
+    case Type.GRAPH:
+      return attribute.g === undefined
+        ? { kind: "other", value: "empty graph" }
+        : { kind: "graph", value: readBody(attribute.g) };
     default:
       return { kind: "other", value: Type[type].toLowerCase() };
   }

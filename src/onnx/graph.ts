@@ -1,7 +1,7 @@
 import type { GraphProto, NodeProto, ValueInfoProto } from "onnx-buf";
 import { readAttribute } from "./attribute.ts";
 import { ModelFormatError, ModelGraphError } from "./errors.ts";
-import { nodeLabel, type Dim, type Graph, type Node, type ValueInfo } from "./model.ts";
+import { nodeLabel, type Body, type Dim, type Graph, type Node, type TensorData, type ValueInfo } from "./model.ts";
 import { checkDType, readTensor, type ReadContext } from "./tensor.ts";
 
 /** "ai.onnx" and "" name the same domain. */
@@ -27,7 +27,9 @@ function readNode(node: NodeProto, context: ReadContext): Node {
     outputs: node.output,
   };
   const where = `node ${nodeLabel({ ...head, attributes: new Map() })} (${node.opType})`;
-  const attributes = new Map(node.attribute.map((a) => [a.name, readAttribute(a, where, context)] as const));
+  const attributes = new Map(
+    node.attribute.map((a) => [a.name, readAttribute(a, where, context, (graph) => readBody(graph, context))] as const),
+  );
   return { ...head, attributes };
 }
 
@@ -49,15 +51,29 @@ function checkNames(graph: Graph, source: string): void {
     if (!known.has(output.name)) throw new ModelGraphError(source, `output "${output.name}"`, "is produced by no node");
 }
 
-/** Reads a graph into plain types. @throws ModelFormatError, ModelGraphError, DTypeError, ExternalDataError */
-export function readGraph(proto: GraphProto, context: ReadContext): Graph {
+/** Reads the body of a node. */
+function readBody(proto: GraphProto, context: ReadContext): Body {
+  return {
+    inputs: proto.input.map(({ name }) => name),
+    outputs: proto.output.map(({ name }) => name),
+    nodes: proto.node.map((node) => readNode(node, context)),
+    initializers: readInitializers(proto, context),
+  };
+}
+
+function readInitializers(proto: GraphProto, context: ReadContext): Map<string, TensorData> {
   if (proto.sparseInitializer.length > 0)
     throw new ModelGraphError(context.source, "sparse initializers", "are not read: store them as dense tensors");
-  const initializers = new Map(
+  return new Map(
     proto.initializer.map(
       (tensor) => [tensor.name, readTensor(tensor, `initializer "${tensor.name}"`, context)] as const,
     ),
   );
+}
+
+/** Reads a graph into plain types. @throws ModelFormatError, ModelGraphError, DTypeError, ExternalDataError */
+export function readGraph(proto: GraphProto, context: ReadContext): Graph {
+  const initializers = readInitializers(proto, context);
   const graph: Graph = {
     name: proto.name,
     inputs: proto.input

@@ -9,7 +9,7 @@ export type Dim = number | string | undefined;
 /** A named graph input or output. `shape` is undefined if the model does not say even the rank. */
 export type ValueInfo = { name: string; dtype: DType; shape: readonly Dim[] | undefined };
 
-/** An attribute. `other` stands for kinds that no operator of the table takes (graphs, sparse tensors, types). */
+/** An attribute. `other` stands for kinds that no operator of the table takes (sparse tensors, types). */
 export type Attribute =
   | { kind: "float"; value: number }
   | { kind: "int"; value: bigint }
@@ -18,6 +18,7 @@ export type Attribute =
   | { kind: "floats"; value: readonly number[] }
   | { kind: "ints"; value: readonly bigint[] }
   | { kind: "strings"; value: readonly string[] }
+  | { kind: "graph"; value: Body }
   | { kind: "other"; value: string };
 
 /** One node. `domain` is "" for ai.onnx; an input named "" is absent. */
@@ -28,6 +29,14 @@ export type Node = {
   inputs: readonly string[];
   outputs: readonly string[];
   attributes: ReadonlyMap<string, Attribute>;
+};
+
+/** A graph in a node: its inputs and outputs by name only. It may read names of the graphs around it. */
+export type Body = {
+  inputs: readonly string[];
+  outputs: readonly string[];
+  nodes: readonly Node[];
+  initializers: ReadonlyMap<string, TensorData>;
 };
 
 export type Graph = {
