@@ -47,6 +47,8 @@ class Watcher {
   /** Claims found right: the same content is not executed again. */
   readonly #agreed = new Set<Hex>();
 
+  readonly #failures = new Set<string>();
+
   constructor(options: WatcherOptions) {
     this.#options = options;
     this.#executions = new Executions(options.programs, options.execute);
@@ -72,7 +74,7 @@ class Watcher {
     try {
       await this.#do(task, now);
     } catch (error) {
-      report(this.#options.log, error, task.kind);
+      this.#report(task, error);
     }
   }
 
@@ -99,6 +101,14 @@ class Watcher {
       const receipt = await this.#responder.open(verdict.execution, claim);
       this.#tell({ kind: "opened", claimId: claim.id, receipt });
     }
+  }
+
+  /** The same failure of the same claim is reported once; it is tried again every round. */
+  #report({ kind, claim }: Task, error: unknown): void {
+    const failure = `${claim.id} ${(error as Error).message}`;
+    if (this.#failures.has(failure)) return;
+    this.#failures.add(failure);
+    report(this.#options.log, error, kind);
   }
 
   #tellVerdict({ job, claim }: Task, verdict: Verdict): void {

@@ -1,6 +1,8 @@
 import { expect } from "chai";
+import { pino } from "pino";
+import { parseEther } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
-import { accountOf } from "../../src/chain/ledger.ts";
+import { accountOf, deposit } from "../../src/chain/ledger.ts";
 import { followMarket } from "../../src/chain/session.ts";
 import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
@@ -98,6 +100,22 @@ describe("a wrong claim, end to end", function () {
     await Promise.all([cheat.stop(), a.stop(), restarted.stop()]);
     // Its bond, and what its own moves cost at the base fee.
     expect((await creditOf(bKey)) >= before).to.equal(true);
+  });
+
+  it("metWithoutCreditForTheBond_isReportedOnce_andRefutedOnceThereIsSome", async function () {
+    const logged: { code?: string }[] = [];
+    const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line) as (typeof logged)[number]) });
+    const key = await players.chain.newAccount(parseEther("1"));
+    const session = await players.chain.sessionOf(key);
+    await players.post(program, [mlpInput(40)]);
+    const cheat = await players.startWorker(await players.workerKey(), program, reference(lie));
+    const watcher = await players.startWatcher(key, program, reference(), { log });
+    await first(watcher, "differs");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(logged.filter(({ code }) => code === "BOND").length).to.equal(1);
+    await deposit(session, session.deployment.bond);
+    await first(watcher, "moved", ({ move }) => move === "prove");
+    await Promise.all([cheat.stop(), watcher.stop()]);
   });
 
   it("inWatchMode_isReportedAndNothingIsSent", async function () {
