@@ -1,7 +1,7 @@
-/** Shows how far an execution is on stderr, if that is a terminal. */
-export function stepProgress(): (done: number, total: number) => void {
+/** Shows how far a command is on stderr, if that is a terminal. @param what What is counted. */
+export function stepProgress(what = "step"): (done: number, total: number) => void {
   if (!process.stderr.isTTY) return () => undefined;
   return (done, total) => {
-    process.stderr.write(done === total ? "\r\x1b[K" : `\rstep ${done} of ${total}`);
+    process.stderr.write(done === total ? "\r\x1b[K" : `\r${what} ${done} of ${total}`);
   };
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { RefuteError } from "../errors.ts";
+import { auditCommand } from "./commands/audit.ts";
 import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
 import { conformCommand } from "./commands/conform.ts";
@@ -21,6 +22,7 @@ export async function run(args: readonly string[]): Promise<number> {
     .addCommand(checkCommand())
     .addCommand(runCommand())
     .addCommand(conformCommand())
+    .addCommand(auditCommand())
     .showHelpAfterError("(--help shows all options)");
   for (const command of [program, ...program.commands]) command.exitOverride();
   try {

@@ -1,0 +1,62 @@
+import { fileURLToPath } from "node:url";
+import { encodeFunctionData } from "viem";
+import { verifierModule } from "../../../ignition/modules/Verifier.ts";
+import { stepVerifierAbi } from "../../chain/abi/stepVerifier.ts";
+import type { Hash } from "../../merkle/hash.ts";
+import type { ChunkOpening } from "../../trace/opening.ts";
+
+/** The arguments of `IStepVerifier.evaluate`. */
+export type VerifierProof = readonly [
+  body: `0x${string}`,
+  element: bigint,
+  roots: readonly Hash[],
+  openings: readonly ChunkOpening[],
+];
+
+/** The step verifier on an embedded chain. */
+export type ChainVerifier = {
+  /** The word that the contract computes; undefined if it refuses the proof. */
+  evaluate: (proof: VerifierProof) => Promise<bigint | undefined>;
+  /** The gas of a transaction that holds only this call. */
+  transactionGas: (proof: VerifierProof) => Promise<number>;
+  close: () => Promise<void>;
+};
+
+/** EIP-7825: the most gas that a transaction may have. */
+const TRANSACTION_GAS = 2n ** 24n;
+
+/** Builds the contracts if need be, starts Hardhat's chain in this process, and deploys the verifier with Ignition. */
+export async function startChainVerifier(): Promise<ChainVerifier> {
+  // Found from here, so that the command works in any folder; imported late, as other commands need no chain.
+  process.env.HARDHAT_CONFIG ??= fileURLToPath(new URL("../../../hardhat.config.ts", import.meta.url));
+  const { default: hre, network } = await import("hardhat");
+  await hre.tasks.getTask("build").run({ quiet: true });
+  const connection = await network.create();
+  const { verifier } = await connection.ignition.deploy(verifierModule);
+  const client = await connection.viem.getPublicClient();
+  const [wallet] = await connection.viem.getWalletClients();
+  const to = verifier.address;
+  const encode = (args: VerifierProof): `0x${string}` =>
+    encodeFunctionData({ abi: stepVerifierAbi, functionName: "evaluate", args });
+  return {
+    evaluate: async (proof) => {
+      const { ok, data } = await client.call({ to, data: encode(proof), gas: TRANSACTION_GAS }).then(
+        (answer) => ({ ok: true, data: answer.data }),
+        (error: unknown) => {
+          if (!isRevert(error)) throw error;
+          return { ok: false, data: undefined };
+        },
+      );
+      return ok ? BigInt(data!) : undefined;
+    },
+    transactionGas: async (proof) => {
+      const hash = await wallet!.sendTransaction({ to, data: encode(proof), gas: TRANSACTION_GAS });
+      const { gasUsed } = await client.waitForTransactionReceipt({ hash });
+      return Number(gasUsed);
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** Whether a call failed because the contract reverted, and not for want of a chain. */
+const isRevert = (error: unknown): boolean => error instanceof Error && /revert/i.test(error.message);

@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { knownProgram } from "../../src/chain/game/execution.ts";
+import { Auditor } from "../../src/cli/audit/audit.ts";
+import { startChainVerifier, type ChainVerifier } from "../../src/cli/audit/chainVerifier.ts";
+import { drawSamples, strataOf } from "../../src/cli/audit/draw.ts";
+import { seededRandom } from "../../src/cli/audit/random.ts";
+import { summarise } from "../../src/cli/audit/summary.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import { Trace } from "../../src/trace/trace.ts";
+import { refute } from "../../test-support/commandLine.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../../test-support/mlp.ts";
+
+describe("refute audit", function () {
+  const { model } = mlpProgram();
+
+  it("draw_holdsEveryKindAndOperator_andIsTheSameForASeed", () => {
+    const samples = drawSamples(model, 40, seededRandom(5));
+    expect(samples).to.have.length(40);
+    expect(samples.map(({ stratum }) => stratum)).to.include.members([
+      "dot float32",
+      "max float32",
+      "MatMul",
+      "Add",
+      "Relu",
+      "Softmax",
+    ]);
+    for (const [stratum, steps] of strataOf(model))
+      expect(steps).to.include(samples.find((sample) => sample.stratum === stratum)!.step);
+    expect(drawSamples(model, 40, seededRandom(5))).to.deep.equal(samples);
+    expect(drawSamples(model, 0, seededRandom(5))).to.have.length(strataOf(model).size);
+  });
+
+  describe("on a chain", function () {
+    let verifier: ChainVerifier;
+    before(async () => void (verifier = await startChainVerifier()));
+    after(() => verifier.close());
+
+    it("executionWithAWrongElement_isFoundToDisagreeThere", async () => {
+      const inputs = [mlpInput(1)];
+      const last = model.program.steps.length - 1;
+      const tensors = executeReference(model, inputs);
+      tensors[last]![4 * 3] ^= 1;
+      const execution = { ...knownProgram(model), inputs, trace: new Trace(model.program, tensors) };
+      const auditor = new Auditor(verifier, execution, seededRandom(1));
+      const verdicts = [];
+      for (const element of [2, 3]) verdicts.push(await auditor.judge({ step: last, element, stratum: "any" }));
+      expect(verdicts.map(({ agrees }) => agrees)).to.deep.equal([true, false]);
+      const summary = summarise(verdicts);
+      expect(summary.clean).to.equal(false);
+      expect(summary.disagreements.map(({ element }) => element)).to.deep.equal([3]);
+      expect(summary.openings).to.deep.equal({ tampered: 2, caught: 2 });
+      expect(summary.underestimated).to.deep.equal([]);
+    });
+  });
+
+  describe("as a command", function () {
+    let folder: string;
+    before(() => (folder = mkdtempSync(join(tmpdir(), "refute-"))));
+    after(() => rmSync(folder, { recursive: true }));
+
+    it("exactExecution_agreesEverywhere_andAllTamperingIsCaught", async () => {
+      const path = join(folder, "mlp.onnx");
+      writeFileSync(path, mlpBytes());
+      const { status, output } = await refute(["audit", path, "--samples", "12", "--seed", "7"]);
+      expect(status, output).to.equal(0);
+      expect(output)
+        .to.match(/12 agreements, 0 disagreements/)
+        .and.match(/claims caught: 12 of 12/)
+        .and.match(/largest gas: \d+/);
+    });
+
+    it("unfitNumber_isRefused", async () => {
+      const { status, output } = await refute(["audit", "m.onnx", "--samples", "many"]);
+      expect(status).to.equal(1);
+      expect(output).to.contain("--samples many");
+    });
+  });
+});
