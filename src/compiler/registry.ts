@@ -3,6 +3,7 @@ import { Reduce } from "../program/types.ts";
 import { MICROSOFT_REGISTRY } from "./microsoftRegistry.ts";
 import type { Lower } from "./nodeContext.ts";
 import * as activations from "./operators/activations.ts";
+import { attention } from "./operators/attention.ts";
 import { conv } from "./operators/conv.ts";
 import { convTranspose } from "./operators/convTranspose.ts";
 import { einsum } from "./operators/einsum.ts";
@@ -27,6 +28,7 @@ import { argument, cumSum, KINDS, reduceLogSumExp, reduceOperator, softmax } fro
 import { resize } from "./operators/resize/resize.ts";
 import { reverseSequence } from "./operators/reverseSequence.ts";
 import { maxUnpool, scatterElements, scatterNd } from "./operators/scatter.ts";
+import { rotaryEmbedding } from "./operators/rotary.ts";
 import * as shape from "./operators/shape.ts";
 import { topK } from "./operators/topK.ts";
 
@@ -60,6 +62,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Asinh", "", [9, 23], "fuse", unary(Op.asinh)],
   ["Atan", "", [7, 23], "fuse", unary(Op.atan)],
   ["Atanh", "", [9, 23], "fuse", unary(Op.atanh)],
+  ["Attention", "", [23, 23], "memory", attention],
   ["AveragePool", "", [1, 23], "memory", averagePool],
   ["BatchNormalization", "", [6, 23], "fuse", normalisation.batchNormalization],
   ["Bernoulli", "", [15, 23], "fuse", random.bernoulli],
@@ -173,6 +176,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Reshape", "", [5, 23], "fuse", shape.reshape],
   ["Resize", "", [10, 23], "memory", resize],
   ["ReverseSequence", "", [10, 23], "memory", reverseSequence],
+  ["RotaryEmbedding", "", [23, 23], "memory", rotaryEmbedding],
   ["Round", "", [11, 23], "fuse", unary(Op.round)],
   ["Scatter", "", [9, 10], "memory", scatterElements],
   ["ScatterElements", "", [11, 23], "memory", scatterElements],

@@ -1,5 +1,6 @@
 import { DType } from "../../src/numerics/dtype.ts";
 import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
+import { ATTENTION_CASES } from "./attentionCases.ts";
 import { single, type Experiment } from "../agreement.ts";
 import {
   F,
@@ -36,6 +37,7 @@ export const CASES: Record<string, readonly Make[]> = {
   ...LOSS_CASES,
   ...MORE_CASES,
   ...QUANTISED_CASES,
+  ...ATTENTION_CASES,
   Abs: [unary("Abs")],
   Add: [binary("Add"), binary("Add", F, true)],
   And: [logical("And")],

@@ -1,0 +1,70 @@
+import { Op } from "../../program/operations.ts";
+import type { Lower, NodeContext } from "../nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
+import { readAt } from "../views.ts";
+import { broadcast, floatInput } from "./elementwise.ts";
+import { radixOf, readIndirect } from "./gather.ts";
+import { concatenate, sliced, whole } from "./movement.ts";
+
+/** Rows of a cache [positions, half] at the positions of each token: [batch, length, half]. */
+function rowsOf(context: NodeContext, cache: LazyTensor, positions: LazyTensor): LazyTensor {
+  const { builder, expressions: e } = context;
+  const shape = [...positions.shape, cache.shape[1]!];
+  const digits = plainDigits(shape);
+  const radix = radixOf(digits);
+  const [batch, length, column] = dimensionIndices(digits);
+  const indirect = readAt(e, builder.plain(positions), [batch!, length!], radix);
+  const expr = readIndirect(builder, cache, [{ indirect }, column!], radix);
+  return { dtype: cache.dtype, shape, digits, expr, order: identityOrder(3) };
+}
+
+/** RotaryEmbedding: pairs (a, b) of a head become (cos * a - sin * b, sin * a + cos * b), each product and sum rounded. */
+export const rotaryEmbedding: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const input = floatInput(context);
+  const heads = context.int("num_heads", 0);
+  const [first = 1, second = 1, third = 1, fourth = 1] = input.shape;
+  const flat = input.shape.length === 3;
+  if (!flat && input.shape.length !== 4) return context.fail(`data of rank ${input.shape.length}`);
+  if (flat && (heads < 1 || third % heads !== 0)) return context.fail(`${heads} heads of a width of ${third}`);
+  const x = flat ? builder.reshape(input, [first, second, heads, third / heads]) : input;
+  const length = flat ? second : third;
+  const size = flat ? third / heads : fourth;
+  const half = (context.int("rotary_embedding_dim", 0) || size) / 2;
+  if (!Number.isInteger(half) || 2 * half > size) return context.fail(`${2 * half} rotated elements of ${size}`);
+
+  const positions = context.optional(3);
+  const angle = (index: number): LazyTensor => {
+    const cache = floatInput(context, index);
+    const given = positions ? [cache.shape[0]!, half] : [first, length, half];
+    if (cache.shape.join() !== given.join() || (positions && positions.shape.join() !== [first, length].join()))
+      return context.fail(`input ${index} of shape [${cache.shape.join()}], expected [${given.join()}]`);
+    const rows = positions ? rowsOf(context, cache, positions) : cache;
+    return builder.reshape(rows, flat ? [first, length, 1, half] : [first, 1, length, half]);
+  };
+  const [cos, sin] = [angle(1), angle(2)];
+  const interleaved = context.int("interleaved", 0) !== 0;
+  builder.realise(x);
+  const part = (start: number, step: number, count: number): LazyTensor =>
+    sliced(
+      context,
+      x,
+      x.shape.map((dim, d) => (d === 3 ? { start, step, count } : whole(dim))),
+    );
+  const a = interleaved ? part(0, 2, half) : part(0, 1, half);
+  const b = interleaved ? part(1, 2, half) : part(half, 1, half);
+  const rotate = (op: Op, left: LazyTensor, right: LazyTensor): LazyTensor =>
+    broadcast(context, [left, a, right, b], (l, p, r, q) =>
+      e.operation(op, e.operation(Op.mul, l, p), e.operation(Op.mul, r, q)),
+    );
+  const [real, imaginary] = [rotate(Op.sub, cos, sin), rotate(Op.add, sin, cos)];
+  let rotated: LazyTensor;
+  if (interleaved) {
+    const [p, q] = [real, imaginary].map((tensor) => builder.reshape(tensor, [...tensor.shape, 1]));
+    rotated = builder.reshape(concatenate(context, [p!, q!], 4), [...real.shape.slice(0, 3), 2 * half]);
+  } else {
+    rotated = concatenate(context, [real, imaginary], 3);
+  }
+  if (2 * half < size) rotated = concatenate(context, [rotated, part(2 * half, 1, size - 2 * half)], 3);
+  return [flat ? builder.reshape(rotated, input.shape) : rotated];
+};
