@@ -1,5 +1,6 @@
 import { dtypeName } from "../../numerics/dtype.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
+import { estimateStepProofGas } from "../../program/gas.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import type { Random } from "./random.ts";
 
@@ -26,7 +27,13 @@ export function strataOf({ program, origins }: CompiledModel): Map<string, numbe
   return strata;
 }
 
-/** Draws one element from every stratum, and from steps at large until there are `count`. */
+/** The step whose proof is estimated to cost the most. */
+function dearest(steps: readonly Step[]): number {
+  const gas = steps.map(estimateStepProofGas);
+  return gas.reduce((best, value, s) => (value > gas[best]! ? s : best), 0);
+}
+
+/** Draws one element from every stratum and one from the dearest step, and from steps at large until there are `count`. */
 export function drawSamples(model: CompiledModel, count: number, random: Random): Sample[] {
   const { steps } = model.program;
   const elementOf = (step: number): number => random(steps[step]!.count);
@@ -34,6 +41,8 @@ export function drawSamples(model: CompiledModel, count: number, random: Random)
     const step = members[random(members.length)]!;
     return { step, element: elementOf(step), stratum };
   });
+  const most = dearest(steps);
+  samples.push({ step: most, element: elementOf(most), stratum: "dearest" });
   while (samples.length < count) {
     const step = random(steps.length);
     samples.push({ step, element: elementOf(step), stratum: "any" });
