@@ -14,7 +14,9 @@ type Numbers =
   | BigInt64Array
   | BigUint64Array;
 
-const ARRAYS: Record<DType, new (buffer: ArrayBuffer) => Numbers> = {
+type ModelType = Exclude<DType, typeof DType.limb>;
+
+const ARRAYS: Record<ModelType, new (buffer: ArrayBuffer) => Numbers> = {
   [DType.float32]: Float32Array,
   [DType.uint8]: Uint8Array,
   [DType.int8]: Int8Array,
@@ -28,7 +30,11 @@ const ARRAYS: Record<DType, new (buffer: ArrayBuffer) => Numbers> = {
 };
 
 const toOrt = ({ dtype, shape, bytes }: TensorData): ort.Tensor =>
-  new ort.Tensor(dtypeName(dtype), new ARRAYS[dtype](Uint8Array.from(bytes).buffer) as never, [...shape]);
+  new ort.Tensor(
+    dtypeName(dtype) as ort.Tensor.Type,
+    new ARRAYS[dtype as ModelType](Uint8Array.from(bytes).buffer) as never,
+    [...shape],
+  );
 
 const BY_NAME = new Map(Object.entries(DType));
 

@@ -1,4 +1,6 @@
 import { canonicalWord, DType, dtypeBytes, isFloat, isInteger, writeWord, type Word } from "../src/numerics/dtype.ts";
+import { LIMBS } from "../src/numerics/exactSum.ts";
+import { accumulatorTypes, hasTwoResults, isDot, isPartial } from "../src/program/reduction.ts";
 import { Op, OPERATIONS, signature, type OpName } from "../src/program/operations.ts";
 import { LIMITS, validateStep } from "../src/program/validate.ts";
 import { Reduce, type Axis, type Constant, type Instruction, type Step, type View } from "../src/program/types.ts";
@@ -8,7 +10,8 @@ import { integerWord } from "./integerWords.ts";
 /** A well-formed step with the bytes of its inputs; the bytes lean on the edges and are not canonical. */
 export type RandomStep = { step: Step; tensors: Uint8Array[] };
 
-const TYPES = Object.values(DType);
+const READ_TYPES = Object.values(DType);
+const TYPES = READ_TYPES.filter((dtype) => dtype !== DType.limb);
 const FIXED_WIDTH_I32 = [-(2 ** 31), 2 ** 31 - 1];
 
 /** A random well-formed step: any reduction, operation, type, bounds, divisors and index reads. */
@@ -19,6 +22,9 @@ export function randomStep(prng: Prng): RandomStep {
   const outDigits = radices(prng, 1 + prng.below(3), 5);
   const long = prng.below(12) === 0;
   const redDigits = none ? [] : long ? radices(prng, 1, 600) : radices(prng, 1 + prng.below(3), 5);
+  // These digits number the words of exact sums.
+  if (isPartial(reduce)) outDigits.splice(-1, 1, LIMBS);
+  if (reduce === Reduce.total) redDigits.splice(-1, 1, LIMBS);
   const all = [...outDigits, ...redDigits];
   const reduceType = none ? undefined : pickReduceType(prng, reduce);
   const constants = Array.from({ length: prng.below(4) }, () => randomConstant(prng));
@@ -31,12 +37,16 @@ export function randomStep(prng: Prng): RandomStep {
   if (reduceType !== undefined) {
     const slots = [...readTypes(termReads), ...constantTypes];
     // Half of the products are bare ones: the verifier has a loop of its own for those.
-    const bare = reduce === Reduce.dot && prng.below(2) === 0;
+    const bare = isDot(reduce) && prng.below(2) === 0;
     if (!bare) randomCode(prng, term.code, slots, prng.below(4), all.length);
     term.outA = slotOf(prng, term.code, slots, reduce === Reduce.last ? DType.bool : reduceType);
-    if (reduce === Reduce.dot || reduce === Reduce.last) term.outB = slotOf(prng, term.code, slots, reduceType);
+    if (hasTwoResults(reduce)) term.outB = slotOf(prng, term.code, slots, reduceType);
   }
-  const slots = [...readTypes(epilogueReads), ...accumulators(reduce, reduceType), ...constantTypes];
+  const slots = [
+    ...readTypes(epilogueReads),
+    ...accumulatorTypes({ reduce, ...(reduceType === undefined ? {} : { reduceType }) }),
+    ...constantTypes,
+  ];
   const epilogue = { code: [] as Instruction[], out: 0 };
   randomCode(prng, epilogue.code, slots, prng.below(7), outDigits.length);
   epilogue.out = epilogue.code.length > 0 ? slots.length - 1 : prng.below(slots.length);
@@ -65,19 +75,16 @@ const radices = (prng: Prng, digits: number, bound: number): number[] =>
 
 function pickReduceType(prng: Prng, reduce: Reduce): DType {
   if (reduce === Reduce.last) return prng.pick(TYPES);
+  if (reduce === Reduce.total) return DType.limb;
+  if (isPartial(reduce)) return DType.float32;
   if (prng.below(2) === 0) return DType.float32;
   return prng.pick(TYPES.filter((dtype) => dtype !== DType.bool));
-}
-
-function accumulators(reduce: Reduce, reduceType: DType | undefined): DType[] {
-  if (reduceType === undefined) return [];
-  if (reduce === Reduce.last) return [reduceType, DType.bool];
-  return [reduce >= Reduce.argmax ? DType.int64 : reduceType];
 }
 
 function randomWord(prng: Prng, dtype: DType): Word {
   if (isFloat(dtype)) return canonicalWord(BigInt(float32Bits(prng)), dtype);
   if (dtype === DType.bool) return BigInt(prng.below(2));
+  if (dtype === DType.limb) return BigInt(prng.pick([0, 1, float32Bits(prng)]));
   const word = integerWord(prng, dtype);
   return word < 1n << 63n ? word : word >> 1n;
 }
@@ -113,7 +120,10 @@ function randomReads(
     let input = fitting.length > 0 && prng.below(3) === 0 ? prng.pick(fitting) : inputs.length;
     if (input === inputs.length) {
       if (inputs.length === LIMITS.inputs) break;
-      const dtype = favourite !== undefined && prng.below(2) === 0 ? favourite : prng.pick(TYPES);
+      // Nothing can be cast to a limb: the first read is one where limbs are wanted.
+      const forced = favourite === DType.limb && n === 0;
+      const wanted = favourite !== undefined && prng.below(2) === 0;
+      const dtype = forced || wanted ? favourite : prng.pick(READ_TYPES);
       input = inputs.push({ dtype, count: last + 1 + prng.below(3) }) - 1;
     }
     views.push({ input, fill: randomWord(prng, inputs[input]!.dtype), axes });
@@ -155,11 +165,20 @@ export function randomTensor(prng: Prng, dtype: DType, count: number, indexExten
     // Raw bits: -0, NaNs with payloads and bool bytes above 1 among them.
     let word = isFloat(dtype) ? BigInt(float32Bits(prng)) : BigInt(prng.pick([0, 1, 2, 255]));
     if (isInteger(dtype)) word = integerWord(prng, dtype);
+    if (dtype === DType.limb) word = limbWord(prng, k % LIMBS === LIMBS - 1);
     if (indexExtent !== undefined && prng.below(4) !== 0)
       word = BigInt(prng.below(2 * indexExtent + 2) - indexExtent - 1);
     writeWord(bytes, k, dtype, word);
   }
   return bytes;
+}
+
+/** Any 256 bits, leaning on the edges; flags are mostly none. */
+function limbWord(prng: Prng, flags: boolean): Word {
+  if (prng.below(flags ? 12 : 3) !== 0) return flags ? 0n : prng.pick([0n, 1n, (1n << 256n) - 1n, 1n << 255n]);
+  let word = 0n;
+  for (let lane = 0; lane < 8; lane++) word = (word << 32n) | BigInt(float32Bits(prng));
+  return word >> BigInt(prng.below(256));
 }
 
 /** Appends `length` random instructions whose operands are there. */
@@ -198,7 +217,13 @@ function randomInstruction(prng: Prng, name: OpName, slots: readonly DType[], di
 function slotOf(prng: Prng, code: Instruction[], slots: DType[], dtype: DType): number {
   const candidates = slots.flatMap((type, k) => (type === dtype ? [k] : []));
   if (candidates.length > 0) return prng.pick(candidates);
-  const a = prng.below(slots.length);
+  const castable = slots.flatMap((type, k) => (type === DType.limb ? [] : [k]));
+  if (castable.length === 0) {
+    code.push({ op: Op.digit, dtype: DType.int64, a: 0, b: 0, c: 0 });
+    castable.push(slots.push(DType.int64) - 1);
+    if (dtype === DType.int64) return castable[0]!;
+  }
+  const a = prng.pick(castable);
   code.push({ op: Op.cast, dtype: slots[a]!, a, b: dtype, c: 0 });
   return slots.push(dtype) - 1;
 }

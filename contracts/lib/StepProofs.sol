@@ -34,7 +34,7 @@ library StepProofs {
         uint256 log2Bytes = DType.log2Bytes(proof.step.dtype);
         uint256 offset = uint256(proof.element) << log2Bytes;
         _checkChunk(s, proof, offset / TensorTree.CHUNK_BYTES);
-        mask = (1 << (8 << log2Bytes)) - 1;
+        mask = type(uint256).max >> (256 - (8 << log2Bytes));
         claimed = _littleEndian(proof.chunk, offset % TensorTree.CHUNK_BYTES, 1 << log2Bytes);
     }
 

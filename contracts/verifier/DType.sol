@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @title Element types: codes of ONNX's TensorProto.DataType. Mirrors src/numerics/dtype.ts.
+/// @title Element types: codes of ONNX's TensorProto.DataType, and one of its own. Mirrors src/numerics/dtype.ts.
 library DType {
     uint256 internal constant FLOAT32 = 1;
     uint256 internal constant UINT8 = 2;
@@ -13,12 +13,14 @@ library DType {
     uint256 internal constant BOOL = 9;
     uint256 internal constant UINT32 = 12;
     uint256 internal constant UINT64 = 13;
+    /// @dev One 256-bit word of an exact sum under way. No operation takes it.
+    uint256 internal constant LIMB = 0xa0;
 
     /// @dev Bit d is set for a type with code d.
-    uint256 private constant KNOWN = 0x32fe;
+    uint256 private constant KNOWN = 0x32fe | (1 << LIMB);
     uint256 private constant SIGNED = 0x00e8;
     uint256 private constant UNSIGNED = 0x3014;
-    /// @dev Nibble d: log2 of the bytes of one element.
+    /// @dev Nibble d: log2 of the bytes of one element, but for a limb.
     uint256 private constant LOG2_BYTES = 0x32000032110020;
 
     /// @notice Whether `dtype` is a type that Refute executes.
@@ -36,7 +38,7 @@ library DType {
 
     /// @notice log2 of the bytes of one element of a known type.
     function log2Bytes(uint256 dtype) internal pure returns (uint256) {
-        return (LOG2_BYTES >> (4 * dtype)) & 0xf;
+        return dtype == LIMB ? 5 : (LOG2_BYTES >> (4 * dtype)) & 0xf;
     }
 
     /// @notice The word that a tensor's element reads as: its low bits extended; one zero, one NaN; a bool is 0 or 1.

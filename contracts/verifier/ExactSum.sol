@@ -18,10 +18,20 @@ library ExactSum {
         uint256 flags;
     }
 
+    /// @notice A sum as words: its finite part in units of 2^-298, two's complement modulo 2^768, and the flags in the lowest three bits.
+    struct Limbs {
+        uint256 low;
+        uint256 middle;
+        uint256 high;
+        uint256 flags;
+    }
+
     uint256 internal constant FLAG_POSITIVE_INFINITY = 2;
     uint256 internal constant FLAG_NEGATIVE_INFINITY = 4;
 
     int256 private constant LOWEST_EXPONENT = -300;
+    int256 private constant LIMBS_EXPONENT = -298;
+    uint256 private constant ALL_FLAGS = 7;
     uint256 private constant LOW_HALF = type(uint128).max;
 
     /// @notice Adds `terms` products. Factors are at memory addresses `a` and `b`, most significant byte first, and the next ones `aStep` and
@@ -73,11 +83,7 @@ library ExactSum {
     /// @notice The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0 if empty.
     function round(Acc memory acc) internal pure returns (uint256) {
         unchecked {
-            uint256 flags = acc.flags;
-            if (flags != 0) {
-                if (flags == FLAG_POSITIVE_INFINITY) return Float32.INFINITY;
-                return flags == FLAG_NEGATIVE_INFINITY ? Float32.NEG_INFINITY : Float32.NAN;
-            }
+            if (acc.flags != 0) return _special(acc.flags);
             (int256 lowest, int256 low, int256 high, int256 highest) = (acc.lowest, acc.low, acc.high, acc.highest);
 
             // What is above a window's lower 128 bits goes to the next one; the last one then has the sign of all.
@@ -88,10 +94,78 @@ library ExactSum {
             highest += high >> 128;
             uint256 word0 = (uint256(low) << 128) | (uint256(lowest) & LOW_HALF);
             uint256 word1 = (uint256(highest) << 128) | (uint256(high) & LOW_HALF);
-            uint256 word2 = uint256(highest) >> 128;
+            return _roundWords(negative, uint256(highest) >> 128, word1, word0, LOWEST_EXPONENT);
+        }
+    }
 
+    /// @notice Word `k` of the sum: 0, 1, 2: its limbs, lowest first; 3: its flags.
+    function limb(Acc memory acc, uint256 k) internal pure returns (uint256) {
+        unchecked {
+            if (k == 3) return acc.flags;
+            // Carried as in `round`, the sign in the last window; every product is a multiple of 2^-298, so that no bit is shifted out.
+            int256 low = acc.low + (acc.lowest >> 128);
+            int256 high = acc.high + (low >> 128);
+            int256 highest = acc.highest + (high >> 128);
+            uint256 word1 = (uint256(highest) << 128) | (uint256(high) & LOW_HALF);
+            if (k == 2) return uint256(highest >> 130);
+            if (k == 1) return (word1 >> 2) | (uint256(highest >> 128) << 254);
+            uint256 word0 = (uint256(low) << 128) | (uint256(acc.lowest) & LOW_HALF);
+            return (word0 >> 2) | (word1 << 254);
+        }
+    }
+
+    /// @notice Adds one word of a sum's limbs, modulo 2^768; flags are or-ed.
+    function addLimb(Limbs memory sum, uint256 k, uint256 word) internal pure {
+        unchecked {
+            if (k == 3) {
+                sum.flags |= word & ALL_FLAGS;
+                return;
+            }
+            uint256 carry = word;
+            if (k == 0) {
+                sum.low += carry;
+                carry = sum.low < carry ? 1 : 0;
+            }
+            if (k <= 1) {
+                sum.middle += carry;
+                carry = sum.middle < carry ? 1 : 0;
+            }
+            sum.high += carry;
+        }
+    }
+
+    /// @notice The sum of limbs rounded once, as `round` does.
+    function roundLimbs(Limbs memory sum) internal pure returns (uint256) {
+        unchecked {
+            if (sum.flags != 0) return _special(sum.flags);
+            (uint256 low, uint256 middle, uint256 high) = (sum.low, sum.middle, sum.high);
+            bool negative = high >> 255 != 0;
+            if (negative) {
+                low = ~low + 1;
+                middle = ~middle + (low == 0 ? 1 : 0);
+                high = ~high + (low | middle == 0 ? 1 : 0);
+            }
+            return _roundWords(negative, high, middle, low, LIMBS_EXPONENT);
+        }
+    }
+
+    /// @dev The value of a sum with flags.
+    function _special(uint256 flags) private pure returns (uint256) {
+        if (flags == FLAG_POSITIVE_INFINITY) return Float32.INFINITY;
+        return flags == FLAG_NEGATIVE_INFINITY ? Float32.NEG_INFINITY : Float32.NAN;
+    }
+
+    /// @dev Rounds the magnitude `word2 * 2^512 + word1 * 2^256 + word0` in units of 2^lowest.
+    function _roundWords(
+        bool negative,
+        uint256 word2,
+        uint256 word1,
+        uint256 word0,
+        int256 lowest
+    ) private pure returns (uint256) {
+        unchecked {
             // The first nonzero word to the top, its leading bit to the 256th; what does not fit is sticky.
-            int256 exponent = LOWEST_EXPONENT + 512;
+            int256 exponent = lowest + 512;
             if (word2 == 0) (word2, word1, word0, exponent) = (word1, word0, 0, exponent - 256);
             if (word2 == 0) (word2, word1, exponent) = (word1, 0, exponent - 256);
             uint256 shift = Float32.leadingZeros(word2);

@@ -15,6 +15,8 @@ library Reduction {
     /// @param rank What orders the extremum.
     /// @param position The term at which the extremum stands.
     /// @param found 1 after a match.
+    /// @param limb The limb of a partial sum that is asked for.
+    /// @param limbs The total.
     struct State {
         uint256 reduce;
         uint256 dtype;
@@ -24,6 +26,8 @@ library Reduction {
         int256 rank;
         uint256 position;
         uint256 found;
+        uint256 limb;
+        ExactSum.Limbs limbs;
     }
 
     /// @dev Above every word's rank.
@@ -31,13 +35,16 @@ library Reduction {
     /// @dev Where the float32 stands in a word in memory.
     uint256 private constant FLOAT_OFFSET = 28;
 
-    function start(uint256 reduce, uint256 dtype) internal pure returns (State memory state) {
-        (state.reduce, state.dtype, state.one) = (reduce, dtype, Float32.ONE);
+    /// @param limb The element's last out digit.
+    function start(uint256 reduce, uint256 dtype, uint256 limb) internal pure returns (State memory state) {
+        (state.reduce, state.dtype, state.one, state.limb) = (reduce, dtype, Float32.ONE, limb);
     }
 
     /// @notice Whether this is a float32 sum or dot product, whose terms `addProducts` takes straight from memory.
     function isExactSum(State memory state) internal pure returns (bool) {
-        return state.reduce <= StepDecoder.REDUCE_DOT && state.dtype == DType.FLOAT32;
+        uint256 reduce = state.reduce;
+        bool adds = reduce <= StepDecoder.REDUCE_DOT || reduce >= StepDecoder.REDUCE_PARTIAL_SUM;
+        return adds && state.dtype == DType.FLOAT32;
     }
 
     /// @notice Memory address of the float32 in the word at address `slot`.
@@ -60,8 +67,10 @@ library Reduction {
         unchecked {
             uint256 reduce = state.reduce;
             (uint256 x, uint256 y) = (_word(a), _word(b));
-            if (reduce <= StepDecoder.REDUCE_DOT) {
-                bool dot = reduce == StepDecoder.REDUCE_DOT;
+            if (reduce == StepDecoder.REDUCE_TOTAL) {
+                ExactSum.addLimb(state.limbs, r % StepDecoder.LIMBS, x);
+            } else if (reduce <= StepDecoder.REDUCE_DOT || reduce > StepDecoder.REDUCE_LAST) {
+                bool dot = StepDecoder.isDot(reduce);
                 if (state.dtype != DType.FLOAT32) state.value += dot ? x * y : x;
                 else ExactSum.addProducts(state.sum, floatAt(a), 0, dot ? floatAt(b) : oneAt(state), 0, 1);
             } else if (reduce == StepDecoder.REDUCE_LAST) {
@@ -79,6 +88,8 @@ library Reduction {
     /// @notice The accumulator's word. (For `last`, `state.found` is the second one.)
     function result(State memory state) internal pure returns (uint256) {
         uint256 reduce = state.reduce;
+        if (reduce == StepDecoder.REDUCE_TOTAL) return ExactSum.roundLimbs(state.limbs);
+        if (reduce > StepDecoder.REDUCE_LAST) return ExactSum.limb(state.sum, state.limb);
         if (isExactSum(state)) return ExactSum.round(state.sum);
         if (reduce <= StepDecoder.REDUCE_DOT) return Integer.wrap(state.value, state.dtype);
         bool position = reduce >= StepDecoder.REDUCE_ARGMAX && reduce <= StepDecoder.REDUCE_ARGMIN_LAST;

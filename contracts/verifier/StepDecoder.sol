@@ -79,6 +79,7 @@ library StepDecoder {
     error ZeroRadix(uint256 digit);
     error UnknownReduction(uint256 reduce, uint256 reduceType);
     error TermWithoutReduction();
+    error NoLimbDigit(uint256 radix);
     error NotCanonical(int256 value, uint256 dtype);
     error UnknownInput(uint256 input);
     error AxisLimits(uint256 extent, uint256 divisor);
@@ -103,6 +104,12 @@ library StepDecoder {
     uint256 internal constant REDUCE_ARGMAX_LAST = 7;
     uint256 internal constant REDUCE_ARGMIN_LAST = 8;
     uint256 internal constant REDUCE_LAST = 9;
+    uint256 internal constant REDUCE_PARTIAL_SUM = 10;
+    uint256 internal constant REDUCE_PARTIAL_DOT = 11;
+    uint256 internal constant REDUCE_TOTAL = 12;
+
+    /// @dev Words of an exact sum: three limbs and the flags.
+    uint256 internal constant LIMBS = 4;
 
     uint256 internal constant MAX_INPUTS = 16;
     uint256 internal constant MAX_DIGITS = 12;
@@ -163,6 +170,11 @@ library StepDecoder {
 
         // SAFETY: one encoding a step; nothing was read from behind the body, and nothing is hidden there.
         require(position - start == body.length, BodyLength(body.length, position - start));
+    }
+
+    /// @notice Whether a reduction's terms are products of two results.
+    function isDot(uint256 reduce) internal pure returns (bool) {
+        return reduce == REDUCE_DOT || reduce == REDUCE_PARTIAL_DOT;
     }
 
     function _refs(uint256 position) private pure returns (TensorRef[] memory list, uint256) {
@@ -226,10 +238,18 @@ library StepDecoder {
     function _reduction(Step memory step, uint256 position) private pure returns (uint256) {
         (uint256 reduce, uint256 dtype) = (_byte(position), _byte(position + 1));
         bool none = reduce == REDUCE_NONE;
-        require(reduce <= REDUCE_LAST, UnknownReduction(reduce, dtype));
+        require(reduce <= REDUCE_TOTAL, UnknownReduction(reduce, dtype));
         require(none ? dtype == 0 : DType.isKnown(dtype), UnknownReduction(reduce, dtype));
         require(dtype != DType.BOOL || reduce == REDUCE_LAST, UnknownReduction(reduce, dtype));
         require(none == (step.radices.length == step.outDigits), TermWithoutReduction());
+        bool total = reduce == REDUCE_TOTAL;
+        bool partial_ = reduce == REDUCE_PARTIAL_SUM || reduce == REDUCE_PARTIAL_DOT;
+        require(total == (dtype == DType.LIMB), UnknownReduction(reduce, dtype));
+        require(!partial_ || dtype == DType.FLOAT32, UnknownReduction(reduce, dtype));
+        if (total || partial_) {
+            uint256 radix = step.radices[(total ? step.radices.length : step.outDigits) - 1];
+            require(radix == LIMBS, NoLimbDigit(radix));
+        }
         (step.reduce, step.reduceType) = (reduce, dtype);
         return position + 2;
     }
@@ -331,7 +351,7 @@ library StepDecoder {
                 _checkSlot(slots, a, arity == 3 ? DType.BOOL : dtype);
             }
             if (operation == Signature.CAST) {
-                require(DType.isKnown(b), UnknownType(b));
+                require(DType.isKnown(b) && b != DType.LIMB, UnknownType(b));
                 dtype = b;
             } else if (arity < 2) {
                 require(b == 0, UnusedOperand(b));
@@ -355,14 +375,17 @@ library StepDecoder {
         }
         bool last = reduce == REDUCE_LAST;
         _checkSlot(slots, term.outA, last ? DType.BOOL : step.reduceType);
-        if (last || reduce == REDUCE_DOT) _checkSlot(slots, term.outB, step.reduceType);
+        if (last || isDot(reduce)) _checkSlot(slots, term.outB, step.reduceType);
         else require(term.outB == 0, UnusedOperand(term.outB));
     }
 
     function _pushAccumulators(Slots memory slots, uint256 reduce, uint256 dtype) private pure {
         if (reduce == REDUCE_NONE) return;
         bool position = reduce >= REDUCE_ARGMAX && reduce <= REDUCE_ARGMIN_LAST;
-        _push(slots, position ? DType.INT64 : dtype);
+        if (position) dtype = DType.INT64;
+        else if (reduce == REDUCE_TOTAL) dtype = DType.FLOAT32;
+        else if (reduce > REDUCE_LAST) dtype = DType.LIMB;
+        _push(slots, dtype);
         if (reduce == REDUCE_LAST) _push(slots, DType.BOOL);
     }
 

@@ -53,7 +53,7 @@ contract StepVerifier is IStepVerifier {
         e.tensors = _open(step.inputs, inputRoots, openings);
         e.digits = _outDigits(step, element);
         e.slots = _newSlots();
-        e.accumulator = Reduction.start(step.reduce, step.reduceType);
+        e.accumulator = Reduction.start(step.reduce, step.reduceType, e.digits[step.outDigits - 1]);
         if (step.reduce != StepDecoder.REDUCE_NONE) _reduce(e);
         return _epilogue(e);
     }
@@ -153,7 +153,7 @@ contract StepVerifier is IStepVerifier {
         Code memory code = e.step.term;
         (uint256 a, uint256 aStep) = _factor(e, code.outA);
         (uint256 b, uint256 bStep) = (Reduction.oneAt(e.accumulator), 0);
-        if (e.step.reduce == StepDecoder.REDUCE_DOT) (b, bStep) = _factor(e, code.outB);
+        if (StepDecoder.isDot(e.step.reduce)) (b, bStep) = _factor(e, code.outB);
         ExactSum.addProducts(e.accumulator.sum, a, aStep, b, bStep, terms);
     }
 

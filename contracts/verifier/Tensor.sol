@@ -137,6 +137,7 @@ library Tensors {
             let m1 := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
             let m2 := 0x0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff
             let m4 := 0x00000000ffffffff00000000ffffffff00000000ffffffff00000000ffffffff
+            let m8 := 0x0000000000000000ffffffffffffffff0000000000000000ffffffffffffffff
             for {
                 let end := add(data, size)
             } lt(data, end) {
@@ -148,6 +149,11 @@ library Tensors {
                     w := or(shl(16, and(w, m2)), and(shr(16, w), m2))
                     if gt(log2Bytes, 2) {
                         w := or(shl(32, and(w, m4)), and(shr(32, w), m4))
+                        // 32 bytes: there are no elements of 16.
+                        if gt(log2Bytes, 3) {
+                            w := or(shl(64, and(w, m8)), and(shr(64, w), m8))
+                            w := or(shl(128, w), shr(128, w))
+                        }
                     }
                 }
                 mstore(data, w)

@@ -11,6 +11,7 @@ import { StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./err
 import { keepLiveSteps } from "./liveSteps.ts";
 import { lowerGraph } from "./lowerGraph.ts";
 import { placesOf } from "./places.ts";
+import { splitReductions } from "./splitReductions.ts";
 
 /** A proof of one element must fit a transaction of 2^24 gas (EIP-7825) with room for a repricing. */
 export const MAX_STEP_GAS = 12_000_000;
@@ -72,12 +73,15 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
     builder.steps,
     outputs.map((output) => output.step),
   );
-  const origins = builder.origins
+  const liveOrigins = builder.origins
     .filter((_, s) => live.renumber[s] !== undefined)
     .map(({ node, operators }) => ({ node, operator: [...operators.values()].join("+") }));
-  checkSteps(live.steps, origins);
-  const outputSteps = outputs.map((output) => live.renumber[output.step]!);
-  const checkpoints = chooseCheckpoints(live.steps, outputSteps);
+  checkSteps(live.steps, liveOrigins);
+  const { steps, renumber, origin } = splitReductions(live.steps, MAX_STEP_GAS);
+  const origins = origin.map((s) => liveOrigins[s]!);
+  const numberOf = live.renumber.map((step) => (step === undefined ? undefined : renumber[step]));
+  const outputSteps = outputs.map((output) => numberOf[output.step]!);
+  const checkpoints = chooseCheckpoints(steps, outputSteps);
   const inputs = graph.inputs.map((input, i): TensorInfo => ({
     name: input.name,
     dtype: input.dtype,
@@ -85,19 +89,19 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
   }));
   const program: Program = {
     inputs: inputs.map(({ dtype, shape }) => ({ dtype, count: shape.reduce((product, dim) => product * dim, 1) })),
-    steps: live.steps,
+    steps,
     checkpoints,
     outputs: outputSteps.map((step) => checkpoints.findIndex((checkpoint) => checkpoint.step === step)),
-    maxStepGas: largestStepGas(live.steps, origins),
+    maxStepGas: largestStepGas(steps, origins),
   };
   validateProgram(program);
   return {
     program,
     programRoot: programRoot(program),
-    constants: builder.constantsOf(live.steps),
+    constants: builder.constantsOf(steps),
     inputs,
     outputs: outputs.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
     origins,
-    places: placesOf(values, live.renumber),
+    places: placesOf(values, numberOf),
   };
 }

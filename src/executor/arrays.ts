@@ -1,6 +1,6 @@
 import { DType, dtypeBytes, type DType as DTypeCode } from "../numerics/dtype.ts";
 
-/** The elements of a tensor as the executor holds them: numbers, or bigints for the 64-bit types. */
+/** The elements of a tensor as the executor holds them: numbers, or bigints for the 64-bit types; a limb is four of those, lowest first. */
 export type TensorArray =
   | Float32Array
   | Uint8Array
@@ -23,11 +23,13 @@ const CONSTRUCTORS = {
   [DType.bool]: Uint8Array,
   [DType.uint32]: Uint32Array,
   [DType.uint64]: BigUint64Array,
+  [DType.limb]: BigUint64Array,
 };
 
 /** A zeroed array of `count` elements. */
 export function allocate(dtype: DTypeCode, count: number): TensorArray {
-  return new CONSTRUCTORS[dtype](count);
+  const make = CONSTRUCTORS[dtype];
+  return new make((count * dtypeBytes(dtype)) / make.BYTES_PER_ELEMENT);
 }
 
 /** The bytes of an array, not copied. */
@@ -36,9 +38,10 @@ export const bytesOf = (array: TensorArray): Uint8Array =>
 
 /** An aligned array over a tensor's bytes; copied only where their offset is not aligned. */
 function viewOf(bytes: Uint8Array, dtype: DTypeCode): TensorArray {
-  const size = dtypeBytes(dtype);
+  const make = CONSTRUCTORS[dtype];
+  const size = make.BYTES_PER_ELEMENT;
   const aligned = bytes.byteOffset % size === 0 ? bytes : Uint8Array.from(bytes);
-  return new CONSTRUCTORS[dtype](aligned.buffer as ArrayBuffer, aligned.byteOffset, aligned.length / size);
+  return new make(aligned.buffer as ArrayBuffer, aligned.byteOffset, aligned.length / size);
 }
 
 const MAGNITUDE = 0x7fffffff;

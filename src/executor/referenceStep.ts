@@ -1,6 +1,7 @@
 import { canonicalWord, DType, dtypeBytes, readWord, writeWord, type Word } from "../numerics/dtype.ts";
-import { exactDotFloat32 } from "../numerics/exactSum.ts";
+import { exactSumOfProducts, LIMBS, type ExactSum } from "../numerics/exactSum.ts";
 import { evaluateElement, type ReadElement } from "../program/evaluate.ts";
+import { accumulatorTypes, isDot, isPartial } from "../program/reduction.ts";
 import { Reduce, type Step, type View } from "../program/types.ts";
 import { splitDigits } from "../program/view.ts";
 import { epilogueStep } from "./splitStep.ts";
@@ -15,9 +16,12 @@ const ONE_BITS = 0x3f800000;
 export function executeStepReference(step: Step, sources: readonly Uint8Array[]): Uint8Array {
   if (!isPlainFloatDot(step)) return evaluateAll(step, sources);
   // The same in two parts, because exact sums over gathered bits are faster than word by word: accumulators, then the epilogue.
-  const accumulators = new Uint8Array(step.count * 4);
-  const writer = new DataView(accumulators.buffer);
-  exactDots(step, sources, (index, bits) => writer.setUint32(index * 4, bits, true));
+  const [dtype] = accumulatorTypes(step) as [DType];
+  const accumulators = new Uint8Array(step.count * dtypeBytes(dtype));
+  const partial = isPartial(step.reduce);
+  exactDots(step, sources, (index, sum) => {
+    writeWord(accumulators, index, dtype, partial ? sum.limbs()[index % LIMBS]! : sum.round());
+  });
   return evaluateAll(epilogueStep(step), [...sources, accumulators]);
 }
 
@@ -37,10 +41,11 @@ function elementReader(bytes: Uint8Array, dtype: DType): (index: number) => Word
 
 /** Whether the terms are read and multiplied or added as they are, through views that plain numbers can follow. */
 function isPlainFloatDot(step: Step): boolean {
-  if (step.reduceType !== DType.float32 || (step.reduce !== Reduce.dot && step.reduce !== Reduce.sum)) return false;
+  const adds = step.reduce === Reduce.sum || isDot(step.reduce) || isPartial(step.reduce);
+  if (step.reduceType !== DType.float32 || !adds) return false;
   const { code, outA, outB } = step.term;
   const reads = step.termReads.length;
-  if (code.length > 0 || outA >= reads || (step.reduce === Reduce.dot && outB >= reads)) return false;
+  if (code.length > 0 || outA >= reads || (isDot(step.reduce) && outB >= reads)) return false;
   const radices = [...step.outDigits, ...step.redDigits];
   return step.termReads.every((view) =>
     view.axes.every(({ base, indirect, coeffs }) => {
@@ -50,13 +55,13 @@ function isPlainFloatDot(step: Step): boolean {
   );
 }
 
-/** Gathers the terms of each output element and hands over the bits of their exact sum, rounded once. */
-function exactDots(step: Step, sources: readonly Uint8Array[], write: (index: number, bits: number) => void): void {
+/** Gathers the terms of each output element and hands over their exact sum. */
+function exactDots(step: Step, sources: readonly Uint8Array[], write: (index: number, sum: ExactSum) => void): void {
   const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
   const redDigits = Array.from({ length: terms }, (_, r) => splitDigits(r, step.redDigits));
   const a = new Uint32Array(terms);
   const b = new Uint32Array(terms).fill(ONE_BITS);
-  const slots = step.reduce === Reduce.dot ? [step.term.outA, step.term.outB] : [step.term.outA];
+  const slots = isDot(step.reduce) ? [step.term.outA, step.term.outB] : [step.term.outA];
   const gathers = slots.map((slot, n) => {
     const view = step.termReads[slot]!;
     return termGatherer(view, sources[view.input]!, step.outDigits.length, redDigits, n === 0 ? a : b);
@@ -64,7 +69,7 @@ function exactDots(step: Step, sources: readonly Uint8Array[], write: (index: nu
   for (let i = 0; i < step.count; i++) {
     const outDigits = splitDigits(i, step.outDigits);
     for (const gather of gathers) gather(outDigits);
-    write(i, exactDotFloat32(a, 0, b, 0, terms));
+    write(i, exactSumOfProducts(a, 0, b, 0, terms));
   }
 }
 

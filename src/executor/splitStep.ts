@@ -1,4 +1,4 @@
-import { DType, type DType as DTypeCode } from "../numerics/dtype.ts";
+import { accumulatorTypes } from "../program/reduction.ts";
 import { Reduce, type Step, type TensorRef, type View } from "../program/types.ts";
 
 /** Strides of row-major digits. */
@@ -6,13 +6,6 @@ export function digitStrides(radices: readonly number[]): number[] {
   const strides = new Array<number>(radices.length).fill(1);
   for (let k = radices.length - 2; k >= 0; k--) strides[k] = strides[k + 1]! * radices[k + 1]!;
   return strides;
-}
-
-/** The types of a reduction's accumulators, in the order of their slots. */
-export function accumulatorTypes(step: Step): DTypeCode[] {
-  if (step.reduceType === undefined) return [];
-  if (step.reduce === Reduce.last) return [step.reduceType, DType.bool];
-  return [step.reduce >= Reduce.argmax && step.reduce <= Reduce.argminLast ? DType.int64 : step.reduceType];
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Element types. Codes are those of ONNX's `TensorProto.DataType`, so that a type byte means the
- * same thing in a model, in an encoded step and on chain.
+ * same thing in a model, in an encoded step and on chain. A limb, one 256-bit word of an exact sum under way, is Refute's own.
  */
 export const DType = {
   float32: 1,
@@ -13,12 +13,13 @@ export const DType = {
   bool: 9,
   uint32: 12,
   uint64: 13,
+  limb: 0xa0,
 } as const;
 
 export type DTypeName = keyof typeof DType;
 export type DType = (typeof DType)[DTypeName];
 
-type Layout = { name: DTypeName; bytes: number; kind: "float" | "signed" | "unsigned" | "bool" };
+type Layout = { name: DTypeName; bytes: number; kind: "float" | "signed" | "unsigned" | "bool" | "limb" };
 
 const LAYOUTS: Record<number, Layout> = {
   1: { name: "float32", bytes: 4, kind: "float" },
@@ -31,11 +32,17 @@ const LAYOUTS: Record<number, Layout> = {
   9: { name: "bool", bytes: 1, kind: "bool" },
   12: { name: "uint32", bytes: 4, kind: "unsigned" },
   13: { name: "uint64", bytes: 8, kind: "unsigned" },
+  160: { name: "limb", bytes: 32, kind: "limb" },
 };
 
-/** Whether `code` is an element type that Refute executes. */
-export function isDType(code: number): code is DType {
+/** Whether `code` is a type that a tensor of a step may have. */
+export function isElementType(code: number): code is DType {
   return code in LAYOUTS;
+}
+
+/** Whether `code` is an element type of models that Refute executes: all but limbs. */
+export function isDType(code: number): code is DType {
+  return code in LAYOUTS && code !== DType.limb;
 }
 
 function layout(dtype: DType): Layout {
@@ -52,7 +59,7 @@ export const isInteger = (dtype: DType): boolean =>
 
 /**
  * A *word* is one element as a bigint, the same number the EVM verifier holds: float32 as its 32 bits
- * (0 .. 2^32-1), integers as their value (negative for signed types), bool as 0n or 1n.
+ * (0 .. 2^32-1), integers as their value (negative for signed types), bool as 0n or 1n, limbs as their 256 bits.
  */
 export type Word = bigint;
 

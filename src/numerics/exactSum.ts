@@ -5,6 +5,12 @@ import { roundToFloat32 } from "./round.ts";
 /** What an exact sum has met besides finite terms. An infinite product 0 * Infinity counts as NaN. */
 export const SumFlag = { nan: 1, positiveInfinity: 2, negativeInfinity: 4 } as const;
 
+/** A sum is four words: three 256-bit limbs of the finite part, lowest first, and the flags. */
+export const LIMBS = 4;
+const FLAGS_LIMB = 3;
+const LIMB_BITS = 256;
+const FINITE_BITS = 3 * LIMB_BITS;
+
 /** The unit of the fixed point is 2^-298, the lowest bit of a product of two float32. */
 const LOWEST_EXPONENT = -298;
 
@@ -43,6 +49,26 @@ export class ExactSum {
   addSum(other: ExactSum): void {
     this.value += other.value;
     this.addFlags(other.flags);
+  }
+
+  /** The sum as words: the limbs of its finite part, two's complement modulo 2^768, lowest first, then the flags. */
+  limbs(): [low: Word, middle: Word, high: Word, flags: Word] {
+    const limb = (k: number): Word => BigInt.asUintN(LIMB_BITS, this.value >> BigInt(LIMB_BITS * k));
+    return [limb(0), limb(1), limb(2), BigInt(this.flags)];
+  }
+
+  /** Adds one word of a sum's {@link limbs}; the finite part may leave its range: see {@link wrapped}. */
+  addLimb(limb: number, word: Word): void {
+    if (limb === FLAGS_LIMB) this.addFlags(Number(word & 7n));
+    else this.value += word << BigInt(LIMB_BITS * limb);
+  }
+
+  /** The sum with its finite part modulo 2^768, from -2^767 on. */
+  wrapped(): ExactSum {
+    const sum = new ExactSum();
+    sum.value = BigInt.asIntN(FINITE_BITS, this.value);
+    sum.flags = this.flags;
+    return sum;
   }
 
   /** The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0 if empty. */
@@ -96,6 +122,17 @@ const highBins = new Float64Array(BINS);
  * of float32 numbers. The bits are those of `exactDot`.
  */
 export function exactDotFloat32(a: Uint32Array, aOffset: number, b: Uint32Array, bOffset: number, n: number): number {
+  return Number(exactSumOfProducts(a, aOffset, b, bOffset, n).round());
+}
+
+/** The same sum, not rounded. */
+export function exactSumOfProducts(
+  a: Uint32Array,
+  aOffset: number,
+  b: Uint32Array,
+  bOffset: number,
+  n: number,
+): ExactSum {
   if (aOffset < 0 || bOffset < 0 || n < 0 || aOffset + n > a.length || bOffset + n > b.length) {
     throw new RangeError(
       `${n} terms from ${aOffset} and ${bOffset} are not all inside arrays of ${a.length} and ${b.length}`,
@@ -105,7 +142,7 @@ export function exactDotFloat32(a: Uint32Array, aOffset: number, b: Uint32Array,
   for (let done = 0; done < n; done += BLOCK) {
     addBlock(sum, a, aOffset + done, b, bOffset + done, Math.min(BLOCK, n - done));
   }
-  return Number(sum.round());
+  return sum;
 }
 
 function addBlock(sum: ExactSum, a: Uint32Array, aOffset: number, b: Uint32Array, bOffset: number, n: number): void {

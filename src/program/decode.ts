@@ -1,5 +1,5 @@
 import { toHash } from "../merkle/hash.ts";
-import { isDType, type DType } from "../numerics/dtype.ts";
+import { isElementType, type DType } from "../numerics/dtype.ts";
 import { ByteReader } from "./bytes.ts";
 import { ProgramFormatError } from "./errors.ts";
 import { signature, type Op } from "./operations.ts";
@@ -47,7 +47,7 @@ function list<T>(r: ByteReader, read: () => T): T[] {
 }
 
 function asDType(code: number): DType {
-  if (!isDType(code)) throw new ProgramFormatError(`unknown element type ${code}`);
+  if (!isElementType(code)) throw new ProgramFormatError(`unknown element type ${code}`);
   return code;
 }
 

@@ -1,7 +1,7 @@
 import type { Word } from "../numerics/dtype.ts";
 import { runCode } from "./expression.ts";
-import { startReduction } from "./reduction.ts";
-import { Reduce, type Step, type View } from "./types.ts";
+import { hasTwoResults, startReduction } from "./reduction.ts";
+import type { Step, View } from "./types.ts";
 import { splitDigits, viewOffset } from "./view.ts";
 
 /** Reads element `offset` of the step's input `input`, canonicalised. */
@@ -16,8 +16,8 @@ export function evaluateElement(step: Step, index: number, read: ReadElement): W
   const outDigits = splitDigits(index, step.outDigits);
   const slots: Word[] = readAll(step.epilogueReads, outDigits, read);
   if (step.reduceType !== undefined) {
-    const reduction = startReduction(step.reduce, step.reduceType);
-    const twoResults = step.reduce === Reduce.dot || step.reduce === Reduce.last;
+    const reduction = startReduction(step.reduce, step.reduceType, outDigits.at(-1)!);
+    const twoResults = hasTwoResults(step.reduce);
     const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
     for (let r = 0; r < terms; r++) {
       const digits = [...outDigits, ...splitDigits(r, step.redDigits)];

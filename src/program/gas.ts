@@ -3,6 +3,7 @@ import { depthOf } from "../merkle/list.ts";
 import { DType, dtypeBytes, isFloat } from "../numerics/dtype.ts";
 import { encodeStepBody } from "./encode.ts";
 import { Op, signature } from "./operations.ts";
+import { isDot, isPartial } from "./reduction.ts";
 import { Reduce, type Axis, type Instruction, type Step, type View } from "./types.ts";
 
 /**
@@ -229,7 +230,8 @@ function reductionGas(step: Step, opened: readonly Opened[]): number {
   });
   blocks = Math.min(blocks, terms);
 
-  const exact = step.reduceType === DType.float32 && (step.reduce === Reduce.sum || step.reduce === Reduce.dot);
+  const adds = step.reduce === Reduce.sum || isDot(step.reduce) || isPartial(step.reduce);
+  const exact = step.reduceType === DType.float32 && adds;
   const bare = exact && step.term.code.length === 0;
   const perTerm = bare
     ? GAS.bareTerm

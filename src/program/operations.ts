@@ -58,9 +58,10 @@ export type Op = (typeof Op)[OpName];
 type Signature = { name: OpName; arity: 0 | 1 | 2 | 3; accepts: (dtype: DTypeCode) => boolean; bool?: true };
 
 const isBool = (dtype: DTypeCode): boolean => dtype === DType.bool;
-const number = (dtype: DTypeCode): boolean => !isBool(dtype);
-const any = (): boolean => true;
-const bits = (dtype: DTypeCode): boolean => !isFloat(dtype);
+// No operation takes a limb.
+const any = (dtype: DTypeCode): boolean => dtype !== DType.limb;
+const number = (dtype: DTypeCode): boolean => any(dtype) && !isBool(dtype);
+const bits = (dtype: DTypeCode): boolean => any(dtype) && !isFloat(dtype);
 
 const TABLE: readonly (readonly [OpName, Signature["arity"], Signature["accepts"], true?])[] = [
   ["digit", 0, (d) => d === DType.int64],

@@ -1,14 +1,35 @@
 import { DType, isFloat, type DType as DTypeCode, type Word } from "../numerics/dtype.ts";
-import { ExactSum } from "../numerics/exactSum.ts";
+import { ExactSum, LIMBS } from "../numerics/exactSum.ts";
 import * as float32 from "../numerics/float32.ts";
 import * as integer from "../numerics/integer.ts";
-import { Reduce } from "./types.ts";
+import { Reduce, type Step } from "./types.ts";
 
 /** Folds a step's terms; `result` gives the accumulator slots (docs/program.md, "Reduce"). */
 export type Reduction = { add(a: Word, b: Word, r: number): void; result(): Word[] };
 
-/** The reduction of a kind over operands of a type. */
-export function startReduction(reduce: Reduce, dtype: DTypeCode): Reduction {
+/** Whether a reduction gives the limbs of an exact sum instead of rounding it. */
+export const isPartial = (reduce: Reduce): boolean => reduce === Reduce.partialSum || reduce === Reduce.partialDot;
+
+/** Whether terms are products of two results. */
+export const isDot = (reduce: Reduce): boolean => reduce === Reduce.dot || reduce === Reduce.partialDot;
+
+/** Whether a reduction uses both of the term's results. */
+export const hasTwoResults = (reduce: Reduce): boolean => isDot(reduce) || reduce === Reduce.last;
+
+/** The types of a reduction's accumulators, in the order of their slots. */
+export function accumulatorTypes({ reduce, reduceType }: Pick<Step, "reduce" | "reduceType">): DTypeCode[] {
+  if (reduceType === undefined) return [];
+  if (reduce === Reduce.last) return [reduceType, DType.bool];
+  if (isPartial(reduce)) return [DType.limb];
+  if (reduce === Reduce.total) return [DType.float32];
+  return [reduce >= Reduce.argmax && reduce <= Reduce.argminLast ? DType.int64 : reduceType];
+}
+
+/**
+ * The reduction of a kind over operands of a type.
+ * @param limb The value of the element's last out digit: for a partial sum, the limb that is asked for.
+ */
+export function startReduction(reduce: Reduce, dtype: DTypeCode, limb: number): Reduction {
   switch (reduce) {
     case Reduce.none:
       return { add: () => undefined, result: () => [] };
@@ -21,17 +42,27 @@ export function startReduction(reduce: Reduce, dtype: DTypeCode): Reduction {
       return extremum(isFloat(dtype) ? float32.min : (a, b) => integer.min(a, b, dtype));
     case Reduce.last:
       return lastMatch();
+    case Reduce.partialSum:
+    case Reduce.partialDot:
+      return exactFloat(reduce, limb);
+    case Reduce.total:
+      return total();
     default:
       return position(reduce, dtype);
   }
 }
 
-function exactFloat(reduce: Reduce): Reduction {
+function exactFloat(reduce: Reduce, limb?: number): Reduction {
   const sum = new ExactSum();
   return {
-    add: (a, b) => (reduce === Reduce.dot ? sum.addProduct(a, b) : sum.add(a)),
-    result: () => [sum.round()],
+    add: (a, b) => (isDot(reduce) ? sum.addProduct(a, b) : sum.add(a)),
+    result: () => [limb === undefined ? sum.round() : sum.limbs()[limb]!],
   };
+}
+
+function total(): Reduction {
+  const sum = new ExactSum();
+  return { add: (word, _, r) => sum.addLimb(r % LIMBS, word), result: () => [sum.wrapped().round()] };
 }
 
 function modular(reduce: Reduce, dtype: DTypeCode): Reduction {

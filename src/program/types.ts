@@ -38,6 +38,9 @@ export const Reduce = {
   argmaxLast: 7,
   argminLast: 8,
   last: 9,
+  partialSum: 10,
+  partialDot: 11,
+  total: 12,
 } as const;
 export type ReduceName = keyof typeof Reduce;
 export type Reduce = (typeof Reduce)[ReduceName];

@@ -1,6 +1,15 @@
-import { canonicalWord, dtypeBytes, DType, isInteger, isSigned, type DType as DTypeCode } from "../numerics/dtype.ts";
+import {
+  canonicalWord,
+  dtypeBytes,
+  DType,
+  isDType,
+  isInteger,
+  isSigned,
+  type DType as DTypeCode,
+} from "../numerics/dtype.ts";
 import { ProgramFormatError } from "./errors.ts";
 import { Op, signature } from "./operations.ts";
+import { accumulatorTypes, hasTwoResults, isPartial } from "./reduction.ts";
 import { Reduce, type Axis, type Instruction, type Program, type Step, type View } from "./types.ts";
 
 /** Limits of the encoding; the verifier decodes under the same ones. */
@@ -41,6 +50,7 @@ export function validateStep(step: Step): void {
   const digits = outDigits.length + redDigits.length;
   checkReads(step, step.termReads, digits);
   checkReads(step, step.epilogueReads, outDigits.length);
+  checkReduction(step);
   checkTerm(step, digits);
   const accumulators = accumulatorTypes(step);
   const slots = [...readTypes(step, step.epilogueReads), ...accumulators, ...step.constants.map((c) => c.dtype)];
@@ -93,13 +103,6 @@ const product = (radices: readonly number[]): number => radices.reduce((p, r) =>
 const readTypes = (step: Step, reads: readonly View[]): DTypeCode[] =>
   reads.map((view) => step.inputs[view.input]!.dtype);
 
-function accumulatorTypes(step: Step): DTypeCode[] {
-  if (step.reduceType === undefined) return [];
-  if (step.reduce === Reduce.last) return [step.reduceType, DType.bool];
-  const index = step.reduce >= Reduce.argmax && step.reduce <= Reduce.argminLast;
-  return [index ? DType.int64 : step.reduceType];
-}
-
 function checkWord(value: bigint, dtype: DTypeCode, what: string): void {
   const bits = BigInt(dtypeBytes(dtype) * 8);
   const low = isSigned(dtype) ? -(1n << (bits - 1n)) : 0n;
@@ -138,6 +141,17 @@ function checkAxis(step: Step, reads: readonly View[], n: number, axis: Axis, di
   );
 }
 
+/** The types that a reduction takes, and the digit that numbers limbs. */
+function checkReduction({ reduce, reduceType, outDigits, redDigits }: Step): void {
+  check(reduceType !== DType.bool || reduce === Reduce.last, "a reduction over bool: cast first");
+  check((reduceType === DType.limb) === (reduce === Reduce.total), "limbs are totalled, and nothing else is");
+  if (isPartial(reduce)) {
+    check(reduceType === DType.float32, "only sums of float32 have limbs");
+    check(outDigits.at(-1) === 4, "the last out digit of a partial sum numbers its limbs: radix 4");
+  }
+  if (reduce === Reduce.total) check(redDigits.at(-1) === 4, "the last digit of a total numbers limbs: radix 4");
+}
+
 function checkTerm(step: Step, digits: number): void {
   const { code, outA, outB } = step.term;
   if (step.reduceType === undefined) {
@@ -147,9 +161,8 @@ function checkTerm(step: Step, digits: number): void {
   const slots = [...readTypes(step, step.termReads), ...step.constants.map((c) => c.dtype)];
   checkCode(slots, code, digits);
   const { reduce, reduceType } = step;
-  check(reduceType !== DType.bool || reduce === Reduce.last, "a reduction over bool: cast first");
   checkSlot(slots, outA, reduce === Reduce.last ? DType.bool : reduceType, "the term's first result");
-  if (reduce === Reduce.dot || reduce === Reduce.last) checkSlot(slots, outB, reduceType, "the term's second result");
+  if (hasTwoResults(reduce)) checkSlot(slots, outB, reduceType, "the term's second result");
   else check(outB === 0, "an unused second result is 0");
 }
 
@@ -176,12 +189,10 @@ function checkCode(slots: DTypeCode[], code: readonly Instruction[], digits: num
       });
     }
     if (op === Op.cast) {
-      check(isKnown(b), `cast to type ${b}`);
-      slots.push(b as DTypeCode);
+      check(isDType(b), `cast to type ${b}`);
+      slots.push(b);
     } else {
       slots.push(sig.bool ? DType.bool : dtype);
     }
   }
 }
-
-const isKnown = (code: number): boolean => (Object.values(DType) as number[]).includes(code);

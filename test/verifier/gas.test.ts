@@ -2,10 +2,13 @@ import { expect } from "chai";
 import { network } from "hardhat";
 import { encodeFunctionData } from "viem";
 import { DType } from "../../src/numerics/dtype.ts";
+import { splitReductions } from "../../src/compiler/splitReductions.ts";
+import { executeStepReference } from "../../src/executor/referenceStep.ts";
 import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { Op, type Op as OpCode } from "../../src/program/operations.ts";
 import { Reduce, type Step } from "../../src/program/types.ts";
 import { Prng } from "../../test-support/float32Words.ts";
+import { longReduction } from "../../test-support/longReduction.ts";
 import { randomStep, randomTensor } from "../../test-support/randomStep.ts";
 import { proveElement } from "../../test-support/stepProof.ts";
 
@@ -50,6 +53,38 @@ describe("estimateStepProofGas", () => {
     expect(misses).to.deep.equal([]);
     if (process.env.REFUTE_SHOW) console.log("tightest ratio", tightest);
   });
+
+  it("splitReductions_bothStepsAgreeAndTheEstimateIsNotBelowTheMeasuredGas", async () => {
+    const prng = new Prng(31);
+    for (let n = 0; n < 12; n++) {
+      const { step, tensors } = longReduction(prng);
+      const [first, second] = splitReductions([step], estimateStepProofGas(step) - 1).steps as [Step, Step];
+      const all = [...tensors, executeStepReference(first, tensors)];
+      for (const part of [first, second]) {
+        const sources = part.inputs.map((ref) => all[ref.kind === "input" ? ref.index : tensors.length]!);
+        for (let k = 0; k < 3; k++) {
+          const measured = await measure(part, prng.below(part.count), sources);
+          expect(estimateStepProofGas(part) - gameGas(part), `${n}, reduce ${part.reduce}`).to.be.at.least(measured);
+        }
+      }
+    }
+  });
+
+  /** A total of the words of `blocks` exact sums, for each of 8 elements. */
+  function total(blocks: number): Step {
+    const base = row(blocks, []);
+    const coeffs = [4 * blocks, 4, 1].map((coeff, digit) => ({ digit, coeff }));
+    return {
+      ...base,
+      count: 8,
+      outDigits: [8],
+      redDigits: [blocks, 4],
+      reduce: Reduce.total,
+      reduceType: DType.limb,
+      inputs: [{ kind: "input", index: 0, dtype: DType.limb, count: 32 * blocks }],
+      termReads: [{ input: 0, fill: 0n, axes: [contiguous(32 * blocks, coeffs)] }],
+    };
+  }
 
   const float = (count: number) => ({ kind: "input" as const, index: 0, dtype: DType.float32, count });
   const contiguous = (count: number, coeffs: { digit: number; coeff: number }[]) => ({
@@ -224,6 +259,7 @@ describe("estimateStepProofGas", () => {
       epilogue: { code: [], out: 0 },
     };
   }
+  for (const blocks of [1, 7, 64, 500]) cases.push([`total of ${blocks} blocks`, total(blocks), 3]);
   cases.push(["quantised dot of 1000", quantised(1000), 3]);
 
   for (const [name, step, element] of cases) {

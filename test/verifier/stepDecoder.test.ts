@@ -21,6 +21,7 @@ const REFUSALS = [
   "ZeroRadix",
   "UnknownReduction",
   "TermWithoutReduction",
+  "NoLimbDigit",
   "NotCanonical",
   "UnknownInput",
   "AxisLimits",

@@ -1,10 +1,12 @@
 import { DType, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { LIMBS } from "../../numerics/exactSum.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { allocate, float32Bits, type TensorArray } from "../arrays.ts";
 import { compileLoop } from "../loops/compile.ts";
 import { neededSlots } from "../loops/slots.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import { floatProduct, floatSum } from "../product/floatProduct.ts";
+import { LIMB_LANES, partialProduct } from "../product/partialProduct.ts";
 import { integerProduct, integerSum } from "../product/integerProduct.ts";
 import { Operand } from "../product/operand.ts";
 import { ranges, type ReductionPlan, type StepContext } from "./plan.ts";
@@ -16,8 +18,11 @@ type Gather = (sources: readonly TensorArray[], start: number, end: number) => T
 /** A factor whose elements are all constants is gathered once. */
 type Factor = { gather: Gather; isConstant: boolean; firstRadix: number };
 
-/** Sums and dot products: gathered into matrices and multiplied. */
-export function productPlan(step: Step): ReductionPlan {
+/**
+ * Sums and dot products: gathered into matrices and multiplied.
+ * @param partial Whether the four words of each exact sum are wanted, one after the other, instead of the sum rounded.
+ */
+export function productPlan(step: Step, partial = false): ReductionPlan {
   const dtype = step.reduceType!;
   const layout = productLayout(step);
   const { groups, rows, columns, inner } = layout;
@@ -30,10 +35,11 @@ export function productPlan(step: Step): ReductionPlan {
   const total = groupCount * rowCount * innerCount;
   const kept = new Map<Factor, TensorArray | Operand>();
 
-  return { strides: layout.strides, types: [dtype], run };
+  return { strides: layout.strides, types: [partial ? DType.limb : dtype], run };
 
   async function run(sources: readonly TensorArray[], context: StepContext): Promise<TensorArray[]> {
-    const out = allocate(dtype, step.count);
+    const out = partial ? allocate(DType.limb, step.count * LIMBS) : allocate(dtype, step.count);
+    const unit = partial ? LIMBS * LIMB_LANES : 1;
     let at = 0;
     const wholeRight = right && groups.length === 0 ? elements(right, sources, undefined, 0, 0) : undefined;
     for (const [start, end] of ranges(cut?.radix ?? 1, total / (cut?.radix ?? 1), context.chunkElements)) {
@@ -46,8 +52,10 @@ export function productPlan(step: Step): ReductionPlan {
         columns: columnCount,
         inner: innerCount,
       };
-      const part = out.subarray(at, (at += shape.groups * shape.rows * shape.columns));
-      if (a instanceof Operand) {
+      const part = out.subarray(at, (at += shape.groups * shape.rows * shape.columns * unit));
+      if (partial) {
+        partialProduct(a as Operand, b as Operand | undefined, shape, part as BigUint64Array);
+      } else if (a instanceof Operand) {
         const bits = float32Bits(part as Float32Array);
         if (b === undefined) floatSum(a, bits, context.stats);
         else await floatProduct(a, b as Operand, shape, bits, context);

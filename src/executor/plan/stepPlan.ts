@@ -1,3 +1,5 @@
+import { DType } from "../../numerics/dtype.ts";
+import { isPartial } from "../../program/reduction.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { allocate, bytesOf, canonicaliseFloats, float32Bits, readableArray, type TensorArray } from "../arrays.ts";
 import { canCompile, compileLoop } from "../loops/compile.ts";
@@ -5,9 +7,11 @@ import type { LoopSpec } from "../loops/spec.ts";
 import { executeStepReference } from "../referenceStep.ts";
 import { epilogueStep } from "../splitStep.ts";
 import { foldPlan } from "./foldPlan.ts";
+import { partialPlan } from "./partialPlan.ts";
 import type { StepPlan } from "./plan.ts";
 import { productPlan } from "./productPlan.ts";
 import { termExpression } from "./productLayout.ts";
+import { isPlainTotal, totalPlan } from "./totalPlan.ts";
 
 /** How a step is executed: compiled loops around products and reductions; unusual steps by the definition. */
 export function planStep(step: Step): StepPlan {
@@ -16,9 +20,20 @@ export function planStep(step: Step): StepPlan {
   const sourceTypes = step.inputs.map(({ dtype }) => dtype);
   const terms: LoopSpec = { ...termExpression(step), digits, sourceTypes, outs: [] };
   if (!canCompile(terms) || !canCompile({ ...terms, reads: step.epilogueReads })) return byDefinition(step);
+  if (isPartial(step.reduce)) return partialPlan(step) ?? byDefinition(step);
+  const copiesLimbs = [...step.epilogueReads].some(({ input }) => sourceTypes[input] === DType.limb);
+  const readsLimbs = step.termReads.some(({ input }) => sourceTypes[input] === DType.limb);
+  if (copiesLimbs || step.dtype === DType.limb || (readsLimbs && !isPlainTotal(step))) return byDefinition(step);
 
   const isProduct = step.reduce === Reduce.sum || step.reduce === Reduce.dot;
-  const reduction = step.reduce === Reduce.none ? undefined : isProduct ? productPlan(step) : foldPlan(step);
+  const reduction =
+    step.reduce === Reduce.none
+      ? undefined
+      : isProduct
+        ? productPlan(step)
+        : isPlainTotal(step)
+          ? totalPlan(step)
+          : foldPlan(step);
   const epilogue = epilogueStep(step, reduction?.strides);
   const loop = compileLoop({
     digits: digits.slice(0, step.outDigits.length),

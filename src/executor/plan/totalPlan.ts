@@ -1,0 +1,66 @@
+import { DType } from "../../numerics/dtype.ts";
+import { ExactSum, LIMBS } from "../../numerics/exactSum.ts";
+import { Reduce, type Step } from "../../program/types.ts";
+import { splitDigits } from "../../program/view.ts";
+import { axisRange } from "../loops/read.ts";
+import { digitStrides } from "../splitStep.ts";
+import type { ReductionPlan } from "./plan.ts";
+
+/** A limb in 32-bit lanes: sums of fewer than 2^21 of those are exact in float64. */
+const LANES = 8;
+const LANE_BITS = 32n;
+const MOST_TERMS = 2 ** 21;
+
+/** Whether a step totals limbs that it reads as they are, always inside of the tensor. */
+export function isPlainTotal(step: Step): boolean {
+  const { code, outA } = step.term;
+  const radices = [...step.outDigits, ...step.redDigits];
+  if (step.reduce !== Reduce.total || code.length > 0 || outA >= step.termReads.length) return false;
+  if (step.redDigits.reduce((product, radix) => product * radix, 1) >= MOST_TERMS) return false;
+  return step.termReads[outA]!.axes.every((axis) => {
+    const [low, high] = axisRange(axis, (digit) => radices[digit]!);
+    return axis.indirect === undefined && axis.div === 1 && low >= 0 && high < axis.extent;
+  });
+}
+
+/** Totals of limbs, lane by lane; for steps that {@link isPlainTotal} accepts. */
+export function totalPlan(step: Step): ReductionPlan {
+  const { input, axes } = step.termReads[step.term.outA]!;
+  const start = axes.reduce((at, { base, stride }) => at + base * stride, 0);
+  const moves = [...step.outDigits, ...step.redDigits].map((_, digit) =>
+    axes.reduce((by, axis) => by + axis.stride * (axis.coeffs.find((c) => c.digit === digit)?.coeff ?? 0), 0),
+  );
+  const offset = (digits: readonly number[], first: number): number =>
+    digits.reduce((at, value, k) => at + value * moves[first + k]!, 0);
+  const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
+  const termOffsets = Array.from({ length: terms }, (_, r) =>
+    offset(splitDigits(r, step.redDigits), step.outDigits.length),
+  );
+  return {
+    strides: digitStrides(step.outDigits),
+    types: [DType.float32],
+    run(sources) {
+      const words = sources[input] as BigUint64Array;
+      const lanes = new Uint32Array(words.buffer, words.byteOffset, words.length * 2);
+      const bits = new Uint32Array(step.count);
+      for (let i = 0; i < step.count; i++) {
+        const at = start + offset(splitDigits(i, step.outDigits), 0);
+        bits[i] = total(lanes, at, termOffsets);
+      }
+      return Promise.resolve([new Float32Array(bits.buffer)]);
+    },
+  };
+}
+
+function total(lanes: Uint32Array, start: number, termOffsets: readonly number[]): number {
+  const sums = new Float64Array(LANES * (LIMBS - 1));
+  const sum = new ExactSum();
+  termOffsets.forEach((offset, r) => {
+    const from = (start + offset) * LANES;
+    const word = r % LIMBS;
+    if (word === LIMBS - 1) sum.addLimb(word, BigInt(lanes[from]!));
+    else for (let lane = 0; lane < LANES; lane++) sums[word * LANES + lane]! += lanes[from + lane]!;
+  });
+  sums.forEach((value, lane) => (sum.value += BigInt(value) << (LANE_BITS * BigInt(lane))));
+  return Number(sum.wrapped().round());
+}

