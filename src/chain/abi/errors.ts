@@ -55,6 +55,7 @@ export const errorsAbi = parseAbi([
   "error ManufacturerNotTrusted(bytes32 manufacturer)",
   "error NoDigits()",
   "error NoElementaryFunctions(address elementary)",
+  "error NoLimbDigit(uint256 radix)",
   "error NoSuchInput(uint256 input)",
   "error NoSuchPart(uint256 input, uint256 part)",
   "error NonceTooOld(uint256 issuedAt, uint256 lifetime)",
