@@ -5,7 +5,9 @@ import type { TensorData } from "../../onnx/model.ts";
 
 /** A tensor as onnxruntime takes it. */
 export const toOrt = ({ dtype, shape, bytes }: TensorData): ort.Tensor =>
-  new ort.Tensor(dtypeName(dtype) as ort.Tensor.Type, readableArray(Uint8Array.from(bytes), dtype) as never, [...shape]);
+  new ort.Tensor(dtypeName(dtype) as ort.Tensor.Type, readableArray(Uint8Array.from(bytes), dtype) as never, [
+    ...shape,
+  ]);
 
 const BY_NAME = new Map<string, DType>(Object.entries(DType));
 
