@@ -7,12 +7,23 @@ import { modelOf } from "../../test-support/agreement.ts";
 import { Prng } from "../../test-support/float32Words.ts";
 import { SEQUENCE_CASES } from "../../test-support/operators/sequenceCases.ts";
 import { LOSS_CASES } from "../../test-support/operators/lossCases.ts";
+import { ATTENTION_CASES } from "../../test-support/operators/attentionCases.ts";
+import { MICROSOFT_CASES } from "../../test-support/operators/microsoftCases.ts";
 import { MORE_CASES } from "../../test-support/operators/moreCases.ts";
+import { QUANTISED_CASES } from "../../test-support/operators/quantisedCases.ts";
 import { SPATIAL_CASES } from "../../test-support/operators/spatialCases.ts";
 import { RandomTensors } from "../../test-support/randomTensors.ts";
 
-/** Operators whose steps use what others do not: divided and indirect axes, the reduction `last`, long unrolled chains. */
-const FAMILIES = [LOSS_CASES, MORE_CASES, SPATIAL_CASES, SEQUENCE_CASES];
+/** Operators whose steps use what others do not: divided and indirect axes, the reduction `last`, long unrolled chains, integers. */
+const FAMILIES = [
+  LOSS_CASES,
+  MORE_CASES,
+  SPATIAL_CASES,
+  SEQUENCE_CASES,
+  QUANTISED_CASES,
+  ATTENTION_CASES,
+  MICROSOFT_CASES,
+];
 
 describe("operators in the fast executor", () => {
   for (const [operator, makers] of FAMILIES.flatMap((family) => Object.entries(family)))
