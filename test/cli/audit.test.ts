@@ -42,7 +42,8 @@ describe("refute audit", function () {
       const inputs = [mlpInput(1)];
       const last = model.program.steps.length - 1;
       const tensors = executeReference(model, inputs);
-      tensors[last]![4 * 3] ^= 1;
+      const wrong = tensors[last]!;
+      wrong[4 * 3] = wrong[4 * 3]! ^ 1;
       const execution = { ...knownProgram(model), inputs, trace: new Trace(model.program, tensors) };
       const auditor = new Auditor(verifier, execution, seededRandom(1));
       const verdicts = [];
