@@ -3,7 +3,8 @@ import { Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP } from "../../src/chain/types
 import type { Claim, GameState, Pick, StepProof } from "../../src/chain/types.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import type { MerkleList } from "../../src/merkle/list.ts";
-import { chunkOf, tensorTree } from "../../src/merkle/tensor.ts";
+import { CHUNK_BYTES, chunkOf, tensorTree } from "../../src/merkle/tensor.ts";
+import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import { constantBytes } from "../../src/program/constants.ts";
 import { encodeStepBody } from "../../src/program/encode.ts";
 import { sha256 } from "../../src/merkle/hash.ts";
@@ -110,7 +111,7 @@ export class GameDriver {
   proof(element: number): StepProof {
     const { step: s, depth, first } = this.state;
     const step = this.toy.program.steps[s]!;
-    const chunk = Math.floor(element / 128);
+    const chunk = this.chunkOfElement(s, element);
     const tree = this.trace.tree(s);
     const openable: OpenableTensor[] = step.inputs.map((ref) => {
       if (ref.kind === "constant") return tensor(constantBytes(this.toy.model.constants, ref));
@@ -152,6 +153,10 @@ export class GameDriver {
     return this;
   }
 
+  private chunkOfElement(step: number, element: number): number {
+    return Math.floor((element * dtypeBytes(this.toy.program.steps[step]!.dtype)) / CHUNK_BYTES);
+  }
+
   /** Plays both sides, the challenger knowing only what is revealed, down to the chunk that holds the element. */
   async descend(checkpoint: number, step: number, element: number): Promise<this> {
     const leaf = (): number =>
@@ -159,7 +164,7 @@ export class GameDriver {
         ? checkpoint
         : this.state.level === Level.interior
           ? step - this.state.first
-          : Math.floor(element / 128);
+          : this.chunkOfElement(step, element);
     if (this.gameId === "0x") await this.open(0, 0);
     for (;;) {
       const { depth, level } = this.state;

@@ -1,3 +1,4 @@
+import { splitReductions } from "../../src/compiler/splitReductions.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { executeReference } from "../../src/executor/reference.ts";
@@ -6,9 +7,11 @@ import { stepSources } from "../../src/executor/sources.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Op } from "../../src/program/operations.ts";
+import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { commitProgram, type ProgramCommitment } from "../../src/program/root.ts";
 import { Reduce, type Checkpoint, type Program, type Step, type TensorRef } from "../../src/program/types.ts";
 import { Trace } from "../../src/trace/trace.ts";
+import { rowSumStep, stepModel } from "../stepModel.ts";
 
 /** A program of int32 additions with its commitments and one input. */
 export type Toy = {
@@ -53,6 +56,23 @@ export function toyProgram(count: number, rangeLengths: readonly number[], outpu
   };
   const input = words(count, (i) => i * i + 3);
   return { model, program, commitment, input, inputsList: MerkleList.fromHashes([tensorRoot(input)]) };
+}
+
+/** A long sum of each of 4 rows, split: the first step holds words of exact sums, 32 bytes each. */
+export function limbProgram(): Toy {
+  const [rows, inner] = [4, 1600];
+  const whole = rowSumStep(rows, inner);
+  const model = stepModel(splitReductions([whole], estimateStepProofGas(whole) - 1).steps);
+  model.program.maxStepGas = 2_000_000;
+  const commitment = commitProgram(model.program);
+  const input = new Uint8Array(Float32Array.from({ length: rows * inner }, (_, i) => Math.sin(i)).buffer);
+  return {
+    model: { ...model, programRoot: commitment.programRoot },
+    program: model.program,
+    commitment,
+    input,
+    inputsList: MerkleList.fromHashes([tensorRoot(input)]),
+  };
 }
 
 /** An honest execution. */

@@ -6,7 +6,7 @@ import { sha256, toHex } from "../../src/merkle/hash.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
 import type { Trace } from "../../src/trace/trace.ts";
 import { GameDriver, hopOf } from "../../test-support/protocol/gameDriver.ts";
-import { honestTrace, lyingTrace, toyProgram, type Toy } from "../../test-support/protocol/toyProgram.ts";
+import { honestTrace, limbProgram, lyingTrace, toyProgram, type Toy } from "../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../test-support/protocol/useWorld.ts";
 import { claimId, createWorld, submitted } from "../../test-support/protocol/world.ts";
 
@@ -42,6 +42,26 @@ describe("DisputeGame: a whole game", () => {
       expect(await world().game.read.stateHash([game.gameId])).to.equal(`0x${"1".padStart(64, "0")}`);
     });
   }
+
+  // Elements of 32 bytes: a lie in the first limb of the second block, in flags, in the last element.
+  for (const limb of [4, 7, -1]) {
+    it(`liar_inWord_${limb}_ofAnExactSum_isRefuted`, async () => {
+      const split = limbProgram();
+      const element = limb < 0 ? split.program.steps[0]!.count - 1 : limb;
+      const game = await against(lyingTrace(split, 0, 8 * element), split);
+      await (await game.descend(0, 0, element)).prove(element);
+      expect(await statusOf(game)).to.equal(ClaimStatus.refuted);
+    });
+  }
+
+  it("honestWord_ofAnExactSum_cannotBeRefuted", async () => {
+    const split = limbProgram();
+    const game = await against(honestTrace(split), split);
+    await game.descend(0, 0, 5);
+    const w = world();
+    const proof = [game.gameId, game.state, game.claim.job, game.proof(5)] as const;
+    await revert(w.game.write.prove(proof, { account: w.watcher.account }), "ProofFails");
+  });
 
   for (const arityBits of [1, 2, 3, 5, 6]) {
     it(`liar_arity2^${arityBits}_isRefuted`, async () => {
