@@ -125,6 +125,9 @@ describe("executeReference", () => {
   });
 
   it("constants_thatAreMissing_areRefused", () => {
-    expect(() => executeReference({ ...model, constants: new Map() }, [input])).to.throw(ProgramFormatError, "compile the model again");
+    expect(() => executeReference({ ...model, constants: new Map() }, [input])).to.throw(
+      ProgramFormatError,
+      "compile the model again",
+    );
   });
 });
