@@ -125,10 +125,13 @@ contract DisputeGame is IDisputeGame {
         (GameState memory s, bytes32 claimId, ClaimGames storage g) = _begin(gameId, state, Side.Challenger);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
         require(s.depth != 0, NothingToPick(s.level));
-        require(pick_.siblings.length != 0, WrongPathLength(0, s.depth));
+        uint256 hop = hopOf(s.depth);
+        // INVARIANT: what was revealed is not asked for again: the worker's moves, and so their gas and time, are as many as were prepaid.
+        require(pick_.siblings.length >= hop, PickShortOfReveal(pick_.siblings.length, hop));
         Level before = s.level;
         s.descend(pick_);
-        uint256 gas = GasSchedule.PICK + (s.level == before ? 0 : GasSchedule.PICK_SEAM);
+        bool crossed = s.level != before || (s.level == Level.Trace && s.depth == 0);
+        uint256 gas = GasSchedule.PICK + (crossed ? GasSchedule.PICK_SEAM : 0);
         uint256 price = _spend(s, gas);
         g.dues += price.toUint112();
         _store(gameId, claimId, s, Move.Pick, msg.data[:0]);

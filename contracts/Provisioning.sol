@@ -72,6 +72,8 @@ contract Provisioning is IProvisioning {
 
     /// @inheritdoc IProvisioning
     function submitReport(Report calldata report, bytes calldata quote) external {
+        // SAFETY: only the worker chooses its device; else any endorsed device could use up its nonce and displace its own.
+        require(msg.sender == report.worker, NotTheWorker(msg.sender, report.worker));
         _useNonce(report);
         require(report.expiry > block.timestamp, ReportExpired(report.expiry));
         uint256 latest = block.timestamp + reportLifetime;

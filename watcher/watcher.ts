@@ -5,6 +5,7 @@ import { Executions, type Execute } from "../src/chain/game/executions.ts";
 import { report, runLoop } from "../src/chain/loop.ts";
 import { followMarket, type Session, type Snapshot } from "../src/chain/session.ts";
 import { audit, type Verdict } from "./auditor.ts";
+import { Tasks } from "../src/chain/tasks.ts";
 import type { WatcherEvent } from "./events.ts";
 import { play } from "./player.ts";
 import { Responder } from "./responder.ts";
@@ -33,10 +34,19 @@ export async function runWatcher(options: WatcherOptions): Promise<void> {
   const { session, mode, log } = options;
   const watcher = new Watcher(options);
   const monitor = followMarket(session);
+  const tasks = new Tasks();
   log.info({ watcher: session.sender.address, mode, programs: options.programs.length }, "watcher starts");
-  await runLoop(options, async () => watcher.round(await monitor()));
+  await runLoop(options, async () => {
+    const busy = tasks.running;
+    watcher.round(await monitor(), (key, action) => {
+      if (!busy.has(key)) tasks.start(key, action);
+    });
+  });
+  await tasks.settled();
   log.info("watcher stops");
 }
+
+type Start = (key: string, action: () => Promise<void>) => void;
 
 class Watcher {
   readonly #options: WatcherOptions;
@@ -46,6 +56,8 @@ class Watcher {
   readonly #told = new Set<Hex>();
   /** Claims found right: the same content is not executed again. */
   readonly #agreed = new Set<Hex>();
+  /** The audits that were started, one after the other. */
+  #audits = Promise.resolve();
 
   readonly #failures = new Set<string>();
 
@@ -55,22 +67,24 @@ class Watcher {
     this.#responder = new Responder(options.session);
   }
 
-  async round({ history, now }: Snapshot): Promise<void> {
-    const { session, mode, signal } = this.#options;
-    const tasks = schedule(history, session.sender.address, now).filter(
-      ({ kind }) => mode === "defend" || kind === "audit",
-    );
-    // Games wait for no one: their clocks run side by side.
-    const isGame = ({ kind }: Task): boolean => kind !== "audit";
-    await Promise.all(tasks.filter(isGame).map((task) => this.#attempt(task, now)));
-    for (const task of tasks.filter((task) => !isGame(task))) {
-      if (signal.aborted) return;
-      await this.#attempt(task, now);
+  /** @param start Starts an action, each beside the others: neither a failure nor a long audit may keep a game waiting. */
+  round({ history, now }: Snapshot, start: Start): void {
+    const { session, mode } = this.#options;
+    for (const task of schedule(history, session.sender.address, now)) {
+      if (task.kind !== "audit") {
+        if (mode === "defend") start(task.game.id, () => this.#attempt(task, now));
+      } else if (!this.#agreed.has(task.claim.id)) {
+        start(task.claim.id, () => {
+          // One audit at a time: each may hold a whole execution.
+          this.#audits = this.#audits.then(() => this.#attempt(task, now));
+          return this.#audits;
+        });
+      }
     }
   }
 
-  /** One failing task must not keep the others waiting. */
   async #attempt(task: Task, now: bigint): Promise<void> {
+    if (this.#options.signal.aborted) return;
     try {
       await this.#do(task, now);
     } catch (error) {
@@ -84,7 +98,6 @@ class Watcher {
       const receipt = await this.#responder.settle(task.game);
       return this.#tell({ kind: "settled", gameId: task.game.id, claimId: claim.id, receipt });
     }
-    if (task.kind === "audit" && this.#agreed.has(claim.id)) return;
     const verdict = await audit(this.#executions, job, claim);
     if (verdict.kind === "agrees") this.#agreed.add(claim.id);
     if (task.kind === "audit") this.#tellVerdict(task, verdict);

@@ -34,6 +34,7 @@ interface IDisputeGame {
     error NothingToExpand(Level level, uint8 depth);
     error NothingToPick(Level level);
     error WrongPathLength(uint256 given, uint256 most);
+    error PickShortOfReveal(uint256 levels, uint256 revealed);
     error PickNotBelowNode(uint64 index, uint64 nodeIndex);
     error PickPastWidth(uint64 index, uint64 width);
     error WrongProgram(bytes32 expected, bytes32 given);

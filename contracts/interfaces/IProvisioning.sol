@@ -33,6 +33,7 @@ interface IProvisioning {
     error ManufacturerNotTrusted(bytes32 manufacturer);
     error DeviceIsRevoked(bytes32 device);
     error DeviceBacksAnother(bytes32 device, address worker);
+    error NotTheWorker(address caller, address worker);
     error WrongNonce(bytes32 expected, bytes32 given);
     error NonceTooOld(uint256 issuedAt, uint256 lifetime);
     error CounterNotHigher(uint64 last, uint64 given);
@@ -57,7 +58,7 @@ interface IProvisioning {
     /// @notice Gives the caller a fresh nonce for its next report of a kind; an earlier one is void.
     function requestNonce(ReportKind kind) external returns (bytes32 nonce);
 
-    /// @notice Records a report. Anyone may bring it; the device's quote vouches for it.
+    /// @notice Records a report about the caller; the device's quote vouches for it.
     /// @param report The report.
     /// @param quote The device's quote over `reportDigest(report)`, in the quote verifier's format.
     function submitReport(Report calldata report, bytes calldata quote) external;

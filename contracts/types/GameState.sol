@@ -69,7 +69,7 @@ struct GameState {
     uint128 spent;
 }
 
-/// @notice The challenger's choice: an opening from the current node to any descendant in the same list.
+/// @notice The challenger's choice: an opening from the current node to one of the revealed nodes, or to any descendant of one.
 /// @param index Position of the picked node among the nodes of its height.
 /// @param node Hash of the picked node.
 /// @param siblings From the picked node up to the current one; as many as levels descended. None only when opening at the trace root.

@@ -1,4 +1,5 @@
-import type { Abi, AbiEvent, Address, Hex, Log, PublicClient } from "viem";
+import { BaseError, HttpRequestError, RpcRequestError, type Abi, type AbiEvent, type Address, type Hex } from "viem";
+import type { Log, PublicClient } from "viem";
 import { translateError } from "./translateError.ts";
 
 /** The part of a client that the store needs. */
@@ -7,12 +8,17 @@ export type LogSource = Pick<PublicClient, "getBlock" | "getLogs">;
 /** An event of `A`, with its decoded arguments. */
 export type ChainEvent<A extends Abi> = Log<bigint, number, false, undefined, true, A>;
 
+/** Whether a node answered, if only with an error. */
+const isAnswer = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((e) => e instanceof RpcRequestError || (e instanceof HttpRequestError && e.status !== undefined)) !== null;
+
 type Seen = { number: bigint; hash: Hex };
 
 /** The head up to which events are known. `rewoundTo` is the last block that was kept when the chain had been reorganised. */
 export type SyncResult = { head: Seen & { timestamp: bigint }; rewoundTo?: bigint };
 
-/** Blocks asked for at once, which public nodes allow. */
+/** Most blocks asked for at once; fewer while a node refuses. */
 const SPAN = 2_000n;
 /** Synced heads that are remembered, to find the fork point after a reorganisation. */
 const REMEMBERED = 512;
@@ -27,6 +33,9 @@ export class LogStore<const A extends Abi> {
   readonly #events: readonly AbiEvent[];
   readonly #from: bigint;
   #seen: Seen[] = [];
+  #span = SPAN;
+  /** A rewind that no sync has told yet: the one that found it may have failed afterwards. */
+  #rewoundTo: bigint | undefined;
   #logs: ChainEvent<A>[] = [];
 
   /** @param fromBlock The block of the deployment. */
@@ -55,14 +64,15 @@ export class LogStore<const A extends Abi> {
   }
 
   async #sync(): Promise<SyncResult> {
-    const rewoundTo = await this.#rewind();
+    await this.#rewind();
     for (;;) {
       const head = await this.#source.getBlock({ blockTag: "latest" });
       const next = (this.#seen.at(-1)?.number ?? this.#from - 1n) + 1n;
-      const to = next + SPAN - 1n < head.number ? next + SPAN - 1n : head.number;
+      const to = next + this.#span - 1n < head.number ? next + this.#span - 1n : head.number;
       if (next <= to) {
         const end = to === head.number ? head : await this.#source.getBlock({ blockNumber: to });
         const logs = await this.#read(next, to);
+        if (logs === undefined) continue;
         // Logs that were read while the chain changed under us would mix two histories: read again.
         const check = await this.#source.getBlock({ blockNumber: to }).catch(() => undefined);
         if (check?.hash !== end.hash) continue;
@@ -71,25 +81,35 @@ export class LogStore<const A extends Abi> {
       }
       if (to >= head.number) {
         const { number, hash, timestamp } = head;
+        const rewoundTo = this.#rewoundTo;
+        this.#rewoundTo = undefined;
         return { head: { number, hash, timestamp }, ...(rewoundTo === undefined ? {} : { rewoundTo }) };
       }
     }
   }
 
-  async #read(fromBlock: bigint, toBlock: bigint): Promise<ChainEvent<A>[]> {
-    const logs = await this.#source.getLogs({
-      address: [...this.#addresses],
-      events: this.#events,
-      fromBlock,
-      toBlock,
-      strict: true,
-    });
-    return logs as unknown as ChainEvent<A>[];
+  /** The logs of a span of blocks; undefined if the node wants to be asked for less. */
+  async #read(fromBlock: bigint, toBlock: bigint): Promise<ChainEvent<A>[] | undefined> {
+    try {
+      const logs = await this.#source.getLogs({
+        address: [...this.#addresses],
+        events: this.#events,
+        fromBlock,
+        toBlock,
+        strict: true,
+      });
+      this.#span = this.#span * 2n < SPAN ? this.#span * 2n : SPAN;
+      return logs as unknown as ChainEvent<A>[];
+    } catch (error) {
+      // Nodes limit blocks, logs or bytes, each in its own words: whatever a node answers, a shorter span is tried first.
+      if (!isAnswer(error) || fromBlock === toBlock) throw error;
+      this.#span = (toBlock - fromBlock + 1n) / 2n;
+      return undefined;
+    }
   }
 
   /** Forgets the heads that are no longer canonical, and the logs past the last one that is. */
-  async #rewind(): Promise<bigint | undefined> {
-    const before = this.#seen.length;
+  async #rewind(): Promise<void> {
     for (let tip = this.#seen.at(-1); tip !== undefined; tip = this.#seen.at(-1)) {
       const { number, hash } = tip;
       const block = await this.#source.getBlock({ blockNumber: number }).catch((error: unknown) => {
@@ -98,11 +118,10 @@ export class LogStore<const A extends Abi> {
       });
       if (block?.hash === hash) break;
       this.#seen.pop();
+      const kept = this.#seen.at(-1)?.number ?? this.#from - 1n;
+      this.#logs = this.#logs.filter((log) => log.blockNumber <= kept);
+      this.#rewoundTo = kept;
     }
-    if (this.#seen.length === before) return undefined;
-    const kept = this.#seen.at(-1)?.number ?? this.#from - 1n;
-    this.#logs = this.#logs.filter((log) => log.blockNumber <= kept);
-    return kept;
   }
 
   #remember(seen: Seen): void {

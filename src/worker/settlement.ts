@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import { programFacts, type Execution } from "../chain/game/execution.ts";
-import type { ClaimRecord } from "../chain/history.ts";
+import type { ClaimRecord, JobRecord } from "../chain/history.ts";
 import type { Session } from "../chain/session.ts";
 import type { Delivery } from "../chain/types.ts";
 import type { WorkerEvent } from "./events.ts";
@@ -35,6 +35,12 @@ export async function finalise({ sender, deployment }: Session, record: ClaimRec
   } as const;
   const receipt = await sender.send(call);
   return { kind: "finalised", jobId: record.jobId, claimId: record.id, receipt };
+}
+
+/** Gives back a job whose time to submit is over: the penalty is lost, the rest of the collateral is free again. */
+export async function expire({ sender, deployment }: Session, { id, job }: JobRecord): Promise<WorkerEvent> {
+  const call = { address: deployment.market, abi: jobMarketAbi, functionName: "expire", args: [job] } as const;
+  return { kind: "expired", jobId: id, receipt: await sender.send(call) };
 }
 
 /** Delivers one output of a finalised claim, which releases the fee with the last one. */

@@ -6,13 +6,14 @@ import { Executions, type Execute } from "../chain/game/executions.ts";
 import type { ClaimRecord, GameRecord, JobRecord } from "../chain/history.ts";
 import { report, runLoop } from "../chain/loop.ts";
 import { followMarket, type Session, type Snapshot } from "../chain/session.ts";
+import { Tasks } from "../chain/tasks.ts";
 import { JobStatus } from "../chain/types.ts";
 import { RefuteError } from "../errors.ts";
 import { defend } from "./defend.ts";
 import type { WorkerEvent } from "./events.ts";
 import { isSuitable, mayClaim, openJobs, type JobState, type WorkerPolicy } from "./jobs.ts";
 import { selfAudit } from "./selfAudit.ts";
-import { collect, deliver, finalise, missingOutputs } from "./settlement.ts";
+import { collect, deliver, expire, finalise, missingOutputs } from "./settlement.ts";
 
 /** How a worker runs. */
 export type WorkerOptions = {
@@ -38,8 +39,15 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const { session, log } = options;
   const worker = new Worker(options);
   const follow = followMarket(session);
+  const tasks = new Tasks();
   log.info({ worker: session.sender.address, programs: options.programs.length }, "worker starts");
-  await runLoop(options, async () => worker.round(await follow()));
+  await runLoop(options, async () => {
+    const busy = tasks.running;
+    await worker.round(await follow(), (key, action) => {
+      if (!busy.has(key)) tasks.start(key, action);
+    });
+  });
+  await tasks.settled();
   log.info("worker stops");
 }
 
@@ -49,6 +57,8 @@ export class UndefendedClaimError extends RefuteError {
 }
 
 const UNKNOWN = "its program is not among the models served here, or its input is not on chain";
+
+type Start = (key: string, action: () => Promise<void>) => void;
 
 class Worker {
   readonly #options: WorkerOptions;
@@ -61,30 +71,36 @@ class Worker {
     this.#executions = new Executions(options.programs, options.execute);
   }
 
-  async round(snapshot: Snapshot): Promise<void> {
+  /** @param start Starts an action, each beside the others: an execution must not keep a game waiting, whose clock runs. */
+  async round(snapshot: Snapshot, start: Start): Promise<void> {
     const { session } = this.#options;
-    const own = [...snapshot.history.claims.values()].filter(({ claim }) => this.#isMe(claim.worker));
-    await Promise.all(own.map((record) => this.#attempt("claim", () => this.#tend(record, snapshot))));
+    const { history, now } = snapshot;
+    const attempt = (doing: string, id: string, action: () => Promise<void>) =>
+      start(`${doing} ${id}`, () => this.#attempt(doing, action));
+    for (const record of history.claims.values()) {
+      if (!this.#isMe(record.claim.worker)) continue;
+      const job = history.jobs.get(record.jobId)!;
+      const alive = record.finalised || record.refuted ? [] : record.games.filter(({ closed }) => closed === undefined);
+      for (const game of alive) attempt("game", game.id, () => this.#defend(job, game, now));
+      if (alive.length === 0) attempt("claim", record.id, () => this.#tend(job, record, now));
+    }
     const jobs = await openJobs(session, snapshot);
     const claimed = jobs.filter(({ status, worker }) => status === JobStatus.claimed && this.#isMe(worker));
-    for (const job of claimed) await this.#attempt("job", () => this.#work(job, snapshot.now));
-    if (claimed.length === 0) await this.#attempt("claiming", () => this.#claim(jobs, snapshot.now));
+    for (const state of claimed) attempt("job", state.job.id, () => this.#work(state, now));
+    if (claimed.length === 0) attempt("claiming", "", () => this.#claim(jobs, now));
   }
 
-  /** Everything that a claim of one's own needs now: answers first, for their clocks run. */
-  async #tend(record: ClaimRecord, { history, now }: Snapshot): Promise<void> {
+  async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
+    const execution = await this.#executions.of(job);
+    if (execution === undefined) throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
+    this.#tell(await defend(this.#options.session, game, execution, now));
+  }
+
+  /** What an undisputed claim of one's own needs now. */
+  async #tend(job: JobRecord, record: ClaimRecord, now: bigint): Promise<void> {
     const { session } = this.#options;
-    const job = history.jobs.get(record.jobId)!;
     if (!record.finalised && !record.refuted) {
-      const alive = record.games.filter(({ closed }) => closed === undefined);
-      if (alive.length > 0) {
-        const execution = await this.#executions.of(job);
-        if (execution === undefined) throw new UndefendedClaimError(`claim ${record.id} is disputed, but ${UNKNOWN}`);
-        const answer = (game: GameRecord) =>
-          this.#attempt("game", async () => this.#tell(await defend(session, game, execution, now)));
-        await Promise.all(alive.map(answer));
-      }
-      if (alive.length === 0 && now > record.windowEnd) this.#tell(await finalise(session, record));
+      if (now > record.windowEnd) this.#tell(await finalise(session, record));
       return;
     }
     for (const output of record.finalised ? missingOutputs(record) : []) {
@@ -99,7 +115,8 @@ class Worker {
   /** Executes and submits a job that this worker has claimed. */
   async #work({ job, until }: JobState, now: bigint): Promise<void> {
     const { session, selfAuditSamples, log } = this.#options;
-    if (now > until) return void log.error({ job: job.id }, "the time to submit is over");
+    // Else what is left of the collateral would stay locked, and this worker would claim nothing more.
+    if (now > until) return this.#tell(await expire(session, job));
     const start = performance.now();
     const execution = await this.#executions.of(job);
     if (execution === undefined) return void log.error({ job: job.id }, "the input of a claimed job is not there");
@@ -147,6 +164,7 @@ class Worker {
 
   /** One failing claim, game or job must not keep the others waiting. */
   async #attempt(doing: string, action: () => Promise<void>): Promise<void> {
+    if (this.#options.signal.aborted) return;
     try {
       await action();
     } catch (error) {

@@ -110,7 +110,7 @@ export async function attest(
 ): Promise<void> {
   for (const kind of [0, 1]) {
     const { report, quote } = await signedReport(world, worker, device, kind);
-    await world.provisioning.write.submitReport([report, quote]);
+    await world.provisioning.write.submitReport([report, quote], { account: worker });
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { BlockNotFoundError, keccak256, parseAbi, toHex, type Hex } from "viem";
+import { BlockNotFoundError, LimitExceededRpcError, RpcRequestError, keccak256, parseAbi, toHex, type Hex } from "viem";
 import { LogStore, type LogSource } from "../../src/chain/logStore.ts";
 
 const abi = parseAbi(["event Ping(uint256 value)"]);
@@ -81,6 +81,51 @@ describe("LogStore", function () {
     chain.drop(1);
     await store.sync();
     expect(values(store)).to.deep.equal([1n]);
+  });
+
+  it("sync_nodeFailsAfterTheForkWasSeen_nextSyncStillTellsIt", async function () {
+    for (const failing of ["getBlock", "getLogs"] as const) {
+      for (let after = 0; after < 3; after++) {
+        const chain = new ToyChain();
+        const source = chain.source();
+        let left = Infinity;
+        const flaky = (...args: unknown[]): Promise<unknown> => {
+          if (left-- === 0) return Promise.reject(new Error("the node is down"));
+          return (source[failing] as (...given: unknown[]) => Promise<unknown>)(...args);
+        };
+        const store = new LogStore({ ...source, [failing]: flaky }, [], abi, 0n);
+        for (const value of [1n, 2n, 3n]) {
+          chain.mine(value);
+          await store.sync();
+        }
+        chain.drop(2);
+        chain.mine(20n);
+        chain.mine(30n);
+        left = after;
+        await store.sync().catch(() => undefined);
+        left = Infinity;
+        const { rewoundTo } = await store.sync();
+        // Told once: by the second sync unless the first came through.
+        if (failing === "getBlock" || after === 0) expect(rewoundTo, `${failing} ${after}`).to.equal(1n);
+        expect(values(store), `${failing} ${after}`).to.deep.equal([1n, 20n, 30n]);
+      }
+    }
+  });
+
+  it("sync_nodeThatLimitsItsAnswers_asksForLess", async function () {
+    const chain = new ToyChain();
+    for (let k = 1n; k <= 300n; k++) chain.mine(k);
+    const source = chain.source();
+    const limited = async (range: { fromBlock: bigint; toBlock: bigint }) => {
+      if (range.toBlock - range.fromBlock >= 64n) {
+        const cause = { code: -32005, message: "query returned more than 64 results" };
+        throw new LimitExceededRpcError(new RpcRequestError({ body: {}, error: cause, url: "" }));
+      }
+      return source.getLogs(range);
+    };
+    const store = new LogStore({ ...source, getLogs: limited as never }, [], abi, 0n);
+    await store.sync();
+    expect(values(store).length).to.equal(300);
   });
 
   it("sync_longHistory_asksInSpans", async function () {

@@ -254,8 +254,10 @@ describe("DisputeGame: pick", () => {
       account: by.account,
     });
 
-  it("pick_anyDescendant_evenPastTheRevealed", async () => {
-    const game = await (await againstLiar()).open();
+  it("pick_anyDescendantOfARevealedNode_evenPastTheRevealed", async () => {
+    const other = await createWorld({ arityBits: 1, bondGas: 4_000_000 });
+    const trace = lyingTrace(toy, LIE.step, LIE.element);
+    const game = await new GameDriver(other, toy, trace, await submitted(other, toy, trace.root)).open();
     await game.reveal();
     await game.pick(3, 1);
     expect(game.state.depth).to.equal(2);
@@ -264,11 +266,19 @@ describe("DisputeGame: pick", () => {
     expect(game.state.depth).to.equal(0);
   });
 
+  it("pick_shortOfTheRevealed_reverts", async () => {
+    const game = await (await againstLiar()).open();
+    await game.reveal();
+    // Level by level the worker would reveal the same nodes again: moves and gas that nobody prepaid.
+    for (const levels of [1, 2]) await revert(pick(game, {}, 3, levels), "PickShortOfReveal");
+    await game.pick(3, 3);
+  });
+
   it("pick_wrongPath_reverts", async () => {
     const game = await (await againstLiar()).open();
     await game.reveal();
     const good = game.pickArgs(3, 3);
-    await revert(pick(game, { siblings: [] }), "WrongPathLength");
+    await revert(pick(game, { siblings: [] }), "PickShortOfReveal");
     await revert(pick(game, { siblings: [...good.siblings, ROOT] }), "WrongPathLength");
     await revert(pick(game, { index: 11n }), "PickNotBelowNode");
     await revert(pick(game, { index: 5n, node: zeroHash }), "PickPastWidth");

@@ -229,9 +229,9 @@ describe("DisputeGame: a pot that is too short", () => {
         await setBaseFee(w, 200n * GWEI);
         await g.open(levels, index);
         if (levels === 0) {
-          for (let n = 0; n < 3; n++) {
+          for (const move of [() => g.reveal(), () => g.pick(2, 2), () => g.expand()]) {
             await setBaseFee(w, 200n * GWEI);
-            await (n % 2 === 0 ? g.reveal() : g.pick(2, 1));
+            await move();
           }
         }
         games.push(g);

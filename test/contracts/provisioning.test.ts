@@ -15,7 +15,7 @@ describe("Provisioning", () => {
   const fresh = (): SoftwareDevice => new SoftwareDevice(world().manufacturer);
   const mallory = () => world().mallory.account.address;
   const submit = (signed: Awaited<ReturnType<typeof signedReport>>) =>
-    world().provisioning.write.submitReport([signed.report, signed.quote]);
+    world().provisioning.write.submitReport([signed.report, signed.quote], { account: signed.report.worker });
 
   it("isLive_needsBothReports", async () => {
     const { provisioning } = world();
@@ -107,6 +107,15 @@ describe("Provisioning", () => {
     const watcher = world().watcher.account.address;
     await revert(submit(await signedReport(world(), watcher, device, IDENTIFICATION)), "DeviceBacksAnother");
     expect(await world().provisioning.read.workerOf([device.id])).to.equal(getAddress(mallory()));
+  });
+
+  it("submitReport_byAnotherThanTheWorker_cannotTakeItsNonceNorItsAttestation", async () => {
+    const { provisioning, worker } = world();
+    const victim = worker.account.address;
+    // Anybody's own endorsed device can sign a report that names the victim and its nonce, which is public.
+    const { report, quote } = await signedReport(world(), victim, fresh(), IDENTIFICATION);
+    await revert(provisioning.write.submitReport([report, quote], { account: mallory() }), "NotTheWorker");
+    expect(await provisioning.read.isLive([victim])).to.equal(true);
   });
 
   it("submitReport_counterNotHigher_reverts", async () => {

@@ -36,6 +36,7 @@ export const disputeGameAbi = parseAbi([
   "error PaddingNotZero(uint256 position)",
   "error PickNotBelowNode(uint64 index, uint64 nodeIndex)",
   "error PickPastWidth(uint64 index, uint64 width)",
+  "error PickShortOfReveal(uint256 levels, uint256 revealed)",
   "error ProofFails(uint256 claimed, uint256 exact)",
   "error ReadsLaterStep(uint256 input, uint32 read, uint32 step)",
   "error StaleState(bytes32 gameId, bytes32 stored, bytes32 given)",

@@ -10,6 +10,7 @@ export const provisioningAbi = parseAbi([
   "error ManufacturerNotTrusted(bytes32 manufacturer)",
   "error NonceTooOld(uint256 issuedAt, uint256 lifetime)",
   "error NotRegistrar(address caller)",
+  "error NotTheWorker(address caller, address worker)",
   "error ReportExpired(uint64 expiry)",
   "error ReportTooLong(uint64 expiry, uint256 latest)",
   "error WrongNonce(bytes32 expected, bytes32 given)",

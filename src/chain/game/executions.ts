@@ -36,13 +36,20 @@ export class Executions {
    */
   async of(job: JobRecord): Promise<Execution | undefined> {
     const kept = this.#kept.get(job.id);
-    if (kept !== undefined) return kept;
+    if (kept !== undefined) {
+      // The one that was asked for longest ago goes first, so that audits do not displace what a game needs.
+      this.#kept.delete(job.id);
+      this.#kept.set(job.id, kept);
+      return kept;
+    }
     const program = this.#programs.get(job.job.programRoot);
     const inputs = program === undefined ? undefined : inputBytesOf(job);
     if (program === undefined || inputs === undefined) return undefined;
     const execution = this.#run(program, inputs);
     this.#kept.set(job.id, execution);
-    execution.catch(() => this.#kept.delete(job.id));
+    execution.catch(() => {
+      if (this.#kept.get(job.id) === execution) this.#kept.delete(job.id);
+    });
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > KEPT && oldest !== undefined) this.#kept.delete(oldest);
     return execution;

@@ -1,0 +1,26 @@
+/**
+ * Actions that run beside a loop's rounds, at most one for each key: an execution takes long, and meanwhile the clocks of games run.
+ * Actions handle their own errors.
+ */
+export class Tasks {
+  readonly #running = new Map<string, Promise<void>>();
+
+  /** The keys of the actions that run now. Taken before a snapshot, it tells whose effects that snapshot may not show yet. */
+  get running(): ReadonlySet<string> {
+    return new Set(this.#running.keys());
+  }
+
+  /** Starts an action, unless one of its key runs. */
+  start(key: string, action: () => Promise<void>): void {
+    if (this.#running.has(key)) return;
+    this.#running.set(
+      key,
+      action().finally(() => this.#running.delete(key)),
+    );
+  }
+
+  /** Resolves when nothing runs any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running.values());
+  }
+}

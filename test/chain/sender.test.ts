@@ -1,0 +1,29 @@
+import { expect } from "chai";
+import { parseAbi, toHex, zeroAddress } from "viem";
+import { Sender } from "../../src/chain/sender.ts";
+
+describe("Sender", function () {
+  it("manySends_doNotWaitForEachOthersBlocks", async function () {
+    let mine = (): void => undefined;
+    const mined = new Promise<void>((resolve) => (mine = resolve));
+    let sent = 0;
+    const publicClient = {
+      estimateContractGas: () => Promise.resolve(21_000n),
+      waitForTransactionReceipt: ({ hash }: { hash: string }) =>
+        mined.then(() => ({ status: "success", transactionHash: hash })),
+    };
+    const walletClient = {
+      account: { address: zeroAddress },
+      writeContract: () => {
+        // A block is made only when the moves of all three games are there.
+        if (++sent === 3) mine();
+        return Promise.resolve(toHex(sent, { size: 32 }));
+      },
+    };
+    const sender = new Sender(publicClient as never, walletClient as never);
+    const abi = parseAbi(["function move()"]);
+    const call = { address: zeroAddress, abi, functionName: "move", args: [] } as const;
+    const receipts = await Promise.all([1, 2, 3].map(() => sender.send(call)));
+    expect(new Set(receipts.map(({ transactionHash }) => transactionHash)).size).to.equal(3);
+  });
+});
