@@ -240,8 +240,10 @@ contract DisputeGame is IDisputeGame {
     function hopOf(uint8 depth) public view returns (uint8) {
         // Balanced: 11 levels in reveals of at most 4 are 4 + 4 + 3.
         if (depth == 0) return 0;
-        uint256 reveals = Math.ceilDiv(depth, _arityBits);
-        return uint8(Math.ceilDiv(depth, reveals));
+        unchecked {
+            uint256 reveals = (depth + _arityBits - 1) / _arityBits;
+            return uint8((depth + reveals - 1) / reveals);
+        }
     }
 
     /// @dev What every move but `open` and `settle` begins with: the state is current and the claim alive.
