@@ -105,7 +105,7 @@ describe("compile", () => {
     });
 
     it("stepTooLargeToProve_namesNodeAndOperator", () => {
-      const call = () => build(spec([node("ReduceSum", ["x"])], [1000, 1000]));
+      const call = () => build(spec([node("ReduceSum", ["x"])], [10000, 10000]));
       expect(call).to.throw(errors.StepTooExpensiveError, /ReduceSum \(node the_node\)/);
     });
   });
