@@ -18,6 +18,22 @@ export class InputFileError extends RefuteError {
   }
 }
 
+/** The account has too little of what the command moves: tokens, credit or stake. */
+export class ShortOfFundsError extends RefuteError {
+  readonly code = "SHORT_OF_FUNDS";
+}
+
+/** The account has no live attestation, without which it may not stake. */
+export class NotAttestedError extends RefuteError {
+  readonly code = "NOT_ATTESTED";
+}
+
+/** Stake that is asked back is not ready yet. */
+export class NotReadyError extends RefuteError {
+  readonly code = "NOT_READY";
+  override readonly retryable = true;
+}
+
 /** A command did its work, and the answer is no: the exit status says so. */
 export class NegativeVerdict extends RefuteError {
   readonly code = "VERDICT";

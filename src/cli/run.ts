@@ -1,13 +1,20 @@
 import { Command, CommanderError } from "commander";
 import { RefuteError } from "../errors.ts";
+import { attestCommand } from "./commands/attest.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
 import { conformCommand } from "./commands/conform.ts";
+import { depositCommand } from "./commands/deposit.ts";
 import { runCommand } from "./commands/run.ts";
+import { stakeCommand } from "./commands/stake.ts";
+import { standInDeviceCommand } from "./commands/standInDevice.ts";
+import { standInManufacturerCommand } from "./commands/standInManufacturer.ts";
 import { statusCommand } from "./commands/status.ts";
 import { submitCommand } from "./commands/submit.ts";
+import { unstakeCommand } from "./commands/unstake.ts";
 import { watcherCommand } from "./commands/watcher.ts";
+import { withdrawCommand } from "./commands/withdraw.ts";
 import { workerCommand } from "./commands/worker.ts";
 
 /** Runs the command line. @returns The exit status: 0, or 1 with one clear line on stderr. */
@@ -18,6 +25,13 @@ export async function run(args: readonly string[]): Promise<number> {
     .addCommand(watcherCommand())
     .addCommand(submitCommand())
     .addCommand(statusCommand())
+    .addCommand(depositCommand())
+    .addCommand(attestCommand())
+    .addCommand(stakeCommand())
+    .addCommand(unstakeCommand())
+    .addCommand(withdrawCommand())
+    .addCommand(standInManufacturerCommand())
+    .addCommand(standInDeviceCommand())
     .addCommand(compileCommand())
     .addCommand(checkCommand())
     .addCommand(runCommand())

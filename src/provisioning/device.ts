@@ -1,7 +1,7 @@
 import { encodeAbiParameters, hexToBytes, type AbiParameter, type Address, type Hex } from "viem";
 import { provisioningAbi } from "../chain/abi/provisioning.ts";
 import type { Report } from "../chain/types.ts";
-import { generateKey, keyId, signMessage } from "./keys.ts";
+import { generateKey, keyId, signMessage, type P256Key } from "./keys.ts";
 import type { Endorsement, SoftwareManufacturer } from "./manufacturer.ts";
 
 /** Where a report counts: one chain, one provisioning contract. */
@@ -13,6 +13,15 @@ export type SignedReport = { report: Report; quote: Hex };
 const REPORT = provisioningAbi.find((item) => item.type === "function" && item.name === "submitReport")!
   .inputs[0] as AbiParameter;
 
+/** What a device keeps when it is switched off. */
+export type DeviceMemory = {
+  key: P256Key;
+  /** The counter of its last report. */
+  counter: bigint;
+  /** Keeps a counter; done before the report is signed, so that none is used twice. */
+  saveCounter: (counter: bigint) => void;
+};
+
 /** The quote's fields in the order of contracts/types/DongleQuote.sol. */
 const QUOTE = [
   { type: "tuple", components: Array.from({ length: 8 }, (_, k) => ({ type: "bytes32", name: `word${k}` })) },
@@ -20,14 +29,19 @@ const QUOTE = [
 
 /**
  * Stands in for the TEE dongle: a P-256 key that its manufacturer endorses, and a counter that only rises. In hardware the key
- * is derived inside and never leaves; here it lives in memory, so it attests to nothing but the protocol.
+ * is derived inside and never leaves; here it lives in memory or in a file, so it attests to nothing but the protocol.
  */
 export class SoftwareDevice {
-  readonly #key = generateKey();
+  readonly #key: P256Key;
   readonly #endorsement: Endorsement;
-  #counter = 0n;
+  readonly #saveCounter: DeviceMemory["saveCounter"];
+  #counter: bigint;
 
-  constructor(manufacturer: SoftwareManufacturer) {
+  /** @param memory Of a device that was made before; without it the device is new, and forgets all when the process ends. */
+  constructor(manufacturer: Pick<SoftwareManufacturer, "endorse">, memory?: DeviceMemory) {
+    this.#key = memory?.key ?? generateKey();
+    this.#counter = memory?.counter ?? 0n;
+    this.#saveCounter = memory?.saveCounter ?? (() => undefined);
     this.#endorsement = manufacturer.endorse(this.#key);
   }
 
@@ -39,6 +53,7 @@ export class SoftwareDevice {
   /** Signs a report with the next counter. @param content Everything but the counter. */
   sign(domain: ReportDomain, content: Omit<Report, "counter">): SignedReport {
     this.#counter++;
+    this.#saveCounter(this.#counter);
     const report: Report = { ...content, counter: this.#counter };
     const { r, s } = signMessage(this.#key, reportMessage(domain, report));
     const { manufacturer, signature } = this.#endorsement;

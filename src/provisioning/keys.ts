@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign, type KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { encodeAbiParameters, keccak256, type Hex } from "viem";
 
 /** A P-256 key pair, with the public point as the chain has it. */
@@ -12,8 +12,22 @@ const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551
 
 /** A fresh key. */
 export function generateKey(): P256Key {
-  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const { x, y } = publicKey.export({ format: "jwk" }) as { x: string; y: string };
+  return withPoint(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey);
+}
+
+/** The key of a PKCS #8 PEM text. @throws Error if it holds no P-256 key */
+export function keyFromPem(pem: string): P256Key {
+  const privateKey = createPrivateKey(pem);
+  if (privateKey.asymmetricKeyDetails?.namedCurve !== "prime256v1") throw new Error("not a P-256 key");
+  return withPoint(privateKey);
+}
+
+/** The PKCS #8 PEM text of a key: a secret. */
+export const keyToPem = ({ privateKey }: P256Key): string =>
+  privateKey.export({ format: "pem", type: "pkcs8" }).toString();
+
+function withPoint(privateKey: KeyObject): P256Key {
+  const { x, y } = createPublicKey(privateKey).export({ format: "jwk" }) as { x: string; y: string };
   const coordinate = (text: string): Hex => `0x${Buffer.from(text, "base64url").toString("hex").padStart(64, "0")}`;
   return { privateKey, x: coordinate(x), y: coordinate(y) };
 }

@@ -6,7 +6,11 @@ export type Endorsement = { manufacturer: Pick<P256Key, "x" | "y">; signature: P
 
 /** Stands in for a maker of dongles: holds the key that endorses device keys. */
 export class SoftwareManufacturer {
-  readonly #key = generateKey();
+  readonly #key: P256Key;
+
+  constructor(key: P256Key = generateKey()) {
+    this.#key = key;
+  }
 
   /** The id to be trusted on chain. */
   get id(): Hex {

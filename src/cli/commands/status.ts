@@ -1,10 +1,11 @@
 import { Command } from "commander";
-import { formatUnits, isHex, type Hex } from "viem";
+import { isHex, type Hex } from "viem";
 import { z } from "zod";
 import { connect } from "../../chain/connect.ts";
 import { readDeployment } from "../../chain/deployment.ts";
 import { accountOf, isLive } from "../../chain/ledger.ts";
 import { jobProgress } from "../../sdk/result.ts";
+import { amountText, timeText } from "../amount.ts";
 import { addChainOptions, chainShape } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
 import { readSettings } from "../settings.ts";
@@ -28,10 +29,14 @@ export function statusCommand(): Command {
       }
       if (settings.account !== undefined) {
         const owner = settings.account as Hex;
-        const { credit, staked, locked } = await accountOf(reader, owner);
-        const units = (amount: bigint): string => formatUnits(amount, 18);
-        const live = await isLive(reader, owner);
-        return print({ credit: units(credit), staked: units(staked), locked: units(locked), attestationLive: live });
+        const { credit, staked, locked, withdrawing, readyAt } = await accountOf(reader, owner);
+        return print({
+          credit: amountText(credit),
+          staked: amountText(staked),
+          locked: amountText(locked),
+          ...(withdrawing > 0n && { askedBack: amountText(withdrawing), readyAt: timeText(readyAt) }),
+          attestationLive: await isLive(reader, owner),
+        });
       }
       print(deployment);
     });

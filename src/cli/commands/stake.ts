@@ -1,0 +1,27 @@
+import { Command } from "commander";
+import { accountOf, isLive, stake } from "../../chain/ledger.ts";
+import { amountText, ledgerText, parseAmount } from "../amount.ts";
+import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
+import { NotAttestedError, ShortOfFundsError } from "../errors.ts";
+import { readSettings } from "../settings.ts";
+
+/** `refute stake`: credit becomes stake, if the attestation is live. */
+export function stakeCommand(): Command {
+  return addChainOptions(new Command("stake"))
+    .description("turn credit of this account into stake; needs a live attestation")
+    .argument("<amount>", "in whole units of the stake asset")
+    .action(async (text: string, _options: unknown, command: Command) => {
+      const amount = parseAmount(text);
+      const session = await sessionFrom(readSettings(command, chainShape));
+      const { address } = session.sender;
+      if (!(await isLive(session, address))) {
+        throw new NotAttestedError(`${address} has no live attestation: register its reports with refute attest`);
+      }
+      const { credit } = await accountOf(session, address);
+      if (credit < amount) {
+        throw new ShortOfFundsError(`${address} has credit ${amountText(credit)}, not ${text}: refute deposit first`);
+      }
+      await stake(session, amount);
+      console.log(ledgerText(await accountOf(session, address)));
+    });
+}

@@ -1,0 +1,47 @@
+import { Command } from "commander";
+import { accountOf, requestWithdraw, unstake } from "../../chain/ledger.ts";
+import type { Session } from "../../chain/session.ts";
+import { amountText, ledgerText, parseAmount, timeText } from "../amount.ts";
+import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
+import { NotReadyError, ShortOfFundsError } from "../errors.ts";
+import { readSettings } from "../settings.ts";
+
+/** `refute unstake`: ask stake back, and after the delay turn it into credit. */
+export function unstakeCommand(): Command {
+  return addChainOptions(new Command("unstake"))
+    .description("ask unlocked stake back; without an amount, turn into credit what was asked back and is ready")
+    .argument("[amount]", "in whole units of the stake asset")
+    .action(async (text: string | undefined, _options: unknown, command: Command) => {
+      const amount = text === undefined ? undefined : parseAmount(text);
+      const session = await sessionFrom(readSettings(command, chainShape));
+      await (amount === undefined ? collect(session) : request(session, amount));
+      console.log(ledgerText(await accountOf(session, session.sender.address)));
+    });
+}
+
+async function request(session: Session, amount: bigint): Promise<void> {
+  const { address } = session.sender;
+  const { staked, locked, withdrawing, readyAt } = await accountOf(session, address);
+  const free = staked - locked;
+  if (free < amount) {
+    const what = `${address} has ${amountText(free)} of unlocked stake, not ${amountText(amount)}`;
+    throw new ShortOfFundsError(`${what}; ${amountText(locked)} backs claims`);
+  }
+  // A request starts the delay of all that is asked back anew: what is ready is taken out first.
+  if (withdrawing > 0n && (await now(session)) >= readyAt) await unstake(session);
+  await requestWithdraw(session, amount);
+}
+
+async function collect(session: Session): Promise<void> {
+  const { address } = session.sender;
+  const { withdrawing, readyAt } = await accountOf(session, address);
+  if (withdrawing === 0n) {
+    throw new ShortOfFundsError(`${address} has asked no stake back: refute unstake AMOUNT asks`);
+  }
+  if ((await now(session)) < readyAt) {
+    throw new NotReadyError(`${amountText(withdrawing)} is ready at ${timeText(readyAt)}: run this again then`);
+  }
+  await unstake(session);
+}
+
+const now = async ({ publicClient }: Session): Promise<bigint> => (await publicClient.getBlock()).timestamp;
