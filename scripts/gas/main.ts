@@ -5,6 +5,7 @@ import { PICTURE, textDirectionProgram } from "../../src/cli/demo/model.ts";
 import { Narrator } from "../../src/cli/demo/narrator.ts";
 import { drawText } from "../../src/cli/demo/picture.ts";
 import { story } from "../../src/cli/demo/story.ts";
+import { endingsGas } from "./endings.ts";
 import { stepProofGas } from "./stepProofs.ts";
 
 const { values } = parseArgs({ options: { json: { type: "string" } } });
@@ -17,6 +18,10 @@ console.log(
 );
 console.table(figures.fraud.moves);
 
+const endings = await endingsGas();
+console.log("Other endings of a game, and what follows");
+console.table(endings);
+
 const { pixels } = drawText("REFUTE", PICTURE.width, PICTURE.height, 4);
 const { model } = textDirectionProgram();
 const proofs = await stepProofGas(model, [pixels]);
@@ -27,6 +32,6 @@ console.table(proofs);
 if (values.json !== undefined) {
   writeFileSync(
     values.json,
-    `${JSON.stringify({ honest: figures.honest.gas, fraud: figures.fraud, proofs }, null, 2)}\n`,
+    `${JSON.stringify({ honest: figures.honest.gas, fraud: figures.fraud, endings, proofs }, null, 2)}\n`,
   );
 }
