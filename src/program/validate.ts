@@ -7,6 +7,8 @@ import {
   isSigned,
   type DType as DTypeCode,
 } from "../numerics/dtype.ts";
+import { depthOf } from "../merkle/list.ts";
+import { CHUNK_BYTES } from "../merkle/tensor.ts";
 import { ProgramFormatError } from "./errors.ts";
 import { Op, signature } from "./operations.ts";
 import { accumulatorTypes, hasTwoResults, isPartial } from "./reduction.ts";
@@ -14,6 +16,9 @@ import { Reduce, type Axis, type Instruction, type Program, type Step, type View
 
 /** Limits of the encoding; the verifier decodes under the same ones. */
 export const LIMITS = { inputs: 16, digits: 12, constants: 64, reads: 16, axes: 8, instructions: 64 } as const;
+
+/** Levels of a program's lists: bonds are sized for disputes no longer than these (contracts/lib/GasSchedule.sol). */
+export const MOST_LEVELS = { trace: 12, interior: 12, tensor: 20 } as const;
 
 const MAX_COUNT = 2 ** 32;
 const MAX_STEP_GAS = 12_000_000;
@@ -66,10 +71,12 @@ export function validateProgram(program: Program): void {
     "a program has steps, checkpoints and outputs",
   );
   check(program.maxStepGas <= MAX_STEP_GAS, `a step proof of ${program.maxStepGas} gas, at most ${MAX_STEP_GAS}`);
+  checkLevels(checkpoints.length, MOST_LEVELS.trace, "checkpoints");
   const checkpointed = new Set(checkpoints.map((c) => c.step));
   steps.forEach((step, s) => {
     try {
       validateStep(step);
+      checkLevels(Math.ceil((step.count * dtypeBytes(step.dtype)) / CHUNK_BYTES), MOST_LEVELS.tensor, "chunks");
       for (const ref of step.inputs) {
         if (ref.kind === "constant") continue;
         check(ref.kind === "input" || ref.index < s, `reads step ${ref.index}, which is not earlier`);
@@ -85,6 +92,7 @@ export function validateProgram(program: Program): void {
   });
   checkpoints.forEach(({ first, step }, j) => {
     check(step < steps.length && first >= 0 && first <= step, `checkpoint ${j}: range [${first}..${step}]`);
+    checkLevels(step - first + 1, MOST_LEVELS.interior, `steps in the range of checkpoint ${j}`);
     check(j === 0 || checkpoints[j - 1]!.step < step, `checkpoint ${j}: steps must increase`);
     for (let s = first; s <= step; s++) {
       for (const ref of steps[s]!.inputs) {
@@ -96,6 +104,10 @@ export function validateProgram(program: Program): void {
   outputs.forEach((checkpoint, o) =>
     check(checkpoint < checkpoints.length, `output ${o} names checkpoint ${checkpoint}`),
   );
+}
+
+function checkLevels(width: number, levels: number, what: string): void {
+  check(depthOf(width) <= levels, `${width} ${what}, at most ${2 ** levels}`);
 }
 
 const product = (radices: readonly number[]): number => radices.reduce((p, r) => p * r, 1);

@@ -143,6 +143,20 @@ describe("program validation", () => {
     refuses({ termReads: [indirect, product.termReads[1]!] }, "not earlier");
   });
 
+  it("validateProgram_listsDeeperThanBondsPayFor_throw", () => {
+    const count = 2 ** 27 + 1;
+    const wide: Step = {
+      ...product,
+      outDigits: [count],
+      count,
+      termReads: [product.termReads[1]!, product.termReads[1]!],
+    };
+    expect(() => validateProgram({ ...program, steps: [wide] })).to.throw(
+      ProgramFormatError,
+      "1048577 chunks, at most 1048576",
+    );
+  });
+
   it("validateProgram_readOfLaterStepOrOpenRange_throws", () => {
     const later: Step = { ...product, inputs: [{ kind: "step", index: 1, dtype: f32, count: 6 }, product.inputs[1]!] };
     expect(() => validateProgram({ ...program, steps: [later] })).to.throw(ProgramFormatError, "not earlier");
