@@ -20,6 +20,10 @@ export type JobRecord = {
   /** The published parts of the inputs: by the input's number, then by the part's. */
   parts: InputParts;
   claims: ClaimRecord[];
+  /** May be claimed: all its input is there, and nobody has it. */
+  open: boolean;
+  /** Who has claimed it and not submitted yet, and until when it may (unix seconds). */
+  holder: { worker: Address; until: bigint } | undefined;
   /** Cancelled or expired; no claim will come. */
   closed: boolean;
 };
@@ -78,7 +82,17 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
     case "JobPosted": {
       const { jobId, job, program, inputRoots } = event.args;
       const published = getOrAdd(parts, jobId, (): InputParts => new Map());
-      jobs.set(jobId, { id: jobId, job, program, inputRoots, parts: published, claims: [], closed: false });
+      jobs.set(jobId, {
+        id: jobId,
+        job,
+        program,
+        inputRoots,
+        parts: published,
+        claims: [],
+        open: false,
+        holder: undefined,
+        closed: false,
+      });
       break;
     }
     case "InputPublished": {
@@ -87,17 +101,24 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       getOrAdd(ofJob, Number(input), () => new Map<number, Hex>()).set(Number(part), data);
       break;
     }
-    case "JobClosed": {
-      const job = jobs.get(event.args.jobId);
-      if (job !== undefined) job.closed = true;
+    case "JobOpened":
+      update(jobs, event.args.jobId, { open: true, holder: undefined });
+      break;
+    case "JobClaimed": {
+      const { jobId, worker, until } = event.args;
+      update(jobs, jobId, { open: false, holder: { worker, until } });
       break;
     }
+    case "JobClosed":
+      update(jobs, event.args.jobId, { open: false, holder: undefined, closed: true });
+      break;
     case "ClaimSubmitted": {
       const { jobId, claimId, worker, traceRoot, windowEnd } = event.args;
       const job = jobs.get(jobId);
       if (job === undefined) break;
       const claim = newClaim(claimId, jobId, { job: job.job, worker, traceRoot }, windowEnd);
       job.claims.push(claim);
+      job.holder = undefined;
       claims.set(claimId, claim);
       break;
     }

@@ -7,11 +7,10 @@ import type { ClaimRecord, GameRecord, JobRecord } from "../chain/history.ts";
 import { report, runLoop } from "../chain/loop.ts";
 import { followMarket, type Session, type Snapshot } from "../chain/session.ts";
 import { Tasks } from "../chain/tasks.ts";
-import { JobStatus } from "../chain/types.ts";
 import { RefuteError } from "../errors.ts";
 import { defend } from "./defend.ts";
 import type { WorkerEvent } from "./events.ts";
-import { isSuitable, mayClaim, openJobs, type JobState, type WorkerPolicy } from "./jobs.ts";
+import { isSuitable, mayClaim, type WorkerPolicy } from "./jobs.ts";
 import { selfAudit } from "./selfAudit.ts";
 import { collect, deliver, expire, finalise, missingOutputs } from "./settlement.ts";
 
@@ -43,7 +42,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   log.info({ worker: session.sender.address, programs: options.programs.length }, "worker starts");
   await runLoop(options, async () => {
     const busy = tasks.running;
-    await worker.round(await follow(), (key, action) => {
+    worker.round(await follow(), (key, action) => {
       if (!busy.has(key)) tasks.start(key, action);
     });
   });
@@ -72,9 +71,7 @@ class Worker {
   }
 
   /** @param start Starts an action, each beside the others: an execution must not keep a game waiting, whose clock runs. */
-  async round(snapshot: Snapshot, start: Start): Promise<void> {
-    const { session } = this.#options;
-    const { history, now } = snapshot;
+  round({ history, now }: Snapshot, start: Start): void {
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
       start(`${doing} ${id}`, () => this.#attempt(doing, action));
     for (const record of history.claims.values()) {
@@ -84,9 +81,11 @@ class Worker {
       for (const game of alive) attempt("game", game.id, () => this.#defend(job, game, now));
       if (alive.length === 0) attempt("claim", record.id, () => this.#tend(job, record, now));
     }
-    const jobs = await openJobs(session, snapshot);
-    const claimed = jobs.filter(({ status, worker }) => status === JobStatus.claimed && this.#isMe(worker));
-    for (const state of claimed) attempt("job", state.job.id, () => this.#work(state, now));
+    const jobs = [...history.jobs.values()];
+    const claimed = jobs.flatMap((job) =>
+      job.holder !== undefined && this.#isMe(job.holder.worker) ? [{ job, until: job.holder.until }] : [],
+    );
+    for (const { job, until } of claimed) attempt("job", job.id, () => this.#work(job, until, now));
     if (claimed.length === 0) attempt("claiming", "", () => this.#claim(jobs, now));
   }
 
@@ -113,7 +112,7 @@ class Worker {
   }
 
   /** Executes and submits a job that this worker has claimed. */
-  async #work({ job, until }: JobState, now: bigint): Promise<void> {
+  async #work(job: JobRecord, until: bigint, now: bigint): Promise<void> {
     const { session, selfAuditSamples, log } = this.#options;
     // Else what is left of the collateral would stay locked, and this worker would claim nothing more.
     if (now > until) return this.#tell(await expire(session, job));
@@ -130,16 +129,16 @@ class Worker {
   }
 
   /** Claims the best paid of the suitable jobs. */
-  async #claim(jobs: readonly JobState[], now: bigint): Promise<void> {
+  async #claim(jobs: readonly JobRecord[], now: bigint): Promise<void> {
     const { session, policy } = this.#options;
     const { deployment, sender } = session;
     const suitable = jobs
-      .filter((state) => !this.#hasLost(state.job))
-      .filter((state) => isSuitable(state, this.#executions, policy, deployment.parameters.rate, now))
-      .sort((a, b) => Number(b.job.job.fee - a.job.job.fee));
+      .filter((job) => !this.#hasLost(job))
+      .filter((job) => isSuitable(job, this.#executions, policy, deployment.parameters.rate, now))
+      .sort((a, b) => Number(b.job.fee - a.job.fee));
     const [best] = suitable;
     if (best === undefined || !(await mayClaim(session))) return;
-    const { job, id } = best.job;
+    const { job, id } = best;
     const call = { address: deployment.market, abi: jobMarketAbi, functionName: "claim", args: [job] } as const;
     this.#tell({ kind: "claimed", jobId: id, receipt: await sender.send(call) });
   }
