@@ -9,9 +9,6 @@ export function createLogger(level: string, out: NodeJS.WriteStream = process.st
   return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, stream);
 }
 
-/** A logger that says nothing, for use as a library. */
-export const silentLogger = (): Logger => pino({ level: "silent" });
-
 function readable(line: string): string {
   const { time, level, msg, ...rest } = JSON.parse(line) as { time: string; level: number; msg?: string };
   const fields = Object.entries(rest).map(([key, value]) => `${key}=${format(value)}`);

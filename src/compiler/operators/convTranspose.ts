@@ -7,18 +7,14 @@ import { channelsLast } from "../storage.ts";
 import { dimensionIndices, type LazyTensor } from "../tensor.ts";
 import { readAt } from "../views.ts";
 import { broadcast, floatInput } from "./elementwise.ts";
+import { readList } from "./window.ts";
 
 /** One spatial dimension: output position o receives input i through kernel position k where o + pad = i * stride + k * dilation. */
 type Spread = { input: number; output: number; kernel: number; stride: number; dilation: number; pad: number };
 
 function readSpreads(context: NodeContext, sizes: readonly number[], weightKernel: readonly number[]): Spread[] {
   const rank = sizes.length;
-  const list = (name: string, otherwise: readonly number[]): readonly number[] => {
-    const found = context.ints(name) ?? otherwise;
-    if (found.length !== otherwise.length)
-      context.fail(`${name} has ${found.length} values, expected ${otherwise.length}`);
-    return found;
-  };
+  const list = (name: string, otherwise: readonly number[]): readonly number[] => readList(context, name, otherwise);
   const fill = (value: number): number[] => sizes.map(() => value);
   const kernel = list("kernel_shape", weightKernel);
   if (kernel.join() !== weightKernel.join()) context.fail(`kernel_shape [${kernel.join()}] does not fit`);

@@ -20,6 +20,14 @@ function autoPad(mode: string, input: number, extent: number, stride: number): [
   return mode === "SAME_UPPER" ? [less, total - less] : [total - less, less];
 }
 
+/** A list attribute, or its default; it must have as many values as that. */
+export function readList(context: NodeContext, name: string, otherwise: readonly number[]): readonly number[] {
+  const found = context.ints(name) ?? otherwise;
+  if (found.length !== otherwise.length)
+    context.fail(`${name} has ${found.length} values, expected ${otherwise.length}`);
+  return found;
+}
+
 /**
  * The windows of a Conv or pooling node over the given spatial sizes, from kernel_shape, strides, dilations, pads,
  * auto_pad and ceil_mode.
@@ -30,12 +38,7 @@ export function readWindows(
   weightKernel?: readonly number[],
 ): Window[] {
   const rank = sizes.length;
-  const list = (name: string, otherwise: readonly number[]): readonly number[] => {
-    const found = context.ints(name) ?? otherwise;
-    if (found.length !== otherwise.length)
-      context.fail(`${name} has ${found.length} values, expected ${otherwise.length}`);
-    return found;
-  };
+  const list = (name: string, otherwise: readonly number[]): readonly number[] => readList(context, name, otherwise);
   const ones = sizes.map(() => 1);
   const kernel = context.ints("kernel_shape") ?? weightKernel ?? context.fail("kernel_shape is missing");
   if (kernel.length !== rank || (weightKernel && kernel.some((k, d) => k !== weightKernel[d])))

@@ -1,0 +1,40 @@
+import type { Logger } from "pino";
+import { z } from "zod";
+import type { KnownProgram } from "../chain/game/execution.ts";
+import type { Execute } from "../chain/game/executions.ts";
+import { FastExecutors } from "../chain/game/fastExecute.ts";
+import type { Session } from "../chain/session.ts";
+import { chainShape, sessionFrom } from "./chainSettings.ts";
+import { createLogger } from "./log.ts";
+import { loadProgram, readModels } from "./models.ts";
+import { stopSignal } from "./stop.ts";
+
+/** The settings that a worker and a watcher share. */
+export const playerShape = {
+  ...chainShape,
+  models: z.string(),
+  interval: z.coerce.number().positive().default(4),
+};
+
+type PlayerSettings = z.infer<z.ZodObject<typeof playerShape>>;
+
+/** What both loops run on. */
+export type Playing = {
+  session: Session;
+  programs: KnownProgram[];
+  execute: Execute;
+  signal: AbortSignal;
+  intervalMs: number;
+  log: Logger;
+};
+
+/** Compiles the models, opens the session, and runs a loop until the process is told to stop. */
+export async function play(settings: PlayerSettings, loop: (playing: Playing) => Promise<void>): Promise<void> {
+  const log = createLogger(settings.logLevel);
+  const programs = readModels(settings.models).map(loadProgram);
+  const session = await sessionFrom(settings);
+  const executors = new FastExecutors();
+  const signal = stopSignal(() => log.info("stopping after this round; once more to stop at once"));
+  await loop({ session, programs, execute: executors.execute, signal, intervalMs: settings.interval * 1_000, log });
+  await executors.close();
+}
