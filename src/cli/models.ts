@@ -1,29 +1,67 @@
 import { z } from "zod";
 import { knownProgram, type KnownProgram } from "../chain/game/execution.ts";
 import { compile } from "../compiler/compile.ts";
+import { bindInputs } from "../onnx/bindInputs.ts";
+import type { Model, TensorData } from "../onnx/model.ts";
 import { withImagePreprocessing, type ImagePreprocessing } from "../onnx/preprocess.ts";
 import { readModel } from "../onnx/readModel.ts";
 import { UsageError } from "./errors.ts";
+import { boundTensors } from "./inputs/bound.ts";
 import { readJson } from "./settings.ts";
 
-/** A model file, the shapes that it is compiled for, and which inputs are pictures given as bytes. */
+/** A model file and all that decides which program it becomes. */
 export type ModelSpec = {
   path: string;
+  /** The shapes that it is compiled for, by input. */
   shapes: Record<string, readonly number[]>;
+  /** Inputs that are known at compile time: a JSON value, or the name of a .pb, .npy or .json file. */
+  bind: Readonly<Record<string, unknown>>;
+  /** Which inputs are pictures given as bytes. */
   uint8: readonly ImagePreprocessing[];
+  /** Of random operators; without it they are refused. */
+  seed?: bigint | undefined;
 };
 
-/** Reads and compiles a model. @throws the reader's and the compiler's errors, which name the file and the node */
-export function loadProgram({ path, shapes, uint8 }: ModelSpec): KnownProgram {
-  const model = uint8.reduce(withImagePreprocessing, readModel(path));
-  return knownProgram(compile(model, { shapes }));
+/** A model ready to compile, and the tensors that were bound to inputs of its file. */
+export type LoadedModel = { model: Model; bound: ReadonlyMap<string, TensorData> };
+
+/** Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it. @throws the reader's errors */
+export function loadModel({ path, bind, uint8 }: Pick<ModelSpec, "path" | "bind" | "uint8">): LoadedModel {
+  const own = readModel(path);
+  const bound = boundTensors(own, bind);
+  return { model: uint8.reduce(withImagePreprocessing, bindInputs(own, bound)), bound };
 }
 
-/** `x=1,48,192,3` @throws UsageError */
+/** Reads and compiles a model. @throws the reader's and the compiler's errors, which name the file and the node */
+export function loadProgram(spec: ModelSpec): KnownProgram {
+  return knownProgram(compile(loadModel(spec).model, spec));
+}
+
+/** `x=1,48,192,3`; `x=` is a scalar. @throws UsageError */
 export function parseShape(text: string): [name: string, shape: number[]] {
-  const match = /^(.+)=(\d+(?:,\d+)*)$/.exec(text);
+  const match = /^(.+)=((?:\d+(?:,\d+)*)?)$/.exec(text);
   if (match === null) throw new UsageError(`--shape ${text}: expected NAME=D0,D1,..., for example x=1,48,192,3`);
-  return [match[1]!, match[2]!.split(",").map(Number)];
+  return [match[1]!, match[2] === "" ? [] : match[2]!.split(",").map(Number)];
+}
+
+/** `sr=16000`, `axes=[0,1]` or `mask=mask.npy`. @throws UsageError */
+export function parseBinding(text: string): [name: string, value: unknown] {
+  const match = /^(.+?)=(.+)$/s.exec(text);
+  if (match === null) throw new UsageError(`--bind ${text}: expected NAME=VALUE or NAME=FILE, for example sr=16000`);
+  const [, name, value] = match as unknown as [string, string, string];
+  if (/\.(pb|npy|json)$/.test(value)) return [name, value];
+  try {
+    return [name, JSON.parse(value)];
+  } catch (cause) {
+    throw new UsageError(`--bind ${text}: expected a JSON value, or a file that ends in .pb, .npy or .json`, { cause });
+  }
+}
+
+/** A seed of random operators: a whole number of up to 64 bits. @throws UsageError */
+export function parseSeed(text: string): bigint {
+  const seed = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;
+  if (seed < 0n || seed >= 1n << 64n) throw new UsageError(`--seed ${text}: expected a whole number below 2^64`);
+  return seed;
 }
 
 /**
@@ -69,7 +107,9 @@ const modelsSchema = z
       .object({
         path: z.string(),
         shapes: z.record(z.array(z.number().int().positive())).default({}),
+        bind: z.record(z.unknown()).default({}),
         uint8: z.array(uint8Schema).default([]),
+        seed: z.union([z.number(), z.string()]).transform(String).transform(parseSeed).optional(),
       })
       .strict(),
   )

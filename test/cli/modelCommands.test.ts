@@ -109,6 +109,50 @@ describe("refute check, run and conform", function () {
     }
   });
 
+  it("bind_makesAnInputPartOfTheProgram_andSeedMakesRandomOperatorsRun", async () => {
+    const model = file(
+      "bound.onnx",
+      buildModel({
+        inputs: [
+          { name: "x", dtype: DType.float32, shape: [2] },
+          { name: "times", dtype: DType.int64, shape: [1] },
+        ],
+        outputs: [
+          { name: "y", dtype: DType.float32 },
+          { name: "r", dtype: DType.float32 },
+        ],
+        nodes: [
+          { op: "Tile", inputs: ["x", "times"], outputs: ["y"] },
+          { op: "RandomUniform", inputs: [], outputs: ["r"], attributes: { shape: [2] } },
+        ],
+      }),
+    );
+    const x = `x=${file("b.json", "[1, 2]")}`;
+    const given = ["run", model, "--input", x, "--bind", "times=3", "--json"];
+    const values = async (seed: string): Promise<number[][]> => {
+      const { status, output } = await refute([...given, "--seed", seed]);
+      expect(status, output).to.equal(0);
+      return (JSON.parse(output) as { outputs: { values: number[] }[] }).outputs.map((o) => o.values);
+    };
+    const [y, r] = await values("7");
+    expect(y).to.deep.equal([1, 2, 1, 2, 1, 2]);
+    expect((await values("7"))[1]).to.deep.equal(r);
+    expect((await values("8"))[1]).to.not.deep.equal(r);
+    const cases: [string[], RegExp][] = [
+      [given, /RandomUniform .*seed/],
+      [["run", model, "--input", x, "--bind", "n=3"], /no input n; its inputs are x, times/],
+      [["run", model, "--input", x, "--bind", "times=[1, 2]"], /\[2\] does not fit the input "times" \[1\]/],
+      [["run", model, "--input", x, "--bind", "times=1.5"], /1\.5, which is no int64/],
+      [["run", model, "--input", x, "--bind", "times=three"], /expected a JSON value, or a file/],
+      [["run", model, "--input", x, "--seed", "-1"], /below 2\^64/],
+    ];
+    for (const [args, expected] of cases) {
+      const { status, output } = await refute(args);
+      expect(status, output).to.equal(1);
+      expect(output).to.match(expected);
+    }
+  });
+
   it("conform_countsRightWrongAndRefusedCases", async () => {
     const suite = join(folder, "suite");
     const makeCase = (name: string, op: string, expected: readonly number[]): void => {

@@ -4,8 +4,6 @@ import { Trace } from "../../trace/trace.ts";
 import { knownProgram } from "../../chain/game/execution.ts";
 import { compile } from "../../compiler/compile.ts";
 import { createExecutor } from "../../executor/onnx/createExecutor.ts";
-import { withImagePreprocessing, type ImagePreprocessing } from "../../onnx/preprocess.ts";
-import { readModel } from "../../onnx/readModel.ts";
 import { Auditor, type Verdict } from "../audit/audit.ts";
 import { startChainVerifier } from "../audit/chainVerifier.ts";
 import { drawSamples, strataOf } from "../audit/draw.ts";
@@ -14,17 +12,11 @@ import { randomInput } from "../audit/randomInputs.ts";
 import { summarise, type AuditSummary } from "../audit/summary.ts";
 import { NegativeVerdict, UsageError } from "../errors.ts";
 import { inputFiles, readInputFile, shapesOf } from "../inputs/readInputs.ts";
+import { appendOption, modelOptions, modelSpec, type ModelOptions } from "../modelOptions.ts";
+import { loadModel } from "../models.ts";
 import { stepProgress } from "../progress.ts";
-import { appendOption, modelOptions } from "./compile.ts";
 
-type Options = {
-  shape: Record<string, number[]>;
-  uint8: ImagePreprocessing[];
-  input: string[];
-  samples: number;
-  seed: number;
-  json?: boolean;
-};
+type Options = Omit<ModelOptions, "seed"> & { input: string[]; samples: number; seed: number; json?: boolean };
 
 /** `refute audit`: the deployed verifier against exact execution. */
 export function auditCommand(): Command {
@@ -38,17 +30,18 @@ export function auditCommand(): Command {
       whole("--samples"),
       64,
     )
-    .option("--seed <n>", "of random inputs and of the draw", whole("--seed"), 1)
+    .option("--seed <n>", "of random operators, of random inputs and of the draw", whole("--seed"), 1)
     .option("--json", "print JSON")
     .action(async (path: string, options: Options) => {
-      const source = options.uint8.reduce(withImagePreprocessing, readModel(path));
+      const spec = modelSpec(path, { ...options, seed: BigInt(options.seed) });
+      const { model: source } = loadModel(spec);
       const files = inputFiles(source, options.input);
       const given = new Map(
         source.graph.inputs
           .filter(({ name }) => files.has(name))
           .map((input) => [input.name, readInputFile(input, files.get(input.name)!)] as const),
       );
-      const model = compile(source, { shapes: { ...shapesOf(given), ...options.shape } });
+      const model = compile(source, { ...spec, shapes: { ...shapesOf(given), ...spec.shapes } });
       const random = seededRandom(options.seed);
       const inputs = model.inputs.map((input) => given.get(input.name)?.bytes ?? randomInput(input, random));
       const executor = await createExecutor(model);

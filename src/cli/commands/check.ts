@@ -1,26 +1,24 @@
 import { Command } from "commander";
-import { withImagePreprocessing, type ImagePreprocessing } from "../../onnx/preprocess.ts";
-import { readModel } from "../../onnx/readModel.ts";
 import { survey } from "../../compiler/survey.ts";
 import { NegativeVerdict } from "../errors.ts";
 import { checkReport, type CheckReport } from "../check/report.ts";
+import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
+import { loadModel } from "../models.ts";
 import { byteText, table } from "../text.ts";
-import { modelOptions } from "./compile.ts";
-
-type Options = { shape: Record<string, number[]>; uint8: ImagePreprocessing[]; json?: boolean };
 
 /** `refute check`: one page that says whether a model can be served. */
 export function checkCommand(): Command {
-  return modelOptions(new Command("check"))
+  return seedOption(modelOptions(new Command("check")))
     .description(
       "say whether a model can be served: operators, size, proof gas, worst dispute; exit status 0 if it can",
     )
     .argument("<model>", "ONNX file")
     .option("--json", "print JSON")
-    .action((path: string, { shape, uint8, json }: Options) => {
-      const model = uint8.reduce(withImagePreprocessing, readModel(path));
-      const report = checkReport(model, survey(model, { shapes: shape }));
-      console.log(json === true ? JSON.stringify(report, null, 2) : page(report));
+    .action((path: string, options: ModelOptions & { json?: boolean }) => {
+      const spec = modelSpec(path, options);
+      const { model } = loadModel(spec);
+      const report = checkReport(model, survey(model, spec));
+      console.log(options.json === true ? JSON.stringify(report, null, 2) : page(report));
       if (!report.served) throw new NegativeVerdict(`${path} cannot be served`);
     });
 }

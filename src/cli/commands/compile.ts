@@ -1,19 +1,17 @@
 import { Command } from "commander";
 import { estimateStepProofGas } from "../../program/gas.ts";
 import { programWork } from "../../program/types.ts";
-import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
-import { loadProgram, parseShape, parseUint8 } from "../models.ts";
-
-type Options = { shape: Record<string, number[]>; uint8: ImagePreprocessing[]; json?: boolean };
+import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
+import { loadProgram } from "../models.ts";
 
 /** `refute compile`: what a model's program is and costs. */
 export function compileCommand(): Command {
-  return modelOptions(new Command("compile"))
+  return seedOption(modelOptions(new Command("compile")))
     .description("compile an ONNX model and show its program: root, steps, checkpoints, largest step proof")
     .argument("<model>", "ONNX file")
     .option("--json", "print JSON")
-    .action((path: string, { shape, uint8, json }: Options) => {
-      const { model } = loadProgram({ path, shapes: shape, uint8 });
+    .action((path: string, options: ModelOptions & { json?: boolean }) => {
+      const { model } = loadProgram(modelSpec(path, options));
       const { steps, checkpoints, maxStepGas } = model.program;
       const largest = steps.map(estimateStepProofGas).reduce((best, gas, s, all) => (gas > all[best]! ? s : best), 0);
       const facts = {
@@ -26,7 +24,7 @@ export function compileCommand(): Command {
         inputs: model.inputs.map(({ name, shape: dims }) => `${name} [${dims.join(", ")}]`),
         outputs: model.outputs.map(({ name, shape: dims }) => `${name} [${dims.join(", ")}]`),
       };
-      if (json === true) return console.log(JSON.stringify(facts, null, 2));
+      if (options.json === true) return console.log(JSON.stringify(facts, null, 2));
       for (const [key, value] of Object.entries(facts)) {
         console.log(
           `${LABELS[key as keyof typeof facts].padEnd(24)}${Array.isArray(value) ? value.join("; ") : value}`,
@@ -45,28 +43,3 @@ const LABELS = {
   inputs: "inputs",
   outputs: "outputs",
 };
-
-/** The flags that say how a model is compiled. */
-export function modelOptions(command: Command): Command {
-  return command
-    .option("--shape <name=dims>", "shape of an input, e.g. x=1,48,192,3; repeat for more", collectShape, {})
-    .option(
-      "--uint8 <spec>",
-      "a picture input given as bytes, e.g. x,mean=0.5,std=0.5; repeat for more",
-      collectUint8,
-      [],
-    );
-}
-
-/** Collects an option that may be given more than once. */
-export const appendOption = (text: string, all: readonly string[]): string[] => [...all, text];
-
-const collectShape = (text: string, shapes: Record<string, number[]>): Record<string, number[]> => {
-  const [name, shape] = parseShape(text);
-  return { ...shapes, [name]: shape };
-};
-
-const collectUint8 = (text: string, all: readonly ImagePreprocessing[]): ImagePreprocessing[] => [
-  ...all,
-  parseUint8(text),
-];

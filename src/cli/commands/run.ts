@@ -1,27 +1,20 @@
 import { Command } from "commander";
 import { compile } from "../../compiler/compile.ts";
 import { createExecutor } from "../../executor/onnx/createExecutor.ts";
-import { withImagePreprocessing, type ImagePreprocessing } from "../../onnx/preprocess.ts";
-import { readModel } from "../../onnx/readModel.ts";
 import { compare, outputTensors, type Comparison } from "../compare/compare.ts";
 import { UsageError } from "../errors.ts";
 import { readInputs, shapesOf } from "../inputs/readInputs.ts";
+import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
+import { loadModel } from "../models.ts";
 import { stepProgress } from "../progress.ts";
 import { tensorJson, tensorText } from "../tensorText.ts";
 import { table } from "../text.ts";
-import { appendOption, modelOptions } from "./compile.ts";
 
-type Options = {
-  input: string[];
-  shape: Record<string, number[]>;
-  uint8: ImagePreprocessing[];
-  compare?: boolean;
-  json?: boolean;
-};
+type Options = ModelOptions & { input: string[]; compare?: boolean; json?: boolean };
 
 /** `refute run`: exact execution of a model on files. */
 export function runCommand(): Command {
-  return modelOptions(new Command("run"))
+  return seedOption(modelOptions(new Command("run")))
     .description("execute a model exactly, and compare with plain onnxruntime if asked")
     .argument("<model>", "ONNX file")
     .option(
@@ -35,9 +28,10 @@ export function runCommand(): Command {
     .action(async (path: string, options: Options) => {
       if (options.compare === true && options.uint8.length > 0)
         throw new UsageError("--compare takes the model's own inputs: give floats, without --uint8");
-      const model = options.uint8.reduce(withImagePreprocessing, readModel(path));
+      const spec = modelSpec(path, options);
+      const { model, bound } = loadModel(spec);
       const inputs = readInputs(model, options.input);
-      const compiled = compile(model, { shapes: { ...shapesOf(inputs), ...options.shape } });
+      const compiled = compile(model, { ...spec, shapes: { ...shapesOf(inputs), ...spec.shapes } });
       const executor = await createExecutor(compiled);
       const start = performance.now();
       const bytes = compiled.inputs.map(({ name }) => inputs.get(name)!.bytes);
@@ -45,7 +39,8 @@ export function runCommand(): Command {
       const milliseconds = Math.round(performance.now() - start);
       await executor.close();
       const outputs = outputTensors(compiled, tensors);
-      const comparison = options.compare === true ? await compare(path, compiled, inputs, tensors) : undefined;
+      const comparison =
+        options.compare === true ? await compare(path, compiled, new Map([...inputs, ...bound]), tensors) : undefined;
       if (options.json === true) {
         const report = { programRoot: compiled.programRoot, milliseconds, stats, outputs: outputs.map(tensorJson) };
         return console.log(JSON.stringify({ ...report, ...(comparison && { comparison }) }, bigintText, 2));

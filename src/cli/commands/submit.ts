@@ -9,10 +9,10 @@ import { leastWindow, postJob } from "../../sdk/postJob.ts";
 import { waitForResult } from "../../sdk/result.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
+import { modelOptions, seedOption } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
 import { readSettings } from "../settings.ts";
 import { stopSignal } from "../stop.ts";
-import { modelOptions } from "./compile.ts";
 
 const settingsShape = {
   ...chainShape,
@@ -22,13 +22,15 @@ const settingsShape = {
   deadlineSeconds: z.coerce.number().int().positive().default(86_400),
   input: z.array(z.string()).default([]),
   shape: z.record(z.array(z.number())).default({}),
+  bind: z.record(z.unknown()).default({}),
   uint8: z.array(z.custom<ImagePreprocessing>()).default([]),
+  seed: z.custom<bigint>().optional(),
   wait: z.boolean().default(false),
 };
 
 /** `refute submit`: post a job, and if asked wait for its result. */
 export function submitCommand(): Command {
-  return modelOptions(addChainOptions(new Command("submit")))
+  return seedOption(modelOptions(addChainOptions(new Command("submit"))))
     .description("post a job: run this model on these inputs")
     .argument("<model>", "ONNX file")
     .option("--input <name=file>", "bytes of an input, little-endian; repeat for more", append, [])
@@ -39,7 +41,7 @@ export function submitCommand(): Command {
     .option("--wait", "wait until the result is final, and print the outputs")
     .action(async (path: string, _options: unknown, command: Command) => {
       const settings = readSettings(command, settingsShape);
-      const program = loadProgram({ path, shapes: settings.shape, uint8: settings.uint8 });
+      const program = loadProgram({ ...settings, path, shapes: settings.shape });
       const inputs = await readInputs(
         program.model.inputs.map(({ name }) => name),
         settings.input,

@@ -5,6 +5,7 @@ import { UnsupportedOperatorError } from "../../compiler/errors.ts";
 import { RefuteError } from "../../errors.ts";
 import { createExecutor } from "../../executor/onnx/createExecutor.ts";
 import { executeReference } from "../../executor/reference.ts";
+import { bindInputs } from "../../onnx/bindInputs.ts";
 import { elementCount, type Model, type TensorData } from "../../onnx/model.ts";
 import { readModel } from "../../onnx/readModel.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
@@ -28,19 +29,6 @@ type Prepared = { model: CompiledModel; inputs: Uint8Array[]; bound: boolean };
 /** Terms from which the fast executor is quicker than the definition; both give the same bits. */
 const MANY_TERMS = 2_000_000n;
 
-/** The model with some of its inputs known at compile time. */
-function withConstants(model: Model, constants: ReadonlyMap<string, TensorData>): Model {
-  const { graph } = model;
-  return {
-    ...model,
-    graph: {
-      ...graph,
-      inputs: graph.inputs.filter((input) => !constants.has(input.name)),
-      initializers: new Map([...graph.initializers, ...constants]),
-    },
-  };
-}
-
 function compileOn(model: Model, inputs: ReadonlyMap<string, TensorData>): Omit<Prepared, "bound"> {
   const used = model.graph.inputs.map((input) => inputs.get(input.name)!);
   const shapes = Object.fromEntries(model.graph.inputs.map((input, k) => [input.name, used[k]!.shape]));
@@ -54,7 +42,7 @@ function compileOn(model: Model, inputs: ReadonlyMap<string, TensorData>): Omit<
 function prepare(model: Model, inputs: ReadonlyMap<string, TensorData>): Prepared {
   const bind = (isBound: (name: string) => boolean): Prepared => {
     const constants = [...inputs].filter(([name, { shape }]) => elementCount(shape) === 0 || isBound(name));
-    return { ...compileOn(withConstants(model, new Map(constants)), inputs), bound: constants.length > 0 };
+    return { ...compileOn(bindInputs(model, new Map(constants)), inputs), bound: constants.length > 0 };
   };
   const first = model.graph.inputs[0]?.name;
   for (const isBound of [() => false, (name: string) => name !== first]) {

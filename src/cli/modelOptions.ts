@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import type { ImagePreprocessing } from "../onnx/preprocess.ts";
+import { parseBinding, parseSeed, parseShape, parseUint8, type ModelSpec } from "./models.ts";
+
+/** What the flags of `modelOptions` and `seedOption` give. */
+export type ModelOptions = {
+  shape: Record<string, number[]>;
+  bind: Record<string, unknown>;
+  uint8: ImagePreprocessing[];
+  seed?: bigint;
+};
+
+/** The flags that say how a model is compiled. */
+export function modelOptions(command: Command): Command {
+  return command
+    .option(
+      "--shape <name=dims>",
+      "shape of an input, e.g. x=1,48,192,3; repeat for more",
+      (text: string, all: Record<string, number[]>) => ({ ...all, ...Object.fromEntries([parseShape(text)]) }),
+      {},
+    )
+    .option(
+      "--bind <name=value>",
+      "an input that is known at compile time: a JSON value or a .pb, .npy or .json file, e.g. sr=16000",
+      (text: string, all: Record<string, unknown>) => ({ ...all, ...Object.fromEntries([parseBinding(text)]) }),
+      {},
+    )
+    .option(
+      "--uint8 <spec>",
+      "a picture input given as bytes, e.g. x,mean=0.5,std=0.5; repeat for more",
+      (text: string, all: readonly ImagePreprocessing[]) => [...all, parseUint8(text)],
+      [],
+    );
+}
+
+/** The flag of the seed of random operators. */
+export const seedOption = (command: Command): Command =>
+  command.option("--seed <n>", "of random operators; without it they are refused", parseSeed);
+
+/** The model that the flags describe. */
+export const modelSpec = (path: string, { shape, bind, uint8, seed }: ModelOptions): ModelSpec => ({
+  path,
+  shapes: shape,
+  bind,
+  uint8,
+  seed,
+});
+
+/** Collects an option that may be given more than once. */
+export const appendOption = (text: string, all: readonly string[]): string[] => [...all, text];

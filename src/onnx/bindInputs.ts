@@ -1,0 +1,41 @@
+import { RefuteError } from "../errors.ts";
+import { dtypeName } from "../numerics/dtype.ts";
+import type { Model, TensorData } from "./model.ts";
+
+/** A value that cannot be bound to an input: the model has no such input, or it takes another type or shape. */
+export class InputBindingError extends RefuteError {
+  readonly code = "MODEL_INPUT_BINDING";
+}
+
+/**
+ * The model with some of its inputs known at compile time: they become initializers, part of the program like a weight.
+ * Whoever binds the same values gets the same program root.
+ * @throws InputBindingError
+ */
+export function bindInputs(model: Model, values: ReadonlyMap<string, TensorData>): Model {
+  if (values.size === 0) return model;
+  const { graph } = model;
+  for (const [name, { dtype, shape }] of values) {
+    const input = graph.inputs.find((candidate) => candidate.name === name);
+    if (input === undefined)
+      throw new InputBindingError(
+        `${model.source} has no input "${name}" to bind; its inputs are ${graph.inputs.map((i) => `"${i.name}"`).join(", ")}`,
+      );
+    const dims = input.shape?.map((dim) => dim ?? "?").join(", ");
+    if (input.dtype !== dtype)
+      throw new InputBindingError(
+        `${model.source}: "${name}" takes ${dtypeName(input.dtype)}, not ${dtypeName(dtype)}: give it that type`,
+      );
+    const fits = input.shape?.every((dim, d) => typeof dim !== "number" || dim < 1 || dim === shape[d]) ?? true;
+    if (!fits || (input.shape ?? shape).length !== shape.length)
+      throw new InputBindingError(`${model.source}: [${shape.join(", ")}] does not fit the input "${name}" [${dims}]`);
+  }
+  return {
+    ...model,
+    graph: {
+      ...graph,
+      inputs: graph.inputs.filter((input) => !values.has(input.name)),
+      initializers: new Map([...graph.initializers, ...values]),
+    },
+  };
+}
