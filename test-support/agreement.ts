@@ -4,7 +4,7 @@ import type { TensorData } from "../src/onnx/model.ts";
 import { readModel } from "../src/onnx/readModel.ts";
 import { compile } from "../src/compiler/compile.ts";
 import { executeReference } from "../src/executor/reference.ts";
-import { buildModel, type AttributeValue, type NodeSpec } from "./onnxBuilder.ts";
+import { buildModel, type AttributeValue, type FunctionSpec, type NodeSpec } from "./onnxBuilder.ts";
 import { runOnnxruntime } from "./onnxruntime.ts";
 import { firstDifference } from "../src/cli/conform/tolerance.ts";
 
@@ -14,6 +14,7 @@ export type Experiment = {
   operands: Readonly<Record<string, TensorData>>;
   initializers?: Readonly<Record<string, TensorData>>;
   nodes: readonly NodeSpec[];
+  functions?: readonly FunctionSpec[];
   /** Names and types of the outputs. */
   outputs: Readonly<Record<string, DType>>;
   rtol?: number;
@@ -48,6 +49,7 @@ export const modelOf = (experiment: Experiment): Uint8Array =>
     inputs: Object.entries(experiment.operands).map(([name, { dtype, shape }]) => ({ name, dtype, shape })),
     outputs: Object.entries(experiment.outputs).map(([name, dtype]) => ({ name, dtype })),
     nodes: experiment.nodes,
+    ...(experiment.functions ? { functions: experiment.functions } : {}),
     ...(experiment.initializers ? { initializers: experiment.initializers } : {}),
   });
 

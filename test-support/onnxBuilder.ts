@@ -3,6 +3,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import {
   AttributeProto_AttributeType as AttributeType,
   AttributeProtoSchema,
+  FunctionProtoSchema,
   GraphProtoSchema,
   ModelProtoSchema,
   NodeProtoSchema,
@@ -14,6 +15,7 @@ import {
   TypeProtoSchema,
   ValueInfoProtoSchema,
   type AttributeProto,
+  type FunctionProto,
   type GraphProto,
   type NodeProto,
   type TensorProto,
@@ -24,7 +26,7 @@ import type { TensorData } from "../src/onnx/model.ts";
 
 const utf8 = new TextEncoder();
 
-/** An attribute's value: integral numbers are ints, `float` marks floats. */
+/** An attribute's value: integral numbers are ints, `float` marks floats; `reference` names an attribute of the function around it. */
 export type AttributeValue =
   | number
   | bigint
@@ -35,6 +37,7 @@ export type AttributeValue =
   | { floats: readonly number[] }
   | { strings: readonly string[] }
   | { tensor: TensorData }
+  | { reference: string; type: AttributeType }
   | { graph: Pick<ModelSpec, "inputs" | "outputs" | "nodes" | "initializers"> };
 
 export type NodeSpec = {
@@ -48,9 +51,22 @@ export type NodeSpec = {
 
 export type IoSpec = { name: string; dtype: DType; shape?: readonly (number | string)[] };
 
+/** A function of the model. `attributes` without a default must be given by the call. */
+export type FunctionSpec = {
+  name: string;
+  domain: string;
+  opset?: number;
+  inputs: readonly string[];
+  outputs: readonly string[];
+  attributes?: readonly string[];
+  defaults?: Readonly<Record<string, AttributeValue>>;
+  nodes: readonly NodeSpec[];
+};
+
 export type ModelSpec = {
   opset?: number;
   irVersion?: number;
+  functions?: readonly FunctionSpec[];
   inputs: readonly IoSpec[];
   outputs: readonly IoSpec[];
   nodes: readonly NodeSpec[];
@@ -67,6 +83,7 @@ function attributeProto(name: string, value: AttributeValue): AttributeProto {
     create(AttributeProtoSchema, { name, type, ...fields } as AttributeProto);
   if (typeof value === "string") return make(AttributeType.STRING, { s: utf8.encode(value) });
   if (typeof value === "number" || typeof value === "bigint") return make(AttributeType.INT, { i: BigInt(value) });
+  if ("reference" in value) return make(value.type, { refAttrName: value.reference });
   if ("float" in value) return make(AttributeType.FLOAT, { f: value.float });
   if ("strings" in value) return make(AttributeType.STRINGS, { strings: value.strings.map((s) => utf8.encode(s)) });
   if ("floats" in value) return make(AttributeType.FLOATS, { floats: [...value.floats] });
@@ -112,10 +129,37 @@ const graphProto = (spec: Pick<ModelSpec, "inputs" | "outputs" | "nodes" | "init
     initializer: Object.entries(spec.initializers ?? {}).map(([name, data]) => tensorProto(name, data)),
   });
 
+/** The domains of nodes and of the nodes in their bodies. */
+function domainsOf(nodes: readonly NodeSpec[]): string[] {
+  return nodes.flatMap((node) => [
+    node.domain ?? "",
+    ...Object.values(node.attributes ?? {}).flatMap((value) =>
+      typeof value === "object" && "graph" in value ? domainsOf(value.graph.nodes) : [],
+    ),
+  ]);
+}
+
+function functionProto({ opset, attributes, defaults, ...spec }: FunctionSpec): FunctionProto {
+  const domains = new Set(["", ...domainsOf(spec.nodes)]);
+  return create(FunctionProtoSchema, {
+    name: spec.name,
+    domain: spec.domain,
+    input: [...spec.inputs],
+    output: [...spec.outputs],
+    attribute: [...(attributes ?? [])],
+    attributeProto: Object.entries(defaults ?? {}).map(([name, value]) => attributeProto(name, value)),
+    node: spec.nodes.map(nodeProto),
+    opsetImport: [...domains].map((domain) =>
+      create(OperatorSetIdProtoSchema, { domain, version: BigInt(domain === "" ? (opset ?? 17) : 1) }),
+    ),
+  });
+}
+
 /** The bytes of an ONNX file. Default operator set 17, IR version 8. */
 export function buildModel(spec: ModelSpec): Uint8Array {
   const graph = graphProto(spec);
-  const domains = new Set(["", ...spec.nodes.map((node) => node.domain ?? "")]);
+  const functions = spec.functions ?? [];
+  const domains = new Set(["", ...functions.map(({ domain }) => domain), ...domainsOf(spec.nodes)]);
   return toBinary(
     ModelProtoSchema,
     create(ModelProtoSchema, {
@@ -124,6 +168,7 @@ export function buildModel(spec: ModelSpec): Uint8Array {
         create(OperatorSetIdProtoSchema, { domain, version: BigInt(domain === "" ? (spec.opset ?? 17) : 1) }),
       ),
       graph,
+      functions: functions.map(functionProto),
     }),
   );
 }

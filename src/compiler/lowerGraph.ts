@@ -48,7 +48,7 @@ function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefin
   const { builder, model } = scope;
   const entry = findEntry(node.operator, node.domain);
   const control = node.domain === "" ? CONTROL.get(node.operator) : undefined;
-  const opset = model.opsets.get(node.domain) ?? 0;
+  const opset = (node.opsets ?? model.opsets).get(node.domain) ?? 0;
   const opsets = entry?.[2] ?? control?.[0];
   if (opsets === undefined) {
     const operator = node.domain === "" ? "it" : `${node.domain}.${node.operator}`;

@@ -22,6 +22,7 @@ export function readAttribute(
   context: ReadContext,
   readBody: (graph: GraphProto) => Body,
 ): Attribute {
+  if (attribute.refAttrName !== "") return { kind: "reference", value: attribute.refAttrName };
   const type = attributeType(attribute);
   switch (type) {
     case Type.FLOAT:

@@ -1,6 +1,7 @@
-import type { GraphProto, NodeProto, ValueInfoProto } from "onnx-buf";
+import type { FunctionProto, GraphProto, NodeProto, ValueInfoProto } from "onnx-buf";
 import { readAttribute } from "./attribute.ts";
 import { ModelFormatError, ModelGraphError } from "./errors.ts";
+import { Inliner, readFunctions } from "./functions.ts";
 import { nodeLabel, type Body, type Dim, type Graph, type Node, type TensorData, type ValueInfo } from "./model.ts";
 import { checkDType, readTensor, type ReadContext } from "./tensor.ts";
 
@@ -18,17 +19,21 @@ function readValueInfo(info: ValueInfoProto, role: string, { source }: ReadConte
   return { name: info.name, dtype: checkDType(elemType, where, source), shape: dims };
 }
 
-function readNode(node: NodeProto, context: ReadContext): Node {
+function readNode(node: NodeProto, context: ReadContext, opsets?: ReadonlyMap<string, number>): Node {
   const head = {
     name: node.name,
     operator: node.opType,
     domain: domainName(node.domain),
     inputs: node.input,
     outputs: node.output,
+    ...(node.overload === "" ? {} : { overload: node.overload }),
+    ...(opsets === undefined ? {} : { opsets }),
   };
   const where = `node ${nodeLabel({ ...head, attributes: new Map() })} (${node.opType})`;
   const attributes = new Map(
-    node.attribute.map((a) => [a.name, readAttribute(a, where, context, (graph) => readBody(graph, context))] as const),
+    node.attribute.map(
+      (a) => [a.name, readAttribute(a, where, context, (graph) => readBody(graph, context, opsets))] as const,
+    ),
   );
   return { ...head, attributes };
 }
@@ -52,11 +57,11 @@ function checkNames(graph: Graph, source: string): void {
 }
 
 /** Reads the body of a node. */
-function readBody(proto: GraphProto, context: ReadContext): Body {
+function readBody(proto: GraphProto, context: ReadContext, opsets?: ReadonlyMap<string, number>): Body {
   return {
     inputs: proto.input.map(({ name }) => name),
     outputs: proto.output.map(({ name }) => name),
-    nodes: proto.node.map((node) => readNode(node, context)),
+    nodes: proto.node.map((node) => readNode(node, context, opsets)),
     initializers: readInitializers(proto, context),
   };
 }
@@ -71,16 +76,22 @@ function readInitializers(proto: GraphProto, context: ReadContext): Map<string, 
   );
 }
 
-/** Reads a graph into plain types. @throws ModelFormatError, ModelGraphError, DTypeError, ExternalDataError */
-export function readGraph(proto: GraphProto, context: ReadContext): Graph {
+/** Reads a graph into plain types; calls of the model's functions are replaced by their nodes. @throws ModelFormatError, ModelGraphError, DTypeError, ExternalDataError */
+export function readGraph(proto: GraphProto, context: ReadContext, functions: readonly FunctionProto[] = []): Graph {
   const initializers = readInitializers(proto, context);
+  const local = readFunctions(functions, context, {
+    node: (node, opsets) => readNode(node, context, opsets),
+    body: (body) => readBody(body, context),
+    domain: domainName,
+  });
+  const nodes = proto.node.map((node) => readNode(node, context));
   const graph: Graph = {
     name: proto.name,
     inputs: proto.input
       .filter((input) => !initializers.has(input.name))
       .map((input) => readValueInfo(input, "input", context)),
     outputs: proto.output.map((output) => readValueInfo(output, "output", context)),
-    nodes: proto.node.map((node) => readNode(node, context)),
+    nodes: local.size === 0 ? nodes : new Inliner(local, context.source).expand(nodes),
     initializers,
   };
   if (graph.outputs.length === 0) throw new ModelFormatError(context.source, "its graph has no output");

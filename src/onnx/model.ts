@@ -19,6 +19,8 @@ export type Attribute =
   | { kind: "ints"; value: readonly bigint[] }
   | { kind: "strings"; value: readonly string[] }
   | { kind: "graph"; value: Body }
+  /** In a function of the model: the attribute of the call that is meant. */
+  | { kind: "reference"; value: string }
   | { kind: "other"; value: string };
 
 /** One node. `domain` is "" for ai.onnx; an input named "" is absent. */
@@ -29,6 +31,10 @@ export type Node = {
   inputs: readonly string[];
   outputs: readonly string[];
   attributes: ReadonlyMap<string, Attribute>;
+  /** Which of several functions of one name is called. */
+  overload?: string;
+  /** Of a node that a function of the model holds: the operator sets of the function. */
+  opsets?: ReadonlyMap<string, number>;
 };
 
 /** A graph in a node: its inputs and outputs by name only. It may read names of the graphs around it. */

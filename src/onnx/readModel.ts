@@ -52,6 +52,6 @@ export function readModel(from: string | Uint8Array, options: { externalDataDir?
     source,
     irVersion: Number(proto.irVersion),
     opsets,
-    graph: readGraph(proto.graph, { source, externalDataDir }),
+    graph: readGraph(proto.graph, { source, externalDataDir }, proto.functions),
   };
 }
