@@ -1,66 +1,102 @@
 /**
- * Exact execution of ppocr2_cls against plain onnxruntime, side by side in one run: interleaved, medians.
- * `npm run bench -- [--json FILE] [--threads N] [--runs N]`
+ * Exact execution against plain onnxruntime (default optimisation), interleaved in one process, medians.
+ * `npm run bench -- [--models a,b] [--threads 1,2] [--seconds S] [--json FILE]`; with `--models all` the largest too.
  */
-import { writeFileSync } from "node:fs";
+import { fork } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import * as ort from "onnxruntime-node";
-import { PICTURE, TEXT_DIRECTION_PATH, textDirectionProgram } from "../../src/cli/demo/model.ts";
-import { drawText } from "../../src/cli/demo/picture.ts";
-import { createExecutor } from "../../src/executor/onnx/createExecutor.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import type { Memory, Timing } from "./measure.ts";
+import { MODELS } from "./models.ts";
+import { prepare } from "./prepare.ts";
 
 const { values } = parseArgs({
   options: {
+    models: { type: "string" },
+    threads: { type: "string", default: "1,2" },
+    seconds: { type: "string", default: "12" },
     json: { type: "string" },
-    threads: { type: "string", default: "2" },
-    runs: { type: "string", default: "15" },
   },
 });
-const threads = Number(values.threads);
-const runs = Number(values.runs);
+const all = Object.keys(MODELS);
+const models =
+  values.models === "all" ? all : (values.models?.split(",") ?? all.filter((name) => MODELS[name]!.byDefault));
+const unknown = models.filter((name) => !(name in MODELS));
+if (unknown.length > 0) throw new Error(`no model ${unknown.join(", ")}; there are ${all.join(", ")}`);
 
-const { pixels } = drawText("REFUTE", PICTURE.width, PICTURE.height, 4);
-const { model } = textDirectionProgram();
-const exact = await createExecutor(model, { threads });
-const plain = await ort.InferenceSession.create(TEXT_DIRECTION_PATH, { intraOpNumThreads: threads });
+const MEASURE = fileURLToPath(new URL("measure.ts", import.meta.url));
 
-/** Plain onnxruntime is fed floats, channels first. */
-const area = PICTURE.width * PICTURE.height;
-const floats = Float32Array.from({ length: 3 * area }, (_, k) => {
-  const [channel, pixel] = [Math.floor(k / area), k % area];
-  return (pixels[3 * pixel + channel]! / 255 - 0.5) / 0.5;
-});
-const feeds = { [plain.inputNames[0]!]: new ort.Tensor("float32", floats, [1, 3, PICTURE.height, PICTURE.width]) };
-
-const work = {
-  "plain onnxruntime": () => plain.run(feeds),
-  "exact execution": () => exact.run([pixels]),
-  "exact, with the trace root": async () => new Trace(model.program, (await exact.run([pixels])).tensors).root,
-};
-type Name = keyof typeof work;
-const names = Object.keys(work) as Name[];
-const samples = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
-for (let k = -2; k < runs; k++) {
-  for (const name of names) {
-    const start = performance.now();
-    await work[name]();
-    // The first rounds warm up.
-    if (k >= 0) samples[name].push(performance.now() - start);
-  }
+function measured<Result>(mode: string, path: string, threads: number): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const child = fork(MEASURE, [mode, path, String(threads), values.seconds]);
+    let result: Result | undefined;
+    child.on("message", (message) => (result = message as Result));
+    child.on("exit", (code) =>
+      result === undefined ? reject(new Error(`the measurement ended with ${code}`)) : resolve(result),
+    );
+  });
 }
-const { stats } = await exact.run([pixels]);
-await exact.close();
 
-const median = (list: number[]): number => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]!;
-const base = median(samples["plain onnxruntime"]);
-const rows = names.map((name) => ({
-  what: name,
-  milliseconds: Number(median(samples[name]).toFixed(2)),
-  "ratio to plain": Number((median(samples[name]) / base).toFixed(2)),
-}));
-console.log(`ppocr2_cls on one picture, ${threads} threads, medians of ${runs} interleaved runs`);
-console.table(rows);
-console.log(`sums and products: ${JSON.stringify(stats)}`);
+type Row = { model: string; threads: number } & Timing & { plainPeak: number; exactPeak: number };
+
+const folder = mkdtempSync(join(tmpdir(), "refute-bench-"));
+const rows: Row[] = [];
+const failed: { model: string; reason: string }[] = [];
+try {
+  for (const model of models) {
+    const path = join(folder, model);
+    try {
+      prepare(MODELS[model]!.load(), path);
+      for (const threads of values.threads.split(",").map(Number)) {
+        const timing = await measured<Timing>("time", path, threads);
+        const [plain, exact] = [
+          await measured<Memory>("plain", path, threads),
+          await measured<Memory>("exact", path, threads),
+        ];
+        rows.push({ model, threads, ...timing, plainPeak: plain.peakBytes, exactPeak: exact.peakBytes });
+        console.error(`${model}, ${threads} threads: ${(timing.exact / timing.plain).toFixed(2)}`);
+      }
+    } catch (error) {
+      failed.push({ model, reason: (error as Error).message });
+      console.error(`${model}: ${(error as Error).message}`);
+    }
+    rmSync(path, { force: true });
+  }
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+const cell = (value: number, digits = 2): number => Number(value.toFixed(digits));
+console.log(`${cpus()[0]?.model ?? "unknown processor"}, ${cpus().length} processors, Node ${process.version}`);
+console.table(
+  rows.map((row) => ({
+    model: row.model,
+    threads: row.threads,
+    "plain ms": cell(row.plain),
+    "exact ms": cell(row.exact),
+    exact: cell(row.exact / row.plain),
+    committed: cell(row.committed / row.plain),
+    check: cell(row.checked / row.plain),
+    memory: cell(row.exactPeak / row.plainPeak),
+    runs: row.runs,
+  })),
+);
+console.table(
+  rows.map(({ model, threads, stats, steps, hashedBytes }) => ({
+    model,
+    threads,
+    steps,
+    sums: stats.elements,
+    flagged: stats.flagged,
+    ties: stats.ties,
+    compensated: stats.compensated,
+    exact: stats.exact,
+    patched: stats.patched,
+    "hashed bytes": hashedBytes,
+  })),
+);
+for (const { model, reason } of failed) console.log(`${model} was not measured: ${reason}`);
 if (values.json !== undefined)
-  writeFileSync(values.json, `${JSON.stringify({ threads, runs, rows, stats }, null, 2)}\n`);
+  writeFileSync(values.json, `${JSON.stringify({ cpus: cpus(), rows, failed }, null, 2)}\n`);

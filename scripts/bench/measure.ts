@@ -1,0 +1,100 @@
+/** One measurement in a process of its own: `measure.ts time|plain|exact PREPARED THREADS SECONDS`, the result as JSON on a channel. */
+import * as ort from "onnxruntime-node";
+import { toOrt } from "../../src/cli/compare/ortTensor.ts";
+import { createExecutor } from "../../src/executor/onnx/createExecutor.ts";
+import type { CertificateStats } from "../../src/executor/product/certificate.ts";
+import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { dtypeBytes } from "../../src/numerics/dtype.ts";
+import { Trace } from "../../src/trace/trace.ts";
+import { readPrepared, type Prepared } from "./prepare.ts";
+
+/** Medians in milliseconds, and what happened in one run. */
+export type Timing = {
+  plain: number;
+  exact: number;
+  committed: number;
+  checked: number;
+  runs: number;
+  stats: CertificateStats;
+  hashedBytes: number;
+  steps: number;
+};
+export type Memory = { peakBytes: number };
+
+const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]!;
+
+/** As an application runs it: default optimisation. */
+async function plainRun({ bytes, inputs }: Prepared, threads: number): Promise<() => Promise<unknown>> {
+  const session = await ort.InferenceSession.create(bytes, {
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    logSeverityLevel: 3,
+  });
+  const feeds = Object.fromEntries([...inputs].map(([name, tensor]) => [name, toOrt(tensor)]));
+  return () => session.run(feeds);
+}
+
+async function time(prepared: Prepared, threads: number, seconds: number): Promise<Timing> {
+  const { model, given } = prepared;
+  const plain = await plainRun(prepared, threads);
+  const executor = await createExecutor(model, { threads });
+  const commit = async () => new Trace(model.program, (await executor.run(given)).tensors).root;
+  const claimed = await commit();
+  const work: Record<"plain" | "exact" | "committed" | "checked", () => Promise<unknown>> = {
+    plain,
+    exact: () => executor.run(given),
+    committed: commit,
+    // A watcher has the inputs from the chain, whose tree the job names.
+    checked: async () => {
+      given.forEach(tensorRoot);
+      if ((await commit()) !== claimed) throw new Error("two executions differ");
+    },
+  };
+  const names = Object.keys(work) as (keyof typeof work)[];
+  const samples = { plain: [], exact: [], committed: [], checked: [] } as Record<keyof typeof work, number[]>;
+  const deadline = performance.now() + seconds * 1000;
+  let runs = -WARM_UP;
+  for (; runs < LEAST_RUNS || (runs < MOST_RUNS && performance.now() < deadline); runs++) {
+    for (const name of names) {
+      const start = performance.now();
+      await work[name]();
+      if (runs >= 0) samples[name].push(performance.now() - start);
+    }
+  }
+  const { stats } = await executor.run(given);
+  const { steps, checkpoints } = model.program;
+  return {
+    plain: median(samples.plain),
+    exact: median(samples.exact),
+    committed: median(samples.committed),
+    checked: median(samples.checked),
+    runs,
+    stats,
+    hashedBytes: checkpoints.reduce((sum, { step }) => sum + steps[step]!.count * dtypeBytes(steps[step]!.dtype), 0),
+    steps: steps.length,
+  };
+}
+
+const WARM_UP = 3;
+const LEAST_RUNS = 5;
+const MOST_RUNS = 300;
+
+/** The peak of a process that does nothing else, a few times over. */
+async function memory(run: () => Promise<unknown>): Promise<Memory> {
+  for (let k = 0; k < 3; k++) await run();
+  return { peakBytes: process.resourceUsage().maxRSS * 1024 };
+}
+
+let kept: Awaited<ReturnType<typeof createExecutor>> | undefined;
+const [mode, path, threads, seconds] = process.argv.slice(2) as [string, string, string, string];
+const prepared = readPrepared(path);
+const result =
+  mode === "time"
+    ? await time(prepared, Number(threads), Number(seconds))
+    : mode === "plain"
+      ? await memory(await plainRun(prepared, Number(threads)))
+      : await memory(async () => {
+          const executor = (kept ??= await createExecutor(prepared.model, { threads: Number(threads) }));
+          return new Trace(prepared.model.program, (await executor.run(prepared.given)).tensors).root;
+        });
+process.send!(result, () => process.exit(0));
