@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { drawText } from "../../src/cli/demo/picture.ts";
-import { DType } from "../../src/numerics/dtype.ts";
 import type { TensorData } from "../../src/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
 import { MINI_LM, miniLm, sentence } from "../../test-support/miniLm.ts";
