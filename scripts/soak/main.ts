@@ -1,15 +1,17 @@
 /**
- * Random steps and programs for a bounded time: definition, executors and on-chain verifier must agree on every bit.
+ * Random steps, programs and ONNX graphs for a bounded time: definition, executors and on-chain verifier must agree on every bit.
  * `npm run soak [-- --minutes N] [--seed S]`. A failure prints the seed that shows it again.
  */
 import { parseArgs } from "node:util";
 import { createExecutor } from "../../src/executor/onnx/createExecutor.ts";
-import { onnxEngine } from "../../src/executor/onnx/onnxEngine.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { Prng } from "../../test-support/float32Words.ts";
 import { randomProgram } from "../../test-support/randomProgram.ts";
 import { randomStep } from "../../test-support/randomStep.ts";
+import { newTally } from "../../test-support/randomGraph/check.ts";
+import { openVariants } from "../../test-support/randomGraph/variants.ts";
 import { deployVerifier, proveElement } from "../../test-support/stepProof.ts";
+import { soakGraphs } from "./graphs.ts";
 
 const { values } = parseArgs({
   options: {
@@ -21,9 +23,12 @@ const until = Date.now() + Number(values.minutes) * 60_000;
 const firstSeed = Number(values.seed);
 const STEPS_A_ROUND = 50;
 const PROGRAM_LENGTH = 8;
+const GRAPHS_A_ROUND = 100;
 
 const verifier = await deployVerifier();
-const engine = await onnxEngine(2);
+const opened = await openVariants();
+const { variants } = opened;
+const tally = newTally();
 const totals = { seeds: 0, steps: 0, tensors: 0, disagreements: 0 };
 
 function disagree(seed: number, what: string): void {
@@ -43,17 +48,19 @@ for (let seed = firstSeed; Date.now() < until; seed++, totals.seeds++) {
   }
   const { model, inputs } = randomProgram(prng, PROGRAM_LENGTH);
   const expected = executeReference(model, inputs);
-  const executor = await createExecutor(model, { engine, leastEngineWork: seed % 2 === 0 ? 0 : undefined });
+  const executor = await createExecutor(model, variants[seed % variants.length]!.options);
   const { tensors } = await executor.run(inputs);
   await executor.close();
   expected.forEach((tensor, s) => {
     totals.tensors++;
     if (Buffer.compare(tensor, tensors[s]!) !== 0) disagree(seed, `program, step ${s}: the executors differ`);
   });
+  const smallest = await soakGraphs(seed, GRAPHS_A_ROUND, variants, tally);
+  if (smallest !== undefined) disagree(seed, smallest);
 }
-await engine.close();
+await opened.close();
 console.log(
   `seeds ${firstSeed} to ${firstSeed + totals.seeds - 1}: ${totals.steps} steps on chain, ${totals.tensors} tensors on two executors, ` +
-    `${totals.disagreements} disagreements`,
+    `${tally.graphs} graphs of ${tally.operators.size} operators on ${variants.length + 1} executors, ${totals.disagreements} disagreements`,
 );
 process.exit(totals.disagreements === 0 ? 0 : 1);
