@@ -44,7 +44,7 @@ function runBody(scope: Scope, node: Node, body: Body, inputs: readonly Value[])
   });
 }
 
-function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefined)[]): Value[] {
+function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefined)[]): readonly (Value | undefined)[] {
   const { builder, model } = scope;
   const entry = findEntry(node.operator, node.domain);
   const control = node.domain === "" ? CONTROL.get(node.operator) : undefined;
@@ -63,16 +63,18 @@ function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefin
     throw new UnsupportedOperatorError(node, `input ${sequence}`, "is a sequence");
   const tensors = operands.map((value) => (isSequence(value) ? undefined : value));
   const context = new NodeContext(builder, node, opset, tensors);
-  const outputs: Value[] =
+  const outputs: readonly (Value | undefined)[] =
     entry?.[4](context) ??
     control![1]({ context, operands, run: (body, inputs) => runBody(scope, node, body, inputs) });
   context.checkAttributes();
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);
   if (missing >= 0) context.refuse(`output ${missing}`, "is not computed");
   // An empty list that is known, of axes or sizes, may be handed on; nothing is computed from it.
-  for (const { shape, expr } of outputs.flat())
-    if (elementCount(shape) === 0 && (expr.kind !== "constant" || shape.length !== 1))
-      throw new NodeInputError(node, `its result [${shape.join()}] has no elements`);
+  for (const tensor of outputs.flat()) {
+    if (tensor === undefined || elementCount(tensor.shape) > 0) continue;
+    if (tensor.expr.kind !== "constant" || tensor.shape.length !== 1)
+      throw new NodeInputError(node, `its result [${tensor.shape.join()}] has no elements`);
+  }
   return outputs;
 }
 

@@ -140,5 +140,5 @@ export class NodeContext {
   }
 }
 
-/** Turns one node into tensors, one for each of its outputs. */
-export type Lower = (context: NodeContext) => LazyTensor[];
+/** Turns one node into tensors, one for each of its outputs; undefined for one that is not computed here. */
+export type Lower = (context: NodeContext) => (LazyTensor | undefined)[];

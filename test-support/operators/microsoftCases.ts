@@ -5,7 +5,8 @@ import type { Experiment } from "../agreement.ts";
 import type { AttributeValue } from "../onnxBuilder.ts";
 import { convolution, F, type Make } from "./makers.ts";
 
-function fused(
+/** One node of com.microsoft over named inputs; those that are undefined are absent. */
+export function fused(
   op: string,
   inputs: Readonly<Record<string, TensorData | undefined>>,
   attributes: Readonly<Record<string, AttributeValue>> = {},

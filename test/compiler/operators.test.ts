@@ -4,8 +4,11 @@ import { REGISTRY } from "../../src/compiler/registry.ts";
 import { expectAgreement } from "../../test-support/agreement.ts";
 import { Prng } from "../../test-support/float32Words.ts";
 import { CASES } from "../../test-support/operators/cases.ts";
+import { MICROSOFT_ATTENTION_CASES } from "../../test-support/operators/microsoftAttentionCases.ts";
 import { MICROSOFT_CASES } from "../../test-support/operators/microsoftCases.ts";
 import { RandomTensors } from "../../test-support/randomTensors.ts";
+
+const MICROSOFT = { ...MICROSOFT_CASES, ...MICROSOFT_ATTENTION_CASES };
 
 describe("operators against onnxruntime", () => {
   it("everyOperatorOfTheTable_hasACase", () => {
@@ -13,10 +16,10 @@ describe("operators against onnxruntime", () => {
   });
 
   it("everyOperatorOfMicrosoft_hasACase", () => {
-    expect(Object.keys(MICROSOFT_CASES).sort()).to.deep.equal(MICROSOFT_REGISTRY.map(([operator]) => operator).sort());
+    expect(Object.keys(MICROSOFT).sort()).to.deep.equal(MICROSOFT_REGISTRY.map(([operator]) => operator).sort());
   });
 
-  const microsoft = Object.entries(MICROSOFT_CASES).map(([name, makers]) => [`com.microsoft.${name}`, makers] as const);
+  const microsoft = Object.entries(MICROSOFT).map(([name, makers]) => [`com.microsoft.${name}`, makers] as const);
   for (const [operator, makers] of [...Object.entries(CASES), ...microsoft]) {
     it(`${operator}_agrees`, async () => {
       const random = new RandomTensors(new Prng([...operator].reduce((sum, c) => sum * 31 + c.charCodeAt(0), 7)));

@@ -8,6 +8,7 @@ import { Prng } from "../../test-support/float32Words.ts";
 import { SEQUENCE_CASES } from "../../test-support/operators/sequenceCases.ts";
 import { LOSS_CASES } from "../../test-support/operators/lossCases.ts";
 import { ATTENTION_CASES } from "../../test-support/operators/attentionCases.ts";
+import { MICROSOFT_ATTENTION_CASES } from "../../test-support/operators/microsoftAttentionCases.ts";
 import { MICROSOFT_CASES } from "../../test-support/operators/microsoftCases.ts";
 import { MORE_CASES } from "../../test-support/operators/moreCases.ts";
 import { QUANTISED_CASES } from "../../test-support/operators/quantisedCases.ts";
@@ -23,6 +24,7 @@ const FAMILIES = [
   QUANTISED_CASES,
   ATTENTION_CASES,
   MICROSOFT_CASES,
+  MICROSOFT_ATTENTION_CASES,
 ];
 
 describe("operators in the fast executor", () => {

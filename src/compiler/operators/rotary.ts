@@ -7,7 +7,7 @@ import { radixOf, readIndirect } from "./gather.ts";
 import { concatenate, sliced, whole } from "./movement.ts";
 
 /** Rows of a cache [positions, half] at the positions of each token: [batch, length, half]. */
-function rowsOf(context: NodeContext, cache: LazyTensor, positions: LazyTensor): LazyTensor {
+export function rowsOf(context: NodeContext, cache: LazyTensor, positions: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;
   const shape = [...positions.shape, cache.shape[1]!];
   const digits = plainDigits(shape);
@@ -18,9 +18,49 @@ function rowsOf(context: NodeContext, cache: LazyTensor, positions: LazyTensor):
   return { dtype: cache.dtype, shape, digits, expr, order: identityOrder(3) };
 }
 
-/** RotaryEmbedding: pairs (a, b) of a head become (cos * a - sin * b, sin * a + cos * b), each product and sum rounded. */
-export const rotaryEmbedding: Lower = (context) => {
+/**
+ * Pairs (a, b) of the first elements of the last of four dimensions become (cos * a - sin * b, sin * a + cos * b), each product and sum
+ * rounded; the rest stays.
+ * @param cos and `sin` broadcast to x, their last dimension the number of pairs
+ */
+export function rotate(
+  context: NodeContext,
+  x: LazyTensor,
+  cos: LazyTensor,
+  sin: LazyTensor,
+  interleaved: boolean,
+): LazyTensor {
   const { builder, expressions: e } = context;
+  const size = x.shape[3]!;
+  const half = cos.shape.at(-1)!;
+  if (2 * half > size) return context.fail(`${2 * half} rotated elements of ${size}`);
+  builder.realise(x);
+  const part = (start: number, step: number, count: number): LazyTensor =>
+    sliced(
+      context,
+      x,
+      x.shape.map((dim, d) => (d === 3 ? { start, step, count } : whole(dim))),
+    );
+  const a = interleaved ? part(0, 2, half) : part(0, 1, half);
+  const b = interleaved ? part(1, 2, half) : part(half, 1, half);
+  const mix = (op: Op, left: LazyTensor, right: LazyTensor): LazyTensor =>
+    broadcast(context, [left, a, right, b], (l, p, r, q) =>
+      e.operation(op, e.operation(Op.mul, l, p), e.operation(Op.mul, r, q)),
+    );
+  const [real, imaginary] = [mix(Op.sub, cos, sin), mix(Op.add, sin, cos)];
+  let rotated: LazyTensor;
+  if (interleaved) {
+    const [p, q] = [real, imaginary].map((tensor) => builder.reshape(tensor, [...tensor.shape, 1]));
+    rotated = builder.reshape(concatenate(context, [p!, q!], 4), [...real.shape.slice(0, 3), 2 * half]);
+  } else {
+    rotated = concatenate(context, [real, imaginary], 3);
+  }
+  return 2 * half < size ? concatenate(context, [rotated, part(2 * half, 1, size - 2 * half)], 3) : rotated;
+}
+
+/** RotaryEmbedding of ai.onnx: the rows of its caches are those of the tokens, or chosen by their positions. */
+export const rotaryEmbedding: Lower = (context) => {
+  const { builder } = context;
   const input = floatInput(context);
   const heads = context.int("num_heads", 0);
   const [first = 1, second = 1, third = 1, fourth = 1] = input.shape;
@@ -42,29 +82,6 @@ export const rotaryEmbedding: Lower = (context) => {
     const rows = positions ? rowsOf(context, cache, positions) : cache;
     return builder.reshape(rows, flat ? [first, length, 1, half] : [first, 1, length, half]);
   };
-  const [cos, sin] = [angle(1), angle(2)];
-  const interleaved = context.int("interleaved", 0) !== 0;
-  builder.realise(x);
-  const part = (start: number, step: number, count: number): LazyTensor =>
-    sliced(
-      context,
-      x,
-      x.shape.map((dim, d) => (d === 3 ? { start, step, count } : whole(dim))),
-    );
-  const a = interleaved ? part(0, 2, half) : part(0, 1, half);
-  const b = interleaved ? part(1, 2, half) : part(half, 1, half);
-  const rotate = (op: Op, left: LazyTensor, right: LazyTensor): LazyTensor =>
-    broadcast(context, [left, a, right, b], (l, p, r, q) =>
-      e.operation(op, e.operation(Op.mul, l, p), e.operation(Op.mul, r, q)),
-    );
-  const [real, imaginary] = [rotate(Op.sub, cos, sin), rotate(Op.add, sin, cos)];
-  let rotated: LazyTensor;
-  if (interleaved) {
-    const [p, q] = [real, imaginary].map((tensor) => builder.reshape(tensor, [...tensor.shape, 1]));
-    rotated = builder.reshape(concatenate(context, [p!, q!], 4), [...real.shape.slice(0, 3), 2 * half]);
-  } else {
-    rotated = concatenate(context, [real, imaginary], 3);
-  }
-  if (2 * half < size) rotated = concatenate(context, [rotated, part(2 * half, 1, size - 2 * half)], 3);
+  const rotated = rotate(context, x, angle(1), angle(2), context.int("interleaved", 0) !== 0);
   return [flat ? builder.reshape(rotated, input.shape) : rotated];
 };
