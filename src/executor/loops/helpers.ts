@@ -1,5 +1,4 @@
-import { cast } from "../../numerics/cast.ts";
-import { DType, type DType as DTypeCode, type Word } from "../../numerics/dtype.ts";
+import { DType, type Word } from "../../numerics/dtype.ts";
 import { erf as exactErf } from "../../numerics/elementary/erf.ts";
 import { exp as exactExp } from "../../numerics/elementary/exp.ts";
 import { log as exactLog } from "../../numerics/elementary/log.ts";
@@ -72,29 +71,12 @@ function pow(x: number, y: number): number {
   return toNumber(exactPow(fromNumber(x), fromNumber(y)));
 }
 
-/** Adding and taking off 1.5 * 2^52 leaves a float64 rounded to an integer, half to even. */
-const ROUNDER = 1.5 * 2 ** 52;
-const round = (x: number): number => (Math.abs(x) < 2 ** 23 ? x + ROUNDER - ROUNDER + 0 : x);
+/** C's fmod, exact. */
+const fmod = (x: number, y: number): number => x % y;
 
-/** int64 or uint64 to float32, rounded once. */
-function fromWide(value: bigint, from: DTypeCode): number {
-  const estimate = Number(value);
-  return Math.abs(estimate) <= Number.MAX_SAFE_INTEGER
-    ? Math.fround(estimate)
-    : toNumber(cast(value, from, DType.float32));
-}
-
-/** float32 to int64 or uint64: truncated, NaN to 0, saturated. */
-const toWide = (value: number, to: DTypeCode): bigint =>
-  Math.abs(value) < 2 ** 31
-    ? to === DType.int64 || value >= 0
-      ? BigInt(Math.trunc(value))
-      : 0n
-    : cast(fromNumber(value), DType.float32, to);
-
-/** What generated loops call by name. */
+/** What generated loops call by name: functions of float32. */
 export const HELPERS = {
-  ...{ exp, log, tanh, sigmoid, erf, pow, round, fromWide, toWide },
+  ...{ exp, log, tanh, sigmoid, erf, pow, fmod },
   ...fromMath("expm1", "log1p"),
   ...fromMath("sin", "cos", "tan", "asin", "acos", "atan"),
   ...fromMath("sinh", "cosh", "asinh", "acosh", "atanh"),

@@ -1,88 +1,107 @@
-import { DType, type DType as DTypeCode } from "../../numerics/dtype.ts";
-import type { Axis, View } from "../../program/types.ts";
-import type { Emitter, Value } from "./emitter.ts";
+import { ifElse } from "../../kernels/assembler/control.ts";
+import type { Code } from "../../kernels/assembler/encoding.ts";
+import { f32x4, i32, i32x4 } from "../../kernels/assembler/instructions.ts";
+import { DType, dtypeBytes, isFloat } from "../../numerics/dtype.ts";
+import type { View } from "../../program/types.ts";
+import { loadScalar, loadVector } from "./access.ts";
+import { all, emitAddress, type Digits } from "./address.ts";
+import { literal } from "./literal.ts";
+import { define, exact, LANES, scalarType, type Emitter, type Value } from "./values.ts";
 
-/** What a digit is called in the generated loops, its level and radix; undefined if it is always 0. */
-export type DigitName = { name: string; level: number; radix: number };
-
-type Context = {
+/** What reads are generated in. */
+export type ReadContext = {
   emitter: Emitter;
-  digits: ReadonlyMap<number, DigitName>;
-  /** Slots emitted so far, and their types. */
-  slots: readonly (Value | undefined)[];
-  types: readonly DTypeCode[];
+  digits: Digits;
+  views: readonly View[];
+  /** The addresses of sources, and their types. */
+  sources: readonly { address: Code; dtype: DType }[];
 };
 
-/** Coordinates below this size are exact in float64, sums of them included. */
-export const REACH = 2 ** 51;
-
-/** The least and greatest value of an axis' affine part. */
-export function axisRange({ base, coeffs }: Axis, radixOf: (digit: number) => number): [number, number] {
-  let low = base;
-  let high = base;
-  for (const { digit, coeff } of coeffs) {
-    const most = coeff * (radixOf(digit) - 1);
-    if (most < 0) low += most;
-    else high += most;
-  }
-  return [low, high];
+/** Emits a view's offset, bounds check and load; the result is the element or the fill value. */
+export function emitRead(context: ReadContext, view: View): Value {
+  const { emitter, sources } = context;
+  const { address, inside } = emitAddress(...addressOf(context, view));
+  const { dtype } = sources[view.input]!;
+  const load = loadScalar(dtype, address.code);
+  if (inside === undefined) return define(emitter, exact(load, dtype, address.level));
+  const code = ifElse(inside.code, load, literal(view.fill, dtype), scalarType(dtype));
+  return define(emitter, exact(code, dtype, Math.max(inside.level, address.level)));
 }
 
-/** Emits a view's offset and bounds check; the result is the element or the fill value. */
-export function emitRead(context: Context, view: View, array: string, fill: string): Value {
-  const { emitter, digits } = context;
-  const conditions: Value[] = [];
-  const offsets: Value[] = [];
-  const unchecked = new Map<number, number>();
-  let start = 0;
-  for (const axis of view.axes) {
-    const [low, high] = axisRange(axis, (digit) => digits.get(digit)?.radix ?? 1);
-    if (axis.indirect === undefined && axis.div === 1 && low >= 0 && high < axis.extent) {
-      start += axis.base * axis.stride;
-      for (const { digit, coeff } of axis.coeffs)
-        unchecked.set(digit, (unchecked.get(digit) ?? 0) + coeff * axis.stride);
-    } else {
-      const coordinate = emitCoordinate(context, axis);
-      conditions.push(coordinate.inside);
-      offsets.push({ ...coordinate.value, source: `${coordinate.value.source} * ${axis.stride}` });
-    }
-  }
-  const terms = [...unchecked].flatMap(([digit, coeff]) => named(digits, digit, coeff));
-  const offset = emitter.fold([emitter.linear(start, terms), ...offsets], "+");
-  if (conditions.length === 0) return emitter.define({ ...offset, source: `${array}[${offset.source}]` });
-  const inside = emitter.fold(conditions, "&&");
-  return emitter.define({
-    source: `${inside.source} ? ${array}[${offset.source}] : ${fill}`,
-    level: Math.max(inside.level, offset.level),
-  });
+function addressOf(context: ReadContext, view: View): Parameters<typeof emitAddress> {
+  const { emitter, digits, views, sources } = context;
+  // The view of an index has no index itself.
+  return [emitter, digits, view, sources[view.input]!, (read) => emitRead(context, views[read]!)];
 }
 
-function emitCoordinate(context: Context, axis: Axis): { value: Value; inside: Value } {
-  const { emitter, digits } = context;
-  const terms = axis.coeffs.flatMap(({ digit, coeff }) => named(digits, digit, coeff));
-  let c = emitter.linear(axis.base, terms);
-  if (axis.indirect !== undefined) {
-    const index = context.slots[axis.indirect]!;
-    const wide = context.types[axis.indirect] === DType.int64 || context.types[axis.indirect] === DType.uint64;
-    const number = emitter.define(wide ? { ...index, source: `Number(${index.source})` } : index);
-    const once = emitter.define({
-      ...number,
-      source: `${number.source} < 0 ? ${number.source} + ${axis.extent} : ${number.source}`,
-    });
-    c = emitter.fold([c, once], "+");
+/** For each axis of a view, by how much its coordinate moves with a digit. */
+const stepOf = (view: View, digit: number): number[] =>
+  view.axes.map(({ coeffs }) => coeffs.find((term) => term.digit === digit)?.coeff ?? 0);
+
+/** Whether a read depends on a digit, by its index or by itself. */
+export const dependsOn = (views: readonly View[], view: View, digit: number): boolean =>
+  stepOf(view, digit).some((coeff) => coeff !== 0) ||
+  view.axes.some(({ indirect }) => indirect !== undefined && dependsOn(views, views[indirect]!, digit));
+
+/** Emits a read for LANES values of a digit that it depends on. */
+export function emitVectorRead(context: ReadContext, view: View, digit: number): Value {
+  const { emitter, views, sources } = context;
+  const { dtype } = sources[view.input]!;
+  const steps = stepOf(view, digit);
+  const isAffine = view.axes.every(
+    ({ div, indirect }, n) =>
+      (steps[n] === 0 || div === 1) && (indirect === undefined || !dependsOn(views, views[indirect]!, digit)),
+  );
+  const step = view.axes.reduce((sum, { stride }, n) => sum + stride * steps[n]!, 0);
+  if (!isAffine) return define(emitter, laneByLane(context, view, digit));
+
+  const { address, inside } = emitAddress(...addressOf(context, view));
+  const level = Math.max(address.level, inside?.level ?? 0, context.digits.get(digit)!.level);
+  if (inside === undefined && step >= 0) {
+    const code = step === 1 ? loadVector(dtype, address.code) : loadLanes(dtype, address.code, step);
+    return define(emitter, exact(code, dtype, level, true));
   }
-  const { source, level } = emitter.define(c);
-  const divides = axis.div === 1 ? "" : `${source} % ${axis.div} === 0 && `;
-  const inside = emitter.define({ level, source: `${divides}${source} >= 0 && ${source} < ${axis.extent * axis.div}` });
-  const value = axis.div === 1 ? { source, level } : emitter.define({ source: `${source} / ${axis.div}`, level });
-  return { value, inside };
+  if (step !== 1) return define(emitter, laneByLane(context, view, digit));
+  // Affine coordinates are inside for all lanes if they are for the first and the last.
+  const last = emitAddress(...addressOf(atLane(context, digit, LANES - 1), view));
+  const isInside = all(emitter, [inside!, last.inside!]);
+  const slow: Code[] = [];
+  const within = { ...emitter, levels: emitter.levels.map((statements, n) => (n === level ? slow : statements)) };
+  const lanes = laneByLane({ ...context, emitter: within }, view, digit);
+  const code = ifElse(isInside.code, loadVector(dtype, address.code), [slow, lanes.code], "v128");
+  return define(emitter, exact(code, dtype, level, true));
 }
 
-function named(
-  digits: ReadonlyMap<number, DigitName>,
-  digit: number,
-  coeff: number,
-): (DigitName & { coeff: number })[] {
-  const known = digits.get(digit);
-  return known === undefined ? [] : [{ ...known, coeff }];
+const atLane = (context: ReadContext, digit: number, lane: number): ReadContext => {
+  const first = context.digits.get(digit)!;
+  const moved = { ...first, code: i32.add(first.code, i32.const(lane)) };
+  return { ...context, digits: new Map([...context.digits, [digit, moved]]) };
+};
+
+function laneByLane(context: ReadContext, view: View, digit: number): Value {
+  const lanes = Array.from({ length: LANES }, (_, lane) => emitRead(atLane(context, digit, lane), view));
+  const { dtype } = lanes[0]!;
+  const level = Math.max(...lanes.map((lane) => lane.level));
+  return exact(
+    assembleLanes(
+      dtype,
+      lanes.map(({ code }) => code),
+    ),
+    dtype,
+    level,
+    true,
+  );
+}
+
+const loadLanes = (dtype: DType, address: Code, step: number): Code =>
+  assembleLanes(
+    dtype,
+    Array.from({ length: LANES }, (_, lane) => loadScalar(dtype, address, lane * step * dtypeBytes(dtype))),
+  );
+
+/** Scalars as the lanes of a vector; bools as masks. */
+export function assembleLanes(dtype: DType, [first, ...rest]: readonly Code[]): Code {
+  const { splat, replace } = isFloat(dtype) ? f32x4 : i32x4;
+  const lanes = rest.reduce<Code>((vector, code, n) => replace(vector, n + 1, code), splat(first!));
+  return dtype === DType.bool ? i32x4.ne(lanes, i32x4.splat(i32.const(0))) : lanes;
 }

@@ -2,7 +2,7 @@ import { DType } from "../../numerics/dtype.ts";
 import { accumulatorTypes } from "../../program/reduction.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { allocate, type TensorArray } from "../arrays.ts";
-import { compileLoop } from "../loops/compile.ts";
+import { compileLoop } from "../loops/arrayLoop.ts";
 import { reduceVectors } from "../reduction.ts";
 import { digitStrides } from "../splitStep.ts";
 import { ranges, type ReductionPlan } from "./plan.ts";

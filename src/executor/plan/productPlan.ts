@@ -2,7 +2,7 @@ import { DType, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { LIMBS } from "../../numerics/exactSum.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { allocate, float32Bits, type TensorArray } from "../arrays.ts";
-import { compileLoop } from "../loops/compile.ts";
+import { compileLoop } from "../loops/arrayLoop.ts";
 import { neededSlots } from "../loops/slots.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import { floatProduct, floatSum } from "../product/floatProduct.ts";

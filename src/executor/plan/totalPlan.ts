@@ -2,7 +2,7 @@ import { DType } from "../../numerics/dtype.ts";
 import { ExactSum, LIMBS } from "../../numerics/exactSum.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { splitDigits } from "../../program/view.ts";
-import { axisRange } from "../loops/read.ts";
+import { axisRange } from "../loops/address.ts";
 import { digitStrides } from "../splitStep.ts";
 import type { ReductionPlan } from "./plan.ts";
 

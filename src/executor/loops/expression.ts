@@ -1,0 +1,151 @@
+import type { Code } from "../../kernels/assembler/encoding.ts";
+import { f32x4, i64, v128 } from "../../kernels/assembler/instructions.ts";
+import { select } from "../../kernels/assembler/control.ts";
+import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { Op, signature, type OpName } from "../../program/operations.ts";
+import type { Instruction } from "../../program/types.ts";
+import { castScalar } from "./castOperation.ts";
+import { FLOAT, FLOAT_CONDITION, withoutNegativeZero } from "./floatOperation.ts";
+import { integerOperation } from "./integerOperation.ts";
+import { literal } from "./literal.ts";
+import { assembleLanes, dependsOn, emitRead, emitVectorRead, type ReadContext } from "./read.ts";
+import { neededSlots, operands, slotTypes, type Expression } from "./slots.ts";
+import { define, exact, isWide, LANES, splat, type Value } from "./values.ts";
+import { castLanes, hasCastLanes, hasIntegerLanes, integerLanes } from "./vectorOperation.ts";
+
+/**
+ * Emits the slots of an expression, each once, when they are asked for.
+ * @param vectorDigit The digit of which LANES values are taken at a time; {@link canVectorise} must hold for it.
+ */
+export function expressionEmitter(
+  context: ReadContext,
+  { reads, constants, code }: Expression,
+  vectorDigit?: number,
+): (slot: number) => Value {
+  const { emitter, digits } = context;
+  const known = new Map<number, Value>();
+  return slotValue;
+
+  function slotValue(slot: number): Value {
+    const found = known.get(slot);
+    if (found !== undefined) return found;
+    const value = emitSlot(slot);
+    known.set(slot, value);
+    return value;
+  }
+
+  function emitSlot(slot: number): Value {
+    if (slot < reads.length) {
+      const view = reads[slot]!;
+      const isVector = vectorDigit !== undefined && dependsOn(reads, view, vectorDigit);
+      return isVector ? emitVectorRead(context, view, vectorDigit) : emitRead(context, view);
+    }
+    const constant = constants[slot - reads.length];
+    if (constant !== undefined) return exact(literal(constant.value, constant.dtype), constant.dtype, 0);
+    const instruction = code[slot - reads.length - constants.length]!;
+    if (instruction.op === Op.digit) {
+      const digit = digits.get(instruction.a);
+      if (digit === undefined) return exact(i64.const(0n), DType.int64, 0);
+      return define(emitter, exact(i64.extendI32U(digit.code), DType.int64, digit.level));
+    }
+    return define(emitter, operation(instruction, operands(instruction).map(slotValue)));
+  }
+
+  function operation({ op, dtype, b: target }: Instruction, values: readonly Value[]): Value {
+    const isVector = values.some((value) => value.isVector);
+    const used = isVector ? values.map((value) => splat(emitter, value)) : values;
+    const [a, b, c] = used as [Value, Value, Value];
+    const level = Math.max(...used.map((value) => value.level));
+    if (op === Op.cast) {
+      const to = target as DTypeCode;
+      if (to === dtype) return a;
+      return exact((isVector ? castLanes : castScalar)(dtype, to, a.code), to, level, isVector);
+    }
+    if (op === Op.select) {
+      const chosen = isVector ? v128.bitselect(b.code, c.code, a.code) : select(b.code, c.code, a.code);
+      return {
+        ...exact(chosen, dtype, level, isVector),
+        mayBeNegativeZero: b.mayBeNegativeZero || c.mayBeNegativeZero,
+        mayBeOtherNaN: b.mayBeOtherNaN || c.mayBeOtherNaN,
+      };
+    }
+    const { name, bool } = signature(op)!;
+    if (isFloat(dtype)) return floatOperation(name, used, level, isVector);
+    const made = isVector
+      ? integerLanes(name, dtype, a.code, b?.code ?? [])
+      : integerOperation(name, dtype, a.code, b?.code ?? [], emitter.fn);
+    return exact(made, bool ? DType.bool : dtype, level, isVector);
+  }
+
+  function floatOperation(name: OpName, values: readonly Value[], level: number, isVector: boolean): Value {
+    const [a, b] = values as [Value, Value];
+    const condition = FLOAT_CONDITION[name];
+    if (condition !== undefined) {
+      const made = (isVector ? condition.vector : condition.scalar)(a.code, b?.code ?? []);
+      return exact(made, DType.bool, level, isVector);
+    }
+    const lowering = FLOAT[name];
+    const rounded = (made: Code, mayBeNegativeZero: boolean): Value => ({
+      ...exact(made, DType.float32, level, isVector),
+      mayBeNegativeZero,
+      mayBeOtherNaN: true,
+    });
+    if (lowering === undefined) return rounded(called(name, values, isVector), true);
+    // The sign of a zero matters to division alone.
+    const divisor = name === "div" ? define(emitter, withoutNegativeZero(b)).code : (b?.code ?? []);
+    const made = (isVector ? lowering.vector : lowering.scalar)(a.code, divisor);
+    return rounded(made, lowering.negativeZero(a, b ?? a));
+  }
+
+  /** A function that is computed outside, element by element. */
+  function called(name: OpName, values: readonly Value[], isVector: boolean): Code {
+    const call = emitter.external(name, values.length);
+    if (!isVector) return call(...values.map((value) => value.code));
+    const lanes = Array.from({ length: LANES }, (_, lane) =>
+      call(...values.map((value) => f32x4.extract(value.code, lane))),
+    );
+    return assembleLanes(DType.float32, lanes);
+  }
+}
+
+/** Whether what `outs` need of a digit can be computed for LANES values at a time. */
+export function canVectorise(
+  expression: Expression,
+  sourceTypes: readonly DTypeCode[],
+  outs: readonly number[],
+  digit: number,
+): boolean {
+  const { reads, constants, code } = expression;
+  const types = slotTypes(expression, sourceTypes);
+  if (outs.some((out) => isWide(types[out]!))) return false;
+  const first = reads.length + constants.length;
+  const depends = new Map<number, boolean>();
+  const moves = (slot: number): boolean => {
+    const known = depends.get(slot);
+    if (known !== undefined) return known;
+    const instruction = code[slot - first];
+    const does =
+      slot < reads.length
+        ? dependsOn(reads, reads[slot]!, digit)
+        : instruction !== undefined &&
+          (instruction.op === Op.digit ? instruction.a === digit : operands(instruction).some(moves));
+    depends.set(slot, does);
+    return does;
+  };
+  // Indices of indirect reads are read one by one, whatever their type.
+  return [...neededSlots({ ...expression, reads: reads.map(direct) }, outs)].every((slot) => {
+    if (!moves(slot)) return true;
+    if (isWide(types[slot]!)) return false;
+    const instruction = code[slot - first];
+    return instruction === undefined || hasLanes(instruction);
+  });
+}
+
+const direct = (view: Expression["reads"][number]): typeof view => ({ ...view, axes: [] });
+
+function hasLanes({ op, dtype, b }: Instruction): boolean {
+  if (op === Op.digit) return false;
+  if (op === Op.cast) return hasCastLanes(dtype, b as DTypeCode);
+  if (isWide(dtype)) return false;
+  return op === Op.select || isFloat(dtype) || hasIntegerLanes(signature(op)!.name);
+}

@@ -1,0 +1,67 @@
+import type { Callable } from "../../kernels/assembler/moduleBuilder.ts";
+import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBuilder.ts";
+import type { ValueType } from "../../kernels/assembler/control.ts";
+import type { Code } from "../../kernels/assembler/encoding.ts";
+import { i32, i32x4, f32x4 } from "../../kernels/assembler/instructions.ts";
+import type { OpName } from "../../program/operations.ts";
+import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
+
+/** Elements that a vector value holds: 32 bits each; bools are masks there, all bits set for true. */
+export const LANES = 4;
+
+/** Code that gives an element, or LANES elements that follow one another in the vectorised digit. */
+export type Value = {
+  code: Code;
+  dtype: DTypeCode;
+  /** The innermost loop level whose digits it depends on; 0: none. */
+  level: number;
+  isVector: boolean;
+  /** Floats: whether it may be -0, or a NaN that is not the canonical one. */
+  mayBeNegativeZero: boolean;
+  mayBeOtherNaN: boolean;
+};
+
+/** A value with nothing to make canonical. */
+export const exact = (code: Code, dtype: DTypeCode, level: number, isVector = false): Value => ({
+  ...{ code, dtype, level, isVector },
+  ...{ mayBeNegativeZero: false, mayBeOtherNaN: false },
+});
+
+export const isWide = (dtype: DTypeCode): boolean => dtype === DType.int64 || dtype === DType.uint64;
+
+/** The WebAssembly type that holds an element: narrow integers in their value's i32, bools as 0 or 1. */
+export function scalarType(dtype: DTypeCode): ValueType {
+  if (isFloat(dtype)) return "f32";
+  return isWide(dtype) ? "i64" : "i32";
+}
+
+/** What code is generated for: one function, whose statements are collected by the loop level that they belong to. */
+export type Emitter = {
+  fn: FunctionBuilder;
+  /** Statements of each level, level 0 first. */
+  levels: readonly Code[][];
+  /** A function of one or two float32 that is computed outside. */
+  external: (name: OpName, arity: number) => Callable;
+};
+
+/** Keeps a value in a local variable, computed at its level. */
+export function define(emitter: Emitter, value: Value): Value {
+  const type = value.isVector ? "v128" : scalarType(value.dtype);
+  return { ...value, code: store(emitter, type, value.code, value.level).get };
+}
+
+/** A local variable that is set at a level. */
+export function store({ fn, levels }: Emitter, type: ValueType, code: Code, level: number): Local {
+  const local = fn.local(type);
+  levels[level]!.push(local.set(code));
+  return local;
+}
+
+/** A scalar in all lanes, at its own level. */
+export function splat(emitter: Emitter, value: Value): Value {
+  if (value.isVector) return value;
+  const code = isFloat(value.dtype)
+    ? f32x4.splat(value.code)
+    : i32x4.splat(value.dtype === DType.bool ? i32.sub(i32.const(0), value.code) : value.code);
+  return define(emitter, { ...value, code, isVector: true });
+}

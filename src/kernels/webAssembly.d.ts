@@ -1,0 +1,21 @@
+/** What of the WebAssembly API is used here; TypeScript declares it for browsers alone. */
+declare namespace WebAssembly {
+  type Imports = Record<string, Record<string, Memory | ((...values: never[]) => unknown)>>;
+
+  class Memory {
+    constructor(limits: { initial: number; maximum: number; shared: boolean });
+    readonly buffer: SharedArrayBuffer;
+    /** Adds pages of 64 KiB; returns how many there were. */
+    grow(pages: number): number;
+  }
+
+  class Module {
+    constructor(bytes: Uint8Array);
+    readonly name?: never;
+  }
+
+  class Instance {
+    constructor(module: Module, imports: Imports);
+    readonly exports: Readonly<Record<string, unknown>>;
+  }
+}
