@@ -1,31 +1,58 @@
+import { gatherNd, trilu } from "./operators/gather.ts";
+import { range } from "./operators/generated.ts";
 import { groupQueryAttention, rotaryEmbedding } from "./operators/groupQueryAttention.ts";
+import * as microsoft from "./operators/microsoft.ts";
 import { attention, multiHeadAttention } from "./operators/microsoftAttention.ts";
 import * as normalisation from "./operators/microsoftNormalisation.ts";
-import * as microsoft from "./operators/microsoft.ts";
+import * as products from "./operators/microsoftProducts.ts";
+import * as quantised from "./operators/microsoftQuantised.ts";
+import { pad } from "./operators/pad.ts";
 import { dequantizeLinear, quantizeLinear } from "./operators/quantise.ts";
-import type { Entry } from "./registry.ts";
+import { qLinearConv } from "./operators/quantisedProducts.ts";
+import type { Lower } from "./nodeContext.ts";
+import type { Entry, Use } from "./registry.ts";
+
+const entry = (operator: string, use: Use, lower: Lower): Entry => [operator, "com.microsoft", [1, 1], use, lower];
 
 /** The table's operators of com.microsoft, version 1. */
 export const MICROSOFT_REGISTRY: readonly Entry[] = [
-  ["Attention", "com.microsoft", [1, 1], "memory", attention],
-  ["BiasGelu", "com.microsoft", [1, 1], "fuse", microsoft.biasGelu],
-  ["DequantizeLinear", "com.microsoft", [1, 1], "fuse", dequantizeLinear],
-  ["EmbedLayerNormalization", "com.microsoft", [1, 1], "memory", normalisation.embedLayerNormalization],
-  ["FastGelu", "com.microsoft", [1, 1], "fuse", microsoft.fastGelu],
-  ["FusedConv", "com.microsoft", [1, 1], "memory", microsoft.fusedConv],
-  ["FusedMatMul", "com.microsoft", [1, 1], "memory", microsoft.fusedMatMul],
-  ["Gelu", "com.microsoft", [1, 1], "fuse", microsoft.gelu],
-  ["GroupQueryAttention", "com.microsoft", [1, 1], "memory", groupQueryAttention],
-  ["MultiHeadAttention", "com.microsoft", [1, 1], "memory", multiHeadAttention],
-  ["QuantizeLinear", "com.microsoft", [1, 1], "fuse", quantizeLinear],
-  ["QuickGelu", "com.microsoft", [1, 1], "fuse", microsoft.quickGelu],
-  ["RotaryEmbedding", "com.microsoft", [1, 1], "memory", rotaryEmbedding],
-  ["SkipLayerNormalization", "com.microsoft", [1, 1], "memory", microsoft.skipLayerNormalization],
-  [
-    "SkipSimplifiedLayerNormalization",
-    "com.microsoft",
-    [1, 1],
-    "memory",
-    normalisation.skipSimplifiedLayerNormalization,
-  ],
+  entry("Attention", "memory", attention),
+  entry("BiasGelu", "fuse", microsoft.biasGelu),
+  entry("DequantizeLinear", "fuse", dequantizeLinear),
+  entry("DynamicQuantizeMatMul", "memory", products.dynamicQuantizeMatMul),
+  entry("EmbedLayerNormalization", "memory", normalisation.embedLayerNormalization),
+  entry("ExpandDims", "fuse", microsoft.expandDims),
+  entry("FastGelu", "fuse", microsoft.fastGelu),
+  entry("FusedConv", "memory", microsoft.fusedConv),
+  entry("FusedGemm", "memory", microsoft.fusedGemm),
+  entry("FusedMatMul", "memory", microsoft.fusedMatMul),
+  entry("GatherBlockQuantized", "memory", products.gatherBlockQuantized),
+  entry("GatherND", "memory", microsoft.alike(gatherNd)),
+  entry("Gelu", "fuse", microsoft.gelu),
+  entry("GroupQueryAttention", "memory", groupQueryAttention),
+  entry("MatMulIntegerToFloat", "memory", products.matMulIntegerToFloat),
+  entry("MatMulNBits", "memory", products.matMulNBits),
+  entry("MultiHeadAttention", "memory", multiHeadAttention),
+  entry("NhwcMaxPool", "memory", quantised.nhwcMaxPool),
+  entry("Pad", "memory", microsoft.alike(pad)),
+  entry("QAttention", "memory", products.qAttention),
+  entry("QGemm", "memory", products.qGemm),
+  entry("QLinearAdd", "fuse", quantised.qLinearAdd),
+  entry("QLinearAveragePool", "memory", quantised.qLinearAveragePool),
+  entry("QLinearConcat", "memory", quantised.qLinearConcat),
+  entry("QLinearConv", "memory", quantised.nhwc(qLinearConv)),
+  entry("QLinearGlobalAveragePool", "memory", quantised.qLinearGlobalAveragePool),
+  entry("QLinearLeakyRelu", "fuse", quantised.qLinearLeakyRelu),
+  entry("QLinearMul", "fuse", quantised.qLinearMul),
+  entry("QLinearSigmoid", "fuse", quantised.qLinearSigmoid),
+  entry("QLinearSoftmax", "memory", quantised.qLinearSoftmax),
+  entry("QLinearWhere", "fuse", quantised.qLinearWhere),
+  entry("QuantizeLinear", "fuse", quantizeLinear),
+  entry("QuickGelu", "fuse", microsoft.quickGelu),
+  entry("Range", "fuse", range),
+  entry("RotaryEmbedding", "memory", rotaryEmbedding),
+  entry("SkipLayerNormalization", "memory", microsoft.skipLayerNormalization),
+  entry("SkipSimplifiedLayerNormalization", "memory", normalisation.skipSimplifiedLayerNormalization),
+  entry("TransposeMatMul", "memory", microsoft.fusedMatMul),
+  entry("Trilu", "fuse", trilu),
 ];

@@ -12,13 +12,27 @@ export class NodeContext {
   /** The version of the operator set of the node's domain. */
   readonly opset: number;
   readonly inputs: readonly (LazyTensor | undefined)[];
-  readonly #read = new Set<string>();
+  #read = new Set<string>();
 
   constructor(builder: ProgramBuilder, node: Node, opset: number, inputs: readonly (LazyTensor | undefined)[]) {
     this.builder = builder;
     this.node = node;
     this.opset = opset;
     this.inputs = inputs;
+  }
+
+  /** The same node, read as one of another operator set of ai.onnx: for operators of other domains that are alike. */
+  asOf(opset: number): NodeContext {
+    const other = new NodeContext(this.builder, this.node, opset, this.inputs);
+    other.#read = this.#read;
+    return other;
+  }
+
+  /** The same node over other inputs. */
+  withInputs(inputs: readonly (LazyTensor | undefined)[]): NodeContext {
+    const other = new NodeContext(this.builder, this.node, this.opset, inputs);
+    other.#read = this.#read;
+    return other;
   }
 
   get expressions(): Expressions {

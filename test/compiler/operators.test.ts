@@ -6,9 +6,10 @@ import { Prng } from "../../test-support/float32Words.ts";
 import { CASES } from "../../test-support/operators/cases.ts";
 import { MICROSOFT_ATTENTION_CASES } from "../../test-support/operators/microsoftAttentionCases.ts";
 import { MICROSOFT_CASES } from "../../test-support/operators/microsoftCases.ts";
+import { MICROSOFT_QUANTISED_CASES } from "../../test-support/operators/microsoftQuantisedCases.ts";
 import { RandomTensors } from "../../test-support/randomTensors.ts";
 
-const MICROSOFT = { ...MICROSOFT_CASES, ...MICROSOFT_ATTENTION_CASES };
+const MICROSOFT = { ...MICROSOFT_CASES, ...MICROSOFT_ATTENTION_CASES, ...MICROSOFT_QUANTISED_CASES };
 
 describe("operators against onnxruntime", () => {
   it("everyOperatorOfTheTable_hasACase", () => {

@@ -10,6 +10,7 @@ import { LOSS_CASES } from "../../test-support/operators/lossCases.ts";
 import { ATTENTION_CASES } from "../../test-support/operators/attentionCases.ts";
 import { MICROSOFT_ATTENTION_CASES } from "../../test-support/operators/microsoftAttentionCases.ts";
 import { MICROSOFT_CASES } from "../../test-support/operators/microsoftCases.ts";
+import { MICROSOFT_QUANTISED_CASES } from "../../test-support/operators/microsoftQuantisedCases.ts";
 import { MORE_CASES } from "../../test-support/operators/moreCases.ts";
 import { QUANTISED_CASES } from "../../test-support/operators/quantisedCases.ts";
 import { SPATIAL_CASES } from "../../test-support/operators/spatialCases.ts";
@@ -25,6 +26,7 @@ const FAMILIES = [
   ATTENTION_CASES,
   MICROSOFT_CASES,
   MICROSOFT_ATTENTION_CASES,
+  MICROSOFT_QUANTISED_CASES,
 ];
 
 describe("operators in the fast executor", () => {

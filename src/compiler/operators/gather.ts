@@ -56,9 +56,13 @@ export const radixOf = (digits: readonly (readonly number[])[]): ((digit: number
 
 /** Gather along an axis. */
 export const gather: Lower = (context) => {
+  const [x, indices] = [context.input(0), context.input(1)];
+  return [gatherAlong(context, x, indices, context.axis(context.int("axis", 0), x.shape.length))];
+};
+
+/** The elements of a tensor at indices of one of its dimensions. */
+export function gatherAlong(context: NodeContext, x: LazyTensor, indexTensor: LazyTensor, axis: number): LazyTensor {
   const { builder, expressions: e } = context;
-  const [x, indexTensor] = [context.input(0), context.input(1)];
-  const axis = context.axis(context.int("axis", 0), x.shape.length);
   const dim = x.shape[axis]!;
   const shape = [...x.shape.slice(0, axis), ...indexTensor.shape, ...x.shape.slice(axis + 1)];
   if (indexTensor.expr.kind === "constant") {
@@ -72,7 +76,7 @@ export const gather: Lower = (context) => {
     );
     const ones = indexTensor.shape.map(() => 1);
     const single = builder.reshape(one, [...x.shape.slice(0, axis), ...ones, ...x.shape.slice(axis + 1)]);
-    return [combine(builder, [single], shape, (v) => v)];
+    return combine(builder, [single], shape, (v) => v);
   }
   const digits = plainDigits(shape);
   const radix = radixOf(digits);
@@ -81,8 +85,8 @@ export const gather: Lower = (context) => {
   const indirect = readAt(e, builder.plain(indexTensor), all.slice(axis, axis + rank), radix);
   const coordinates = [...all.slice(0, axis), { indirect }, ...all.slice(axis + rank)];
   const expr = readIndirect(builder, x, coordinates, radix);
-  return [{ dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) }];
-};
+  return { dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) };
+}
 
 /** GatherElements: an index for each element of the result, along one axis. */
 export const gatherElements: Lower = (context) => {

@@ -7,7 +7,7 @@ import type { LazyTensor } from "../tensor.ts";
 import { transpose } from "../views.ts";
 import { activation, broadcast, clamp, float, floatInput } from "./elementwise.ts";
 import { addBias, convolution } from "./conv.ts";
-import { product } from "./matmul.ts";
+import { gemm, product } from "./matmul.ts";
 import { normalise } from "./normalisation.ts";
 
 const mul = (e: Expressions, a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
@@ -63,13 +63,10 @@ export const fusedMatMul: Lower = (context) => {
   return [alpha === 1 ? result : broadcast(context, [result], (x) => mul(e, float(e, alpha), x))];
 };
 
-/** The activation that a fused node names, its parameters in `activation_params`. */
-function fusedActivation(context: NodeContext, x: LazyTensor): LazyTensor {
+/** A fused activation by its name. @param parameter its parameter `k` */
+function fusedActivation(context: NodeContext, x: LazyTensor, parameter: (k: number) => Expr): LazyTensor {
   const e = context.expressions;
   const name = context.string("activation", "");
-  const parameters = context.floats("activation_params") ?? [];
-  const parameter = (k: number): Expr =>
-    float(e, parameters[k] ?? context.refuse("activation_params", `has no value ${k}`));
   const zero = float(e, 0);
   const known: Record<string, (v: Expr) => Expr> = {
     Relu: (v) => e.operation(Op.max, v, zero),
@@ -92,7 +89,25 @@ export const fusedConv: Lower = (context) => {
   if (residual !== undefined && (!isFloat(residual.dtype) || residual.shape.join() !== sum.shape.join()))
     return context.fail(`Z of shape [${residual.shape.join()}] for [${sum.shape.join()}]`);
   const whole = residual === undefined ? sum : broadcast(context, [sum, residual], (x, z) => add(e, x, z));
-  return [fusedActivation(context, whole)];
+  const parameters = context.floats("activation_params") ?? [];
+  const parameter = (k: number): Expr =>
+    float(e, parameters[k] ?? context.refuse("activation_params", `has no value ${k}`));
+  return [fusedActivation(context, whole, parameter)];
+};
+
+/** FusedGemm: Gemm, then an activation. */
+export const fusedGemm: Lower = (context) => {
+  const names = ["activation_alpha", "activation_beta"] as const;
+  const defaults: Record<string, readonly number[]> = { LeakyRelu: [0.01], HardSigmoid: [0.2, 0.5] };
+  const otherwise = defaults[context.string("activation", "")] ?? [];
+  const parameter = (k: number): Expr =>
+    float(
+      context.expressions,
+      context.has(names[k]!) ? context.float(names[k]!, 0) : (otherwise[k] ?? context.refuse(names[k], "is missing")),
+    );
+  const [sum] = gemm(context.asOf(13));
+  context.ignore("activation_gamma");
+  return [fusedActivation(context, sum!, parameter)];
 };
 
 /** SkipLayerNormalization: `(x + skip) + bias`, then LayerNormalization over the last axis with gamma and beta. */
@@ -106,4 +121,17 @@ export const skipLayerNormalization: Lower = (context) => {
   let result = broadcast(context, [normal, floatInput(context, 2)], (v, g) => mul(e, v, g));
   if (context.optional(3)) result = broadcast(context, [result, floatInput(context, 3)], (v, b) => add(e, v, b));
   return [result, mean, broadcast(context, [root], (r) => e.operation(Op.div, float(e, 1), r)), sum];
+};
+
+/** An operator that is that of ai.onnx, as of operator set 13. */
+export const alike =
+  (lower: Lower): Lower =>
+  (context) =>
+    lower(context.asOf(13));
+
+/** ExpandDims: a dimension of 1 at a known place. */
+export const expandDims: Lower = (context) => {
+  const { shape } = context.input(0);
+  const axis = context.axis(context.constantInts(1, "axis")?.[0] ?? 0, shape.length + 1);
+  return [context.builder.reshape(context.input(0), [...shape.slice(0, axis), 1, ...shape.slice(axis)])];
 };

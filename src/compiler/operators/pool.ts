@@ -48,7 +48,7 @@ export const maxPool: Lower = (context) => {
 };
 
 /** How many window positions each output along one dimension averages over. */
-function windowCounts(window: Window, includePad: boolean): number[] {
+export function windowCounts(window: Window, includePad: boolean): number[] {
   const [low, high] = includePad ? [-window.padBegin, window.input + window.padEnd] : [0, window.input];
   return Array.from({ length: window.output }, (_, o) => {
     let count = 0;

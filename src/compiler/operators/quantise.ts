@@ -122,9 +122,11 @@ function extreme(context: NodeContext, x: LazyTensor, reduce: Reduce): LazyTenso
  * DynamicQuantizeLinear to uint8: low <= 0 <= high the extremes; scale = RN(RN(high - low) / 255), 1 if they are equal;
  * zero = saturate(roundHalfEven(RN(0 - RN(low / scale)))).
  */
-export const dynamicQuantizeLinear: Lower = (context) => {
+export const dynamicQuantizeLinear: Lower = (context) => dynamicallyQuantised(context, floatInput(context));
+
+/** A tensor quantised to uint8 by its own extremes, the scale, and the zero point. */
+export function dynamicallyQuantised(context: NodeContext, x: LazyTensor): [LazyTensor, LazyTensor, LazyTensor] {
   const { builder, expressions: e } = context;
-  const x = floatInput(context);
   builder.plain(x);
   const [low, high] = [extreme(context, x, Reduce.min), extreme(context, x, Reduce.max)];
   const scale = broadcast(context, [low, high], (a, b) => {
@@ -139,7 +141,7 @@ export const dynamicQuantizeLinear: Lower = (context) => {
   builder.realise(zero);
   const build = (v: Expr, s: Expr, z: Expr): Expr => toQuantised(e, e.operation(Op.div, v, s), z);
   return [broadcast(context, [x, scale, zero], build, true), scale, zero];
-};
+}
 
 /** Whether a tensor holds integers of at most 16 bits. */
 export const isQuantised = (tensor: LazyTensor): boolean => isInteger(tensor.dtype) && QUANTISED.includes(tensor.dtype);

@@ -18,7 +18,7 @@ const CENTRED = new WeakMap<ProgramBuilder, Map<string, LazyTensor>>();
  * each term when a step is proven, and outside the tensor 0 stands for the zero point.
  * @param column the shape in which a vector of zero points broadcasts to the tensor
  */
-function centre(
+export function centre(
   context: NodeContext,
   tensor: LazyTensor,
   zero: LazyTensor | undefined,
@@ -50,9 +50,9 @@ function centre(
 }
 
 /** A tensor and its zero point. */
-type Quantised = readonly [tensor: LazyTensor, zero: LazyTensor | undefined];
+export type Quantised = readonly [tensor: LazyTensor, zero: LazyTensor | undefined];
 
-function integerProduct(context: NodeContext, [a, aZero]: Quantised, [b, bZero]: Quantised): LazyTensor {
+export function integerProduct(context: NodeContext, [a, aZero]: Quantised, [b, bZero]: Quantised): LazyTensor {
   if (a.shape.length < 2 || b.shape.length < 2) return context.refuse("an input", "is a vector");
   const left = centre(context, a, aZero, (size) => [size, 1]);
   return product(
