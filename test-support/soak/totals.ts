@@ -1,0 +1,54 @@
+/** What a soak counts. */
+export class Totals {
+  jobs = 0;
+  games = 0;
+  transactions = 0;
+  /** By the worker's kind and how the claim ended. */
+  readonly verdicts = new Map<string, number>();
+  /** By the challenger's kind and how its game ended. */
+  readonly endings = new Map<string, number>();
+  /** Moves that the contract refused, as it should, by the name of the error. */
+  readonly refusals = new Map<string, number>();
+  readonly wrong: string[] = [];
+  largestGas = { gas: 0, move: "" };
+  largestDelayBlocks = 0;
+  /** Wei that honest parties lost, gas included. */
+  honestLoss = 0n;
+  /** Wei of the ledger that the others lost. */
+  leagueLoss = 0n;
+  /** Wei of the ledger that went to the sink. */
+  sunk = 0n;
+
+  count(table: Map<string, number>, key: string): void {
+    table.set(key, (table.get(key) ?? 0) + 1);
+  }
+
+  gas(gas: number, move: string): void {
+    if (gas > this.largestGas.gas) this.largestGas = { gas, move };
+  }
+
+  get passed(): boolean {
+    return this.wrong.length === 0 && this.honestLoss === 0n;
+  }
+
+  /** The closing lines. */
+  report(): string {
+    const table = (title: string, counts: Map<string, number>): string[] => [
+      title,
+      ...[...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, n]) => `  ${key.padEnd(44)} ${n}`),
+    ];
+    const ether = (wei: bigint): string => (Number(wei) / 1e18).toFixed(6);
+    return [
+      `${this.jobs} jobs, ${this.games} games, ${this.transactions} transactions`,
+      ...table("claims, by worker and verdict:", this.verdicts),
+      ...table("games, by challenger and ending:", this.endings),
+      ...table("moves refused by the contract, as they should be:", this.refusals),
+      `largest gas of a transaction: ${this.largestGas.gas} (${this.largestGas.move})`,
+      `largest delay of a result: ${this.largestDelayBlocks} blocks of 12 s`,
+      `money lost by dishonest parties: ${ether(this.leagueLoss)}, of it to the sink: ${ether(this.sunk)}`,
+      `money lost by honest parties, gas included: ${ether(this.honestLoss)}`,
+      `wrong verdicts: ${this.wrong.length}`,
+      ...this.wrong.slice(0, 20).map((line) => `  ${line}`),
+    ].join("\n");
+  }
+}
