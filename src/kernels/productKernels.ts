@@ -1,0 +1,101 @@
+import { ModuleBuilder } from "./assembler/moduleBuilder.ts";
+import { certifyFunction, settleFunction, settleOneFunction } from "./certify.ts";
+import { compensatedDotFunction } from "./compensated.ts";
+import { addTermsFunction, carryFunction, exactDotFunction, roundSumFunction } from "./exactDot.ts";
+import { MOST_PAGES } from "./memory.ts";
+import { normsFunction } from "./norms.ts";
+import { unitFunction } from "./units.ts";
+
+/** What settles float64 sums of products of float32 to the bit, on byte addresses in one memory. Matrices are float64 whose values are float32's. */
+export type ProductKernels = {
+  /** Euclidean norms of `rows` vectors of `inner` elements, to `out` (float64). */
+  norms: (vectors: number, inner: number, rows: number, out: number) => void;
+  /**
+   * Rounds float64 sums [rows, columns] to float32 at `out`, and lists the indices (u32) of those that the bound does not settle.
+   * @param factor `errorFactor` of the number of terms.
+   * @param flagged Room for rows * columns u32.
+   * @returns How many are listed.
+   */
+  certify: Certify;
+  /** Settles listed elements exactly. */
+  settle: (call: SettleCall) => void;
+  /** The exact dot product of n terms, rounded once: float32 bits. `scratch` is EXACT_SCRATCH zeroed bytes, and is left so. */
+  exactDot: (a: number, b: number, n: number, scratch: number) => number;
+  /** The same in twice float64's precision, not rounded. */
+  compensatedDot: (a: number, b: number, n: number) => number;
+  /** The largest power of two that all of a vector are multiples of. */
+  unit: (vector: number, n: number) => number;
+};
+
+type Certify = (
+  ...args: [
+    values: number,
+    rowNorms: number,
+    columnNorms: number,
+    out: number,
+    rows: number,
+    columns: number,
+    factor: number,
+    flagged: number,
+  ]
+) => number;
+
+/** Addresses and sizes; see {@link ProductKernels.settle}. */
+export type SettleCall = {
+  count: number;
+  flagged: number;
+  /** As given to certify, with the same norms. */
+  values: number;
+  rowNorms: number;
+  columnNorms: number;
+  /** [rows, inner] and [columns, inner], float64. */
+  left: number;
+  right: number;
+  /** A float64 a row (column): 0 until it is known; may be kept as long as the operand. */
+  leftUnits: number;
+  rightUnits: number;
+  out: number;
+  columns: number;
+  inner: number;
+  /** EXACT_SCRATCH zeroed bytes, left so. */
+  scratch: number;
+  /** Four u32 that are added to: settled by units, by compensated sums, in integers; of the last two, those that differ from the rounded value. */
+  stats: number;
+};
+
+let compiled: WebAssembly.Module | undefined;
+
+function productModule(): WebAssembly.Module {
+  const builder = new ModuleBuilder();
+  builder.importMemory(true, MOST_PAGES);
+  builder.define(normsFunction(), "norms");
+  builder.define(certifyFunction(), "certify");
+  const unit = builder.define(unitFunction(), "unit");
+  const compensatedDot = builder.define(compensatedDotFunction(), "compensatedDot");
+  const addTerms = builder.define(addTermsFunction());
+  const carry = builder.define(carryFunction());
+  const roundSum = builder.define(roundSumFunction(carry));
+  const exactDot = builder.define(exactDotFunction(addTerms, carry, roundSum), "exactDot");
+  const settleOne = builder.define(settleOneFunction(unit, compensatedDot, exactDot), "settleOne");
+  builder.define(settleFunction(settleOne), "settle");
+  return new WebAssembly.Module(builder.encode());
+}
+
+/** The kernels for one memory. */
+export function productKernels(memory: WebAssembly.Memory): ProductKernels {
+  const { exports } = new WebAssembly.Instance((compiled ??= productModule()), { env: { memory } });
+  const { norms, certify, exactDot, compensatedDot, unit } = exports as unknown as ProductKernels;
+  const settle = exports.settle as (...values: number[]) => void;
+  return {
+    ...{ norms, certify, compensatedDot, unit },
+    exactDot: (a, b, n, scratch) => exactDot(a, b, n, scratch) >>> 0,
+    settle(call) {
+      const { count, flagged, values, left, right, rowNorms, columnNorms, leftUnits, rightUnits } = call;
+      const { out, columns, inner, scratch, stats } = call;
+      settle(
+        ...[count, flagged, values, left, right, rowNorms, columnNorms, leftUnits, rightUnits],
+        ...[out, columns, inner, scratch, stats],
+      );
+    },
+  };
+}
