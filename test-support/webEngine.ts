@@ -1,5 +1,5 @@
 import { env, InferenceSession, Tensor } from "onnxruntime-web";
-import { matMulModel } from "../src/executor/onnx/matMulModel.ts";
+import { gemmModel } from "../src/executor/onnx/gemmModel.ts";
 import type { MatMulEngine } from "../src/executor/product/matMulEngine.ts";
 import { DType } from "../src/numerics/dtype.ts";
 import { buildModel } from "./onnxBuilder.ts";
@@ -24,14 +24,16 @@ export async function webEngine(): Promise<MatMulEngine> {
   if (y!.data[0] !== 0) throw new Error("onnxruntime-web does not run as WebAssembly");
   await probe.release();
 
-  const session = await InferenceSession.create(matMulModel(), OPTIONS);
+  const session = await InferenceSession.create(gemmModel(), OPTIONS);
   return {
-    async multiply(left, right, { groups, rows, inner, columns }) {
-      const { product } = await session.run({
-        left: new Tensor("float64", left, [groups, rows, inner]),
-        right: new Tensor("float64", right, [groups, inner, columns]),
-      });
-      return product!.data as Float64Array;
+    product(left, right, out, { rows, columns, inner }) {
+      return async () => {
+        const { product } = await session.run({
+          left: new Tensor("float64", left.slice(), [rows, inner]),
+          right: new Tensor("float64", right.slice(), [columns, inner]),
+        });
+        out.set(product!.data as Float64Array);
+      };
     },
     close: () => session.release(),
   };

@@ -9,3 +9,8 @@ export class ExecutionInputError extends RefuteError {
 export class EngineUnfitError extends RefuteError {
   readonly code = "ENGINE_UNFIT";
 }
+
+/** A program's tensors do not fit into the memory that can be addressed. */
+export class ExecutionMemoryError extends RefuteError {
+  readonly code = "EXECUTION_MEMORY";
+}

@@ -1,20 +1,30 @@
 import type { CompiledModel } from "../../program/compiled.ts";
-import type { TensorRef } from "../../program/types.ts";
-import { bytesOf, readableArray, type TensorArray } from "../arrays.ts";
-import { planStep } from "../plan/stepPlan.ts";
+import { bytesOf, readableArray } from "../arrays.ts";
+import { memoryOf, Views } from "../memory/views.ts";
+import type { Machine } from "../plan/plan.ts";
+import { planProgram } from "../plan/planProgram.ts";
 import { noStats, type CertificateStats } from "../product/certificate.ts";
 import type { MatMulEngine } from "../product/matMulEngine.ts";
 import type { ExecutionOptions } from "../reference.ts";
-import { constantBytes } from "../../program/constants.ts";
 import { checkInputs } from "../sources.ts";
+import { StageClock, type Stage } from "../stages.ts";
 import { onnxEngine } from "./onnxEngine.ts";
 import { selfTest } from "./selfTest.ts";
 
 /** A job's tensors, and how often the certificate of its float32 sums and products was not enough. */
 export type Execution = {
-  /** One tensor for each step: canonical bytes, little-endian. */
+  /** The tensor of each step that was asked for, by its number: canonical bytes, little-endian. Others are holes. */
   tensors: Uint8Array[];
   stats: CertificateStats;
+  /** Where the time went, if asked for. */
+  milliseconds: Readonly<Record<Stage, number>>;
+};
+
+export type RunOptions = ExecutionOptions & {
+  /** Which tensors are handed over; all unless given. Others are gone once the steps that read them are done. */
+  keep?: (step: number) => boolean;
+  /** Whether the time of each stage is taken. */
+  profile?: boolean;
 };
 
 export type Executor = {
@@ -22,12 +32,12 @@ export type Executor = {
    * @param inputs The job's inputs in the program's order: little-endian, row-major bytes.
    * @throws ExecutionInputError if they do not fit the program.
    */
-  run(inputs: readonly Uint8Array[], options?: ExecutionOptions): Promise<Execution>;
+  run(inputs: readonly Uint8Array[], options?: RunOptions): Promise<Execution>;
   close(): Promise<void>;
 };
 
 export type ExecutorOptions = {
-  /** Threads of the matrix products; 0, the default, leaves the number to onnxruntime. */
+  /** Threads; 0, the default, leaves the number to onnxruntime. */
   threads?: number;
   /** Another engine than onnxruntime's; `close` leaves it open. */
   engine?: MatMulEngine;
@@ -37,55 +47,79 @@ export type ExecutorOptions = {
   chunkElements?: number;
 };
 
-/** One root may be read as several tensors: other types, other numbers of zeros at the end. */
-const constantKey = (ref: TensorRef & { kind: "constant" }): string => `${ref.root} ${ref.dtype} ${ref.count}`;
-
-/** Below this, a call of the engine costs more than the loops (about 50 us against 1 ns a term). */
-const LEAST_ENGINE_WORK = 2 ** 15;
-/** 100 MB at 12 bytes an element (float32, and float64 for the engine). */
-const CHUNK_ELEMENTS = 2 ** 23;
+/** Below this, a call of the engine costs more than the loops (about 10 us against 1 ns a term). */
+const LEAST_ENGINE_WORK = 2 ** 14;
+/** 2 MB of float64: pieces stay in the cache between gathering, product and certificate. */
+const CHUNK_ELEMENTS = 2 ** 18;
 
 /**
  * The fast executor: float64 matrix products by onnxruntime, certified, patched where the certificate is not enough; compiled loops for
- * the rest. The same bits as `executeReference`, on any number of threads.
- * @throws ExecutionInputError if a constant is missing; EngineUnfitError if this process does not compute as IEEE 754 says.
+ * the rest. The same bits as `executeReference`, on any number of threads. Jobs are executed one after the other.
+ * @throws ExecutionInputError if a constant is missing; ExecutionMemoryError if the program needs more than can be addressed;
+ * EngineUnfitError if this process does not compute as IEEE 754 says.
  */
 export async function createExecutor(model: CompiledModel, options: ExecutorOptions = {}): Promise<Executor> {
   const { steps } = model.program;
-  const constants = new Map<string, TensorArray>();
-  for (const ref of steps.flatMap(({ inputs }) => inputs)) {
-    if (ref.kind === "constant")
-      constants.set(constantKey(ref), readableArray(constantBytes(model.constants, ref), ref.dtype));
-  }
-  const plans = steps.map(planStep);
+  const plan = planProgram(model, {
+    leastEngineWork: options.leastEngineWork ?? LEAST_ENGINE_WORK,
+    chunkElements: options.chunkElements ?? CHUNK_ELEMENTS,
+    threads: 1,
+  });
   const engine = options.engine ?? (await onnxEngine(options.threads ?? 0));
   await selfTest(engine);
-  return { run, close: async () => (options.engine === undefined ? engine.close() : undefined) };
+  const memory = memoryOf(plan.bytes);
+  const machine: Machine = {
+    memory,
+    views: new Views(memory),
+    loops: plan.loops.on(memory),
+    engine,
+    stats: noStats(),
+    clock: new StageClock(),
+    isAltered: false,
+    part: 0,
+    parts: 1,
+  };
+  plan.prepare(machine);
+  const operations = plan.steps.map((step) => step.bind(machine));
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    run(inputs, options = {}) {
+      const execution = last.then(() => execute(inputs, options));
+      last = execution.catch(() => undefined);
+      return execution;
+    },
+    async close() {
+      await last;
+      if (options.engine === undefined) await engine.close();
+    },
+  };
 
-  async function run(inputs: readonly Uint8Array[], { onStep, progress }: ExecutionOptions = {}): Promise<Execution> {
+  async function execute(inputs: readonly Uint8Array[], { onStep, progress, keep, profile }: RunOptions) {
     checkInputs(model, inputs);
-    const stats = noStats();
-    const context = {
-      engine,
-      leastWork: options.leastEngineWork ?? LEAST_ENGINE_WORK,
-      chunkElements: options.chunkElements ?? CHUNK_ELEMENTS,
-      stats,
-    };
-    const given = inputs.map((bytes, i) => readableArray(bytes, model.program.inputs[i]!.dtype));
-    const results: TensorArray[] = [];
+    const { views, clock } = machine;
+    Object.assign(machine.stats, noStats());
+    clock.restart(profile ?? false);
+    machine.isAltered = onStep !== undefined;
+    const put = (bytes: Uint8Array, address: number, dtype: (typeof steps)[number]["dtype"]): void =>
+      views.bytes.set(bytesOf(readableArray(bytes, dtype)), address);
+    inputs.forEach((bytes, i) => put(bytes, plan.inputs[i]!.address, model.program.inputs[i]!.dtype));
     const tensors: Uint8Array[] = [];
-    for (const [s, step] of steps.entries()) {
-      const sources = step.inputs.map((ref) => {
-        if (ref.kind === "constant") return constants.get(constantKey(ref))!;
-        return (ref.kind === "input" ? given : results)[ref.index]!;
-      });
-      const result = await plans[s]!(sources, context);
-      const tensor = bytesOf(result);
-      onStep?.(s, tensor);
-      tensors.push(tensor);
-      results.push(onStep === undefined ? result : readableArray(tensor, step.dtype));
+    for (let s = 0; s < operations.length; s++) {
+      const pending = operations[s]!();
+      if (pending !== undefined) await pending;
+      clock.enter("other");
+      if (onStep !== undefined || keep === undefined || keep(s)) {
+        const { address, bytes } = plan.tensors[s]!;
+        const tensor = views.part(address, bytes).slice();
+        if (onStep !== undefined) {
+          onStep(s, tensor);
+          put(tensor, address, steps[s]!.dtype);
+        }
+        if (keep === undefined || keep(s)) tensors[s] = tensor;
+      }
       progress?.(s + 1, steps.length);
     }
-    return { tensors, stats };
+    clock.stop();
+    return { tensors, stats: { ...machine.stats }, milliseconds: { ...clock.milliseconds } };
   }
 }

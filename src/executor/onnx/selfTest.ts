@@ -18,8 +18,9 @@ export async function selfTest(engine: MatMulEngine): Promise<void> {
 
   // Sums of products at the lower end of the range, in enough rows to reach every thread.
   const left = new Float64Array(SIDE * INNER).fill(smallest);
-  const right = new Float64Array(INNER * SIDE).fill(smallest);
-  const product = await engine.multiply(left, right, { groups: 1, rows: SIDE, columns: SIDE, inner: INNER });
-  if (product.length !== SIDE * SIDE || product.some((value) => value !== INNER * 2 ** -298))
+  const right = new Float64Array(SIDE * INNER).fill(smallest);
+  const product = new Float64Array(SIDE * SIDE);
+  await engine.product(left, right, product, { rows: SIDE, columns: SIDE, inner: INNER })();
+  if (product.some((value) => value !== INNER * 2 ** -298))
     throw new EngineUnfitError("the matrix product engine does not give exact sums of exact float64 products");
 }

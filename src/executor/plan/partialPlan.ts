@@ -1,43 +1,68 @@
 import { DType } from "../../numerics/dtype.ts";
-import { LIMBS } from "../../numerics/exactSum.ts";
+import { exactSumOfProducts } from "../../numerics/exactSum.ts";
 import { isDot } from "../../program/reduction.ts";
-import { Reduce, type Step } from "../../program/types.ts";
-import { allocate } from "../arrays.ts";
+import type { Step } from "../../program/types.ts";
+import type { LoopDigit } from "../loops/spec.ts";
 import { digitsOf } from "../loops/slots.ts";
-import { SUM_LANES } from "../product/partialProduct.ts";
-import { digitStrides } from "../splitStep.ts";
-import type { StepPlan } from "./plan.ts";
+import type { Region } from "../memory/memoryPlan.ts";
+import { planFactor } from "./factor.ts";
+import { ranges, type StepPlan } from "./plan.ts";
+import type { Planner } from "./planner.ts";
+import { both } from "./productPlan.ts";
 import { termExpression } from "./productLayout.ts";
-import { productPlan } from "./productPlan.ts";
+
+/** 64-bit lanes of a limb. */
+const LIMB_LANES = 4;
+const LANE_BITS = 64n;
+const ONE_BITS = 0x3f800000;
 
 /**
  * A step that writes the words of exact sums: each sum is computed once for its four words.
  * @returns undefined if the terms depend on which word it is, or if the epilogue does anything but hand the words on.
  */
-export function partialPlan(step: Step): StepPlan | undefined {
+export function partialPlan(planner: Planner, step: Step, out: Region): StepPlan | undefined {
   const limbDigit = step.outDigits.length - 1;
   const radices = [...step.outDigits, ...step.redDigits];
   const results = isDot(step.reduce) ? [step.term.outA, step.term.outB] : [step.term.outA];
   const depends = results.some((slot) => digitsOf(termExpression(step), slot, radices).has(limbDigit));
   if (depends || step.epilogue.out !== step.epilogueReads.length) return undefined;
 
-  // The same sums, each once: the digit that numbers words has one value.
-  const outDigits = [...step.outDigits.slice(0, -1), 1];
-  const count = step.count / LIMBS;
-  const reduce = isDot(step.reduce) ? Reduce.dot : Reduce.sum;
-  const sums = productPlan({ ...step, outDigits, count, reduce }, true);
-  return async (sources, context) => {
-    const [words] = (await sums.run(sources, context)) as [BigUint64Array];
-    const rowMajor = digitStrides(outDigits);
-    if (outDigits.every((radix, digit) => radix === 1 || sums.strides[digit] === rowMajor[digit])) return words;
-    const out = allocate(DType.limb, step.count) as BigUint64Array;
-    for (let i = 0; i < count; i++) {
-      const from = outDigits.reduce(
-        (at, radix, digit) => at + (Math.floor(i / rowMajor[digit]!) % radix) * sums.strides[digit]!,
-        0,
-      );
-      out.set(words.subarray(from * SUM_LANES, (from + 1) * SUM_LANES), i * SUM_LANES);
-    }
-    return out;
+  const digits = radices.map((radix, digit): LoopDigit => ({ digit, radix })).filter(({ digit }) => digit !== limbDigit);
+  const firstRadix = digits[0]!.radix;
+  const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
+  const perValue = digits.reduce((product, { radix }) => product * radix, 1) / firstRadix;
+  // Where the digit of words is the only one, the first digit is one of the terms: then it is not cut.
+  const isCut = limbDigit > 0;
+  const most = Math.max(1, Math.floor(planner.options.chunkElements / perValue));
+  const length = isCut ? Math.min(firstRadix, most) : firstRadix;
+  const factors = results.map((slot) => planFactor(planner, step, slot, digits, { isWidened: false }));
+  const pieces = factors.map((factor) => planner.scratch(length * factor.bytesPerValue));
+  return {
+    shared: false,
+    prepare: factors.map(({ prepare }) => prepare).reduce(both),
+    bind(machine) {
+      const { views, clock } = machine;
+      const gathers = factors.map((factor) => factor.bind(machine));
+      const words = views.elements(out.address, DType.limb, step.count) as BigUint64Array;
+      const ones = new Uint32Array(terms).fill(ONE_BITS);
+      return () => {
+        let at = 0;
+        for (const [start, end] of ranges(0, firstRadix, length)) {
+          gathers.forEach((gather, n) => gather(pieces[n]!.address, start, end));
+          clock.enter("products");
+          const count = (end - start) * perValue;
+          const [a, b] = factors.map(({ region, bytesPerValue }, n) =>
+            views.uint32(region === undefined ? pieces[n]!.address : region.address + start * bytesPerValue, count),
+          );
+          for (let from = 0; from < count; from += terms) {
+            const sum = exactSumOfProducts(a!, from, b ?? ones, b === undefined ? 0 : from, terms);
+            for (const word of sum.limbs()) {
+              for (let lane = 0; lane < LIMB_LANES; lane++) words[at++] = word >> (LANE_BITS * BigInt(lane));
+            }
+          }
+        }
+      };
+    },
   };
 }
+

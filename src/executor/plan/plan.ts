@@ -1,35 +1,52 @@
-import type { DType } from "../../numerics/dtype.ts";
-import type { TensorArray } from "../arrays.ts";
+import type { LoopCall } from "../loops/compile.ts";
+import type { Views } from "../memory/views.ts";
 import type { CertificateStats } from "../product/certificate.ts";
 import type { MatMulEngine } from "../product/matMulEngine.ts";
+import type { StageClock } from "../stages.ts";
 
-/** What steps are executed with. */
-export type StepContext = {
+/** One thread's means of executing a plan: its loops, its engine, and which part of the work is its own. */
+export type Machine = {
+  memory: WebAssembly.Memory;
+  views: Views;
+  /** In the order in which the plan asked for them. */
+  loops: readonly LoopCall[];
   engine: MatMulEngine;
-  /** Terms from which a matrix product is handed to the engine. */
-  leastWork: number;
-  /** Elements of gathered terms that are held at a time, where the digits allow to cut. */
-  chunkElements: number;
   stats: CertificateStats;
+  clock: StageClock;
+  /** Whether somebody alters tensors between steps. */
+  isAltered: boolean;
+  part: number;
+  parts: number;
 };
 
-/** Computes a step's tensor from its sources: canonical, but for NaNs and zeros of a float32 result. */
-export type StepPlan = (sources: readonly TensorArray[], context: StepContext) => Promise<TensorArray>;
+/** Computes a step, or this thread's part of it; a promise only where the engine is asynchronous. */
+export type Operation = () => void | Promise<void>;
 
-/** Computes a reduction's accumulators. */
-export type ReductionPlan = {
-  /** For each out digit, its stride in the accumulators. */
-  strides: readonly number[];
-  types: readonly DType[];
-  run(sources: readonly TensorArray[], context: StepContext): Promise<TensorArray[]>;
+/** How a step is computed, once everything has its address. */
+export type StepPlan = {
+  /** Whether each thread does a part; else the first one does it all. */
+  shared: boolean;
+  /** Work before the first job: weights in the form that products want. */
+  prepare?: ((machine: Machine) => void) | undefined;
+  bind(machine: Machine): Operation;
 };
 
-/** Cuts `0 .. radix - 1` into ranges of at most `chunkElements`, `elementsPerValue` for each value; at least one value each. */
-export function* ranges(
-  radix: number,
-  elementsPerValue: number,
-  chunkElements: number,
-): Generator<[start: number, end: number]> {
-  const length = Math.max(1, Math.floor(chunkElements / elementsPerValue));
-  for (let start = 0; start < radix; start += length) yield [start, Math.min(radix, start + length)];
+/** What plans depend on besides the program. */
+export type PlanOptions = {
+  /** Terms from which a matrix product is handed to the engine; 0 hands over all. */
+  leastEngineWork: number;
+  /** Elements of a product's or reduction's terms that are gathered at a time, where its shape allows to cut: bounds memory. */
+  chunkElements: number;
+  threads: number;
+};
+
+/** Cuts `first .. end - 1` into ranges of at most `length`. */
+export function* ranges(first: number, end: number, length: number): Generator<[start: number, end: number]> {
+  for (let start = first; start < end; start += length) yield [start, Math.min(end, start + length)];
 }
+
+/** The part of `0 .. radix - 1` that thread `part` of `parts` does. */
+export const partOf = (radix: number, { part, parts }: { part: number; parts: number }): [number, number] => [
+  Math.floor((radix * part) / parts),
+  Math.floor((radix * (part + 1)) / parts),
+];

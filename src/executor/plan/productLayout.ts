@@ -1,13 +1,16 @@
 import { Reduce, type Step } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
-import { digitsOf, type Expression } from "../loops/slots.ts";
+import { digitsOf, neededSlots, type Expression } from "../loops/slots.ts";
 
-/** How the digits of a sum or dot step make it a batch of matrix products `[groups, rows, inner] x [groups, inner, columns]`. */
+/** How the digits of a sum or dot step make it a batch of matrix products `[groups, rows, inner] x [groups, columns, inner]`. */
 export type ProductLayout = {
   groups: readonly LoopDigit[];
   rows: readonly LoopDigit[];
   columns: readonly LoopDigit[];
   inner: readonly LoopDigit[];
+  /** The slots of the term that give the left and the right factor; a sum has no right one. */
+  left: number;
+  right: number | undefined;
   /** For each out digit, its stride in `[groups, rows, columns]`. */
   strides: readonly number[];
 };
@@ -22,15 +25,25 @@ export const termExpression = (step: Step): Expression => ({
   code: step.term.code,
 });
 
+/** Whether a result of the term is made from constants alone. */
+export function isConstantFactor(step: Step, slot: number): boolean {
+  const reads = [...neededSlots(termExpression(step), [slot])].filter((needed) => needed < step.termReads.length);
+  return reads.every((read) => step.inputs[step.termReads[read]!.input]!.kind === "constant");
+}
+
 /**
  * Sorts out digits by which factor depends on them: on both, groups; on the right one alone, columns; all others, rows.
- * In a sum, which has no right factor, all are rows. Digits of radix 1 are left out.
+ * In a sum, which has no right factor, all are rows. Digits of radix 1 are left out. Where one factor alone is constant it is the
+ * right one: rows are what can be cut.
  */
-export function productLayout(step: Step): ProductLayout {
+export function productLayout(step: Step, isDot = step.reduce === Reduce.dot): ProductLayout {
+  const { outA, outB } = step.term;
+  const swaps = isDot && isConstantFactor(step, outA) && !isConstantFactor(step, outB);
+  const [leftSlot, rightSlot] = swaps ? [outB, outA] : [outA, outB];
   const radices = [...step.outDigits, ...step.redDigits];
   const expression = termExpression(step);
-  const left = digitsOf(expression, step.term.outA, radices);
-  const right = step.reduce === Reduce.dot ? digitsOf(expression, step.term.outB, radices) : new Set<number>();
+  const left = digitsOf(expression, leftSlot, radices);
+  const right = isDot ? digitsOf(expression, rightSlot, radices) : new Set<number>();
   const all = radices.map((radix, digit) => ({ digit, radix })).filter(({ radix }) => radix > 1);
   const out = all.filter(({ digit }) => digit < step.outDigits.length);
   const groups = out.filter(({ digit }) => left.has(digit) && right.has(digit));
@@ -43,5 +56,5 @@ export function productLayout(step: Step): ProductLayout {
     strides[digit] = stride;
     stride *= radix;
   }
-  return { groups, rows, columns, inner, strides };
+  return { groups, rows, columns, inner, left: leftSlot, right: isDot ? rightSlot : undefined, strides };
 }

@@ -1,107 +1,177 @@
-import { DType, type DType as DTypeCode } from "../../numerics/dtype.ts";
-import { LIMBS } from "../../numerics/exactSum.ts";
-import { Reduce, type Step } from "../../program/types.ts";
-import { allocate, float32Bits, type TensorArray } from "../arrays.ts";
-import { compileLoop } from "../loops/arrayLoop.ts";
-import { neededSlots } from "../loops/slots.ts";
-import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
-import { floatProduct, floatSum } from "../product/floatProduct.ts";
-import { LIMB_LANES, partialProduct } from "../product/partialProduct.ts";
-import { integerProduct, integerSum } from "../product/integerProduct.ts";
-import { Operand } from "../product/operand.ts";
-import { ranges, type ReductionPlan, type StepContext } from "./plan.ts";
-import { productLayout, sizeOf, termExpression } from "./productLayout.ts";
+import type { Step } from "../../program/types.ts";
+import type { LoopDigit } from "../loops/spec.ts";
+import type { Region } from "../memory/memoryPlan.ts";
+import { normsOf } from "../product/certificate.ts";
+import { directProduct, engineProduct, type Product } from "../product/floatProduct.ts";
+import { planEpilogue } from "./epilogue.ts";
+import { planFactor } from "./factor.ts";
+import { partOf, ranges, type Machine, type Operation, type StepPlan } from "./plan.ts";
+import type { Planner } from "./planner.ts";
+import { productLayout, sizeOf } from "./productLayout.ts";
 
-/** Gathers one factor of a product, for values `start .. end - 1` of the first digit. */
-type Gather = (sources: readonly TensorArray[], start: number, end: number) => TensorArray;
+const FLOAT64 = 8;
+const FLOAT32 = 4;
+/** From how many rows and columns a matrix product is worth handing over. */
+const LEAST_SIDE = 4;
 
-/** A factor whose elements are all constants is gathered once. */
-type Factor = { gather: Gather; isConstant: boolean; firstRadix: number };
-
-/**
- * Sums and dot products: gathered into matrices and multiplied.
- * @param partial Whether the four words of each exact sum are wanted, one after the other, instead of the sum rounded.
- */
-export function productPlan(step: Step, partial = false): ReductionPlan {
-  const dtype = step.reduceType!;
+/** Float32 sums and dot products: gathered as float64 vectors, multiplied, certified, and handed to the epilogue, piece by piece. */
+export function productPlan(planner: Planner, step: Step, out: Region): StepPlan {
+  const { leastEngineWork, chunkElements, threads } = planner.options;
   const layout = productLayout(step);
   const { groups, rows, columns, inner } = layout;
-  const left = factor(step, step.term.outA, [...groups, ...rows, ...inner]);
-  const right =
-    step.reduce === Reduce.dot ? factor(step, step.term.outB, [...groups, ...columns, ...inner]) : undefined;
   const [groupCount, rowCount, columnCount, innerCount] = [groups, rows, columns, inner].map(sizeOf) as Four;
-  // The digit that is cut where the matrices are large: that of groups cuts both factors, that of rows the left one alone.
-  const cut = groups[0] ?? rows[0];
-  const total = groupCount * rowCount * innerCount;
-  const kept = new Map<Factor, TensorArray | Operand>();
+  const isMatrix = leastEngineWork === 0 || (rowCount >= LEAST_SIDE && columnCount >= LEAST_SIDE);
+  const usesEngine =
+    layout.right !== undefined && isMatrix && rowCount * columnCount * innerCount >= leastEngineWork;
 
-  return { strides: layout.strides, types: [partial ? DType.limb : dtype], run };
+  // The digit that is cut into pieces: that of groups cuts both factors, that of rows the left one alone.
+  const cut: LoopDigit = groups[0] ?? rows[0] ?? { digit: -1, radix: 1 };
+  const cutsGroups = groups.length > 0;
+  const groupsPerValue = cutsGroups ? groupCount / cut.radix : 1;
+  const rowsPerValue = cutsGroups ? rowCount : rowCount / cut.radix;
+  const vectorsPerValue = groupsPerValue * (rowsPerValue + (cutsGroups ? columnCount : 0));
+  const resultsPerValue = groupsPerValue * rowsPerValue * columnCount;
+  const perValue = vectorsPerValue * innerCount + resultsPerValue;
+  const length = Math.max(1, Math.min(Math.ceil(cut.radix / threads), Math.floor(chunkElements / perValue)));
 
-  async function run(sources: readonly TensorArray[], context: StepContext): Promise<TensorArray[]> {
-    const out = partial ? allocate(DType.limb, step.count * LIMBS) : allocate(dtype, step.count);
-    const unit = partial ? LIMBS * LIMB_LANES : 1;
-    let at = 0;
-    const wholeRight = right && groups.length === 0 ? elements(right, sources, undefined, 0, 0) : undefined;
-    for (const [start, end] of ranges(cut?.radix ?? 1, total / (cut?.radix ?? 1), context.chunkElements)) {
-      const piece = (whole: number): number => (cut === undefined ? whole : (whole / cut.radix) * (end - start));
-      const a = elements(left, sources, cut, start, end);
-      const b = wholeRight ?? (right && elements(right, sources, cut, start, end));
+  const left = planFactor(planner, step, layout.left, [...groups, ...rows, ...inner], { isWidened: true });
+  const rightVectors = groupCount * columnCount;
+  const norms = (machine: Machine, address: number, count: number, target: number): void =>
+    normsOf(
+      { values: machine.views.float64(address, count * innerCount), inner: innerCount },
+      machine.views.float64(target, count),
+    );
+  const right =
+    layout.right === undefined
+      ? undefined
+      : planFactor(planner, step, layout.right, [...groups, ...columns, ...inner], {
+          isWidened: true,
+          afterwards: {
+            bytes: rightVectors * FLOAT64,
+            make: (machine, address) =>
+              norms(machine, address, rightVectors, address + rightVectors * innerCount * FLOAT64),
+          },
+        });
+  const digits = [...groups, ...rows, ...columns];
+  const epilogue = planEpilogue(planner, step, layout.strides, digits, out);
+
+  // Each thread has buffers of its own.
+  const isCut = cut.radix > 1;
+  const pieceColumns = cutsGroups ? length * groupsPerValue * columnCount : columnCount;
+  const productRows = cutsGroups ? rowCount : length * rowsPerValue;
+  const buffers = Array.from({ length: isCut ? threads : 1 }, () => ({
+    left: planner.scratch(length * groupsPerValue * rowsPerValue * innerCount * FLOAT64),
+    right:
+      right === undefined || right.region !== undefined
+        ? undefined
+        : planner.scratch(pieceColumns * (innerCount + 1) * FLOAT64),
+    values: planner.scratch(usesEngine ? productRows * columnCount * FLOAT64 : 0),
+    rowNorms: planner.scratch(usesEngine ? productRows * FLOAT64 : 0),
+    results: planner.scratch(length * resultsPerValue * FLOAT32),
+  }));
+
+  return { shared: isCut, prepare: both(left.prepare, right?.prepare), bind };
+
+  function bind(machine: Machine): Operation {
+    const own = buffers[isCut ? machine.part : 0]!;
+    const gatherLeft = left.bind(machine);
+    const gatherRight = right?.bind(machine);
+    const finish = epilogue.bind(machine);
+    const products = new Map<string, Product[]>();
+    const [first, end] = isCut ? partOf(cut.radix, machine) : [0, 1];
+    const pieces = [...ranges(first, end, length)];
+
+    /** The products of a piece: one for each group in it. */
+    function productsOf(start: number, values: number): Product[] {
+      const isPlaced = left.region !== undefined || (right?.region !== undefined && cutsGroups);
+      const key = isPlaced ? `${start} ${values}` : `${values}`;
+      const known = products.get(key);
+      if (known !== undefined) return known;
+      const pieceGroups = cutsGroups ? values * groupsPerValue : 1;
       const shape = {
-        groups: groups.length > 0 ? piece(groupCount) : 1,
-        rows: groups.length > 0 ? rowCount : piece(rowCount),
+        rows: cutsGroups ? rowCount : values * rowsPerValue,
         columns: columnCount,
         inner: innerCount,
       };
-      const part = out.subarray(at, (at += shape.groups * shape.rows * shape.columns * unit));
-      if (partial) {
-        partialProduct(a as Operand, b as Operand | undefined, shape, part as BigUint64Array);
-      } else if (a instanceof Operand) {
-        const bits = float32Bits(part as Float32Array);
-        if (b === undefined) floatSum(a, bits, context.stats);
-        else await floatProduct(a, b as Operand, shape, bits, context);
-      } else if (b === undefined) {
-        integerSum(a, innerCount, dtype, part);
-      } else {
-        integerProduct(a, b as TensorArray, shape, dtype, part);
-      }
+      const leftBase = left.region === undefined ? own.left.address : left.region.address + start * left.bytesPerValue;
+      const rightBase = right?.region?.address ?? own.right?.address ?? 0;
+      const firstGroup = right?.region !== undefined && cutsGroups ? start * groupsPerValue : 0;
+      const heldVectors = right?.region !== undefined ? rightVectors : pieceColumns;
+      const made = Array.from({ length: pieceGroups }, (_, group): Product => {
+        const column = (firstGroup + group) * columnCount;
+        const addresses = {
+          left: leftBase + group * shape.rows * innerCount * FLOAT64,
+          right: rightBase + column * innerCount * FLOAT64,
+          out: own.results.address + group * shape.rows * columnCount * FLOAT32,
+        };
+        if (!usesEngine) {
+          return directProduct(machine, shape, right === undefined ? { ...addresses, right: undefined } : addresses);
+        }
+        return engineProduct(machine, shape, addresses, {
+          values: own.values.address,
+          rowNorms: own.rowNorms.address,
+          columnNorms: rightBase + (heldVectors * innerCount + column) * FLOAT64,
+        });
+      });
+      products.set(key, made);
+      return made;
     }
-    return [out];
-  }
 
-  function elements(
-    source: Factor,
-    sources: readonly TensorArray[],
-    cutDigit: LoopDigit | undefined,
-    start: number,
-    end: number,
-  ): TensorArray | Operand {
-    const whole = cutDigit === undefined || (start === 0 && end === cutDigit.radix);
-    const known = whole ? kept.get(source) : undefined;
-    if (known !== undefined) return known;
-    const gathered =
-      cutDigit === undefined ? source.gather(sources, 0, source.firstRadix) : source.gather(sources, start, end);
-    const made = gathered instanceof Float32Array ? new Operand(gathered, innerCount) : gathered;
-    if (whole && source.isConstant) kept.set(source, made);
-    return made;
+    function gather(start: number, stop: number): void {
+      if (left.region === undefined) {
+        if (isCut) gatherLeft(own.left.address, start, stop);
+        else gatherLeft(own.left.address, 0, left.firstRadix);
+      }
+      if (own.right === undefined || gatherRight === undefined) return;
+      if (!cutsGroups && start > first) return;
+      gatherRight(own.right.address, cutsGroups ? start : 0, cutsGroups ? stop : right!.firstRadix);
+      const vectors = cutsGroups ? (stop - start) * groupsPerValue * columnCount : columnCount;
+      machine.clock.enter("certify");
+      if (usesEngine)
+        norms(machine, own.right.address, vectors, own.right.address + pieceColumns * innerCount * FLOAT64);
+    }
+
+    const resultStride = resultsPerValue * FLOAT32;
+    return () => {
+      let pending: Promise<void> | undefined;
+      for (const [start, stop] of pieces) {
+        const run = (): void | Promise<void> => {
+          gather(start, stop);
+          const done = inTurn(productsOf(start, stop - start));
+          const end = (): void =>
+            isCut
+              ? finish([own.results.address - start * resultStride], start, stop)
+              : finish([own.results.address], 0, digits[0]?.radix ?? 1);
+          return done === undefined ? end() : done.then(end);
+        };
+        if (pending === undefined) pending = run() ?? undefined;
+        else pending = pending.then(run);
+      }
+      return pending;
+    };
   }
 }
 
 type Four = [number, number, number, number];
 
-function factor(step: Step, slot: number, digits: readonly LoopDigit[]): Factor {
-  const expression = termExpression(step);
-  const spec: LoopSpec = { ...expression, digits, sourceTypes: step.inputs.map(({ dtype }) => dtype), outs: [slot] };
-  const loop = compileLoop(spec);
-  const reads = [...neededSlots(expression, [slot])].filter((needed) => needed < step.termReads.length);
-  const isConstant = reads.every((read) => step.inputs[step.termReads[read]!.input]!.kind === "constant");
-  const firstRadix = digits[0]?.radix ?? 1;
-  const perValue = sizeOf(digits) / firstRadix;
-  const dtype: DTypeCode = step.reduceType ?? DType.float32;
-  return { gather, isConstant, firstRadix };
+/** Both of two preparations, where there are any. */
+export function both<T>(
+  a: ((x: T) => void) | undefined,
+  b: ((x: T) => void) | undefined,
+): ((x: T) => void) | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return (x) => {
+    a(x);
+    b(x);
+  };
+}
 
-  function gather(sources: readonly TensorArray[], start: number, end: number): TensorArray {
-    const out = allocate(dtype, (end - start) * perValue);
-    loop(sources, [out], start, end);
-    return out;
+/** Runs products one after the other; a promise only if one of them is. */
+function inTurn(products: readonly Product[]): Promise<void> | undefined {
+  let pending: Promise<void> | undefined;
+  for (const product of products) {
+    if (pending === undefined) pending = product() ?? undefined;
+    else pending = pending.then(product);
   }
+  return pending;
 }

@@ -3,8 +3,12 @@ import { ExactSum, LIMBS } from "../../numerics/exactSum.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { splitDigits } from "../../program/view.ts";
 import { axisRange } from "../loops/address.ts";
+import type { LoopDigit } from "../loops/spec.ts";
+import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
-import type { ReductionPlan } from "./plan.ts";
+import { planEpilogue } from "./epilogue.ts";
+import type { StepPlan } from "./plan.ts";
+import type { Planner } from "./planner.ts";
 
 /** A limb in 32-bit lanes: sums of fewer than 2^21 of those are exact in float64. */
 const LANES = 8;
@@ -24,7 +28,7 @@ export function isPlainTotal(step: Step): boolean {
 }
 
 /** Totals of limbs, lane by lane; for steps that {@link isPlainTotal} accepts. */
-export function totalPlan(step: Step): ReductionPlan {
+export function totalPlan(planner: Planner, step: Step, out: Region): StepPlan {
   const { input, axes } = step.termReads[step.term.outA]!;
   const start = axes.reduce((at, { base, stride }) => at + base * stride, 0);
   const moves = [...step.outDigits, ...step.redDigits].map((_, digit) =>
@@ -36,18 +40,24 @@ export function totalPlan(step: Step): ReductionPlan {
   const termOffsets = Array.from({ length: terms }, (_, r) =>
     offset(splitDigits(r, step.redDigits), step.outDigits.length),
   );
+  const source = planner.allSources(step)[input]!;
+  const accumulators = planner.scratch(step.count * 4);
+  const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
+  const epilogue = planEpilogue(planner, step, digitStrides(step.outDigits), digits, out);
   return {
-    strides: digitStrides(step.outDigits),
-    types: [DType.float32],
-    run(sources) {
-      const words = sources[input] as BigUint64Array;
-      const lanes = new Uint32Array(words.buffer, words.byteOffset, words.length * 2);
-      const bits = new Uint32Array(step.count);
-      for (let i = 0; i < step.count; i++) {
-        const at = start + offset(splitDigits(i, step.outDigits), 0);
-        bits[i] = total(lanes, at, termOffsets);
-      }
-      return Promise.resolve([new Float32Array(bits.buffer)]);
+    shared: false,
+    bind(machine) {
+      const { views, clock } = machine;
+      const lanes = views.uint32(source.address, step.inputs[input]!.count * LANES);
+      const bits = views.uint32(accumulators.address, step.count);
+      const finish = epilogue.bind(machine);
+      return () => {
+        clock.enter("products");
+        for (let i = 0; i < step.count; i++) {
+          bits[i] = total(lanes, start + offset(splitDigits(i, step.outDigits), 0), termOffsets);
+        }
+        finish([accumulators.address], 0, step.outDigits[0]!);
+      };
     },
   };
 }

@@ -1,11 +1,11 @@
 /**
- * A dot product of float32 vectors in about twice float64's precision: products are exact, and what each addition loses is summed up beside
+ * A dot product of float32 values, held as float64, in about twice float64's precision: products are exact, and what each addition loses is summed up beside
  * it (Ogita, Rump and Oishi, "Accurate sum and dot product", 2005, Sum2 over exact terms).
  */
 export function compensatedDot(
-  a: Float32Array,
+  a: Float64Array,
   aStart: number,
-  b: Float32Array,
+  b: Float64Array,
   bStart: number,
   terms: number,
 ): number {

@@ -1,6 +1,7 @@
 import { DType, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { allocate, type TensorArray } from "../arrays.ts";
-import type { ProductShape } from "./certificate.ts";
+/** A batch of matrix products `[groups, rows, inner] x [groups, columns, inner]`. */
+export type ProductShape = { groups: number; rows: number; columns: number; inner: number };
 
 /**
  * Dot products modulo 2^n of rows of `left` with columns of `right`, each vector contiguous; storing wraps.

@@ -1,12 +1,14 @@
-import type { ProductShape } from "./certificate.ts";
+/** A matrix product `[rows, inner] x [columns, inner]`: each result is the dot product of two vectors. */
+export type MatrixShape = { rows: number; columns: number; inner: number };
 
-/** Multiplies batches of float64 matrices, in any order of summation, without Strassen-like algorithms or reduced precision. */
+/** Multiplies float64 matrices, in any order of summation, without Strassen-like algorithms or reduced precision. */
 export type MatMulEngine = {
   /**
-   * @param left `[groups, rows, inner]`, row-major.
-   * @param right `[groups, inner, columns]`, row-major.
-   * @returns `[groups, rows, columns]`.
+   * Prepares one product; the result multiplies what the arrays hold when it is called.
+   * @param left `[rows, inner]`, row-major.
+   * @param right `[columns, inner]`, row-major.
+   * @param out Receives `[rows, columns]`.
    */
-  multiply(left: Float64Array, right: Float64Array, shape: ProductShape): Promise<Float64Array>;
+  product(left: Float64Array, right: Float64Array, out: Float64Array, shape: MatrixShape): () => void | Promise<void>;
   close(): Promise<void>;
 };

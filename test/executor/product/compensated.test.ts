@@ -33,7 +33,7 @@ describe("compensated dot product", () => {
         exact.addProduct(BigInt(float32Bits(left)[k]!), BigInt(float32Bits(right)[k]!));
         magnitude += Math.abs(value * right[k]!);
       });
-      const sum = compensatedDot(left, 0, right, 0, terms);
+      const sum = compensatedDot(Float64Array.from(left), 0, Float64Array.from(right), 0, terms);
       const distance = exact.value - BigInt(sum * UNIT);
       const bound = BigInt(Math.ceil(compensatedError(sum, terms, magnitude) * UNIT));
       expect(distance <= bound && -distance <= bound, `round ${round}`).to.equal(true);

@@ -1,5 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import {
+  AttributeProto_AttributeType,
+  AttributeProtoSchema,
   GraphProtoSchema,
   ModelProtoSchema,
   NodeProtoSchema,
@@ -25,14 +27,20 @@ function tensor(name: string, axes: readonly string[]): ValueInfoProto {
   });
 }
 
-/** An ONNX model of one node: `product = MatMul(left, right)` on float64, batched, of any shape. */
-export function matMulModel(): Uint8Array {
-  const node = create(NodeProtoSchema, { opType: "MatMul", input: ["left", "right"], output: ["product"] });
+/** An ONNX model of one node on float64 of any shape: `product[m, n]` is the dot product of `left[m]` and `right[n]`. */
+export function gemmModel(): Uint8Array {
+  const transposed = create(AttributeProtoSchema, { name: "transB", type: AttributeProto_AttributeType.INT, i: 1n });
+  const node = create(NodeProtoSchema, {
+    opType: "Gemm",
+    input: ["left", "right"],
+    output: ["product"],
+    attribute: [transposed],
+  });
   const graph = create(GraphProtoSchema, {
     name: "product",
     node: [node],
-    input: [tensor("left", ["g", "m", "k"]), tensor("right", ["g", "k", "n"])],
-    output: [tensor("product", ["g", "m", "n"])],
+    input: [tensor("left", ["m", "k"]), tensor("right", ["n", "k"])],
+    output: [tensor("product", ["m", "n"])],
   });
   const opsetImport = [create(OperatorSetIdProtoSchema, { domain: "", version: 17n })];
   return toBinary(ModelProtoSchema, create(ModelProtoSchema, { irVersion: 8n, opsetImport, graph }));

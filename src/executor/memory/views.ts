@@ -1,0 +1,64 @@
+import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import type { TensorArray } from "../arrays.ts";
+
+/** Typed views of the whole of a memory that never grows, and of parts of it. Addresses are in bytes. */
+export class Views {
+  readonly buffer: ArrayBufferLike;
+  readonly bytes: Uint8Array;
+
+  constructor(memory: WebAssembly.Memory) {
+    this.buffer = memory.buffer;
+    this.bytes = new Uint8Array(this.buffer);
+  }
+
+  float64(address: number, length: number): Float64Array {
+    return new Float64Array(this.buffer as ArrayBuffer, address, length);
+  }
+
+  float32(address: number, length: number): Float32Array {
+    return new Float32Array(this.buffer as ArrayBuffer, address, length);
+  }
+
+  uint32(address: number, length: number): Uint32Array {
+    return new Uint32Array(this.buffer as ArrayBuffer, address, length);
+  }
+
+  /** `count` elements of a type; bigints for the 64-bit ones, four lanes a limb. */
+  elements(address: number, dtype: DTypeCode, count: number): TensorArray {
+    const buffer = this.buffer as ArrayBuffer;
+    switch (dtype) {
+      case DType.float32:
+        return new Float32Array(buffer, address, count);
+      case DType.int32:
+        return new Int32Array(buffer, address, count);
+      case DType.uint32:
+        return new Uint32Array(buffer, address, count);
+      case DType.int16:
+        return new Int16Array(buffer, address, count);
+      case DType.uint16:
+        return new Uint16Array(buffer, address, count);
+      case DType.int8:
+        return new Int8Array(buffer, address, count);
+      case DType.int64:
+        return new BigInt64Array(buffer, address, count);
+      case DType.uint64:
+      case DType.limb:
+        return new BigUint64Array(buffer, address, (count * dtypeBytes(dtype)) / 8);
+      default:
+        return new Uint8Array(buffer, address, count);
+    }
+  }
+
+  /** The bytes of a part of the memory, not copied. */
+  part(address: number, length: number): Uint8Array {
+    return new Uint8Array(this.buffer as ArrayBuffer, address, length);
+  }
+}
+
+const PAGE_BYTES = 2 ** 16;
+
+/** A memory of exactly `bytes`, rounded up to pages; shared, so that worker threads can compute in it. */
+export function memoryOf(bytes: number): WebAssembly.Memory {
+  const pages = Math.ceil(bytes / PAGE_BYTES);
+  return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+}

@@ -1,0 +1,22 @@
+import type { Step } from "../../program/types.ts";
+import { bytesOf, readableArray } from "../arrays.ts";
+import type { Region } from "../memory/memoryPlan.ts";
+import { executeStepReference } from "../referenceStep.ts";
+import type { StepPlan } from "./plan.ts";
+import type { Planner } from "./planner.ts";
+
+/** A step that no faster way covers: element by element, by the definition. */
+export function definitionPlan(planner: Planner, step: Step, out: Region): StepPlan {
+  const sources = planner.allSources(step);
+  return {
+    shared: false,
+    bind({ views, clock }) {
+      const parts = sources.map(({ address, bytes }) => views.part(address, bytes));
+      return () => {
+        clock.enter("other");
+        const tensor = executeStepReference(step, parts);
+        views.bytes.set(bytesOf(readableArray(tensor, step.dtype)), out.address);
+      };
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Step } from "../../program/types.ts";
+import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
+import type { Region } from "../memory/memoryPlan.ts";
+import { digitStrides, epilogueStep } from "../splitStep.ts";
+import type { Machine } from "./plan.ts";
+import type { Planner } from "./planner.ts";
+
+/** Computes a step's elements from its accumulators, for a range of the first of `digits`. */
+export type Epilogue = {
+  bind(machine: Machine): (accumulators: readonly number[], start: number, end: number) => void;
+};
+
+/**
+ * Plans the last part of a step.
+ * @param strides For each out digit, its stride in the accumulators.
+ * @param digits The out digits in the order in which they are looped over; those of radix 1 may be missing.
+ * @param out The step's tensor.
+ */
+export function planEpilogue(
+  planner: Planner,
+  step: Step,
+  strides: readonly number[],
+  digits: readonly LoopDigit[],
+  out: Region,
+): Epilogue {
+  const whole = epilogueStep(step, strides);
+  const outStrides = digitStrides(step.outDigits);
+  const spec: LoopSpec = {
+    digits,
+    reads: whole.epilogueReads,
+    sourceTypes: whole.inputs.map(({ dtype }) => dtype),
+    constants: step.constants,
+    code: step.epilogue.code,
+    outs: [step.epilogue.out],
+    outStrides: digits.map(({ digit }) => outStrides[digit]!),
+  };
+  const loop = planner.loop(spec);
+  const sources = planner.sources(step, spec);
+  return {
+    bind(machine) {
+      const addresses = sources.map((region) => region?.address ?? 0);
+      const call = machine.loops[loop]!;
+      return (accumulators, start, end) => {
+        machine.clock.enter("loops");
+        call([...addresses, ...accumulators], [out.address], start, end);
+      };
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { dtypeBytes, DType, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import type { Step } from "../../program/types.ts";
+import { digitStrides } from "../splitStep.ts";
+import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
+import type { Region } from "../memory/memoryPlan.ts";
+import type { Machine } from "./plan.ts";
+import type { Planner } from "./planner.ts";
+import { isConstantFactor, sizeOf, termExpression } from "./productLayout.ts";
+
+/** Vectors of one factor of a product, gathered. */
+export type Factor = {
+  /** Bytes for each value of the first digit. */
+  bytesPerValue: number;
+  firstRadix: number;
+  /** Where a constant factor lies, gathered once and whole. */
+  region: Region | undefined;
+  prepare: ((machine: Machine) => void) | undefined;
+  /** A function that gathers the vectors of values `start .. end - 1` of the first digit to an address. */
+  bind(machine: Machine): (address: number, start: number, end: number) => void;
+};
+
+/**
+ * Plans the gathering of a factor.
+ * @param digits Those of groups, vectors and terms, in this order.
+ */
+export function planFactor(
+  planner: Planner,
+  step: Step,
+  slot: number,
+  digits: readonly LoopDigit[],
+  options: {
+    /** Whether float32 elements are stored as float64. */
+    isWidened: boolean;
+    /** What else is made from a constant factor, in so many bytes behind it. */
+    afterwards?: { bytes: number; make: (machine: Machine, address: number) => void } | undefined;
+  },
+): Factor {
+  const { isWidened, afterwards } = options;
+  const dtype: DTypeCode = step.reduceType ?? DType.float32;
+  const spec: LoopSpec = {
+    ...termExpression(step),
+    digits,
+    sourceTypes: step.inputs.map(({ dtype }) => dtype),
+    outs: [slot],
+    outStrides: digitStrides(digits.map(({ radix }) => radix)),
+    ...(isWidened ? { widened: [0] } : {}),
+  };
+  const firstRadix = digits[0]?.radix ?? 1;
+  const bytesPerValue = (sizeOf(digits) / firstRadix) * (isWidened ? 8 : dtypeBytes(dtype));
+  const loop = planner.loop(spec);
+  const gather = ({ loops }: Machine, sources: readonly number[], address: number, start: number, end: number): void =>
+    loops[loop]!(sources, [address - start * bytesPerValue], start, end);
+
+  if (isConstantFactor(step, slot)) {
+    const whole = firstRadix * bytesPerValue;
+    const { region, prepare } = planner.prepared(
+      step,
+      spec,
+      whole + (afterwards?.bytes ?? 0),
+      "factor",
+      (machine, target, sources) => {
+        gather(machine, sources, target.address, 0, firstRadix);
+        afterwards?.make(machine, target.address);
+      },
+    );
+    return { bytesPerValue, firstRadix, region, prepare, bind: () => () => undefined };
+  }
+  const sources = planner.sources(step, spec);
+  return {
+    bytesPerValue,
+    firstRadix,
+    region: undefined,
+    prepare: undefined,
+    bind(machine) {
+      const addresses = sources.map((region) => region?.address ?? 0);
+      return (address, start, end) => {
+        machine.clock.enter("loops");
+        gather(machine, addresses, address, start, end);
+      };
+    },
+  };
+}

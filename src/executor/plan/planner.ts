@@ -1,0 +1,121 @@
+import { dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { constantBytes } from "../../program/constants.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
+import type { Step, TensorRef } from "../../program/types.ts";
+import { bytesOf, readableArray } from "../arrays.ts";
+import { neededSlots } from "../loops/slots.ts";
+import type { LoopSpec } from "../loops/spec.ts";
+import { MemoryPlan, type Region } from "../memory/memoryPlan.ts";
+import type { Machine, PlanOptions } from "./plan.ts";
+
+type ConstantRef = TensorRef & { kind: "constant" };
+
+/** One root may be read as several tensors: other types, other numbers of zeros at the end. */
+const constantKey = (ref: ConstantRef): string => `${ref.root} ${ref.dtype} ${ref.count}`;
+const bytesOfRef = ({ dtype, count }: { dtype: DTypeCode; count: number }): number => dtypeBytes(dtype) * count;
+
+/**
+ * Collects what the steps of a program need: loops, and regions of memory with the time that they are needed. Moment s is that of step s;
+ * before moment -1, at which the inputs come, step s has a moment of its own for the preparation of its weights.
+ */
+export class Planner {
+  readonly memory = new MemoryPlan();
+  readonly specs: LoopSpec[] = [];
+  readonly options: PlanOptions;
+  readonly inputs: readonly Region[];
+  /** The tensor of each step that has been planned. */
+  readonly tensors: Region[] = [];
+  readonly #model: CompiledModel;
+  readonly #constants = new Map<string, { ref: ConstantRef; region: Region }>();
+  readonly #prepared = new Map<string, Region>();
+
+  constructor(model: CompiledModel, options: PlanOptions) {
+    this.#model = model;
+    this.options = options;
+    this.inputs = model.program.inputs.map((input) => this.memory.during(bytesOfRef(input), -1, -1));
+  }
+
+  /** The number of a loop among those of a machine. */
+  loop(spec: LoopSpec): number {
+    return this.specs.push(spec) - 1;
+  }
+
+  /** The step that is being planned. */
+  get moment(): number {
+    return this.tensors.length;
+  }
+
+  /** Memory for the time of this step alone. */
+  scratch(bytes: number): Region {
+    return this.memory.during(bytes, this.moment, this.moment);
+  }
+
+  /** The inputs of a step that a loop reads, by number; others are undefined. */
+  sources(step: Step, spec: LoopSpec): (Region | undefined)[] {
+    const used = inputsOf(spec);
+    return step.inputs.map((ref, n) => (used.has(n) ? this.#source(ref) : undefined));
+  }
+
+  /** All inputs of a step. */
+  allSources(step: Step): Region[] {
+    return step.inputs.map((ref) => this.#source(ref));
+  }
+
+  #source(ref: TensorRef): Region {
+    if (ref.kind === "constant") {
+      const key = constantKey(ref);
+      const known = this.#constants.get(key) ?? { ref, region: this.memory.permanent(bytesOfRef(ref)) };
+      this.#constants.set(key, known);
+      return known.region;
+    }
+    const region = (ref.kind === "input" ? this.inputs : this.tensors)[ref.index]!;
+    region.keepUntil(this.moment);
+    return region;
+  }
+
+  /**
+   * Memory for what is made from constants alone, once: shared by all who ask for the same.
+   * @param key Says what is made, but for the constants.
+   * @param fill Makes it; `addresses` are those of the step's inputs while it runs.
+   */
+  prepared(
+    step: Step,
+    spec: LoopSpec,
+    bytes: number,
+    key: string,
+    fill: (machine: Machine, region: Region, addresses: readonly number[]) => void,
+  ): { region: Region; prepare?: (machine: Machine) => void } {
+    const used = inputsOf(spec);
+    const refs = step.inputs.map((ref, n) => (used.has(n) ? (ref as ConstantRef) : undefined));
+    const full = `${key} ${refs.map((ref) => ref && constantKey(ref)).join(";")} ${specKey(spec)}`;
+    const known = this.#prepared.get(full);
+    if (known !== undefined) return { region: known };
+    const region = this.memory.permanent(bytes);
+    this.#prepared.set(full, region);
+    const moment = this.moment - this.#model.program.steps.length - 1;
+    const staged = refs.map((ref) => ref && this.memory.during(bytesOfRef(ref), moment, moment));
+    const prepare = (machine: Machine): void => {
+      refs.forEach((ref, n) => ref && this.#load(machine, ref, staged[n]!));
+      fill(machine, region, staged.map((part) => part?.address ?? 0));
+    };
+    return { region, prepare };
+  }
+
+  /** Writes the constants that loops read into their memory. */
+  loadConstants(machine: Machine): void {
+    for (const { ref, region } of this.#constants.values()) this.#load(machine, ref, region);
+  }
+
+  #load({ views }: Machine, ref: ConstantRef, region: Region): void {
+    views.bytes.set(bytesOf(readableArray(constantBytes(this.#model.constants, ref), ref.dtype)), region.address);
+  }
+}
+
+/** The numbers of the sources that a loop reads. */
+function inputsOf(spec: LoopSpec): Set<number> {
+  const slots = [...neededSlots(spec, spec.outs)].filter((slot) => slot < spec.reads.length);
+  return new Set(slots.map((slot) => spec.reads[slot]!.input));
+}
+
+const specKey = (spec: LoopSpec): string =>
+  JSON.stringify(spec, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));

@@ -1,0 +1,35 @@
+/** What the time of an execution goes into. */
+export const STAGES = ["products", "loops", "certify", "patch", "other"] as const;
+export type Stage = (typeof STAGES)[number];
+
+const nothing = (): Record<Stage, number> => ({ products: 0, loops: 0, certify: 0, patch: 0, other: 0 });
+
+/** Adds up the time of each stage; does nothing while it is off. */
+export class StageClock {
+  milliseconds = nothing();
+  #on = false;
+  #stage: Stage = "other";
+  #since = 0;
+
+  /** Begins anew, with stage "other". */
+  restart(on: boolean): void {
+    this.milliseconds = nothing();
+    this.#on = on;
+    this.#stage = "other";
+    if (on) this.#since = performance.now();
+  }
+
+  /** What follows belongs to `stage`. */
+  enter(stage: Stage): void {
+    if (!this.#on || stage === this.#stage) return;
+    const now = performance.now();
+    this.milliseconds[this.#stage] += now - this.#since;
+    this.#since = now;
+    this.#stage = stage;
+  }
+
+  stop(): void {
+    if (this.#on) this.milliseconds[this.#stage] += performance.now() - this.#since;
+    this.#on = false;
+  }
+}
