@@ -3,12 +3,7 @@ import type { InferenceSession, Tensor } from "onnxruntime-node";
 
 /** The native session under onnxruntime-node's own class, whose `run` is a synchronous call that the class wraps in a timer. */
 export type NativeSession = {
-  loadModel(
-    buffer: ArrayBufferLike,
-    offset: number,
-    length: number,
-    options: InferenceSession.SessionOptions,
-  ): void;
+  loadModel(buffer: ArrayBufferLike, offset: number, length: number, options: InferenceSession.SessionOptions): void;
   run(
     feeds: Readonly<Record<string, Tensor>>,
     fetches: Readonly<Record<string, Tensor | null>>,
@@ -17,7 +12,7 @@ export type NativeSession = {
   dispose(): void;
 };
 
-type Binding = { binding: { InferenceSession: new () => NativeSession }; initOrt(): void };
+type Binding = { binding: { InferenceSession: new () => NativeSession }; initOrt: () => void };
 
 /**
  * A session that runs synchronously, in the calling thread: about 10 us a call, where the package's own takes a turn of the event

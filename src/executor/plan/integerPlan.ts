@@ -18,7 +18,7 @@ export function integerPlan(planner: Planner, step: Step, out: Region): StepPlan
     const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
     const slots = [{ slot: step.term.outA, dtype }];
     return arrayPlan(planner, step, slots, out, ([a], [sums], start) =>
-      integerSum(a!, terms, dtype, sums!.subarray(start) as typeof sums & {}),
+      integerSum(a!, terms, dtype, sums!.subarray(start)),
     );
   }
   const { chunkElements, threads } = planner.options;

@@ -27,7 +27,9 @@ export function partialPlan(planner: Planner, step: Step, out: Region): StepPlan
   const depends = results.some((slot) => digitsOf(termExpression(step), slot, radices).has(limbDigit));
   if (depends || step.epilogue.out !== step.epilogueReads.length) return undefined;
 
-  const digits = radices.map((radix, digit): LoopDigit => ({ digit, radix })).filter(({ digit }) => digit !== limbDigit);
+  const digits = radices
+    .map((radix, digit): LoopDigit => ({ digit, radix }))
+    .filter(({ digit }) => digit !== limbDigit);
   const firstRadix = digits[0]!.radix;
   const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
   const perValue = digits.reduce((product, { radix }) => product * radix, 1) / firstRadix;
@@ -65,4 +67,3 @@ export function partialPlan(planner: Planner, step: Step, out: Region): StepPlan
     },
   };
 }
-

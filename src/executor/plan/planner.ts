@@ -96,7 +96,11 @@ export class Planner {
     const staged = refs.map((ref) => ref && this.memory.during(bytesOfRef(ref), moment, moment));
     const prepare = (machine: Machine): void => {
       refs.forEach((ref, n) => ref && this.#load(machine, ref, staged[n]!));
-      fill(machine, region, staged.map((part) => part?.address ?? 0));
+      fill(
+        machine,
+        region,
+        staged.map((part) => part?.address ?? 0),
+      );
     };
     return { region, prepare };
   }

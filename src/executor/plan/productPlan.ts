@@ -21,8 +21,7 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
   const { groups, rows, columns, inner } = layout;
   const [groupCount, rowCount, columnCount, innerCount] = [groups, rows, columns, inner].map(sizeOf) as Four;
   const isMatrix = leastEngineWork === 0 || (rowCount >= LEAST_SIDE && columnCount >= LEAST_SIDE);
-  const usesEngine =
-    layout.right !== undefined && isMatrix && rowCount * columnCount * innerCount >= leastEngineWork;
+  const usesEngine = layout.right !== undefined && isMatrix && rowCount * columnCount * innerCount >= leastEngineWork;
 
   // The digit that is cut into pieces: that of groups cuts both factors, that of rows the left one alone.
   const cut: LoopDigit = groups[0] ?? rows[0] ?? { digit: -1, radix: 1 };

@@ -1,4 +1,3 @@
-import { DType } from "../../numerics/dtype.ts";
 import { ExactSum, LIMBS } from "../../numerics/exactSum.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { splitDigits } from "../../program/view.ts";

@@ -66,7 +66,8 @@ export function directProduct(
   { left, right, out }: Omit<ProductAddresses, "right"> & { right?: number | undefined },
 ): Product {
   const a = vectors(views, left, rows, inner);
-  const b = right === undefined ? { values: new Float64Array(inner).fill(1), inner } : vectors(views, right, columns, inner);
+  const b =
+    right === undefined ? { values: new Float64Array(inner).fill(1), inner } : vectors(views, right, columns, inner);
   const bits = views.uint32(out, rows * columns);
   const results = views.float32(out, rows * columns);
   const settler = new Settler(stats);

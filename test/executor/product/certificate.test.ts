@@ -103,21 +103,23 @@ async function execute(step: Step, inputs: Uint8Array[], engine?: MatMulEngine):
 
 /** Another legal engine: exact products, each result off by `direction` times the bound (K - 1) u S. */
 const worstLegalEngine = (direction: number): MatMulEngine => ({
-  product: (left, right, out, { columns, inner }) => () => {
-    // The self-test's sums are exact in any order: all its elements are equal.
-    const isExact = left.every((value) => value === left[0]);
-    for (let index = 0; index < out.length; index++) {
-      const [row, column] = [Math.floor(index / columns), index % columns];
-      let sum = 0;
-      let magnitude = 0;
-      for (let k = 0; k < inner; k++) {
-        const term = left[row * inner + k]! * right[column * inner + k]!;
-        sum += term;
-        magnitude += Math.abs(term);
+  product:
+    (left, right, out, { columns, inner }) =>
+    () => {
+      // The self-test's sums are exact in any order: all its elements are equal.
+      const isExact = left.every((value) => value === left[0]);
+      for (let index = 0; index < out.length; index++) {
+        const [row, column] = [Math.floor(index / columns), index % columns];
+        let sum = 0;
+        let magnitude = 0;
+        for (let k = 0; k < inner; k++) {
+          const term = left[row * inner + k]! * right[column * inner + k]!;
+          sum += term;
+          magnitude += Math.abs(term);
+        }
+        out[index] = isExact ? sum : sum + direction * (inner - 1) * 2 ** -53 * magnitude * 0.9;
       }
-      out[index] = isExact ? sum : sum + direction * (inner - 1) * 2 ** -53 * magnitude * 0.9;
-    }
-  },
+    },
   close: () => Promise.resolve(),
 });
 
