@@ -1,0 +1,148 @@
+import { decodeFunctionData, parseEther, type Hex } from "viem";
+import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
+import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { knownProgram, type Execution, type KnownProgram } from "../../src/chain/game/execution.ts";
+import type { Execute } from "../../src/chain/game/executions.ts";
+import type { ClaimRecord, GameRecord, History, JobRecord } from "../../src/chain/history.ts";
+import { accountOf, deposit } from "../../src/chain/ledger.ts";
+import { followMarket, type Session } from "../../src/chain/session.ts";
+import { Outcome } from "../../src/chain/types.ts";
+import { compile } from "../../src/compiler/compile.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import type { JobTerms } from "../../src/sdk/postJob.ts";
+import { Trace } from "../../src/trace/trace.ts";
+import type { WatcherEvent } from "../../watcher/events.ts";
+import { mlpBytes } from "../mlp.ts";
+import { Players, reference, type Running } from "../players.ts";
+import { seeded, toyModel } from "../toyProgram.ts";
+import type { Verdict } from "./adversary.ts";
+
+const WINDOW = 3_600;
+const LIMIT_MS = 30_000;
+
+/** A job that was posted, with what it should give. */
+export type Posted = { requester: Session; record: JobRecord; program: KnownProgram; inputs: readonly Uint8Array[] };
+
+/** A chain, an honest watcher that runs all the time, and what attacks need. */
+export class Arena {
+  readonly players: Players;
+  readonly watcherKey: Hex;
+  /** A network of matrix products with one checkpoint, and a chain of additions with many. */
+  readonly mlp: KnownProgram;
+  readonly chainOfSums: KnownProgram;
+  readonly #observer: Session;
+  readonly #follow: () => Promise<{ history: History; now: bigint }>;
+  watcher: Running<WatcherEvent>;
+
+  private constructor(players: Players, watcherKey: Hex, observer: Session, mlp: KnownProgram, sums: KnownProgram) {
+    this.players = players;
+    this.watcherKey = watcherKey;
+    this.mlp = mlp;
+    this.chainOfSums = sums;
+    this.#observer = observer;
+    this.#follow = followMarket(observer);
+    this.watcher = { inbox: undefined as never, stop: () => Promise.resolve() };
+  }
+
+  static async create(): Promise<Arena> {
+    const players = await Players.create();
+    const watcherKey = await players.chain.newAccount(parseEther("20"));
+    await deposit(await players.chain.sessionOf(watcherKey), parseEther("10"));
+    const mlp = knownProgram(compile(readModel(mlpBytes(1)), { shapes: {} }));
+    const sums = knownProgram(toyModel(seeded(77), 12));
+    const arena = new Arena(players, watcherKey, await players.chain.newSession(parseEther("1")), mlp, sums);
+    await arena.startWatcher();
+    return arena;
+  }
+
+  /** Starts the honest watcher, which knows the arena's programs and others. */
+  async startWatcher(others: readonly KnownProgram[] = [], execute: Execute = reference()): Promise<void> {
+    await this.watcher.stop();
+    const programs = [this.mlp, this.chainOfSums, ...others];
+    this.watcher = await this.players.startWatcher(this.watcherKey, this.mlp, execute, { programs });
+  }
+
+  async close(): Promise<void> {
+    await this.watcher.stop();
+    await this.players.chain.close();
+  }
+
+  async post(program: KnownProgram, inputs: readonly Uint8Array[], terms: Partial<JobTerms> = {}): Promise<Posted> {
+    const { requester, jobId } = await this.players.post(program, inputs, { window: WINDOW, ...terms });
+    const record = (await this.history()).jobs.get(jobId)!;
+    return { requester, record, program, inputs };
+  }
+
+  /** Everything that happened on the market so far. The records stay current. */
+  async history(): Promise<History> {
+    return (await this.#follow()).history;
+  }
+
+  /** The chain's time, unix seconds. */
+  now(): Promise<bigint> {
+    return this.players.chain.now();
+  }
+
+  /** Ledger entries of an account, without what is locked in games. */
+  async wealth(key: Hex): Promise<bigint> {
+    const { credit, staked, withdrawing } = await accountOf(this.#observer, this.players.addressOf(key));
+    return credit + staked + withdrawing;
+  }
+
+  /** A worker's whole execution of a job, right or wrong. */
+  async execution({ program, inputs }: Posted, execute: Execute = reference()): Promise<Execution> {
+    const tensors = await execute(program.model, inputs);
+    return { ...program, inputs, trace: new Trace(program.model.program, tensors) };
+  }
+
+  /** Waits until something holds of the history. @throws Error after half a minute, with what was waited for. */
+  async until<T>(what: string, found: (history: History) => T | undefined): Promise<T> {
+    const end = Date.now() + LIMIT_MS;
+    for (;;) {
+      const value = found(await this.history());
+      if (value !== undefined) return value;
+      if (Date.now() > end) throw new Error(`waited for: ${what}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** The job's latest claim, once there is one. */
+  claimOn({ record }: Posted): Promise<ClaimRecord> {
+    return this.until("a claim", ({ jobs }) => jobs.get(record.id)?.claims.at(-1));
+  }
+
+  /** A game of an account on a claim, once it is open. */
+  gameOn(claim: ClaimRecord, key: Hex): Promise<GameRecord> {
+    const address = this.players.addressOf(key).toLowerCase();
+    return this.until("a game", ({ claims }) =>
+      claims.get(claim.id)?.games.find(({ challenger }) => challenger.toLowerCase() === address),
+    );
+  }
+
+  /** Waits until a claim is refuted, has the job freed, and tells how it died. */
+  async death(posted: Posted): Promise<Verdict> {
+    const claim = await this.claimOn(posted);
+    await this.until("the claim's death", ({ claims }) => claims.get(claim.id)?.refuted === true || undefined);
+    const { sender, deployment } = posted.requester;
+    const args = [posted.record.job] as const;
+    await sender.send({ address: deployment.market, abi: jobMarketAbi, functionName: "cancel", args });
+    return this.causeOfDeath((await this.history()).claims.get(claim.id)!);
+  }
+
+  /** Lets the window pass and waits until the claim is final. */
+  async survival(posted: Posted): Promise<Verdict> {
+    const claim = await this.claimOn(posted);
+    await this.players.chain.advance(WINDOW + 1);
+    await this.until("the claim's finality", ({ claims }) => claims.get(claim.id)?.finalised === true || undefined);
+    return "finalised";
+  }
+
+  async causeOfDeath(claim: ClaimRecord): Promise<Verdict> {
+    const killer = claim.games.find(({ closed }) => closed?.outcome === Outcome.challengerWon)!;
+    const hash = killer.closed!.transactionHash;
+    const { input } = await this.#observer.publicClient.getTransaction({ hash });
+    const { functionName } = decodeFunctionData({ abi: disputeGameAbi, data: input });
+    if (functionName === "prove") return "refuted by a proof";
+    return functionName === "timeout" ? "refuted by the clock" : "refuted by concession";
+  }
+}

@@ -1,0 +1,65 @@
+import type { Hex } from "viem";
+import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
+import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { ContractRevertError } from "../../src/chain/errors.ts";
+import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../../src/chain/history.ts";
+import type { Session } from "../../src/chain/session.ts";
+import type { GameState, Pick, StepProof } from "../../src/chain/types.ts";
+import type { Execution } from "../../src/chain/game/execution.ts";
+
+const atGame = ({ deployment }: Session) => ({ address: deployment.game, abi: disputeGameAbi }) as const;
+const atMarket = ({ deployment }: Session) => ({ address: deployment.market, abi: jobMarketAbi }) as const;
+
+export const claim = (session: Session, { job }: JobRecord) =>
+  session.sender.send({ ...atMarket(session), functionName: "claim", args: [job] });
+
+/** Submits the root of an execution, or of nothing. */
+export const submit = (session: Session, { job }: JobRecord, execution: Execution | Hex) => {
+  const root = typeof execution === "string" ? execution : execution.trace.root;
+  return session.sender.send({ ...atMarket(session), functionName: "submit", args: [job, root] });
+};
+
+export const open = (session: Session, record: ClaimRecord, pick: Pick) =>
+  session.sender.send({ ...atGame(session), functionName: "open", args: [record.claim, pick] });
+
+export const reveal = (session: Session, game: GameRecord, data: Hex, state: GameState = stateOf(game)) =>
+  session.sender.send({ ...atGame(session), functionName: "reveal", args: [game.id, state, data] });
+
+export const expand = (session: Session, game: GameRecord, children: Hex, siblings: readonly Hex[]) =>
+  session.sender.send({
+    ...atGame(session),
+    functionName: "expand",
+    args: [game.id, stateOf(game), children, siblings],
+  });
+
+export const pick = (session: Session, game: GameRecord, chosen: Pick, state: GameState = stateOf(game)) =>
+  session.sender.send({ ...atGame(session), functionName: "pick", args: [game.id, state, chosen] });
+
+export const prove = (session: Session, { job }: JobRecord, game: GameRecord, proof: StepProof) =>
+  session.sender.send({ ...atGame(session), functionName: "prove", args: [game.id, stateOf(game), job, proof] });
+
+export const concede = (session: Session, game: GameRecord) =>
+  session.sender.send({ ...atGame(session), functionName: "concede", args: [game.id, stateOf(game)] });
+
+export const timeout = (session: Session, game: GameRecord) =>
+  session.sender.send({ ...atGame(session), functionName: "timeout", args: [game.id, stateOf(game)] });
+
+export const settle = (session: Session, game: GameRecord) =>
+  session.sender.send({ ...atGame(session), functionName: "settle", args: [game.id, stateOf(game)] });
+
+/** The name of the error with which a contract refuses a call. @throws If it does not. */
+export async function refusalOf(sent: Promise<unknown>): Promise<string> {
+  try {
+    await sent;
+  } catch (error) {
+    if (error instanceof ContractRevertError) return error.errorName;
+    throw error;
+  }
+  throw new Error("the contract took what it must refuse");
+}
+
+/** Makes sure that a contract refuses a call, by one of the named errors. */
+export async function mustRefuse(sent: Promise<unknown>, ...names: string[]): Promise<void> {
+  const name = await refusalOf(sent);
+  if (!names.includes(name)) throw new Error(`refused by ${name}, expected ${names.join(" or ")}`);
+}
