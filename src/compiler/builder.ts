@@ -8,6 +8,7 @@ import { estimateStepProofGas } from "../program/gas.ts";
 import type { Step, TensorRef } from "../program/types.ts";
 import { canonicalBytes } from "./canonicalBytes.ts";
 import { copyElements } from "./copyElements.ts";
+import { foldDistinct } from "./foldDistinct.ts";
 import { emitStep } from "./emit.ts";
 import { Expressions, type Expr } from "./expression.ts";
 import { allRadices, identityOrder, plainDigits, type LazyTensor, type Trail } from "./tensor.ts";
@@ -95,7 +96,7 @@ export class ProgramBuilder {
     const step = this.#step(tensor, order);
     const sources = step.inputs.map((ref) => constantBytes(this.constants, ref as TensorRef & { kind: "constant" }));
     const bytes = new Uint8Array(step.count * dtypeBytes(step.dtype));
-    if (copyElements(step, sources, bytes)) return bytes;
+    if (copyElements(step, sources, bytes) || foldDistinct(step, sources, bytes)) return bytes;
     const read = (input: number, offset: number): Word => readWord(sources[input]!, offset, step.inputs[input]!.dtype);
     for (let i = 0; i < step.count; i++) writeWord(bytes, i, step.dtype, evaluateElement(step, i, read));
     return bytes;

@@ -1,6 +1,7 @@
 import { worstDispute } from "../../chain/game/worstDispute.ts";
 import type { Refusal, Survey } from "../../compiler/survey.ts";
 import { dtypeBytes, dtypeName } from "../../numerics/dtype.ts";
+import { operatorCounts } from "../../onnx/operators.ts";
 import type { Model } from "../../onnx/model.ts";
 import type { CompiledModel, TensorInfo } from "../../program/compiled.ts";
 import { estimateStepProofGas } from "../../program/gas.ts";
@@ -13,7 +14,7 @@ const ARITY_BITS = 4;
 export type CheckReport = {
   source: string;
   served: boolean;
-  /** Operators of the graph, most common first; `refused` of `count` nodes are refused. */
+  /** Operators of the graph and its bodies, most common first; `refused` of `count` nodes are refused. */
   operators: { operator: string; count: number; refused: number }[];
   refusals: Refusal[];
   unreached: number;
@@ -38,12 +39,7 @@ type ProgramReport = {
 export function checkReport(model: Model, { refusals, unreached, model: compiled }: Survey): CheckReport {
   const refused = new Map<string, number>();
   for (const { operator } of refusals) refused.set(operator, (refused.get(operator) ?? 0) + 1);
-  const counts = new Map<string, number>();
-  for (const { operator, domain } of model.graph.nodes) {
-    const name = domain === "" ? operator : `${domain}.${operator}`;
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  const operators = [...counts]
+  const operators = [...operatorCounts(model.graph)]
     .map(([operator, count]) => ({ operator, count, refused: refused.get(operator) ?? 0 }))
     .sort((a, b) => b.count - a.count || (a.operator < b.operator ? -1 : 1));
   const head = { source: model.source, served: compiled !== undefined, operators, refusals, unreached };

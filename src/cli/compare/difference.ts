@@ -17,10 +17,10 @@ export type Difference = {
  * the tensor's largest one (sums cancel).
  */
 const RELATIVE = 1e-3;
-const OF_LARGEST = 1e-5;
+export const OF_LARGEST = 1e-5;
 
-/** Compares element by element. Integers and bools have no tolerance. */
-export function differenceOf(own: TensorData, other: TensorData): Difference {
+/** Compares element by element. Integers and bools have no tolerance. @param ofLargest Allowed in relation to the largest element. @param absolute Allowed anyhow. */
+export function differenceOf(own: TensorData, other: TensorData, ofLargest = OF_LARGEST, absolute = 0): Difference {
   const float = isFloat(own.dtype) && own.dtype === DType.float32;
   const count = elementCount(own.shape);
   const number = (tensor: TensorData, i: number): number => {
@@ -44,7 +44,7 @@ export function differenceOf(own: TensorData, other: TensorData): Difference {
       const distance = ulps < 0n ? -ulps : ulps;
       if (distance > result.ulps) result.ulps = distance;
     }
-    const allowed = float ? RELATIVE * Math.abs(y) + OF_LARGEST * largest : 0;
+    const allowed = float ? RELATIVE * Math.abs(y) + ofLargest * largest + absolute : 0;
     if (!(apart <= allowed)) result.first ??= i;
   }
   return result;

@@ -5,24 +5,27 @@ import * as ort from "onnxruntime-node";
 import type { TensorData } from "../../onnx/model.ts";
 import { fromOrt, toOrt } from "./ortTensor.ts";
 
-/** Runs a model file in plain onnxruntime with its default options. @returns the outputs by name */
+/** Runs a model in plain onnxruntime with its default options. @param from path of a file, or its bytes @returns the outputs by name */
 export async function plainOutputs(
-  path: string,
+  from: string | Uint8Array,
   inputs: ReadonlyMap<string, TensorData>,
 ): Promise<Map<string, TensorData>> {
-  return runSession(await ort.InferenceSession.create(path, { logSeverityLevel: 3 }), inputs);
+  const options = { logSeverityLevel: 3 } as const;
+  const session =
+    typeof from === "string" ? ort.InferenceSession.create(from, options) : ort.InferenceSession.create(from, options);
+  return runSession(await session, inputs);
 }
 
 /**
- * Runs a model file in plain onnxruntime, unoptimised, with values inside the graph exposed as outputs.
+ * Runs a model in plain onnxruntime, unoptimised, with values inside the graph exposed as outputs.
  * @returns the values by name; undefined if the model keeps data in other files, which onnxruntime finds only beside the file itself
  */
 export async function plainValues(
-  path: string,
+  from: string | Uint8Array,
   inputs: ReadonlyMap<string, TensorData>,
   names: Iterable<string>,
 ): Promise<Map<string, TensorData> | undefined> {
-  const proto = fromBinary(ModelProtoSchema, readFileSync(path));
+  const proto = fromBinary(ModelProtoSchema, typeof from === "string" ? readFileSync(from) : from);
   const { graph } = proto;
   if (graph === undefined || graph.initializer.some((t) => t.dataLocation === TensorProto_DataLocation.EXTERNAL))
     return undefined;
