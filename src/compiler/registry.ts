@@ -6,11 +6,13 @@ import * as activations from "./operators/activations.ts";
 import { attention } from "./operators/attention.ts";
 import { conv } from "./operators/conv.ts";
 import { convTranspose } from "./operators/convTranspose.ts";
+import { affineGrid, centerCropPad, col2Im } from "./operators/cropAndFold.ts";
 import { einsum } from "./operators/einsum.ts";
 import * as elementwise from "./operators/elementwise.ts";
 import * as exponentials from "./operators/exponentials.ts";
 import * as gather from "./operators/gather.ts";
 import * as generated from "./operators/generated.ts";
+import { compress, nonZero, unique } from "./operators/knownValues.ts";
 import { negativeLogLikelihoodLoss, softmaxCrossEntropyLoss } from "./operators/loss.ts";
 import { globalLpPool, lpPool } from "./operators/lpPool.ts";
 import { gemm, matMul } from "./operators/matmul.ts";
@@ -55,6 +57,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Acos", "", [7, 23], "fuse", unary(Op.acos)],
   ["Acosh", "", [9, 23], "fuse", unary(Op.acosh)],
   ["Add", "", [1, 23], "fuse", binary(Op.add)],
+  ["AffineGrid", "", [20, 23], "memory", affineGrid],
   ["And", "", [1, 23], "fuse", binary(Op.and)],
   ["ArgMax", "", [1, 23], "memory", argument(Reduce.argmax, Reduce.argmaxLast)],
   ["ArgMin", "", [1, 23], "memory", argument(Reduce.argmin, Reduce.argminLast)],
@@ -76,7 +79,10 @@ export const REGISTRY: readonly Entry[] = [
   ["CastLike", "", [15, 23], "fuse", elementwise.castLike],
   ["Ceil", "", [1, 23], "fuse", unary(Op.ceil)],
   ["Celu", "", [12, 23], "fuse", exponentials.celu],
+  ["CenterCropPad", "", [18, 23], "memory", centerCropPad],
   ["Clip", "", [1, 23], "fuse", activations.clip],
+  ["Col2Im", "", [18, 23], "memory", col2Im],
+  ["Compress", "", [9, 23], "memory", compress],
   ["Concat", "", [1, 23], "memory", movement.concat],
   ["Constant", "", [1, 23], "fuse", shape.constant],
   ["ConstantOfShape", "", [9, 23], "fuse", shape.constantOfShape],
@@ -143,8 +149,10 @@ export const REGISTRY: readonly Entry[] = [
   ["Mish", "", [18, 23], "fuse", exponentials.mish],
   ["Mod", "", [10, 23], "fuse", activations.mod],
   ["Mul", "", [1, 23], "fuse", binary(Op.mul)],
+  ["Multinomial", "", [7, 23], "memory", random.multinomial],
   ["Neg", "", [1, 23], "fuse", unary(Op.neg)],
   ["NegativeLogLikelihoodLoss", "", [12, 23], "memory", negativeLogLikelihoodLoss],
+  ["NonZero", "", [9, 23], "fuse", nonZero],
   ["Not", "", [1, 23], "fuse", unary(Op.not)],
   ["OneHot", "", [9, 23], "memory", gather.oneHot],
   ["Or", "", [1, 23], "fuse", binary(Op.or)],
@@ -208,6 +216,7 @@ export const REGISTRY: readonly Entry[] = [
   ["TopK", "", [1, 23], "memory", topK],
   ["Transpose", "", [1, 23], "fuse", movement.transpose],
   ["Trilu", "", [14, 23], "fuse", gather.trilu],
+  ["Unique", "", [11, 23], "fuse", unique],
   ["Unsqueeze", "", [1, 23], "fuse", shape.unsqueeze],
   ["Upsample", "", [7, 9], "memory", resize],
   ["Where", "", [9, 23], "fuse", elementwise.where],

@@ -26,6 +26,7 @@ import {
   unary,
   type Make,
 } from "./makers.ts";
+import { KNOWN_CASES, MAX_INDICES } from "./knownCases.ts";
 import { LOSS_CASES } from "./lossCases.ts";
 import { floatRange, integerPowers, MORE_CASES } from "./moreCases.ts";
 import { SEQUENCE_CASES } from "./sequenceCases.ts";
@@ -34,6 +35,7 @@ import { QUANTISED_CASES } from "./quantisedCases.ts";
 
 /** For each operator of the table, experiments that cover its attributes, opsets and shapes. */
 export const CASES: Record<string, readonly Make[]> = {
+  ...KNOWN_CASES,
   ...LOSS_CASES,
   ...MORE_CASES,
   ...QUANTISED_CASES,
@@ -165,7 +167,7 @@ export const CASES: Record<string, readonly Make[]> = {
   LogSoftmax: [alongAxis("LogSoftmax", 13), alongAxis("LogSoftmax", 9)],
   MatMul: [matMul, matMul, matMul],
   Max: [(r) => single("Max", [r.float([2, 3]), r.float([3]), r.float([2, 1])], [], {}, F)],
-  MaxPool: [pooling("MaxPool")],
+  MaxPool: [pooling("MaxPool"), MAX_INDICES],
   Mean: [(r) => single("Mean", [r.float([2, 3]), r.float([3]), r.float([2, 1])], [], {}, F)],
   Min: [(r) => single("Min", [r.float([2, 3]), r.float([3]), r.float([2, 1])], [], {}, F)],
   Mod: [

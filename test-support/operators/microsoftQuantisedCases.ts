@@ -73,8 +73,8 @@ const pooled =
     const kernel_shape = [r.int(1, 3), r.int(1, 3)];
     const pads = [...kernel_shape, ...kernel_shape].map((k) => r.int(0, k - 1));
     const windows = { kernel_shape, strides: [r.int(1, 2), r.int(1, 2)], pads, ceil_mode: r.int(0, 1) };
-    const more = op === "QLinearAveragePool" ? { count_include_pad: r.int(0, 1) } : {};
-    const layout = op === "NhwcMaxPool" ? {} : { channels_last };
+    const more: Record<string, number> = op === "QLinearAveragePool" ? { count_include_pad: r.int(0, 1) } : {};
+    const layout: Record<string, number> = op === "NhwcMaxPool" ? {} : { channels_last };
     const attributes: Record<string, AttributeValue> = { ...layout, ...(global ? {} : windows), ...more };
     const made = fused(op, inputs, attributes, { y: dtype });
     return near(constant(made, "s", "z", "ys", "yz"));

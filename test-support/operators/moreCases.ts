@@ -90,7 +90,7 @@ const productOfNothing: Make = (r): Experiment => ({
 });
 
 /** No one else draws the same numbers: test/compiler/random.test.ts. */
-const RANDOM = ["Bernoulli", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"];
+const RANDOM = ["Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"];
 
 export const MORE_CASES: Record<string, readonly Make[]> = {
   ...Object.fromEntries(RANDOM.map((operator) => [operator, []] as const)),

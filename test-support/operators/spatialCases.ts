@@ -5,6 +5,7 @@ import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
 import { single } from "../agreement.ts";
 import type { AttributeValue } from "../onnxBuilder.ts";
 import type { RandomTensors } from "../randomTensors.ts";
+import { SCATTER_PRODUCTS } from "./knownCases.ts";
 import { F, type Make } from "./makers.ts";
 
 const transposedConvolution: Make = (r) => {
@@ -191,7 +192,11 @@ export const SPATIAL_CASES: Record<string, readonly Make[]> = {
   Resize: [resizing, resizing, resizing, cropping, upsampling("Resize", 10)],
   Upsample: [upsampling("Upsample", 9)],
   Scatter: [scatterElements("Scatter", 10)],
-  ScatterElements: [scatterElements("ScatterElements", 13), scatterElements("ScatterElements", 18)],
-  ScatterND: [scatterNd, scatterNd],
+  ScatterElements: [
+    scatterElements("ScatterElements", 13),
+    scatterElements("ScatterElements", 18),
+    SCATTER_PRODUCTS[1]!,
+  ],
+  ScatterND: [scatterNd, scatterNd, SCATTER_PRODUCTS[0]!],
 };
 export const PAD_CASES: readonly Make[] = [repeatingPad, attributePad];

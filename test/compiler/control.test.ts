@@ -120,4 +120,30 @@ describe("control flow and sequences", () => {
       },
       "sequences",
     ));
+
+  it("sequenceMap_runsItsBodyForEachElement", async () => {
+    const body = {
+      inputs: [
+        { name: "a", dtype: F },
+        { name: "b", dtype: F },
+      ],
+      outputs: [{ name: "c", dtype: F }],
+      nodes: [{ op: "Add", inputs: ["a", "b"], outputs: ["c"] }],
+    };
+    await expectAgreement(
+      {
+        opset: 17,
+        operands: { x: floatTensor([1, 2, 3, 4], [2, 2]), y: floatTensor([5, 6, 7], [3]), z: floatTensor([0.5], [1]) },
+        nodes: [
+          { op: "SequenceConstruct", inputs: ["x", "y"], outputs: ["list"] },
+          { op: "SequenceMap", inputs: ["list", "z"], outputs: ["sums"], attributes: { body: { graph: body } } },
+          { op: "SequenceAt", inputs: ["sums", "one"], outputs: ["second"] },
+          { op: "SequenceAt", inputs: ["sums", "zero"], outputs: ["first"] },
+        ],
+        initializers: { one: int64Tensor([1], []), zero: int64Tensor([0], []) },
+        outputs: { first: F, second: F },
+      },
+      "SequenceMap",
+    );
+  });
 });

@@ -6,6 +6,7 @@ import { readModel } from "../../src/onnx/readModel.ts";
 import { modelOf } from "../../test-support/agreement.ts";
 import { Prng } from "../../test-support/float32Words.ts";
 import { SEQUENCE_CASES } from "../../test-support/operators/sequenceCases.ts";
+import { KNOWN_CASES } from "../../test-support/operators/knownCases.ts";
 import { LOSS_CASES } from "../../test-support/operators/lossCases.ts";
 import { ATTENTION_CASES } from "../../test-support/operators/attentionCases.ts";
 import { MICROSOFT_ATTENTION_CASES } from "../../test-support/operators/microsoftAttentionCases.ts";
@@ -18,6 +19,7 @@ import { RandomTensors } from "../../test-support/randomTensors.ts";
 
 /** Operators whose steps use what others do not: divided and indirect axes, the reduction `last`, long unrolled chains, integers. */
 const FAMILIES = [
+  KNOWN_CASES,
   LOSS_CASES,
   MORE_CASES,
   SPATIAL_CASES,

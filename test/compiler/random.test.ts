@@ -83,4 +83,21 @@ describe("random operators", () => {
     expect(mean(draw("Bernoulli", {}, 9n, 1))).to.equal(1);
     expect(mean(draw("Bernoulli", {}, 9n, 0))).to.equal(0);
   });
+
+  it("multinomial_drawsClassesAsOftenAsTheirLogitsSay", () => {
+    const bytes = buildModel({
+      inputs: [{ name: "x", dtype: DType.float32, shape: [2, 3] }],
+      outputs: [{ name: "y", dtype: DType.int32 }],
+      nodes: [{ op: "Multinomial", inputs: ["x"], outputs: ["y"], attributes: { sample_size: SIZE } }],
+    });
+    const model = compile(readModel(bytes), { shapes: {}, seed: 3n });
+    const logits = floatTensor([0, Math.log(2), Math.log(5), -Infinity, 0, -Infinity], [2, 3]);
+    const drawn = new Int32Array(executeReference(model, [logits.bytes]).at(-1)!.slice().buffer);
+    const share = (row: number, wanted: number): number =>
+      drawn.subarray(row * SIZE, (row + 1) * SIZE).filter((one) => one === wanted).length / SIZE;
+    expect(share(0, 0)).to.be.closeTo(1 / 8, 0.02);
+    expect(share(0, 1)).to.be.closeTo(2 / 8, 0.025);
+    expect(share(0, 2)).to.be.closeTo(5 / 8, 0.025);
+    expect(share(1, 1)).to.equal(1);
+  });
 });

@@ -2,7 +2,14 @@ import { DType } from "../../numerics/dtype.ts";
 import { int64Tensor } from "../../onnx/tensorData.ts";
 import type { LazyTensor } from "../tensor.ts";
 import { concatenate, sliced, whole } from "../operators/movement.ts";
-import { sequenceOperand, tensorOperand, type ControlContext, type LowerControl } from "./types.ts";
+import {
+  isSequence,
+  sequenceOperand,
+  tensorOperand,
+  type ControlContext,
+  type LowerControl,
+  type Value,
+} from "./types.ts";
 
 /** A position in a sequence, counted from the end if negative. */
 function position(control: ControlContext, index: number, otherwise: number, size: number): number {
@@ -96,3 +103,25 @@ export const optionalValue: LowerControl = ({ context, operands }) => {
 export const optionalHasElement: LowerControl = ({ context, operands }) => [
   context.scalar(DType.bool, operands[0] === undefined ? 0n : 1n),
 ];
+
+/** SequenceMap: the body for each element; a tensor that stands beside the sequences is the same for all. */
+export const sequenceMap: LowerControl = ({ context, operands, run }) => {
+  const body = context.graph("body");
+  const [first] = operands;
+  if (!isSequence(first)) return context.fail("input 0 is no sequence");
+  const results = first.map((_, i) =>
+    run(
+      body,
+      operands.map((operand, k): Value => {
+        if (!isSequence(operand)) return operand ?? context.fail(`input ${k} is missing`);
+        return operand[i] ?? context.fail(`input ${k} has ${operand.length} elements, not ${first.length}`);
+      }),
+    ),
+  );
+  return body.outputs.map((_, k) =>
+    results.map((values): LazyTensor => {
+      const value = values[k];
+      return value === undefined || isSequence(value) ? context.fail(`output ${k} of its body is no tensor`) : value;
+    }),
+  );
+};

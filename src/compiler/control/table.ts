@@ -15,6 +15,7 @@ export const CONTROL: ReadonlyMap<string, readonly [opsets: readonly [number, nu
   ["SequenceLength", [[11, 23], sequences.sequenceLength]],
   ["ConcatFromSequence", [[11, 23], sequences.concatFromSequence]],
   ["SplitToSequence", [[11, 23], sequences.splitToSequence]],
+  ["SequenceMap", [[17, 23], sequences.sequenceMap]],
   ["Optional", [[15, 23], sequences.optionalValue]],
   ["OptionalGetElement", [[15, 23], sequences.optionalValue]],
   ["OptionalHasElement", [[15, 23], sequences.optionalHasElement]],

@@ -1,26 +1,21 @@
-import { isFloat } from "../../numerics/dtype.ts";
+import { DType, isFloat } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { floatTensor } from "../../onnx/tensorData.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
-import { REDUCTION_DIGIT } from "../expression.ts";
+import { addAffine, constantAffine, scaleAffine } from "../affine.ts";
+import { REDUCTION_DIGIT, type Expr } from "../expression.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import { channelsLast } from "../storage.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
-import { readAt } from "../views.ts";
+import { readAt, strides } from "../views.ts";
 import { leastWord } from "../words.ts";
 import { broadcast, float, floatInput } from "./elementwise.ts";
 import { reduceAxes } from "./reduction.ts";
 import { readWindows, windowIndex, type Window } from "./window.ts";
 
-/** Reduces the windows of the spatial dimensions; for a dot both factors are the element. */
-export function pool(
-  context: NodeContext,
-  x: LazyTensor,
-  windows: readonly Window[],
-  reduce: Reduce,
-  fill: bigint,
-): LazyTensor {
+/** What the windows of the spatial dimensions read: digits of the result, of the window, and the term. */
+function windowTerm(context: NodeContext, x: LazyTensor, windows: readonly Window[], fill: bigint) {
   const input = context.builder.plain(x);
   const shape = [x.shape[0]!, x.shape[1]!, ...windows.map((window) => window.output)];
   const digits = plainDigits(shape);
@@ -30,21 +25,65 @@ export function pool(
   const radix = (digit: number): number =>
     digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
   const at = indices.map((index, d) => (d < 2 ? index : windowIndex(windows[d - 2]!, index, REDUCTION_DIGIT + d - 2)));
+  return { shape, digits, indices, radices, term: readAt(context.expressions, input, at, radix, fill) };
+}
+
+/** Reduces the windows of the spatial dimensions; for a dot both factors are the element. */
+export function pool(
+  context: NodeContext,
+  x: LazyTensor,
+  windows: readonly Window[],
+  reduce: Reduce,
+  fill: bigint,
+): LazyTensor {
   const e = context.expressions;
-  const term = readAt(e, input, at, radix, fill);
+  const { shape, digits, radices, term } = windowTerm(context, x, windows, fill);
   const expr = e.accumulator(reduce, x.dtype, x.dtype, radices, term, reduce === Reduce.dot ? term : undefined);
   return { dtype: x.dtype, shape, digits, expr, order: channelsLast(shape.length) };
 }
 
-/** MaxPool; padding never wins. Its second output, the indices, is not in the table. */
+/**
+ * Where in the whole tensor the first greatest element of each window is: its flat index, with the last spatial dimension fastest or, by
+ * `storage_order`, the first.
+ */
+function maxIndices(context: NodeContext, x: LazyTensor, windows: readonly Window[]): LazyTensor {
+  const e = context.expressions;
+  const { shape, digits, indices, radices, term } = windowTerm(context, x, windows, leastWord(x.dtype));
+  const spatial = windows.map((_, d) => d);
+  const columnMajor = context.int("storage_order", 0) !== 0;
+  const order = [0, 1, ...(columnMajor ? spatial.toReversed() : spatial).map((d) => d + 2)];
+  const stride = strides(x.shape, order);
+  const first = e.accumulator(Reduce.argmax, x.dtype, DType.int64, radices, term);
+  const integer = (value: number): Expr => e.constant(DType.int64, BigInt(value));
+  // The place of the window, then of the element in it.
+  let flat = constantAffine(0);
+  indices.forEach((index, d) => {
+    const window = windows[d - 2];
+    const at = window ? addAffine(scaleAffine(index, window.stride), constantAffine(-window.padBegin)) : index;
+    flat = addAffine(flat, scaleAffine(at, stride[d]!));
+  });
+  let expr = e.affine(flat);
+  let rest: Expr = first;
+  for (const d of spatial.toReversed()) {
+    const own = d === 0 ? rest : e.operation(Op.mod, rest, integer(radices[d]!));
+    const step = integer(windows[d]!.dilation * stride[d + 2]!);
+    expr = e.operation(Op.add, expr, e.operation(Op.mul, own, step));
+    rest = e.operation(Op.div, rest, integer(radices[d]!));
+  }
+  return { dtype: DType.int64, shape, digits, expr, order: identityOrder(shape.length) };
+}
+
+/** MaxPool; padding never wins. */
 export const maxPool: Lower = (context) => {
   const x = context.input(0);
   if (x.shape.length < 3) return context.fail(`data of rank ${x.shape.length}`);
   // It orders the indices output only.
   context.ignore("storage_order");
-  context.onlyFirstOutput();
   const windows = readWindows(context, x.shape.slice(2));
-  return [pool(context, x, windows, Reduce.max, leastWord(x.dtype))];
+  const result = pool(context, x, windows, Reduce.max, leastWord(x.dtype));
+  if ((context.node.outputs[1] ?? "") === "") return [result];
+  context.builder.realise(result);
+  return [result, maxIndices(context, x, windows)];
 };
 
 /** How many window positions each output along one dimension averages over. */

@@ -2,12 +2,15 @@ import { DType, isDType, isFloat } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { floatTensor } from "../../onnx/tensorData.ts";
 import { Op } from "../../program/operations.ts";
+import { Reduce } from "../../program/types.ts";
 import type { Expr } from "../expression.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import { philox } from "../philox.ts";
 import type { LazyTensor } from "../tensor.ts";
 import { floatWord } from "../words.ts";
 import { broadcast, float, floatInput } from "./elementwise.ts";
+import { sliced, whole } from "./movement.ts";
+import { cumulate, dropAxes, reduceAxes, softmaxOver } from "./reduction.ts";
 
 /** The most random words of one node: they become constants of the program. */
 const MAX_WORDS = 2 ** 22;
@@ -126,4 +129,25 @@ export const bernoulli: Lower = (context) => {
   const p = floatInput(context);
   const dtype = typeOf(context, p.dtype);
   return [broadcast(context, [uniform(context, p.shape), p], (u, v) => e.cast(e.operation(Op.lt, u, v), dtype))];
+};
+
+/** Multinomial: for each draw u, how many classes have a cumulated probability of at most u; softmax, then exact sums. */
+export const multinomial: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const x = floatInput(context);
+  const [batch = 0, classes = 0] = x.shape;
+  const samples = context.int("sample_size", 1);
+  const dtype = context.int("dtype", DType.int32);
+  if (x.shape.length !== 2 || samples < 1) return context.fail(`${samples} draws from [${x.shape.join()}]`);
+  if (dtype !== DType.int32 && dtype !== DType.int64) return context.refuse("dtype", "is neither int32 nor int64");
+  const cumulated = cumulate(context, softmaxOver(context, x, [1], false), 1, false, false);
+  // Rounding may leave the last sum below 1: the last class takes the rest.
+  const bounds = sliced(context, cumulated, [whole(batch), { start: 0, step: 1, count: Math.max(1, classes - 1) }]);
+  builder.realise(bounds);
+  const draws = builder.reshape(uniform(context, [batch, samples]), [batch, samples, 1]);
+  const passed = broadcast(context, [builder.reshape(bounds, [batch, 1, bounds.shape[1]!]), draws], (c, u) =>
+    e.cast(e.operation(Op.le, c, u), dtype),
+  );
+  if (classes === 1) return [builder.filled(dtype, [batch, samples], 0n)];
+  return [dropAxes(builder, reduceAxes(builder, passed, [2], Reduce.sum), [2])];
 };

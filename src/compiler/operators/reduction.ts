@@ -175,13 +175,15 @@ export const softmax =
     return [softmaxOver(context, x, axes, logarithm)];
   };
 
-/** CumSum: every output is an exact sum of its own, over the terms at or before it. */
-export const cumSum: Lower = (context) => {
+/** Every element is an exact sum of its own, over the terms at or before it along an axis (before it, if exclusive; or after). */
+export function cumulate(
+  context: NodeContext,
+  x: LazyTensor,
+  axis: number,
+  reverse: boolean,
+  exclusive: boolean,
+): LazyTensor {
   const { builder, expressions: e } = context;
-  const x = context.input(0);
-  const axis = context.axis(context.constantInts(1, "axis")?.[0] ?? 0, x.shape.length);
-  const reverse = context.int("reverse", 0) !== 0;
-  const exclusive = context.int("exclusive", 0) !== 0 ? 1 : 0;
   const input = builder.plain(x);
   const n = x.shape[axis]!;
   const digits = plainDigits(x.shape);
@@ -190,8 +192,16 @@ export const cumSum: Lower = (context) => {
   const indices = dimensionIndices(digits).map((index, d) => {
     if (d !== axis) return index;
     const step = reverse ? 1 : -1;
-    return addAffine(addAffine(index, digitAffine(REDUCTION_DIGIT, step)), constantAffine(step * exclusive));
+    return addAffine(addAffine(index, digitAffine(REDUCTION_DIGIT, step)), constantAffine(exclusive ? step : 0));
   });
   const expr = e.accumulator(Reduce.sum, x.dtype, x.dtype, [n], readAt(e, input, indices, radix));
-  return [{ dtype: x.dtype, shape: x.shape, digits, expr, order: x.order }];
+  return { dtype: x.dtype, shape: x.shape, digits, expr, order: x.order };
+}
+
+/** CumSum. */
+export const cumSum: Lower = (context) => {
+  const x = context.input(0);
+  const axis = context.axis(context.constantInts(1, "axis")?.[0] ?? 0, x.shape.length);
+  const [reverse, exclusive] = [context.int("reverse", 0) !== 0, context.int("exclusive", 0) !== 0];
+  return [cumulate(context, x, axis, reverse, exclusive)];
 };

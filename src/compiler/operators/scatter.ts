@@ -8,7 +8,7 @@ import { combine } from "../elementwise.ts";
 import { REDUCTION_DIGIT, type Expr } from "../expression.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
-import { readAt } from "../views.ts";
+import { readAt, rowMajorStrides } from "../views.ts";
 import { greatestWord, leastWord } from "../words.ts";
 import { broadcast } from "./elementwise.ts";
 import { readIndirect, radixOf } from "./gather.ts";
@@ -32,10 +32,17 @@ const wrap = (context: NodeContext, index: Expr, size: number): Expr => {
 
 const reductionOf = (context: NodeContext): string => {
   const reduction = context.opset >= 16 ? context.string("reduction", "none") : "none";
-  const known = ["none", ...(context.opset >= 16 ? ["add"] : []), ...(context.opset >= 18 ? ["max", "min"] : [])];
-  if (!known.includes(reduction)) context.refuse("reduction", `is ${reduction}, which is no exact reduction`);
+  const known = [
+    "none",
+    ...(context.opset >= 16 ? ["add", "mul"] : []),
+    ...(context.opset >= 18 ? ["max", "min"] : []),
+  ];
+  if (!known.includes(reduction)) context.refuse("reduction", `is ${reduction}`);
   return reduction;
 };
+
+/** The most factors that meet in one element: they are multiplied one after the other, each a step. */
+const MAX_FACTORS = 64;
 
 /** The written tensor: the last update wins, or the data and the exact sum (greatest, least) of the updates. */
 function written(context: NodeContext, { data, radices, match, update }: Writes, reduction: string): LazyTensor {
@@ -74,6 +81,16 @@ export const scatterElements: Lower = (context) => {
     return context.fail(`indices [${shape.join()}] for [${data.shape.join()}]`);
   const reduction = reductionOf(context);
   const size = data.shape[axis]!;
+  if (reduction === "mul") {
+    if (data.dtype === DType.bool) return context.refuse("reduction", "is mul of bool");
+    const words = context.constantWords(indices, "indices");
+    const steps = rowMajorStrides(shape);
+    const tuples = words.flatMap((word, i) =>
+      shape.map((dim, d) => (d === axis ? word : BigInt(Math.floor(i / steps[d]!) % dim))),
+    );
+    const flat = builder.reshape(updates, [words.length]);
+    return [scatterConstant(context, data, tuples, rank, flat, true)];
+  }
   const digits = plainDigits(data.shape);
   const outRadices = allRadices(digits);
   const length = shape[axis]!;
@@ -87,16 +104,15 @@ export const scatterElements: Lower = (context) => {
   return [written(context, { data, radices: [length], match, update }, reduction)];
 };
 
-/** Which update of constant indices comes last at each place; `count` where none does. */
-function lastWriters(
-  words: readonly bigint[],
-  places: readonly number[],
-  count: number,
-): { found: boolean[]; writer: number[] } {
+/** The update that goes to a place, by place; those of one place follow each other in `rounds`. */
+type Round = { found: boolean[]; writer: number[] };
+
+/** Which updates of constant indices come to each place: the last of them, or all, one in each round. */
+function writersOf(words: readonly bigint[], places: readonly number[], count: number, all: boolean): Round[] {
   const depth = places.length;
   const total = elementCount(places);
-  const writer = new Array<number>(total).fill(0);
-  const found = new Array<boolean>(total).fill(false);
+  const rounds: Round[] = [];
+  const next = new Array<number>(total).fill(0);
   for (let n = 0; n < count; n++) {
     let place = 0;
     for (let k = 0; k < depth; k++) {
@@ -104,23 +120,44 @@ function lastWriters(
       const own = raw < 0 ? raw + places[k]! : raw;
       place = own < 0 || own >= places[k]! ? NaN : place * places[k]! + own;
     }
-    if (!Number.isNaN(place)) [writer[place], found[place]] = [n, true];
+    if (Number.isNaN(place)) continue;
+    const k = all ? next[place]!++ : 0;
+    rounds[k] ??= { found: new Array<boolean>(total).fill(false), writer: new Array<number>(total).fill(0) };
+    [rounds[k].writer[place], rounds[k].found[place]] = [n, true];
   }
-  return { found, writer };
+  return rounds;
 }
 
-/** ScatterND whose places are known: each element is the data's or one update's. */
+/** ScatterND whose places are known: each element is the data's or one update's, or the product of it with its updates, in their order. */
 function scatterConstant(
   context: NodeContext,
   data: LazyTensor,
   words: readonly bigint[],
   depth: number,
   updates: LazyTensor,
+  multiply: boolean,
+): LazyTensor {
+  const rounds = writersOf(words, data.shape.slice(0, depth), words.length / depth, multiply);
+  if (rounds.length > MAX_FACTORS)
+    return context.refuse("reduction", `multiplies ${rounds.length} updates in one element, at most ${MAX_FACTORS}`);
+  return rounds.reduce((before, round) => {
+    const after = scatterRound(context, before, round, depth, updates, multiply);
+    if (multiply) context.builder.realise(after);
+    return after;
+  }, data);
+}
+
+function scatterRound(
+  context: NodeContext,
+  data: LazyTensor,
+  { found, writer }: Round,
+  depth: number,
+  updates: LazyTensor,
+  multiply: boolean,
 ): LazyTensor {
   const { builder, expressions: e } = context;
   const places = data.shape.slice(0, depth);
-  const count = words.length / depth;
-  const { found, writer } = lastWriters(words, places, count);
+  const count = elementCount(updates.shape) / elementCount(data.shape.slice(depth));
   const ones = data.shape.slice(depth).map(() => 1);
   const rest = data.shape.slice(depth);
   const flat = builder.reshape(updates, [count, ...rest]);
@@ -136,7 +173,9 @@ function scatterConstant(
   const indirect = readAt(e, builder.plain(at), all.slice(0, depth), radix);
   const expr = readIndirect(builder, flat, [{ indirect }, ...all.slice(depth)], radix);
   const moved = { dtype: data.dtype, shape: data.shape, digits, expr, order: identityOrder(data.shape.length) };
-  return combine(builder, [mask, moved, data], data.shape, (c, a, b) => e.operation(Op.select, c, a, b));
+  return combine(builder, [mask, moved, data], data.shape, (c, a, b) =>
+    e.operation(Op.select, c, multiply ? e.operation(Op.mul, b, a) : a, b),
+  );
 }
 
 /** ScatterND: each tuple of indices names an element, or a block of elements, to write. */
@@ -150,8 +189,14 @@ export const scatterNd: Lower = (context) => {
     return context.fail(`indices [${indices.shape.join()}], updates [${updates.shape.join()}]`);
   if (updates.dtype !== data.dtype) return context.fail("data and updates differ in type");
   const reduction = reductionOf(context);
-  const known = reduction === "none" ? builder.words(indices) : undefined;
-  if (known !== undefined) return [scatterConstant(context, data, known, depth, updates)];
+  const multiply = reduction === "mul";
+  if (multiply && data.dtype === DType.bool) return context.refuse("reduction", "is mul of bool");
+  const known = multiply
+    ? context.constantWords(indices, "indices")
+    : reduction === "none"
+      ? builder.words(indices)
+      : undefined;
+  if (known !== undefined) return [scatterConstant(context, data, known, depth, updates, multiply)];
 
   const count = elementCount(outer);
   const tuples = builder.plain(builder.reshape(indices, [count, depth]));
