@@ -128,3 +128,6 @@ export const LARGE: readonly CatalogueModel[] = [
   sentences("miniLm_int8", true, MINI_LM),
   imgly("imgly_small", imglySmall, IMGLY_SIZE),
 ];
+
+/** A model by its name. */
+export const catalogued = (name: string): CatalogueModel => [...CATALOGUE, ...LARGE].find((one) => one.name === name)!;

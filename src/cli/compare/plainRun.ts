@@ -5,15 +5,32 @@ import * as ort from "onnxruntime-node";
 import type { TensorData } from "../../onnx/model.ts";
 import { fromOrt, toOrt } from "./ortTensor.ts";
 
-/** Runs a model in plain onnxruntime with its default options. @param from path of a file, or its bytes @returns the outputs by name */
+/** A model in plain onnxruntime: it runs as often as wanted, and gives its outputs by name. */
+export type PlainSession = {
+  run: (inputs: ReadonlyMap<string, TensorData>) => Promise<Map<string, TensorData>>;
+  close: () => Promise<void>;
+};
+
+/** Opens a model in plain onnxruntime with its default options. @param from path of a file, or its bytes */
+export async function openPlain(from: string | Uint8Array): Promise<PlainSession> {
+  const options = { logSeverityLevel: 3 } as const;
+  const session = await (typeof from === "string"
+    ? ort.InferenceSession.create(from, options)
+    : ort.InferenceSession.create(from, options));
+  return { run: (inputs) => runSession(session, inputs), close: () => session.release() };
+}
+
+/** Runs a model once in plain onnxruntime with its default options. @param from path of a file, or its bytes */
 export async function plainOutputs(
   from: string | Uint8Array,
   inputs: ReadonlyMap<string, TensorData>,
 ): Promise<Map<string, TensorData>> {
-  const options = { logSeverityLevel: 3 } as const;
-  const session =
-    typeof from === "string" ? ort.InferenceSession.create(from, options) : ort.InferenceSession.create(from, options);
-  return runSession(await session, inputs);
+  const plain = await openPlain(from);
+  try {
+    return await plain.run(inputs);
+  } finally {
+    await plain.close();
+  }
 }
 
 /**
@@ -34,7 +51,12 @@ export async function plainValues(
   for (const name of names)
     if (made.has(name) && !known.has(name)) graph.output.push(create(ValueInfoProtoSchema, { name }));
   const options = { graphOptimizationLevel: "disabled", logSeverityLevel: 3 } as const;
-  return runSession(await ort.InferenceSession.create(toBinary(ModelProtoSchema, proto), options), inputs);
+  const session = await ort.InferenceSession.create(toBinary(ModelProtoSchema, proto), options);
+  try {
+    return await runSession(session, inputs);
+  } finally {
+    await session.release();
+  }
 }
 
 async function runSession(
@@ -42,7 +64,6 @@ async function runSession(
   inputs: ReadonlyMap<string, TensorData>,
 ): Promise<Map<string, TensorData>> {
   const results = await session.run(Object.fromEntries([...inputs].map(([name, tensor]) => [name, toOrt(tensor)])));
-  await session.release();
   const values = new Map<string, TensorData>();
   for (const [name, tensor] of Object.entries(results)) {
     const value = fromOrt(tensor);
