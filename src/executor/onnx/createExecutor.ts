@@ -1,3 +1,4 @@
+import { productKernels } from "../../kernels/productKernels.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { bytesOf, readableArray } from "../arrays.ts";
 import { memoryOf, Views } from "../memory/views.ts";
@@ -73,6 +74,9 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     views: new Views(memory),
     loops: plan.loops.on(memory),
     engine,
+    kernels: productKernels(memory),
+    settleScratch: plan.settling[0]!.scratch.address,
+    settleStats: plan.settling[0]!.stats.address,
     stats: noStats(),
     clock: new StageClock(),
     isAltered: false,
@@ -98,6 +102,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     checkInputs(model, inputs);
     const { views, clock } = machine;
     Object.assign(machine.stats, noStats());
+    const settled = views.uint32(machine.settleStats, 4).fill(0);
     clock.restart(profile ?? false);
     machine.isAltered = onStep !== undefined;
     const put = (bytes: Uint8Array, address: number, dtype: (typeof steps)[number]["dtype"]): void =>
@@ -120,6 +125,16 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
       progress?.(s + 1, steps.length);
     }
     clock.stop();
-    return { tensors, stats: { ...machine.stats }, milliseconds: { ...clock.milliseconds } };
+    const [ties, compensated, exact, patched] = settled as unknown as Four;
+    const stats = {
+      ...machine.stats,
+      ties: machine.stats.ties + ties,
+      compensated: machine.stats.compensated + compensated,
+      exact: machine.stats.exact + exact,
+      patched: machine.stats.patched + patched,
+    };
+    return { tensors, stats, milliseconds: { ...clock.milliseconds } };
   }
 }
+
+type Four = [number, number, number, number];

@@ -1,3 +1,4 @@
+import type { ProductKernels } from "../../kernels/productKernels.ts";
 import type { LoopCall } from "../loops/compile.ts";
 import type { Views } from "../memory/views.ts";
 import type { CertificateStats } from "../product/certificate.ts";
@@ -11,6 +12,10 @@ export type Machine = {
   /** In the order in which the plan asked for them. */
   loops: readonly LoopCall[];
   engine: MatMulEngine;
+  kernels: ProductKernels;
+  /** Addresses of what settling elements needs: zeroed bytes, and four counts (see ProductKernels.settle). */
+  settleScratch: number;
+  settleStats: number;
   stats: CertificateStats;
   clock: StageClock;
   /** Whether somebody alters tensors between steps. */

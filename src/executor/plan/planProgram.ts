@@ -1,4 +1,5 @@
 import { dtypeBytes } from "../../numerics/dtype.ts";
+import { EXACT_SCRATCH } from "../../kernels/exactDot.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { Step } from "../../program/types.ts";
 import { compileLoops, type LoopCode } from "../loops/compile.ts";
@@ -12,6 +13,8 @@ export type ProgramPlan = {
   /** Bytes of memory needed. */
   bytes: number;
   inputs: readonly Region[];
+  /** For each thread, what settling elements needs, and its counts. */
+  settling: readonly { scratch: Region; stats: Region }[];
   /** The tensor of each step. It holds it from that step on to the last that reads it. */
   tensors: readonly Region[];
   steps: readonly StepPlan[];
@@ -23,6 +26,10 @@ export type ProgramPlan = {
 /** Plans a program: what is computed how, and where it lies. The same program and options give the same plan in every thread. */
 export function planProgram(model: CompiledModel, options: PlanOptions): ProgramPlan {
   const planner = new Planner(model, options);
+  const settling = Array.from({ length: options.threads }, () => ({
+    scratch: planner.memory.permanent(EXACT_SCRATCH),
+    stats: planner.memory.permanent(STATS_BYTES),
+  }));
   const first = new Map<string, number>();
   const steps = model.program.steps.map((step, s) => {
     const out = planner.memory.during(step.count * dtypeBytes(step.dtype), s, s);
@@ -36,6 +43,7 @@ export function planProgram(model: CompiledModel, options: PlanOptions): Program
   return {
     bytes: planner.memory.settle(),
     inputs: planner.inputs,
+    settling,
     tensors: planner.tensors,
     steps,
     loops: compileLoops(planner.specs),
@@ -45,6 +53,9 @@ export function planProgram(model: CompiledModel, options: PlanOptions): Program
     },
   };
 }
+
+/** Four counts of 32 bits. */
+const STATS_BYTES = 16;
 
 const keyOf = (step: Step): string =>
   JSON.stringify(step, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));

@@ -1,7 +1,6 @@
 import type { Step } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
-import { normsOf } from "../product/certificate.ts";
 import { directProduct, engineProduct, type Product } from "../product/floatProduct.ts";
 import { planEpilogue } from "./epilogue.ts";
 import { planFactor } from "./factor.ts";
@@ -11,6 +10,7 @@ import { productLayout, sizeOf } from "./productLayout.ts";
 
 const FLOAT64 = 8;
 const FLOAT32 = 4;
+const UINT32 = 4;
 /** From how many rows and columns a matrix product is worth handing over. */
 const LEAST_SIDE = 4;
 
@@ -35,20 +35,19 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
 
   const left = planFactor(planner, step, layout.left, [...groups, ...rows, ...inner], { isWidened: true });
   const rightVectors = groupCount * columnCount;
-  const norms = (machine: Machine, address: number, count: number, target: number): void =>
-    normsOf(
-      { values: machine.views.float64(address, count * innerCount), inner: innerCount },
-      machine.views.float64(target, count),
-    );
   const right =
     layout.right === undefined
       ? undefined
       : planFactor(planner, step, layout.right, [...groups, ...columns, ...inner], {
           isWidened: true,
           afterwards: {
-            bytes: rightVectors * FLOAT64,
-            make: (machine, address) =>
-              norms(machine, address, rightVectors, address + rightVectors * innerCount * FLOAT64),
+            // Norms, then units that are found when they are first asked for.
+            bytes: 2 * rightVectors * FLOAT64,
+            make({ kernels, views }, address) {
+              const norms = address + rightVectors * innerCount * FLOAT64;
+              kernels.norms(address, innerCount, rightVectors, norms);
+              views.float64(norms + rightVectors * FLOAT64, rightVectors).fill(0);
+            },
           },
         });
   const digits = [...groups, ...rows, ...columns];
@@ -63,9 +62,10 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
     right:
       right === undefined || right.region !== undefined
         ? undefined
-        : planner.scratch(pieceColumns * (innerCount + 1) * FLOAT64),
+        : planner.scratch(pieceColumns * (innerCount + 2) * FLOAT64),
     values: planner.scratch(usesEngine ? productRows * columnCount * FLOAT64 : 0),
-    rowNorms: planner.scratch(usesEngine ? productRows * FLOAT64 : 0),
+    rowNorms: planner.scratch(usesEngine ? 2 * productRows * FLOAT64 : 0),
+    flagged: planner.scratch(usesEngine ? productRows * columnCount * UINT32 : 0),
     results: planner.scratch(length * resultsPerValue * FLOAT32),
   }));
 
@@ -106,10 +106,15 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
         if (!usesEngine) {
           return directProduct(machine, shape, right === undefined ? { ...addresses, right: undefined } : addresses);
         }
+        const columnNorms = rightBase + (heldVectors * innerCount + column) * FLOAT64;
         return engineProduct(machine, shape, addresses, {
           values: own.values.address,
+          flagged: own.flagged.address,
           rowNorms: own.rowNorms.address,
-          columnNorms: rightBase + (heldVectors * innerCount + column) * FLOAT64,
+          rowUnits: own.rowNorms.address + productRows * FLOAT64,
+          columnNorms,
+          columnUnits: columnNorms + heldVectors * FLOAT64,
+          keepsUnits: right?.region !== undefined,
         });
       });
       products.set(key, made);
@@ -127,7 +132,12 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
       const vectors = cutsGroups ? (stop - start) * groupsPerValue * columnCount : columnCount;
       machine.clock.enter("certify");
       if (usesEngine)
-        norms(machine, own.right.address, vectors, own.right.address + pieceColumns * innerCount * FLOAT64);
+        machine.kernels.norms(
+          own.right.address,
+          innerCount,
+          vectors,
+          own.right.address + pieceColumns * innerCount * FLOAT64,
+        );
     }
 
     const resultStride = resultsPerValue * FLOAT32;

@@ -1,3 +1,4 @@
+import { SLACK } from "../../kernels/certify.ts";
 import { compensatedDot, compensatedError } from "./compensated.ts";
 import { exactDot, unitOf } from "./exactDot.ts";
 
@@ -28,16 +29,6 @@ export const noStats = (): CertificateStats => ({
 
 /** Vectors of float32 values held as float64, contiguous. */
 export type Vectors = { values: Float64Array; inner: number };
-
-/**
- * Products of two float32 are exact in float64, and whatever order they are added in, the sum of K is off by at most (K - 1) u S, with
- * u = 2^-53 and S the sum of their magnitudes. Three more u S cover the rounding of the ends value +- error, and 1 + 2^-20
- * covers S (or the norms that bound it by Cauchy-Schwarz) being computed in float64 itself. Numbers between two ends
- * that round to the same float32 round to it as well. NaN and Infinity make the ends unequal: the element is flagged.
- * (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic", 2013.)
- */
-const SLACK = 1 + 2 ** -20;
-export const errorFactor = (terms: number): number => (terms + 2) * 2 ** -53 * SLACK;
 
 /** Settles elements whose error bound leaves two float32 possible; `out` receives canonical float32. */
 export class Settler {
@@ -82,14 +73,5 @@ export class Settler {
   #round(value: number): number {
     this.#rounded[0] = value + 0;
     return this.#bits[0]!;
-  }
-}
-
-/** Euclidean norms of vectors in float64, low by at most (inner + 4) 2^-53 relative. NaN or Infinity where an element is. */
-export function normsOf({ values, inner }: Vectors, norms: Float64Array): void {
-  for (let row = 0; row < norms.length; row++) {
-    let sum = 0;
-    for (let k = row * inner; k < (row + 1) * inner; k++) sum += values[k]! * values[k]!;
-    norms[row] = Math.sqrt(sum);
   }
 }

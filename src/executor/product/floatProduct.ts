@@ -1,6 +1,7 @@
 import type { Views } from "../memory/views.ts";
 import type { Machine } from "../plan/plan.ts";
-import { errorFactor, normsOf, Settler, type Vectors } from "./certificate.ts";
+import { errorFactor } from "../../kernels/certify.ts";
+import { Settler, type Vectors } from "./certificate.ts";
 import type { MatrixShape } from "./matMulEngine.ts";
 
 /** Addresses of the float64 operands `[rows, inner]` and `[columns, inner]` and of the float32 result `[rows, columns]`. */
@@ -14,43 +15,50 @@ const vectors = (views: Views, address: number, count: number, inner: number): V
   inner,
 });
 
-/**
- * A matrix product by the engine, rounded and certified.
- * @param scratch Addresses for the float64 result, and for the norms of rows; `columnNorms` are known already.
- */
+/** Addresses that an engine's product needs besides: for its float64 result, the list of flagged elements, and what is known of vectors. */
+export type ProductScratch = {
+  values: number;
+  flagged: number;
+  rowNorms: number;
+  rowUnits: number;
+  columnNorms: number;
+  /** Kept from product to product where `keepsUnits` is set: those of a constant operand. */
+  columnUnits: number;
+  keepsUnits: boolean;
+};
+
+/** A matrix product by the engine, rounded and certified. The norms of columns are known already. */
 export function engineProduct(
   machine: Machine,
   shape: MatrixShape,
   { left, right, out }: ProductAddresses,
-  scratch: { values: number; rowNorms: number; columnNorms: number },
+  scratch: ProductScratch,
 ): Product {
-  const { views, engine, stats, clock } = machine;
+  const { views, engine, stats, clock, kernels } = machine;
   const { rows, columns, inner } = shape;
-  const a = vectors(views, left, rows, inner);
-  const b = vectors(views, right, columns, inner);
-  const values = views.float64(scratch.values, rows * columns);
-  const rowNorms = views.float64(scratch.rowNorms, rows);
-  const columnNorms = views.float64(scratch.columnNorms, columns);
-  const bits = views.uint32(out, rows * columns);
-  const results = views.float32(out, rows * columns);
-  const multiply = engine.product(a.values, b.values, values, shape);
-  const settler = new Settler(stats);
+  const { values, flagged, rowNorms, rowUnits, columnNorms, columnUnits, keepsUnits } = scratch;
+  const multiply = engine.product(
+    views.float64(left, rows * inner),
+    views.float64(right, columns * inner),
+    views.float64(values, rows * columns),
+    shape,
+  );
   const factor = errorFactor(inner);
-
+  const unknownUnits = [views.float64(rowUnits, rows), ...(keepsUnits ? [] : [views.float64(columnUnits, columns)])];
+  const settlement = {
+    ...{ flagged, values, rowNorms, columnNorms, left, right, leftUnits: rowUnits, rightUnits: columnUnits },
+    ...{ out, columns, inner, scratch: machine.settleScratch, stats: machine.settleStats },
+  };
   const certify = (): void => {
     clock.enter("certify");
-    normsOf(a, rowNorms);
-    for (let row = 0, index = 0; row < rows; row++) {
-      const rowFactor = factor * rowNorms[row]!;
-      for (let column = 0; column < columns; column++, index++) {
-        const value = values[index]!;
-        const error = rowFactor * columnNorms[column]!;
-        const low = Math.fround(value - error);
-        if (low === Math.fround(value + error)) results[index] = low + 0;
-        else bits[index] = settler.settle(a, row, b, column, value, rowNorms[row]! * columnNorms[column]!);
-      }
-    }
+    kernels.norms(left, inner, rows, rowNorms);
+    const count = kernels.certify(values, rowNorms, columnNorms, out, rows, columns, factor, flagged);
     stats.elements += rows * columns;
+    if (count === 0) return;
+    clock.enter("patch");
+    stats.flagged += count;
+    for (const units of unknownUnits) units.fill(0);
+    kernels.settle({ ...settlement, count });
   };
   return () => {
     clock.enter("products");
