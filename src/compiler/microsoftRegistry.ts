@@ -9,6 +9,7 @@ import * as quantised from "./operators/microsoftQuantised.ts";
 import { pad } from "./operators/pad.ts";
 import { dequantizeLinear, quantizeLinear } from "./operators/quantise.ts";
 import { qLinearConv } from "./operators/quantisedProducts.ts";
+import { gridSample } from "./operators/sampling/gridSample.ts";
 import type { Lower } from "./nodeContext.ts";
 import type { Entry, Use } from "./registry.ts";
 
@@ -29,6 +30,7 @@ export const MICROSOFT_REGISTRY: readonly Entry[] = [
   entry("GatherBlockQuantized", "memory", products.gatherBlockQuantized),
   entry("GatherND", "memory", microsoft.alike(gatherNd)),
   entry("Gelu", "fuse", microsoft.gelu),
+  entry("GridSample", "memory", microsoft.alike(gridSample)),
   entry("GroupQueryAttention", "memory", groupQueryAttention),
   entry("MatMulIntegerToFloat", "memory", products.matMulIntegerToFloat),
   entry("MatMulNBits", "memory", products.matMulNBits),

@@ -31,6 +31,9 @@ import { resize } from "./operators/resize/resize.ts";
 import { reverseSequence } from "./operators/reverseSequence.ts";
 import { maxUnpool, scatterElements, scatterNd } from "./operators/scatter.ts";
 import { rotaryEmbedding } from "./operators/rotary.ts";
+import { deformConv } from "./operators/sampling/deformConv.ts";
+import { gridSample } from "./operators/sampling/gridSample.ts";
+import { roiAlign } from "./operators/sampling/roiAlign.ts";
 import * as shape from "./operators/shape.ts";
 import { topK } from "./operators/topK.ts";
 
@@ -92,6 +95,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Cos", "", [7, 23], "fuse", unary(Op.cos)],
   ["Cosh", "", [9, 23], "fuse", unary(Op.cosh)],
   ["CumSum", "", [11, 23], "memory", cumSum],
+  ["DeformConv", "", [19, 23], "memory", deformConv],
   ["DepthToSpace", "", [1, 23], "fuse", shape.depthToSpace],
   ["DequantizeLinear", "", [10, 23], "fuse", quantise.dequantizeLinear],
   ["Det", "", [11, 23], "memory", det],
@@ -107,6 +111,7 @@ export const REGISTRY: readonly Entry[] = [
   ["EyeLike", "", [9, 23], "shape", generated.eyeLike],
   ["Flatten", "", [1, 23], "fuse", shape.flatten],
   ["Floor", "", [1, 23], "fuse", unary(Op.floor)],
+  ["GridSample", "", [16, 23], "memory", gridSample],
   ["GRU", "", [7, 23], "memory", gru],
   ["Gather", "", [1, 23], "memory", gather.gather],
   ["GatherElements", "", [11, 23], "memory", gather.gatherElements],
@@ -184,6 +189,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Reshape", "", [5, 23], "fuse", shape.reshape],
   ["Resize", "", [10, 23], "memory", resize],
   ["ReverseSequence", "", [10, 23], "memory", reverseSequence],
+  ["RoiAlign", "", [10, 23], "memory", roiAlign],
   ["RotaryEmbedding", "", [23, 23], "memory", rotaryEmbedding],
   ["Round", "", [11, 23], "fuse", unary(Op.round)],
   ["Scatter", "", [9, 10], "memory", scatterElements],

@@ -29,6 +29,7 @@ import {
 import { KNOWN_CASES, MAX_INDICES } from "./knownCases.ts";
 import { LOSS_CASES } from "./lossCases.ts";
 import { floatRange, integerPowers, MORE_CASES } from "./moreCases.ts";
+import { SAMPLING_CASES } from "./samplingCases.ts";
 import { SEQUENCE_CASES } from "./sequenceCases.ts";
 import { PAD_CASES, SPATIAL_CASES } from "./spatialCases.ts";
 import { QUANTISED_CASES } from "./quantisedCases.ts";
@@ -37,6 +38,7 @@ import { QUANTISED_CASES } from "./quantisedCases.ts";
 export const CASES: Record<string, readonly Make[]> = {
   ...KNOWN_CASES,
   ...LOSS_CASES,
+  ...SAMPLING_CASES,
   ...MORE_CASES,
   ...QUANTISED_CASES,
   ...ATTENTION_CASES,

@@ -7,6 +7,7 @@ import type { AttributeValue } from "../onnxBuilder.ts";
 import type { RandomTensors } from "../randomTensors.ts";
 import { F, type Make } from "./makers.ts";
 import { fused } from "./microsoftCases.ts";
+import { MICROSOFT_GRID_SAMPLE } from "./samplingCases.ts";
 
 const eight = (r: RandomTensors): DType => r.pick([DType.uint8, DType.int8]);
 const data = (r: RandomTensors, dtype: DType, shape: readonly number[]): TensorData =>
@@ -248,6 +249,7 @@ export const MICROSOFT_QUANTISED_CASES: Record<string, readonly Make[]> = {
   FusedGemm: [fusedGemm],
   GatherBlockQuantized: [gatherBlocks],
   GatherND: [(r) => fused("GatherND", { x: r.float([2, 3, 4]), i: r.integer(DType.int64, [2, 2, 2], 0, 1) })],
+  GridSample: [MICROSOFT_GRID_SAMPLE],
   MatMulIntegerToFloat: [toFloat],
   MatMulNBits: [nBits],
   NhwcMaxPool: [pooled("NhwcMaxPool")],

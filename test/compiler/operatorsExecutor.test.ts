@@ -5,6 +5,7 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { modelOf } from "../../test-support/agreement.ts";
 import { Prng } from "../../test-support/float32Words.ts";
+import { SAMPLING_CASES } from "../../test-support/operators/samplingCases.ts";
 import { SEQUENCE_CASES } from "../../test-support/operators/sequenceCases.ts";
 import { KNOWN_CASES } from "../../test-support/operators/knownCases.ts";
 import { LOSS_CASES } from "../../test-support/operators/lossCases.ts";
@@ -19,6 +20,7 @@ import { RandomTensors } from "../../test-support/randomTensors.ts";
 
 /** Operators whose steps use what others do not: divided and indirect axes, the reduction `last`, long unrolled chains, integers. */
 const FAMILIES = [
+  SAMPLING_CASES,
   KNOWN_CASES,
   LOSS_CASES,
   MORE_CASES,

@@ -1,0 +1,122 @@
+import { DType } from "../../../numerics/dtype.ts";
+import { Op } from "../../../program/operations.ts";
+import { Reduce } from "../../../program/types.ts";
+import { digitAffine } from "../../affine.ts";
+import { REDUCTION_DIGIT, type Expr } from "../../expression.ts";
+import type { Lower, NodeContext } from "../../nodeContext.ts";
+import type { LazyTensor } from "../../tensor.ts";
+import { broadcast, float, floatInput } from "../elementwise.ts";
+import { component } from "./gridSample.ts";
+import { counting, sampled, type Taps } from "./taps.ts";
+
+/** Where the samples of each bin lie along one dimension of the given size: taps of [rois, bins, samples]. */
+function binTaps(
+  context: NodeContext,
+  [start, end]: readonly [LazyTensor, LazyTensor],
+  size: number,
+  bins: number,
+  samples: number,
+  half: boolean,
+): Taps {
+  const { builder, expressions: e } = context;
+  const scale = float(e, context.float("spatial_scale", 1));
+  const mul = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
+  const placed = (v: Expr): Expr => e.operation(Op.sub, mul(v, scale), float(e, half ? 0.5 : 0));
+  const width = (a: Expr, b: Expr): Expr => {
+    const own = e.operation(Op.sub, placed(b), placed(a));
+    const atLeast = half ? own : e.operation(Op.max, own, float(e, 1));
+    return e.operation(Op.div, atLeast, float(e, bins));
+  };
+  const rois = start.shape[0]!;
+  const bin = broadcast(context, [start, end], width);
+  const from = broadcast(context, [start], placed);
+  for (const tensor of [bin, from]) builder.realise(tensor);
+  const column = (tensor: LazyTensor, shape: readonly number[]): LazyTensor => builder.reshape(tensor, shape);
+  const coordinates = broadcast(
+    context,
+    [
+      column(from, [rois, 1, 1]),
+      column(bin, [rois, 1, 1]),
+      column(counting(context, bins), [bins, 1]),
+      counting(context, samples),
+    ],
+    (first, step, b, s) => {
+      const inBin = e.operation(Op.add, e.cast(s, DType.float32), float(e, 0.5));
+      const offset = e.operation(Op.div, mul(inBin, step), float(e, samples));
+      return e.operation(Op.add, e.operation(Op.add, first, mul(e.cast(b, DType.float32), step)), offset);
+    },
+    true,
+  );
+  builder.realise(coordinates);
+  const place = column(coordinates, [rois, bins, samples, 1]);
+  const last = e.constant(DType.int64, BigInt(size - 1));
+  const positive = (c: Expr): Expr => e.operation(Op.max, c, float(e, 0));
+  const lowOf = (c: Expr): Expr => e.operation(Op.min, e.cast(positive(c), DType.int64), last);
+  const isFirst = (t: Expr): Expr => e.operation(Op.eq, t, e.constant(DType.int64, 0n));
+  const taps = counting(context, 2);
+  const positions = broadcast(
+    context,
+    [place, taps],
+    (c, t) => e.operation(Op.min, e.operation(Op.add, lowOf(c), t), last),
+    true,
+  );
+  builder.realise(positions);
+  const weights = broadcast(
+    context,
+    [place, taps],
+    (c, t) => {
+      const low = lowOf(c);
+      const fraction = e.operation(Op.sub, positive(c), e.cast(low, DType.float32));
+      const inside = e.operation(Op.select, e.operation(Op.lt, low, last), fraction, float(e, 0));
+      const weight = e.operation(Op.select, isFirst(t), e.operation(Op.sub, float(e, 1), inside), inside);
+      const valid = e.operation(Op.and, e.operation(Op.le, float(e, -1), c), e.operation(Op.le, c, float(e, size)));
+      return e.operation(Op.select, valid, weight, float(e, 0));
+    },
+    true,
+  );
+  builder.realise(weights);
+  return { positions, weights, count: 2 };
+}
+
+/** RoiAlign: the mean (or the greatest weighted element) of the samples of each bin, `sampling_ratio` by as many; mixed linearly. */
+export const roiAlign: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const [x, rois, batches] = [floatInput(context, 0), floatInput(context, 1), context.input(2)];
+  const [height, width] = [context.int("output_height", 1), context.int("output_width", 1)];
+  const samples = context.int("sampling_ratio", 0);
+  if (samples < 1) return context.refuse("sampling_ratio", "is 0: the number of samples would depend on the data");
+  const mode = context.string("mode", "avg");
+  if (mode !== "avg" && mode !== "max") return context.refuse("mode", `is ${mode}`);
+  const coordinates = context.string(
+    "coordinate_transformation_mode",
+    context.opset < 16 ? "output_half_pixel" : "half_pixel",
+  );
+  if (coordinates !== "half_pixel" && coordinates !== "output_half_pixel")
+    return context.refuse("coordinate_transformation_mode", `is ${coordinates}`);
+  const [, channels = 0, rows = 0, columns = 0] = x.shape;
+  const count = rois.shape[0] ?? 0;
+  if (x.shape.length !== 4 || rois.shape.join() !== `${count},4` || batches.shape.join() !== String(count))
+    return context.fail(`data [${x.shape.join()}], regions [${rois.shape.join()}], batches [${batches.shape.join()}]`);
+  builder.realise(rois);
+  const corner = (k: number): LazyTensor => component(context, rois, k);
+  const half = coordinates === "half_pixel";
+  const down = binTaps(context, [corner(1), corner(3)], rows, height, samples, half);
+  const across = binTaps(context, [corner(0), corner(2)], columns, width, samples, half);
+  const batch: Taps = { positions: builder.reshape(batches, [count, 1]), weights: undefined, count: 1 };
+  const [first, second] = [digitAffine(REDUCTION_DIGIT), digitAffine(REDUCTION_DIGIT + 1)];
+  const result = sampled(
+    context,
+    x,
+    [count, channels, height, width],
+    (all) => [
+      { taps: batch, at: [all[0]!] },
+      all[1]!,
+      { taps: down, at: [all[0]!, all[2]!], reduced: [first] },
+      { taps: across, at: [all[0]!, all[3]!], reduced: [second] },
+    ],
+    [samples, samples],
+    mode === "avg" ? Reduce.dot : Reduce.max,
+  );
+  if (mode === "max") return [result];
+  return [broadcast(context, [result], (v) => e.operation(Op.div, v, float(e, samples * samples)))];
+};
