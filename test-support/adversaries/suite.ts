@@ -7,7 +7,7 @@ import { Arena } from "./arena.ts";
 export function siegeSuite(
   title: string,
   adversaries: readonly Adversary[],
-  make: () => Promise<Arena> = Arena.create,
+  make: () => Promise<Arena> = () => Arena.create(),
 ) {
   describe(`adversaries: ${title}`, function () {
     let arena: Arena;
