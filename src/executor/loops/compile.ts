@@ -1,3 +1,4 @@
+import type { FunctionBuilder } from "../../kernels/assembler/functionBuilder.ts";
 import { ModuleBuilder, type Callable } from "../../kernels/assembler/moduleBuilder.ts";
 import { MOST_PAGES } from "../../kernels/memory.ts";
 import type { OpName } from "../../program/operations.ts";
@@ -5,6 +6,7 @@ import { axisRange, REACH } from "./address.ts";
 import { HELPERS } from "./helpers.ts";
 import { loopFunction } from "./loopFunction.ts";
 import type { LoopSpec } from "./spec.ts";
+import type { Emitter } from "./values.ts";
 
 /**
  * Runs the loops for values `start .. end - 1` of the first digit; results are stored canonical, where their digits say.
@@ -32,20 +34,36 @@ export function canCompile(spec: LoopSpec): boolean {
 
 /** Compiles nests of loops to one WebAssembly module; equal nests share a function. */
 export function compileLoops(specs: readonly LoopSpec[]): LoopCode {
+  const functions = compileFunctions((external) => specs.map((spec) => loopFunction(spec, external)));
+  return {
+    on: (memory) =>
+      functions(memory).map((run) => (sources, outs, start, end) => {
+        run(...sources, ...outs, start, end);
+      }),
+  };
+}
+
+type Run = (...values: number[]) => number | undefined;
+
+/**
+ * Compiles functions to one module; equal ones are compiled once.
+ * @param make Makes the functions, with what they call elsewhere.
+ * @returns What gives the functions for a memory.
+ */
+export function compileFunctions(
+  make: (external: Emitter["external"]) => readonly FunctionBuilder[],
+): (memory: WebAssembly.Memory) => Run[] {
   const builder = new ModuleBuilder();
   builder.importMemory(true, MOST_PAGES);
   const imports = new Map<OpName, Callable>();
   const external = (name: OpName, arity: number): Callable => {
-    const known = imports.get(name);
-    if (known !== undefined) return known;
     const parameters = new Array<"f32">(arity).fill("f32");
-    const made = builder.importFunction("elementary", name, { parameters, results: ["f32"] });
+    const made = imports.get(name) ?? builder.importFunction("elementary", name, { parameters, results: ["f32"] });
     imports.set(name, made);
     return made;
   };
   const names = new Map<string, string>();
-  const functions = specs.map((spec) => {
-    const fn = loopFunction(spec, external);
+  const functions = make(external).map((fn) => {
     const key = `${fn.parameters.length} ${Buffer.from(fn.bytes()).toString("latin1")}`;
     const name = names.get(key) ?? `f${names.size}`;
     if (!names.has(key)) builder.define(fn, name);
@@ -53,14 +71,9 @@ export function compileLoops(specs: readonly LoopSpec[]): LoopCode {
     return name;
   });
   const module = compiled(builder.encode());
-  return {
-    on(memory) {
-      const instance = new WebAssembly.Instance(module, { env: { memory }, elementary: HELPERS });
-      return functions.map((name) => {
-        const run = instance.exports[name] as (...addresses: number[]) => void;
-        return (sources, outs, start, end) => run(...sources, ...outs, start, end);
-      });
-    },
+  return (memory) => {
+    const { exports } = new WebAssembly.Instance(module, { env: { memory }, elementary: HELPERS });
+    return functions.map((name) => exports[name] as Run);
   };
 }
 

@@ -9,9 +9,11 @@ export type StoredDigit = LoopDigit & { outStride: number };
 /** Digits of which some are merged, and how many values of the first one a value of the given first digit has become. */
 export type MergedDigits = { digits: readonly StoredDigit[]; firstScale: number };
 
+const ONCE = { digit: -1, radix: 1, outStride: 0 };
+
 /**
  * Merges neighbouring digits that all reads take as one: the inner one's name stays, with the product of the radices. The outer one's
- * terms are then to be left out. Digits of radix 1 go.
+ * terms are then to be left out. Digits of radix 1 go; at least one is left.
  */
 export function mergeDigits(
   expression: Expression,
@@ -46,5 +48,5 @@ export function mergeDigits(
       merged.push(next);
     }
   }
-  return { digits: merged, firstScale };
+  return { digits: merged.length === 0 ? [ONCE] : merged, firstScale };
 }

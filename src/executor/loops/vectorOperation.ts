@@ -7,7 +7,7 @@ import { isWide } from "./values.ts";
 const constant = (value: number): Code => i32x4.splat(i32.const(value));
 
 /** Lanes modulo 2^bits in the range of their type. */
-function wrappedLanes(dtype: DTypeCode, code: Code): Code {
+export function wrappedLanes(dtype: DTypeCode, code: Code): Code {
   const unused = i32.const(32 - 8 * dtypeBytes(dtype));
   if (dtypeBytes(dtype) === 4) return code;
   return isSigned(dtype)

@@ -1,0 +1,115 @@
+import { ifElse } from "../../kernels/assembler/control.ts";
+import type { Code } from "../../kernels/assembler/encoding.ts";
+import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBuilder.ts";
+import { f32, f32x4, f64, f64x2, i32, i32x4, v128 } from "../../kernels/assembler/instructions.ts";
+import { promoteHigh } from "./access.ts";
+import { LANES, type Value } from "./values.ts";
+
+/** Where a result goes and is listed if it is flagged. */
+export type Destination = {
+  address: Code;
+  /** Bytes from a result to the next one in the vectorised digit. */
+  step: number;
+  /** The row-major index of the result. */
+  index: Code;
+  flagged: Local;
+  count: Local;
+};
+
+/** Folds terms; `begin` comes before the first one. */
+export type Accumulator = { begin: Code; add: (a: Value, b: Value | undefined) => Code };
+
+type Sums = { sums: readonly Local[]; magnitudes: readonly Local[] };
+
+/** Sums in float64 of terms a or a * b of float32, which are exact there, and the sums of their magnitudes: one by one. */
+export function scalarSum(fn: FunctionBuilder): Accumulator & Sums {
+  const [sum, magnitude, term] = [fn.local("f64"), fn.local("f64"), fn.local("f64")];
+  const widened = (value: Value): Code => f64.promoteF32(value.code);
+  return {
+    sums: [sum],
+    magnitudes: [magnitude],
+    begin: [sum.set(f64.const(0)), magnitude.set(f64.const(0))],
+    add: (a, b) => [
+      term.set(b === undefined ? widened(a) : f64.mul(widened(a), widened(b))),
+      sum.set(f64.add(sum.get, term.get)),
+      magnitude.set(f64.add(magnitude.get, f64.abs(term.get))),
+    ],
+  };
+}
+
+/** The same in LANES lanes: two of float64 in each of two vectors. */
+export function vectorSum(fn: FunctionBuilder): Accumulator & Sums {
+  const sums = [fn.local("v128"), fn.local("v128")];
+  const magnitudes = [fn.local("v128"), fn.local("v128")];
+  const term = fn.local("v128");
+  const zero = f64x2.splat(f64.const(0));
+  const half = (value: Value, n: number): Code => {
+    if (!value.isVector) return f64x2.splat(f64.promoteF32(value.code));
+    return n === 0 ? f64x2.promoteLowF32(value.code) : promoteHigh(value.code);
+  };
+  return {
+    sums,
+    magnitudes,
+    begin: [...sums, ...magnitudes].map((local) => local.set(zero)),
+    add: (a, b) =>
+      [0, 1].map((n) => [
+        term.set(b === undefined ? half(a, n) : f64x2.mul(half(a, n), half(b, n))),
+        sums[n]!.set(f64x2.add(sums[n]!.get, term.get)),
+        magnitudes[n]!.set(f64x2.add(magnitudes[n]!.get, f64x2.abs(term.get))),
+      ]),
+  };
+}
+
+/** Adds the lanes of one to the other. */
+export const addLanes = (to: Sums, from: Sums): Code =>
+  (["sums", "magnitudes"] as const).map((key) =>
+    from[key].flatMap((vector) =>
+      [0, 1].map((lane) => to[key][0]!.set(f64.add(to[key][0]!.get, f64x2.extract(vector.get, lane)))),
+    ),
+  );
+
+const listed = ({ index, flagged, count }: Destination, lane: number): Code => [
+  i32.store(flagged.get, i32.add(index, i32.const(lane))),
+  flagged.set(i32.add(flagged.get, i32.const(4))),
+  count.set(i32.add(count.get, i32.const(1))),
+];
+
+/** Stores a sum rounded to float32 if the error bound `factor * magnitude` settles it, see src/kernels/certify.ts; else lists it. */
+export function settleScalar(fn: FunctionBuilder, { sums, magnitudes }: Sums, factor: number, to: Destination): Code {
+  const [sum, error] = [sums[0]!, magnitudes[0]!];
+  const low = fn.local("f32");
+  return [
+    error.set(f64.mul(error.get, f64.const(factor))),
+    low.set(f32.demoteF64(f64.sub(sum.get, error.get))),
+    f32.store(to.address, f32.add(low.get, f32.const(0))),
+    ifElse(f32.ne(low.get, f32.demoteF64(f64.add(sum.get, error.get))), listed(to, 0)),
+  ];
+}
+
+/** The first two float32 of two vectors. */
+const LOW_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
+
+/** The same for LANES sums that follow one another in the vectorised digit. */
+export function settleVector(fn: FunctionBuilder, { sums, magnitudes }: Sums, factor: number, to: Destination): Code {
+  const [low, bits] = [fn.local("v128"), fn.local("i32")];
+  const ends = (operation: typeof f64x2.add): Code => {
+    const [first, second] = [0, 1].map((n) => f32x4.demoteZeroF64(operation(sums[n]!.get, magnitudes[n]!.get))) as [
+      Code,
+      Code,
+    ];
+    return v128.shuffle(first, second, LOW_HALVES);
+  };
+  const lanes = Array.from({ length: LANES }, (_, lane) => lane);
+  return [
+    magnitudes.map((error) => error.set(f64x2.mul(error.get, f64x2.splat(f64.const(factor))))),
+    low.set(f32x4.add(ends(f64x2.sub), f32x4.splat(f32.const(0)))),
+    to.step === 4
+      ? v128.store(to.address, low.get)
+      : lanes.map((lane) => f32.store(i32.add(to.address, i32.const(lane * to.step)), f32x4.extract(low.get, lane))),
+    bits.set(i32x4.bitmask(f32x4.ne(low.get, ends(f64x2.add)))),
+    ifElse(
+      bits.get,
+      lanes.map((lane) => ifElse(i32.and(bits.get, i32.const(1 << lane)), listed(to, lane))),
+    ),
+  ];
+}

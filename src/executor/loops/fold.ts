@@ -1,0 +1,130 @@
+import { ifElse, select } from "../../kernels/assembler/control.ts";
+import type { Code } from "../../kernels/assembler/encoding.ts";
+import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBuilder.ts";
+import { f32, f32x4, i32, i32x4, i64 } from "../../kernels/assembler/instructions.ts";
+import { DType, dtypeBytes, isFloat, isSigned, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { Reduce } from "../../program/types.ts";
+import { extractLane } from "./access.ts";
+import type { Accumulator } from "./floatSum.ts";
+import { integerOperation, wrapped } from "./integerOperation.ts";
+import { literal } from "./literal.ts";
+import { exact, isWide, LANES, scalarType, splat, type Emitter, type Value } from "./values.ts";
+import { integerLanes, wrappedLanes } from "./vectorOperation.ts";
+
+/** A fold whose results are locals, of the types of the reduction's accumulators. */
+export type Fold = Accumulator & { results: readonly { local: Local; dtype: DTypeCode; isVector: boolean }[] };
+
+/** What a fold of no terms is: nothing beats it. */
+function identity(reduce: Reduce, dtype: DTypeCode): Code {
+  if (reduce === Reduce.sum || reduce === Reduce.dot) return literal(0n, dtype);
+  const least = reduce === Reduce.max || reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
+  if (isFloat(dtype)) return f32.const(least ? -Infinity : Infinity);
+  if (dtype === DType.bool) return literal(least ? 0n : 1n, dtype);
+  const bits = BigInt(8 * dtypeBytes(dtype));
+  if (!isSigned(dtype)) return literal(least ? 0n : (1n << bits) - 1n, dtype);
+  return literal(least ? -(1n << (bits - 1n)) : (1n << (bits - 1n)) - 1n, dtype);
+}
+
+/** `a` and `b` folded, scalars of one type: sum and dot modulo 2^32 or 2^64, max, min. */
+function scalarStep(reduce: Reduce, dtype: DTypeCode, a: Code, b: Code, fn: FunctionBuilder): Code {
+  if (reduce === Reduce.sum || reduce === Reduce.dot) return (isWide(dtype) ? i64.add : i32.add)(a, b);
+  const name = reduce === Reduce.max ? "max" : "min";
+  return isFloat(dtype) ? f32[name](a, b) : integerOperation(name, dtype, a, b, fn);
+}
+
+/** Sums and products of integers, greatest and least of any type: one by one. NaN wins. */
+export function scalarFold(reduce: Reduce, dtype: DTypeCode, fn: FunctionBuilder): Fold {
+  const type = scalarType(dtype);
+  const [total, term] = [fn.local(type), fn.local(type)];
+  return {
+    results: [{ local: total, dtype, isVector: false }],
+    begin: total.set(identity(reduce, dtype)),
+    add: (a, b) => [
+      term.set(b === undefined ? a.code : (isWide(dtype) ? i64.mul : i32.mul)(a.code, b.code)),
+      total.set(scalarStep(reduce, dtype, total.get, term.get, fn)),
+    ],
+  };
+}
+
+/** Whether a reduction has a vector form of {@link vectorFold}. */
+export const hasVectorFold = (reduce: Reduce, dtype: DTypeCode): boolean =>
+  !isWide(dtype) && dtype !== DType.bool && [Reduce.sum, Reduce.dot, Reduce.max, Reduce.min].some((r) => r === reduce);
+
+/** The same in LANES lanes. */
+export function vectorFold(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): Fold {
+  const total = emitter.fn.local("v128");
+  const term = emitter.fn.local("v128");
+  const lanes = isFloat(dtype) ? f32x4.splat : i32x4.splat;
+  const step = (a: Code, b: Code): Code => {
+    if (reduce === Reduce.sum || reduce === Reduce.dot) return i32x4.add(a, b);
+    const name = reduce === Reduce.max ? "max" : "min";
+    return isFloat(dtype) ? f32x4[name](a, b) : integerLanes(name, dtype, a, b);
+  };
+  const code = (value: Value): Code => splat(emitter, value).code;
+  return {
+    results: [{ local: total, dtype, isVector: true }],
+    begin: total.set(lanes(identity(reduce, dtype))),
+    add: (a, b) => [
+      term.set(b === undefined ? code(a) : i32x4.mul(code(a), code(b))),
+      total.set(step(total.get, term.get)),
+    ],
+  };
+}
+
+/** Folds the lanes of one fold into another. */
+export function foldLanes(reduce: Reduce, dtype: DTypeCode, to: Fold, from: Fold, fn: FunctionBuilder): Code {
+  const total = to.results[0]!.local;
+  const lane = fn.local(scalarType(dtype));
+  return Array.from({ length: LANES }, (_, n) => [
+    lane.set(extractLane(dtype, from.results[0]!.local.get, n)),
+    total.set(scalarStep(reduce, dtype, total.get, lane.get, fn)),
+  ]);
+}
+
+/**
+ * The index of the greatest or least term; NaN is before all others in both orders, of equal ones the lowest index counts or the highest.
+ * @param index The row-major reduction index, an i32.
+ */
+export function positionFold(reduce: Reduce, dtype: DTypeCode, index: Code, fn: FunctionBuilder): Fold {
+  const type = scalarType(dtype);
+  const [best, term, at] = [fn.local(type), fn.local(type), fn.local("i64")];
+  const greatest = reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
+  const highest = reduce === Reduce.argmaxLast || reduce === Reduce.argminLast;
+  const before = (a: Code, b: Code, orEqual: boolean): Code => {
+    const name = orEqual ? "le" : "lt";
+    const [small, large] = greatest ? [b, a] : [a, b];
+    if (!isFloat(dtype)) return integerOperation(name, dtype, small, large, fn);
+    // A NaN is before all numbers, and equal to another one.
+    const [aIsNaN, bIsNumber] = [f32.ne(a, a), f32.eq(b, b)];
+    return i32.or(f32[name](small, large), orEqual ? aIsNaN : i32.and(aIsNaN, bIsNumber));
+  };
+  return {
+    results: [{ local: at, dtype: DType.int64, isVector: false }],
+    begin: [best.set(identity(reduce, dtype)), at.set(i64.const(0n))],
+    add: (a) => [
+      term.set(a.code),
+      ifElse(before(term.get, best.get, highest), [best.set(term.get), at.set(i64.extendI32U(index))]),
+    ],
+  };
+}
+
+/** The second result of the last term whose first one is true, and whether there is one. */
+export function lastFold(dtype: DTypeCode, fn: FunctionBuilder): Fold {
+  const [value, found] = [fn.local(scalarType(dtype)), fn.local("i32")];
+  return {
+    results: [
+      { local: value, dtype, isVector: false },
+      { local: found, dtype: DType.bool, isVector: false },
+    ],
+    begin: [value.set(literal(0n, dtype)), found.set(i32.const(0))],
+    add: (a, b) => [value.set(select(b!.code, value.get, a.code)), found.set(i32.or(found.get, a.code))],
+  };
+}
+
+/** A fold's results as values to store; narrow sums are taken modulo 2^bits. */
+export const foldResults = ({ results }: Fold, level: number): Value[] =>
+  results.map(({ local, dtype, isVector }) => ({
+    ...exact((isVector ? wrappedLanes : wrapped)(dtype, local.get), dtype, level, isVector),
+    mayBeNegativeZero: isFloat(dtype),
+    mayBeOtherNaN: isFloat(dtype),
+  }));

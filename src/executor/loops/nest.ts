@@ -1,0 +1,62 @@
+import { doWhile, whileLoop } from "../../kernels/assembler/control.ts";
+import type { Code } from "../../kernels/assembler/encoding.ts";
+import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBuilder.ts";
+import { i32 } from "../../kernels/assembler/instructions.ts";
+import { LANES } from "./values.ts";
+
+/** One way to run the statements of a nest, one element or LANES at a time: before and after the loops inside of each level; level 0 is outside of all. */
+export type Version = { before: Code[][]; after: Code[][] };
+
+/** A version without statements for a number of loops. */
+export const emptyVersion = (loops: number): Version => ({
+  before: Array.from({ length: loops + 1 }, () => []),
+  after: Array.from({ length: loops + 1 }, () => []),
+});
+
+/** Loops, outermost first: the counters and how many values they take; the first one runs from `start` to `end`. */
+export type Nest = {
+  fn: FunctionBuilder;
+  loops: readonly { counter: Local; radix: number }[];
+  start: Local;
+  end: Local;
+};
+
+/**
+ * The code of a nest. With a vector version, the loop of that level takes LANES values at a time, and the rest of them one by one; statements of
+ * levels further out belong to both versions, what comes after the loops there to the scalar one.
+ */
+export function nestCode(
+  { fn, loops, start, end }: Nest,
+  scalar: Version,
+  vector?: Version,
+  vectorLevel = loops.length,
+): Code {
+  const outer = (level: number): Code => [scalar.before[level]!, vector?.before[level] ?? []];
+  return [outer(0), nest(1, scalar)];
+
+  function nest(level: number, version: Version): Code {
+    const loop = loops[level - 1];
+    if (loop === undefined) return [];
+    const { counter, radix } = loop;
+    const from = level === 1 ? start.get : i32.const(0);
+    const to = level === 1 ? end.get : i32.const(radix);
+    const next = (by: number): Code => counter.set(i32.add(counter.get, i32.const(by)));
+    const below = (limit: Code): Code => i32.ltU(counter.get, limit);
+    const body = (made: Version): Code => [made.before[level]!, nest(level + 1, made), made.after[level]!];
+    if (vector === undefined || level !== vectorLevel) {
+      const isShared = vector !== undefined && level < vectorLevel;
+      const shared: Code = [outer(level), nest(level + 1, version), scalar.after[level]!];
+      const code: Code = [isShared ? shared : body(version), next(1)];
+      // Only the first loop may run over nothing.
+      return [counter.set(from), level === 1 ? whileLoop(below(to), code) : doWhile(below(to), code)];
+    }
+    const limit = fn.local("i32");
+    const whole = i32.and(i32.sub(to, from), i32.const(-LANES));
+    return [
+      counter.set(from),
+      limit.set(i32.add(from, whole)),
+      whileLoop(below(limit.get), body(vector), next(LANES)),
+      whileLoop(below(to), body(scalar), next(1)),
+    ];
+  }
+}

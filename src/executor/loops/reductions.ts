@@ -1,0 +1,31 @@
+import { compileFunctions } from "./compile.ts";
+import { reductionFunction } from "./reductionFunction.ts";
+import type { ReductionSpec } from "./reductionSpec.ts";
+
+/**
+ * Runs a reduction for values `start .. end - 1` of the first out digit; results are stored canonical, where their digits say, as in a loop.
+ * Sums and products of float32 that their error bound does not settle are listed: their row-major indices over the out digits, u32 from `flagged` on.
+ * What is stored for those means nothing.
+ * @returns How many are listed.
+ */
+export type ReductionCall = (
+  sources: readonly number[],
+  outs: readonly number[],
+  flagged: number,
+  start: number,
+  end: number,
+) => number;
+
+/** Compiled reductions, for one memory at a time. */
+export type ReductionCode = { on(memory: WebAssembly.Memory): ReductionCall[] };
+
+/** Compiles reductions to one WebAssembly module; equal ones share a function. Their reads are subject to `canCompile`. */
+export function compileReductions(specs: readonly ReductionSpec[]): ReductionCode {
+  const functions = compileFunctions((external) => specs.map((spec) => reductionFunction(spec, external)));
+  return {
+    on: (memory) =>
+      functions(memory).map((run) => (sources, outs, flagged, start, end) => {
+        return run(...sources, ...outs, flagged, start, end) as number;
+      }),
+  };
+}
