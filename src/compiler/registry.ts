@@ -35,6 +35,7 @@ import { deformConv } from "./operators/sampling/deformConv.ts";
 import { gridSample } from "./operators/sampling/gridSample.ts";
 import { roiAlign } from "./operators/sampling/roiAlign.ts";
 import * as shape from "./operators/shape.ts";
+import { dft, melWeightMatrix, stft } from "./operators/spectrum.ts";
 import { topK } from "./operators/topK.ts";
 
 /**
@@ -99,6 +100,7 @@ export const REGISTRY: readonly Entry[] = [
   ["DepthToSpace", "", [1, 23], "fuse", shape.depthToSpace],
   ["DequantizeLinear", "", [10, 23], "fuse", quantise.dequantizeLinear],
   ["Det", "", [11, 23], "memory", det],
+  ["DFT", "", [17, 23], "memory", dft],
   ["Div", "", [1, 23], "fuse", binary(Op.div)],
   ["Dropout", "", [1, 23], "fuse", shape.dropout],
   ["DynamicQuantizeLinear", "", [11, 23], "memory", quantise.dynamicQuantizeLinear],
@@ -150,6 +152,7 @@ export const REGISTRY: readonly Entry[] = [
   ["MaxUnpool", "", [9, 23], "memory", maxUnpool],
   ["Mean", "", [1, 23], "fuse", activations.mean],
   ["MeanVarianceNormalization", "", [9, 23], "memory", more.meanVarianceNormalization],
+  ["MelWeightMatrix", "", [17, 23], "fuse", melWeightMatrix],
   ["Min", "", [1, 23], "fuse", variadic(Op.min)],
   ["Mish", "", [18, 23], "fuse", exponentials.mish],
   ["Mod", "", [10, 23], "fuse", activations.mod],
@@ -213,6 +216,7 @@ export const REGISTRY: readonly Entry[] = [
   ["Split", "", [2, 23], "fuse", movement.split],
   ["Sqrt", "", [1, 23], "fuse", unary(Op.sqrt)],
   ["Squeeze", "", [1, 23], "fuse", shape.squeeze],
+  ["STFT", "", [17, 23], "memory", stft],
   ["Sub", "", [1, 23], "fuse", binary(Op.sub)],
   ["Sum", "", [1, 23], "fuse", variadic(Op.add)],
   ["Tan", "", [7, 23], "fuse", unary(Op.tan)],

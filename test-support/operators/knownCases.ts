@@ -108,12 +108,51 @@ export const SCATTER_PRODUCTS: readonly Make[] = [
   }),
 ];
 
+const dft =
+  (opset: number): Make =>
+  (r) => {
+    const rank = r.int(2, 3);
+    const shape = [...r.shape(rank, 6), r.int(1, 2)];
+    const axis = r.int(0, rank - 1);
+    const real = shape.at(-1) === 1;
+    const inverse = real ? 0 : r.int(0, 1);
+    const attributes = { inverse, onesided: real ? r.int(0, 1) : 0 };
+    const length = int64Tensor([r.int(1, 8)], []);
+    const made =
+      opset < 20
+        ? single("DFT", [r.float(shape)], [length], { ...attributes, axis }, F, opset)
+        : single("DFT", [r.float(shape)], [length, int64Tensor([axis], [])], attributes, F, opset);
+    return { ...made, atol: 1e-4 };
+  };
+
+const stft: Make = (r) => {
+  const [size, step] = [r.int(2, 9), r.int(1, 4)];
+  const x = r.float([r.int(1, 2), size + r.int(0, 12), 1]);
+  const constants = [int64Tensor([step], []), r.float([size], 0, 1), int64Tensor([size], [])];
+  return { ...single("STFT", [x], constants, { onesided: r.int(0, 1) }, F, 17), atol: 1e-4 };
+};
+
+const mel: Make = (r) => {
+  const rate = r.pick([8000, 16000]);
+  const constants = {
+    bins: int64Tensor([r.int(1, 12)], []),
+    length: int64Tensor([r.pick([16, 64, 100, 512])], []),
+    rate: int64Tensor([rate], []),
+    low: floatTensor([r.pick([0, 20, 125])], []),
+    high: floatTensor([rate / 2], []),
+  };
+  return folded({ op: "MelWeightMatrix", inputs: Object.keys(constants), outputs: ["y"] }, constants, { y: F });
+};
+
 /** The operators. */
 export const KNOWN_CASES: Record<string, readonly Make[]> = {
   AffineGrid: [affineGrid],
   CenterCropPad: [centre],
   Col2Im: [col2Im, col2Im],
   Compress: [compress],
+  DFT: [dft(17), dft(20)],
+  MelWeightMatrix: [mel],
   NonZero: [nonZero],
+  STFT: [stft],
   Unique: [unique, unique],
 };
