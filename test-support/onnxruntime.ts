@@ -5,6 +5,7 @@ import type { TensorData } from "../src/onnx/model.ts";
 
 type Numbers =
   | Float32Array
+  | Float64Array
   | Uint8Array
   | Int8Array
   | Uint16Array
@@ -25,8 +26,11 @@ const ARRAYS: Record<ModelType, new (buffer: ArrayBuffer) => Numbers> = {
   [DType.int32]: Int32Array,
   [DType.int64]: BigInt64Array,
   [DType.bool]: Uint8Array,
+  [DType.float16]: Uint16Array,
+  [DType.float64]: Float64Array,
   [DType.uint32]: Uint32Array,
   [DType.uint64]: BigUint64Array,
+  [DType.bfloat16]: Uint16Array,
 };
 
 const toOrt = ({ dtype, shape, bytes }: TensorData): ort.Tensor =>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {DType} from "./DType.sol";
 import {Acos} from "./elementary/Acos.sol";
 import {Acosh} from "./elementary/Acosh.sol";
 import {Asin} from "./elementary/Asin.sol";
@@ -20,6 +21,7 @@ import {Sin} from "./elementary/Sin.sol";
 import {Sinh} from "./elementary/Sinh.sol";
 import {Tan} from "./elementary/Tan.sol";
 import {Tanh} from "./elementary/Tanh.sol";
+import {Float} from "./Float.sol";
 import {IElementary} from "./IElementary.sol";
 
 /// @title The dispatch over the functions of contracts/verifier/elementary.
@@ -47,28 +49,34 @@ contract Elementary is IElementary {
     uint256 private constant ATANH = 0x61;
 
     /// @inheritdoc IElementary
-    function evaluate(uint256 opcode, uint256 a, uint256 b) external pure returns (uint256 word) {
-        a &= 0xffffffff;
-        b &= 0xffffffff;
-        if (opcode == EXP) return Exp.exp(a);
-        if (opcode == LOG) return Log.log(a);
-        if (opcode == TANH) return Tanh.tanh(a);
-        if (opcode == SIGMOID) return Sigmoid.sigmoid(a);
-        if (opcode == ERF) return Erf.erf(a);
-        if (opcode == POW) return Pow.pow(a, b);
-        if (opcode == EXPM1) return Expm1.expm1(a);
-        if (opcode == LOG1P) return Log1p.log1p(a);
-        if (opcode == SIN) return Sin.sin(a);
-        if (opcode == COS) return Cos.cos(a);
-        if (opcode == TAN) return Tan.tan(a);
-        if (opcode == ASIN) return Asin.asin(a);
-        if (opcode == ACOS) return Acos.acos(a);
-        if (opcode == ATAN) return Atan.atan(a);
-        if (opcode == SINH) return Sinh.sinh(a);
-        if (opcode == COSH) return Cosh.cosh(a);
-        if (opcode == ASINH) return Asinh.asinh(a);
-        if (opcode == ACOSH) return Acosh.acosh(a);
-        if (opcode == ATANH) return Atanh.atanh(a);
+    function evaluate(uint256 opcode, uint256 dtype, uint256 a, uint256 b) external pure returns (uint256 word) {
+        if (dtype == DType.FLOAT32) return _evaluate(opcode, dtype, a & 0xffffffff, b & 0xffffffff);
+        // Operands of 16 bits are float32 words too, and so is their result, which was rounded once to 16 bits.
+        a = Float.convert(a, dtype, DType.FLOAT32);
+        b = Float.convert(b, dtype, DType.FLOAT32);
+        return Float.convert(_evaluate(opcode, dtype, a, b), DType.FLOAT32, dtype);
+    }
+
+    function _evaluate(uint256 opcode, uint256 dtype, uint256 a, uint256 b) private pure returns (uint256 word) {
+        if (opcode == EXP) return Exp.exp(a, dtype);
+        if (opcode == LOG) return Log.log(a, dtype);
+        if (opcode == TANH) return Tanh.tanh(a, dtype);
+        if (opcode == SIGMOID) return Sigmoid.sigmoid(a, dtype);
+        if (opcode == ERF) return Erf.erf(a, dtype);
+        if (opcode == POW) return Pow.pow(a, b, dtype);
+        if (opcode == EXPM1) return Expm1.expm1(a, dtype);
+        if (opcode == LOG1P) return Log1p.log1p(a, dtype);
+        if (opcode == SIN) return Sin.sin(a, dtype);
+        if (opcode == COS) return Cos.cos(a, dtype);
+        if (opcode == TAN) return Tan.tan(a, dtype);
+        if (opcode == ASIN) return Asin.asin(a, dtype);
+        if (opcode == ACOS) return Acos.acos(a, dtype);
+        if (opcode == ATAN) return Atan.atan(a, dtype);
+        if (opcode == SINH) return Sinh.sinh(a, dtype);
+        if (opcode == COSH) return Cosh.cosh(a, dtype);
+        if (opcode == ASINH) return Asinh.asinh(a, dtype);
+        if (opcode == ACOSH) return Acosh.acosh(a, dtype);
+        if (opcode == ATANH) return Atanh.atanh(a, dtype);
         revert UnknownFunction(opcode);
     }
 }

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Cast} from "./Cast.sol";
 import {DType} from "./DType.sol";
+import {Float} from "./Float.sol";
 import {Float32} from "./Float32.sol";
 import {IElementary} from "./IElementary.sol";
 import {Integer} from "./Integer.sol";
@@ -36,7 +37,9 @@ library Expression {
                 uint256 operation = instruction >> 248;
                 uint256 dtype = (instruction >> 240) & 0xff;
                 if (operation > Signature.CAST) {
-                    a = dtype == DType.FLOAT32 ? _float(operation, a, b, elementary) : _integer(operation, a, b, dtype);
+                    if (dtype == DType.FLOAT32) a = _float32(operation, a, b, elementary);
+                    else if (DType.isFloat(dtype)) a = _float(operation, a, b, dtype, elementary);
+                    else a = _integer(operation, a, b, dtype);
                 } else if (operation == Signature.SELECT) {
                     if (a == 0) {
                         assembly ("memory-safe") {
@@ -58,7 +61,7 @@ library Expression {
         }
     }
 
-    function _float(uint256 operation, uint256 a, uint256 b, IElementary elementary) private pure returns (uint256) {
+    function _float32(uint256 operation, uint256 a, uint256 b, IElementary elementary) private pure returns (uint256) {
         if (operation < Signature.NEG) {
             if (operation == Signature.ADD) return Float32.add(a, b);
             if (operation == Signature.MUL) return Float32.mul(a, b);
@@ -67,7 +70,7 @@ library Expression {
             if (operation == Signature.MIN) return Float32.min(a, b);
             if (operation == Signature.MAX) return Float32.max(a, b);
             if (operation == Signature.FMOD) return Float32.fmod(a, b);
-            return elementary.evaluate(operation, a, b);
+            return elementary.evaluate(operation, DType.FLOAT32, a, b);
         }
         if (operation < Signature.SQRT) {
             if (operation == Signature.LT) return Float32.lt(a, b);
@@ -77,12 +80,45 @@ library Expression {
             if (operation == Signature.ABS) return Float32.abs(a);
             return Float32.sign(a);
         }
-        if (operation >= Signature.EXP) return elementary.evaluate(operation, a, 0);
+        if (operation >= Signature.EXP) return elementary.evaluate(operation, DType.FLOAT32, a, 0);
         if (operation == Signature.SQRT) return Float32.sqrt(a);
         if (operation == Signature.FLOOR) return Float32.floor(a);
         if (operation == Signature.CEIL) return Float32.ceil(a);
         if (operation == Signature.ROUND) return Float32.round(a);
         return (operation == Signature.IS_NAN ? Float32.isNaN(a) : Float32.isInfinite(a)) ? 1 : 0;
+    }
+
+    function _float(
+        uint256 operation,
+        uint256 a,
+        uint256 b,
+        uint256 dtype,
+        IElementary elementary
+    ) private pure returns (uint256) {
+        if (operation < Signature.NEG) {
+            if (operation == Signature.ADD) return Float.add(a, b, dtype);
+            if (operation == Signature.MUL) return Float.mul(a, b, dtype);
+            if (operation == Signature.SUB) return Float.sub(a, b, dtype);
+            if (operation == Signature.DIV) return Float.div(a, b, dtype);
+            if (operation == Signature.MIN) return Float.min(a, b, dtype);
+            if (operation == Signature.MAX) return Float.max(a, b, dtype);
+            if (operation == Signature.FMOD) return Float.fmod(a, b, dtype);
+            return elementary.evaluate(operation, dtype, a, b);
+        }
+        if (operation < Signature.SQRT) {
+            if (operation == Signature.LT) return Float.lt(a, b, dtype);
+            if (operation == Signature.LE) return Float.le(a, b, dtype);
+            if (operation == Signature.EQ) return Float.eq(a, b, dtype);
+            if (operation == Signature.NEG) return Float.neg(a, dtype);
+            if (operation == Signature.ABS) return Float.abs(a, dtype);
+            return Float.sign(a, dtype);
+        }
+        if (operation >= Signature.EXP) return elementary.evaluate(operation, dtype, a, 0);
+        if (operation == Signature.SQRT) return Float.sqrt(a, dtype);
+        if (operation == Signature.FLOOR) return Float.floor(a, dtype);
+        if (operation == Signature.CEIL) return Float.ceil(a, dtype);
+        if (operation == Signature.ROUND) return Float.round(a, dtype);
+        return (operation == Signature.IS_NAN ? Float.isNaN(a, dtype) : Float.isInfinite(a, dtype)) ? 1 : 0;
     }
 
     function _integer(uint256 operation, uint256 a, uint256 b, uint256 dtype) private pure returns (uint256) {

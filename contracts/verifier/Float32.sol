@@ -49,7 +49,7 @@ library Float32 {
     }
 
     /// @dev `mantissa / 2^drop` rounded half to even, for 0 < drop <= 256; up at a half if `sticky`.
-    function roundBits(uint256 mantissa, uint256 drop, bool sticky) private pure returns (uint256 word) {
+    function roundBits(uint256 mantissa, uint256 drop, bool sticky) internal pure returns (uint256 word) {
         assembly ("memory-safe") {
             word := shr(drop, mantissa)
             let rest := shl(sub(256, drop), mantissa) // half is 2^255

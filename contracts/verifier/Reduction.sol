@@ -3,20 +3,23 @@ pragma solidity ^0.8.28;
 
 import {DType} from "./DType.sol";
 import {ExactSum} from "./ExactSum.sol";
-import {Float32} from "./Float32.sol";
+import {Float} from "./Float.sol";
+import {FloatSum} from "./FloatSum.sol";
 import {Integer} from "./Integer.sol";
 import {StepDecoder} from "./StepDecoder.sol";
 
 /// @title Folds a step's terms. Mirrors src/program/reduction.ts.
 library Reduction {
     /// @notice A reduction under way.
-    /// @param one float32's 1: the second factor of the terms of a sum.
+    /// @param sum The sum of float32 terms.
+    /// @param one The float type's 1: the second factor of the terms of a sum.
     /// @param value The integer sum, the extremum, or the last match.
     /// @param rank What orders the extremum.
     /// @param position The term at which the extremum stands.
     /// @param found 1 after a match.
     /// @param limb The limb of a partial sum that is asked for.
     /// @param limbs The total.
+    /// @param floatSum The sum of terms of another float type.
     struct State {
         uint256 reduce;
         uint256 dtype;
@@ -28,29 +31,31 @@ library Reduction {
         uint256 found;
         uint256 limb;
         ExactSum.Limbs limbs;
+        FloatSum.Acc floatSum;
     }
 
     /// @dev Above every word's rank.
     int256 private constant HIGHEST = 1 << 100;
-    /// @dev Where the float32 stands in a word in memory.
-    uint256 private constant FLOAT_OFFSET = 28;
 
     /// @param limb The element's last out digit.
     function start(uint256 reduce, uint256 dtype, uint256 limb) internal pure returns (State memory state) {
-        (state.reduce, state.dtype, state.one, state.limb) = (reduce, dtype, Float32.ONE, limb);
+        (state.reduce, state.dtype, state.limb) = (reduce, dtype, limb);
+        if (!isExactSum(state)) return state;
+        state.one = Float.roundTo(dtype, false, 1, 0, false);
+        if (dtype != DType.FLOAT32) state.floatSum = FloatSum.start(dtype);
     }
 
-    /// @notice Whether this is a float32 sum or dot product, whose terms `addProducts` takes straight from memory.
+    /// @notice Whether this is a sum or dot product of floats, whose terms `addProducts` takes straight from memory.
     function isExactSum(State memory state) internal pure returns (bool) {
         uint256 reduce = state.reduce;
         bool adds = reduce <= StepDecoder.REDUCE_DOT || reduce >= StepDecoder.REDUCE_PARTIAL_SUM;
-        return adds && state.dtype == DType.FLOAT32;
+        return adds && DType.isFloat(state.dtype);
     }
 
-    /// @notice Memory address of the float32 in the word at address `slot`.
-    function floatAt(uint256 slot) internal pure returns (uint256) {
+    /// @notice Memory address of the float in the word at address `slot`.
+    function floatAt(State memory state, uint256 slot) internal pure returns (uint256) {
         unchecked {
-            return slot + FLOAT_OFFSET;
+            return slot + 32 - (1 << DType.log2Bytes(state.dtype));
         }
     }
 
@@ -58,8 +63,22 @@ library Reduction {
     function oneAt(State memory state) internal pure returns (uint256 factor) {
         assembly ("memory-safe") {
             // The struct's fourth word.
-            factor := add(state, add(0x60, FLOAT_OFFSET))
+            factor := add(state, 0x60)
         }
+        return floatAt(state, factor);
+    }
+
+    /// @notice Adds `terms` products to the sum: see ExactSum.
+    function addProducts(
+        State memory state,
+        uint256 a,
+        uint256 aStep,
+        uint256 b,
+        uint256 bStep,
+        uint256 terms
+    ) internal pure {
+        if (state.dtype == DType.FLOAT32) ExactSum.addProducts(state.sum, a, aStep, b, bStep, terms);
+        else FloatSum.addProducts(state.floatSum, state.dtype, a, aStep, b, bStep, terms);
     }
 
     /// @notice Folds in term `r`, whose results are the words at memory addresses `a` and `b`; terms come in increasing order.
@@ -71,8 +90,8 @@ library Reduction {
                 ExactSum.addLimb(state.limbs, r % StepDecoder.LIMBS, x);
             } else if (reduce <= StepDecoder.REDUCE_DOT || reduce > StepDecoder.REDUCE_LAST) {
                 bool dot = StepDecoder.isDot(reduce);
-                if (state.dtype != DType.FLOAT32) state.value += dot ? x * y : x;
-                else ExactSum.addProducts(state.sum, floatAt(a), 0, dot ? floatAt(b) : oneAt(state), 0, 1);
+                if (!DType.isFloat(state.dtype)) state.value += dot ? x * y : x;
+                else addProducts(state, floatAt(state, a), 0, dot ? floatAt(state, b) : oneAt(state), 0, 1);
             } else if (reduce == StepDecoder.REDUCE_LAST) {
                 if (x != 0) (state.value, state.found) = (y, 1);
             } else {
@@ -90,7 +109,10 @@ library Reduction {
         uint256 reduce = state.reduce;
         if (reduce == StepDecoder.REDUCE_TOTAL) return ExactSum.roundLimbs(state.limbs);
         if (reduce > StepDecoder.REDUCE_LAST) return ExactSum.limb(state.sum, state.limb);
-        if (isExactSum(state)) return ExactSum.round(state.sum);
+        if (isExactSum(state)) {
+            if (state.dtype == DType.FLOAT32) return ExactSum.round(state.sum);
+            return FloatSum.round(state.floatSum, state.dtype);
+        }
         if (reduce <= StepDecoder.REDUCE_DOT) return Integer.wrap(state.value, state.dtype);
         bool position = reduce >= StepDecoder.REDUCE_ARGMAX && reduce <= StepDecoder.REDUCE_ARGMIN_LAST;
         return position ? state.position : state.value;
@@ -109,6 +131,9 @@ library Reduction {
             if (dtype == DType.FLOAT32) {
                 if (a & 0x7fffffff > 0x7f800000) return HIGHEST;
                 if (a >> 31 != 0) rank = -int256(a & 0x7fffffff);
+            } else if (DType.isFloat(dtype)) {
+                if (Float.isNaN(a, dtype)) return HIGHEST;
+                rank = Float.order(a, dtype);
             }
             // Even codes search the least.
             if (reduce & 1 == 0) rank = -rank;

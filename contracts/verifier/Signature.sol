@@ -37,11 +37,12 @@ library Signature {
     uint256 internal constant IS_INF = 0x45;
     uint256 internal constant EXP = 0x50;
 
-    /// @dev A signature is one byte: arity (bits 0-1), accepted types (bit 2 float, 3 integer, 4 bool), bool result (bit 5).
+    /// @dev A signature is one byte: arity (bits 0-1), accepted types (bit 2 floats up to 32 bits, 3 integer, 4 bool, 6 float64), bool
+    /// result (bit 5).
     /// No accepted type: no such operation. Byte k of TABLE_n is operation 32 n + k.
-    uint256 private constant TABLE_0 = 0x081f1d000000000000000000000000000e0e0e0e0a0e0e0e0600000000000000;
-    uint256 private constant TABLE_1 = 0x0d0d0d00000000003e2e2e00000000001a1a1a190a0a00000000000000000000;
-    uint256 private constant TABLE_2 = 0x0505050525250000000000000000000005050505050505050505050505050505;
+    uint256 private constant TABLE_0 = 0x085f5d000000000000000000000000004e4e4e4e0a4e4e4e0600000000000000;
+    uint256 private constant TABLE_1 = 0x4d4d4d00000000007e6e6e00000000001a1a1a190a0a00000000000000000000;
+    uint256 private constant TABLE_2 = 0x4545454565650000000000000000000005050505050505050505050505050505;
     uint256 private constant TABLE_3 = 0x0505000000000000000000000000000000000000000000000000000000000000;
 
     /// @notice The signature of an operation code; one that accepts no type if there is no such operation.
@@ -67,13 +68,15 @@ library Signature {
 
     function accepts(uint256 signature, uint256 dtype) internal pure returns (bool) {
         uint256 group =
-            dtype == DType.FLOAT32
-                ? 4
-                : dtype == DType.BOOL
-                    ? 16
-                    : DType.isInteger(dtype)
-                        ? 8
-                        : 0;
+            dtype == DType.FLOAT64
+                ? 64
+                : DType.isFloat(dtype)
+                    ? 4
+                    : dtype == DType.BOOL
+                        ? 16
+                        : DType.isInteger(dtype)
+                            ? 8
+                            : 0;
         return signature & group != 0;
     }
 

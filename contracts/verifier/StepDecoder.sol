@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {DType} from "./DType.sol";
 import {Signature} from "./Signature.sol";
+import {Words} from "./Words.sol";
 
 /// @notice What a step reads.
 /// @param kind 0: job input `index`; 1: constant with tensor root `root`; 2: step `index`.
@@ -410,9 +411,10 @@ library StepDecoder {
     /// @dev A word written as i64, checked to be the one canonical word of its value in `dtype`.
     function _canonicalWord(uint256 position, uint256 dtype) private pure returns (uint256 word) {
         int256 value = int64(uint64(_word(position) >> 192));
-        word = uint256(value);
-        require(value >> 63 == 0 || DType.isSigned(dtype), NotCanonical(value, dtype));
-        require(DType.canonical(word, dtype) == word, NotCanonical(value, dtype));
+        // The 64 bits are a float64's own.
+        word = dtype == DType.FLOAT64 ? uint64(uint256(value)) : uint256(value);
+        require(int256(word) >= 0 || DType.isSigned(dtype), NotCanonical(value, dtype));
+        require(Words.canonical(word, dtype) == word, NotCanonical(value, dtype));
     }
 
     function _count(uint256 position, bytes32 what, uint256 limit) private pure returns (uint256 count, uint256) {

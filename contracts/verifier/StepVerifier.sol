@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {ExactSum} from "./ExactSum.sol";
 import {Expression} from "./Expression.sol";
 import {IElementary} from "./IElementary.sol";
 import {ChunkOpening, IStepVerifier} from "./IStepVerifier.sol";
@@ -148,20 +147,20 @@ contract StepVerifier is IStepVerifier {
         }
     }
 
-    /// @dev The same for the sum or dot product of float32 words as they are read.
+    /// @dev The same for the sum or dot product of floats as they are read.
     function _addFactors(Evaluation memory e, uint256 terms) private pure {
         Code memory code = e.step.term;
         (uint256 a, uint256 aStep) = _factor(e, code.outA);
         (uint256 b, uint256 bStep) = (Reduction.oneAt(e.accumulator), 0);
         if (StepDecoder.isDot(e.step.reduce)) (b, bStep) = _factor(e, code.outB);
-        ExactSum.addProducts(e.accumulator.sum, a, aStep, b, bStep, terms);
+        Reduction.addProducts(e.accumulator, a, aStep, b, bStep, terms);
     }
 
-    /// @dev Address and step of the float32 in a slot that holds a read or a constant.
+    /// @dev Address and step of the float in a slot that holds a read or a constant.
     function _factor(Evaluation memory e, uint256 slot) private pure returns (uint256 pointer, uint256 step) {
         View[] memory views = e.step.termReads;
         if (slot < views.length) return (views[slot].pointer, views[slot].step);
-        return (Reduction.floatAt(e.slots + 32 * slot), 0);
+        return (Reduction.floatAt(e.accumulator, e.slots + 32 * slot), 0);
     }
 
     function _newSlots() private pure returns (uint256 slots) {

@@ -30,6 +30,13 @@ library Views {
     /// @notice Writes the words of all views, `ahead` terms on, to the slots from memory address `slot` on.
     function loadAll(View[] memory views, uint256 ahead, uint256 slot) internal pure {
         assembly ("memory-safe") {
+            function canonicalFloat(raw, mask, infinity, nan) -> word {
+                let magnitude := and(raw, mask)
+                word := mul(raw, iszero(iszero(magnitude)))
+                if gt(magnitude, infinity) {
+                    word := nan
+                }
+            }
             let cursor := add(views, 0x20)
             for {
                 let end := add(cursor, shl(5, mload(views)))
@@ -51,6 +58,15 @@ library Views {
                 }
                 case 9 {
                     raw := iszero(iszero(raw))
+                }
+                case 10 {
+                    raw := canonicalFloat(raw, 0x7fff, 0x7c00, 0x7e00)
+                }
+                case 11 {
+                    raw := canonicalFloat(raw, 0x7fffffffffffffff, 0x7ff0000000000000, 0x7ff8000000000000)
+                }
+                case 16 {
+                    raw := canonicalFloat(raw, 0x7fff, 0x7f80, 0x7fc0)
                 }
                 default {
                     raw := signextend(mload(add(v, 0x120)), raw)

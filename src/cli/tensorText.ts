@@ -1,5 +1,5 @@
-import { floatValue } from "../compiler/words.ts";
-import { DType, dtypeName, readWord } from "../numerics/dtype.ts";
+import { wordNumber } from "../compiler/words.ts";
+import { dtypeName, isFloat, readWord } from "../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../onnx/model.ts";
 
 type Named = TensorData & { name: string };
@@ -8,7 +8,7 @@ const SHOWN = 8;
 
 function element({ dtype, bytes }: TensorData, i: number): string {
   const word = readWord(bytes, i, dtype);
-  return dtype === DType.float32 ? String(floatValue(word)) : String(word);
+  return isFloat(dtype) ? String(wordNumber(word, dtype)) : String(word);
 }
 
 /** A tensor in a line: name, type, shape, the first elements. */

@@ -1,23 +1,19 @@
-import { DType, isFloat, isSigned, dtypeBytes, type DType as DTypeCode, type Word } from "../numerics/dtype.ts";
+import { DType, type DType as DTypeCode, type Word } from "../numerics/dtype.ts";
 import { Op, signature } from "../program/operations.ts";
 import { hasTwoResults } from "../program/reduction.ts";
 import { Reduce, type Axis, type Constant, type Instruction, type Step, type View } from "../program/types.ts";
+import { greatestWord, leastWord } from "./words.ts";
 
 /** How reduction digits become blocks: those before `digit`, and of `digit` itself `blocks` values, each of `length` old ones. */
 export type Cut = { digit: number; blocks: number; length: number };
 
-const NEGATIVE_INFINITY = 0xff800000n;
-const INFINITY_ = 0x7f800000n;
 const MOST_COEFFICIENT = 2 ** 31;
 
 /** What a term past the end is, so that it changes nothing; undefined if no constant can say it. */
 function neutral(reduce: Reduce, dtype: DTypeCode): Word | undefined {
   if (reduce !== Reduce.max && reduce !== Reduce.min) return 0n;
-  if (isFloat(dtype)) return reduce === Reduce.max ? NEGATIVE_INFINITY : INFINITY_;
-  const bits = BigInt(8 * dtypeBytes(dtype) - (isSigned(dtype) ? 1 : 0));
-  const least = isSigned(dtype) ? -(1n << bits) : 0n;
-  const word = reduce === Reduce.max ? least : (1n << bits) - 1n;
-  return word < 1n << 63n ? word : undefined;
+  const word = reduce === Reduce.max ? leastWord(dtype) : greatestWord(dtype);
+  return word < 1n << 63n || dtype === DType.float64 ? word : undefined;
 }
 
 /** The terms of a step over the digits of its blocks. */

@@ -48,7 +48,7 @@ export class ProgramBuilder {
     if (count === 0) return this.filled(dtype, shape, 0n);
     if (count === 1) {
       const value = readWord(bytes, 0, dtype);
-      if (value < 1n << 63n) return this.filled(dtype, shape, value);
+      if (value < 1n << 63n || dtype === DType.float64) return this.filled(dtype, shape, value);
     }
     const source = this.#commit(dtype, count, bytes);
     return lazyOf(

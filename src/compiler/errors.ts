@@ -58,3 +58,12 @@ export class StepTooExpensiveError extends RefuteError {
 export class StepLimitError extends RefuteError {
   readonly code = "COMPILE_STEP_LIMIT";
 }
+
+/** No operation of an expression takes operands of these types; the node that asks for it is refused. */
+export class OperandTypeError extends RefuteError {
+  readonly code = "COMPILE_OPERAND_TYPE";
+
+  constructor(operation: string, types: readonly string[]) {
+    super(`${operation} of ${types.join(" and ")} is not executed here`);
+  }
+}

@@ -1,7 +1,8 @@
-import { DType, type Word } from "../numerics/dtype.ts";
+import { DType, dtypeName, type Word } from "../numerics/dtype.ts";
 import { Op, signature } from "../program/operations.ts";
 import type { Reduce, TensorRef } from "../program/types.ts";
 import { affineKey, constantAffine, substitute, type Affine } from "./affine.ts";
+import { OperandTypeError } from "./errors.ts";
 
 /** Reduction digits are numbered from here, so that a change of the output's digits leaves them alone. */
 export const REDUCTION_DIGIT = 1 << 20;
@@ -77,7 +78,13 @@ export class Expressions {
   /** An operation on operands that all have `type` (a select's condition is bool). */
   operation(op: Op, ...args: readonly Expr[]): Expr {
     const type = args.at(-1)!.dtype;
-    const dtype = signature(op)!.bool ? DType.bool : type;
+    const { name, accepts, bool } = signature(op)!;
+    if (!accepts(type) || args.some((arg, k) => arg.dtype !== (op === Op.select && k === 0 ? DType.bool : type)))
+      throw new OperandTypeError(
+        name,
+        args.map((arg) => dtypeName(arg.dtype)),
+      );
+    const dtype = bool ? DType.bool : type;
     const key = `o${op}:${type}(${args.map((a) => a.id).join()})`;
     return this.#intern<OperationExpr>(key, { kind: "operation", dtype, op, type, args }, args);
   }

@@ -2,8 +2,9 @@ import { elementCount, nodeLabel, type Body, type Model, type Node, type TensorD
 import type { ProgramBuilder } from "./builder.ts";
 import { CONTROL } from "./control/table.ts";
 import { isSequence, type Value } from "./control/types.ts";
-import { InputShapeError, NodeInputError, UnsupportedOperatorError } from "./errors.ts";
-import { NodeContext } from "./nodeContext.ts";
+import { InputShapeError, NodeInputError, OperandTypeError, UnsupportedOperatorError } from "./errors.ts";
+import { lowerInType } from "./halfTensors.ts";
+import { NodeContext, type Lower } from "./nodeContext.ts";
 import { valuesWithMemory } from "./plan.ts";
 import { findEntry } from "./registry.ts";
 import { storageOrder, storageWishes } from "./storage.ts";
@@ -44,6 +45,16 @@ function runBody(scope: Scope, node: Node, body: Body, inputs: readonly Value[])
   });
 }
 
+/** An operation that takes no operands of the node's type is the node's to refuse. */
+function lowerTyped(context: NodeContext, lower: Lower): ReturnType<Lower> {
+  try {
+    return lowerInType(context, lower);
+  } catch (error) {
+    if (!(error instanceof OperandTypeError)) throw error;
+    return context.refuse(undefined, error.message);
+  }
+}
+
 function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefined)[]): readonly (Value | undefined)[] {
   const { builder, model } = scope;
   const entry = findEntry(node.operator, node.domain);
@@ -64,7 +75,7 @@ function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefin
   const tensors = operands.map((value) => (isSequence(value) ? undefined : value));
   const context = new NodeContext(builder, node, opset, tensors);
   const outputs: readonly (Value | undefined)[] =
-    entry?.[4](context) ??
+    (entry && lowerTyped(context, entry[4])) ??
     control![1]({ context, operands, run: (body, inputs) => runBody(scope, node, body, inputs) });
   context.checkAttributes();
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);

@@ -1,4 +1,4 @@
-import { DType } from "../numerics/dtype.ts";
+import { DType, isFloat } from "../numerics/dtype.ts";
 import { LIMBS } from "../numerics/exactSum.ts";
 import { ProgramFormatError } from "../program/errors.ts";
 import { estimateStepProofGas } from "../program/gas.ts";
@@ -85,7 +85,10 @@ function growing(radix: number): number[] {
 
 /** Both steps, the first one number `index`; undefined if one does not fit the encoding. */
 function splitAt(step: Step, cut: Cut, index: number): [Step, Step] | undefined {
-  const exact = step.reduceType === DType.float32 && step.reduce !== Reduce.max && step.reduce !== Reduce.min;
+  const adds = isFloat(step.reduceType!) && step.reduce !== Reduce.max && step.reduce !== Reduce.min;
+  const exact = adds && step.reduceType === DType.float32;
+  // Only sums of float32 have limbs; rounded partial sums would not give the exact one.
+  if (adds && !exact) return undefined;
   const words = exact ? [LIMBS] : [];
   const terms = blockTerms(step, cut, words.length);
   if (terms === undefined) return undefined;

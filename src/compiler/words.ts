@@ -1,6 +1,7 @@
-import { DType, type Word } from "../numerics/dtype.ts";
+import { convert } from "../numerics/arithmetic.ts";
+import { DType, floatFormat, isFloat, type Word } from "../numerics/dtype.ts";
 
-const buffer = new DataView(new ArrayBuffer(4));
+const buffer = new DataView(new ArrayBuffer(8));
 
 /** The float32 word of a number, rounded to nearest. */
 export function floatWord(value: number): Word {
@@ -32,7 +33,9 @@ const UNSIGNED_BITS = new Map<DType, bigint>([
 export function leastWord(dtype: DType): Word {
   const bits = SIGNED_BITS.get(dtype);
   if (bits !== undefined) return -(1n << (bits - 1n));
-  return dtype === DType.float32 ? 0xff800000n : 0n;
+  if (!isFloat(dtype)) return 0n;
+  const { sign, infinity } = floatFormat(dtype);
+  return sign | infinity;
 }
 
 /** The word that loses every minimum of its type: +Infinity, or the greatest integer. */
@@ -41,9 +44,18 @@ export function greatestWord(dtype: DType): Word {
   if (signed !== undefined) return (1n << (signed - 1n)) - 1n;
   const unsigned = UNSIGNED_BITS.get(dtype);
   if (unsigned !== undefined) return (1n << unsigned) - 1n;
-  return dtype === DType.bool ? 1n : 0x7f800000n;
+  return isFloat(dtype) ? floatFormat(dtype).infinity : 1n;
 }
 
-/** A number as a word of the type: rounded for float32, exact for integers. */
-export const numberWord = (value: number, dtype: DType): Word =>
-  dtype === DType.float32 ? floatWord(value) : BigInt(value);
+/** A number as a word of the type: rounded once for floats, exact for integers. */
+export function numberWord(value: number, dtype: DType): Word {
+  if (!isFloat(dtype)) return BigInt(value);
+  buffer.setFloat64(0, value);
+  return convert(buffer.getBigUint64(0), DType.float64, dtype);
+}
+
+/** The number that a word of a float type stands for. */
+export function wordNumber(word: Word, dtype: DType): number {
+  buffer.setBigUint64(0, convert(word, dtype, DType.float64));
+  return buffer.getFloat64(0);
+}

@@ -1,8 +1,12 @@
-import { DType, dtypeBytes, type DType as DTypeCode } from "../numerics/dtype.ts";
+import { canonicalWord, DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
 
-/** The elements of a tensor as the executor holds them: numbers, or bigints for the 64-bit types; a limb is four of those, lowest first. */
+/**
+ * The elements of a tensor as the executor holds them: numbers, or bigints for the 64-bit integers; a limb is four of those, lowest first.
+ * Floats of 16 bits are held as their bits.
+ */
 export type TensorArray =
   | Float32Array
+  | Float64Array
   | Uint8Array
   | Int8Array
   | Uint16Array
@@ -21,8 +25,11 @@ const CONSTRUCTORS = {
   [DType.int32]: Int32Array,
   [DType.int64]: BigInt64Array,
   [DType.bool]: Uint8Array,
+  [DType.float16]: Uint16Array,
+  [DType.float64]: Float64Array,
   [DType.uint32]: Uint32Array,
   [DType.uint64]: BigUint64Array,
+  [DType.bfloat16]: Uint16Array,
   [DType.limb]: BigUint64Array,
 };
 
@@ -60,6 +67,9 @@ export function canonicaliseFloats(bits: Uint32Array): void {
 
 function isCanonical(array: TensorArray, dtype: DTypeCode): boolean {
   if (dtype === DType.bool) return (array as Uint8Array).every((byte) => byte <= 1);
+  if (isHalf(dtype)) return (array as Uint16Array).every((bits) => Number(canonicalWord(BigInt(bits), dtype)) === bits);
+  if (dtype === DType.float64)
+    return wideBits(array as Float64Array).every((bits) => canonicalWord(bits, dtype) === bits);
   if (dtype !== DType.float32) return true;
   const bits = float32Bits(array as Float32Array);
   for (let i = 0; i < bits.length; i++) {
@@ -75,6 +85,11 @@ export function readableArray(bytes: Uint8Array, dtype: DTypeCode): TensorArray 
   if (isCanonical(array, dtype)) return array;
   const copy = array.slice();
   if (copy instanceof Float32Array) canonicaliseFloats(float32Bits(copy));
+  else if (copy instanceof Float64Array) {
+    const bits = wideBits(copy);
+    bits.forEach((word, i) => (bits[i] = canonicalWord(word, dtype)));
+  } else if (isFloat(dtype))
+    (copy as Uint16Array).forEach((word, i) => (copy[i] = Number(canonicalWord(BigInt(word), dtype))));
   else (copy as Uint8Array).forEach((byte, i) => (copy[i] = byte === 0 ? 0 : 1));
   return copy;
 }
@@ -82,3 +97,6 @@ export function readableArray(bytes: Uint8Array, dtype: DTypeCode): TensorArray 
 /** The bits of float32 elements, in the same memory. */
 export const float32Bits = (array: Float32Array): Uint32Array =>
   new Uint32Array(array.buffer, array.byteOffset, array.length);
+
+const wideBits = (array: Float64Array): BigUint64Array =>
+  new BigUint64Array(array.buffer, array.byteOffset, array.length);

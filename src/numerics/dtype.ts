@@ -1,3 +1,5 @@
+import { BFLOAT16, FLOAT16, FLOAT32, FLOAT64, type FloatFormat } from "./format.ts";
+
 /**
  * Element types. Codes are those of ONNX's `TensorProto.DataType`, so that a type byte means the
  * same thing in a model, in an encoded step and on chain. A limb, one 256-bit word of an exact sum under way, is Refute's own.
@@ -11,18 +13,26 @@ export const DType = {
   int32: 6,
   int64: 7,
   bool: 9,
+  float16: 10,
+  float64: 11,
   uint32: 12,
   uint64: 13,
+  bfloat16: 16,
   limb: 0xa0,
 } as const;
 
 export type DTypeName = keyof typeof DType;
 export type DType = (typeof DType)[DTypeName];
 
-type Layout = { name: DTypeName; bytes: number; kind: "float" | "signed" | "unsigned" | "bool" | "limb" };
+type Layout = {
+  name: DTypeName;
+  bytes: number;
+  kind: "float" | "signed" | "unsigned" | "bool" | "limb";
+  format?: FloatFormat;
+};
 
 const LAYOUTS: Record<number, Layout> = {
-  1: { name: "float32", bytes: 4, kind: "float" },
+  1: { name: "float32", bytes: 4, kind: "float", format: FLOAT32 },
   2: { name: "uint8", bytes: 1, kind: "unsigned" },
   3: { name: "int8", bytes: 1, kind: "signed" },
   4: { name: "uint16", bytes: 2, kind: "unsigned" },
@@ -30,8 +40,11 @@ const LAYOUTS: Record<number, Layout> = {
   6: { name: "int32", bytes: 4, kind: "signed" },
   7: { name: "int64", bytes: 8, kind: "signed" },
   9: { name: "bool", bytes: 1, kind: "bool" },
+  10: { name: "float16", bytes: 2, kind: "float", format: FLOAT16 },
+  11: { name: "float64", bytes: 8, kind: "float", format: FLOAT64 },
   12: { name: "uint32", bytes: 4, kind: "unsigned" },
   13: { name: "uint64", bytes: 8, kind: "unsigned" },
+  16: { name: "bfloat16", bytes: 2, kind: "float", format: BFLOAT16 },
   160: { name: "limb", bytes: 32, kind: "limb" },
 };
 
@@ -53,25 +66,28 @@ export const dtypeName = (dtype: DType): DTypeName => layout(dtype).name;
 /** Bytes of one element. Every size divides the 512-byte chunk, so no element crosses a chunk. */
 export const dtypeBytes = (dtype: DType): number => layout(dtype).bytes;
 export const isFloat = (dtype: DType): boolean => layout(dtype).kind === "float";
+/** Whether a type is a float of 16 bits: its values are float32 values too. */
+export const isHalf = (dtype: DType): boolean => dtype === DType.float16 || dtype === DType.bfloat16;
+/** The format of a float type. */
+export const floatFormat = (dtype: DType): FloatFormat => layout(dtype).format!;
 export const isSigned = (dtype: DType): boolean => layout(dtype).kind === "signed";
 export const isInteger = (dtype: DType): boolean =>
   layout(dtype).kind === "signed" || layout(dtype).kind === "unsigned";
 
 /**
- * A *word* is one element as a bigint, the same number the EVM verifier holds: float32 as its 32 bits
- * (0 .. 2^32-1), integers as their value (negative for signed types), bool as 0n or 1n, limbs as their 256 bits.
+ * A *word* is one element as a bigint, the same number the EVM verifier holds: floats as their bits
+ * (float32: 0 .. 2^32-1), integers as their value (negative for signed types), bool as 0n or 1n, limbs as their 256 bits.
  */
 export type Word = bigint;
 
-const FLOAT32_NAN = 0x7fc00000n;
-
-/** One zero, one NaN: -0 becomes +0 and every NaN becomes 0x7fc00000; a bool byte other than 0 is 1. */
+/** One zero, one NaN: -0 becomes +0 and every NaN becomes the type's one; a bool byte other than 0 is 1. */
 export function canonicalWord(raw: bigint, dtype: DType): Word {
-  if (dtype === DType.float32) {
-    if (raw === 0x80000000n) return 0n;
-    return (raw & 0x7fffffffn) > 0x7f800000n ? FLOAT32_NAN : raw;
+  const { kind, format } = layout(dtype);
+  if (format !== undefined) {
+    if (raw === format.sign) return 0n;
+    return (raw & (format.sign - 1n)) > format.infinity ? format.nan : raw;
   }
-  return dtype === DType.bool ? (raw === 0n ? 0n : 1n) : raw;
+  return kind === "bool" ? (raw === 0n ? 0n : 1n) : raw;
 }
 
 /** Reads element `index` of a little-endian tensor, canonicalised. */

@@ -1,6 +1,7 @@
 import type { Word } from "./dtype.ts";
-import { decode, INFINITY_, isInfinite, isNaN, mul, NAN, NEG_INFINITY } from "./float32.ts";
-import { roundToFloat32 } from "./round.ts";
+import type { FloatArithmetic } from "./float.ts";
+import { FLOAT32_ARITHMETIC } from "./float32.ts";
+import { roundToFormat } from "./round.ts";
 
 /** What an exact sum has met besides finite terms. An infinite product 0 * Infinity counts as NaN. */
 export const SumFlag = { nan: 1, positiveInfinity: 2, negativeInfinity: 4 } as const;
@@ -11,32 +12,40 @@ const FLAGS_LIMB = 3;
 const LIMB_BITS = 256;
 const FINITE_BITS = 3 * LIMB_BITS;
 
-/** The unit of the fixed point is 2^-298, the lowest bit of a product of two float32. */
-const LOWEST_EXPONENT = -298;
-
 /**
- * A sum over the reals of float32 words and of their products. It has no order and never rounds until it is asked to.
+ * A sum over the reals of words of one float type and of their products. It has no order and never rounds until it is asked to.
  */
 export class ExactSum {
-  /** The finite part in units of 2^-298. */
+  readonly #float: FloatArithmetic;
+  /** The unit of the fixed point is 2 to this power: the lowest bit of a product of two words; 2^-298 for float32. */
+  readonly #unit: number;
+  /** The finite part in that unit. */
   value = 0n;
   /** {@link SumFlag} bits. */
   flags = 0;
 
+  /** @param float The type of the terms and of the rounded sum. */
+  constructor(float: FloatArithmetic = FLOAT32_ARITHMETIC) {
+    this.#float = float;
+    this.#unit = 2 * float.format.lowestExponent;
+  }
+
   /** Adds one word. */
   add(a: Word): void {
-    if (isNaN(a) || isInfinite(a)) return this.addFlags(flagOf(a));
+    const { isNaN, isInfinite, decode } = this.#float;
+    if (isNaN(a) || isInfinite(a)) return this.addFlags(this.#flagOf(a));
     const { negative, mantissa, exponent } = decode(a);
-    const term = mantissa << BigInt(exponent - LOWEST_EXPONENT);
+    const term = mantissa << BigInt(exponent - this.#unit);
     this.value += negative ? -term : term;
   }
 
   /** Adds the unrounded product of two words. */
   addProduct(a: Word, b: Word): void {
-    if (isNaN(a) || isNaN(b) || isInfinite(a) || isInfinite(b)) return this.addFlags(flagOf(mul(a, b)));
+    const { isNaN, isInfinite, decode, mul } = this.#float;
+    if (isNaN(a) || isNaN(b) || isInfinite(a) || isInfinite(b)) return this.addFlags(this.#flagOf(mul(a, b)));
     const x = decode(a);
     const y = decode(b);
-    const term = (x.mantissa * y.mantissa) << BigInt(x.exponent + y.exponent - LOWEST_EXPONENT);
+    const term = (x.mantissa * y.mantissa) << BigInt(x.exponent + y.exponent - this.#unit);
     this.value += x.negative === y.negative ? term : -term;
   }
 
@@ -51,7 +60,7 @@ export class ExactSum {
     this.addFlags(other.flags);
   }
 
-  /** The sum as words: the limbs of its finite part, two's complement modulo 2^768, lowest first, then the flags. */
+  /** A float32 sum as words: the limbs of its finite part, two's complement modulo 2^768, lowest first, then the flags. */
   limbs(): [low: Word, middle: Word, high: Word, flags: Word] {
     const limb = (k: number): Word => BigInt.asUintN(LIMB_BITS, this.value >> BigInt(LIMB_BITS * k));
     return [limb(0), limb(1), limb(2), BigInt(this.flags)];
@@ -65,7 +74,7 @@ export class ExactSum {
 
   /** The sum with its finite part modulo 2^768, from -2^767 on. */
   wrapped(): ExactSum {
-    const sum = new ExactSum();
+    const sum = new ExactSum(this.#float);
     sum.value = BigInt.asIntN(FINITE_BITS, this.value);
     sum.flags = this.flags;
     return sum;
@@ -73,28 +82,31 @@ export class ExactSum {
 
   /** The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0 if empty. */
   round(): Word {
+    const { format } = this.#float;
     const infinities = this.flags & (SumFlag.positiveInfinity | SumFlag.negativeInfinity);
     if ((this.flags & SumFlag.nan) !== 0 || infinities === (SumFlag.positiveInfinity | SumFlag.negativeInfinity))
-      return NAN;
-    if (infinities !== 0) return infinities === SumFlag.positiveInfinity ? INFINITY_ : NEG_INFINITY;
-    return roundToFloat32(this.value < 0n, this.value < 0n ? -this.value : this.value, LOWEST_EXPONENT);
+      return format.nan;
+    if (infinities !== 0)
+      return infinities === SumFlag.positiveInfinity ? format.infinity : format.sign | format.infinity;
+    return roundToFormat(format, this.value < 0n, this.value < 0n ? -this.value : this.value, this.#unit);
+  }
+
+  /** The flag of a word that is not finite. */
+  #flagOf(a: Word): number {
+    const { isNaN, format } = this.#float;
+    if (isNaN(a)) return SumFlag.nan;
+    return a === format.infinity ? SumFlag.positiveInfinity : SumFlag.negativeInfinity;
   }
 }
 
-/** The flag of a word that is not finite. */
-function flagOf(a: Word): number {
-  if (isNaN(a)) return SumFlag.nan;
-  return a === INFINITY_ ? SumFlag.positiveInfinity : SumFlag.negativeInfinity;
-}
-
-/** The sum of the words over the reals, rounded once; +0 for none. */
+/** The sum of float32 words over the reals, rounded once; +0 for none. */
 export function exactSum(words: Iterable<Word>): Word {
   const sum = new ExactSum();
   for (const word of words) sum.add(word);
   return sum.round();
 }
 
-/** The dot product over the reals of two lists of one length, rounded once; +0 if empty. */
+/** The dot product over the reals of two lists of float32 words of one length, rounded once; +0 if empty. */
 export function exactDot(as: readonly Word[], bs: readonly Word[]): Word {
   if (as.length !== bs.length)
     throw new RangeError(`a dot product needs two lists of one length, got ${as.length} and ${bs.length}`);

@@ -1,7 +1,5 @@
 import type { Word } from "./dtype.ts";
-
-const INFINITY_BITS = 0x7f800000n;
-const SIGN_BIT = 0x80000000n;
+import { FLOAT32, type FloatFormat } from "./format.ts";
 
 /** Number of significant bits of a nonnegative integer; 0 for 0. */
 export function bitLength(value: bigint): number {
@@ -11,21 +9,28 @@ export function bitLength(value: bigint): number {
 }
 
 /**
- * Rounds `(-1)^negative * mantissa * 2^exponent` to float32: half to even, once, subnormals kept, overflow to
+ * Rounds `(-1)^negative * mantissa * 2^exponent` to a format: half to even, once, subnormals kept, overflow to
  * Infinity, +0 for every result that is zero.
  *
  * @param mantissa a nonnegative integer of any length.
  * @param sticky the magnitude is larger than that by something nonzero and below `2^exponent`. Then `mantissa` must
- * reach the bit below the result's last one: `mantissa >= 2^24` or `exponent <= -150`.
+ * reach the bit below the result's last one: for float32, `mantissa >= 2^24` or `exponent <= -150`.
  */
-export function roundToFloat32(negative: boolean, mantissa: bigint, exponent: number, sticky = false): Word {
+export function roundToFormat(
+  format: FloatFormat,
+  negative: boolean,
+  mantissa: bigint,
+  exponent: number,
+  sticky = false,
+): Word {
   if (mantissa === 0n) return 0n;
+  const { fractionBits, lowestExponent, highestExponent, sign, infinity } = format;
   const top = exponent + bitLength(mantissa) - 1; // 2^top <= magnitude < 2^(top+1)
-  if (top >= 128) return negative ? SIGN_BIT | INFINITY_BITS : INFINITY_BITS;
-  if (top < -150) return 0n;
+  if (top > highestExponent) return negative ? sign | infinity : infinity;
+  if (top < lowestExponent - 1) return 0n;
 
-  // The result is an integer multiple of 2^quantum: 24 bits, fewer for subnormals.
-  const quantum = Math.max(top - 23, -149);
+  // The result is an integer multiple of 2^quantum: as many bits as the significand has, fewer for subnormals.
+  const quantum = Math.max(top - fractionBits, lowestExponent);
   const drop = quantum - exponent;
   let kept: bigint;
   if (drop <= 0) {
@@ -38,6 +43,10 @@ export function roundToFloat32(negative: boolean, mantissa: bigint, exponent: nu
   }
 
   // A normal number's leading bit adds 1 to the exponent field, and so does a carry out of the fraction, up to Infinity.
-  const bits = (BigInt(quantum + 149) << 23n) + kept;
-  return negative && bits !== 0n ? SIGN_BIT | bits : bits;
+  const bits = (BigInt(quantum - lowestExponent) << BigInt(fractionBits)) + kept;
+  return negative && bits !== 0n ? sign | bits : bits;
 }
+
+/** {@link roundToFormat} of float32. */
+export const roundToFloat32 = (negative: boolean, mantissa: bigint, exponent: number, sticky = false): Word =>
+  roundToFormat(FLOAT32, negative, mantissa, exponent, sticky);

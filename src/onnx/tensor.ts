@@ -41,13 +41,22 @@ function externalBytes(tensor: TensorProto, where: string, { source, externalDat
   return file.slice(offset, offset + length);
 }
 
-/** The typed fields hold what raw data does not: floats in float_data, up to 32 bits in int32_data, the rest in 64-bit fields. */
+/**
+ * The typed fields hold what raw data does not: float32 in float_data, float64 in double_data, up to 32 bits in int32_data (floats of 16 bits as
+ * their bits), the rest in 64-bit fields.
+ */
 function fieldBytes(tensor: TensorProto, dtype: DType, count: number): Uint8Array | undefined {
   const bytes = new Uint8Array(count * dtypeBytes(dtype));
   if (dtype === DType.float32) {
     if (tensor.floatData.length !== count) return undefined;
     const view = new DataView(bytes.buffer);
     tensor.floatData.forEach((value, i) => view.setFloat32(4 * i, value, true));
+    return bytes;
+  }
+  if (dtype === DType.float64) {
+    if (tensor.doubleData.length !== count) return undefined;
+    const view = new DataView(bytes.buffer);
+    tensor.doubleData.forEach((value, i) => view.setFloat64(8 * i, value, true));
     return bytes;
   }
   const values: readonly (number | bigint)[] =

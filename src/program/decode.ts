@@ -1,5 +1,5 @@
 import { toHash } from "../merkle/hash.ts";
-import { isElementType, type DType } from "../numerics/dtype.ts";
+import { DType, isElementType } from "../numerics/dtype.ts";
 import { ByteReader } from "./bytes.ts";
 import { ProgramFormatError } from "./errors.ts";
 import { signature, type Op } from "./operations.ts";
@@ -21,9 +21,12 @@ export function decodeStepBody(bytes: Uint8Array, head: { dtype: DType; count: n
   const reduceCode = r.unsigned(1);
   if ((reduce === Reduce.none) !== (reduceCode === 0))
     throw new ProgramFormatError(`reduction ${reduce} with type ${reduceCode}`);
-  const constants = list(r, () => ({ dtype: decodeDType(r), value: r.signedBig(8) }));
-  const termReads = list(r, () => decodeView(r));
-  const epilogueReads = list(r, () => decodeView(r));
+  const constants = list(r, () => {
+    const dtype = decodeDType(r);
+    return { dtype, value: decodeWord(r, dtype) };
+  });
+  const termReads = list(r, () => decodeView(r, inputs));
+  const epilogueReads = list(r, () => decodeView(r, inputs));
   const term = { code: list(r, () => decodeInstruction(r)), outA: r.unsigned(1), outB: r.unsigned(1) };
   const epilogue = { code: list(r, () => decodeInstruction(r)), out: r.unsigned(1) };
   r.finish();
@@ -63,8 +66,13 @@ function decodeRef(r: ByteReader): TensorRef {
   throw new ProgramFormatError(`unknown input kind ${kind}`);
 }
 
-function decodeView(r: ByteReader): View {
-  return { input: r.unsigned(1), fill: r.signedBig(8), axes: list(r, () => decodeAxis(r)) };
+/** A word as it is written: see `encodeStepBody`. */
+const decodeWord = (r: ByteReader, dtype: DType | undefined): bigint =>
+  dtype === DType.float64 ? r.big(8) : r.signedBig(8);
+
+function decodeView(r: ByteReader, inputs: readonly TensorRef[]): View {
+  const input = r.unsigned(1);
+  return { input, fill: decodeWord(r, inputs[input]?.dtype), axes: list(r, () => decodeAxis(r)) };
 }
 
 function decodeAxis(r: ByteReader): Axis {

@@ -1,4 +1,5 @@
 import { fromHash, sha256 } from "../merkle/hash.ts";
+import { DType, type Word } from "../numerics/dtype.ts";
 import { ByteWriter } from "./bytes.ts";
 import { programWork, type Instruction, type Program, type Step, type TensorRef, type View } from "./types.ts";
 
@@ -15,7 +16,7 @@ export function encodeStepBody(step: Step): Uint8Array {
   list(w, step.outDigits, (radix) => w.unsigned(radix, 4));
   list(w, step.redDigits, (radix) => w.unsigned(radix, 4));
   w.unsigned(step.reduce, 1).unsigned(step.reduceType ?? 0, 1);
-  list(w, step.constants, (c) => w.unsigned(c.dtype, 1).signed(c.value, 8));
+  list(w, step.constants, (c) => w.unsigned(c.dtype, 1).signed(written(c.value, c.dtype), 8));
   list(w, step.termReads, encodeView);
   list(w, step.epilogueReads, encodeView);
   list(w, step.term.code, encodeInstruction);
@@ -31,7 +32,7 @@ export function encodeStepBody(step: Step): Uint8Array {
   }
 
   function encodeView(view: View): void {
-    w.unsigned(view.input, 1).signed(view.fill, 8);
+    w.unsigned(view.input, 1).signed(written(view.fill, step.inputs[view.input]!.dtype), 8);
     list(w, view.axes, (axis) => {
       w.unsigned(axis.extent, 4).unsigned(axis.stride, 4).signed(axis.base, 4).unsigned(axis.div, 4);
       w.unsigned(axis.indirect ?? NO_INDEX, 1);
@@ -43,6 +44,9 @@ export function encodeStepBody(step: Step): Uint8Array {
     w.unsigned(op, 1).unsigned(dtype, 1).unsigned(a, 1).unsigned(b, 1).unsigned(c, 1);
   }
 }
+
+/** A word as the signed 64 bits that stand for it: those of a float64 are its own. */
+const written = (word: Word, dtype: DType): bigint => (dtype === DType.float64 ? BigInt.asIntN(64, word) : word);
 
 function list<T>(w: ByteWriter, items: readonly T[], write: (item: T) => unknown): void {
   w.unsigned(items.length, 1);

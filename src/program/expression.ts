@@ -1,5 +1,6 @@
+import { arithmeticOf, convert } from "../numerics/arithmetic.ts";
 import { cast } from "../numerics/cast.ts";
-import { isFloat, type DType as DTypeCode, type Word } from "../numerics/dtype.ts";
+import { DType, isFloat, type DType as DTypeCode, type Word } from "../numerics/dtype.ts";
 import { acos } from "../numerics/elementary/acos.ts";
 import { acosh } from "../numerics/elementary/acosh.ts";
 import { asin } from "../numerics/elementary/asin.ts";
@@ -19,55 +20,43 @@ import { sin } from "../numerics/elementary/sin.ts";
 import { sinh } from "../numerics/elementary/sinh.ts";
 import { tan } from "../numerics/elementary/tan.ts";
 import { tanh } from "../numerics/elementary/tanh.ts";
-import * as float32 from "../numerics/float32.ts";
+import type { FloatArithmetic } from "../numerics/float.ts";
 import * as integer from "../numerics/integer.ts";
 import { Op, signature, type OpName } from "./operations.ts";
 import type { Instruction } from "./types.ts";
 
-type FloatOp = (a: Word, b: Word) => Word;
+type FloatOp = (float: FloatArithmetic, a: Word, b: Word) => Word;
+type Elementary = (a: Word, float: FloatArithmetic) => Word;
 type IntegerOp = (a: Word, b: Word, dtype: DTypeCode) => Word;
 
 const bool = (condition: boolean): Word => (condition ? 1n : 0n);
 
 const FLOAT: Partial<Record<OpName, FloatOp>> = {
-  add: float32.add,
-  sub: float32.sub,
-  mul: float32.mul,
-  div: float32.div,
-  fmod: float32.fmod,
-  min: float32.min,
-  max: float32.max,
-  pow,
-  neg: float32.neg,
-  abs: float32.abs,
-  sign: float32.sign,
-  eq: float32.eq,
-  lt: float32.lt,
-  le: float32.le,
-  sqrt: float32.sqrt,
-  floor: float32.floor,
-  ceil: float32.ceil,
-  round: float32.round,
-  isNaN: (a) => bool(float32.isNaN(a)),
-  isInf: (a) => bool(float32.isInfinite(a)),
-  exp,
-  log,
-  tanh,
-  sigmoid,
-  erf,
-  expm1,
-  log1p,
-  sin,
-  cos,
-  tan,
-  asin,
-  acos,
-  atan,
-  sinh,
-  cosh,
-  asinh,
-  acosh,
-  atanh,
+  add: (float, a, b) => float.add(a, b),
+  sub: (float, a, b) => float.sub(a, b),
+  mul: (float, a, b) => float.mul(a, b),
+  div: (float, a, b) => float.div(a, b),
+  fmod: (float, a, b) => float.fmod(a, b),
+  min: (float, a, b) => float.min(a, b),
+  max: (float, a, b) => float.max(a, b),
+  neg: (float, a) => float.neg(a),
+  abs: (float, a) => float.abs(a),
+  sign: (float, a) => float.sign(a),
+  eq: (float, a, b) => float.eq(a, b),
+  lt: (float, a, b) => float.lt(a, b),
+  le: (float, a, b) => float.le(a, b),
+  sqrt: (float, a) => float.sqrt(a),
+  floor: (float, a) => float.floor(a),
+  ceil: (float, a) => float.ceil(a),
+  round: (float, a) => float.round(a),
+  isNaN: (float, a) => bool(float.isNaN(a)),
+  isInf: (float, a) => bool(float.isInfinite(a)),
+};
+
+/** Functions of float32 words whose result is rounded once to a type that is float32 or a subset of it. */
+const ELEMENTARY: Partial<Record<OpName, Elementary>> = {
+  ...{ exp, log, tanh, sigmoid, erf, expm1, log1p },
+  ...{ sin, cos, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh },
 };
 
 const INTEGER: Partial<Record<OpName, IntegerOp>> = {
@@ -97,8 +86,16 @@ const INTEGER: Partial<Record<OpName, IntegerOp>> = {
 export function applyOperation(op: Op, dtype: DTypeCode, a: Word, b: Word, c: Word): Word {
   if (op === Op.select) return a === 0n ? c : b;
   const name = signature(op)!.name;
-  if (isFloat(dtype)) return FLOAT[name]!(a, b);
+  if (isFloat(dtype)) return FLOAT[name]?.(arithmeticOf(dtype), a, b) ?? elementary(name, dtype, a, b);
   return INTEGER[name]!(a, b, dtype);
+}
+
+/** An elementary function: operands of 16 bits are widened, which is exact, and the result is rounded once to their type. */
+function elementary(name: OpName, dtype: DTypeCode, a: Word, b: Word): Word {
+  const float = arithmeticOf(dtype);
+  const x = convert(a, dtype, DType.float32);
+  const result = name === "pow" ? pow(x, convert(b, dtype, DType.float32), float) : ELEMENTARY[name]!(x, float);
+  return convert(result, DType.float32, dtype);
 }
 
 /** Runs straight-line code: appends one word an instruction to `slots`. */

@@ -33,10 +33,23 @@ const GAS = {
   read: 200,
   fold: 600,
   epilogue: 4_000,
+  /** Floats that are not float32: operations, one term of a sum, and beginning and rounding a sum. */
+  otherFloat: { operation: 4_500, iterative: 9_000, cast: 3_500, elementary: 5_500, term: 1_300, sum: 25_000 },
 } as const;
 
+/** Whether a type is a float that is not float32: those have one arithmetic for all formats. */
+const isOtherFloat = (dtype: DType): boolean => isFloat(dtype) && dtype !== DType.float32;
+
 /** What one operation costs at run time. */
-function operationGas({ op, dtype }: Instruction): number {
+function operationGas(instruction: Instruction): number {
+  const { op, dtype, b } = instruction;
+  if (op === Op.cast && (isOtherFloat(dtype) || isOtherFloat(b as DType))) return GAS.otherFloat.cast;
+  if (isOtherFloat(dtype) && op !== Op.select) {
+    const name = signature(op)!.name;
+    if (op === Op.pow || op >= Op.exp)
+      return operationGas({ ...instruction, dtype: DType.float32 }) + GAS.otherFloat.elementary;
+    return name === "sqrt" || name === "fmod" ? GAS.otherFloat.iterative : GAS.otherFloat.operation;
+  }
   const name = signature(op)!.name;
   switch (name) {
     case "exp":
@@ -231,12 +244,14 @@ function reductionGas(step: Step, opened: readonly Opened[]): number {
   blocks = Math.min(blocks, terms);
 
   const adds = step.reduce === Reduce.sum || isDot(step.reduce) || isPartial(step.reduce);
-  const exact = step.reduceType === DType.float32 && adds;
+  const exact = isFloat(step.reduceType) && adds;
+  const other = isOtherFloat(step.reduceType);
   const bare = exact && step.term.code.length === 0;
-  const perTerm = bare
-    ? GAS.bareTerm
-    : GAS.term + GAS.read * step.termReads.length + GAS.fold + codeGas(step.term.code);
-  return runs * GAS.run + blocks * (GAS.block + 250 * step.termReads.length) + places + terms * perTerm;
+  const bareTerm = other ? GAS.otherFloat.term : GAS.bareTerm;
+  const fold = other ? GAS.otherFloat.term : GAS.fold;
+  const perTerm = bare ? bareTerm : GAS.term + GAS.read * step.termReads.length + fold + codeGas(step.term.code);
+  const sumOf = exact && other ? GAS.otherFloat.sum : 0;
+  return sumOf + runs * GAS.run + blocks * (GAS.block + 250 * step.termReads.length) + places + terms * perTerm;
 }
 
 /** How often a read is placed in one run of the fastest reduction digit. */

@@ -1,6 +1,6 @@
+import { arithmeticOf } from "../numerics/arithmetic.ts";
 import { DType, isFloat, type DType as DTypeCode, type Word } from "../numerics/dtype.ts";
 import { ExactSum, LIMBS } from "../numerics/exactSum.ts";
-import * as float32 from "../numerics/float32.ts";
 import * as integer from "../numerics/integer.ts";
 import { Reduce, type Step } from "./types.ts";
 
@@ -35,16 +35,16 @@ export function startReduction(reduce: Reduce, dtype: DTypeCode, limb: number): 
       return { add: () => undefined, result: () => [] };
     case Reduce.sum:
     case Reduce.dot:
-      return isFloat(dtype) ? exactFloat(reduce) : modular(reduce, dtype);
+      return isFloat(dtype) ? exactFloat(reduce, dtype) : modular(reduce, dtype);
     case Reduce.max:
-      return extremum(isFloat(dtype) ? float32.max : (a, b) => integer.max(a, b, dtype));
+      return extremum(isFloat(dtype) ? arithmeticOf(dtype).max : (a, b) => integer.max(a, b, dtype));
     case Reduce.min:
-      return extremum(isFloat(dtype) ? float32.min : (a, b) => integer.min(a, b, dtype));
+      return extremum(isFloat(dtype) ? arithmeticOf(dtype).min : (a, b) => integer.min(a, b, dtype));
     case Reduce.last:
       return lastMatch();
     case Reduce.partialSum:
     case Reduce.partialDot:
-      return exactFloat(reduce, limb);
+      return exactFloat(reduce, dtype, limb);
     case Reduce.total:
       return total();
     default:
@@ -52,8 +52,8 @@ export function startReduction(reduce: Reduce, dtype: DTypeCode, limb: number): 
   }
 }
 
-function exactFloat(reduce: Reduce, limb?: number): Reduction {
-  const sum = new ExactSum();
+function exactFloat(reduce: Reduce, dtype: DTypeCode, limb?: number): Reduction {
+  const sum = new ExactSum(arithmeticOf(dtype));
   return {
     add: (a, b) => (isDot(reduce) ? sum.addProduct(a, b) : sum.add(a)),
     result: () => [limb === undefined ? sum.round() : sum.limbs()[limb]!],
@@ -104,9 +104,10 @@ function position(reduce: Reduce, dtype: DTypeCode): Reduction {
 
   /** Whether a is strictly before b in the order searched for; NaN is first in both (greatest, least). */
   function beats(a: Word, b: Word): boolean {
-    if (dtype === DType.float32) {
-      if (float32.isNaN(a) || float32.isNaN(b)) return float32.isNaN(a) && !float32.isNaN(b);
-      return (greatest ? float32.lt(b, a) : float32.lt(a, b)) === 1n;
+    if (isFloat(dtype)) {
+      const { isNaN, lt } = arithmeticOf(dtype);
+      if (isNaN(a) || isNaN(b)) return isNaN(a) && !isNaN(b);
+      return (greatest ? lt(b, a) : lt(a, b)) === 1n;
     }
     return greatest ? a > b : a < b;
   }

@@ -118,7 +118,8 @@ const readTypes = (step: Step, reads: readonly View[]): DTypeCode[] =>
 function checkWord(value: bigint, dtype: DTypeCode, what: string): void {
   const bits = BigInt(dtypeBytes(dtype) * 8);
   const low = isSigned(dtype) ? -(1n << (bits - 1n)) : 0n;
-  const inRange = value >= low && value < low + (1n << bits) && value < 1n << 63n;
+  // A word is written as 64 bits, of which the highest is a sign but for float64.
+  const inRange = value >= low && value < low + (1n << bits) && (value < 1n << 63n || dtype === DType.float64);
   check(inRange && canonicalWord(value, dtype) === value, `${what} ${value} is not a canonical word of type ${dtype}`);
 }
 

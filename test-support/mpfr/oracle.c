@@ -1,18 +1,21 @@
 /*
- * Correctly rounded float32 results by MPFR, for tests.
+ * Correctly rounded results by MPFR, for tests: of float32 operands, in float32 or a subset of it.
  *
+ * Arguments: the result's precision, and MPFR's emin and emax for it (float32: 24 -148 128).
  * stdin: records of three little-endian uint32: operation code (src/program/operations.ts), first operand, second operand.
  * stdout: one uint32 a record. -0 is written as 0 and every NaN as 0x7fc00000.
  *
- * MPFR rounds once, to 24 bits in an unbounded range, and reports the direction; mpfr_subnormalize then rounds to fewer bits
- * below 2^-126 without rounding twice. 2^-149 = 0.5 * 2^-148 is the smallest number of emin = -148.
+ * MPFR rounds once, to the precision in an unbounded range, and reports the direction; mpfr_subnormalize then rounds to fewer bits
+ * below the normal numbers without rounding twice. 2^-149 = 0.5 * 2^-148 is float32's smallest number: emin = -148.
  */
 #include <mpfr.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static mpfr_t a, b, result, wide;
+static long emin, emax;
 
 /* 1/(1 + e^-x) to 320 bits, then once to 24: its value is never closer to a boundary than 2^-80. */
 static int sigmoid(void) {
@@ -22,8 +25,8 @@ static int sigmoid(void) {
     mpfr_exp(wide, wide, MPFR_RNDN);
     mpfr_add_ui(wide, wide, 1, MPFR_RNDN);
     mpfr_ui_div(wide, 1, wide, MPFR_RNDN);
-    mpfr_set_emin(-148);
-    mpfr_set_emax(128);
+    mpfr_set_emin(emin);
+    mpfr_set_emax(emax);
     int inexact = mpfr_set(result, wide, MPFR_RNDN);
     return mpfr_check_range(result, inexact, MPFR_RNDN);
 }
@@ -66,6 +69,7 @@ static void load(mpfr_t to, uint32_t bits) {
 }
 
 static uint32_t store(int inexact) {
+    inexact = mpfr_check_range(result, inexact, MPFR_RNDN);
     mpfr_subnormalize(result, inexact, MPFR_RNDN);
     if (mpfr_nan_p(result)) return 0x7fc00000u;
     if (mpfr_zero_p(result)) return 0;
@@ -75,11 +79,15 @@ static uint32_t store(int inexact) {
     return bits;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    if (count != 4) return 2;
     uint32_t record[3];
-    mpfr_set_emin(-148);
-    mpfr_set_emax(128);
-    mpfr_inits2(24, a, b, result, (mpfr_ptr)0);
+    emin = atol(arguments[2]);
+    emax = atol(arguments[3]);
+    mpfr_set_emin(emin);
+    mpfr_set_emax(emax);
+    mpfr_inits2(24, a, b, (mpfr_ptr)0);
+    mpfr_init2(result, atol(arguments[1]));
     mpfr_init2(wide, 320);
     while (fread(record, sizeof record, 1, stdin) == 1) {
         load(a, record[1]);

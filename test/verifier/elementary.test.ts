@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { network } from "hardhat";
 import { bytesToHex, decodeFunctionResult, encodeFunctionData, hexToBytes, type Hex } from "viem";
-import { canonicalWord, DType, type Word } from "../../src/numerics/dtype.ts";
+import { canonicalWord, DType, dtypeName, type DType as DTypeCode, type Word } from "../../src/numerics/dtype.ts";
 import { applyOperation } from "../../src/program/expression.ts";
 import { Op } from "../../src/program/operations.ts";
 import {
@@ -11,13 +11,14 @@ import {
   UNIVARIATE,
   type OperandPair,
 } from "../../test-support/elementaryCases.ts";
-import { float32WordPairs } from "../../test-support/float32Words.ts";
+import { float32WordPairs, Prng } from "../../test-support/float32Words.ts";
+import { floatPairs } from "../../test-support/floatWords.ts";
 
 const FUNCTIONS = ["pow", ...UNIVARIATE] as const;
 const RANDOM_INPUTS = 20_000;
-const GAS_BOUND = 12_000n;
+const GAS_BOUND = 15_000n;
 const CALL_GAS = 2n ** 24n;
-const BATCH = 1_000; // each at most 12k gas and the harness's own 2k
+const BATCH = 900; // each at most 15k gas and the harness's own 2k
 
 const hex = (value: Word): string => `0x${value.toString(16).padStart(8, "0")}`;
 const canonical = (value: Word): Word => canonicalWord(value, DType.float32);
@@ -40,14 +41,25 @@ async function deploy() {
   const harness = await viem.deployContract("ElementaryHarness");
   const client = await viem.getPublicClient();
   const { abi, address } = harness;
-  const evaluateMany = async (op: number, pairs: readonly OperandPair[]): Promise<readonly [Hex, bigint, bigint]> => {
+  const evaluateMany = async (
+    op: number,
+    pairs: readonly OperandPair[],
+    dtype: DTypeCode = DType.float32,
+  ): Promise<readonly [Hex, bigint, bigint]> => {
     const functionName = "evaluateMany";
-    const input = encodeFunctionData({ abi, functionName, args: [elementary.address, BigInt(op), pack(pairs)] });
+    const input = encodeFunctionData({
+      abi,
+      functionName,
+      args: [elementary.address, BigInt(op), BigInt(dtype), pack(pairs)],
+    });
     const { data } = await client.call({ to: address, data: input, gas: CALL_GAS });
     return decodeFunctionResult({ abi, functionName, data: data! });
   };
   return { viem, elementary, evaluateMany };
 }
+
+const FLOAT32 = BigInt(DType.float32);
+const HALF_INPUTS = 150;
 
 describe("Elementary", () => {
   let chain: Awaited<ReturnType<typeof deploy>>;
@@ -83,17 +95,41 @@ describe("Elementary", () => {
     });
   }
 
+  for (const dtype of [DType.float16, DType.bfloat16]) {
+    it(`${dtypeName(dtype)}_randomInputs_equalTheDefinitionWithinTheGasBound`, async () => {
+      let largest = 0n;
+      for (const name of FUNCTIONS) {
+        const pairs = floatPairs(new Prng(Op[name] + dtype), dtype, HALF_INPUTS).slice(-HALF_INPUTS);
+        const [results, maxGas] = await chain.evaluateMany(Op[name], pairs, dtype);
+        unpack(results).forEach((actual, i) => {
+          const [a, b] = pairs[i]!;
+          const expected = applyOperation(Op[name], dtype, a, b, 0n);
+          if (actual !== expected)
+            expect.fail(`${name}(${hex(a)}, ${hex(b)}): contract ${hex(actual)}, definition ${hex(expected)}`);
+        });
+        if (maxGas > largest) largest = maxGas;
+      }
+      console.log(`      gas of a call at most ${largest}`);
+      expect(largest < GAS_BOUND).to.equal(true);
+    });
+  }
+
   it("unknownOpcode_reverts", async () => {
-    const call = chain.elementary.read.evaluate([0x62n, 0n, 0n]);
+    const call = chain.elementary.read.evaluate([0x62n, FLOAT32, 0n, 0n]);
     await chain.viem.assertions.revertWithCustomErrorWithArgs(call, chain.elementary, "UnknownFunction", [0x62n]);
   });
 
   it("upperBits_areIgnored", async () => {
     expect(
-      await chain.elementary.read.evaluate([BigInt(Op.exp), (1n << 255n) | (1n << 32n), 2n ** 256n - 1n]),
+      await chain.elementary.read.evaluate([BigInt(Op.exp), FLOAT32, (1n << 255n) | (1n << 32n), 2n ** 256n - 1n]),
     ).to.equal(0x3f800000n);
     expect(
-      await chain.elementary.read.evaluate([BigInt(Op.pow), (7n << 32n) | 0x40000000n, (9n << 200n) | 0x40400000n]),
+      await chain.elementary.read.evaluate([
+        BigInt(Op.pow),
+        FLOAT32,
+        (7n << 32n) | 0x40000000n,
+        (9n << 200n) | 0x40400000n,
+      ]),
     ).to.equal(0x41000000n);
   });
 });

@@ -8,7 +8,7 @@ import {LogCore} from "./LogCore.sol";
 /// @title The inverse hyperbolic cosine on float32. Mirrors src/numerics/elementary/acosh.ts.
 library Acosh {
     /// @dev The inverse hyperbolic cosine, correctly rounded, for a float32 word x below 2^32.
-    function acosh(uint256 x) internal pure returns (uint256) {
+    function acosh(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude > Float32.INFINITY) return Float32.NAN;
@@ -22,7 +22,7 @@ library Acosh {
             // Below 2^125.
             mantissa = scaled + Float32.integerSqrt(scaled * scaled - one);
             (, mantissa, exponent) = LogCore.logPositive(mantissa, -fraction);
-            return Enclosure.roundEnclosure(false, mantissa, exponent);
+            return Enclosure.roundEnclosure(dtype, false, mantissa, exponent);
         }
     }
 }

@@ -9,7 +9,7 @@ import {Fixed} from "./Fixed.sol";
 /// @title The arcsine on float32. Mirrors src/numerics/elementary/asin.ts.
 library Asin {
     /// @dev The arcsine, correctly rounded, for a float32 word x below 2^32.
-    function asin(uint256 x) internal pure returns (uint256) {
+    function asin(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude > Float32.ONE) return Float32.NAN;
@@ -18,7 +18,7 @@ library Asin {
             uint256 sine = Fixed.toFixed(mantissa, exponent);
             uint256 cosine = Float32.integerSqrt((Fixed.ONE << 126) - sine * sine);
             (mantissa, exponent) = AtanCore.atanQuotient(sine, cosine);
-            return Enclosure.roundEnclosure(negative, mantissa, exponent);
+            return Enclosure.roundEnclosure(dtype, negative, mantissa, exponent);
         }
     }
 }

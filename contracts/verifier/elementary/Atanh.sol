@@ -9,7 +9,7 @@ import {LogCore} from "./LogCore.sol";
 /// @title The inverse hyperbolic tangent on float32. Mirrors src/numerics/elementary/atanh.ts.
 library Atanh {
     /// @dev The inverse hyperbolic tangent, correctly rounded, for a float32 word x below 2^32.
-    function atanh(uint256 x) internal pure returns (uint256) {
+    function atanh(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude > Float32.ONE) return Float32.NAN;
@@ -22,7 +22,7 @@ library Atanh {
                 uint256(Fixed.FRACTION) + Float32.leadingZeros(one + mantissa) - Float32.leadingZeros(one - mantissa);
             uint256 quotient = ((one + mantissa) << shift) / (one - mantissa);
             (, mantissa, exponent) = LogCore.logPositive(quotient, -int256(shift));
-            return Enclosure.roundEnclosure(negative, mantissa, exponent - 1);
+            return Enclosure.roundEnclosure(dtype, negative, mantissa, exponent - 1);
         }
     }
 }

@@ -11,7 +11,7 @@ library Cosh {
     uint256 private constant BITS_OF_90 = 0x42b40000;
 
     /// @dev The hyperbolic cosine, correctly rounded, for a float32 word x below 2^32.
-    function cosh(uint256 x) internal pure returns (uint256) {
+    function cosh(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude > Float32.INFINITY) return Float32.NAN;
@@ -19,7 +19,7 @@ library Cosh {
             (, uint256 mantissa, int256 exponent) = Float32.decode(x);
             uint256 decaying;
             (mantissa, decaying, exponent) = ExpCore.expBoth(Fixed.toFixed(mantissa, exponent));
-            return Enclosure.roundEnclosure(false, mantissa + decaying, exponent - 1);
+            return Enclosure.roundEnclosure(dtype, false, mantissa + decaying, exponent - 1);
         }
     }
 }

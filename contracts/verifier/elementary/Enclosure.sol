@@ -1,19 +1,34 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {DType} from "../DType.sol";
+import {Float} from "../Float.sol";
 import {Float32} from "../Float32.sol";
 
 /// @title Rounding of an enclosure. Mirrors src/numerics/elementary/enclosure.ts.
 library Enclosure {
     /// @dev Rounds an approximation `mantissa * 2^exponent` (negated if `negative`) with the relative half-width 2^-100; where the enclosure holds
     /// a rounding boundary, the value is that boundary and rounds to the even neighbour.
-    function roundEnclosure(bool negative, uint256 mantissa, int256 exponent) internal pure returns (uint256) {
+    /// @param dtype The type rounded to: float32, or one of its subsets float16 and bfloat16. The result is a word of float32.
+    function roundEnclosure(
+        uint256 dtype,
+        bool negative,
+        uint256 mantissa,
+        int256 exponent
+    ) internal pure returns (uint256) {
         unchecked {
             uint256 halfWidth = mantissa >> 100;
-            uint256 low = Float32.roundToFloat32(negative, mantissa - halfWidth, exponent, false);
-            uint256 high = Float32.roundToFloat32(negative, mantissa + halfWidth, exponent, false);
-            if (low == high) return low;
-            return low & 1 == 0 ? low : high;
+            uint256 low;
+            uint256 high;
+            if (dtype == DType.FLOAT32) {
+                low = Float32.roundToFloat32(negative, mantissa - halfWidth, exponent, false);
+                high = Float32.roundToFloat32(negative, mantissa + halfWidth, exponent, false);
+            } else {
+                low = Float.roundTo(dtype, negative, mantissa - halfWidth, exponent, false);
+                high = Float.roundTo(dtype, negative, mantissa + halfWidth, exponent, false);
+            }
+            if (low != high && low & 1 != 0) low = high;
+            return dtype == DType.FLOAT32 ? low : Float.convert(low, dtype, DType.FLOAT32);
         }
     }
 }

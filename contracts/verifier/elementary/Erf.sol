@@ -16,7 +16,7 @@ library Erf {
 
     /// @dev The error function, correctly rounded, for a float32 word x below 2^32.
     /// Largest numbers: sum * power < 2^242, c * mantissa * TWO_OVER_SQRT_PI < 2^250.
-    function erf(uint256 x) internal pure returns (uint256) {
+    function erf(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude > Float32.INFINITY) return Float32.NAN;
@@ -26,7 +26,13 @@ library Erf {
             (uint256 power, int256 powerExponent) = ExpCore.expFixed(-int256(square));
             uint256 sum = kummerSeries(square >> 13) >> uint256(-powerExponent - Fixed.FRACTION);
             uint256 c = (sum * power) >> 126;
-            return Enclosure.roundEnclosure(negative, c * mantissa * TWO_OVER_SQRT_PI, exponent - 2 * SERIES_FRACTION);
+            return
+                Enclosure.roundEnclosure(
+                    dtype,
+                    negative,
+                    c * mantissa * TWO_OVER_SQRT_PI,
+                    exponent - 2 * SERIES_FRACTION
+                );
         }
     }
 

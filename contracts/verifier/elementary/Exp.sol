@@ -11,7 +11,7 @@ library Exp {
     uint256 private constant BITS_OF_128 = 0x43000000;
 
     /// @dev e^x, correctly rounded, for a float32 word x below 2^32.
-    function exp(uint256 x) internal pure returns (uint256) {
+    function exp(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude > Float32.INFINITY) return Float32.NAN;
@@ -20,7 +20,7 @@ library Exp {
             if (magnitude >= BITS_OF_128) return negative ? 0 : Float32.INFINITY;
             int256 t = int256(Fixed.toFixed(mantissa, exponent));
             (mantissa, exponent) = ExpCore.expFixed(negative ? -t : t);
-            return Enclosure.roundEnclosure(false, mantissa, exponent);
+            return Enclosure.roundEnclosure(dtype, false, mantissa, exponent);
         }
     }
 }

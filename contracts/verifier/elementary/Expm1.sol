@@ -13,7 +13,7 @@ library Expm1 {
     uint256 private constant BITS_OF_89 = 0x42b20000;
 
     /// @dev e^x - 1, correctly rounded, for a float32 word x below 2^32.
-    function expm1(uint256 x) internal pure returns (uint256) {
+    function expm1(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude > Float32.INFINITY) return Float32.NAN;
@@ -24,13 +24,18 @@ library Expm1 {
             int256 r = negative ? -t : t;
             if (magnitude < BITS_OF_QUARTER) {
                 mantissa *= uint256(ExpCore.expm1Quotient(r));
-                return Enclosure.roundEnclosure(negative, mantissa, exponent - Fixed.FRACTION);
+                return Enclosure.roundEnclosure(dtype, negative, mantissa, exponent - Fixed.FRACTION);
             }
             (mantissa, exponent) = ExpCore.expFixed(r);
             // Below 1.42 * 2^254: the exponent is at most 128 - 126.
             uint256 power = Fixed.toFixed(mantissa, exponent);
             return
-                Enclosure.roundEnclosure(negative, negative ? Fixed.ONE - power : power - Fixed.ONE, -Fixed.FRACTION);
+                Enclosure.roundEnclosure(
+                    dtype,
+                    negative,
+                    negative ? Fixed.ONE - power : power - Fixed.ONE,
+                    -Fixed.FRACTION
+                );
         }
     }
 }

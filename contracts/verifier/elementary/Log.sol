@@ -8,7 +8,7 @@ import {LogCore} from "./LogCore.sol";
 /// @title The natural logarithm on float32. Mirrors src/numerics/elementary/log.ts.
 library Log {
     /// @dev The natural logarithm, correctly rounded, for a float32 word x below 2^32.
-    function log(uint256 x) internal pure returns (uint256) {
+    function log(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude > Float32.INFINITY) return Float32.NAN;
@@ -17,7 +17,7 @@ library Log {
             if (negative) return Float32.NAN;
             if (magnitude == Float32.INFINITY) return Float32.INFINITY;
             (negative, mantissa, exponent) = LogCore.logPositive(mantissa, exponent);
-            return Enclosure.roundEnclosure(negative, mantissa, exponent);
+            return Enclosure.roundEnclosure(dtype, negative, mantissa, exponent);
         }
     }
 }

@@ -10,7 +10,7 @@ library Log1p {
     uint256 private constant BITS_OF_2_TO_MINUS_25 = 0x33000000;
 
     /// @dev log(1 + x), correctly rounded, for a float32 word x below 2^32.
-    function log1p(uint256 x) internal pure returns (uint256) {
+    function log1p(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude > Float32.INFINITY) return Float32.NAN;
@@ -22,7 +22,7 @@ library Log1p {
             if (magnitude == Float32.INFINITY) return Float32.INFINITY;
             (mantissa, exponent) = onePlus(negative, mantissa, exponent);
             (negative, mantissa, exponent) = LogCore.logPositive(mantissa, exponent);
-            return Enclosure.roundEnclosure(negative, mantissa, exponent);
+            return Enclosure.roundEnclosure(dtype, negative, mantissa, exponent);
         }
     }
 

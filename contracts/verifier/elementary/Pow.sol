@@ -15,7 +15,7 @@ library Pow {
     uint256 private constant NO_INTEGER = 2;
 
     /// @dev x^y, correctly rounded, with the special cases of C99 Annex F, for float32 words x and y below 2^32.
-    function pow(uint256 x, uint256 y) internal pure returns (uint256) {
+    function pow(uint256 x, uint256 y, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 xMagnitude = x & 0x7fffffff;
             uint256 yMagnitude = y & 0x7fffffff;
@@ -34,7 +34,7 @@ library Pow {
                 return negative ? Float32.NEG_INFINITY : Float32.INFINITY;
             }
             if (x >= SIGN && parity == NO_INTEGER) return Float32.NAN;
-            return powPositive(negative, xMagnitude, yNegative, yMagnitude);
+            return powPositive(dtype, negative, xMagnitude, yNegative, yMagnitude);
         }
     }
 
@@ -51,7 +51,13 @@ library Pow {
     }
 
     /// @dev x^y (negated if `negative`) for finite x, |y| > 0: e^(y log x). Largest number: product < 2^160.
-    function powPositive(bool negative, uint256 x, bool yNegative, uint256 y) internal pure returns (uint256) {
+    function powPositive(
+        uint256 dtype,
+        bool negative,
+        uint256 x,
+        bool yNegative,
+        uint256 y
+    ) internal pure returns (uint256) {
         unchecked {
             (, uint256 mantissa, int256 exponent) = Float32.decode(x);
             (, uint256 power, int256 powerExponent) = Float32.decode(y);
@@ -66,7 +72,7 @@ library Pow {
             }
             int256 t = int256(Fixed.toFixed(product, exponent));
             (mantissa, exponent) = ExpCore.expFixed(below ? -t : t);
-            return Enclosure.roundEnclosure(negative, mantissa, exponent);
+            return Enclosure.roundEnclosure(dtype, negative, mantissa, exponent);
         }
     }
 }

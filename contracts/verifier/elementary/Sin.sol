@@ -9,7 +9,7 @@ import {TrigCore} from "./TrigCore.sol";
 /// @title The sine on float32. Mirrors src/numerics/elementary/sin.ts.
 library Sin {
     /// @dev The sine, correctly rounded, for a float32 word x below 2^32.
-    function sin(uint256 x) internal pure returns (uint256) {
+    function sin(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude >= Float32.INFINITY) return Float32.NAN;
@@ -17,7 +17,7 @@ library Sin {
             (bool negative, uint256 mantissa, int256 exponent) = Float32.decode(x);
             bool below;
             (below, mantissa, exponent) = TrigCore.sinShifted(mantissa, exponent, 0);
-            return Enclosure.roundEnclosure(negative != below, mantissa, exponent);
+            return Enclosure.roundEnclosure(dtype, negative != below, mantissa, exponent);
         }
     }
 }

@@ -11,7 +11,7 @@ library Sinh {
     uint256 private constant BITS_OF_90 = 0x42b40000;
 
     /// @dev The hyperbolic sine, correctly rounded, for a float32 word x below 2^32.
-    function sinh(uint256 x) internal pure returns (uint256) {
+    function sinh(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude > Float32.INFINITY) return Float32.NAN;
@@ -20,7 +20,7 @@ library Sinh {
             if (magnitude >= BITS_OF_90) return negative ? Float32.NEG_INFINITY : Float32.INFINITY;
             uint256 decaying;
             (mantissa, decaying, exponent) = ExpCore.expBoth(Fixed.toFixed(mantissa, exponent));
-            return Enclosure.roundEnclosure(negative, mantissa - decaying, exponent - 1);
+            return Enclosure.roundEnclosure(dtype, negative, mantissa - decaying, exponent - 1);
         }
     }
 }

@@ -9,7 +9,7 @@ import {TrigCore} from "./TrigCore.sol";
 /// @title The tangent on float32. Mirrors src/numerics/elementary/tan.ts.
 library Tan {
     /// @dev The tangent, correctly rounded, for a float32 word x below 2^32.
-    function tan(uint256 x) internal pure returns (uint256) {
+    function tan(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude >= Float32.INFINITY) return Float32.NAN;
@@ -20,10 +20,10 @@ library Tan {
             uint256 cosine = TrigCore.cosTheta(angle);
             bool below = negative != angle.negative;
             if (angle.quadrant & 1 == 0) {
-                return Enclosure.roundEnclosure(below, mantissa / cosine, exponent + Fixed.FRACTION);
+                return Enclosure.roundEnclosure(dtype, below, mantissa / cosine, exponent + Fixed.FRACTION);
             }
             uint256 quotient = (cosine << 126) / (mantissa >> 126);
-            return Enclosure.roundEnclosure(!below, quotient, -3 * Fixed.FRACTION - exponent);
+            return Enclosure.roundEnclosure(dtype, !below, quotient, -3 * Fixed.FRACTION - exponent);
         }
     }
 }

@@ -11,7 +11,7 @@ library Tanh {
     uint256 private constant BITS_OF_16 = 0x41800000;
 
     /// @dev The hyperbolic tangent, correctly rounded, for a float32 word x below 2^32.
-    function tanh(uint256 x) internal pure returns (uint256) {
+    function tanh(uint256 x, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             uint256 magnitude = x & 0x7fffffff;
             if (magnitude > Float32.INFINITY) return Float32.NAN;
@@ -20,7 +20,8 @@ library Tanh {
             if (magnitude >= BITS_OF_16) return negative ? Float32.NEG_ONE : Float32.ONE;
             (mantissa, exponent) = ExpCore.expFixed(-int256(Fixed.toFixed(mantissa, exponent + 1)));
             uint256 u = mantissa >> uint256(-exponent - Fixed.FRACTION);
-            return Enclosure.roundEnclosure(negative, ((Fixed.ONE - u) << 126) / (Fixed.ONE + u), -Fixed.FRACTION);
+            return
+                Enclosure.roundEnclosure(dtype, negative, ((Fixed.ONE - u) << 126) / (Fixed.ONE + u), -Fixed.FRACTION);
         }
     }
 }

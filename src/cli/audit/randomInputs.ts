@@ -1,4 +1,5 @@
-import { DType, dtypeBytes, writeWord } from "../../numerics/dtype.ts";
+import { numberWord } from "../../compiler/words.ts";
+import { DType, dtypeBytes, isFloat, writeWord } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import type { TensorInfo } from "../../program/compiled.ts";
 import type { Random } from "./random.ts";
@@ -6,13 +7,12 @@ import type { Random } from "./random.ts";
 /** Indices and token numbers are mostly integers: small ones are in range of what they select. */
 const SMALL = 16;
 
-/** A tensor for an input: float32 in -1 .. 1, 8-bit integers of all values, bools, other integers from 0 to 15. */
+/** A tensor for an input: floats in -1 .. 1, 8-bit integers of all values, bools, other integers from 0 to 15. */
 export function randomInput({ dtype, shape }: TensorInfo, random: Random): Uint8Array {
   const count = elementCount(shape);
   const bytes = new Uint8Array(count * dtypeBytes(dtype));
-  const view = new DataView(bytes.buffer);
   for (let i = 0; i < count; i++) {
-    if (dtype === DType.float32) view.setFloat32(4 * i, random(2 ** 24) / 2 ** 23 - 1, true);
+    if (isFloat(dtype)) writeWord(bytes, i, dtype, numberWord(random(2 ** 24) / 2 ** 23 - 1, dtype));
     else writeWord(bytes, i, dtype, BigInt(random(dtype === DType.bool ? 2 : dtypeBytes(dtype) === 1 ? 256 : SMALL)));
   }
   return bytes;

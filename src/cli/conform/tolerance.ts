@@ -1,8 +1,8 @@
-import { floatValue } from "../../compiler/words.ts";
-import { DType, readWord } from "../../numerics/dtype.ts";
+import { wordNumber } from "../../compiler/words.ts";
+import { floatFormat, isFloat, readWord } from "../../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../onnx/model.ts";
 
-/** How far a float32 element may be from what is expected: `atol + rtol * |expected|`. */
+/** How far a float element may be from what is expected: `atol + rtol * |expected|`. */
 export type Tolerance = { rtol: number; atol: number };
 
 /** What the ONNX backend tests allow where a case says nothing else. */
@@ -18,7 +18,8 @@ const OTHERS: Readonly<Record<string, Tolerance>> = {};
 export const toleranceOf = (name: string): Tolerance => OTHERS[name] ?? STANDARD;
 
 /**
- * The first element where `got` is not `expected`: within the tolerance for float32, exactly for other types.
+ * The first element where `got` is not `expected`: within the tolerance for floats (in relation never less than the distance of two
+ * neighbouring numbers of their type), exactly for other types.
  * @returns a description, or undefined if there is none
  */
 export function firstDifference(
@@ -26,12 +27,14 @@ export function firstDifference(
   expected: TensorData,
   { rtol, atol }: Tolerance = STANDARD,
 ): string | undefined {
+  const { dtype } = got;
+  const relative = isFloat(dtype) ? Math.max(rtol, 2 ** -floatFormat(dtype).fractionBits) : 0;
   for (let i = 0; i < elementCount(expected.shape); i++) {
     const [a, b] = [readWord(got.bytes, i, got.dtype), readWord(expected.bytes, i, expected.dtype)];
     if (a === b) continue;
-    if (got.dtype !== DType.float32) return `element ${i} is ${a}, expected ${b}`;
-    const [x, y] = [floatValue(a), floatValue(b)];
-    if (!(Math.abs(x - y) <= atol + rtol * Math.abs(y))) return `element ${i} is ${x}, expected ${y}`;
+    if (!isFloat(dtype)) return `element ${i} is ${a}, expected ${b}`;
+    const [x, y] = [wordNumber(a, dtype), wordNumber(b, dtype)];
+    if (!(Math.abs(x - y) <= atol + relative * Math.abs(y))) return `element ${i} is ${x}, expected ${y}`;
   }
   return undefined;
 }

@@ -1,10 +1,11 @@
-import { DType, dtypeBytes, dtypeName, isSigned, writeWord } from "../../numerics/dtype.ts";
+import { numberWord } from "../../compiler/words.ts";
+import { DType, dtypeBytes, dtypeName, isFloat, isSigned, writeWord } from "../../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../onnx/model.ts";
 import { InputFileError } from "../errors.ts";
 
 /**
  * A tensor from JSON: nested arrays of numbers (64-bit integers beyond 2^53 as strings) or booleans, which give the shape too. Numbers are rounded to
- * float32 for a float32 input.
+ * the type of an input of floats.
  * @param path For messages.
  * @throws InputFileError
  */
@@ -23,9 +24,8 @@ export function jsonTensor(json: unknown, dtype: DType, path: string): TensorDat
   };
   flatten(json, 0);
   const bytes = new Uint8Array(elementCount(shape) * dtypeBytes(dtype));
-  const view = new DataView(bytes.buffer);
   flat.forEach((value, i) => {
-    if (dtype === DType.float32) view.setFloat32(4 * i, float(value, path), true);
+    if (isFloat(dtype)) writeWord(bytes, i, dtype, numberWord(float(value, path), dtype));
     else writeWord(bytes, i, dtype, integer(value, dtype, path));
   });
   return { dtype, shape, bytes };

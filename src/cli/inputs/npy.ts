@@ -5,7 +5,9 @@ import { InputFileError } from "../errors.ts";
 
 /** The element types of NumPy's `descr`; byte order "|" where there is but one byte. */
 const DESCR: Record<string, DTypeCode> = {
+  "<f2": DType.float16,
   "<f4": DType.float32,
+  "<f8": DType.float64,
   "|u1": DType.uint8,
   "|i1": DType.int8,
   "<u2": DType.uint16,

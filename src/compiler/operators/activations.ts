@@ -4,7 +4,7 @@ import type { Expr } from "../expression.ts";
 import type { Lower } from "../nodeContext.ts";
 import type { LazyTensor } from "../tensor.ts";
 import { greatestWord, leastWord, numberWord } from "../words.ts";
-import { activation, broadcast, clamp, float } from "./elementwise.ts";
+import { activation, broadcast, clamp, float, like } from "./elementwise.ts";
 import { integerPower } from "./integerPower.ts";
 import { binaryOperands, slopeOperand } from "./legacy.ts";
 
@@ -55,7 +55,7 @@ export const softsign = activation((e, x) =>
 );
 
 /** `1 / x`. */
-export const reciprocal = activation((e, x) => e.operation(Op.div, float(e, 1), x));
+export const reciprocal = activation((e, x) => e.operation(Op.div, like(e, x, 1), x));
 
 /** `(0.5 * x) * (1 + erf(x / sqrt 2))`; with `approximate` = tanh, `(0.5 * x) * (1 + tanh(c * (x + 0.044715 * x^3)))`. */
 export const gelu = activation((e, x, context) => {
@@ -120,7 +120,7 @@ export const mean: Lower = (context) => {
   const sum = inputs
     .slice(1)
     .reduce((a, b) => broadcast(context, [a, b], (x, y) => e.operation(Op.add, x, y)), inputs[0]!);
-  return [broadcast(context, [sum], (x) => e.operation(Op.div, x, float(e, inputs.length)))];
+  return [broadcast(context, [sum], (x) => e.operation(Op.div, x, like(e, x, inputs.length)))];
 };
 
 /** fmod = 0: integers, with the sign of the divisor; fmod = 1: with the sign of the dividend. */
@@ -145,5 +145,5 @@ export const isInf = activation((e, x, context) => {
   const negative = context.int("detect_negative", 1) !== 0;
   if (positive && negative) return e.operation(Op.isInf, x);
   if (!positive && !negative) context.refuse("detect_positive", "and detect_negative are both 0");
-  return e.operation(Op.eq, x, float(e, positive ? Infinity : -Infinity));
+  return e.operation(Op.eq, x, like(e, x, positive ? Infinity : -Infinity));
 });

@@ -4,7 +4,7 @@ import { broadcastShapes, combine } from "../elementwise.ts";
 import type { Expr, Expressions } from "../expression.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import type { LazyTensor } from "../tensor.ts";
-import { floatWord } from "../words.ts";
+import { floatWord, numberWord } from "../words.ts";
 import { binaryOperands } from "./legacy.ts";
 
 /** Combines tensors of one type (save where `mixed`) under broadcasting. */
@@ -24,14 +24,17 @@ export function broadcast(
 /** A float32 constant of an expression. */
 export const float = (e: Expressions, value: number): Expr => e.constant(DType.float32, floatWord(value));
 
+/** A constant of the type of `x`, rounded to it. */
+export const like = (e: Expressions, x: Expr, value: number): Expr => e.constant(x.dtype, numberWord(value, x.dtype));
+
 /** `min(max(x, low), high)`: NaN wins. */
 export const clamp = (e: Expressions, x: Expr, low: Expr, high: Expr): Expr =>
   e.operation(Op.min, e.operation(Op.max, x, low), high);
 
-/** A float32 tensor. */
+/** A tensor of floats. */
 export function floatInput(context: NodeContext, index = 0): LazyTensor {
   const tensor = context.input(index);
-  if (!isFloat(tensor.dtype)) context.refuse(`input ${index}`, "is not float32");
+  if (!isFloat(tensor.dtype)) context.refuse(`input ${index}`, "is not of floats");
   return tensor;
 }
 

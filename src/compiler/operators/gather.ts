@@ -1,4 +1,4 @@
-import { DType } from "../../numerics/dtype.ts";
+import { DType, isFloat } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { constantAffine, type Affine } from "../affine.ts";
@@ -8,7 +8,7 @@ import type { ReadAxis, ReadExpr } from "../expression.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
 import { readAt } from "../views.ts";
-import { floatValue } from "../words.ts";
+import { numberWord, wordNumber } from "../words.ts";
 import { reduceAxes } from "./reduction.ts";
 import { sliced, whole } from "./movement.ts";
 
@@ -161,7 +161,8 @@ export const oneHot: Lower = (context) => {
   const { builder, expressions: e } = context;
   const given = context.input(0);
   const [word] = context.constantWords(context.input(1), "depth") as [bigint];
-  const depth = context.input(1).dtype === DType.float32 ? Math.trunc(floatValue(word)) : Number(word);
+  const { dtype } = context.input(1);
+  const depth = isFloat(dtype) ? Math.trunc(wordNumber(word, dtype)) : Number(word);
   if (!Number.isSafeInteger(depth) || depth < 1) return context.fail(`a depth of ${depth}`);
   const axis = context.axis(context.int("axis", -1), given.shape.length + 1);
   const values = context.input(2);
@@ -186,7 +187,7 @@ export const hardmax: Lower = (context) => {
   const along = context.opset >= 13 ? axis : 1;
   const flat = builder.reshape(x, shape);
   const at = reduceAxes(builder, flat, [along], Reduce.argmax);
-  const [zero, one] = [0n, x.dtype === DType.float32 ? 0x3f800000n : 1n].map((word) => context.scalar(x.dtype, word));
+  const [zero, one] = [0n, numberWord(1, x.dtype)].map((word) => context.scalar(x.dtype, word));
   return [builder.reshape(mark(context, at, along, shape[along]!, one!, zero!), x.shape)];
 };
 

@@ -1,9 +1,10 @@
-import { DType, dtypeBytes, isDType, writeWord } from "../../numerics/dtype.ts";
+import { arithmeticOf } from "../../numerics/arithmetic.ts";
+import { DType, dtypeBytes, isDType, isFloat, writeWord } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
 import type { Expr } from "../expression.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import { dimensionIndices, plainDigits } from "../tensor.ts";
-import { floatValue, numberWord } from "../words.ts";
+import { numberWord, wordNumber } from "../words.ts";
 import { float } from "./elementwise.ts";
 
 /** Positions are exact in float32 below this. */
@@ -59,14 +60,14 @@ function rangeWords(context: NodeContext, dtype: DType): bigint[] {
     if (!(count >= 1 && count <= MAX_RANGE)) context.fail(`a range of ${count} elements`);
     return count;
   };
-  if (dtype === DType.float32) {
-    const [from, to, by] = [floatValue(start), floatValue(limit), floatValue(delta)];
-    // The number of elements is counted in float64, as onnxruntime does; the elements are float32.
+  if (isFloat(dtype)) {
+    const [from, to, by] = [start, limit, delta].map((word) => wordNumber(word, dtype)) as [number, number, number];
+    // The number of elements is counted in float64, as onnxruntime does; the elements are of the type.
     const count = counted(Math.ceil((to - from) / by));
-    let value = from;
+    let next = start;
     return Array.from({ length: count }, () => {
-      const own = numberWord(value, dtype);
-      value = Math.fround(value + by);
+      const own = next;
+      next = arithmeticOf(dtype).add(next, delta);
       return own;
     });
   }
@@ -77,11 +78,11 @@ function rangeWords(context: NodeContext, dtype: DType): bigint[] {
   return Array.from({ length: counted(Number(count)) }, (_, i) => start + BigInt(i) * delta);
 }
 
-/** Range of int16, int32, int64 or float32, known at compile time. */
+/** Range of int16, int32, int64 or floats, known at compile time. */
 export const range: Lower = (context) => {
   const { dtype } = context.input(0);
-  if (![DType.int16, DType.int32, DType.int64, DType.float32].some((known) => known === dtype))
-    return context.refuse("input 0", "is a range of another type than int16, int32, int64 or float32");
+  if (!isFloat(dtype) && ![DType.int16, DType.int32, DType.int64].some((known) => known === dtype))
+    return context.refuse("input 0", "is a range of another type than int16, int32, int64 or floats");
   const words = rangeWords(context, dtype);
   const bytes = new Uint8Array(words.length * dtypeBytes(dtype));
   words.forEach((value, i) => writeWord(bytes, i, dtype, value));

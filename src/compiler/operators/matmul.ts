@@ -1,3 +1,4 @@
+import { isFloat } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { constantAffine, digitAffine, type Affine } from "../affine.ts";
@@ -8,7 +9,7 @@ import { withLocality } from "../locality.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
 import { readAt, transpose } from "../views.ts";
-import { broadcast, float } from "./elementwise.ts";
+import { broadcast, like } from "./elementwise.ts";
 
 /** The exact product of [..., M, K] and [..., K, N], batch dimensions broadcast. */
 export function product(context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor {
@@ -82,12 +83,12 @@ export const gemm: Lower = (context) => {
   if (context.int("transB", 0) !== 0) b = transpose(e, b, [1, 0]);
   const alpha = context.float("alpha", 1);
   const beta = context.float("beta", 1);
-  if ((alpha !== 1 || beta !== 1) && a.dtype !== 1) return context.refuse("alpha", "scales integers");
+  if ((alpha !== 1 || beta !== 1) && !isFloat(a.dtype)) return context.refuse("alpha", "scales integers");
   let result = product(context, a, b);
-  if (alpha !== 1) result = broadcast(context, [result], (x) => e.operation(Op.mul, float(e, alpha), x));
+  if (alpha !== 1) result = broadcast(context, [result], (x) => e.operation(Op.mul, like(e, x, alpha), x));
   const c = context.optional(2);
   if (c === undefined) return [result];
-  const scaled = beta === 1 ? c : broadcast(context, [c], (x) => e.operation(Op.mul, float(e, beta), x));
+  const scaled = beta === 1 ? c : broadcast(context, [c], (x) => e.operation(Op.mul, like(e, x, beta), x));
   const sum = broadcast(context, [result, scaled], (x, y) => e.operation(Op.add, x, y));
   if (sum.shape.join() !== result.shape.join())
     return context.fail(`C of shape [${c.shape.join()}] does not broadcast to the product`);

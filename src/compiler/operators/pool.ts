@@ -10,7 +10,7 @@ import { channelsLast } from "../storage.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
 import { readAt, strides } from "../views.ts";
 import { leastWord } from "../words.ts";
-import { broadcast, float, floatInput } from "./elementwise.ts";
+import { broadcast, floatInput, like } from "./elementwise.ts";
 import { reduceAxes } from "./reduction.ts";
 import { readWindows, windowIndex, type Window } from "./window.ts";
 
@@ -109,14 +109,14 @@ export const averagePool: Lower = (context) => {
   const counts = perDimension.reduce<number[]>((all, own) => all.flatMap((a) => own.map((b) => a * b)), [1]);
   const e = context.expressions;
   if (counts.every((count) => count === counts[0]))
-    return [broadcast(context, [sum], (v) => e.operation(Op.div, v, float(e, counts[0]!)))];
+    return [broadcast(context, [sum], (v) => e.operation(Op.div, v, like(e, v, counts[0]!)))];
   const divisor = context.builder.constant(
     floatTensor(
       counts,
       perDimension.map((own) => own.length),
     ),
   );
-  return [broadcast(context, [sum, divisor], (v, n) => e.operation(Op.div, v, n))];
+  return [broadcast(context, [sum, divisor], (v, n) => e.operation(Op.div, v, e.cast(n, v.dtype)), true)];
 };
 
 /** GlobalAveragePool (an exact sum divided by the count) and GlobalMaxPool. */
@@ -130,5 +130,5 @@ export const globalPool =
     if (reduce === Reduce.max) return [result];
     const e = context.expressions;
     const n = elementCount(axes.map((axis) => x.shape[axis]!));
-    return [broadcast(context, [result], (v) => e.operation(Op.div, v, float(e, n)))];
+    return [broadcast(context, [result], (v) => e.operation(Op.div, v, like(e, v, n)))];
   };

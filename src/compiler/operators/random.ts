@@ -64,8 +64,8 @@ function typeOf(context: NodeContext, otherwise: DType): DType {
 
 function drawn(context: NodeContext, shape: readonly number[], otherwise: DType, build: Draw): LazyTensor[] {
   const dtype = typeOf(context, otherwise);
-  if (!isFloat(dtype)) return context.refuse("dtype", "is not float32");
-  return [build(context, shape)];
+  if (!isFloat(dtype)) return context.refuse("dtype", "is not a type of floats");
+  return [broadcast(context, [build(context, shape)], (x) => context.expressions.cast(x, dtype))];
 }
 
 type Draw = (context: NodeContext, shape: readonly number[]) => LazyTensor;
@@ -128,7 +128,14 @@ export const bernoulli: Lower = (context) => {
   const e = context.expressions;
   const p = floatInput(context);
   const dtype = typeOf(context, p.dtype);
-  return [broadcast(context, [uniform(context, p.shape), p], (u, v) => e.cast(e.operation(Op.lt, u, v), dtype))];
+  return [
+    broadcast(
+      context,
+      [uniform(context, p.shape), p],
+      (u, v) => e.cast(e.operation(Op.lt, e.cast(u, v.dtype), v), dtype),
+      true,
+    ),
+  ];
 };
 
 /** Multinomial: for each draw u, how many classes have a cumulated probability of at most u; softmax, then exact sums. */

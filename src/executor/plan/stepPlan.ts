@@ -1,4 +1,4 @@
-import { DType } from "../../numerics/dtype.ts";
+import { DType, isFloat } from "../../numerics/dtype.ts";
 import { isPartial } from "../../program/reduction.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { canCompile } from "../loops/compile.ts";
@@ -20,6 +20,7 @@ export function planStep(planner: Planner, step: Step, out: Region): StepPlan {
   const radices = [...step.outDigits, ...step.redDigits];
   const digits = radices.map((radix, digit): LoopDigit => ({ digit, radix }));
   const sourceTypes = step.inputs.map(({ dtype }) => dtype);
+  if (hasOtherFloats(step)) return definitionPlan(planner, step, out);
   const terms: LoopSpec = { ...termExpression(step), digits, sourceTypes, outs: [] };
   const plain = canCompile(terms) && canCompile({ ...terms, reads: step.epilogueReads });
   if (!plain) return definitionPlan(planner, step, out);
@@ -46,4 +47,11 @@ function elementwisePlan(planner: Planner, step: Step, out: Region): StepPlan {
       return () => finish([], start, end);
     },
   };
+}
+
+/** Whether a step has floats that are not float32. */
+function hasOtherFloats(step: Step): boolean {
+  const types = [step.dtype, ...step.inputs.map(({ dtype }) => dtype)];
+  const casts = [...step.term.code, ...step.epilogue.code].map(({ dtype }) => dtype);
+  return [...types, ...casts].some((dtype) => isFloat(dtype) && dtype !== DType.float32);
 }

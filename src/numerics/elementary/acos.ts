@@ -2,7 +2,8 @@ import type { Word } from "../dtype.ts";
 import { atanQuotient, subtractFrom } from "./atanCore.ts";
 import { roundEnclosure } from "./enclosure.ts";
 import { FIXED_ONE, PI_OVER_2, toFixed } from "./fixed.ts";
-import { decode, integerSqrt, NAN, ONE } from "../float32.ts";
+import { integerSqrt } from "../float.ts";
+import { decode, FLOAT32_ARITHMETIC, NAN, ONE } from "../float32.ts";
 
 /**
  * The arccosine, correctly rounded: NaN beyond +-1, 0 at 1.
@@ -10,7 +11,7 @@ import { decode, integerSqrt, NAN, ONE } from "../float32.ts";
  * atan(sqrt(1 - x^2)/|x|), and for a negative x its difference from pi. |x| in Q126 and the root are off by less than 1 unit; next to 1 the root, and
  * with it the result, falls to 2^-11.5. Relative error before rounding: below 2^-114.
  */
-export function acos(x: Word): Word {
+export function acos(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;
   if (magnitude > ONE) return NAN;
   const { negative, mantissa, exponent } = decode(x);
@@ -18,5 +19,5 @@ export function acos(x: Word): Word {
   const sine = integerSqrt((FIXED_ONE << 126n) - cosine * cosine);
   const acute = atanQuotient(sine, cosine);
   const angle = negative ? subtractFrom(2n * PI_OVER_2, acute) : acute;
-  return roundEnclosure(false, angle.mantissa, angle.exponent);
+  return roundEnclosure(float, false, angle.mantissa, angle.exponent);
 }

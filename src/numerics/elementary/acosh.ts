@@ -1,7 +1,8 @@
 import type { Word } from "../dtype.ts";
 import { roundEnclosure } from "./enclosure.ts";
 import { logPositive } from "./logCore.ts";
-import { decode, INFINITY_, integerSqrt, NAN, ONE } from "../float32.ts";
+import { integerSqrt } from "../float.ts";
+import { decode, FLOAT32_ARITHMETIC, INFINITY_, NAN, ONE } from "../float32.ts";
 
 /**
  * The inverse hyperbolic cosine, correctly rounded: NaN below 1, Inf at Inf.
@@ -10,7 +11,7 @@ import { decode, INFINITY_, integerSqrt, NAN, ONE } from "../float32.ts";
  * vanishes), and the sum is off by less than 1 unit for the root: 2^-123 relative, absolute in the logarithm, which is at least 2^-11.1.
  * Relative error before rounding: below 2^-111.
  */
-export function acosh(x: Word): Word {
+export function acosh(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;
   if (magnitude > INFINITY_) return NAN;
   const { negative, mantissa, exponent } = decode(x);
@@ -21,5 +22,5 @@ export function acosh(x: Word): Word {
   const scaled = mantissa << 100n;
   const one = fraction >= 0 ? 1n << BigInt(2 * fraction) : 0n;
   const log = logPositive(scaled + integerSqrt(scaled * scaled - one), -fraction);
-  return roundEnclosure(false, log.mantissa, log.exponent);
+  return roundEnclosure(float, false, log.mantissa, log.exponent);
 }

@@ -2,7 +2,8 @@ import type { Word } from "../dtype.ts";
 import { atanQuotient } from "./atanCore.ts";
 import { roundEnclosure } from "./enclosure.ts";
 import { BITS_OF_2_TO_MINUS_12, FIXED_ONE, toFixed } from "./fixed.ts";
-import { decode, integerSqrt, NAN, ONE } from "../float32.ts";
+import { integerSqrt } from "../float.ts";
+import { decode, FLOAT32_ARITHMETIC, NAN, ONE } from "../float32.ts";
 
 /**
  * The arcsine, correctly rounded: NaN beyond +-1, x below 2^-12.
@@ -10,7 +11,7 @@ import { decode, integerSqrt, NAN, ONE } from "../float32.ts";
  * atan(x/sqrt(1 - x^2)): x is exact in Q126 and the root is off by less than 1 unit, so that up to sqrt(1/2) the quotient is off by 2^-125.5
  * relative and beyond, where the result is at least pi/4, its inverse by 2^-125.5 absolute. Relative error before rounding: below 2^-121.
  */
-export function asin(x: Word): Word {
+export function asin(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;
   if (magnitude > ONE) return NAN;
   if (magnitude < BITS_OF_2_TO_MINUS_12) return magnitude === 0n ? 0n : x;
@@ -18,5 +19,5 @@ export function asin(x: Word): Word {
   const sine = toFixed(mantissa, exponent);
   const cosine = integerSqrt((FIXED_ONE << 126n) - sine * sine);
   const angle = atanQuotient(sine, cosine);
-  return roundEnclosure(negative, angle.mantissa, angle.exponent);
+  return roundEnclosure(float, negative, angle.mantissa, angle.exponent);
 }

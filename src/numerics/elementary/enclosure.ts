@@ -1,5 +1,7 @@
 import type { Word } from "../dtype.ts";
-import { roundToFloat32 } from "../round.ts";
+import { convertWord, type FloatArithmetic } from "../float.ts";
+import { FLOAT32 } from "../format.ts";
+import { roundToFormat } from "../round.ts";
 
 /**
  * Rounds an approximation `v = mantissa * 2^exponent > 0` (negated if `negative`) of a real number that lies within v(1 - 2^-100) .. v(1 + 2^-100).
@@ -9,11 +11,14 @@ import { roundToFloat32 } from "../round.ts";
  * to the neighbour with the even significand. The words of two neighbours are consecutive integers with the significand's last
  * bit as their last bit (zero and Infinity are even), so that is the even word. For the univariate functions this never happens
  * (the closest any of them comes to a boundary is 2^-78 relative); for pow it happens exactly for its exact midpoints.
+ *
+ * @param float The type rounded to: float32, or one of its subsets float16 and bfloat16.
+ * @returns The result as a word of float32.
  */
-export function roundEnclosure(negative: boolean, mantissa: bigint, exponent: number): Word {
+export function roundEnclosure(float: FloatArithmetic, negative: boolean, mantissa: bigint, exponent: number): Word {
   const halfWidth = mantissa >> 100n;
-  const low = roundToFloat32(negative, mantissa - halfWidth, exponent);
-  const high = roundToFloat32(negative, mantissa + halfWidth, exponent);
-  if (low === high) return low;
-  return (low & 1n) === 0n ? low : high;
+  const low = roundToFormat(float.format, negative, mantissa - halfWidth, exponent);
+  const high = roundToFormat(float.format, negative, mantissa + halfWidth, exponent);
+  const rounded = low === high || (low & 1n) === 0n ? low : high;
+  return float.format === FLOAT32 ? rounded : convertWord(rounded, float, FLOAT32);
 }

@@ -2,7 +2,7 @@ import type { Word } from "../dtype.ts";
 import { roundEnclosure } from "./enclosure.ts";
 import { expFixed } from "./expCore.ts";
 import { FRACTION, toFixed } from "./fixed.ts";
-import { decode, INFINITY_, NAN, NEG_ONE, ONE } from "../float32.ts";
+import { decode, FLOAT32_ARITHMETIC, INFINITY_, NAN, NEG_ONE, ONE } from "../float32.ts";
 
 /** Fraction bits of the series: its terms stay below 2^18 and w below 2^5, so that their product fits 256 bits. */
 const SERIES_FRACTION = 112;
@@ -18,7 +18,7 @@ const BITS_OF_4 = 0x40800000n;
  * relative to S below 2^-110. In e^(-x^2) S = c lies in 0.22 .. 1, so that the cuts of S 2^n (at least 0.15) and of c cost 2^-109.2 and 2^-109.8; e^(-x^2)
  * adds 2^-118 and the constant 2^-113. Relative error before rounding: below 2^-107.
  */
-export function erf(x: Word): Word {
+export function erf(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;
   if (magnitude > INFINITY_) return NAN;
   const { negative, mantissa, exponent } = decode(x);
@@ -27,7 +27,7 @@ export function erf(x: Word): Word {
   const power = expFixed(-square);
   const sum = kummerSeries(square >> 13n) >> BigInt(-power.exponent - FRACTION);
   const c = (sum * power.mantissa) >> 126n;
-  return roundEnclosure(negative, c * mantissa * TWO_OVER_SQRT_PI, exponent - 2 * SERIES_FRACTION);
+  return roundEnclosure(float, negative, c * mantissa * TWO_OVER_SQRT_PI, exponent - 2 * SERIES_FRACTION);
 }
 
 /** 1 + w/3 + w^2/(3*5) + ... for w in Q112, below 32. */

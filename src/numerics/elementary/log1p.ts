@@ -1,7 +1,7 @@
 import type { Word } from "../dtype.ts";
 import { roundEnclosure } from "./enclosure.ts";
 import { logPositive } from "./logCore.ts";
-import { decode, INFINITY_, NAN, NEG_INFINITY, ONE } from "../float32.ts";
+import { decode, FLOAT32_ARITHMETIC, INFINITY_, NAN, NEG_INFINITY, ONE } from "../float32.ts";
 
 const BITS_OF_2_TO_MINUS_25 = 0x33000000n;
 
@@ -11,7 +11,7 @@ const BITS_OF_2_TO_MINUS_25 = 0x33000000n;
  * Below 2^-25, |log1p(x)/x - 1| < 2^-25.9 is less than half an ulp: the result is x. Otherwise 1 + x is an integer below 2^125 times a power of two, exactly,
  * up to 2^124; beyond, the 1 is dropped, which changes the logarithm (above 85) by less than 2^-123. Relative error before rounding: 2^-121.
  */
-export function log1p(x: Word): Word {
+export function log1p(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;
   if (magnitude > INFINITY_) return NAN;
   if (magnitude < BITS_OF_2_TO_MINUS_25) return magnitude === 0n ? 0n : x;
@@ -20,7 +20,7 @@ export function log1p(x: Word): Word {
   if (magnitude === INFINITY_) return INFINITY_;
   const result = onePlus(negative, mantissa, exponent);
   const log = logPositive(result.mantissa, result.exponent);
-  return roundEnclosure(log.negative, log.mantissa, log.exponent);
+  return roundEnclosure(float, log.negative, log.mantissa, log.exponent);
 }
 
 /** 1 +- mantissa * 2^exponent. */

@@ -1,9 +1,10 @@
 import type { Word } from "../dtype.ts";
+import type { FloatArithmetic } from "../float.ts";
 import { roundEnclosure } from "./enclosure.ts";
 import { expFixed } from "./expCore.ts";
 import { toFixed } from "./fixed.ts";
 import { logPositive } from "./logCore.ts";
-import { decode, INFINITY_, NAN, NEG_INFINITY, ONE } from "../float32.ts";
+import { decode, FLOAT32_ARITHMETIC, INFINITY_, NAN, NEG_INFINITY, ONE } from "../float32.ts";
 import { bitLength } from "../round.ts";
 
 const SIGN = 0x80000000n;
@@ -12,7 +13,7 @@ const SIGN = 0x80000000n;
  * x^y, correctly rounded, with the special cases of C99 Annex F (read with one zero and one NaN): x^0 = 1^y = 1 even for NaN, (-1)^(+-Inf) = 1,
  * 0^y = Inf for y < 0, a negative x is allowed for integers y only.
  */
-export function pow(x: Word, y: Word): Word {
+export function pow(x: Word, y: Word, float = FLOAT32_ARITHMETIC): Word {
   const xMagnitude = x & 0x7fffffffn;
   const yMagnitude = y & 0x7fffffffn;
   if (yMagnitude === 0n || x === ONE) return ONE;
@@ -30,7 +31,7 @@ export function pow(x: Word, y: Word): Word {
     return negative ? NEG_INFINITY : INFINITY_;
   }
   if (x >= SIGN && parity === undefined) return NAN;
-  return powPositive(negative, xMagnitude, yNegative, yMagnitude);
+  return powPositive(float, negative, xMagnitude, yNegative, yMagnitude);
 }
 
 /** 0 for an even integer, 1 for an odd one, undefined for anything else; `magnitude` is a positive finite float32. */
@@ -49,7 +50,7 @@ function integerParity(magnitude: Word): 0 | 1 | undefined {
  * log x is known to 2^-122 relative and its product with y is exact. |y log x| >= 2^8 over- or underflows for certain; below, y log x in Q126 is off by less than
  * 2^8 * 2^-122 + 2^-126 absolute. Relative error before rounding: below 2^-113.
  */
-function powPositive(negative: boolean, x: Word, yNegative: boolean, y: Word): Word {
+function powPositive(float: FloatArithmetic, negative: boolean, x: Word, yNegative: boolean, y: Word): Word {
   const base = decode(x);
   const power = decode(y);
   const log = logPositive(base.mantissa, base.exponent);
@@ -62,5 +63,5 @@ function powPositive(negative: boolean, x: Word, yNegative: boolean, y: Word): W
   }
   const t = toFixed(product, exponent);
   const result = expFixed(below ? -t : t);
-  return roundEnclosure(negative, result.mantissa, result.exponent);
+  return roundEnclosure(float, negative, result.mantissa, result.exponent);
 }

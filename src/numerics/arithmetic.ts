@@ -1,0 +1,16 @@
+import { DType, floatFormat, type Word } from "./dtype.ts";
+import { convertWord, floatArithmetic, type FloatArithmetic } from "./float.ts";
+import { FLOAT32_ARITHMETIC } from "./float32.ts";
+
+const ARITHMETIC = new Map<DType, FloatArithmetic>([
+  [DType.float32, FLOAT32_ARITHMETIC],
+  ...[DType.float16, DType.bfloat16, DType.float64].map(
+    (dtype) => [dtype, floatArithmetic(floatFormat(dtype))] as const,
+  ),
+]);
+
+/** The primitives of a float type. */
+export const arithmeticOf = (dtype: DType): FloatArithmetic => ARITHMETIC.get(dtype)!;
+
+/** Converts a word between float types, rounded once; exact into a type that has all values of the other. */
+export const convert = (a: Word, from: DType, to: DType): Word => convertWord(a, arithmeticOf(from), floatFormat(to));
