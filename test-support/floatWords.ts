@@ -1,6 +1,7 @@
 /** Words of any float type: edges, and random ones near them. */
+import { cast } from "../src/numerics/cast.ts";
 import { DType, floatFormat, type Word } from "../src/numerics/dtype.ts";
-import type { Prng } from "./float32Words.ts";
+import { float32Bits, type Prng } from "./float32Words.ts";
 
 /** The float types besides float32. */
 export const OTHER_FLOATS = [DType.float16, DType.bfloat16, DType.float64] as const;
@@ -28,4 +29,17 @@ export function floatPairs(prng: Prng, dtype: DType, count: number): [Word, Word
     pairs.push([a, prng.pick([prng.bits(bits), near, near ^ sign, prng.pick(edges)])]);
   }
   return pairs;
+}
+
+/** A word of a float type, not canonical: any bits, edges, or a number of float32's usual size. */
+export function floatWord(prng: Prng, dtype: DType): Word {
+  if (dtype === DType.float32) return BigInt(float32Bits(prng));
+  switch (prng.below(4)) {
+    case 0:
+      return prng.pick(edgeWords(dtype));
+    case 1:
+      return prng.bits(floatFormat(dtype).bits);
+    default:
+      return cast(BigInt(float32Bits(prng)), DType.float32, dtype);
+  }
 }

@@ -5,12 +5,13 @@ import { Op, OPERATIONS, signature, type OpName } from "../src/program/operation
 import { LIMITS, validateStep } from "../src/program/validate.ts";
 import { Reduce, type Axis, type Constant, type Instruction, type Step, type View } from "../src/program/types.ts";
 import { float32Bits, type Prng } from "./float32Words.ts";
+import { floatWord } from "./floatWords.ts";
 import { integerWord } from "./integerWords.ts";
 
 /** A well-formed step with the bytes of its inputs; the bytes lean on the edges and are not canonical. */
 export type RandomStep = { step: Step; tensors: Uint8Array[] };
 
-const READ_TYPES = Object.values(DType);
+const READ_TYPES: readonly DType[] = Object.values(DType);
 const TYPES = READ_TYPES.filter((dtype) => dtype !== DType.limb);
 const FIXED_WIDTH_I32 = [-(2 ** 31), 2 ** 31 - 1];
 
@@ -82,7 +83,7 @@ function pickReduceType(prng: Prng, reduce: Reduce): DType {
 }
 
 function randomWord(prng: Prng, dtype: DType): Word {
-  if (isFloat(dtype)) return canonicalWord(BigInt(float32Bits(prng)), dtype);
+  if (isFloat(dtype)) return canonicalWord(floatWord(prng, dtype), dtype);
   if (dtype === DType.bool) return BigInt(prng.below(2));
   if (dtype === DType.limb) return BigInt(prng.pick([0, 1, float32Bits(prng)]));
   const word = integerWord(prng, dtype);
@@ -163,7 +164,7 @@ export function randomTensor(prng: Prng, dtype: DType, count: number, indexExten
   const bytes = new Uint8Array(count * dtypeBytes(dtype));
   for (let k = 0; k < count; k++) {
     // Raw bits: -0, NaNs with payloads and bool bytes above 1 among them.
-    let word = isFloat(dtype) ? BigInt(float32Bits(prng)) : BigInt(prng.pick([0, 1, 2, 255]));
+    let word = isFloat(dtype) ? floatWord(prng, dtype) : BigInt(prng.pick([0, 1, 2, 255]));
     if (isInteger(dtype)) word = integerWord(prng, dtype);
     if (dtype === DType.limb) word = limbWord(prng, k % LIMBS === LIMBS - 1);
     if (indexExtent !== undefined && prng.below(4) !== 0)

@@ -1,4 +1,5 @@
-import { DType, isFloat } from "../../numerics/dtype.ts";
+import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { Op } from "../../program/operations.ts";
 import { isPartial } from "../../program/reduction.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { canCompile } from "../loops/compile.ts";
@@ -50,8 +51,9 @@ function elementwisePlan(planner: Planner, step: Step, out: Region): StepPlan {
 }
 
 /** Whether a step has floats that are not float32. */
-function hasOtherFloats(step: Step): boolean {
-  const types = [step.dtype, ...step.inputs.map(({ dtype }) => dtype)];
-  const casts = [...step.term.code, ...step.epilogue.code].map(({ dtype }) => dtype);
-  return [...types, ...casts].some((dtype) => isFloat(dtype) && dtype !== DType.float32);
+function hasOtherFloats({ dtype, inputs, constants, term, epilogue }: Step): boolean {
+  const code = [...term.code, ...epilogue.code];
+  const casts = code.flatMap(({ op, b }) => (op === Op.cast ? [b as DTypeCode] : []));
+  const types = [dtype, ...[...inputs, ...constants, ...code].map((part) => part.dtype), ...casts];
+  return types.some((type) => isFloat(type) && type !== DType.float32);
 }
