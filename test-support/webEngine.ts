@@ -1,5 +1,5 @@
 import { env, InferenceSession, Tensor } from "onnxruntime-web";
-import { gemmModel } from "../src/executor/onnx/gemmModel.ts";
+import { gemmModel } from "../src/executor/onnx/productModels.ts";
 import type { MatMulEngine } from "../src/executor/product/matMulEngine.ts";
 import { DType } from "../src/numerics/dtype.ts";
 import { buildModel } from "./onnxBuilder.ts";

@@ -1,14 +1,14 @@
-import { Tensor } from "onnxruntime-node";
+import { Tensor, type InferenceSession } from "onnxruntime-node";
 import type { MatMulEngine } from "../product/matMulEngine.ts";
 import { nativeSession } from "./binding.ts";
-import { gemmModel } from "./gemmModel.ts";
+import { byteProductModel, gemmModel } from "./productModels.ts";
 
 /**
  * onnxruntime on this machine's CPU. Graph optimisation is off: its rewrites change bits.
  * @param threads Threads of one product; 0 leaves the number to onnxruntime.
  */
 export function onnxEngine(threads: number): Promise<MatMulEngine> {
-  const session = nativeSession(gemmModel(), {
+  const options: InferenceSession.SessionOptions = {
     executionProviders: ["cpu"],
     graphOptimizationLevel: "disabled",
     executionMode: "sequential",
@@ -16,7 +16,9 @@ export function onnxEngine(threads: number): Promise<MatMulEngine> {
     interOpNumThreads: 1,
     // Between products the loops run on this thread: waiting threads must not spin beside them.
     extra: { session: { intra_op: { allow_spinning: "0" } } },
-  });
+  };
+  const floats = nativeSession(gemmModel(), options);
+  const bytes = nativeSession(byteProductModel(), options);
   return Promise.resolve({
     product(left, right, out, { rows, columns, inner }) {
       const feeds = {
@@ -24,10 +26,21 @@ export function onnxEngine(threads: number): Promise<MatMulEngine> {
         right: new Tensor("float64", right, [columns, inner]),
       };
       const fetches = { product: new Tensor("float64", out, [rows, columns]) };
-      return () => void session.run(feeds, fetches, {});
+      return () => void floats.run(feeds, fetches, {});
+    },
+    byteProduct(left, right, zeros, out, { rows, columns, inner }) {
+      const feeds = {
+        left: new Tensor("uint8", left, [rows, inner]),
+        right: new Tensor("uint8", right, [inner, columns]),
+        leftZero: new Tensor("uint8", zeros.left, []),
+        rightZero: new Tensor("uint8", zeros.right, []),
+      };
+      const fetches = { product: new Tensor("int32", out, [rows, columns]) };
+      return () => void bytes.run(feeds, fetches, {});
     },
     close: () => {
-      session.dispose();
+      floats.dispose();
+      bytes.dispose();
       return Promise.resolve();
     },
   });

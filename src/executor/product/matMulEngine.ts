@@ -10,5 +10,20 @@ export type MatMulEngine = {
    * @param out Receives `[rows, columns]`.
    */
   product(left: Float64Array, right: Float64Array, out: Float64Array, shape: MatrixShape): () => void | Promise<void>;
+  /**
+   * Prepares one integer product of bytes, each less its operand's zero point; sums modulo 2^32. Without it such products are
+   * computed by loops. (Never int8 x uint8: kernels for that saturate on processors without VNNI.)
+   * @param left `[rows, inner]`, row-major.
+   * @param right `[inner, columns]`, row-major.
+   * @param zeros One byte for each operand.
+   * @param out Receives `[rows, columns]`.
+   */
+  byteProduct?(
+    left: Uint8Array,
+    right: Uint8Array,
+    zeros: { left: Uint8Array; right: Uint8Array },
+    out: Int32Array,
+    shape: MatrixShape,
+  ): () => void | Promise<void>;
   close(): Promise<void>;
 };

@@ -1,0 +1,62 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import {
+  AttributeProto_AttributeType,
+  AttributeProtoSchema,
+  GraphProtoSchema,
+  ModelProtoSchema,
+  NodeProtoSchema,
+  OperatorSetIdProtoSchema,
+  TensorProto_DataType,
+  TensorShapeProto_DimensionSchema,
+  TensorShapeProtoSchema,
+  TypeProto_TensorSchema,
+  TypeProtoSchema,
+  ValueInfoProtoSchema,
+  type AttributeProto,
+  type ValueInfoProto,
+} from "onnx-buf";
+
+function tensor(name: string, elemType: TensorProto_DataType, axes: readonly string[]): ValueInfoProto {
+  const dim = axes.map((axis) =>
+    create(TensorShapeProto_DimensionSchema, { value: { case: "dimParam", value: axis } }),
+  );
+  const shape = create(TensorShapeProtoSchema, { dim });
+  const tensorType = create(TypeProto_TensorSchema, { elemType, shape });
+  return create(ValueInfoProtoSchema, {
+    name,
+    type: create(TypeProtoSchema, { value: { case: "tensorType", value: tensorType } }),
+  });
+}
+
+/** An ONNX model of one node. */
+function singleNode(
+  opType: string,
+  inputs: readonly ValueInfoProto[],
+  output: ValueInfoProto,
+  attribute: AttributeProto[],
+): Uint8Array {
+  const node = create(NodeProtoSchema, { opType, input: inputs.map(({ name }) => name), output: [output.name], attribute });
+  const graph = create(GraphProtoSchema, { name: "product", node: [node], input: [...inputs], output: [output] });
+  const opsetImport = [create(OperatorSetIdProtoSchema, { domain: "", version: 17n })];
+  return toBinary(ModelProtoSchema, create(ModelProtoSchema, { irVersion: 8n, opsetImport, graph }));
+}
+
+/** `product[m, n]` is the dot product of `left[m]` and `right[n]`, in float64, of any shape. */
+export function gemmModel(): Uint8Array {
+  const { DOUBLE } = TensorProto_DataType;
+  const transposed = create(AttributeProtoSchema, { name: "transB", type: AttributeProto_AttributeType.INT, i: 1n });
+  const inputs = [tensor("left", DOUBLE, ["m", "k"]), tensor("right", DOUBLE, ["n", "k"])];
+  return singleNode("Gemm", inputs, tensor("product", DOUBLE, ["m", "n"]), [transposed]);
+}
+
+/** `product = (left - leftZero) (right - rightZero)` of uint8 matrices of any shape, in int32. */
+export function byteProductModel(): Uint8Array {
+  const { UINT8, INT32 } = TensorProto_DataType;
+  const inputs = [
+    tensor("left", UINT8, ["m", "k"]),
+    tensor("right", UINT8, ["k", "n"]),
+    tensor("leftZero", UINT8, []),
+    tensor("rightZero", UINT8, []),
+  ];
+  return singleNode("MatMulInteger", inputs, tensor("product", INT32, ["m", "n"]), []);
+}
