@@ -1,8 +1,15 @@
 /** What the time of an execution goes into. */
-export const STAGES = ["products", "loops", "certify", "patch", "other"] as const;
+export const STAGES = ["products", "reductions", "loops", "certify", "patch", "other"] as const;
 export type Stage = (typeof STAGES)[number];
 
-const nothing = (): Record<Stage, number> => ({ products: 0, loops: 0, certify: 0, patch: 0, other: 0 });
+const nothing = (): Record<Stage, number> => ({
+  products: 0,
+  reductions: 0,
+  loops: 0,
+  certify: 0,
+  patch: 0,
+  other: 0,
+});
 
 /** Adds up the time of each stage; does nothing while it is off. */
 export class StageClock {

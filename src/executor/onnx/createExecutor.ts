@@ -73,6 +73,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     memory,
     views: new Views(memory),
     loops: plan.loops.on(memory),
+    reductions: plan.reductions.on(memory),
     engine,
     kernels: productKernels(memory),
     settleScratch: plan.settling[0]!.scratch.address,

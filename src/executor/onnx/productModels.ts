@@ -35,7 +35,12 @@ function singleNode(
   output: ValueInfoProto,
   attribute: AttributeProto[],
 ): Uint8Array {
-  const node = create(NodeProtoSchema, { opType, input: inputs.map(({ name }) => name), output: [output.name], attribute });
+  const node = create(NodeProtoSchema, {
+    opType,
+    input: inputs.map(({ name }) => name),
+    output: [output.name],
+    attribute,
+  });
   const graph = create(GraphProtoSchema, { name: "product", node: [node], input: [...inputs], output: [output] });
   const opsetImport = [create(OperatorSetIdProtoSchema, { domain: "", version: 17n })];
   return toBinary(ModelProtoSchema, create(ModelProtoSchema, { irVersion: 8n, opsetImport, graph }));

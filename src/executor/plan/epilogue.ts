@@ -1,3 +1,4 @@
+import { accumulatorTypes } from "../../program/reduction.ts";
 import type { Step } from "../../program/types.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
@@ -47,3 +48,7 @@ export function planEpilogue(
     },
   };
 }
+
+/** Whether a step's element is its one accumulator. */
+export const isIdentityEpilogue = (step: Step): boolean =>
+  step.epilogue.out === step.epilogueReads.length && accumulatorTypes(step).length === 1;

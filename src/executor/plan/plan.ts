@@ -1,4 +1,5 @@
 import type { ProductKernels } from "../../kernels/productKernels.ts";
+import type { ReductionCall } from "../loops/reductions.ts";
 import type { LoopCall } from "../loops/compile.ts";
 import type { Views } from "../memory/views.ts";
 import type { CertificateStats } from "../product/certificate.ts";
@@ -11,6 +12,7 @@ export type Machine = {
   views: Views;
   /** In the order in which the plan asked for them. */
   loops: readonly LoopCall[];
+  reductions: readonly ReductionCall[];
   engine: MatMulEngine;
   kernels: ProductKernels;
   /** Addresses of what settling elements needs: zeroed bytes, and four counts (see ProductKernels.settle). */

@@ -3,6 +3,7 @@ import { EXACT_SCRATCH } from "../../kernels/exactDot.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { Step } from "../../program/types.ts";
 import { compileLoops, type LoopCode } from "../loops/compile.ts";
+import { compileReductions, type ReductionCode } from "../loops/reductions.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import type { Machine, PlanOptions, StepPlan } from "./plan.ts";
 import { Planner } from "./planner.ts";
@@ -19,6 +20,7 @@ export type ProgramPlan = {
   tensors: readonly Region[];
   steps: readonly StepPlan[];
   loops: LoopCode;
+  reductions: ReductionCode;
   /** Writes constants, in the forms that steps read, into the memory. */
   prepare(machine: Machine): void;
 };
@@ -47,6 +49,7 @@ export function planProgram(model: CompiledModel, options: PlanOptions): Program
     tensors: planner.tensors,
     steps,
     loops: compileLoops(planner.specs),
+    reductions: compileReductions(planner.reductions),
     prepare(machine) {
       for (const { prepare } of steps) prepare?.(machine);
       planner.loadConstants(machine);

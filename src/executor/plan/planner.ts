@@ -3,7 +3,8 @@ import { constantBytes } from "../../program/constants.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { Step, TensorRef } from "../../program/types.ts";
 import { bytesOf, readableArray } from "../arrays.ts";
-import { neededSlots } from "../loops/slots.ts";
+import { neededSlots, type Expression } from "../loops/slots.ts";
+import type { ReductionSpec } from "../loops/reductionSpec.ts";
 import type { LoopSpec } from "../loops/spec.ts";
 import { MemoryPlan, type Region } from "../memory/memoryPlan.ts";
 import type { Machine, PlanOptions } from "./plan.ts";
@@ -21,6 +22,7 @@ const bytesOfRef = ({ dtype, count }: { dtype: DTypeCode; count: number }): numb
 export class Planner {
   readonly memory = new MemoryPlan();
   readonly specs: LoopSpec[] = [];
+  readonly reductions: ReductionSpec[] = [];
   readonly options: PlanOptions;
   readonly inputs: readonly Region[];
   /** The tensor of each step that has been planned. */
@@ -40,6 +42,16 @@ export class Planner {
     return this.specs.push(spec) - 1;
   }
 
+  /** The number of a reduction among those of a machine. */
+  reduction(spec: ReductionSpec): number {
+    return this.reductions.push(spec) - 1;
+  }
+
+  /** What each thread needs for itself. */
+  perThread<T>(make: () => T): T[] {
+    return Array.from({ length: this.options.threads }, make);
+  }
+
   /** The step that is being planned. */
   get moment(): number {
     return this.tensors.length;
@@ -51,7 +63,7 @@ export class Planner {
   }
 
   /** The inputs of a step that a loop reads, by number; others are undefined. */
-  sources(step: Step, spec: LoopSpec): (Region | undefined)[] {
+  sources(step: Step, spec: Expression & { outs: readonly number[] }): (Region | undefined)[] {
     const used = inputsOf(spec);
     return step.inputs.map((ref, n) => (used.has(n) ? this.#source(ref) : undefined));
   }
@@ -116,7 +128,7 @@ export class Planner {
 }
 
 /** The numbers of the sources that a loop reads. */
-function inputsOf(spec: LoopSpec): Set<number> {
+function inputsOf(spec: Expression & { outs: readonly number[] }): Set<number> {
   const slots = [...neededSlots(spec, spec.outs)].filter((slot) => slot < spec.reads.length);
   return new Set(slots.map((slot) => spec.reads[slot]!.input));
 }

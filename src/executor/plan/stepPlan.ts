@@ -7,13 +7,12 @@ import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { definitionPlan } from "./definitionPlan.ts";
 import { planEpilogue } from "./epilogue.ts";
-import { foldPlan } from "./foldPlan.ts";
-import { integerPlan } from "./integerPlan.ts";
 import { partialPlan } from "./partialPlan.ts";
 import { partOf, type StepPlan } from "./plan.ts";
 import type { Planner } from "./planner.ts";
 import { termExpression } from "./productLayout.ts";
 import { productPlan } from "./productPlan.ts";
+import { reductionPlan } from "./reductionPlan.ts";
 import { isPlainTotal, totalPlan } from "./totalPlan.ts";
 
 /** How a step is executed: compiled loops around products and reductions; unusual steps by the definition. */
@@ -32,9 +31,8 @@ export function planStep(planner: Planner, step: Step, out: Region): StepPlan {
     return definitionPlan(planner, step, out);
 
   if (step.reduce === Reduce.none) return elementwisePlan(planner, step, out);
-  if (step.reduce === Reduce.sum || step.reduce === Reduce.dot)
-    return (step.reduceType === DType.float32 ? productPlan : integerPlan)(planner, step, out);
-  return (isPlainTotal(step) ? totalPlan : foldPlan)(planner, step, out);
+  if (isPlainTotal(step)) return totalPlan(planner, step, out);
+  return productPlan(planner, step, out) ?? reductionPlan(planner, step, out);
 }
 
 function elementwisePlan(planner: Planner, step: Step, out: Region): StepPlan {

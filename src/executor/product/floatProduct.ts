@@ -1,7 +1,5 @@
-import type { Views } from "../memory/views.ts";
 import type { Machine } from "../plan/plan.ts";
 import { errorFactor } from "../../kernels/certify.ts";
-import { Settler, type Vectors } from "./certificate.ts";
 import type { MatrixShape } from "./matMulEngine.ts";
 
 /** Addresses of the float64 operands `[rows, inner]` and `[columns, inner]` and of the float32 result `[rows, columns]`. */
@@ -9,11 +7,6 @@ export type ProductAddresses = { left: number; right: number; out: number };
 
 /** A prepared product: `run` computes and certifies it. */
 export type Product = () => void | Promise<void>;
-
-const vectors = (views: Views, address: number, count: number, inner: number): Vectors => ({
-  values: views.float64(address, count * inner),
-  inner,
-});
 
 /** Addresses that an engine's product needs besides: for its float64 result, the list of flagged elements, and what is known of vectors. */
 export type ProductScratch = {
@@ -64,39 +57,5 @@ export function engineProduct(
     clock.enter("products");
     const pending = multiply();
     return pending === undefined ? certify() : pending.then(certify);
-  };
-}
-
-/** Few terms, or vectors: plain loops, which know the sum of magnitudes as well. Without `right`, the sums of the rows. */
-export function directProduct(
-  { views, stats, clock }: Machine,
-  { rows, columns, inner }: MatrixShape,
-  { left, right, out }: Omit<ProductAddresses, "right"> & { right?: number | undefined },
-): Product {
-  const a = vectors(views, left, rows, inner);
-  const b =
-    right === undefined ? { values: new Float64Array(inner).fill(1), inner } : vectors(views, right, columns, inner);
-  const bits = views.uint32(out, rows * columns);
-  const results = views.float32(out, rows * columns);
-  const settler = new Settler(stats);
-  const factor = errorFactor(inner);
-  return () => {
-    clock.enter("products");
-    for (let row = 0, index = 0; row < rows; row++) {
-      for (let column = 0; column < columns; column++, index++) {
-        let sum = 0;
-        let magnitude = 0;
-        for (let k = 0, i = row * inner, j = column * inner; k < inner; k++, i++, j++) {
-          const product = a.values[i]! * b.values[j]!;
-          sum += product;
-          magnitude += Math.abs(product);
-        }
-        const error = factor * magnitude;
-        const low = Math.fround(sum - error);
-        if (low === Math.fround(sum + error)) results[index] = low + 0;
-        else bits[index] = settler.settle(a, row, b, column, sum, magnitude);
-      }
-    }
-    stats.elements += rows * columns;
   };
 }

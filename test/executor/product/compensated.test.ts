@@ -1,11 +1,23 @@
 import { expect } from "chai";
 import { float32Bits } from "../../../src/executor/arrays.ts";
-import { compensatedDot, compensatedError } from "../../../src/executor/product/compensated.ts";
+import { compensatedError } from "../../../src/executor/product/compensated.ts";
+import { kernelMemory } from "../../../src/kernels/memory.ts";
+import { productKernels } from "../../../src/kernels/productKernels.ts";
 import { ExactSum } from "../../../src/numerics/exactSum.ts";
 import { Prng } from "../../../test-support/float32Words.ts";
 
 /** ExactSum counts in units of 2^-298. Floats here are well below 2^700, so scaling them is exact. */
 const UNIT = 2 ** 298;
+
+const memory = kernelMemory(1);
+const { compensatedDot } = productKernels(memory);
+const [A, B] = [0, 4096];
+
+function dot(left: Float32Array, right: Float32Array): number {
+  new Float64Array(memory.buffer, A, left.length).set(left);
+  new Float64Array(memory.buffer, B, right.length).set(right);
+  return compensatedDot(A, B, left.length);
+}
 
 /** Numbers over many binades, then the same in another order and of the other sign, all but a few: ill-conditioned sums. */
 function cancelling(prng: Prng, terms: number): [Float32Array, Float32Array] {
@@ -33,7 +45,7 @@ describe("compensated dot product", () => {
         exact.addProduct(BigInt(float32Bits(left)[k]!), BigInt(float32Bits(right)[k]!));
         magnitude += Math.abs(value * right[k]!);
       });
-      const sum = compensatedDot(Float64Array.from(left), 0, Float64Array.from(right), 0, terms);
+      const sum = dot(left, right);
       const distance = exact.value - BigInt(sum * UNIT);
       const bound = BigInt(Math.ceil(compensatedError(sum, terms, magnitude) * UNIT));
       expect(distance <= bound && -distance <= bound, `round ${round}`).to.equal(true);

@@ -1,0 +1,143 @@
+import { SLACK } from "../../kernels/certify.ts";
+import { DType, dtypeBytes } from "../../numerics/dtype.ts";
+import { accumulatorTypes, hasTwoResults, isDot } from "../../program/reduction.ts";
+import { Reduce, type Step } from "../../program/types.ts";
+import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
+import type { ReductionSpec } from "../loops/reductionSpec.ts";
+import type { Region } from "../memory/memoryPlan.ts";
+import { compensatedError } from "../product/compensated.ts";
+import { digitStrides } from "../splitStep.ts";
+import { isIdentityEpilogue, planEpilogue } from "./epilogue.ts";
+import { partOf, type Machine, type Operation, type StepPlan } from "./plan.ts";
+import type { Planner } from "./planner.ts";
+import { termExpression } from "./productLayout.ts";
+
+const FLOAT64 = 8;
+const UINT32 = 4;
+
+/** Reductions computed where their terms lie, element by element: all but exact words and large matrix products. */
+export function reductionPlan(planner: Planner, step: Step, out: Region): StepPlan {
+  const dtype = step.reduceType!;
+  const digits = [...step.outDigits, ...step.redDigits].map((radix, digit): LoopDigit => ({ digit, radix }));
+  const outDigits = digits.slice(0, step.outDigits.length);
+  const sourceTypes = step.inputs.map((input) => input.dtype);
+  const spec: ReductionSpec = {
+    ...termExpression(step),
+    sourceTypes,
+    outDigits,
+    redDigits: digits.slice(outDigits.length),
+    reduce: step.reduce,
+    reduceType: dtype,
+    outA: step.term.outA,
+    outB: step.term.outB,
+  };
+  const slots = hasTwoResults(step.reduce) ? [spec.outA, spec.outB] : [spec.outA];
+  const reduction = planner.reduction(spec);
+  const sources = planner.sources(step, { ...termExpression(step), outs: slots });
+  const types = accumulatorTypes(step);
+  const handsOn = isIdentityEpilogue(step);
+  const accumulators = handsOn ? [out] : types.map((type) => planner.scratch(step.count * dtypeBytes(type)));
+  const strides = digitStrides(step.outDigits);
+  const epilogue = handsOn ? undefined : planEpilogue(planner, step, strides, outDigits, out);
+  const isFloatSum = dtype === DType.float32 && (step.reduce === Reduce.sum || step.reduce === Reduce.dot);
+  const flagged = planner.scratch(isFloatSum ? step.count * UINT32 : 0);
+  const settler = isFloatSum ? planSettler(planner, step, digits, sources) : undefined;
+  const perValue = step.count / step.outDigits[0]!;
+  return { shared: true, bind };
+
+  function bind(machine: Machine): Operation {
+    const { stats, clock } = machine;
+    const call = machine.reductions[reduction]!;
+    const addresses = sources.map((region) => region?.address ?? 0);
+    const outs = accumulators.map(({ address }) => address);
+    const [start, end] = partOf(step.outDigits[0]!, machine);
+    const list = flagged.address + start * perValue * UINT32;
+    const finish = epilogue?.bind(machine);
+    const settle = settler?.(machine, outs[0]!);
+    return () => {
+      clock.enter("reductions");
+      const count = call(addresses, outs, list, start, end);
+      if (isFloatSum) stats.elements += (end - start) * perValue;
+      if (count > 0) settle?.(list, count);
+      finish?.(outs, start, end);
+    };
+  }
+}
+
+/** Settles listed elements of a float32 sum: their terms are gathered for one value of the first digit at a time. */
+function planSettler(
+  planner: Planner,
+  step: Step,
+  digits: readonly LoopDigit[],
+  sources: readonly (Region | undefined)[],
+): (machine: Machine, out: number) => (list: number, count: number) => void {
+  const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
+  const perValue = step.count / step.outDigits[0]!;
+  const slots = isDot(step.reduce) ? [step.term.outA, step.term.outB] : [step.term.outA];
+  // Relative to a value of the first digit.
+  const outStrides = [0, ...digitStrides(digits.map(({ radix }) => radix)).slice(1)];
+  const spec = (slot: number): LoopSpec => ({
+    ...termExpression(step),
+    digits,
+    sourceTypes: step.inputs.map(({ dtype }) => dtype),
+    outs: [slot],
+    outStrides,
+    widened: [0],
+  });
+  const loops = slots.map((slot) => planner.loop(spec(slot)));
+  const bytes = perValue * terms * FLOAT64;
+  const buffers = planner.perThread(() => ({
+    factors: slots.map(() => planner.scratch(bytes)),
+    ones: planner.scratch(slots.length === 1 ? terms * FLOAT64 : 0),
+    norms: planner.scratch(2 * FLOAT64),
+  }));
+  return (machine, out) => {
+    const { views, kernels, stats, clock, settleScratch } = machine;
+    const { factors, ones, norms } = buffers[machine.part]!;
+    const addresses = sources.map((region) => region?.address ?? 0);
+    const bits = views.uint32(out, step.count);
+    const norm = views.float64(norms.address, 2);
+    const rounded = new Float32Array(1);
+    const roundedBits = new Uint32Array(rounded.buffer);
+    const round = (value: number): number => {
+      rounded[0] = value + 0;
+      return roundedBits[0]!;
+    };
+
+    /** The same tiers as for products of the engine: no rounding at all, a compensated sum, integers. */
+    function settled(a: number, b: number): number {
+      kernels.norms(a, terms, 1, norms.address);
+      kernels.norms(b, terms, 1, norms.address + FLOAT64);
+      const magnitude = norm[0]! * norm[1]! * SLACK;
+      const sum = kernels.compensatedDot(a, b, terms);
+      if (magnitude < 2 ** 53 * (kernels.unit(a, terms) * kernels.unit(b, terms))) {
+        stats.ties++;
+        return round(sum);
+      }
+      const error = compensatedError(sum, terms, magnitude);
+      const low = Math.fround(sum - error);
+      if (low === Math.fround(sum + error)) {
+        stats.compensated++;
+        return round(low);
+      }
+      stats.exact++;
+      return kernels.exactDot(a, b, terms, settleScratch);
+    }
+
+    return (list, count) => {
+      clock.enter("patch");
+      stats.flagged += count;
+      if (slots.length === 1) views.float64(ones.address, terms).fill(1);
+      let gathered = -1;
+      for (const index of views.uint32(list, count)) {
+        const value = Math.floor(index / perValue);
+        if (value !== gathered) {
+          loops.forEach((loop, n) => machine.loops[loop]!(addresses, [factors[n]!.address], value, value + 1));
+          gathered = value;
+        }
+        const at = (index - value * perValue) * terms * FLOAT64;
+        bits[index] = settled(factors[0]!.address + at, factors.length === 1 ? ones.address : factors[1]!.address + at);
+      }
+    };
+  };
+}
