@@ -23,6 +23,10 @@ export class Views {
     return new Uint32Array(this.buffer as ArrayBuffer, address, length);
   }
 
+  int32(address: number, length: number): Int32Array {
+    return new Int32Array(this.buffer as ArrayBuffer, address, length);
+  }
+
   /** `count` elements of a type; bigints for the 64-bit ones, four lanes a limb. */
   elements(address: number, dtype: DTypeCode, count: number): TensorArray {
     const buffer = this.buffer as ArrayBuffer;

@@ -32,6 +32,8 @@ export function planFactor(
     /** Whether float32 elements are stored as float64. */
     isWidened: boolean;
     /** What else is made from a constant factor, in so many bytes behind it. */
+    /** What is kept of a constant factor instead of the vectors themselves. */
+    replacement?: { bytes: number; make: (machine: Machine, from: number, to: number) => void };
     afterwards?: { bytes: number; make: (machine: Machine, address: number) => void } | undefined;
   },
 ): Factor {
@@ -53,16 +55,18 @@ export function planFactor(
 
   if (isConstantFactor(step, slot)) {
     const whole = firstRadix * bytesPerValue;
-    const { region, prepare } = planner.prepared(
-      step,
-      spec,
-      whole + (afterwards?.bytes ?? 0),
-      "factor",
-      (machine, target, sources) => {
-        gather(machine, sources, target.address, 0, firstRadix);
+    const { replacement } = options;
+    const { region, prepare } = planner.prepared(step, spec, {
+      key: replacement === undefined ? "vectors" : "replaced",
+      bytes: replacement?.bytes ?? whole + (afterwards?.bytes ?? 0),
+      temporary: replacement === undefined ? 0 : whole,
+      fill(machine, target, sources, temporary) {
+        const to = replacement === undefined ? target : temporary;
+        gather(machine, sources, to.address, 0, firstRadix);
+        replacement?.make(machine, temporary.address, target.address);
         afterwards?.make(machine, target.address);
       },
-    );
+    });
     return { bytesPerValue, firstRadix, region, prepare, bind: () => () => undefined };
   }
   const sources = planner.sources(step, spec);

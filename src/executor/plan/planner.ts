@@ -1,4 +1,4 @@
-import { dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { constantBytes } from "../../program/constants.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { Step, TensorRef } from "../../program/types.ts";
@@ -85,17 +85,11 @@ export class Planner {
     return region;
   }
 
-  /**
-   * Memory for what is made from constants alone, once: shared by all who ask for the same.
-   * @param key Says what is made, but for the constants.
-   * @param fill Makes it; `addresses` are those of the step's inputs while it runs.
-   */
+  /** Memory for what is made from constants alone, once: shared by all who ask for the same. */
   prepared(
     step: Step,
     spec: LoopSpec,
-    bytes: number,
-    key: string,
-    fill: (machine: Machine, region: Region, addresses: readonly number[]) => void,
+    { key, bytes, temporary, fill }: Preparation,
   ): { region: Region; prepare?: (machine: Machine) => void } {
     const used = inputsOf(spec);
     const refs = step.inputs.map((ref, n) => (used.has(n) ? (ref as ConstantRef) : undefined));
@@ -106,15 +100,21 @@ export class Planner {
     this.#prepared.set(full, region);
     const moment = this.moment - this.#model.program.steps.length - 1;
     const staged = refs.map((ref) => ref && this.memory.during(bytesOfRef(ref), moment, moment));
+    const scratch = this.memory.during(temporary, moment, moment);
     const prepare = (machine: Machine): void => {
       refs.forEach((ref, n) => ref && this.#load(machine, ref, staged[n]!));
-      fill(
-        machine,
-        region,
-        staged.map((part) => part?.address ?? 0),
-      );
+      const addresses = staged.map((part) => part?.address ?? 0);
+      fill(machine, region, addresses, scratch);
     };
     return { region, prepare };
+  }
+
+  /** Whether a result of a step's term reads an int32 constant as it is, and all of that passes `test`. */
+  areBytes(step: Step, slot: number, test: (values: Int32Array) => unknown): boolean {
+    const view = step.termReads[slot];
+    const ref = view && step.inputs[view.input]!;
+    if (ref?.kind !== "constant" || ref.dtype !== DType.int32) return false;
+    return test(readableArray(constantBytes(this.#model.constants, ref), ref.dtype) as Int32Array) !== undefined;
   }
 
   /** Writes the constants that loops read into their memory. */
@@ -126,6 +126,16 @@ export class Planner {
     views.bytes.set(bytesOf(readableArray(constantBytes(this.#model.constants, ref), ref.dtype)), region.address);
   }
 }
+
+type Preparation = {
+  /** Says what is made, but for the constants and the loop. */
+  key: string;
+  bytes: number;
+  /** Bytes that are needed while it is made. */
+  temporary: number;
+  /** Makes it; `sources` are the addresses of the step's inputs while it runs. */
+  fill: (machine: Machine, region: Region, sources: readonly number[], temporary: Region) => void;
+};
 
 /** The numbers of the sources that a loop reads. */
 function inputsOf(spec: Expression & { outs: readonly number[] }): Set<number> {

@@ -5,6 +5,7 @@ import { Reduce, type Step } from "../../program/types.ts";
 import { canCompile } from "../loops/compile.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
+import { bytePlan } from "./bytePlan.ts";
 import { definitionPlan } from "./definitionPlan.ts";
 import { planEpilogue } from "./epilogue.ts";
 import { partialPlan } from "./partialPlan.ts";
@@ -32,7 +33,7 @@ export function planStep(planner: Planner, step: Step, out: Region): StepPlan {
 
   if (step.reduce === Reduce.none) return elementwisePlan(planner, step, out);
   if (isPlainTotal(step)) return totalPlan(planner, step, out);
-  return productPlan(planner, step, out) ?? reductionPlan(planner, step, out);
+  return productPlan(planner, step, out) ?? bytePlan(planner, step, out) ?? reductionPlan(planner, step, out);
 }
 
 function elementwisePlan(planner: Planner, step: Step, out: Region): StepPlan {

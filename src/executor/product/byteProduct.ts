@@ -1,0 +1,43 @@
+import type { MatrixShape } from "./matMulEngine.ts";
+
+const MOST_BYTE = 255;
+
+/**
+ * The zero point with which all of some integers are bytes: 0 to 255 once it is added.
+ * @returns undefined if there is none.
+ */
+export function byteZero(values: Int32Array): number | undefined {
+  let low = 0;
+  let high = 0;
+  for (let k = 0; k < values.length; k++) {
+    const value = values[k]!;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return high - low > MOST_BYTE ? undefined : -low;
+}
+
+/**
+ * A matrix product modulo 2^32 of any int32 and of bytes less their zero point.
+ * @param left `[rows, inner]`
+ * @param right `[inner, columns]`
+ * @param out `[rows, columns]`
+ */
+export function wideProduct(
+  left: Int32Array,
+  right: Uint8Array,
+  rightZero: number,
+  out: Int32Array,
+  { rows, columns, inner }: MatrixShape,
+): void {
+  out.fill(0);
+  for (let row = 0; row < rows; row++) {
+    for (let k = 0; k < inner; k++) {
+      const factor = left[row * inner + k]!;
+      for (let column = 0; column < columns; column++) {
+        const index = row * columns + column;
+        out[index] = (out[index]! + Math.imul(factor, right[k * columns + column]! - rightZero)) | 0;
+      }
+    }
+  }
+}
