@@ -1,12 +1,12 @@
-import type { FunctionBuilder } from "../../kernels/assembler/functionBuilder.ts";
+import type { FunctionBuilder, Signature } from "../../kernels/assembler/functionBuilder.ts";
 import { ModuleBuilder, type Callable } from "../../kernels/assembler/moduleBuilder.ts";
+import { elementaryFunctions, type ElementaryFunctions } from "../../kernels/elementary/elementary.ts";
 import { MOST_PAGES } from "../../kernels/memory.ts";
-import type { OpName } from "../../program/operations.ts";
 import { axisRange, REACH } from "./address.ts";
-import { HELPERS } from "./helpers.ts";
+import { EXACT, fmod } from "./exactFunctions.ts";
 import { loopFunction } from "./loopFunction.ts";
 import type { LoopSpec } from "./spec.ts";
-import type { Emitter } from "./values.ts";
+import type { Imports } from "./values.ts";
 
 /**
  * Runs the loops for values `start .. end - 1` of the first digit; results are stored canonical, where their digits say.
@@ -34,7 +34,7 @@ export function canCompile(spec: LoopSpec): boolean {
 
 /** Compiles nests of loops to one WebAssembly module; equal nests share a function. */
 export function compileLoops(specs: readonly LoopSpec[]): LoopCode {
-  const functions = compileFunctions((external) => specs.map((spec) => loopFunction(spec, external)));
+  const functions = compileFunctions((imports) => specs.map((spec) => loopFunction(spec, imports)));
   return {
     on: (memory) =>
       functions(memory).map((run) => (sources, outs, start, end) => {
@@ -42,6 +42,9 @@ export function compileLoops(specs: readonly LoopSpec[]): LoopCode {
       }),
   };
 }
+
+let functions: ElementaryFunctions | undefined;
+const elementary = (): ElementaryFunctions => (functions ??= elementaryFunctions(EXACT));
 
 type Run = (...values: number[]) => number | undefined;
 
@@ -51,19 +54,23 @@ type Run = (...values: number[]) => number | undefined;
  * @returns What gives the functions for a memory.
  */
 export function compileFunctions(
-  make: (external: Emitter["external"]) => readonly FunctionBuilder[],
+  make: (imports: Imports) => readonly FunctionBuilder[],
 ): (memory: WebAssembly.Memory) => Run[] {
   const builder = new ModuleBuilder();
   builder.importMemory(true, MOST_PAGES);
-  const imports = new Map<OpName, Callable>();
-  const external = (name: OpName, arity: number): Callable => {
-    const parameters = new Array<"f32">(arity).fill("f32");
-    const made = imports.get(name) ?? builder.importFunction("elementary", name, { parameters, results: ["f32"] });
-    imports.set(name, made);
-    return made;
+  const imported = new Map<string, Callable>();
+  const importOnce = (from: string, name: string, signature: Signature): Callable => {
+    const callable = imported.get(name) ?? builder.importFunction(from, name, signature);
+    imported.set(name, callable);
+    return callable;
+  };
+  const imports: Imports = {
+    elementary: (name, arity) =>
+      importOnce("elementary", name, { parameters: new Array<"v128">(arity).fill("v128"), results: ["v128"] }),
+    fmod: () => importOnce("scalar", "fmod", { parameters: ["f32", "f32"], results: ["f32"] }),
   };
   const names = new Map<string, string>();
-  const functions = make(external).map((fn) => {
+  const functions = make(imports).map((fn) => {
     const key = `${fn.parameters.length} ${Buffer.from(fn.bytes()).toString("latin1")}`;
     const name = names.get(key) ?? `f${names.size}`;
     if (!names.has(key)) builder.define(fn, name);
@@ -72,7 +79,11 @@ export function compileFunctions(
   });
   const module = compiled(builder.encode());
   return (memory) => {
-    const { exports } = new WebAssembly.Instance(module, { env: { memory }, elementary: HELPERS });
+    const { exports } = new WebAssembly.Instance(module, {
+      env: { memory },
+      elementary: elementary(),
+      scalar: { fmod },
+    });
     return functions.map((name) => exports[name] as Run);
   };
 }

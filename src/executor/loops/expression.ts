@@ -97,9 +97,17 @@ export function expressionEmitter(
     return rounded(made, lowering.negativeZero(a, b ?? a));
   }
 
-  /** A function that is computed outside, element by element. */
+  /** An elementary function: of vectors, or of one element in all lanes. */
   function called(name: OpName, values: readonly Value[], isVector: boolean): Code {
-    const call = emitter.external(name, values.length);
+    if (name === "fmod") return remainder(values, isVector);
+    // Powers tell the two zeros apart.
+    const used = values.map((value) => withoutNegativeZero(value).code);
+    const call = emitter.elementary(name, values.length);
+    return isVector ? call(...used) : f32x4.extract(call(...used.map((code) => f32x4.splat(code))), 0);
+  }
+
+  function remainder(values: readonly Value[], isVector: boolean): Code {
+    const call = emitter.fmod();
     if (!isVector) return call(...values.map((value) => value.code));
     const lanes = Array.from({ length: LANES }, (_, lane) =>
       call(...values.map((value) => f32x4.extract(value.code, lane))),

@@ -6,10 +6,10 @@ import { mergeDigits } from "./mergeDigits.ts";
 import { emptyVersion, nestCode, type Version } from "./nest.ts";
 import { canonical, digitsOf, FLOAT64_BYTES, scaled, stored, storedDigits } from "./results.ts";
 import type { LoopSpec } from "./spec.ts";
-import { LANES, splat, type Emitter } from "./values.ts";
+import { LANES, splat, type Emitter, type Imports } from "./values.ts";
 
 /** The function `(sources..., outs..., start, end)` of addresses and values of the first digit that runs a nest of loops. */
-export function loopFunction(spec: LoopSpec, external: Emitter["external"]): FunctionBuilder {
+export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder {
   const { digits: loops, firstScale } = mergeDigits(spec, storedDigits(spec), spec.outs);
   const fn = new FunctionBuilder([...spec.sourceTypes, ...spec.outs, 0, 0].map(() => "i32"));
   const sources = spec.sourceTypes.map((dtype, n) => ({ address: fn.parameters[n]!.get, dtype }));
@@ -32,7 +32,7 @@ export function loopFunction(spec: LoopSpec, external: Emitter["external"]): Fun
   function statements(vectorDigit: number | undefined): Version {
     const version = emptyVersion(loops.length);
     const levels = version.before;
-    const emitter: Emitter = { fn, levels, external };
+    const emitter: Emitter = { fn, levels, ...imports };
     const slot = expressionEmitter({ emitter, digits: digitLocals, views: spec.reads, sources }, spec, vectorDigit);
     const values = spec.outs.map((out) =>
       canonical(emitter, vectorDigit === undefined ? slot(out) : splat(emitter, slot(out))),

@@ -32,10 +32,10 @@ import { emptyVersion, nestCode, type Version } from "./nest.ts";
 import type { ReductionSpec } from "./reductionSpec.ts";
 import { canonical, digitsOf, scaled, stored, storedDigits } from "./results.ts";
 import { neededSlots } from "./slots.ts";
-import { LANES, type Emitter } from "./values.ts";
+import { LANES, type Emitter, type Imports } from "./values.ts";
 
 /** The function `(sources..., outs..., flagged, start, end) -> flagged count` that runs a reduction. */
-export function reductionFunction(spec: ReductionSpec, external: Emitter["external"]): FunctionBuilder {
+export function reductionFunction(spec: ReductionSpec, imports: Imports): FunctionBuilder {
   const { reduce, reduceType: dtype, sourceTypes } = spec;
   const types = accumulatorTypes(spec);
   const outSlots = hasTwoResults(reduce) ? [spec.outA, spec.outB] : [spec.outA];
@@ -90,7 +90,7 @@ export function reductionFunction(spec: ReductionSpec, external: Emitter["extern
 
   /** Emits a version's terms into the innermost level, for an accumulator. */
   function emitTerms(version: Version, accumulator: (emitter: Emitter) => Accumulator, vectorDigit?: number): void {
-    const emitter: Emitter = { fn, levels: version.before, external };
+    const emitter: Emitter = { fn, levels: version.before, ...imports };
     const context = { emitter, digits, views: spec.reads, sources };
     const slot = expressionEmitter(context, spec, vectorDigit);
     const [a, b] = outSlots.map(slot);
@@ -104,7 +104,7 @@ export function reductionFunction(spec: ReductionSpec, external: Emitter["extern
   /** Where statements go that come after the terms: those of outer levels still before the loops inside. */
   function afterTerms(version: Version): Emitter {
     const levels = version.before.map((statements, level) => (level === outLevel ? version.after[level]! : statements));
-    return { fn, levels, external };
+    return { fn, levels, ...imports };
   }
 
   function destination(version: Version, n: number): Destination {
@@ -149,7 +149,7 @@ export function reductionFunction(spec: ReductionSpec, external: Emitter["extern
     if (reduce === Reduce.last) return lastFold(dtype, fn);
     if (hasVectorFold(reduce, dtype) || reduce <= Reduce.min) return scalarFold(reduce, dtype, fn);
     const terms = red.digits.map(({ digit }, k) => ({ digit, coeff: redIndices[k]! }));
-    const emitter: Emitter = { fn, levels: scalar.before, external };
+    const emitter: Emitter = { fn, levels: scalar.before, ...imports };
     return positionFold(reduce, dtype, linear(emitter, digits, { code: i32.const(0), level: 0 }, terms).code, fn);
   }
 

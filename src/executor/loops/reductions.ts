@@ -21,7 +21,7 @@ export type ReductionCode = { on(memory: WebAssembly.Memory): ReductionCall[] };
 
 /** Compiles reductions to one WebAssembly module; equal ones share a function. Their reads are subject to `canCompile`. */
 export function compileReductions(specs: readonly ReductionSpec[]): ReductionCode {
-  const functions = compileFunctions((external) => specs.map((spec) => reductionFunction(spec, external)));
+  const functions = compileFunctions((imports) => specs.map((spec) => reductionFunction(spec, imports)));
   return {
     on: (memory) =>
       functions(memory).map((run) => (sources, outs, flagged, start, end) => {

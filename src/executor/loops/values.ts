@@ -35,14 +35,20 @@ export function scalarType(dtype: DTypeCode): ValueType {
   return isWide(dtype) ? "i64" : "i32";
 }
 
+/** What generated code calls. */
+export type Imports = {
+  /** A function of the elementary ones, of vectors. */
+  elementary: (name: OpName, arity: number) => Callable;
+  /** C's fmod of two float32. */
+  fmod: () => Callable;
+};
+
 /** What code is generated for: one function, whose statements are collected by the loop level that they belong to. */
 export type Emitter = {
   fn: FunctionBuilder;
   /** Statements of each level, level 0 first. */
   levels: readonly Code[][];
-  /** A function of one or two float32 that is computed outside. */
-  external: (name: OpName, arity: number) => Callable;
-};
+} & Imports;
 
 /** Keeps a value in a local variable, computed at its level. */
 export function define(emitter: Emitter, value: Value): Value {

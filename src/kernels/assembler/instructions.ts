@@ -132,6 +132,8 @@ export const v128 = {
   load64Splat: load(SIMD, 10),
   load32Zero: load(SIMD, 0x5c),
   load64Zero: load(SIMD, 0x5d),
+  /** `(address, vector)`: the upper 64 bits replaced by those at the address. */
+  load64High: (address: Code, value: Code): Code => [address, value, SIMD, unsigned(0x57), 0, 0, 1],
   store: store(SIMD, 11),
   shuffle: (a: Code, b: Code, lanes: readonly number[]): Code => [a, b, SIMD, unsigned(13), ...lanes],
   not: simd(0x4d),
@@ -154,6 +156,8 @@ export const i32x4 = {
   ...numbered(simd, 0xab, ["shl", "shrS", "shrU", "add", "", "", "sub", "", "", "", "mul"]),
   ...numbered(simd, 0xb6, ["minS", "minU", "maxS", "maxU"]),
   ...numbered(simd, 0xf8, ["truncSatF32S", "truncSatF32U"]),
+  /** Two float64 to the lower two lanes. */
+  truncSatZeroF64S: simd(0xfc),
 };
 
 export const i16x8 = {

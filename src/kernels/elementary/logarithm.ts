@@ -1,0 +1,121 @@
+import { LN2 } from "../../numerics/elementary/fixed.ts";
+import { logPositive } from "../../numerics/elementary/logCore.ts";
+import type { FunctionBuilder } from "../assembler/functionBuilder.ts";
+import { f64x2, i32, i32x4, i64, i64x2, v128 } from "../assembler/instructions.ts";
+import type { Callable } from "../assembler/moduleBuilder.ts";
+import { both, choose, horner, lookUp, pairFunction, withSign } from "./vectorMath.ts";
+
+/** Table entries are for c = 1 + i/128, i from FIRST on: m lies between sqrt(1/2) and sqrt(2). */
+const STEPS = 128;
+const FIRST = -38;
+const LAST = 53;
+/** log c and 1/c side by side. */
+const ENTRY_BYTES = 16;
+
+export const LOGARITHM_TABLE_BYTES = ENTRY_BYTES * (LAST - FIRST + 1);
+
+/** log c to the nearest but for 2^-122, and 1/c to the nearest. */
+export const logarithmTable = (): number[] =>
+  Array.from({ length: LAST - FIRST + 1 }, (_, n) => {
+    const { negative, mantissa, exponent } = logPositive(BigInt(STEPS + FIRST + n), -7);
+    return [(negative ? -1 : 1) * Number(mantissa) * 2 ** exponent, STEPS / (STEPS + FIRST + n)];
+  }).flat();
+
+const LN2_DOUBLE = Number(LN2) * 2 ** -126;
+/** The bits of sqrt(1/2). */
+const ROOT_HALF = 0x3fe6a09e667f3bcdn;
+
+/**
+ * log x for finite float64 x > 0 that are not subnormal: x = 2^k m, m in sqrt(1/2) .. sqrt(2), c = 1 + i/128 next to m, r = (m - c)/c: k ln 2 + (log c + log(1 + r)).
+ *
+ * m - c is exact (at most 1/256 with the units of m and c), 1/c and the product round: r is off by 2 u, |r| < 2^-7.4; for i = 0 it is exact. The Taylor series of log(1 + r) is cut
+ * after r^7/7: the rest is below |r|^8/8 (1 + 2^-7) < 2^-54.7 |r|; evaluated as r + r^2 q(r), q below 4 u, those weigh |r|/2 of r, and one more sum: below 1.7 u relative.
+ * k = i = 0: 1.7 u. k = 0, i != 0: |log x| > 2^-8.01, |log c| < 2.1 |log x|, |r| < 1.5 |log x|: u 2.1 + 1.5 * 3.7 u + u: below 9 u. k != 0: |log x| > 0.34 |k|, the errors are u 0.7 |k| (the constant) and
+ * twice as much for rounding the product and the sum, and below 4 u 0.35: below 12 u. In all below 2^-49 relative.
+ *
+ * Infinity and NaN stay, 0 gives -Infinity, less than 0 NaN.
+ */
+export const logPair = (table: number): FunctionBuilder =>
+  pairFunction(1, ({ keep }, x) => {
+    const offset = keep(i64x2.sub(x, i64x2.splat(i64.const(ROOT_HALF))));
+    const k = keep(i64x2.shrS(offset, i32.const(52)));
+    const m = keep(i64x2.sub(x, i64x2.shl(k, i32.const(52))));
+    const i = keep(f64x2.nearest(f64x2.mul(f64x2.sub(m, both(1)), both(STEPS))));
+    const index = keep(i32x4.sub(i32x4.truncSatZeroF64S(i), i32x4.splat(i32.const(FIRST))));
+    const c = f64x2.add(f64x2.mul(i, both(1 / STEPS)), both(1));
+    const r = keep(f64x2.mul(f64x2.sub(m, c), lookUp(table + 8, index, ENTRY_BYTES)));
+    const q = horner(
+      r,
+      [2, 3, 4, 5, 6, 7].map((n) => (n % 2 === 0 ? -1 : 1) / n),
+    );
+    const small = f64x2.add(r, f64x2.mul(f64x2.mul(r, r), q));
+    const sum = f64x2.add(lookUp(table, index, ENTRY_BYTES), small);
+    const exponents = f64x2.convertLowI32S(v128.shuffle(k, k, EVEN_WORDS));
+    const log = keep(f64x2.add(f64x2.mul(exponents, both(LN2_DOUBLE)), sum));
+    const finite = choose(f64x2.lt(x, both(Infinity)), log, x);
+    const atZero = choose(f64x2.eq(x, both(0)), both(-Infinity), finite);
+    return choose(f64x2.lt(x, both(0)), both(NaN), atZero);
+  });
+
+/** The lower words of two 64-bit lanes. */
+const EVEN_WORDS = [0, 1, 2, 3, 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11];
+
+/**
+ * log(1 + v) = log w + (v - (w - 1)) / w, w = RN(1 + v): for |v| <= 1 both subtractions are exact, and what the quotient leaves out is below its square, at most u^2; for v > 1 the
+ * quotient is below u, against a logarithm of more than 0.69. log w is off by 2^-49. An error of log w weighs at most twice (for |v| < u, log w is 0 or as large as v): below 2^-47.5.
+ * At -1 and infinities the quotient counts as 0.
+ */
+export const log1pPair = (log: Callable): FunctionBuilder =>
+  pairFunction(1, ({ keep }, v) => {
+    const w = keep(f64x2.add(both(1), v));
+    const rest = f64x2.div(f64x2.sub(v, f64x2.sub(w, both(1))), w);
+    const ordinary = v128.and(f64x2.gt(w, both(0)), f64x2.lt(w, both(Infinity)));
+    return f64x2.add(log(w), v128.and(rest, ordinary));
+  });
+
+/** asinh |x| = log(1 + (|x| + x^2 / (1 + sqrt(1 + x^2)))): 5 u on the argument, whose weight is at most 1: below 2^-47. Squares of float32 do not overflow. */
+export const asinhPair = (log1p: Callable): FunctionBuilder =>
+  pairFunction(1, ({ keep }, x) => {
+    const square = keep(f64x2.mul(x, x));
+    const root = f64x2.sqrt(f64x2.add(both(1), square));
+    const a = keep(f64x2.abs(x));
+    const v = f64x2.add(a, f64x2.div(square, f64x2.add(both(1), root)));
+    // Infinity over Infinity.
+    return withSign(log1p(choose(f64x2.lt(a, both(Infinity)), v, a)), x);
+  });
+
+/** acosh x = log(1 + ((x - 1) + sqrt(x^2 - 1))): x^2 is exact, x^2 - 1 (as (x - 1)(x + 1)) off by 3 u, 4 u in all: below 2^-47. NaN below 1. */
+export const acoshPair = (log1p: Callable): FunctionBuilder =>
+  pairFunction(1, ({ keep }, x) => {
+    const less = keep(f64x2.sub(x, both(1)));
+    const result = log1p(f64x2.add(less, f64x2.sqrt(f64x2.mul(less, f64x2.add(x, both(1))))));
+    return choose(f64x2.lt(x, both(1)), both(NaN), result);
+  });
+
+/** atanh |x| = log(1 + 2|x| / (1 - |x|)) / 2: 2 u on the argument: below 2^-47. Infinity at 1, NaN beyond. */
+export const atanhPair = (log1p: Callable): FunctionBuilder =>
+  pairFunction(1, ({ keep }, x) => {
+    const a = keep(f64x2.abs(x));
+    const v = f64x2.div(f64x2.add(a, a), f64x2.sub(both(1), a));
+    return withSign(f64x2.mul(both(0.5), log1p(v)), x);
+  });
+
+/**
+ * x^y = e^(y log |x|) with the sign of x for odd y; C99 Annex F. |y log |x|| is cut to 112: its error is at most 112 (2^-49 + u) < 2^-42.1, e^x adds 2^-51.5. Where x is finite and below 0 and y is no integer: NaN.
+ */
+export const powPair = (log: Callable, exp: Callable): FunctionBuilder =>
+  pairFunction(2, ({ keep }, x, y) => {
+    const a = keep(f64x2.abs(x));
+    const power = keep(exp(f64x2.mul(y, log(a))));
+    // x^0 and 1^y are 1, of NaNs too; (-1)^Infinity as well.
+    const one = v128.or(f64x2.eq(y, both(0)), f64x2.eq(x, both(1)));
+    const minusOne = v128.and(f64x2.eq(a, both(1)), f64x2.eq(f64x2.abs(y), both(Infinity)));
+    const result = keep(choose(v128.or(one, minusOne), both(1), power));
+    const half = f64x2.mul(y, both(0.5));
+    const isOdd = f64x2.ne(f64x2.nearest(half), half);
+    const isWhole = keep(f64x2.eq(f64x2.nearest(y), y));
+    const signed = withSign(result, v128.and(x, v128.and(isOdd, isWhole)));
+    const negative = v128.and(f64x2.lt(x, both(0)), f64x2.gt(x, both(-Infinity)));
+    const undefinedPower = v128.and(negative, v128.andNot(f64x2.eq(y, y), isWhole));
+    return choose(undefinedPower, both(NaN), signed);
+  });
