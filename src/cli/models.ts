@@ -7,6 +7,7 @@ import { withImagePreprocessing, type ImagePreprocessing } from "../onnx/preproc
 import { readModel } from "../onnx/readModel.ts";
 import { UsageError } from "./errors.ts";
 import { boundTensors } from "./inputs/bound.ts";
+import { stepProgress } from "./progress.ts";
 import { readJson } from "./settings.ts";
 
 /** A model file and all that decides which program it becomes. */
@@ -26,15 +27,18 @@ export type ModelSpec = {
 export type LoadedModel = { model: Model; bound: ReadonlyMap<string, TensorData> };
 
 /** Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it. @throws the reader's errors */
-export function loadModel({ path, bind, uint8 }: Pick<ModelSpec, "path" | "bind" | "uint8">): LoadedModel {
-  const own = readModel(path);
+export const loadModel = (spec: Pick<ModelSpec, "path" | "bind" | "uint8">): LoadedModel =>
+  prepareModel(readModel(spec.path), spec);
+
+/** The same of a model that is read already. */
+export function prepareModel(own: Model, { bind, uint8 }: Pick<ModelSpec, "bind" | "uint8">): LoadedModel {
   const bound = boundTensors(own, bind);
   return { model: uint8.reduce(withImagePreprocessing, bindInputs(own, bound)), bound };
 }
 
 /** Reads and compiles a model. @throws the reader's and the compiler's errors, which name the file and the node */
 export function loadProgram(spec: ModelSpec): KnownProgram {
-  return knownProgram(compile(loadModel(spec).model, spec));
+  return knownProgram(compile(loadModel(spec).model, { ...spec, progress: stepProgress("compiling node") }));
 }
 
 /** `x=1,48,192,3`; `x=` is a scalar. @throws UsageError */

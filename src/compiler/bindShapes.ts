@@ -1,4 +1,4 @@
-import type { Model } from "../onnx/model.ts";
+import type { Model, ValueInfo } from "../onnx/model.ts";
 import { InputShapeError } from "./errors.ts";
 
 /**
@@ -12,12 +12,15 @@ export function bindShapes(model: Model, shapes: Readonly<Record<string, readonl
       throw new InputShapeError(
         `${model.source} has no input "${name}"; its inputs are ${inputs.map((i) => `"${i.name}"`).join(", ")}`,
       );
+  const open = inputs.filter(
+    ({ name, shape }) =>
+      shapes[name] === undefined && shape?.every((dim) => typeof dim === "number" && dim > 0) !== true,
+  );
+  if (open.length > 0) throw new InputShapeError(`${model.source}: ${open.map(openText).join("; ")}`);
   const symbols = new Map<string, number>();
   return inputs.map((input) => {
     const given = shapes[input.name];
     const expected = `"${input.name}" [${input.shape?.map((dim) => dim ?? "?").join(", ") ?? "of any rank"}]`;
-    if (given === undefined && input.shape?.every((dim) => typeof dim === "number" && dim > 0) !== true)
-      throw new InputShapeError(`${model.source}: give a shape for the input ${expected}`);
     const shape = [...(given ?? (input.shape as readonly number[]))];
     const fits =
       input.shape === undefined ||
@@ -34,4 +37,14 @@ export function bindShapes(model: Model, shapes: Readonly<Record<string, readonl
     });
     return shape;
   });
+}
+
+/** What an input needs: its open dimensions by name. */
+function openText({ name, shape }: ValueInfo): string {
+  if (shape === undefined) return `the input "${name}" is of any rank: give its shape`;
+  const dims = shape.map((dim) => (typeof dim === "number" && dim < 1 ? "?" : (dim ?? "?")));
+  const unknown = dims.flatMap((dim, d) =>
+    typeof dim === "number" ? [] : [dim === "?" ? `dimension ${d}` : `"${dim}"`],
+  );
+  return `the input "${name}" [${dims.join(", ")}] leaves ${unknown.join(", ")} open: give its shape`;
 }

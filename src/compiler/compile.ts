@@ -21,6 +21,8 @@ export type CompileOptions = {
   shapes: Readonly<Record<string, readonly number[]>>;
   /** The seed of random operators, 64 bits. Without it they are refused. */
   seed?: bigint;
+  /** Called as the nodes of the graph are compiled. */
+  progress?: (done: number, total: number) => void;
 };
 
 type Origin = CompiledModel["origins"][number];
@@ -63,6 +65,7 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
     builder,
     model,
     graph.inputs.map((input, i) => builder.input(i, input.dtype, shapes[i]!)),
+    options.progress,
   );
   const outputs = graph.outputs.map((output): TensorInfo & { step: number } => {
     const tensor = values.get(output.name)!;

@@ -89,13 +89,17 @@ function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefin
   return outputs;
 }
 
+/** Called before each node. */
+type Progress = (done: number, total: number) => void;
+
 /** Lowers the nodes of a graph or body in their order. */
-function lowerNodes(scope: Scope, graph: Body): void {
+function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
   const { builder } = scope;
   const withMemory = valuesWithMemory(graph);
   const wishes = storageWishes(graph);
   const outputNames = new Set(graph.outputs);
-  for (const node of graph.nodes) {
+  for (const [n, node] of graph.nodes.entries()) {
+    progress?.(n, graph.nodes.length);
     const label = nodeLabel(node);
     builder.current = { node: label, operators: new Map([[node.outputs.join(), node.operator]]) };
     const operands = node.inputs.map((name) => {
@@ -137,12 +141,13 @@ export function lowerGraph(
   builder: ProgramBuilder,
   model: Model,
   inputs: readonly LazyTensor[],
+  progress?: Progress,
 ): Map<string, LazyTensor> {
   const { graph } = model;
   const values = new Map<string, Value>(graph.inputs.map((input, i) => [input.name, inputs[i]!] as const));
   const scope: Scope = { builder, model, values, initializers: graph.initializers, outer: undefined };
   const outputs = graph.outputs.map((output) => output.name);
-  lowerNodes(scope, { inputs: [], outputs, nodes: graph.nodes, initializers: graph.initializers });
+  lowerNodes(scope, { inputs: [], outputs, nodes: graph.nodes, initializers: graph.initializers }, progress);
   for (const name of outputs)
     if (isSequence(lookup(scope, name)))
       throw new InputShapeError(`${model.source}: the output "${name}" is no tensor`);

@@ -1,8 +1,10 @@
+import { checkNames } from "../onnx/graph.ts";
 import { nodeLabel, type Model, type Node } from "../onnx/model.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { RefuteError } from "../errors.ts";
 import { compile, type CompileOptions } from "./compile.ts";
-import { NodeInputError, StepTooExpensiveError, UnsupportedOperatorError } from "./errors.ts";
+import { InputShapeError, NodeInputError, StepTooExpensiveError, UnsupportedOperatorError } from "./errors.ts";
+import { CONTROL } from "./control/table.ts";
 import { findEntry } from "./registry.ts";
 
 /** Why a model is refused at one place of its graph. `node` and `operator` are empty where the whole model is meant. */
@@ -22,7 +24,48 @@ export type Survey = {
  * @returns never throws a refusal: it is in the list
  */
 export function survey(model: Model, options: CompileOptions): Survey {
-  const refusals: Refusal[] = [];
+  return surveyFrom(model, options, []);
+}
+
+/**
+ * The same of a model that could not be read whole.
+ * @param lost names that nothing gives, as what gave them was refused
+ */
+export function surveyDraft(
+  draft: Model,
+  options: CompileOptions,
+  read: readonly RefuteError[],
+  lost: readonly string[],
+): Survey {
+  const refusals = read.flatMap((error) => refusalsOf(error, draft.source));
+  const dependent = dependents(draft, new Set(), lost);
+  const { unreached, refusals: unknown } = judgeByName(dependent);
+  const rest = dependent.size === 0 ? draft : without(draft, dependent);
+  if (rest === undefined) return { refusals: [...refusals, ...unknown], unreached };
+  try {
+    checkNames(rest.graph, draft.source);
+  } catch (error) {
+    if (!(error instanceof RefuteError)) throw error;
+    return { refusals: [...refusals, ...unknown, ...refusalsOf(error, draft.source)], unreached };
+  }
+  const { inputs } = rest.graph;
+  const shapes = Object.fromEntries(
+    Object.entries(options.shapes).filter(([name]) => inputs.some((input) => input.name === name)),
+  );
+  const more = surveyFrom(rest, { ...options, shapes }, [...refusals, ...unknown]);
+  return { ...more, unreached: more.unreached + unreached };
+}
+
+function judgeByName(nodes: Iterable<Node>): { refusals: Refusal[]; unreached: number } {
+  const refusals = [...nodes].filter((node) => !isKnown(node)).map(notInTheTable);
+  return { refusals, unreached: [...nodes].length - refusals.length };
+}
+
+const isKnown = ({ operator, domain }: Node): boolean =>
+  findEntry(operator, domain) !== undefined || (domain === "" && CONTROL.has(operator));
+
+function surveyFrom(model: Model, options: CompileOptions, before: readonly Refusal[]): Survey {
+  const refusals = [...before];
   let unreached = 0;
   let rest = model;
   for (;;) {
@@ -31,15 +74,17 @@ export function survey(model: Model, options: CompileOptions): Survey {
       return refusals.length === 0 ? { refusals, unreached, model: compiled } : { refusals, unreached };
     } catch (error) {
       if (!(error instanceof RefuteError)) throw error;
-      refusals.push(...refusalsOf(error));
+      refusals.push(...refusalsOf(error, model.source));
       const refused = refusedNode(rest, error);
-      if (refused === undefined) return { refusals, unreached };
-      const dependent = dependents(rest, refused);
-      for (const node of dependent) {
-        if (node === refused) continue;
-        if (findEntry(node.operator, node.domain) === undefined) refusals.push(notInTheTable(node));
-        else unreached++;
+      if (refused === undefined) {
+        if (!(error instanceof InputShapeError)) return { refusals, unreached };
+        const judged = judgeByName(rest.graph.nodes);
+        return { refusals: [...refusals, ...judged.refusals], unreached: unreached + judged.unreached };
       }
+      const dependent = dependents(rest, new Set([refused]), refused.outputs);
+      const judged = judgeByName([...dependent].filter((node) => node !== refused));
+      refusals.push(...judged.refusals);
+      unreached += judged.unreached;
       const pruned = without(rest, dependent);
       if (pruned === undefined) return { refusals, unreached };
       rest = pruned;
@@ -47,8 +92,9 @@ export function survey(model: Model, options: CompileOptions): Survey {
   }
 }
 
-function refusalsOf(error: RefuteError): Refusal[] {
-  const { code, message: reason } = error;
+function refusalsOf(error: RefuteError, source: string): Refusal[] {
+  const { code } = error;
+  const reason = withoutSource(error.message, source);
   if (error instanceof StepTooExpensiveError)
     return error.steps.map(({ node, operator, gas }) => ({
       node,
@@ -60,6 +106,10 @@ function refusalsOf(error: RefuteError): Refusal[] {
     return [{ node: error.node, operator: error.operator, code, reason: withoutPlace(reason) }];
   return [{ node: "", operator: "", code, reason }];
 }
+
+/** Messages of the whole model begin with where it was read from. */
+const withoutSource = (message: string, source: string): string =>
+  message.startsWith(`${source}: `) ? message.slice(source.length + 2) : message;
 
 /** Messages begin with the operator and the node, which a refusal has as fields. */
 const withoutPlace = (message: string): string => message.replace(/^\S+ \(node .*?\)(?:, |: )/, "");
@@ -73,15 +123,24 @@ const notInTheTable = (node: Node): Refusal => ({
 
 function refusedNode({ graph }: Model, error: RefuteError): Node | undefined {
   if (!(error instanceof UnsupportedOperatorError || error instanceof NodeInputError)) return undefined;
-  return graph.nodes.find((node) => nodeLabel(node) === error.node && node.operator === error.operator);
+  const holds = (node: Node): boolean =>
+    (nodeLabel(node) === error.node && node.operator === error.operator) || bodyNodes(node).some(holds);
+  return graph.nodes.find(holds);
 }
 
-/** The node and all that read what it makes, directly or not. */
-function dependents({ graph }: Model, refused: Node): Set<Node> {
-  const lost = new Set(refused.outputs);
-  const nodes = new Set([refused]);
+const bodyNodes = (node: Node): Node[] =>
+  [...node.attributes.values()].flatMap((attribute) => (attribute.kind === "graph" ? attribute.value.nodes : []));
+
+/** Whether a node, or one in its bodies, reads one of the names. */
+const readsAny = (node: Node, names: ReadonlySet<string>): boolean =>
+  node.inputs.some((name) => name !== "" && names.has(name)) || bodyNodes(node).some((inner) => readsAny(inner, names));
+
+/** Some nodes and all that read what they make, or one of the names, directly or not. */
+function dependents({ graph }: Model, refused: ReadonlySet<Node>, names: readonly string[]): Set<Node> {
+  const lost = new Set(names);
+  const nodes = new Set(refused);
   for (const node of graph.nodes) {
-    if (!node.inputs.some((name) => name !== "" && lost.has(name))) continue;
+    if (!readsAny(node, lost)) continue;
     nodes.add(node);
     for (const name of node.outputs) lost.add(name);
   }

@@ -1,4 +1,5 @@
-import type { FunctionProto, GraphProto, NodeProto, ValueInfoProto } from "onnx-buf";
+import type { FunctionProto, GraphProto, NodeProto, TensorProto, ValueInfoProto } from "onnx-buf";
+import { RefuteError } from "../errors.ts";
 import { readAttribute } from "./attribute.ts";
 import { ModelFormatError, ModelGraphError } from "./errors.ts";
 import { Inliner, readFunctions } from "./functions.ts";
@@ -7,6 +8,17 @@ import { checkDType, readTensor, type ReadContext } from "./tensor.ts";
 
 /** "ai.onnx" and "" name the same domain. */
 export const domainName = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
+
+/** Reads a part of the graph: none of it if it is refused and whoever reads wants to go on. @param names What the part gives. */
+function attempt<T>(context: ReadContext, names: readonly string[], read: () => T): T[] {
+  try {
+    return [read()];
+  } catch (error) {
+    if (context.refused === undefined || !(error instanceof RefuteError)) throw error;
+    context.refused(error, names);
+    return [];
+  }
+}
 
 function readValueInfo(info: ValueInfoProto, role: string, { source }: ReadContext): ValueInfo {
   const where = `${role} "${info.name}"`;
@@ -30,16 +42,18 @@ function readNode(node: NodeProto, context: ReadContext, opsets?: ReadonlyMap<st
     ...(opsets === undefined ? {} : { opsets }),
   };
   const where = `node ${nodeLabel({ ...head, attributes: new Map() })} (${node.opType})`;
+  // What is refused in a node's body is a refusal of the node.
+  const inner: ReadContext = { source: context.source, externalDataDir: context.externalDataDir };
   const attributes = new Map(
     node.attribute.map(
-      (a) => [a.name, readAttribute(a, where, context, (graph) => readBody(graph, context, opsets))] as const,
+      (a) => [a.name, readAttribute(a, where, inner, (graph) => readBody(graph, inner, opsets))] as const,
     ),
   );
   return { ...head, attributes };
 }
 
-/** Every name is produced once, before it is used. */
-function checkNames(graph: Graph, source: string): void {
+/** Every name is produced once, before it is used. @throws ModelGraphError */
+export function checkNames(graph: Graph, source: string): void {
   const known = new Set<string>([...graph.initializers.keys(), ...graph.inputs.map((input) => input.name)]);
   for (const node of graph.nodes) {
     const where = `node ${nodeLabel(node)} (${node.operator})`;
@@ -67,13 +81,16 @@ function readBody(proto: GraphProto, context: ReadContext, opsets?: ReadonlyMap<
 }
 
 function readInitializers(proto: GraphProto, context: ReadContext): Map<string, TensorData> {
-  if (proto.sparseInitializer.length > 0)
-    throw new ModelGraphError(context.source, "sparse initializers", "are not read: store them as dense tensors");
-  return new Map(
-    proto.initializer.map(
-      (tensor) => [tensor.name, readTensor(tensor, `initializer "${tensor.name}"`, context)] as const,
-    ),
-  );
+  const sparse = proto.sparseInitializer.map(({ values }) => values?.name ?? "");
+  if (sparse.length > 0)
+    attempt(context, sparse, () => {
+      throw new ModelGraphError(context.source, "sparse initializers", "are not read: store them as dense tensors");
+    });
+  const read = (tensor: TensorProto): readonly [string, TensorData] => [
+    tensor.name,
+    readTensor(tensor, `initializer "${tensor.name}"`, context),
+  ];
+  return new Map(proto.initializer.flatMap((tensor) => attempt(context, [tensor.name], () => read(tensor))));
 }
 
 /** Reads a graph into plain types; calls of the model's functions are replaced by their nodes. @throws ModelFormatError, ModelGraphError, DTypeError, ExternalDataError */
@@ -84,17 +101,18 @@ export function readGraph(proto: GraphProto, context: ReadContext, functions: re
     body: (body) => readBody(body, context),
     domain: domainName,
   });
-  const nodes = proto.node.map((node) => readNode(node, context));
+  const nodes = proto.node.flatMap((node) => attempt(context, node.output, () => readNode(node, context)));
+  const constant = new Set(proto.initializer.map(({ name }) => name));
   const graph: Graph = {
     name: proto.name,
     inputs: proto.input
-      .filter((input) => !initializers.has(input.name))
-      .map((input) => readValueInfo(input, "input", context)),
-    outputs: proto.output.map((output) => readValueInfo(output, "output", context)),
+      .filter(({ name }) => !constant.has(name))
+      .flatMap((input) => attempt(context, [input.name], () => readValueInfo(input, "input", context))),
+    outputs: proto.output.flatMap((output) => attempt(context, [], () => readValueInfo(output, "output", context))),
     nodes: local.size === 0 ? nodes : new Inliner(local, context.source).expand(nodes),
     initializers,
   };
-  if (graph.outputs.length === 0) throw new ModelFormatError(context.source, "its graph has no output");
-  checkNames(graph, context.source);
+  if (proto.output.length === 0) throw new ModelFormatError(context.source, "its graph has no output");
+  if (context.refused === undefined) checkNames(graph, context.source);
   return graph;
 }

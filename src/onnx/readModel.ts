@@ -5,6 +5,7 @@ import { ModelProtoSchema, type ModelProto } from "onnx-buf";
 import { ModelFileError, ModelFormatError, ModelVersionError } from "./errors.ts";
 import { domainName, readGraph } from "./graph.ts";
 import type { Model } from "./model.ts";
+import type { ReadContext } from "./tensor.ts";
 
 /** ONNX IR versions whose meaning is known: 3 (ONNX 1.0) to 13 (ONNX 1.20). */
 const IR_VERSIONS = [3, 13] as const;
@@ -29,13 +30,25 @@ function checkVersions(proto: ModelProto, opsets: ReadonlyMap<string, number>, s
     throw new ModelVersionError(source, `ai.onnx operator set ${opset}; expected ${OPSETS[0]} to ${OPSETS[1]}`);
 }
 
+type Options = { externalDataDir?: string };
+
 /**
  * Reads an ONNX model into a plain typed graph.
  * @param from path of a file, or its bytes
  * @param options.externalDataDir where tensors stored outside the file lie; by default the file's own folder
  * @throws ModelFileError, ModelFormatError, ModelVersionError, ModelGraphError, DTypeError, ExternalDataError
  */
-export function readModel(from: string | Uint8Array, options: { externalDataDir?: string } = {}): Model {
+export const readModel = (from: string | Uint8Array, options: Options = {}): Model => read(from, options, undefined);
+
+/**
+ * Reads as much of a model as can be read, to say all that stands against it. It may hold nodes whose operands are missing.
+ * @param refused called for each part that is left out, with the names that it would have given
+ * @throws ModelFileError, ModelFormatError
+ */
+export const readDraft = (from: string | Uint8Array, refused: NonNullable<ReadContext["refused"]>): Model =>
+  read(from, {}, refused);
+
+function read(from: string | Uint8Array, options: Options, refused: ReadContext["refused"]): Model {
   const source = typeof from === "string" ? from : "the model";
   let bytes: Uint8Array;
   try {
@@ -46,12 +59,20 @@ export function readModel(from: string | Uint8Array, options: { externalDataDir?
   const proto = decode(bytes, source);
   if (proto.graph === undefined) throw new ModelFormatError(source, "it holds no graph");
   const opsets = new Map(proto.opsetImport.map((o) => [domainName(o.domain), Number(o.version)] as const));
-  checkVersions(proto, opsets, source);
+  try {
+    checkVersions(proto, opsets, source);
+  } catch (error) {
+    if (refused === undefined) throw error;
+    refused(error as ModelVersionError, []);
+    // The rest is judged by the nearest operator set that is known.
+    opsets.set("", Math.min(Math.max(opsets.get("") ?? OPSETS[1], OPSETS[0]), OPSETS[1]));
+  }
   const externalDataDir = options.externalDataDir ?? (typeof from === "string" ? dirname(from) : undefined);
+  const context = { source, externalDataDir, ...(refused === undefined ? {} : { refused }) };
   return {
     source,
     irVersion: Number(proto.irVersion),
     opsets,
-    graph: readGraph(proto.graph, { source, externalDataDir }, proto.functions),
+    graph: readGraph(proto.graph, context, proto.functions),
   };
 }

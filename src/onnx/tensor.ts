@@ -1,12 +1,18 @@
-import { readFileSync } from "node:fs";
-import { isAbsolute, join, normalize, sep } from "node:path";
+import { closeSync, fstatSync, openSync, readSync, realpathSync } from "node:fs";
+import { isAbsolute, join, normalize, relative, sep } from "node:path";
 import { TensorProto_DataLocation, TensorProto_DataTypeSchema, type TensorProto } from "onnx-buf";
 import { DType, dtypeBytes, isDType, writeWord } from "../numerics/dtype.ts";
+import type { RefuteError } from "../errors.ts";
 import { DTypeError, ExternalDataError, ModelGraphError } from "./errors.ts";
 import { elementCount, type TensorData } from "./model.ts";
 
 /** What the reader knows while it reads: the name for messages and where external data lies. */
-export type ReadContext = { source: string; externalDataDir: string | undefined };
+export type ReadContext = {
+  source: string;
+  externalDataDir: string | undefined;
+  /** Where given, a part that is refused is left out: it is called with the error and the names that the part would have given. */
+  refused?: (error: RefuteError, names: readonly string[]) => void;
+};
 
 /** The name of an ONNX element type code, for messages. */
 const dtypeLabel = (code: number): string =>
@@ -28,17 +34,55 @@ function externalBytes(tensor: TensorProto, where: string, { source, externalDat
     throw new ExternalDataError(source, where, `lies outside the model's folder (${location})`);
   if (externalDataDir === undefined)
     throw new ExternalDataError(source, where, `(${location}) has no folder to look in`);
-  let file: Uint8Array;
+  const [offset, length] = [entry("offset"), entry("length")].map((text) =>
+    text === undefined ? undefined : Number(text),
+  );
+  return readSlice(join(externalDataDir, path), externalDataDir, offset ?? 0, length, (what, cause) => {
+    throw new ExternalDataError(source, where, what.replace("{}", location), { cause });
+  });
+}
+
+/** Part of a file that lies in `folder`, and only there whatever links say; the file may be larger than memory. */
+function readSlice(
+  path: string,
+  folder: string,
+  offset: number,
+  length: number | undefined,
+  fail: (what: string, cause?: unknown) => never,
+): Uint8Array {
+  let file: number;
   try {
-    file = readFileSync(join(externalDataDir, path));
+    // SAFETY: a link may lead out of the folder; what is read is where it leads to.
+    const target = realpathSync(path);
+    if (relative(realpathSync(folder), target).split(sep)[0] === "..")
+      return fail("lies outside the model's folder ({})");
+    file = openSync(target, "r");
   } catch (cause) {
-    throw new ExternalDataError(source, where, `is missing (${location})`, { cause });
+    if (cause instanceof ExternalDataError) throw cause;
+    return fail("is missing ({})", cause);
   }
-  const offset = Number(entry("offset") ?? 0);
-  const length = Number(entry("length") ?? file.length - offset);
-  if (!(offset >= 0 && length >= 0 && offset + length <= file.length))
-    throw new ExternalDataError(source, where, `ends at byte ${offset + length}, but ${location} has ${file.length}`);
-  return file.slice(offset, offset + length);
+  try {
+    const { size } = fstatSync(file);
+    const bytes = length ?? size - offset;
+    if (!(
+      Number.isSafeInteger(offset) &&
+      Number.isSafeInteger(bytes) &&
+      offset >= 0 &&
+      bytes >= 0 &&
+      offset + bytes <= size
+    ))
+      return fail(`ends at byte ${offset + bytes}, but {} has ${size}`);
+    const data = new Uint8Array(bytes);
+    // One read gives at most 2 GB.
+    for (let done = 0; done < bytes;) {
+      const count = readSync(file, data, done, Math.min(bytes - done, 2 ** 30), offset + done);
+      if (count === 0) return fail("ends early ({})");
+      done += count;
+    }
+    return data;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /**

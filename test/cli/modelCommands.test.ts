@@ -62,6 +62,79 @@ describe("refute check, run and conform", function () {
       .and.contain("1 nodes");
   });
 
+  it("check_modelThatTheReaderRefuses_isStillListed", async () => {
+    const path = file(
+      "strings.onnx",
+      buildModel({
+        inputs: [
+          { name: "x", dtype: DType.float32, shape: ["n", 3] },
+          { name: "s", dtype: 8 as DType, shape: [1] },
+        ],
+        outputs: [{ name: "y", dtype: DType.float32 }],
+        nodes: [
+          { op: "StringNormalizer", name: "letters", inputs: ["s"], outputs: ["t"] },
+          { op: "Relu", inputs: ["x"], outputs: ["r"] },
+          { op: "NoSuchOperator", name: "here", inputs: ["r"], outputs: ["y"] },
+        ],
+      }),
+    );
+    const { status, output } = await refute(["check", path, "--shape", "x=2,3"]);
+    expect(status).to.equal(1);
+    expect(output)
+      .to.match(/input "s" has the element type string/)
+      .and.match(/StringNormalizer +letters/)
+      .and.match(/NoSuchOperator +here/)
+      .and.match(/operators .*Relu 1,/);
+    const open = await refute(["check", path]);
+    expect(open.output)
+      .to.match(/the input "x" \[n, 3\] leaves "n" open: give its shape/)
+      .and.match(/NoSuchOperator +here/);
+  });
+
+  it("check_newerOperatorSet_isNamed_andTheRestJudged", async () => {
+    const io = { dtype: DType.float32, shape: [2] };
+    const nodes = [{ op: "Relu", inputs: ["x"], outputs: ["y"] }];
+    const bytes = buildModel({ opset: 99, inputs: [{ name: "x", ...io }], outputs: [{ name: "y", ...io }], nodes });
+    const { status, output } = await refute(["check", file("new.onnx", bytes)]);
+    expect(status).to.equal(1);
+    expect(output)
+      .to.match(/refused \(1\)/)
+      .and.match(/operator set 99/);
+  });
+
+  it("check_refusalInABody_namesItsNode_andGoesOn", async () => {
+    const io = { dtype: DType.float32, shape: [2] };
+    const branch = (op: string) => ({
+      graph: {
+        inputs: [],
+        outputs: [{ name: "r", dtype: DType.float32 }],
+        nodes: [{ op, name: `in${op}`, inputs: ["x"], outputs: ["r"] }],
+      },
+    });
+    const bytes = buildModel({
+      inputs: [
+        { name: "x", ...io },
+        { name: "c", dtype: DType.bool, shape: [] },
+      ],
+      outputs: [{ name: "y", ...io }],
+      nodes: [
+        {
+          op: "If",
+          inputs: ["c"],
+          outputs: ["a"],
+          attributes: { then_branch: branch("Unknown"), else_branch: branch("Neg") },
+        },
+        { op: "AlsoUnknown", name: "after", inputs: ["a"], outputs: ["y"] },
+      ],
+    });
+    const { status, output } = await refute(["check", file("body.onnx", bytes)]);
+    expect(status).to.equal(1);
+    expect(output)
+      .to.match(/Unknown +inUnknown/)
+      .and.match(/AlsoUnknown +after/)
+      .and.match(/Neg 1/);
+  });
+
   it("check_fileThatIsNoModel_isRefused", async () => {
     const { status, output } = await refute(["check", file("text.onnx", "not a model")]);
     expect(status).to.equal(1);

@@ -1,4 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -178,6 +188,29 @@ describe("readModel", () => {
         errors.ExternalDataError,
         "byte 12",
       );
+    });
+
+    it("beyondTwoGigabytes_isRead", () => {
+      const path = join(folder, "large.bin");
+      // Sparse: it takes no room.
+      writeFileSync(path, "");
+      truncateSync(path, 2 ** 32 + 8);
+      const file = openSync(path, "r+");
+      writeSync(file, floatTensor([5, 6]).bytes, 0, 8, 2 ** 32);
+      closeSync(file);
+      const { graph } = readModel(external("large.bin", 2 ** 32), { externalDataDir: folder });
+      expect(graph.initializers.get("w")).to.deep.equal(floatTensor([5, 6]));
+    });
+
+    it("linkOutOfTheFolder_isRefused", () => {
+      const inner = join(folder, "inner");
+      mkdirSync(inner);
+      writeFileSync(join(folder, "w2.bin"), floatTensor([3, 4]).bytes);
+      symlinkSync(join(folder, "w2.bin"), join(inner, "link.bin"));
+      const read = (location: string) => () => readModel(external(location), { externalDataDir: inner });
+      expect(read("link.bin")).to.throw(errors.ExternalDataError, "outside");
+      symlinkSync(folder, join(inner, "up"));
+      expect(read("up/w2.bin")).to.throw(errors.ExternalDataError, "outside");
     });
 
     it("outsideTheFolder_isRefused", () => {

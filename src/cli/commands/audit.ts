@@ -14,7 +14,7 @@ import { NegativeVerdict, UsageError } from "../errors.ts";
 import { inputFiles, readInputFile, shapesOf } from "../inputs/readInputs.ts";
 import { appendOption, modelOptions, modelSpec, type ModelOptions } from "../modelOptions.ts";
 import { loadModel } from "../models.ts";
-import { stepProgress } from "../progress.ts";
+import { executionProgress, stepProgress } from "../progress.ts";
 
 type Options = Omit<ModelOptions, "seed"> & { input: string[]; samples: number; seed: number; json?: boolean };
 
@@ -41,11 +41,15 @@ export function auditCommand(): Command {
           .filter(({ name }) => files.has(name))
           .map((input) => [input.name, readInputFile(input, files.get(input.name)!)] as const),
       );
-      const model = compile(source, { ...spec, shapes: { ...shapesOf(given), ...spec.shapes } });
+      const model = compile(source, {
+        ...spec,
+        shapes: { ...shapesOf(given), ...spec.shapes },
+        progress: stepProgress("compiling node"),
+      });
       const random = seededRandom(options.seed);
       const inputs = model.inputs.map((input) => given.get(input.name)?.bytes ?? randomInput(input, random));
       const executor = await createExecutor(model);
-      const { tensors } = await executor.run(inputs, { progress: stepProgress() });
+      const { tensors } = await executor.run(inputs, { progress: executionProgress(model.program.steps) });
       await executor.close();
 
       const execution = { ...knownProgram(model), inputs, trace: new Trace(model.program, tensors) };

@@ -1,9 +1,12 @@
+import type { RefuteError } from "../../errors.ts";
+import { readDraft } from "../../onnx/readModel.ts";
 import { Command } from "commander";
-import { survey } from "../../compiler/survey.ts";
+import { surveyDraft } from "../../compiler/survey.ts";
 import { NegativeVerdict } from "../errors.ts";
 import { checkReport, type CheckReport } from "../check/report.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
-import { loadModel } from "../models.ts";
+import { prepareModel } from "../models.ts";
+import { stepProgress } from "../progress.ts";
 import { byteText, table } from "../text.ts";
 
 /** `refute check`: one page that says whether a model can be served. */
@@ -16,8 +19,23 @@ export function checkCommand(): Command {
     .option("--json", "print JSON")
     .action((path: string, options: ModelOptions & { json?: boolean }) => {
       const spec = modelSpec(path, options);
-      const { model } = loadModel(spec);
-      const report = checkReport(model, survey(model, spec));
+      const refused: RefuteError[] = [];
+      const lost: string[] = [];
+      const draft = readDraft(path, (error, names) => {
+        refused.push(error);
+        lost.push(...names);
+      });
+      // Of inputs that are refused themselves, nothing more can be asked.
+      const there = draft.graph.inputs.map(({ name }) => name);
+      const gone = (name: string): boolean => lost.includes(name) && !there.includes(name);
+      const { model } = prepareModel(draft, {
+        bind: Object.fromEntries(Object.entries(spec.bind).filter(([name]) => !gone(name))),
+        uint8: spec.uint8.filter(({ input }) => !gone(input)),
+      });
+      const report = checkReport(
+        model,
+        surveyDraft(model, { ...spec, progress: stepProgress("compiling node") }, refused, lost),
+      );
       console.log(options.json === true ? JSON.stringify(report, null, 2) : page(report));
       if (!report.served) throw new NegativeVerdict(`${path} cannot be served`);
     });

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { countKinds, runFolder, type NamedResult } from "../conform/runFolder.ts";
+import { stepProgress } from "../progress.ts";
 import { NegativeVerdict } from "../errors.ts";
 
 /** `refute conform`: ONNX backend cases through the compiler and exact execution. */
@@ -9,7 +10,9 @@ export function conformCommand(): Command {
     .argument("<folder>", "a case (model.onnx and test_data_set_N), or a folder of cases")
     .option("--json", "print JSON")
     .action(async (folder: string, { json }: { json?: boolean }) => {
-      const results = await runFolder(folder, (result) => {
+      const progress = stepProgress("case");
+      const results = await runFolder(folder, (result, done, total) => {
+        progress(done, total);
         if (json !== true && result.kind !== "passed") console.log(line(result));
       });
       const counts = countKinds(results);

@@ -6,7 +6,7 @@ import { UsageError } from "../errors.ts";
 import { readInputs, shapesOf } from "../inputs/readInputs.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadModel } from "../models.ts";
-import { stepProgress } from "../progress.ts";
+import { executionProgress, stepProgress } from "../progress.ts";
 import { tensorJson, tensorText } from "../tensorText.ts";
 import { table } from "../text.ts";
 
@@ -31,11 +31,15 @@ export function runCommand(): Command {
       const spec = modelSpec(path, options);
       const { model, bound } = loadModel(spec);
       const inputs = readInputs(model, options.input);
-      const compiled = compile(model, { ...spec, shapes: { ...shapesOf(inputs), ...spec.shapes } });
+      const compiled = compile(model, {
+        ...spec,
+        shapes: { ...shapesOf(inputs), ...spec.shapes },
+        progress: stepProgress("compiling node"),
+      });
       const executor = await createExecutor(compiled);
       const start = performance.now();
       const bytes = compiled.inputs.map(({ name }) => inputs.get(name)!.bytes);
-      const { tensors, stats } = await executor.run(bytes, { progress: stepProgress() });
+      const { tensors, stats } = await executor.run(bytes, { progress: executionProgress(compiled.program.steps) });
       const milliseconds = Math.round(performance.now() - start);
       await executor.close();
       const outputs = outputTensors(compiled, tensors);

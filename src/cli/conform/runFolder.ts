@@ -23,13 +23,14 @@ export function casesIn(folder: string): string[] {
 /** Runs all cases of a folder. @param onResult Called after each. */
 export async function runFolder(
   folder: string,
-  onResult: (result: NamedResult) => void = () => undefined,
+  onResult: (result: NamedResult, done: number, total: number) => void = () => undefined,
 ): Promise<NamedResult[]> {
   const results: NamedResult[] = [];
-  for (const name of casesIn(folder)) {
+  const cases = casesIn(folder);
+  for (const name of cases) {
     const result = { name, ...(await runCase(join(folder, name))) };
-    onResult(result);
     results.push(result);
+    onResult(result, results.length, cases.length);
   }
   return results;
 }
