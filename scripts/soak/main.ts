@@ -2,19 +2,26 @@
  * Random tests for as long as one likes.
  * `npm run soak -- [--minutes N] [--seed S]`: random steps, programs and ONNX graphs; definition, executors and on-chain verifier must agree.
  * `npm run soak -- --games N [--seed S]`: random disputes on an embedded chain; every verdict must be right, and nobody honest lose.
+ * `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
  */
 import { parseArgs } from "node:util";
 import { soakGames } from "./games.ts";
+import { soakOperators } from "./operators.ts";
 import { soakSteps } from "./steps.ts";
 
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
     games: { type: "string" },
+    operators: { type: "string" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
   },
 });
 const seed = Number(values.seed);
+if (values.operators !== undefined) {
+  console.log(`seed ${seed}`);
+  process.exit((await soakOperators(Number(values.operators), seed)) ? 0 : 1);
+}
 if (values.games === undefined) process.exit((await soakSteps(Number(values.minutes), seed)) ? 0 : 1);
 console.log(`seed ${seed}`);
 const totals = await soakGames(Number(values.games), seed, ({ games, wrong }) =>

@@ -3,7 +3,7 @@ import { Op } from "../../program/operations.ts";
 import type { Expr } from "../expression.ts";
 import type { Lower } from "../nodeContext.ts";
 import type { LazyTensor } from "../tensor.ts";
-import { greatestWord, leastWord, numberWord } from "../words.ts";
+import { numberWord } from "../words.ts";
 import { activation, broadcast, clamp, float, like } from "./elementwise.ts";
 import { integerPower } from "./integerPower.ts";
 import { binaryOperands, slopeOperand } from "./legacy.ts";
@@ -73,19 +73,23 @@ export const gelu = activation((e, x, context) => {
   return mul(half, e.operation(Op.add, float(e, 1), inner));
 });
 
-/** `min(max(x, low), high)`; the bounds are attributes before opset 11, then inputs. */
+/** `min(max(x, low), high)`, where there are such bounds; they are attributes before opset 11, then inputs. */
 export const clip: Lower = (context) => {
+  const e = context.expressions;
   const input = context.input(0);
-  const bound = (index: number, name: string, otherwise: bigint): LazyTensor => {
-    if (context.opset >= 11) return context.optional(index) ?? context.scalar(input.dtype, otherwise);
+  const bound = (index: number, name: string): LazyTensor | undefined => {
+    if (context.opset >= 11) return context.optional(index);
     if (!isFloat(input.dtype)) context.refuse("input 0", "is not float32");
-    return context.scalar(input.dtype, context.has(name) ? numberWord(context.float(name, 0), input.dtype) : otherwise);
+    return context.has(name) ? context.scalar(input.dtype, numberWord(context.float(name, 0), input.dtype)) : undefined;
   };
-  const low = bound(1, "min", leastWord(input.dtype));
-  const high = bound(2, "max", greatestWord(input.dtype));
-  if (low.shape.length + high.shape.length > 0 && [...low.shape, ...high.shape].some((dim) => dim !== 1))
+  const [low, high] = [bound(1, "min"), bound(2, "max")];
+  if ([...(low?.shape ?? []), ...(high?.shape ?? [])].some((dim) => dim !== 1))
     context.fail("its bounds are not scalars");
-  return [broadcast(context, [input, low, high], (x, a, b) => clamp(context.expressions, x, a, b))];
+  const scalar = (tensor: LazyTensor): LazyTensor => context.builder.reshape(tensor, []);
+  let result = input;
+  if (low !== undefined) result = broadcast(context, [result, scalar(low)], (x, a) => e.operation(Op.max, x, a));
+  if (high !== undefined) result = broadcast(context, [result, scalar(high)], (x, b) => e.operation(Op.min, x, b));
+  return [result];
 };
 
 /** x to the power y, in the type of x; a constant exponent 2 is `x * x`. */

@@ -106,7 +106,14 @@ export const reduceOperator =
     const axes = reducedAxes(context, x.shape.length, axesInputSince);
     const { before, after } = kind;
     const mapped = before ? broadcast(context, [x], (v) => before(context.expressions, v)) : x;
-    if (axes === undefined) return [mapped];
+    if (axes === undefined) {
+      // Nothing is reduced, but all else is done.
+      const one = (v: Expr): Expr => {
+        const square = kind.reduce === Reduce.dot ? context.expressions.operation(Op.mul, v, v) : v;
+        return after ? after(context.expressions, square, 1) : square;
+      };
+      return [broadcast(context, [mapped], one)];
+    }
     const n = elementCount(axes.map((axis) => x.shape[axis]!));
     let result = reduceAxes(builder, mapped, axes, kind.reduce);
     if (after) result = broadcast(context, [result], (v) => after(context.expressions, v, n));

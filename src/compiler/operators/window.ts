@@ -12,10 +12,14 @@ export type Window = {
   padEnd: number;
 };
 
-function autoPad(mode: string, input: number, extent: number, stride: number): [number, number] {
+function autoPad(context: NodeContext, mode: string, input: number, extent: number, stride: number): [number, number] {
   if (mode === "VALID") return [0, 0];
   const output = Math.ceil(input / stride);
-  const total = Math.max(0, (output - 1) * stride + extent - input);
+  const needed = (output - 1) * stride + extent - input;
+  // onnxruntime moves such windows of poolings (not of convolutions) inwards.
+  if (needed < -1 && context.node.operator.includes("Pool"))
+    context.refuse("auto_pad", `would crop ${-needed} elements of ${input}`);
+  const total = Math.max(0, needed);
   const less = Math.floor(total / 2);
   return mode === "SAME_UPPER" ? [less, total - less] : [total - less, less];
 }
@@ -58,9 +62,12 @@ export function readWindows(
   return sizes.map((input, d) => {
     const [stride, dilation] = [strides[d]!, dilations[d]!];
     const extent = dilation * (kernel[d]! - 1) + 1;
-    const [padBegin, padEnd] = mode === "NOTSET" ? [pads[d]!, pads[d + rank]!] : autoPad(mode, input, extent, stride);
+    const [padBegin, padEnd] =
+      mode === "NOTSET" ? [pads[d]!, pads[d + rank]!] : autoPad(context, mode, input, extent, stride);
     const free = input + padBegin + padEnd - extent;
     let output = (ceil && mode === "NOTSET" ? Math.ceil(free / stride) : Math.floor(free / stride)) + 1;
+    // onnxruntime gives one more here, ONNX's text does not.
+    if (ceil && mode === "VALID" && free % stride !== 0) context.refuse("ceil_mode", "with auto_pad VALID");
     // A window may hang over the end, but must begin inside the input or its first padding.
     if (ceil && (output - 1) * stride >= input + padBegin) output--;
     if (output < 1) context.fail(`a window of ${extent} does not fit ${input} + ${padBegin} + ${padEnd}`);

@@ -1,0 +1,22 @@
+import { fuzz } from "../../test-support/fuzz/generated.ts";
+import { FUZZ } from "../../test-support/fuzz/makers.ts";
+
+/**
+ * Random experiments of every family of operators, against onnxruntime.
+ * @returns whether all agreed; what did not is printed, shrunk
+ */
+export async function soakOperators(numRuns: number, seed: number): Promise<boolean> {
+  let passed = true;
+  for (const [name, make] of Object.entries(FUZZ)) {
+    try {
+      const { agreed, refused, notRun } = await fuzz(make, numRuns, seed);
+      console.log(`${name}: ${agreed} agreed`);
+      for (const [reason, count] of refused) console.log(`  refused ${count}: ${reason}`);
+      for (const [reason, count] of notRun) console.log(`  not run by onnxruntime ${count}: ${reason}`);
+    } catch (error) {
+      passed = false;
+      console.log(`${name}: ${(error as Error).message}\n${String((error as Error).cause ?? "")}`);
+    }
+  }
+  return passed;
+}

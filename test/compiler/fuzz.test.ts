@@ -1,0 +1,15 @@
+import { expect } from "chai";
+import { fuzz } from "../../test-support/fuzz/generated.ts";
+import { FUZZ } from "../../test-support/fuzz/makers.ts";
+
+/** A few of each family, the same every time; `npm run soak -- --operators N` runs others, for as long as one likes. */
+const RUNS = 50;
+const SEED = 20_240;
+
+describe("random operators, attributes, shapes and operator sets, against onnxruntime", () => {
+  for (const [name, make] of Object.entries(FUZZ))
+    it(`${name}_agrees`, async () => {
+      const { agreed } = await fuzz(make, RUNS, SEED);
+      expect(agreed).to.be.above(RUNS / 3);
+    });
+});
