@@ -39,11 +39,11 @@ export type Running<E> = { inbox: Inbox<E>; stop: () => Promise<void> };
 /** A chain with the protocol, and people on it. */
 export class Players {
   readonly chain: LocalChain;
-  readonly #manufacturer: SoftwareManufacturer;
+  readonly manufacturer: SoftwareManufacturer;
 
-  private constructor(chain: LocalChain, manufacturer: SoftwareManufacturer) {
+  protected constructor(chain: LocalChain, manufacturer: SoftwareManufacturer) {
     this.chain = chain;
-    this.#manufacturer = manufacturer;
+    this.manufacturer = manufacturer;
   }
 
   static async create(parameters: LocalParameters = {}): Promise<Players> {
@@ -55,7 +55,7 @@ export class Players {
   async workerKey(): Promise<Hex> {
     const key = await this.chain.newAccount(parseEther("5"));
     const session = await this.chain.sessionOf(key);
-    const device = new SoftwareDevice(this.#manufacturer);
+    const device = new SoftwareDevice(this.manufacturer);
     for (const kind of ["identification", "provisioning"] as const) {
       await registerReport(session, device, { kind, content: () => ({ kind }), lifetimeSeconds: 86_400 });
     }

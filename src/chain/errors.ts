@@ -44,6 +44,19 @@ export class TransactionRevertedError extends RefuteError {
   }
 }
 
+/** A transaction that was sent is in no block and, it seems, in no pool: a reorganisation took it back, or its fee is too low. */
+export class TransactionDroppedError extends RefuteError {
+  readonly code = "TRANSACTION_DROPPED";
+  override readonly retryable = true;
+
+  constructor(
+    readonly functionName: string,
+    readonly transactionHash: Hex,
+  ) {
+    super(`${functionName}: transaction ${transactionHash} was dropped or is not mined in time; it is tried again`);
+  }
+}
+
 /** The sender cannot pay for the transaction's gas. */
 export class InsufficientGasFundsError extends RefuteError {
   readonly code = "INSUFFICIENT_GAS_FUNDS";

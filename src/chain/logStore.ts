@@ -64,18 +64,20 @@ export class LogStore<const A extends Abi> {
   }
 
   async #sync(): Promise<SyncResult> {
-    await this.#rewind();
     for (;;) {
+      await this.#rewind();
+      const tip = this.#seen.at(-1);
       const head = await this.#source.getBlock({ blockTag: "latest" });
-      const next = (this.#seen.at(-1)?.number ?? this.#from - 1n) + 1n;
+      const next = (tip?.number ?? this.#from - 1n) + 1n;
       const to = next + this.#span - 1n < head.number ? next + this.#span - 1n : head.number;
       if (next <= to) {
         const end = to === head.number ? head : await this.#source.getBlock({ blockNumber: to });
         const logs = await this.#read(next, to);
         if (logs === undefined) continue;
         // Logs that were read while the chain changed under us would mix two histories: read again.
+        // And a new head above an old branch would hide that the branch was left: it is the newest head that is looked at first.
         const check = await this.#source.getBlock({ blockNumber: to }).catch(() => undefined);
-        if (check?.hash !== end.hash) continue;
+        if (check?.hash !== end.hash || (tip !== undefined && !(await this.#isCanonical(tip)))) continue;
         this.#logs.push(...logs);
         this.#remember({ number: to, hash: end.hash });
       }
@@ -111,17 +113,20 @@ export class LogStore<const A extends Abi> {
   /** Forgets the heads that are no longer canonical, and the logs past the last one that is. */
   async #rewind(): Promise<void> {
     for (let tip = this.#seen.at(-1); tip !== undefined; tip = this.#seen.at(-1)) {
-      const { number, hash } = tip;
-      const block = await this.#source.getBlock({ blockNumber: number }).catch((error: unknown) => {
-        if ((error as Error).name === "BlockNotFoundError") return undefined;
-        throw error;
-      });
-      if (block?.hash === hash) break;
+      if (await this.#isCanonical(tip)) break;
       this.#seen.pop();
       const kept = this.#seen.at(-1)?.number ?? this.#from - 1n;
       this.#logs = this.#logs.filter((log) => log.blockNumber <= kept);
       this.#rewoundTo = kept;
     }
+  }
+
+  async #isCanonical({ number, hash }: Seen): Promise<boolean> {
+    const block = await this.#source.getBlock({ blockNumber: number }).catch((error: unknown) => {
+      if ((error as Error).name === "BlockNotFoundError") return undefined;
+      throw error;
+    });
+    return block?.hash === hash;
   }
 
   #remember(seen: Seen): void {

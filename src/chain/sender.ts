@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { TransactionNotFoundError } from "viem";
 import type { Abi, Account, Address, Chain, ContractFunctionArgs, ContractFunctionName } from "viem";
 import type { Hash, PublicClient, TransactionReceipt, Transport, WalletClient } from "viem";
-import { TransactionRevertedError } from "./errors.ts";
+import { TransactionDroppedError, TransactionRevertedError } from "./errors.ts";
 import { translateError } from "./translateError.ts";
 
 type Writable = "nonpayable" | "payable";
@@ -20,6 +22,12 @@ export type Call<
 
 /** EIP-7825: no transaction may have more gas. */
 const MAX_TRANSACTION_GAS = 16_777_216n;
+
+const POLLING_MS = 500;
+/** Polls in a row in which the node does not know a transaction that it took: a reorganisation, or a full pool, dropped it. */
+const MISSES = 6;
+/** A transaction that waits longer is given up, so that its action is looked at again. */
+const LONGEST_WAIT_MS = 180_000;
 
 /**
  * Sends one account's transactions, one after the other, and waits for each to be mined. Several may wait together: a block takes
@@ -41,7 +49,7 @@ export class Sender {
 
   /**
    * Sends a call and waits for its receipt. A call that would revert is refused before anything is sent.
-   * @throws ContractRevertError, TransactionRevertedError, InsufficientGasFundsError, RpcUnavailableError
+   * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, InsufficientGasFundsError, RpcUnavailableError
    */
   async send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
     call: Call<A, Name>,
@@ -50,7 +58,7 @@ export class Sender {
     this.#last = sent.catch(() => undefined);
     try {
       const hash = await sent;
-      const receipt = await this.#publicClient.waitForTransactionReceipt({ hash });
+      const receipt = await this.#mined(call.functionName, hash);
       if (receipt.status === "reverted") throw new TransactionRevertedError(call.functionName, receipt.transactionHash);
       return receipt;
     } catch (error) {
@@ -67,6 +75,22 @@ export class Sender {
     await this.#publicClient.simulateContract(request).catch((error: unknown) => {
       throw translateError(error, call.functionName);
     });
+  }
+
+  /** The receipt, once there is one. A clock may be running: a transaction that no node has any more is not waited for. */
+  async #mined(functionName: string, hash: Hash): Promise<TransactionReceipt> {
+    let misses = 0;
+    for (const end = Date.now() + LONGEST_WAIT_MS; misses < MISSES && Date.now() < end; await sleep(POLLING_MS)) {
+      // A node that does not answer now may answer later.
+      const receipt = await this.#publicClient.getTransactionReceipt({ hash }).catch(() => undefined);
+      if (receipt !== undefined) return receipt;
+      const isKnown = await this.#publicClient
+        .getTransaction({ hash })
+        .then(() => true)
+        .catch((error: unknown) => !(error instanceof TransactionNotFoundError));
+      misses = isKnown ? 0 : misses + 1;
+    }
+    throw new TransactionDroppedError(functionName, hash);
   }
 
   async #submit(call: Call): Promise<Hash> {

@@ -11,6 +11,7 @@ import { compile } from "../../src/compiler/compile.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import type { JobTerms } from "../../src/sdk/postJob.ts";
 import { Trace } from "../../src/trace/trace.ts";
+import type { WorkerEvent } from "../../src/worker/events.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
 import { mlpBytes } from "../mlp.ts";
 import { Players, reference, type Running } from "../players.ts";
@@ -18,14 +19,45 @@ import { seeded, toyModel } from "../toyProgram.ts";
 import type { Verdict } from "./adversary.ts";
 
 const WINDOW = 3_600;
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 20_000;
 
 /** A job that was posted, with what it should give. */
 export type Posted = { requester: Session; record: JobRecord; program: KnownProgram; inputs: readonly Uint8Array[] };
 
+type Stoppable = { stop: () => Promise<void> };
+
+/** Players whose loops are remembered, so that they can be stopped. */
+class ArenaPlayers extends Players {
+  readonly #running = new Set<Stoppable>();
+
+  static override async create(): Promise<ArenaPlayers> {
+    const { chain, manufacturer } = await Players.create();
+    return new ArenaPlayers(chain, manufacturer);
+  }
+
+  override async startWorker(...given: Parameters<Players["startWorker"]>): Promise<Running<WorkerEvent>> {
+    return this.remember(await super.startWorker(...given));
+  }
+
+  override async startWatcher(...given: Parameters<Players["startWatcher"]>): Promise<Running<WatcherEvent>> {
+    return this.remember(await super.startWatcher(...given));
+  }
+
+  remember<T extends Stoppable>(running: T): T {
+    this.#running.add(running);
+    return running;
+  }
+
+  async calm(except: Stoppable): Promise<void> {
+    await Promise.all([...this.#running].filter((running) => running !== except).map((running) => running.stop()));
+    this.#running.clear();
+    this.#running.add(except);
+  }
+}
+
 /** A chain, an honest watcher that runs all the time, and what attacks need. */
 export class Arena {
-  readonly players: Players;
+  readonly players: ArenaPlayers;
   readonly watcherKey: Hex;
   /** A network of matrix products with one checkpoint, and a chain of additions with many. */
   readonly mlp: KnownProgram;
@@ -34,7 +66,13 @@ export class Arena {
   readonly #follow: () => Promise<{ history: History; now: bigint }>;
   watcher: Running<WatcherEvent>;
 
-  private constructor(players: Players, watcherKey: Hex, observer: Session, mlp: KnownProgram, sums: KnownProgram) {
+  private constructor(
+    players: ArenaPlayers,
+    watcherKey: Hex,
+    observer: Session,
+    mlp: KnownProgram,
+    sums: KnownProgram,
+  ) {
     this.players = players;
     this.watcherKey = watcherKey;
     this.mlp = mlp;
@@ -45,7 +83,7 @@ export class Arena {
   }
 
   static async create(): Promise<Arena> {
-    const players = await Players.create();
+    const players = await ArenaPlayers.create();
     const watcherKey = await players.chain.newAccount(parseEther("20"));
     await deposit(await players.chain.sessionOf(watcherKey), parseEther("10"));
     const mlp = knownProgram(compile(readModel(mlpBytes(1)), { shapes: {} }));
@@ -62,8 +100,14 @@ export class Arena {
     this.watcher = await this.players.startWatcher(this.watcherKey, this.mlp, execute, { programs });
   }
 
+  /** Stops everybody but the honest watcher: also those that a failed attack left behind. */
+  async calm(): Promise<void> {
+    await this.players.calm(this.watcher);
+  }
+
   async close(): Promise<void> {
     await this.watcher.stop();
+    await this.calm();
     await this.players.chain.close();
   }
 

@@ -13,6 +13,7 @@ export function siegeSuite(
     let arena: Arena;
     const rows: { name: string; verdict: Verdict }[] = [];
     before(async () => void (arena = await make()));
+    afterEach(() => arena.calm());
     after(async () => {
       await arena.close();
       console.log(verdictTable(rows));

@@ -83,6 +83,37 @@ describe("LogStore", function () {
     expect(values(store)).to.deep.equal([1n]);
   });
 
+  it("sync_reorgBetweenAnyTwoRequests_leavesNothingOfTheOldBranch", async function () {
+    for (let at = 0; at < 12; at++) {
+      for (const depth of [1, 2, 3]) {
+        const chain = new ToyChain();
+        const source = chain.source();
+        let left = Infinity;
+        const before = <T>(request: () => Promise<T>): Promise<T> => {
+          if (left-- === 0) {
+            chain.drop(depth);
+            for (let k = 0; k <= depth; k++) chain.mine(BigInt(100 + k));
+          }
+          return request();
+        };
+        const shaky = {
+          getBlock: (args: never) => before(() => source.getBlock(args)),
+          getLogs: (args: never) => before(() => source.getLogs(args)),
+        } as unknown as LogSource;
+        const store = new LogStore(shaky, [], abi, 0n);
+        for (const value of [1n, 2n, 3n]) {
+          chain.mine(value);
+          await store.sync();
+        }
+        chain.mine(4n);
+        left = at;
+        for (let k = 0; k < 4; k++) await store.sync();
+        const expected = chain.blocks.flatMap(({ pings }) => pings);
+        expect(values(store), `request ${at}, ${depth} blocks`).to.deep.equal(expected);
+      }
+    }
+  });
+
   it("sync_nodeFailsAfterTheForkWasSeen_nextSyncStillTellsIt", async function () {
     for (const failing of ["getBlock", "getLogs"] as const) {
       for (let after = 0; after < 3; after++) {

@@ -1,6 +1,15 @@
 import { expect } from "chai";
-import { parseAbi, toHex, zeroAddress } from "viem";
+import {
+  parseAbi,
+  toHex,
+  TransactionNotFoundError,
+  TransactionReceiptNotFoundError,
+  zeroAddress,
+  zeroHash,
+} from "viem";
+import { TransactionDroppedError } from "../../src/chain/errors.ts";
 import { Sender } from "../../src/chain/sender.ts";
+import { rejection } from "../../test-support/rejection.ts";
 
 describe("Sender", function () {
   it("manySends_doNotWaitForEachOthersBlocks", async function () {
@@ -9,7 +18,7 @@ describe("Sender", function () {
     let sent = 0;
     const publicClient = {
       estimateContractGas: () => Promise.resolve(21_000n),
-      waitForTransactionReceipt: ({ hash }: { hash: string }) =>
+      getTransactionReceipt: ({ hash }: { hash: string }) =>
         mined.then(() => ({ status: "success", transactionHash: hash })),
     };
     const walletClient = {
@@ -25,5 +34,21 @@ describe("Sender", function () {
     const call = { address: zeroAddress, abi, functionName: "move", args: [] } as const;
     const receipts = await Promise.all([1, 2, 3].map(() => sender.send(call)));
     expect(new Set(receipts.map(({ transactionHash }) => transactionHash)).size).to.equal(3);
+  });
+
+  it("transactionThatTheNodeHasForgotten_isGivenUp", async function () {
+    this.timeout(20_000);
+    const publicClient = {
+      estimateContractGas: () => Promise.resolve(21_000n),
+      getTransactionReceipt: ({ hash }: { hash: `0x${string}` }) =>
+        Promise.reject(new TransactionReceiptNotFoundError({ hash })),
+      getTransaction: ({ hash }: { hash: `0x${string}` }) => Promise.reject(new TransactionNotFoundError({ hash })),
+    };
+    const walletClient = { account: { address: zeroAddress }, writeContract: () => Promise.resolve(zeroHash) };
+    const sender = new Sender(publicClient as never, walletClient as never);
+    const abi = parseAbi(["function move()"]);
+    const error = await rejection(sender.send({ address: zeroAddress, abi, functionName: "move", args: [] }));
+    expect(error).to.be.instanceOf(TransactionDroppedError);
+    expect(error.retryable).to.equal(true);
   });
 });
