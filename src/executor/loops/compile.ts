@@ -4,6 +4,7 @@ import { elementaryFunctions, type ElementaryFunctions } from "../../kernels/ele
 import { MOST_PAGES } from "../../kernels/memory.ts";
 import { axisRange, REACH } from "./address.ts";
 import { EXACT, fmod } from "./exactFunctions.ts";
+import { HALF_HELPERS } from "./halfHelpers.ts";
 import { loopFunction } from "./loopFunction.ts";
 import type { LoopSpec } from "./spec.ts";
 import type { Imports } from "./values.ts";
@@ -68,6 +69,8 @@ export function compileFunctions(
     elementary: (name, arity) =>
       importOnce("elementary", name, { parameters: new Array<"v128">(arity).fill("v128"), results: ["v128"] }),
     fmod: () => importOnce("scalar", "fmod", { parameters: ["f32", "f32"], results: ["f32"] }),
+    half: (name, arity) =>
+      importOnce("half", name, { parameters: new Array<"f32">(arity).fill("f32"), results: ["f32"] }),
   };
   const names = new Map<string, string>();
   const functions = make(imports).map((fn) => {
@@ -83,6 +86,7 @@ export function compileFunctions(
       env: { memory },
       elementary: elementary(),
       scalar: { fmod },
+      half: HALF_HELPERS,
     });
     return functions.map((name) => exports[name] as Run);
   };

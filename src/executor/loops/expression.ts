@@ -1,17 +1,23 @@
 import type { Code } from "../../kernels/assembler/encoding.ts";
+import type { Callable } from "../../kernels/assembler/moduleBuilder.ts";
 import { f32x4, i64, v128 } from "../../kernels/assembler/instructions.ts";
 import { select } from "../../kernels/assembler/control.ts";
-import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { DType, isFloat, isHalf, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { Op, signature, type OpName } from "../../program/operations.ts";
 import type { Instruction } from "../../program/types.ts";
 import { castScalar } from "./castOperation.ts";
 import { FLOAT, FLOAT_CONDITION, withoutNegativeZero } from "./floatOperation.ts";
 import { integerOperation } from "./integerOperation.ts";
+import { roundedToHalf } from "./halfFloat.ts";
+import { halfName } from "./halfHelpers.ts";
 import { literal } from "./literal.ts";
 import { assembleLanes, dependsOn, emitRead, emitVectorRead, type ReadContext } from "./read.ts";
 import { neededSlots, operands, slotTypes, type Expression } from "./slots.ts";
 import { define, exact, isWide, LANES, splat, type Value } from "./values.ts";
 import { castLanes, hasCastLanes, hasIntegerLanes, integerLanes } from "./vectorOperation.ts";
+
+/** Operations whose result on values of 16 bits need not have 16 bits. */
+const ROUNDED: ReadonlySet<OpName> = new Set<OpName>(["add", "sub", "mul", "div", "sqrt"]);
 
 /**
  * Emits the slots of an expression, each once, when they are asked for.
@@ -59,6 +65,7 @@ export function expressionEmitter(
     if (op === Op.cast) {
       const to = target as DTypeCode;
       if (to === dtype) return a;
+      if (isHalf(to) || (isFloat(dtype) && isFloat(to))) return castToFloat(a, dtype, to);
       return exact((isVector ? castLanes : castScalar)(dtype, to, a.code), to, level, isVector);
     }
     if (op === Op.select) {
@@ -70,14 +77,27 @@ export function expressionEmitter(
       };
     }
     const { name, bool } = signature(op)!;
-    if (isFloat(dtype)) return floatOperation(name, used, level, isVector);
+    if (isFloat(dtype)) return floatOperation(name, dtype, used, level, isVector);
     const made = isVector
       ? integerLanes(name, dtype, a.code, b?.code ?? [])
       : integerOperation(name, dtype, a.code, b?.code ?? [], emitter.fn);
     return exact(made, bool ? DType.bool : dtype, level, isVector);
   }
 
-  function floatOperation(name: OpName, values: readonly Value[], level: number, isVector: boolean): Value {
+  /** To float32 from 16 bits, which changes nothing, or to 16 bits. */
+  function castToFloat(a: Value, from: DTypeCode, to: DTypeCode): Value {
+    const made = isFloat(from) ? a.code : (a.isVector ? castLanes : castScalar)(from, DType.float32, a.code);
+    const value = { ...a, code: made, dtype: DType.float32 };
+    return to === DType.float32 ? value : roundedToHalf(emitter, value, to);
+  }
+
+  function floatOperation(
+    name: OpName,
+    dtype: DTypeCode,
+    values: readonly Value[],
+    level: number,
+    isVector: boolean,
+  ): Value {
     const [a, b] = values as [Value, Value];
     const condition = FLOAT_CONDITION[name];
     if (condition !== undefined) {
@@ -85,29 +105,29 @@ export function expressionEmitter(
       return exact(made, DType.bool, level, isVector);
     }
     const lowering = FLOAT[name];
-    const rounded = (made: Code, mayBeNegativeZero: boolean): Value => ({
-      ...exact(made, DType.float32, level, isVector),
-      mayBeNegativeZero,
-      mayBeOtherNaN: true,
-    });
-    if (lowering === undefined) return rounded(called(name, values, isVector), true);
+    const rounded = (made: Code, mayBeNegativeZero: boolean): Value => {
+      const value = { ...exact(made, dtype, level, isVector), mayBeNegativeZero, mayBeOtherNaN: true };
+      return isHalf(dtype) && ROUNDED.has(name) ? roundedToHalf(emitter, value, dtype) : value;
+    };
+    if (lowering === undefined) return rounded(called(name, dtype, values, isVector), true);
     // The sign of a zero matters to division alone.
     const divisor = name === "div" ? define(emitter, withoutNegativeZero(b)).code : (b?.code ?? []);
     const made = (isVector ? lowering.vector : lowering.scalar)(a.code, divisor);
     return rounded(made, lowering.negativeZero(a, b ?? a));
   }
 
-  /** An elementary function: of vectors, or of one element in all lanes. */
-  function called(name: OpName, values: readonly Value[], isVector: boolean): Code {
-    if (name === "fmod") return remainder(values, isVector);
+  /** An elementary function: of vectors, or of one element in all lanes; on floats of 16 bits, element by element. */
+  function called(name: OpName, dtype: DTypeCode, values: readonly Value[], isVector: boolean): Code {
+    // A remainder is exact, in any type.
+    if (name === "fmod") return laneByLane(emitter.fmod(), values, isVector);
+    if (isHalf(dtype)) return laneByLane(emitter.half(halfName(name, dtype), values.length), values, isVector);
     // Powers tell the two zeros apart.
     const used = values.map((value) => withoutNegativeZero(value).code);
     const call = emitter.elementary(name, values.length);
     return isVector ? call(...used) : f32x4.extract(call(...used.map((code) => f32x4.splat(code))), 0);
   }
 
-  function remainder(values: readonly Value[], isVector: boolean): Code {
-    const call = emitter.fmod();
+  function laneByLane(call: Callable, values: readonly Value[], isVector: boolean): Code {
     if (!isVector) return call(...values.map((value) => value.code));
     const lanes = Array.from({ length: LANES }, (_, lane) =>
       call(...values.map((value) => f32x4.extract(value.code, lane))),

@@ -34,12 +34,13 @@ export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder 
     const levels = version.before;
     const emitter: Emitter = { fn, levels, ...imports };
     const slot = expressionEmitter({ emitter, digits: digitLocals, views: spec.reads, sources }, spec, vectorDigit);
-    const values = spec.outs.map((out) =>
-      canonical(emitter, vectorDigit === undefined ? slot(out) : splat(emitter, slot(out))),
+    const isWidened = (n: number): boolean => spec.widened?.includes(n) ?? false;
+    const values = spec.outs.map((out, n) =>
+      canonical(emitter, vectorDigit === undefined ? slot(out) : splat(emitter, slot(out)), isWidened(n)),
     );
     // After all reads: nothing is read where another result has just been stored.
     values.forEach((value, n) => {
-      const widened = spec.widened?.includes(n) ?? false;
+      const widened = isWidened(n);
       const bytes = widened ? FLOAT64_BYTES : dtypeBytes(value.dtype);
       const terms = loops.map(({ digit, outStride }) => ({ digit, coeff: outStride * bytes }));
       const address = linear(emitter, digitLocals, { code: outs[n]!.get, level: 0 }, terms).code;

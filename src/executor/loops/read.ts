@@ -1,10 +1,11 @@
 import { ifElse } from "../../kernels/assembler/control.ts";
 import type { Code } from "../../kernels/assembler/encoding.ts";
 import { f32x4, i32, i32x4 } from "../../kernels/assembler/instructions.ts";
-import { DType, dtypeBytes, isFloat } from "../../numerics/dtype.ts";
+import { DType, dtypeBytes, isFloat, isHalf } from "../../numerics/dtype.ts";
 import type { View } from "../../program/types.ts";
 import { loadScalar, loadVector } from "./access.ts";
 import { all, emitAddress, type Digits } from "./address.ts";
+import { decoded } from "./halfFloat.ts";
 import { literal } from "./literal.ts";
 import { define, exact, LANES, scalarType, type Emitter, type Value } from "./values.ts";
 
@@ -20,6 +21,8 @@ export type ReadContext = {
 /** Emits a view's offset, bounds check and load; the result is the element or the fill value. */
 export function emitRead(context: ReadContext, view: View): Value {
   const { emitter, sources } = context;
+  const own = sources[view.input]!.dtype;
+  if (isHalf(own)) return decoded(emitter, emitRead(asBits(context, view), view), own);
   const { address, inside } = emitAddress(...addressOf(context, view));
   const { dtype } = sources[view.input]!;
   const load = loadScalar(dtype, address.code);
@@ -27,6 +30,12 @@ export function emitRead(context: ReadContext, view: View): Value {
   const code = ifElse(inside.code, load, literal(view.fill, dtype), scalarType(dtype));
   return define(emitter, exact(code, dtype, Math.max(inside.level, address.level)));
 }
+
+/** The same with an input of 16-bit floats as uint16. */
+const asBits = (context: ReadContext, { input }: View): ReadContext => ({
+  ...context,
+  sources: context.sources.map((source, n) => (n === input ? { ...source, dtype: DType.uint16 } : source)),
+});
 
 function addressOf(context: ReadContext, view: View): Parameters<typeof emitAddress> {
   const { emitter, digits, views, sources } = context;
@@ -47,6 +56,7 @@ export const dependsOn = (views: readonly View[], view: View, digit: number): bo
 export function emitVectorRead(context: ReadContext, view: View, digit: number): Value {
   const { emitter, views, sources } = context;
   const { dtype } = sources[view.input]!;
+  if (isHalf(dtype)) return decoded(emitter, emitVectorRead(asBits(context, view), view, digit), dtype);
   const steps = stepOf(view, digit);
   const isAffine = view.axes.every(
     ({ div, indirect }, n) =>

@@ -1,10 +1,11 @@
 import type { Code } from "../../kernels/assembler/encoding.ts";
 import type { Local } from "../../kernels/assembler/functionBuilder.ts";
 import { i32 } from "../../kernels/assembler/instructions.ts";
-import { DType, dtypeBytes } from "../../numerics/dtype.ts";
+import { dtypeBytes, isFloat, isHalf } from "../../numerics/dtype.ts";
 import { digitStrides } from "../splitStep.ts";
 import { extractLane, storeScalar, storeVector, storeWidened, storeWidenedVector } from "./access.ts";
 import { constant, type DigitLocal } from "./address.ts";
+import { encoded } from "./halfFloat.ts";
 import { withOneNaN, withoutNegativeZero } from "./floatOperation.ts";
 import type { StoredDigit } from "./mergeDigits.ts";
 import type { LoopSpec } from "./spec.ts";
@@ -26,11 +27,12 @@ export function storedDigits({ digits, outStrides }: Pick<LoopSpec, "digits" | "
   return digits.map((digit, k) => ({ ...digit, outStride: strides[k]! }));
 }
 
-/** A result as it is stored. */
-export function canonical(emitter: Emitter, value: Value): Value {
-  if (value.dtype !== DType.float32) return value;
+/** A result as it is stored: floats of 16 bits, unless they are `widened`, as uint16. */
+export function canonical(emitter: Emitter, value: Value, widened = false): Value {
+  if (!isFloat(value.dtype)) return value;
   const zero = value.mayBeNegativeZero ? define(emitter, withoutNegativeZero(value)) : value;
-  return zero.mayBeOtherNaN ? define(emitter, withOneNaN(zero)) : zero;
+  const one = zero.mayBeOtherNaN ? define(emitter, withOneNaN(zero)) : zero;
+  return isHalf(one.dtype) && !widened ? encoded(emitter, one) : one;
 }
 
 /** Stores a result, or LANES of them `step` bytes apart. */

@@ -39,6 +39,8 @@ export function scalarType(dtype: DTypeCode): ValueType {
 export type Imports = {
   /** A function of the elementary ones, of vectors. */
   elementary: (name: OpName, arity: number) => Callable;
+  /** One of a type of 16 bits, on float32 scalars: see halfHelpers.ts. */
+  half: (name: string, arity: number) => Callable;
   /** C's fmod of two float32. */
   fmod: () => Callable;
 };

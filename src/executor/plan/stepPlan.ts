@@ -1,4 +1,4 @@
-import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
 import { isPartial } from "../../program/reduction.ts";
 import { Reduce, type Step } from "../../program/types.ts";
@@ -8,6 +8,7 @@ import type { Region } from "../memory/memoryPlan.ts";
 import { bytePlan } from "./bytePlan.ts";
 import { definitionPlan } from "./definitionPlan.ts";
 import { planEpilogue } from "./epilogue.ts";
+import { halfPlan } from "./halfPlan.ts";
 import { partialPlan } from "./partialPlan.ts";
 import { partOf, type StepPlan } from "./plan.ts";
 import type { Planner } from "./planner.ts";
@@ -21,7 +22,7 @@ export function planStep(planner: Planner, step: Step, out: Region): StepPlan {
   const radices = [...step.outDigits, ...step.redDigits];
   const digits = radices.map((radix, digit): LoopDigit => ({ digit, radix }));
   const sourceTypes = step.inputs.map(({ dtype }) => dtype);
-  if (hasOtherFloats(step)) return definitionPlan(planner, step, out);
+  if (!hasLoops(step)) return definitionPlan(planner, step, out);
   const terms: LoopSpec = { ...termExpression(step), digits, sourceTypes, outs: [] };
   const plain = canCompile(terms) && canCompile({ ...terms, reads: step.epilogueReads });
   if (!plain) return definitionPlan(planner, step, out);
@@ -31,6 +32,7 @@ export function planStep(planner: Planner, step: Step, out: Region): StepPlan {
   if (copiesLimbs || step.dtype === DType.limb || (readsLimbs && !isPlainTotal(step)))
     return definitionPlan(planner, step, out);
 
+  if (step.reduceType !== undefined && isHalf(step.reduceType)) return halfPlan(planner, step, out, planStep);
   if (step.reduce === Reduce.none) return elementwisePlan(planner, step, out);
   if (isPlainTotal(step)) return totalPlan(planner, step, out);
   return productPlan(planner, step, out) ?? bytePlan(planner, step, out) ?? reductionPlan(planner, step, out);
@@ -49,10 +51,11 @@ function elementwisePlan(planner: Planner, step: Step, out: Region): StepPlan {
   };
 }
 
-/** Whether a step has floats that are not float32. */
-function hasOtherFloats({ dtype, inputs, constants, term, epilogue }: Step): boolean {
+/** Whether loops are compiled for the step's types: float64 has none, nor has the conversion of large integers to bfloat16. */
+function hasLoops({ dtype, inputs, constants, term, epilogue }: Step): boolean {
   const code = [...term.code, ...epilogue.code];
-  const casts = code.flatMap(({ op, b }) => (op === Op.cast ? [b as DTypeCode] : []));
-  const types = [dtype, ...[...inputs, ...constants, ...code].map((part) => part.dtype), ...casts];
-  return types.some((type) => isFloat(type) && type !== DType.float32);
+  const casts = code.flatMap(({ op, dtype: from, b }) => (op === Op.cast ? [{ from, to: b as DTypeCode }] : []));
+  const types = [dtype, ...[...inputs, ...constants, ...code].map((part) => part.dtype), ...casts.map(({ to }) => to)];
+  if (types.includes(DType.float64)) return false;
+  return casts.every(({ from, to }) => to !== DType.bfloat16 || isFloat(from) || dtypeBytes(from) <= 2);
 }

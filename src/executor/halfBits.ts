@@ -1,0 +1,59 @@
+import { DType, type DType as DTypeCode } from "../numerics/dtype.ts";
+
+const value = new Float32Array(1);
+const bits = new Uint32Array(value.buffer);
+
+/**
+ * The bits of a float of 16 bits.
+ * @param x Such a float.
+ */
+export function halfBits(x: number, dtype: DTypeCode): number {
+  if (dtype === DType.bfloat16) {
+    value[0] = x;
+    return bits[0]! >>> 16;
+  }
+  // The exponent as float16 has it: exact, as x is a float16.
+  value[0] = x * 2 ** -112;
+  return ((bits[0]! >>> 13) & 0x7fff) | ((bits[0]! >>> 16) & 0x8000);
+}
+
+/**
+ * The bits of a canonical float32 rounded to 16 bits; undefined if it lies halfway between two numbers of that type (or between the
+ * largest one and the next power of two), where what it was rounded from decides.
+ * @param word The bits of the float32.
+ */
+export function narrowed(word: number, dtype: DTypeCode): number | undefined {
+  const magnitude = word & 0x7fffffff;
+  const sign = (word >>> 16) & 0x8000;
+  const isBrain = dtype === DType.bfloat16;
+  if (magnitude >= 0x7f800000) {
+    const infinity = isBrain ? 0x7f80 : 0x7c00;
+    return magnitude === 0x7f800000 ? infinity | sign : isBrain ? 0x7fc0 : 0x7e00;
+  }
+  const result = isBrain ? nearest(magnitude, 16) : narrowedTo16(magnitude);
+  return result === undefined || result === 0 ? result : result | sign;
+}
+
+/** `magnitude / 2^drop`, to the nearest. */
+function nearest(magnitude: number, drop: number): number | undefined {
+  const half = 1 << (drop - 1);
+  return (magnitude & (2 * half - 1)) === half ? undefined : (magnitude + half) >>> drop;
+}
+
+const LEAST_NORMAL = 0x38800000;
+const POWER_OF_16 = 0x47800000;
+/** What the exponent fields of float32 and float16 differ by, in float16's place. */
+const REBIAS = 112 << 10;
+
+function narrowedTo16(magnitude: number): number | undefined {
+  if (magnitude >= POWER_OF_16) return 0x7c00;
+  if (magnitude >= LEAST_NORMAL) {
+    const near = nearest(magnitude, 13);
+    return near === undefined ? undefined : near - REBIAS;
+  }
+  // Multiples of 2^-24: float32 subnormals and the like are far below half of that.
+  bits[0] = magnitude;
+  const scaled = value[0]! * 2 ** 25;
+  if (Number.isInteger(scaled) && scaled % 2 === 1) return undefined;
+  return Math.round(scaled / 2);
+}

@@ -1,0 +1,104 @@
+import { DType, dtypeBytes, readWord, type DType as DTypeCode, type Word } from "../../numerics/dtype.ts";
+import { evaluateElement } from "../../program/evaluate.ts";
+import { Op } from "../../program/operations.ts";
+import { accumulatorTypes, hasTwoResults } from "../../program/reduction.ts";
+import { Reduce, type Instruction, type Step } from "../../program/types.ts";
+import type { LoopDigit } from "../loops/spec.ts";
+import type { Region } from "../memory/memoryPlan.ts";
+import { digitStrides } from "../splitStep.ts";
+import { narrowed } from "../halfBits.ts";
+import { planEpilogue } from "./epilogue.ts";
+import type { StepPlan } from "./plan.ts";
+import type { Planner } from "./planner.ts";
+
+/** Plans a step whose reduction is not over 16 bits. */
+type PlanStep = (planner: Planner, step: Step, out: Region) => StepPlan;
+
+/**
+ * Reductions over floats of 16 bits, by those over float32: terms are widened, which is exact. Extrema and chosen elements are narrowed exactly again;
+ * a sum rounded to float32 and then to 16 bits is the exact one rounded once, but where the float32 is halfway between two numbers of 16 bits:
+ * those elements are settled by the definition.
+ */
+export function halfPlan(planner: Planner, step: Step, out: Region, planStep: PlanStep): StepPlan {
+  const adds = step.reduce === Reduce.sum || step.reduce === Reduce.dot;
+  return adds ? sumPlan(planner, step, out, planStep) : planStep(planner, widenedReduction(step), out);
+}
+
+/** The term of a step with results widened to float32. */
+function widenedTerm(step: Step): Pick<Step, "reduceType" | "term"> {
+  const { code, outA, outB } = step.term;
+  const dtype = step.reduceType!;
+  const first = step.termReads.length + step.constants.length + code.length;
+  const widen = (slot: number): Instruction => ({ op: Op.cast, dtype, a: slot, b: DType.float32, c: 0 });
+  const isLast = step.reduce === Reduce.last;
+  const results = isLast ? [outB] : hasTwoResults(step.reduce) && outB !== outA ? [outA, outB] : [outA];
+  const slot = (own: number): number => first + results.indexOf(own);
+  const term = {
+    code: [...code, ...results.map(widen)],
+    outA: isLast ? outA : slot(outA),
+    outB: hasTwoResults(step.reduce) ? slot(outB) : 0,
+  };
+  return { reduceType: DType.float32, term };
+}
+
+/** The step with its reduction over float32, and its accumulator narrowed before anything else is done with it. */
+function widenedReduction(step: Step): Step {
+  const widened = { ...step, ...widenedTerm(step) };
+  const narrow = accumulatorTypes(step)[0]!;
+  if (narrow !== step.reduceType) return widened;
+  const accumulator = step.epilogueReads.length;
+  const first = accumulator + accumulatorTypes(step).length + step.constants.length;
+  const moved = (slot: number): number => (slot === accumulator ? first : slot < first ? slot : slot + 1);
+  const narrowing: Instruction = { op: Op.cast, dtype: DType.float32, a: accumulator, b: narrow, c: 0 };
+  const code = step.epilogue.code.map((instruction): Instruction => {
+    const { op, a, b, c } = instruction;
+    if (op === Op.digit) return instruction;
+    return { ...instruction, a: moved(a), b: op === Op.cast ? b : moved(b), c: moved(c) };
+  });
+  return { ...widened, epilogue: { code: [narrowing, ...code], out: moved(step.epilogue.out) } };
+}
+
+/** A step that gives the accumulator of another. */
+const accumulatorOf = (step: Step, dtype: DTypeCode): Step => ({
+  ...step,
+  dtype,
+  epilogueReads: [],
+  epilogue: { code: [], out: 0 },
+});
+
+function sumPlan(planner: Planner, step: Step, out: Region, planStep: PlanStep): StepPlan {
+  const dtype = step.reduceType!;
+  const exact = accumulatorOf(step, dtype);
+  const sums = planner.scratch(step.count * 4);
+  const rounded = planStep(planner, accumulatorOf({ ...step, ...widenedTerm(step) }, DType.float32), sums);
+  const halves = planner.scratch(step.count * dtypeBytes(dtype));
+  const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
+  const epilogue = planEpilogue(planner, step, digitStrides(step.outDigits), digits, out);
+  const sources = planner.allSources(step);
+  return {
+    shared: false,
+    prepare: rounded.prepare,
+    bind(machine) {
+      const { views, clock } = machine;
+      // One thread does it all, that is all parts.
+      const reduce = rounded.bind({ ...machine, part: 0, parts: 1 });
+      const finish = epilogue.bind(machine);
+      const bits = views.uint32(sums.address, step.count);
+      const into = views.elements(halves.address, DType.uint16, step.count);
+      const parts = sources.map(({ address, bytes }) => views.part(address, bytes));
+      const read = (input: number, offset: number): Word => readWord(parts[input]!, offset, step.inputs[input]!.dtype);
+      const end = (): void => {
+        clock.enter("certify");
+        for (let i = 0; i < bits.length; i++) {
+          const half = narrowed(bits[i]!, dtype);
+          into[i] = half ?? Number(evaluateElement(exact, i, read));
+        }
+        finish([halves.address], 0, step.outDigits[0]!);
+      };
+      return () => {
+        const pending = reduce();
+        return pending === undefined ? end() : pending.then(end);
+      };
+    },
+  };
+}
