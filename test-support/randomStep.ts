@@ -1,6 +1,6 @@
 import { canonicalWord, DType, dtypeBytes, isFloat, isInteger, writeWord, type Word } from "../src/numerics/dtype.ts";
 import { LIMBS } from "../src/numerics/exactSum.ts";
-import { accumulatorTypes, hasTwoResults, isDot, isPartial } from "../src/program/reduction.ts";
+import { accumulatorTypes, hasTwoResults, isDot, isPartial, isTotal } from "../src/program/reduction.ts";
 import { Op, OPERATIONS, signature, type OpName } from "../src/program/operations.ts";
 import { LIMITS, validateStep } from "../src/program/validate.ts";
 import { Reduce, type Axis, type Constant, type Instruction, type Step, type View } from "../src/program/types.ts";
@@ -24,8 +24,8 @@ export function randomStep(prng: Prng): RandomStep {
   const long = prng.below(12) === 0;
   const redDigits = none ? [] : long ? radices(prng, 1, 600) : radices(prng, 1 + prng.below(3), 5);
   // These digits number the words of exact sums.
-  if (isPartial(reduce)) outDigits.splice(-1, 1, LIMBS);
-  if (reduce === Reduce.total) redDigits.splice(-1, 1, LIMBS);
+  if (isPartial(reduce) || reduce === Reduce.partialTotal) outDigits.splice(-1, 1, LIMBS);
+  if (isTotal(reduce)) redDigits.splice(-1, 1, LIMBS * prng.pick([1, 1, 2, 5]));
   const all = [...outDigits, ...redDigits];
   const reduceType = none ? undefined : pickReduceType(prng, reduce);
   const constants = Array.from({ length: prng.below(4) }, () => randomConstant(prng));
@@ -76,7 +76,7 @@ const radices = (prng: Prng, digits: number, bound: number): number[] =>
 
 function pickReduceType(prng: Prng, reduce: Reduce): DType {
   if (reduce === Reduce.last) return prng.pick(TYPES);
-  if (reduce === Reduce.total) return DType.limb;
+  if (isTotal(reduce)) return DType.limb;
   if (isPartial(reduce)) return DType.float32;
   if (prng.below(2) === 0) return DType.float32;
   return prng.pick(TYPES.filter((dtype) => dtype !== DType.bool));

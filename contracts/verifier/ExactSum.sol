@@ -134,6 +134,13 @@ library ExactSum {
         }
     }
 
+    /// @notice Word `k` of a sum of limbs.
+    function limbOf(Limbs memory sum, uint256 k) internal pure returns (uint256) {
+        if (k == 0) return sum.low;
+        if (k == 1) return sum.middle;
+        return k == 2 ? sum.high : sum.flags;
+    }
+
     /// @notice The sum of limbs rounded once, as `round` does.
     function roundLimbs(Limbs memory sum) internal pure returns (uint256) {
         unchecked {

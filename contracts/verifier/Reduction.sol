@@ -86,7 +86,7 @@ library Reduction {
         unchecked {
             uint256 reduce = state.reduce;
             (uint256 x, uint256 y) = (_word(a), _word(b));
-            if (reduce == StepDecoder.REDUCE_TOTAL) {
+            if (reduce >= StepDecoder.REDUCE_TOTAL) {
                 ExactSum.addLimb(state.limbs, r % StepDecoder.LIMBS, x);
             } else if (reduce <= StepDecoder.REDUCE_DOT || reduce > StepDecoder.REDUCE_LAST) {
                 bool dot = StepDecoder.isDot(reduce);
@@ -108,6 +108,7 @@ library Reduction {
     function result(State memory state) internal pure returns (uint256) {
         uint256 reduce = state.reduce;
         if (reduce == StepDecoder.REDUCE_TOTAL) return ExactSum.roundLimbs(state.limbs);
+        if (reduce == StepDecoder.REDUCE_PARTIAL_TOTAL) return ExactSum.limbOf(state.limbs, state.limb);
         if (reduce > StepDecoder.REDUCE_LAST) return ExactSum.limb(state.sum, state.limb);
         if (isExactSum(state)) {
             if (state.dtype == DType.FLOAT32) return ExactSum.round(state.sum);

@@ -108,6 +108,7 @@ library StepDecoder {
     uint256 internal constant REDUCE_PARTIAL_SUM = 10;
     uint256 internal constant REDUCE_PARTIAL_DOT = 11;
     uint256 internal constant REDUCE_TOTAL = 12;
+    uint256 internal constant REDUCE_PARTIAL_TOTAL = 13;
 
     /// @dev Words of an exact sum: three limbs and the flags.
     uint256 internal constant LIMBS = 4;
@@ -239,17 +240,21 @@ library StepDecoder {
     function _reduction(Step memory step, uint256 position) private pure returns (uint256) {
         (uint256 reduce, uint256 dtype) = (_byte(position), _byte(position + 1));
         bool none = reduce == REDUCE_NONE;
-        require(reduce <= REDUCE_TOTAL, UnknownReduction(reduce, dtype));
+        require(reduce <= REDUCE_PARTIAL_TOTAL, UnknownReduction(reduce, dtype));
         require(none ? dtype == 0 : DType.isKnown(dtype), UnknownReduction(reduce, dtype));
         require(dtype != DType.BOOL || reduce == REDUCE_LAST, UnknownReduction(reduce, dtype));
         require(none == (step.radices.length == step.outDigits), TermWithoutReduction());
-        bool total = reduce == REDUCE_TOTAL;
+        bool total = reduce >= REDUCE_TOTAL;
         bool partial_ = reduce == REDUCE_PARTIAL_SUM || reduce == REDUCE_PARTIAL_DOT;
         require(total == (dtype == DType.LIMB), UnknownReduction(reduce, dtype));
         require(!partial_ || dtype == DType.FLOAT32, UnknownReduction(reduce, dtype));
-        if (total || partial_) {
-            uint256 radix = step.radices[(total ? step.radices.length : step.outDigits) - 1];
+        if (partial_ || reduce == REDUCE_PARTIAL_TOTAL) {
+            uint256 radix = step.radices[step.outDigits - 1];
             require(radix == LIMBS, NoLimbDigit(radix));
+        }
+        if (total) {
+            uint256 radix = step.radices[step.radices.length - 1];
+            require(radix % LIMBS == 0, NoLimbDigit(radix));
         }
         (step.reduce, step.reduceType) = (reduce, dtype);
         return position + 2;

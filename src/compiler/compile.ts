@@ -1,8 +1,10 @@
+import { CHUNK_BYTES } from "../merkle/tensor.ts";
+import { dtypeBytes } from "../numerics/dtype.ts";
 import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
 import { estimateStepProofGas } from "../program/gas.ts";
 import { programRoot } from "../program/root.ts";
 import type { Program, Step } from "../program/types.ts";
-import { validateProgram, validateStep } from "../program/validate.ts";
+import { MOST_LEVELS, validateProgram, validateStep } from "../program/validate.ts";
 import type { Model } from "../onnx/model.ts";
 import { bindShapes } from "./bindShapes.ts";
 import { ProgramBuilder } from "./builder.ts";
@@ -11,7 +13,7 @@ import { StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./err
 import { keepLiveSteps } from "./liveSteps.ts";
 import { lowerGraph } from "./lowerGraph.ts";
 import { placesOf } from "./places.ts";
-import { splitReductions } from "./splitReductions.ts";
+import { makeProvable } from "./provable/makeProvable.ts";
 
 /** A proof of one element must fit a transaction of 2^24 gas (EIP-7825) with room for a repricing. */
 export const MAX_STEP_GAS = 12_000_000;
@@ -23,13 +25,24 @@ export type CompileOptions = {
   seed?: bigint;
   /** Called as the nodes of the graph are compiled. */
   progress?: (done: number, total: number) => void;
+  /** The most gas that the proof of one element may cost: a lower one than {@link MAX_STEP_GAS} for a chain with smaller blocks. */
+  stepGasLimit?: number;
 };
 
 type Origin = CompiledModel["origins"][number];
 
-/** Every step must fit the encoding; if one does not, its node is named. */
+const MOST_BYTES = CHUNK_BYTES * 2 ** MOST_LEVELS.tensor;
+
+/** Every step must fit the encoding, and its tensor what bonds pay for; if one does not, its node is named. */
 function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {
   steps.forEach((step, s) => {
+    const bytes = step.count * dtypeBytes(step.dtype);
+    if (bytes > MOST_BYTES) {
+      const { node, operator } = origins[s]!;
+      throw new StepLimitError(
+        `${operator} (node ${node}): a tensor of ${bytes} bytes, at most ${MOST_BYTES}; compile for smaller shapes`,
+      );
+    }
     try {
       validateStep(step);
     } catch (cause) {
@@ -39,16 +52,16 @@ function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {
   });
 }
 
-function largestStepGas(steps: readonly Step[], origins: readonly Origin[]): number {
+function largestStepGas(steps: readonly Step[], origins: readonly Origin[], limit: number): number {
   let largest = 0;
   const expensive: ExpensiveStep[] = [];
   steps.forEach((step, s) => {
     const gas = estimateStepProofGas(step);
-    if (gas > MAX_STEP_GAS) expensive.push({ ...origins[s]!, gas });
+    if (gas > limit) expensive.push({ ...origins[s]!, gas });
     largest = Math.max(largest, gas);
   });
   const [first, ...others] = expensive;
-  if (first !== undefined) throw new StepTooExpensiveError([first, ...others], MAX_STEP_GAS);
+  if (first !== undefined) throw new StepTooExpensiveError([first, ...others], limit);
   return largest;
 }
 
@@ -59,6 +72,7 @@ function largestStepGas(steps: readonly Step[], origins: readonly Origin[]): num
  */
 export function compile(model: Model, options: CompileOptions): CompiledModel {
   const { graph } = model;
+  const limit = Math.min(options.stepGasLimit ?? MAX_STEP_GAS, MAX_STEP_GAS);
   const shapes = bindShapes(model, options.shapes);
   const builder = new ProgramBuilder(options.seed);
   const values = lowerGraph(
@@ -80,7 +94,7 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
     .filter((_, s) => live.renumber[s] !== undefined)
     .map(({ node, operators }) => ({ node, operator: [...operators.values()].join("+") }));
   checkSteps(live.steps, liveOrigins);
-  const { steps, renumber, origin } = splitReductions(live.steps, MAX_STEP_GAS);
+  const { steps, renumber, origin } = makeProvable(live.steps, limit);
   const origins = origin.map((s) => liveOrigins[s]!);
   const numberOf = live.renumber.map((step) => (step === undefined ? undefined : renumber[step]));
   const outputSteps = outputs.map((output) => numberOf[output.step]!);
@@ -95,7 +109,7 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
     steps,
     checkpoints,
     outputs: outputSteps.map((step) => checkpoints.findIndex((checkpoint) => checkpoint.step === step)),
-    maxStepGas: largestStepGas(steps, origins),
+    maxStepGas: largestStepGas(steps, origins, limit),
   };
   validateProgram(program);
   return {

@@ -40,7 +40,7 @@ export class InputShapeError extends RefuteError {
 /** A step of which one element costs more to prove on chain than a transaction may. */
 export type ExpensiveStep = { node: string; operator: string; gas: number };
 
-/** One element of some steps costs more to prove on chain than a transaction may. */
+/** One element of some steps costs more to prove on chain than a transaction may, however its reduction is split. */
 export class StepTooExpensiveError extends RefuteError {
   readonly code = "COMPILE_STEP_GAS";
   /** All such steps; the message names the first. */
@@ -49,7 +49,10 @@ export class StepTooExpensiveError extends RefuteError {
   constructor(steps: readonly [ExpensiveStep, ...ExpensiveStep[]], limit: number) {
     const [{ node, operator, gas }, ...others] = steps;
     const more = others.length === 0 ? "" : `; so would ${others.length} more`;
-    super(`${operator} (node ${node}): proving one element would cost about ${gas} gas, above ${limit}${more}`);
+    super(
+      `${operator} (node ${node}): proving one element would cost about ${gas} gas, above ${limit}${more}. ` +
+        "No split of its terms or copy of its operands fits a tensor of 512 MiB: compile for smaller shapes, or reduce over fewer elements at a time",
+    );
     this.steps = steps;
   }
 }

@@ -7,7 +7,10 @@ import { Reduce, type Step } from "./types.ts";
 /** Folds a step's terms; `result` gives the accumulator slots (docs/program.md, "Reduce"). */
 export type Reduction = { add(a: Word, b: Word, r: number): void; result(): Word[] };
 
-/** Whether a reduction gives the limbs of an exact sum instead of rounding it. */
+/** Whether a reduction adds limbs. */
+export const isTotal = (reduce: Reduce): boolean => reduce === Reduce.total || reduce === Reduce.partialTotal;
+
+/** Whether a reduction of floats gives the limbs of their exact sum instead of rounding it. */
 export const isPartial = (reduce: Reduce): boolean => reduce === Reduce.partialSum || reduce === Reduce.partialDot;
 
 /** Whether terms are products of two results. */
@@ -20,7 +23,7 @@ export const hasTwoResults = (reduce: Reduce): boolean => isDot(reduce) || reduc
 export function accumulatorTypes({ reduce, reduceType }: Pick<Step, "reduce" | "reduceType">): DTypeCode[] {
   if (reduceType === undefined) return [];
   if (reduce === Reduce.last) return [reduceType, DType.bool];
-  if (isPartial(reduce)) return [DType.limb];
+  if (isPartial(reduce) || reduce === Reduce.partialTotal) return [DType.limb];
   if (reduce === Reduce.total) return [DType.float32];
   return [reduce >= Reduce.argmax && reduce <= Reduce.argminLast ? DType.int64 : reduceType];
 }
@@ -47,6 +50,8 @@ export function startReduction(reduce: Reduce, dtype: DTypeCode, limb: number): 
       return exactFloat(reduce, dtype, limb);
     case Reduce.total:
       return total();
+    case Reduce.partialTotal:
+      return total(limb);
     default:
       return position(reduce, dtype);
   }
@@ -60,9 +65,12 @@ function exactFloat(reduce: Reduce, dtype: DTypeCode, limb?: number): Reduction 
   };
 }
 
-function total(): Reduction {
+function total(limb?: number): Reduction {
   const sum = new ExactSum();
-  return { add: (word, _, r) => sum.addLimb(r % LIMBS, word), result: () => [sum.wrapped().round()] };
+  return {
+    add: (word, _, r) => sum.addLimb(r % LIMBS, word),
+    result: () => [limb === undefined ? sum.wrapped().round() : sum.limbs()[limb]!],
+  };
 }
 
 function modular(reduce: Reduce, dtype: DTypeCode): Reduction {

@@ -41,6 +41,7 @@ export const Reduce = {
   partialSum: 10,
   partialDot: 11,
   total: 12,
+  partialTotal: 13,
 } as const;
 export type ReduceName = keyof typeof Reduce;
 export type Reduce = (typeof Reduce)[ReduceName];

@@ -7,11 +7,12 @@ import {
   isSigned,
   type DType as DTypeCode,
 } from "../numerics/dtype.ts";
+import { LIMBS } from "../numerics/exactSum.ts";
 import { depthOf } from "../merkle/list.ts";
 import { CHUNK_BYTES } from "../merkle/tensor.ts";
 import { ProgramFormatError } from "./errors.ts";
 import { Op, signature } from "./operations.ts";
-import { accumulatorTypes, hasTwoResults, isPartial } from "./reduction.ts";
+import { accumulatorTypes, hasTwoResults, isPartial, isTotal } from "./reduction.ts";
 import { Reduce, type Axis, type Instruction, type Program, type Step, type View } from "./types.ts";
 
 /** Limits of the encoding; the verifier decodes under the same ones. */
@@ -157,12 +158,14 @@ function checkAxis(step: Step, reads: readonly View[], n: number, axis: Axis, di
 /** The types that a reduction takes, and the digit that numbers limbs. */
 function checkReduction({ reduce, reduceType, outDigits, redDigits }: Step): void {
   check(reduceType !== DType.bool || reduce === Reduce.last, "a reduction over bool: cast first");
-  check((reduceType === DType.limb) === (reduce === Reduce.total), "limbs are totalled, and nothing else is");
+  check((reduceType === DType.limb) === isTotal(reduce), "limbs are totalled, and nothing else is");
   if (isPartial(reduce)) {
     check(reduceType === DType.float32, "only sums of float32 have limbs");
-    check(outDigits.at(-1) === 4, "the last out digit of a partial sum numbers its limbs: radix 4");
   }
-  if (reduce === Reduce.total) check(redDigits.at(-1) === 4, "the last digit of a total numbers limbs: radix 4");
+  if (isPartial(reduce) || reduce === Reduce.partialTotal)
+    check(outDigits.at(-1) === LIMBS, "the last out digit of a partial sum numbers its limbs: radix 4");
+  if (isTotal(reduce))
+    check(redDigits.at(-1)! % LIMBS === 0, "the last digit of a total counts limbs: a multiple of 4");
 }
 
 function checkTerm(step: Step, digits: number): void {

@@ -1,4 +1,4 @@
-import { splitReductions } from "../../src/compiler/splitReductions.ts";
+import { makeProvable } from "../../src/compiler/provable/makeProvable.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { executeReference } from "../../src/executor/reference.ts";
@@ -62,7 +62,7 @@ export function toyProgram(count: number, rangeLengths: readonly number[], outpu
 export function limbProgram(): Toy {
   const [rows, inner] = [4, 1600];
   const whole = rowSumStep(rows, inner);
-  const model = stepModel(splitReductions([whole], estimateStepProofGas(whole) - 1).steps);
+  const model = stepModel(makeProvable([whole], estimateStepProofGas(whole) - 1).steps);
   model.program.maxStepGas = 2_000_000;
   const commitment = commitProgram(model.program);
   const input = new Uint8Array(Float32Array.from({ length: rows * inner }, (_, i) => Math.sin(i)).buffer);

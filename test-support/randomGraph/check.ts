@@ -1,4 +1,5 @@
 import { compile } from "../../src/compiler/compile.ts";
+import { StepTooExpensiveError } from "../../src/compiler/errors.ts";
 import { createExecutor, type ExecutorOptions } from "../../src/executor/onnx/createExecutor.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { RefuteError } from "../../src/errors.ts";
@@ -23,6 +24,22 @@ function outputsOf({ program, outputs }: CompiledModel, tensors: readonly Uint8A
 
 const compiled = (experiment: Experiment): CompiledModel => compile(readModel(modelOf(experiment)), { shapes: {} });
 
+/** Shares of a program's largest step proof that are tried as a limit: what is possible depends on the steps. */
+const LIMITS = [0.5, 0.7, 0.85, 0.95];
+
+/** The graph compiled so that its largest step is split; as it was where that is not possible. */
+function splitFurther(experiment: Experiment, model: CompiledModel): CompiledModel {
+  for (const share of LIMITS) {
+    try {
+      const stepGasLimit = Math.floor(model.program.maxStepGas * share);
+      return compile(readModel(modelOf(experiment)), { shapes: {}, stepGasLimit });
+    } catch (error) {
+      if (!(error instanceof StepTooExpensiveError)) throw error;
+    }
+  }
+  return model;
+}
+
 /** Where two tensors differ first, in words for people. */
 function difference(a: Uint8Array, b: Uint8Array, bytes: number): string {
   const at = a.findIndex((byte, k) => byte !== b[k]);
@@ -35,8 +52,8 @@ function difference(a: Uint8Array, b: Uint8Array, bytes: number): string {
 }
 
 /**
- * Every executor gives the reference's bits on every tensor of a graph's program; and what fuses changes no bit: the same outputs when every
- * value is one.
+ * Every executor gives the reference's bits on every tensor of a graph's program; and neither what fuses nor what is split changes a bit of an
+ * output: the same when every value is an output, and under a lower limit of gas.
  * @returns what disagrees, if anything does
  */
 export async function disagreement(
@@ -47,8 +64,10 @@ export async function disagreement(
   const experiment = graph.experiment(false);
   let model: CompiledModel;
   let unfused: CompiledModel;
+  let split: CompiledModel;
   try {
     model = compiled(experiment);
+    split = splitFurther(experiment, model);
     unfused = compiled(graph.experiment(true));
   } catch (error) {
     if (!(error instanceof RefuteError)) throw error;
@@ -63,12 +82,18 @@ export async function disagreement(
   const inputs = inputsOf(model);
   const expected = executeReference(model, inputs);
 
-  const apart = outputsOf(unfused, executeReference(unfused, inputsOf(unfused)));
+  const inParts = executeReference(split, inputs);
+  const others = {
+    unfused: outputsOf(unfused, executeReference(unfused, inputsOf(unfused))),
+    split: outputsOf(split, inParts),
+  };
   for (const [name, bytes] of outputsOf(model, expected))
-    if (Buffer.compare(bytes, apart.get(name)!) !== 0)
-      return `${name} differs fused and not: ${difference(bytes, apart.get(name)!, 1)}`;
+    for (const [how, other] of Object.entries(others))
+      if (Buffer.compare(bytes, other.get(name)!) !== 0)
+        return `${name} differs ${how}, byte by byte: ${difference(bytes, other.get(name)!, 1)}`;
 
-  return executorsDisagree(model, inputs, expected, variants);
+  const apart = await executorsDisagree(split, inputs, inParts, variants.slice(0, 1));
+  return apart === undefined ? executorsDisagree(model, inputs, expected, variants) : `split: ${apart}`;
 }
 
 /**

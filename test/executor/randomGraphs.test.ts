@@ -13,7 +13,7 @@ import { disturb } from "../../test-support/randomGraph/data.ts";
 import { openVariants } from "../../test-support/randomGraph/variants.ts";
 import { RandomTensors } from "../../test-support/randomTensors.ts";
 
-const RUNS = Number(process.env.REFUTE_GRAPHS ?? 600);
+const RUNS = Number(process.env.REFUTE_GRAPHS ?? 250);
 const SEED = Number(process.env.REFUTE_SEED ?? 1);
 const NODES = 6;
 
@@ -36,7 +36,7 @@ describe("executors on random ONNX graphs", function () {
     if (process.env.REFUTE_SHOW) console.log(tally.graphs, tally.steps, tally.operators, tally.refused);
     const refused = [...tally.refused.values()].reduce((sum, times) => sum + times, 0);
     expect(refused).to.be.at.most(tally.graphs / 10);
-    expect(tally.operators.size).to.be.at.least(Math.min(90, RUNS / 6));
+    expect(tally.operators.size).to.be.at.least(Math.min(80, RUNS / 4));
   });
 
   it("everyOperator_onEdgeWords_givesTheSameBits", async () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { network } from "hardhat";
 import { encodeFunctionData } from "viem";
 import { DType } from "../../src/numerics/dtype.ts";
-import { splitReductions } from "../../src/compiler/splitReductions.ts";
+import { makeProvable } from "../../src/compiler/provable/makeProvable.ts";
 import { executeStepReference } from "../../src/executor/referenceStep.ts";
 import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { Op, type Op as OpCode } from "../../src/program/operations.ts";
@@ -54,11 +54,11 @@ describe("estimateStepProofGas", () => {
     if (process.env.REFUTE_SHOW) console.log("tightest ratio", tightest);
   });
 
-  it("splitReductions_bothStepsAgreeAndTheEstimateIsNotBelowTheMeasuredGas", async () => {
+  it("makeProvable_bothStepsAgreeAndTheEstimateIsNotBelowTheMeasuredGas", async () => {
     const prng = new Prng(31);
     for (let n = 0; n < 12; n++) {
       const { step, tensors } = longReduction(prng);
-      const [first, second] = splitReductions([step], estimateStepProofGas(step) - 1).steps as [Step, Step];
+      const [first, second] = makeProvable([step], estimateStepProofGas(step) - 1).steps as [Step, Step];
       const all = [...tensors, executeStepReference(first, tensors)];
       for (const part of [first, second]) {
         const sources = part.inputs.map((ref) => all[ref.kind === "input" ? ref.index : tensors.length]!);
