@@ -1,7 +1,9 @@
+import { convert } from "../../src/numerics/arithmetic.ts";
 import { DType, dtypeBytes, isFloat, isInteger, writeWord } from "../../src/numerics/dtype.ts";
 import { fromNumber } from "../../src/numerics/float32.ts";
 import { elementCount, type TensorData } from "../../src/onnx/model.ts";
-import { float32Bits, Prng } from "../float32Words.ts";
+import { Prng } from "../float32Words.ts";
+import { floatWord } from "../floatWords.ts";
 import { integerWord } from "../integerWords.ts";
 
 /** Plain numbers; numbers of all sizes; every edge: NaN payloads, -0, subnormals, infinities, the ends of the integers, bools above 1. */
@@ -24,10 +26,11 @@ function word(prng: Prng, dtype: DType, { style, indexOf }: Content, k: number):
   }
   if (dtype === DType.bool) return BigInt(style === "edges" ? prng.pick([0, 1, 2, 255]) : prng.below(2));
   if (isInteger(dtype)) return style === "edges" ? integerWord(prng, dtype) : BigInt(prng.below(9));
-  if (style === "plain") return fromNumber((k % 7) - 3);
-  if (style === "ordinary") return fromNumber(Math.fround((prng.uint32() / 2 ** 31 - 1) * 2 ** (prng.below(8) - 4)));
+  const float = (value: number): bigint => convert(fromNumber(Math.fround(value)), DType.float32, dtype);
+  if (style === "plain") return float((k % 7) - 3);
+  if (style === "ordinary") return float((prng.uint32() / 2 ** 31 - 1) * 2 ** (prng.below(8) - 4));
   // Most words are ordinary all the same: where every sum is NaN nothing else is seen.
-  return prng.below(3) === 0 ? BigInt(float32Bits(prng)) : fromNumber(prng.below(17) / 4 - 2);
+  return prng.below(3) === 0 ? floatWord(prng, dtype) : float(prng.below(17) / 4 - 2);
 }
 
 /** The bytes of a tensor: not canonical. */
@@ -46,7 +49,7 @@ export function disturb(tensor: TensorData, seed: number): TensorData {
   const bytes = tensor.bytes.slice();
   for (let k = 0; k < elementCount(shape); k++) {
     if (prng.below(4) !== 0) continue;
-    const edge = isFloat(dtype) ? BigInt(float32Bits(prng)) : word(prng, dtype, { style: "edges", seed }, k);
+    const edge = isFloat(dtype) ? floatWord(prng, dtype) : word(prng, dtype, { style: "edges", seed }, k);
     writeWord(bytes, k, dtype, edge);
   }
   return { ...tensor, bytes };

@@ -1,9 +1,11 @@
-import { DType } from "../../src/numerics/dtype.ts";
+import { DType, isFloat } from "../../src/numerics/dtype.ts";
 import type { AttributeValue } from "../onnxBuilder.ts";
 import type { Choices } from "./choices.ts";
 import type { Graph, Recipe, Value } from "./graph.ts";
 
-export const F = [DType.float32] as const;
+export const FLOATS = [DType.float32, DType.float16, DType.float64, DType.bfloat16] as const;
+/** What comes first is what is made where nothing fits, and what a smaller example has. */
+export const F: readonly DType[] = FLOATS;
 export const INTEGERS = [
   DType.int64,
   DType.int32,
@@ -15,7 +17,8 @@ export const INTEGERS = [
   DType.uint64,
 ];
 /** What arithmetic is defined on. */
-const NUMBERS = [DType.float32, DType.int32, DType.int64, DType.uint32, DType.uint64];
+const NUMBERS = [...FLOATS, DType.int32, DType.int64, DType.uint32, DType.uint64];
+const FLOAT32 = [DType.float32] as const;
 const BOOL = [DType.bool] as const;
 
 const FUNCTIONS = (
@@ -58,8 +61,8 @@ const arithmetic: Recipe = (g, c) => {
 };
 
 const remainder: Recipe = (g, c) => {
-  const x = g.any(c, [...INTEGERS, DType.float32]);
-  const fmod = x.dtype === DType.float32 || c.flag() ? 1 : 0;
+  const x = g.any(c, [...INTEGERS, ...FLOATS]);
+  const fmod = isFloat(x.dtype) || c.flag() ? 1 : 0;
   g.node("Mod", [x, partner(g, c, x)], [[x.dtype, x.shape]], { fmod });
 };
 
@@ -100,13 +103,13 @@ const where: Recipe = (g, c) => {
 };
 
 const cast: Recipe = (g, c) => {
-  const types = [...INTEGERS, DType.float32, DType.bool];
+  const types = [...INTEGERS, ...FLOATS, DType.bool];
   const [x, to] = [g.any(c, types), c.pick(types)];
   g.node("Cast", [x], [[to, x.shape]], { to });
 };
 
 const clip: Recipe = (g, c) => {
-  const x = g.any(c, [DType.float32, DType.int32, DType.int64]);
+  const x = g.any(c, [...FLOATS, DType.int32, DType.int64]);
   const bound = (): Value | undefined => (c.flag() ? g.constant(c, x.dtype, []) : undefined);
   g.node("Clip", [x, bound(), bound()], [[x.dtype, x.shape]]);
 };
@@ -128,7 +131,7 @@ const prelu: Recipe = (g, c) => {
 };
 
 const quantise: Recipe = (g, c) => {
-  const x = g.any(c, F);
+  const x = g.any(c, FLOAT32);
   const zero = g.constant(c, c.pick([DType.uint8, DType.int8]), []);
   const [q] = g.node("QuantizeLinear", [x, g.constant(c, DType.float32, []), zero], [[zero.dtype, x.shape]]);
   if (q !== undefined && c.flag())
@@ -136,7 +139,7 @@ const quantise: Recipe = (g, c) => {
 };
 
 const dynamicQuantise: Recipe = (g, c) => {
-  const x = g.any(c, F, 1);
+  const x = g.any(c, FLOAT32, 1);
   g.node(
     "DynamicQuantizeLinear",
     [x],

@@ -1,10 +1,10 @@
 import { DType } from "../../src/numerics/dtype.ts";
 import { elementCount } from "../../src/onnx/model.ts";
 import type { Choices } from "./choices.ts";
-import { F, INTEGERS } from "./elementwise.ts";
+import { F, FLOATS, INTEGERS } from "./elementwise.ts";
 import type { Recipe, Value } from "./graph.ts";
 
-const ANY = [DType.float32, DType.int64, DType.int32, DType.uint8, DType.bool];
+const ANY = [...FLOATS, DType.int64, DType.int32, DType.uint8, DType.bool];
 const INDICES = [DType.int64, DType.int32] as const;
 
 const transpose: Recipe = (g, c) => {
@@ -120,7 +120,7 @@ const gatherNd: Recipe = (g, c) => {
 
 const reductionOf = (g: { opset: number }, c: Choices): string =>
   c.pick(["none", ...(g.opset >= 16 ? ["add"] : []), ...(g.opset >= 18 ? ["max", "min"] : [])]);
-const SUMMED = [DType.float32, DType.int64, DType.int32];
+const SUMMED = [...FLOATS, DType.int64, DType.int32];
 
 const scatterElements: Recipe = (g, c) => {
   const x = g.any(c, SUMMED, 1);

@@ -1,9 +1,9 @@
 import { DType } from "../../src/numerics/dtype.ts";
 import type { Choices } from "./choices.ts";
-import { broadcastable, F } from "./elementwise.ts";
+import { broadcastable, F, FLOATS } from "./elementwise.ts";
 import type { Graph, Recipe, Value } from "./graph.ts";
 
-const SUMMED = [DType.float32, DType.int64, DType.int32] as const;
+const SUMMED: readonly DType[] = [...FLOATS, DType.int64, DType.int32];
 
 /** A value with a long dimension, now and then. */
 function terms(g: Graph, c: Choices, dtypes: readonly DType[]): Value {
@@ -80,13 +80,10 @@ const layerNormalisation: Recipe = (g, c) => {
   const axis = c.below(x.shape.length);
   const own = x.shape.slice(axis);
   if (g.opset < 17) return;
-  const scale = g.constant(c, DType.float32, own);
-  g.node(
-    "LayerNormalization",
-    [x, scale, ...(c.flag() ? [g.constant(c, DType.float32, own)] : [])],
-    [[x.dtype, x.shape]],
-    { axis },
-  );
+  const scale = g.constant(c, x.dtype, own);
+  g.node("LayerNormalization", [x, scale, ...(c.flag() ? [g.constant(c, x.dtype, own)] : [])], [[x.dtype, x.shape]], {
+    axis,
+  });
 };
 
 const matMul: Recipe = (g, c) => {
@@ -95,7 +92,7 @@ const matMul: Recipe = (g, c) => {
   const batch = broadcastable(c, a.shape.slice(0, -2));
   const shape = [...batch, k, n];
   const fits = (own: readonly number[]): boolean => own.length === 2 && own[0] === k;
-  const b = c.flag() ? g.constant(c, DType.float32, shape) : g.pick(c, F, fits, () => shape);
+  const b = c.flag() ? g.constant(c, a.dtype, shape) : g.pick(c, [a.dtype], fits, () => shape);
   g.node("MatMul", [a, b], [[a.dtype, [...a.shape.slice(0, -1), b.shape.at(-1)!]]]);
 };
 
@@ -104,8 +101,8 @@ const gemm: Recipe = (g, c) => {
   const [transA, transB] = [c.below(2), c.below(2)];
   const [m, k] = transA ? [a.shape[1]!, a.shape[0]!] : [a.shape[0]!, a.shape[1]!];
   const n = c.int(1, 5);
-  const b = g.constant(c, DType.float32, transB ? [n, k] : [k, n]);
-  const bias = c.flag() ? [g.constant(c, DType.float32, broadcastable(c, [m, n]))] : [];
+  const b = g.constant(c, a.dtype, transB ? [n, k] : [k, n]);
+  const bias = c.flag() ? [g.constant(c, a.dtype, broadcastable(c, [m, n]))] : [];
   g.node("Gemm", [a, b, ...bias], [[a.dtype, [m, n]]], {
     transA,
     transB,
@@ -142,8 +139,8 @@ const conv: Recipe = (g, c) => {
   const { kernel, strides, pads, dilations, size } = window(c, spatial, true);
   const group = c.pick([1, channels]);
   const outputs = group * c.int(1, 3);
-  const weights = g.constant(c, DType.float32, [outputs, channels / group, ...kernel]);
-  const bias = c.flag() ? [g.constant(c, DType.float32, [outputs])] : [];
+  const weights = g.constant(c, x.dtype, [outputs, channels / group, ...kernel]);
+  const bias = c.flag() ? [g.constant(c, x.dtype, [outputs])] : [];
   g.node("Conv", [x, weights, ...bias], [[x.dtype, [n, outputs, ...size]]], {
     group,
     strides,
@@ -205,7 +202,7 @@ const einsum: Recipe = (g, c) => {
   ]);
   const b = g.pick(
     c,
-    F,
+    [a.dtype],
     (known) => known.join() === own.join(),
     () => own,
   );

@@ -1,0 +1,40 @@
+import { expect } from "chai";
+import { estimateStepProofGas } from "../../src/program/gas.ts";
+import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
+import { lyingTrace } from "../../test-support/protocol/toyProgram.ts";
+import { useWorld } from "../../test-support/protocol/useWorld.ts";
+import { wideProgram } from "../../test-support/protocol/wideProgram.ts";
+import { submitted } from "../../test-support/protocol/world.ts";
+
+/** Elements, checkpoints before the last range, steps of the last range, tensors that a step reads. */
+const PROGRAMS = [
+  [130, 2, 3, 1],
+  [130, 40, 20, 3],
+  [2_000, 120, 60, 7],
+  [20_000, 30, 14, 12],
+  [5_000, 250, 4, 16],
+] as const;
+
+describe("estimateStepProofGas against whole games", function () {
+  this.timeout(120_000);
+  const world = useWorld();
+
+  for (const shape of PROGRAMS) {
+    it(`aStepOf${shape[3]}Inputs_estimateIsNotBelowTheTransaction`, async () => {
+      const [count, checkpoints, lastRange, reads] = shape;
+      const toy = wideProgram(count, checkpoints, lastRange, reads);
+      const step = toy.program.steps.length - 1;
+      const element = count - 1;
+      const trace = lyingTrace(toy, step, element);
+      const game = new GameDriver(world(), toy, trace, await submitted(world(), toy, trace.root));
+      await game.descend(checkpoints, step, element);
+      await game.prove(element);
+      const { move, gas } = game.gas.at(-1)!;
+      const estimate = estimateStepProofGas(toy.program.steps[step]!);
+      if (process.env.REFUTE_SHOW)
+        console.log(shape.join(), Number(gas), estimate, (estimate / Number(gas)).toFixed(2));
+      expect(move).to.equal("prove");
+      expect(estimate).to.be.at.least(Number(gas));
+    });
+  }
+});
