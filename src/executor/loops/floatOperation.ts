@@ -15,7 +15,7 @@ const ifEither = (a: Value, b: Value): boolean => a.mayBeNegativeZero || b.mayBe
 const ifFirst = (a: Value): boolean => a.mayBeNegativeZero;
 
 const ZERO = f32.const(0);
-const ZEROS = f32x4.splat(ZERO);
+const ZEROS = v128.const(new Array<number>(16).fill(0));
 const ONE = f32.const(1);
 const ONES = f32x4.splat(ONE);
 const INFINITE = f32.const(Infinity);

@@ -42,7 +42,7 @@ export function vectorSum(fn: FunctionBuilder): Accumulator & Sums {
   const sums = [fn.local("v128"), fn.local("v128")];
   const magnitudes = [fn.local("v128"), fn.local("v128")];
   const term = fn.local("v128");
-  const zero = f64x2.splat(f64.const(0));
+  const zero = v128.const(new Array<number>(16).fill(0));
   const half = (value: Value, n: number): Code => {
     if (!value.isVector) return f64x2.splat(f64.promoteF32(value.code));
     return n === 0 ? f64x2.promoteLowF32(value.code) : promoteHigh(value.code);
@@ -102,7 +102,7 @@ export function settleVector(fn: FunctionBuilder, { sums, magnitudes }: Sums, fa
   const lanes = Array.from({ length: LANES }, (_, lane) => lane);
   return [
     magnitudes.map((error) => error.set(f64x2.mul(error.get, f64x2.splat(f64.const(factor))))),
-    low.set(f32x4.add(ends(f64x2.sub), f32x4.splat(f32.const(0)))),
+    low.set(f32x4.add(ends(f64x2.sub), v128.const(new Array<number>(16).fill(0)))),
     to.step === 4
       ? v128.store(to.address, low.get)
       : lanes.map((lane) => f32.store(i32.add(to.address, i32.const(lane * to.step)), f32x4.extract(low.get, lane))),

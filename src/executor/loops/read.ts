@@ -67,18 +67,16 @@ export function emitVectorRead(context: ReadContext, view: View, digit: number):
 
   const { address, inside } = emitAddress(...addressOf(context, view));
   const level = Math.max(address.level, inside?.level ?? 0, context.digits.get(digit)!.level);
-  if (inside === undefined && step >= 0) {
-    const code = step === 1 ? loadVector(dtype, address.code) : loadLanes(dtype, address.code, step);
-    return define(emitter, exact(code, dtype, level, true));
-  }
-  if (step !== 1) return define(emitter, laneByLane(context, view, digit));
+  if (step < 0) return define(emitter, laneByLane(context, view, digit));
+  const load = step === 1 ? loadVector(dtype, address.code) : loadLanes(dtype, address.code, step);
+  if (inside === undefined) return define(emitter, exact(load, dtype, level, true));
   // Affine coordinates are inside for all lanes if they are for the first and the last.
   const last = emitAddress(...addressOf(atLane(context, digit, LANES - 1), view));
-  const isInside = all(emitter, [inside!, last.inside!]);
+  const isInside = all(emitter, [inside, last.inside!]);
   const slow: Code[] = [];
   const within = { ...emitter, levels: emitter.levels.map((statements, n) => (n === level ? slow : statements)) };
   const lanes = laneByLane({ ...context, emitter: within }, view, digit);
-  const code = ifElse(isInside.code, loadVector(dtype, address.code), [slow, lanes.code], "v128");
+  const code = ifElse(isInside.code, load, [slow, lanes.code], "v128");
   return define(emitter, exact(code, dtype, level, true));
 }
 

@@ -133,7 +133,15 @@ export const v128 = {
   load32Zero: load(SIMD, 0x5c),
   load64Zero: load(SIMD, 0x5d),
   /** `(address, vector)`: the upper 64 bits replaced by those at the address. */
-  load64High: (address: Code, value: Code): Code => [address, value, SIMD, unsigned(0x57), 0, 0, 1],
+  load64High: (address: Code, value: Code, offset = 0): Code => [
+    address,
+    value,
+    SIMD,
+    unsigned(0x57),
+    0,
+    unsigned(offset),
+    1,
+  ],
   store: store(SIMD, 11),
   shuffle: (a: Code, b: Code, lanes: readonly number[]): Code => [a, b, SIMD, unsigned(13), ...lanes],
   not: simd(0x4d),
@@ -189,7 +197,8 @@ export const f32x4 = {
   ...numbered(simd, 0x41, FLOAT_COMPARISON),
   demoteZeroF64: simd(0x5e),
   ...numbered(simd, 0x67, ["ceil", "floor", "trunc", "nearest"]),
-  ...numbered(simd, 0xe0, ["abs", "neg", "", "sqrt", "add", "sub", "mul", "div", "min", "max"]),
+  /** `pmin(a, b)` is b < a ? b : a, `pmax(a, b)` a < b ? b : a: one instruction each. */
+  ...numbered(simd, 0xe0, ["abs", "neg", "", "sqrt", "add", "sub", "mul", "div", "min", "max", "pmin", "pmax"]),
   ...numbered(simd, 0xfa, ["convertI32S", "convertI32U"]),
 };
 
@@ -203,7 +212,7 @@ export const f64x2 = {
   floor: simd(0x75),
   trunc: simd(0x7a),
   nearest: simd(0x94),
-  ...numbered(simd, 0xec, ["abs", "neg", "", "sqrt", "add", "sub", "mul", "div", "min", "max"]),
+  ...numbered(simd, 0xec, ["abs", "neg", "", "sqrt", "add", "sub", "mul", "div", "min", "max", "pmin", "pmax"]),
   convertLowI32S: simd(0xfe),
   convertLowI32U: simd(0xff),
 };

@@ -1,13 +1,13 @@
 import { atanQuotient } from "../../numerics/elementary/atanCore.ts";
 import { PI_OVER_2 } from "../../numerics/elementary/fixed.ts";
-import type { FunctionBuilder } from "../assembler/functionBuilder.ts";
-import { f64x2, i32x4 } from "../assembler/instructions.ts";
-import type { Callable } from "../assembler/moduleBuilder.ts";
-import { both, choose, horner, lookUp, pairFunction, withSign } from "./vectorMath.ts";
+import { f64x2, i64, i64x2, v128 } from "../assembler/instructions.ts";
+import { both } from "./pool.ts";
+import { choose, horner, lookUp, ROUNDER, withSign, type Estimate } from "./vectorMath.ts";
 
 const STEPS = 64;
+const INDEX_MASK = 2 * STEPS - 1;
 
-export const ARC_TABLE_BYTES = 8 * (STEPS + 1);
+export const ARC_TABLE_BYTES = 8 * (INDEX_MASK + 1);
 
 /** atan(i/64) to the nearest but for 2^-122. */
 export const arcTable = (): number[] =>
@@ -25,32 +25,36 @@ const HALF_PI = Number(PI_OVER_2) * 2 ** -126;
  * the rest is below |t|^9/9 < 2^-59 |t|, and t + t^3 q(t^2) off by less than 1.1 u. i != 0: atan y > 0.0078, atan c < 2.1 atan y, |t| < 1.1 atan y: below 2.1 u + 4 u + u + u. pi/2 - a >= pi/4: u for the
  * constant and the difference each. In all below 2^-49 relative.
  */
-export const atanPair = (table: number): FunctionBuilder =>
-  pairFunction(1, ({ keep }, x) => {
+export const atanPair =
+  (table: number): Estimate =>
+  ({ keep }, x) => {
     const a = keep(f64x2.abs(x));
     const isLarge = keep(f64x2.gt(a, both(1)));
     const y = keep(choose(isLarge, f64x2.div(both(1), a), a));
-    const i = keep(f64x2.nearest(f64x2.mul(y, both(STEPS))));
-    const index = keep(i32x4.truncSatZeroF64S(i));
-    const c = keep(f64x2.mul(i, both(1 / STEPS)));
+    const integer = keep(f64x2.add(f64x2.mul(y, both(STEPS)), ROUNDER));
+    const c = keep(f64x2.mul(f64x2.sub(integer, ROUNDER), both(1 / STEPS)));
+    // NaNs have any bits.
+    const index = keep(v128.and(integer, i64x2.splat(i64.const(BigInt(INDEX_MASK)))));
     const t = keep(f64x2.div(f64x2.sub(y, c), f64x2.add(both(1), f64x2.mul(y, c))));
     const square = keep(f64x2.mul(t, t));
     const q = horner(square, [-1 / 3, 1 / 5, -1 / 7]);
     const small = f64x2.add(t, f64x2.mul(f64x2.mul(t, square), q));
     const angle = keep(f64x2.add(lookUp(table, index), small));
     return withSign(choose(isLarge, f64x2.sub(both(HALF_PI), angle), angle), x);
-  });
+  };
 
 /** asin x = atan(x / sqrt((1 - x)(1 + x))): 1 - x and 1 + x off by u, the quotient by 3.5 u: below 2^-48.5. NaN beyond 1. */
-export const asinPair = (atan: Callable): FunctionBuilder =>
-  pairFunction(1, (_, x) => {
+export const asinPair =
+  (atan: Estimate): Estimate =>
+  (builder, x) => {
     const root = f64x2.sqrt(f64x2.mul(f64x2.sub(both(1), x), f64x2.add(both(1), x)));
-    return atan(f64x2.div(x, root));
-  });
+    return atan(builder, builder.keep(f64x2.div(x, root)));
+  };
 
 /** acos x = 2 atan(sqrt((1 - x)/(1 + x))): below 2^-48.5. NaN beyond 1. */
-export const acosPair = (atan: Callable): FunctionBuilder =>
-  pairFunction(1, (_, x) => {
+export const acosPair =
+  (atan: Estimate): Estimate =>
+  (builder, x) => {
     const quotient = f64x2.div(f64x2.sub(both(1), x), f64x2.add(both(1), x));
-    return f64x2.mul(both(2), atan(f64x2.sqrt(quotient)));
-  });
+    return f64x2.mul(both(2), atan(builder, builder.keep(f64x2.sqrt(quotient))));
+  };

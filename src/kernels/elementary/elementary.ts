@@ -1,5 +1,5 @@
 import type { ValueType } from "../assembler/control.ts";
-import { ModuleBuilder, type Callable } from "../assembler/moduleBuilder.ts";
+import { ModuleBuilder } from "../assembler/moduleBuilder.ts";
 import { acosPair, ARC_TABLE_BYTES, arcTable, asinPair, atanPair } from "./arc.ts";
 import { BOUND, certifiedFunction, POWER_BOUND } from "./certified.ts";
 import { errorTable, erfPair } from "./errorFunction.ts";
@@ -23,6 +23,8 @@ import {
   logPair,
   powPair,
 } from "./logarithm.ts";
+import { POOL_BYTES, writePool } from "./pool.ts";
+import type { Estimate } from "./vectorMath.ts";
 import { cosPair, sinPair, tanPair } from "./trigonometric.ts";
 
 export const ELEMENTARY = [
@@ -37,7 +39,7 @@ export type ExactFunctions = Readonly<Record<string, (x: number, y: number) => n
 export type ElementaryFunctions = WebAssembly.Imports[string];
 
 /** Where tables lie in the module's own memory. */
-const EXPONENTIAL = 0;
+const EXPONENTIAL = POOL_BYTES;
 const LOGARITHM = EXPONENTIAL + EXPONENTIAL_TABLE_BYTES;
 const ARC = LOGARITHM + LOGARITHM_TABLE_BYTES;
 const ERROR = ARC + ARC_TABLE_BYTES;
@@ -52,27 +54,27 @@ function elementaryModule(): WebAssembly.Module {
       return [name, builder.importFunction("exact", name, { parameters, results: ["f32"] })];
     }),
   );
-  const exp = builder.define(expPair(EXPONENTIAL));
-  const expm1 = builder.define(expm1Pair(EXPONENTIAL));
-  const log = builder.define(logPair(LOGARITHM));
-  const log1p = builder.define(log1pPair(log));
-  const atan = builder.define(atanPair(ARC));
-  const estimates: Record<string, Callable> = {
+  const exp = expPair(EXPONENTIAL);
+  const expm1 = expm1Pair(EXPONENTIAL);
+  const log = logPair(LOGARITHM);
+  const log1p = log1pPair(log);
+  const atan = atanPair(ARC);
+  const estimates: Record<string, Estimate> = {
     ...{ exp, expm1, log, log1p, atan },
-    sigmoid: builder.define(sigmoidPair(exp)),
-    tanh: builder.define(tanhPair(expm1)),
-    sinh: builder.define(sinhPair(expm1)),
-    cosh: builder.define(coshPair(exp)),
-    asinh: builder.define(asinhPair(log1p)),
-    acosh: builder.define(acoshPair(log1p)),
-    atanh: builder.define(atanhPair(log1p)),
-    sin: builder.define(sinPair()),
-    cos: builder.define(cosPair()),
-    tan: builder.define(tanPair()),
-    asin: builder.define(asinPair(atan)),
-    acos: builder.define(acosPair(atan)),
-    erf: builder.define(erfPair(ERROR)),
-    pow: builder.define(powPair(log, exp)),
+    sigmoid: sigmoidPair(exp),
+    tanh: tanhPair(expm1),
+    sinh: sinhPair(expm1),
+    cosh: coshPair(exp),
+    asinh: asinhPair(log1p),
+    acosh: acoshPair(log1p),
+    atanh: atanhPair(log1p),
+    sin: sinPair(),
+    cos: cosPair(),
+    tan: tanPair(),
+    asin: asinPair(atan),
+    acos: acosPair(atan),
+    erf: erfPair(ERROR),
+    pow: powPair(log, exp),
   };
   for (const name of ELEMENTARY) {
     const [arity, bound] = name === "pow" ? [2, POWER_BOUND] : [1, BOUND];
@@ -95,5 +97,7 @@ export function elementaryFunctions(exact: ExactFunctions): ElementaryFunctions 
   };
   for (const [at, values] of Object.entries(tables))
     new Float64Array(memory.buffer, Number(at), values.length).set(values);
-  return new WebAssembly.Instance(elementaryModule(), { env: { memory }, exact }).exports as ElementaryFunctions;
+  const module = elementaryModule();
+  writePool(memory);
+  return new WebAssembly.Instance(module, { env: { memory }, exact }).exports as ElementaryFunctions;
 }

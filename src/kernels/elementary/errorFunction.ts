@@ -1,7 +1,7 @@
-import type { FunctionBuilder } from "../assembler/functionBuilder.ts";
-import { f64x2, i32, i32x4 } from "../assembler/instructions.ts";
+import { f64x2, i64, i64x2, v128 } from "../assembler/instructions.ts";
 import type { Code } from "../assembler/encoding.ts";
-import { both, choose, horner, inverseFactorial, lookUp, pairFunction, withSign } from "./vectorMath.ts";
+import { both } from "./pool.ts";
+import { choose, horner, inverseFactorial, lookUp, ROUNDER, withSign, type Estimate } from "./vectorMath.ts";
 
 /** Pieces of 1/64 from 0 to 4, each with a Taylor polynomial about its middle. */
 const STEPS = 64;
@@ -60,29 +60,31 @@ function coefficients(piece: number): number[] {
 export const errorTable = (): number[] => Array.from({ length: PIECES }, (_, piece) => coefficients(piece)).flat();
 
 const SMALL = 1 / 8;
+const LIMIT = 3.999;
 
 /**
- * erf |x|, |x| < 4; from there on that of 4 (1 - 2^-25.9), which is 1 when rounded to float32.
+ * erf |x|, |x| < 3.999; from there on that of 3.999 (above 1 - 2^-25.8), which is 1 when rounded to float32.
  *
  * |x| < 1/8: 2/sqrt(pi) |x| (1 - z/3 + z^2/10 - ...), z = x^2 (exact) < 2^-6, cut after z^6/(6! 13): the rest is below 2^-42/(7! 15) < 2^-58; constants, sums and products are off by
  * less than 5 u.
  * Else the polynomial of degree 7 in h = |x| - c (exact), |h| <= 2^-7. By Cramer's bound on Hermite polynomials |a_k| <= 1.24 * 2^((k-1)/2) sqrt((k-1)!)/k! e^(-c^2/2): the rest
  * is below 1.01 |a_8| 2^-56 < 2^-61. The terms but the first are below 0.0089 (1 + 2^-6), the errors of the sum below u + 0.009 * 4 u, against erf 1/8 > 0.14: below 9 u. In all below 2^-49 relative.
  */
-export const erfPair = (table: number): FunctionBuilder =>
-  pairFunction(1, ({ keep }, x) => {
-    const a = keep(f64x2.min(f64x2.abs(x), both(4)));
+export const erfPair =
+  (table: number): Estimate =>
+  ({ keep }, x) => {
+    const a = keep(f64x2.pmin(f64x2.abs(x), both(LIMIT)));
     const z = keep(f64x2.mul(a, a));
     const series = Array.from({ length: 7 }, (_, n) => ((n % 2 === 0 ? 1 : -1) * inverseFactorial(n)) / (2 * n + 1));
     const scale = Number(TWO_OVER_SQRT_PI) * 2 ** -Number(FRACTION);
     const near = f64x2.mul(f64x2.mul(a, both(scale)), horner(z, series));
-    const index = keep(
-      i32x4.minS(i32x4.truncSatZeroF64S(f64x2.mul(a, both(STEPS))), i32x4.splat(i32.const(PIECES - 1))),
-    );
-    const piece = f64x2.convertLowI32S(index);
+    const integer = keep(f64x2.add(f64x2.sub(f64x2.mul(a, both(STEPS)), both(0.5)), ROUNDER));
+    const piece = f64x2.sub(integer, ROUNDER);
     const h = keep(f64x2.sub(a, f64x2.add(f64x2.mul(piece, both(1 / STEPS)), both(0.5 / STEPS))));
+    // NaNs have any bits.
+    const index = keep(v128.and(integer, i64x2.splat(i64.const(BigInt(PIECES - 1)))));
     const coefficient = (k: number): Code => lookUp(table + 8 * k, index, ENTRY_BYTES);
     let sum = coefficient(COEFFICIENTS - 1);
     for (let k = COEFFICIENTS - 2; k >= 0; k--) sum = f64x2.add(coefficient(k), f64x2.mul(h, sum));
     return withSign(choose(f64x2.lt(a, both(SMALL)), near, sum), x);
-  });
+  };

@@ -1,10 +1,9 @@
 import { expFixed } from "../../numerics/elementary/expCore.ts";
 import { LN2 } from "../../numerics/elementary/fixed.ts";
 import type { Code } from "../assembler/encoding.ts";
-import type { FunctionBuilder } from "../assembler/functionBuilder.ts";
-import { f64x2, i32, i32x4, i64x2, v128 } from "../assembler/instructions.ts";
-import type { Callable } from "../assembler/moduleBuilder.ts";
-import { both, horner, inverseFactorial, lookUp, pairFunction, withSign, type PairBuilder } from "./vectorMath.ts";
+import { f64x2, i32, i64, i64x2, v128 } from "../assembler/instructions.ts";
+import { both } from "./pool.ts";
+import { horner, inverseFactorial, lookUp, ROUNDER, withSign, type Builder, type Estimate } from "./vectorMath.ts";
 
 /*
  * e^x = 2^k T e^t with n = 32 k + j = round(x / L), L = ln(2)/32, T = 2^(j/32) from a table of 32, t = x - n L, |x| <= 112, hence |n| < 2^13.
@@ -33,15 +32,14 @@ export const exponentialTable = (): number[] =>
   });
 
 /** 2^k T (as `scale`) and p(t) for |x| cut to 112; NaN stays NaN. */
-function parts({ keep }: PairBuilder, table: number, x: Code): { scale: Code; p: Code } {
-  const cut = keep(f64x2.max(f64x2.min(x, both(LIMIT)), both(-LIMIT)));
-  const n = keep(f64x2.nearest(f64x2.mul(cut, both(PER_L))));
-  const whole = keep(i32x4.truncSatZeroF64S(n));
+function parts({ keep }: Builder, table: number, x: Code): { scale: Code; p: Code } {
+  const cut = keep(f64x2.pmax(f64x2.pmin(x, both(LIMIT)), both(-LIMIT)));
+  const integer = keep(f64x2.add(f64x2.mul(cut, both(PER_L)), ROUNDER));
+  const n = keep(f64x2.sub(integer, ROUNDER));
   const t = keep(f64x2.sub(f64x2.sub(cut, f64x2.mul(n, both(L1))), f64x2.mul(n, both(L2))));
-  const k = i32x4.shrS(whole, i32.const(5));
-  const power = i64x2.shl(i64x2.extendLowI32S(k), i32.const(52));
-  const j = keep(v128.and(whole, i32x4.splat(i32.const(STEPS - 1))));
-  // Adds k to the exponent: |k| < 2^8 keeps it normal.
+  // The lower bits are 32 k + j; k is added to the exponent, which |k| < 2^8 keeps normal.
+  const power = i64x2.shl(i64x2.shrU(integer, i32.const(5)), i32.const(52));
+  const j = keep(v128.and(integer, i64x2.splat(i64.const(BigInt(STEPS - 1)))));
   const scale = keep(i64x2.add(lookUp(table, j), power));
   const q = horner(t, [2, 3, 4, 5, 6].map(inverseFactorial));
   return { scale, p: keep(f64x2.add(t, f64x2.mul(f64x2.mul(t, t), q))) };
@@ -51,47 +49,57 @@ function parts({ keep }: PairBuilder, table: number, x: Code): { scale: Code; p:
  * e^x: scale + scale p. Off by u (the table), |p| < 2^-6.5 of 2 u and of p's error, u (the sum), 2^-58 (t): below 2^-51.5 relative. Beyond 112 in magnitude it is that of 112:
  * e^112 > 2^128 and e^-112 < 2^-150 round to Infinity and 0 as well, and so do products with factors near 1.
  */
-export const expPair = (table: number): FunctionBuilder =>
-  pairFunction(1, (builder, x) => {
+export const expPair =
+  (table: number): Estimate =>
+  (builder, x) => {
     const { scale, p } = parts(builder, table, x);
     return f64x2.add(scale, f64x2.mul(scale, p));
-  });
+  };
 
 /**
  * e^x - 1: (scale - 1) + scale p. For n = 0 that is p: 2^-50.8 relative. Else |x| > 0.0107 and |e^x - 1| > 0.0106 max(1, e^x), scale < 1.011 e^x, and the errors are
  * u scale (the table), u |scale - 1|, 2^-50 |p| scale, 2^-58 scale and u of the result: below 2^-53 (95 + 95 + 12 + 3 + 1) < 2^-45.3 relative.
  */
-export const expm1Pair = (table: number): FunctionBuilder =>
-  pairFunction(1, (builder, x) => {
+export const expm1Pair =
+  (table: number): Estimate =>
+  (builder, x) => {
     const { scale, p } = parts(builder, table, x);
     return f64x2.add(f64x2.sub(scale, both(1)), f64x2.mul(scale, p));
-  });
+  };
 
 /** 1 / (1 + e^-x): e^-x is off by 2^-51.5 relative, two roundings more: below 2^-50.7. */
-export const sigmoidPair = (exp: Callable): FunctionBuilder =>
-  pairFunction(1, (_, x) => f64x2.div(both(1), f64x2.add(both(1), exp(f64x2.neg(x)))));
+export const sigmoidPair =
+  (exp: Estimate): Estimate =>
+  (builder, x) =>
+    f64x2.div(both(1), f64x2.add(both(1), exp(builder, builder.keep(f64x2.neg(x)))));
 
 const magnitude = (x: Code): Code => f64x2.abs(x);
 
 /** tanh |x| = q / (q + 2), q = e^(2|x|) - 1: an error of q weighs 2 / (q + 2) <= 1, two roundings more: below 2^-45.2. */
-export const tanhPair = (expm1: Callable): FunctionBuilder =>
-  pairFunction(1, ({ keep }, x) => {
-    const q = keep(expm1(f64x2.add(magnitude(x), magnitude(x))));
+export const tanhPair =
+  (expm1: Estimate): Estimate =>
+  (builder, x) => {
+    const { keep } = builder;
+    const q = keep(expm1(builder, keep(f64x2.add(magnitude(x), magnitude(x)))));
     return withSign(f64x2.div(q, f64x2.add(q, both(2))), x);
-  });
+  };
 
 /**
  * sinh |x| = (q + q / (q + 1)) / 2, q = e^|x| - 1: an error of q weighs ((q + 1)^2 + 1) / ((q + 1) (q + 2)) <= 1, three roundings of positive terms more: below 2^-45.
  */
-export const sinhPair = (expm1: Callable): FunctionBuilder =>
-  pairFunction(1, ({ keep }, x) => {
-    const q = keep(expm1(magnitude(x)));
+export const sinhPair =
+  (expm1: Estimate): Estimate =>
+  (builder, x) => {
+    const { keep } = builder;
+    const q = keep(expm1(builder, keep(magnitude(x))));
     return withSign(f64x2.mul(both(0.5), f64x2.add(q, f64x2.div(q, f64x2.add(q, both(1))))), x);
-  });
+  };
 
 /** cosh x = (e + 1/e) / 2, e = e^|x|: below 2^-50.5. */
-export const coshPair = (exp: Callable): FunctionBuilder =>
-  pairFunction(1, ({ keep }, x) => {
-    const e = keep(exp(magnitude(x)));
+export const coshPair =
+  (exp: Estimate): Estimate =>
+  (builder, x) => {
+    const { keep } = builder;
+    const e = keep(exp(builder, keep(magnitude(x))));
     return f64x2.mul(both(0.5), f64x2.add(e, f64x2.div(both(1), e)));
-  });
+  };

@@ -1,9 +1,8 @@
 import { LN2 } from "../../numerics/elementary/fixed.ts";
 import { logPositive } from "../../numerics/elementary/logCore.ts";
-import type { FunctionBuilder } from "../assembler/functionBuilder.ts";
-import { f64x2, i32, i32x4, i64, i64x2, v128 } from "../assembler/instructions.ts";
-import type { Callable } from "../assembler/moduleBuilder.ts";
-import { both, choose, horner, lookUp, pairFunction, withSign } from "./vectorMath.ts";
+import { f64x2, i32, i64, i64x2, v128 } from "../assembler/instructions.ts";
+import { both } from "./pool.ts";
+import { choose, horner, lookUp, ROUNDER, withSign, type Estimate } from "./vectorMath.ts";
 
 /** Table entries are for c = 1 + i/128, i from FIRST on: m lies between sqrt(1/2) and sqrt(2). */
 const STEPS = 128;
@@ -35,14 +34,15 @@ const ROOT_HALF = 0x3fe6a09e667f3bcdn;
  *
  * Infinity and NaN stay, 0 gives -Infinity, less than 0 NaN.
  */
-export const logPair = (table: number): FunctionBuilder =>
-  pairFunction(1, ({ keep }, x) => {
+export const logPair =
+  (table: number): Estimate =>
+  ({ keep }, x) => {
     const offset = keep(i64x2.sub(x, i64x2.splat(i64.const(ROOT_HALF))));
     const k = keep(i64x2.shrS(offset, i32.const(52)));
     const m = keep(i64x2.sub(x, i64x2.shl(k, i32.const(52))));
-    const i = keep(f64x2.nearest(f64x2.mul(f64x2.sub(m, both(1)), both(STEPS))));
-    const index = keep(i32x4.sub(i32x4.truncSatZeroF64S(i), i32x4.splat(i32.const(FIRST))));
-    const c = f64x2.add(f64x2.mul(i, both(1 / STEPS)), both(1));
+    const integer = keep(f64x2.add(f64x2.mul(f64x2.sub(m, both(1)), both(STEPS)), ROUNDER));
+    const c = f64x2.add(f64x2.mul(f64x2.sub(integer, ROUNDER), both(1 / STEPS)), both(1));
+    const index = keep(i64x2.add(integer, i64x2.splat(i64.const(BigInt(-FIRST)))));
     const r = keep(f64x2.mul(f64x2.sub(m, c), lookUp(table + 8, index, ENTRY_BYTES)));
     const q = horner(
       r,
@@ -55,7 +55,7 @@ export const logPair = (table: number): FunctionBuilder =>
     const finite = choose(f64x2.lt(x, both(Infinity)), log, x);
     const atZero = choose(f64x2.eq(x, both(0)), both(-Infinity), finite);
     return choose(f64x2.lt(x, both(0)), both(NaN), atZero);
-  });
+  };
 
 /** The lower words of two 64-bit lanes. */
 const EVEN_WORDS = [0, 1, 2, 3, 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11];
@@ -65,48 +65,58 @@ const EVEN_WORDS = [0, 1, 2, 3, 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11];
  * quotient is below u, against a logarithm of more than 0.69. log w is off by 2^-49. An error of log w weighs at most twice (for |v| < u, log w is 0 or as large as v): below 2^-47.5.
  * At -1 and infinities the quotient counts as 0.
  */
-export const log1pPair = (log: Callable): FunctionBuilder =>
-  pairFunction(1, ({ keep }, v) => {
+export const log1pPair =
+  (log: Estimate): Estimate =>
+  (builder, v) => {
+    const { keep } = builder;
     const w = keep(f64x2.add(both(1), v));
     const rest = f64x2.div(f64x2.sub(v, f64x2.sub(w, both(1))), w);
     const ordinary = v128.and(f64x2.gt(w, both(0)), f64x2.lt(w, both(Infinity)));
-    return f64x2.add(log(w), v128.and(rest, ordinary));
-  });
+    return f64x2.add(log(builder, w), v128.and(rest, ordinary));
+  };
 
 /** asinh |x| = log(1 + (|x| + x^2 / (1 + sqrt(1 + x^2)))): 5 u on the argument, whose weight is at most 1: below 2^-47. Squares of float32 do not overflow. */
-export const asinhPair = (log1p: Callable): FunctionBuilder =>
-  pairFunction(1, ({ keep }, x) => {
+export const asinhPair =
+  (log1p: Estimate): Estimate =>
+  (builder, x) => {
+    const { keep } = builder;
     const square = keep(f64x2.mul(x, x));
     const root = f64x2.sqrt(f64x2.add(both(1), square));
     const a = keep(f64x2.abs(x));
     const v = f64x2.add(a, f64x2.div(square, f64x2.add(both(1), root)));
     // Infinity over Infinity.
-    return withSign(log1p(choose(f64x2.lt(a, both(Infinity)), v, a)), x);
-  });
+    return withSign(log1p(builder, keep(choose(f64x2.lt(a, both(Infinity)), v, a))), x);
+  };
 
 /** acosh x = log(1 + ((x - 1) + sqrt(x^2 - 1))): x^2 is exact, x^2 - 1 (as (x - 1)(x + 1)) off by 3 u, 4 u in all: below 2^-47. NaN below 1. */
-export const acoshPair = (log1p: Callable): FunctionBuilder =>
-  pairFunction(1, ({ keep }, x) => {
+export const acoshPair =
+  (log1p: Estimate): Estimate =>
+  (builder, x) => {
+    const { keep } = builder;
     const less = keep(f64x2.sub(x, both(1)));
-    const result = log1p(f64x2.add(less, f64x2.sqrt(f64x2.mul(less, f64x2.add(x, both(1))))));
-    return choose(f64x2.lt(x, both(1)), both(NaN), result);
-  });
+    const v = f64x2.add(less, f64x2.sqrt(f64x2.mul(less, f64x2.add(x, both(1)))));
+    return choose(f64x2.lt(x, both(1)), both(NaN), log1p(builder, keep(v)));
+  };
 
 /** atanh |x| = log(1 + 2|x| / (1 - |x|)) / 2: 2 u on the argument: below 2^-47. Infinity at 1, NaN beyond. */
-export const atanhPair = (log1p: Callable): FunctionBuilder =>
-  pairFunction(1, ({ keep }, x) => {
+export const atanhPair =
+  (log1p: Estimate): Estimate =>
+  (builder, x) => {
+    const { keep } = builder;
     const a = keep(f64x2.abs(x));
     const v = f64x2.div(f64x2.add(a, a), f64x2.sub(both(1), a));
-    return withSign(f64x2.mul(both(0.5), log1p(v)), x);
-  });
+    return withSign(f64x2.mul(both(0.5), log1p(builder, keep(v))), x);
+  };
 
 /**
  * x^y = e^(y log |x|) with the sign of x for odd y; C99 Annex F. |y log |x|| is cut to 112: its error is at most 112 (2^-49 + u) < 2^-42.1, e^x adds 2^-51.5. Where x is finite and below 0 and y is no integer: NaN.
  */
-export const powPair = (log: Callable, exp: Callable): FunctionBuilder =>
-  pairFunction(2, ({ keep }, x, y) => {
+export const powPair =
+  (log: Estimate, exp: Estimate): Estimate =>
+  (builder, x, y) => {
+    const { keep } = builder;
     const a = keep(f64x2.abs(x));
-    const power = keep(exp(f64x2.mul(y, log(a))));
+    const power = keep(exp(builder, keep(f64x2.mul(y, log(builder, a)))));
     // x^0 and 1^y are 1, of NaNs too; (-1)^Infinity as well.
     const one = v128.or(f64x2.eq(y, both(0)), f64x2.eq(x, both(1)));
     const minusOne = v128.and(f64x2.eq(a, both(1)), f64x2.eq(f64x2.abs(y), both(Infinity)));
@@ -118,4 +128,4 @@ export const powPair = (log: Callable, exp: Callable): FunctionBuilder =>
     const negative = v128.and(f64x2.lt(x, both(0)), f64x2.gt(x, both(-Infinity)));
     const undefinedPower = v128.and(negative, v128.andNot(f64x2.eq(y, y), isWhole));
     return choose(undefinedPower, both(NaN), signed);
-  });
+  };

@@ -1,9 +1,9 @@
 import { PI_OVER_2 } from "../../numerics/elementary/fixed.ts";
 import type { Code } from "../assembler/encoding.ts";
-import type { FunctionBuilder } from "../assembler/functionBuilder.ts";
-import { f64x2, i32, i32x4, i64x2, v128 } from "../assembler/instructions.ts";
+import { f64x2, i32, i64x2, v128 } from "../assembler/instructions.ts";
 import { UNKNOWN } from "./certified.ts";
-import { both, choose, horner, inverseFactorial, pairFunction, type PairBuilder } from "./vectorMath.ts";
+import { both } from "./pool.ts";
+import { choose, horner, inverseFactorial, ROUNDER, type Estimate, type Builder } from "./vectorMath.ts";
 
 /*
  * x = n pi/2 + r for float32 x below 2^20 in magnitude, so that n < 2^20: pi/2 = P1 + P2 + P3, P1 a multiple of 2^-32 and P2 of 2^-65, both of at most 33 bits, so that n P1 and n P2 are
@@ -30,14 +30,15 @@ const alternating = (first: number, terms: number): number[] =>
  * cos r = 1 - r^2/2 + ..., cut after r^16/16!: the rest is below 2^-58; r^2 is off by u, the sum by less than 2 u of at least 0.707: below 3.5 u. The error of r weighs at most 1.
  * All below 2^-50 relative, a quotient of two below 2^-49.
  */
-function parts({ keep }: PairBuilder, x: Code): { sine: Code; cosine: Code; quadrant: Code } {
-  const n = keep(f64x2.nearest(f64x2.mul(x, both(PER_HALF_PI))));
+function parts({ keep }: Builder, x: Code): { sine: Code; cosine: Code; quadrant: Code } {
+  const quadrant = keep(f64x2.add(f64x2.mul(x, both(PER_HALF_PI)), ROUNDER));
+  const n = keep(f64x2.sub(quadrant, ROUNDER));
   const two = f64x2.sub(f64x2.sub(x, f64x2.mul(n, both(P1))), f64x2.mul(n, both(P2)));
   const r = keep(f64x2.sub(two, f64x2.mul(n, both(P3))));
   const square = keep(f64x2.mul(r, r));
   const sine = keep(f64x2.add(r, f64x2.mul(f64x2.mul(r, square), horner(square, alternating(3, 7)))));
   const cosine = keep(f64x2.add(both(1), f64x2.mul(square, horner(square, alternating(2, 8)))));
-  return { sine, cosine, quadrant: keep(i64x2.extendLowI32S(i32x4.truncSatZeroF64S(n))) };
+  return { sine, cosine, quadrant };
 }
 
 /** All bits of the lanes whose quadrant has a bit set. */
@@ -48,25 +49,23 @@ const known = (x: Code, result: Code): Code => choose(f64x2.lt(f64x2.abs(x), bot
 
 const SIGN = both(-0);
 
-export const sinPair = (): FunctionBuilder =>
-  pairFunction(1, (builder, x) => {
-    const { sine, cosine, quadrant } = parts(builder, x);
-    const value = choose(withBit(quadrant, 0), cosine, sine);
-    return known(x, v128.xor(value, v128.and(withBit(quadrant, 1), SIGN)));
-  });
+export const sinPair = (): Estimate => (builder, x) => {
+  const { sine, cosine, quadrant } = parts(builder, x);
+  const value = choose(withBit(quadrant, 0), cosine, sine);
+  return known(x, v128.xor(value, v128.and(withBit(quadrant, 1), SIGN)));
+};
 
-export const cosPair = (): FunctionBuilder =>
-  pairFunction(1, (builder, x) => {
-    const { sine, cosine, quadrant } = parts(builder, x);
-    const value = choose(withBit(quadrant, 0), sine, cosine);
-    const sign = v128.xor(withBit(quadrant, 0), withBit(quadrant, 1));
-    return known(x, v128.xor(value, v128.and(sign, SIGN)));
-  });
+export const cosPair = (): Estimate => (builder, x) => {
+  const { sine, cosine, quadrant } = parts(builder, x);
+  const value = choose(withBit(quadrant, 0), sine, cosine);
+  const sign = v128.xor(withBit(quadrant, 0), withBit(quadrant, 1));
+  return known(x, v128.xor(value, v128.and(sign, SIGN)));
+};
 
-export const tanPair = (): FunctionBuilder =>
-  pairFunction(1, ({ fn, keep }, x) => {
-    const { sine, cosine, quadrant } = parts({ fn, keep }, x);
-    const odd = keep(withBit(quadrant, 0));
-    const value = f64x2.div(choose(odd, cosine, sine), choose(odd, sine, cosine));
-    return known(x, v128.xor(value, v128.and(odd, SIGN)));
-  });
+export const tanPair = (): Estimate => (builder, x) => {
+  const { keep } = builder;
+  const { sine, cosine, quadrant } = parts(builder, x);
+  const odd = keep(withBit(quadrant, 0));
+  const value = f64x2.div(choose(odd, cosine, sine), choose(odd, sine, cosine));
+  return known(x, v128.xor(value, v128.and(odd, SIGN)));
+};

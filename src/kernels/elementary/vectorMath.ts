@@ -1,33 +1,15 @@
 import type { Code } from "../assembler/encoding.ts";
-import { float64Bytes } from "../assembler/encoding.ts";
-import { FunctionBuilder } from "../assembler/functionBuilder.ts";
 import { f64x2, i32, i32x4, v128 } from "../assembler/instructions.ts";
-import type { Callable } from "../assembler/moduleBuilder.ts";
+import { both } from "./pool.ts";
 
-/** The same float64 in both lanes. */
-export function both(value: number): Code {
-  const bytes = float64Bytes(value) as readonly number[];
-  return v128.const([...bytes, ...bytes]);
-}
-
-/** A function of float64 pairs under construction. */
-export type PairBuilder = {
-  fn: FunctionBuilder;
+/** The function under construction. */
+export type Builder = {
   /** Computes a value once, to be used many times. */
   keep: (code: Code) => Code;
 };
 
-/** A function of `arity` pairs of float64 whose result is the code that `make` gives. */
-export function pairFunction(arity: number, make: (builder: PairBuilder, ...x: Code[]) => Code): FunctionBuilder {
-  const fn = new FunctionBuilder(new Array<"v128">(arity).fill("v128"), "v128");
-  const keep = (code: Code): Code => {
-    const local = fn.local("v128");
-    fn.emit(local.set(code));
-    return local.get;
-  };
-  const result = make({ fn, keep }, ...fn.parameters.map(({ get }) => get));
-  return fn.emit(result);
-}
+/** Code that estimates a function for a pair of float64; its operands are locals. */
+export type Estimate = (builder: Builder, ...x: Code[]) => Code;
 
 /** c0 + x (c1 + x (c2 + ...)). */
 export const horner = (x: Code, coefficients: readonly number[]): Code =>
@@ -42,11 +24,16 @@ const SIGN = both(-0);
 /** |a| with the sign of s, for a >= 0. */
 export const withSign = (a: Code, s: Code): Code => v128.or(a, v128.and(s, SIGN));
 
-/** Two float64 of a table by the lower two lanes of a vector of i32; `stride` in bytes. */
+/** Adding this to numbers below 2^51 in magnitude rounds them to integers, half to even, and leaves those in the lower bits, in two's complement. */
+export const ROUNDER = both(1.5 * 2 ** 52);
+
+/**
+ * Two float64 of a table by the lower words of a vector's 64-bit lanes.
+ * @param table The address of entry 0; `stride` in bytes.
+ */
 export function lookUp(table: number, index: Code, stride = 8): Code {
-  const address = (lane: number): Code =>
-    i32.add(i32.mul(i32x4.extract(index, lane), i32.const(stride)), i32.const(table));
-  return v128.load64High(address(1), v128.load64Zero(address(0)));
+  const address = (word: number): Code => i32.mul(i32x4.extract(index, word), i32.const(stride));
+  return v128.load64High(address(2), v128.load64Zero(address(0), table), table);
 }
 
 /** 1/n!. */
@@ -55,6 +42,3 @@ export function inverseFactorial(n: number): number {
   for (let k = 2; k <= n; k++) factorial *= k;
   return 1 / factorial;
 }
-
-export type Pair = (...operands: Code[]) => Code;
-export type { Callable };
