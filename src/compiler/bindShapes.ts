@@ -3,7 +3,7 @@ import { InputShapeError } from "./errors.ts";
 
 /**
  * The concrete shape of every graph input: as given, else as the model has it.
- * @throws InputShapeError if a dimension stays open, contradicts the model or another input, or is not positive
+ * @throws InputShapeError if a dimension stays open, contradicts the model or another input, or is no whole number
  */
 export function bindShapes(model: Model, shapes: Readonly<Record<string, readonly number[]>>): number[][] {
   const { inputs } = model.graph;
@@ -27,8 +27,8 @@ export function bindShapes(model: Model, shapes: Readonly<Record<string, readonl
       (input.shape.length === shape.length &&
         input.shape.every((dim, d) => typeof dim !== "number" || dim < 1 || dim === shape[d]));
     if (!fits) throw new InputShapeError(`${model.source}: [${shape.join(", ")}] does not fit the input ${expected}`);
-    if (shape.some((dim) => !Number.isSafeInteger(dim) || dim < 1))
-      throw new InputShapeError(`${model.source}: [${shape.join(", ")}] for ${expected} is not of positive integers`);
+    if (shape.some((dim) => !Number.isSafeInteger(dim) || dim < 0))
+      throw new InputShapeError(`${model.source}: [${shape.join(", ")}] for ${expected} is not of whole numbers`);
     input.shape?.forEach((dim, d) => {
       if (typeof dim !== "string") return;
       const bound = symbols.get(dim) ?? shape[d]!;

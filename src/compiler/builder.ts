@@ -9,6 +9,7 @@ import type { Step, TensorRef } from "../program/types.ts";
 import { canonicalBytes } from "./canonicalBytes.ts";
 import { copyElements } from "./copyElements.ts";
 import { foldDistinct } from "./foldDistinct.ts";
+import { StepLimitError } from "./errors.ts";
 import { emitStep } from "./emit.ts";
 import { Expressions, type Expr } from "./expression.ts";
 import { allRadices, identityOrder, plainDigits, type LazyTensor, type Trail } from "./tensor.ts";
@@ -88,7 +89,14 @@ export class ProgramBuilder {
   #step(tensor: LazyTensor, order: readonly number[]): Step {
     const starts = digitStarts(tensor.digits);
     const digits = order.flatMap((dim) => tensor.digits[dim]!.map((radix, k) => ({ digit: starts[dim]! + k, radix })));
-    return emitStep(tensor.expr, digits);
+    const step = emitStep(tensor.expr, digits);
+    if (step.redDigits.includes(0)) {
+      const { node, operators } = this.current;
+      throw new StepLimitError(
+        `${[...operators.values()].join("+")} (node ${node}): it reduces a tensor without elements`,
+      );
+    }
+    return step;
   }
 
   /** The bytes of a constant tensor, its dimensions in `order`. */

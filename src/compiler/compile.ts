@@ -5,11 +5,11 @@ import { estimateStepProofGas } from "../program/gas.ts";
 import { programRoot } from "../program/root.ts";
 import type { Program, Step } from "../program/types.ts";
 import { MOST_LEVELS, validateProgram, validateStep } from "../program/validate.ts";
-import type { Model } from "../onnx/model.ts";
+import { elementCount, type Model } from "../onnx/model.ts";
 import { bindShapes } from "./bindShapes.ts";
 import { ProgramBuilder } from "./builder.ts";
 import { chooseCheckpoints } from "./checkpoints.ts";
-import { StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./errors.ts";
+import { InputShapeError, StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./errors.ts";
 import { keepLiveSteps } from "./liveSteps.ts";
 import { lowerGraph } from "./lowerGraph.ts";
 import { placesOf } from "./places.ts";
@@ -75,14 +75,20 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
   const limit = Math.min(options.stepGasLimit ?? MAX_STEP_GAS, MAX_STEP_GAS);
   const shapes = bindShapes(model, options.shapes);
   const builder = new ProgramBuilder(options.seed);
-  const values = lowerGraph(
-    builder,
-    model,
-    graph.inputs.map((input, i) => builder.input(i, input.dtype, shapes[i]!)),
-    options.progress,
-  );
+  // What has no elements (keys and values of a past that is none yet) is known, and no input of the job.
+  const inputs: TensorInfo[] = [];
+  const operands = graph.inputs.map(({ name, dtype }, i) => {
+    const shape = shapes[i]!;
+    if (elementCount(shape) === 0) return builder.filled(dtype, shape, 0n);
+    return builder.input(inputs.push({ name, dtype, shape }) - 1, dtype, shape);
+  });
+  const values = lowerGraph(builder, model, operands, options.progress);
   const outputs = graph.outputs.map((output): TensorInfo & { step: number } => {
     const tensor = values.get(output.name)!;
+    if (elementCount(tensor.shape) === 0)
+      throw new InputShapeError(
+        `${model.source}: the output "${output.name}" [${tensor.shape.join(", ")}] has no elements`,
+      );
     return { name: output.name, dtype: tensor.dtype, shape: tensor.shape, step: builder.outputStep(tensor) };
   });
 
@@ -99,11 +105,6 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
   const numberOf = live.renumber.map((step) => (step === undefined ? undefined : renumber[step]));
   const outputSteps = outputs.map((output) => numberOf[output.step]!);
   const checkpoints = chooseCheckpoints(steps, outputSteps);
-  const inputs = graph.inputs.map((input, i): TensorInfo => ({
-    name: input.name,
-    dtype: input.dtype,
-    shape: shapes[i]!,
-  }));
   const program: Program = {
     inputs: inputs.map(({ dtype, shape }) => ({ dtype, count: shape.reduce((product, dim) => product * dim, 1) })),
     steps,

@@ -80,13 +80,10 @@ function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefin
   context.checkAttributes();
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);
   if (missing >= 0) context.refuse(`output ${missing}`, "is not computed");
-  // An empty list that is known, of axes or sizes, may be handed on; nothing is computed from it.
-  for (const tensor of outputs.flat()) {
-    if (tensor === undefined || elementCount(tensor.shape) > 0) continue;
-    if (tensor.expr.kind !== "constant" || tensor.shape.length !== 1)
-      throw new NodeInputError(node, `its result [${tensor.shape.join()}] has no elements`);
-  }
-  return outputs;
+  // What has no elements is known whatever it is made from, and nothing is computed from it.
+  const known = (tensor: LazyTensor): LazyTensor =>
+    elementCount(tensor.shape) > 0 ? tensor : builder.filled(tensor.dtype, tensor.shape, 0n);
+  return outputs.map((value) => (value === undefined ? value : isSequence(value) ? value.map(known) : known(value)));
 }
 
 /** Called before each node. */

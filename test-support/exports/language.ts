@@ -67,13 +67,17 @@ export function bert(): Exported {
 }
 
 /** GPT-2 with past keys and values: Conv1D as Gemm, one Split into three, the causal mask cut from a triangle, tied weights. */
-export function gpt2(): Exported {
-  const [g, width, heads, past] = [new Exporter(22), 24, 3, 4];
+export const gpt2 = (): Exported => gpt2After(4);
+/** Its first tokens: the past has no elements. */
+export const gpt2First = (): Exported => gpt2After(0);
+
+function gpt2After(past: number): Exported {
+  const [g, width, heads] = [new Exporter(22), 24, 3];
   const ids = g.random.integer(DType.int64, [1, 3], 0, 49);
   const cache = (): TensorData => g.random.float([1, heads, past, width / heads], -1, 1);
   const inputs: Record<string, TensorData> = {
     input_ids: ids,
-    attention_mask: int64Tensor(new Array<number>(7).fill(1), [1, 7]),
+    attention_mask: int64Tensor(new Array<number>(3 + past).fill(1), [1, 3 + past]),
   };
   const dims: Record<string, (string | number)[]> = {
     input_ids: SEQUENCE,
@@ -226,4 +230,4 @@ export function llama(): Exported {
   });
 }
 
-export const LANGUAGE = [bert, gpt2, llama];
+export const LANGUAGE = [bert, gpt2, gpt2First, llama];

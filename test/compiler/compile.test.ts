@@ -61,7 +61,7 @@ describe("compile", () => {
     });
 
     it("outputThatIsNotComputed_isRefused", () => {
-      const s = spec([node("MaxPool", ["x"], { kernel_shape: [2, 2] }, ["y", "indices"])], [1, 1, 4, 4]);
+      const s = spec([node("Relu", ["x"], {}, ["y", "second"])], [1, 1, 4, 4]);
       expect(() => build(s)).to.throw(errors.UnsupportedOperatorError, "output 1");
     });
 
@@ -91,7 +91,8 @@ describe("compile", () => {
       expect(() => build(s, { x: [2, 4, 2] })).to.throw(errors.InputShapeError, "does not fit");
       expect(() => build(s, { x: [2, 3] })).to.throw(errors.InputShapeError, "does not fit");
       expect(() => build(s, { x: [2, 3, 4] })).to.throw(errors.InputShapeError, '"n"');
-      expect(() => build(s, { x: [0, 3, 0] })).to.throw(errors.InputShapeError, "positive");
+      expect(() => build(s, { x: [0, 3, 0] })).to.throw(errors.InputShapeError, "no elements");
+      expect(() => build(s, { x: [-1, 3, -1] })).to.throw(errors.InputShapeError, "whole");
       expect(() => build(s, { z: [1] })).to.throw(errors.InputShapeError, '"z"');
       expect(build(s, { x: [2, 3, 2] }).inputs[0]!.shape).to.deep.equal([2, 3, 2]);
     });
@@ -99,9 +100,14 @@ describe("compile", () => {
     it("emptyTensor_isRefused", () => {
       const initializers = { a: int64Tensor([2]), b: int64Tensor([2]) };
       expect(() => build(spec([node("Slice", ["x", "a", "b"])], [2, 3], { initializers }))).to.throw(
-        errors.NodeInputError,
+        errors.InputShapeError,
         "no elements",
       );
+    });
+
+    it("reductionOfNothing_isRefused", () => {
+      const inputs = [{ name: "x", dtype: DType.float32, shape: ["n", 3] }];
+      expect(() => build({ ...spec([node("ReduceMax", ["x"])], []), inputs }, { x: [0, 3] })).to.throw(/ReduceMax/);
     });
 
     it("stepTooLargeToProve_namesNodeAndOperator", () => {

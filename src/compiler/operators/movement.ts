@@ -1,4 +1,5 @@
 import { DType } from "../../numerics/dtype.ts";
+import { elementCount } from "../../onnx/model.ts";
 import { Op } from "../../program/operations.ts";
 import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from "../affine.ts";
 import { broadcastShapes, combine } from "../elementwise.ts";
@@ -25,7 +26,7 @@ export function sliced(
 ): LazyTensor {
   const x = context.builder.singleDigits(tensor);
   const shape = ranges.map((range) => range.count);
-  if (shape.includes(0)) return context.fail(`the result has no elements: [${shape.join()}]`);
+  if (shape.includes(0)) return context.builder.filled(tensor.dtype, shape, 0n);
   const indices = dimensionIndices(plainDigits(shape)).map((index, d) =>
     addAffine(constantAffine(ranges[d]!.start), scaleAffine(index, ranges[d]!.step)),
   );
@@ -98,7 +99,17 @@ export const concat: Lower = (context) => {
 };
 
 /** Tensors of one type, alike but for `axis`, one after the other. */
-export function concatenate(context: NodeContext, inputs: readonly LazyTensor[], axis: number): LazyTensor {
+export function concatenate(context: NodeContext, all: readonly LazyTensor[], axis: number): LazyTensor {
+  const inputs = all.filter((input) => elementCount(input.shape) > 0);
+  if (inputs.length === 0) {
+    const { dtype, shape } = all[0]!;
+    const length = all.reduce((sum, input) => sum + input.shape[axis]!, 0);
+    return context.builder.filled(
+      dtype,
+      shape.map((dim, d) => (d === axis ? length : dim)),
+      0n,
+    );
+  }
   // A step has at most 16 reads: longer lists are joined level by level.
   let parts = inputs;
   while (parts.length > CONCAT_READS) {
