@@ -104,11 +104,13 @@ class Watcher {
     if (verdict.kind === "unknown") return;
     if (task.kind === "play") {
       const { session, log } = this.#options;
-      const played = await play(this.#responder, job, task.game, verdict.execution, {
-        arityBits: session.deployment.parameters.arityBits,
-        now,
-        onDisagreement: (error) => report(log, error, "step proof"),
-      });
+      const played = await this.#executions.use(job, (execution) =>
+        play(this.#responder, job, task.game, execution, {
+          arityBits: session.deployment.parameters.arityBits,
+          now,
+          onDisagreement: (error) => report(log, error, "step proof"),
+        }),
+      );
       if (played !== undefined) this.#tell({ kind: "moved", gameId: task.game.id, claimId: claim.id, ...played });
     } else if (verdict.kind === "differs" && this.#options.mode === "defend") {
       const receipt = await this.#responder.open(verdict.execution, claim);

@@ -1,21 +1,35 @@
 import { fromHash, type Hash } from "../merkle/hash.ts";
 import { MerkleList } from "../merkle/list.ts";
 import { tensorTree } from "../merkle/tensor.ts";
+import { RefuteError } from "../errors.ts";
 import type { Program } from "../program/types.ts";
+
+/** Tensors that were not kept when a job was executed: executing it once more gives them. */
+export class MissingTensorsError extends RefuteError {
+  readonly code = "TENSORS_NOT_KEPT";
+  readonly steps: readonly number[];
+
+  constructor(steps: readonly number[]) {
+    super(`the tensors of steps ${steps.join(", ")} were not kept; execute the job again and hold them`);
+    this.steps = steps;
+  }
+}
 
 /**
  * An execution's commitments (DESIGN section 3). Only checkpoint tensors are hashed at once; interior trees and the trees of
- * other steps are built when a dispute asks for them.
+ * other steps are built when a dispute asks for them. Other tensors than those of checkpoints may be missing until they are held.
  */
 export class Trace {
   /** The list of checkpoint tensor roots; its root is the trace root. */
   readonly list: MerkleList;
   readonly #program: Program;
   readonly #tensors: readonly Uint8Array[];
+  /** Those that were missing at first. */
+  readonly #held = new Map<number, Uint8Array>();
   readonly #trees = new Map<number, MerkleList>();
   readonly #interiors = new Map<number, MerkleList>();
 
-  /** @param tensors One tensor a step: canonical bytes, little-endian. */
+  /** @param tensors One tensor a step, those of checkpoints at least: canonical bytes, little-endian. */
   constructor(program: Program, tensors: readonly Uint8Array[]) {
     this.#program = program;
     this.#tensors = tensors;
@@ -27,10 +41,29 @@ export class Trace {
     return this.list.root;
   }
 
+  /** @throws MissingTensorsError if it was not kept; RangeError if there is no such step. */
   tensor(step: number): Uint8Array {
-    const tensor = this.#tensors[step];
-    if (tensor === undefined) throw new RangeError(`no tensor of step ${step}`);
+    if (!(step in this.#program.steps)) throw new RangeError(`no tensor of step ${step}`);
+    const tensor = this.#tensors[step] ?? this.#held.get(step);
+    if (tensor === undefined) throw new MissingTensorsError([step]);
     return tensor;
+  }
+
+  /** @throws MissingTensorsError that names all of these tensors that were not kept. */
+  require(steps: readonly number[]): void {
+    const missing = steps.filter((step) => this.#tensors[step] === undefined && !this.#held.has(step));
+    if (missing.length > 0) throw new MissingTensorsError(missing);
+  }
+
+  /** Takes in tensors that were missing. */
+  hold(tensors: readonly Uint8Array[]): void {
+    tensors.forEach((tensor, step) => this.#held.set(step, tensor));
+  }
+
+  /** Lets go of tensors that were taken in, and of their trees. */
+  release(): void {
+    for (const step of this.#held.keys()) if (this.#tensors[step] === undefined) this.#trees.delete(step);
+    this.#held.clear();
   }
 
   /** The tree over the chunks of a step's tensor. */
@@ -42,6 +75,7 @@ export class Trace {
   interior(j: number): MerkleList {
     return cached(this.#interiors, j, () => {
       const { first, step } = this.#program.checkpoints[j]!;
+      this.require(Array.from({ length: step - first + 1 }, (_, k) => first + k));
       const roots = Array.from({ length: step - first + 1 }, (_, k) => fromHash(this.tree(first + k).root));
       return new MerkleList(Buffer.concat(roots));
     });

@@ -6,6 +6,7 @@ import { ZERO_HASH } from "../chain/types.ts";
 import { RefuteError } from "../errors.ts";
 import { dtypeBytes, readWord } from "../numerics/dtype.ts";
 import { encodeStepBody } from "../program/encode.ts";
+import type { TensorRef } from "../program/types.ts";
 import { openElement } from "../trace/opening.ts";
 
 /** The chain's verifier and one's own execution disagree: submitting would lose the collateral. */
@@ -26,10 +27,14 @@ export async function selfAudit(
   random: (below: number) => number = (below) => Math.floor(Math.random() * below),
 ): Promise<void> {
   const { steps } = execution.model.program;
-  for (let k = 0; k < samples; k++) {
+  const drawn = Array.from({ length: samples }, () => {
     const s = random(steps.length);
+    return { s, element: random(steps[s]!.count) };
+  });
+  // Missed all at once, so that the job is executed once more at most.
+  execution.trace.require(drawn.flatMap(({ s }) => [s, ...steps[s]!.inputs.flatMap(stepNumber)]));
+  for (const { s, element } of drawn) {
     const step = steps[s]!;
-    const element = random(step.count);
     const inputs = step.inputs.map((ref) => openable(execution, ref));
     const { openings } = openElement(step, element, inputs);
     const roots = step.inputs.map((ref, i) => (ref.kind === "constant" ? ZERO_HASH : inputs[i]!.tree().root));
@@ -48,3 +53,5 @@ export async function selfAudit(
     }
   }
 }
+
+const stepNumber = (ref: TensorRef): number[] => (ref.kind === "step" ? [ref.index] : []);

@@ -90,9 +90,10 @@ class Worker {
   }
 
   async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
-    const execution = await this.#executions.of(job);
-    if (execution === undefined) throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
-    this.#tell(await defend(this.#options.session, game, execution, now));
+    if ((await this.#executions.of(job)) === undefined)
+      throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
+    const { session } = this.#options;
+    this.#tell(await this.#executions.use(job, (execution) => defend(session, game, execution, now)));
   }
 
   /** What an undisputed claim of one's own needs now. */
@@ -122,7 +123,10 @@ class Worker {
     const traceRoot = execution.trace.root;
     this.#tell({ kind: "executed", jobId: job.id, traceRoot, milliseconds: Math.round(performance.now() - start) });
     const { deployment, publicClient, sender } = session;
-    await selfAudit(publicClient, deployment.verifier, execution, selfAuditSamples);
+    const draw = replayed((below) => Math.floor(Math.random() * below));
+    await this.#executions.use(job, () =>
+      selfAudit(publicClient, deployment.verifier, execution, selfAuditSamples, draw()),
+    );
     const args = [job.job, traceRoot] as const;
     const receipt = await sender.send({ address: deployment.market, abi: jobMarketAbi, functionName: "submit", args });
     this.#tell({ kind: "submitted", jobId: job.id, traceRoot, receipt });
@@ -170,4 +174,13 @@ class Worker {
       report(this.#options.log, error, doing);
     }
   }
+}
+
+/** Each call begins the same series of numbers again: what is begun anew draws the same samples. */
+function replayed(random: (below: number) => number): () => (below: number) => number {
+  const drawn: number[] = [];
+  return () => {
+    let k = 0;
+    return (below) => (drawn[k++] ??= random(below));
+  };
 }

@@ -1,13 +1,21 @@
 import type { Hex } from "viem";
 import type { CompiledModel } from "../../program/compiled.ts";
-import { Trace } from "../../trace/trace.ts";
+import type { Program } from "../../program/types.ts";
+import { MissingTensorsError, Trace } from "../../trace/trace.ts";
 import { inputBytesOf, type JobRecord } from "../history.ts";
 import type { Execution, KnownProgram } from "./execution.ts";
 
-/** Executes a program: one tensor for each step, canonical little-endian bytes. */
-export type Execute = (model: CompiledModel, inputs: readonly Uint8Array[]) => Promise<Uint8Array[]>;
+/**
+ * Executes a program: one tensor for each step, canonical little-endian bytes.
+ * @param keep Steps whose tensors are asked for; others may be left out, as holes. Without it, all.
+ */
+export type Execute = (
+  model: CompiledModel,
+  inputs: readonly Uint8Array[],
+  keep?: (step: number) => boolean,
+) => Promise<Uint8Array[]>;
 
-/** Executions that are kept; each holds every tensor of its job. */
+/** Executions that are kept; each holds the tensors of its checkpoints. */
 const KEPT = 4;
 
 /**
@@ -17,6 +25,7 @@ const KEPT = 4;
 export class Executions {
   readonly #programs: ReadonlyMap<Hex, KnownProgram>;
   readonly #execute: Execute;
+  readonly #users = new WeakMap<Trace, number>();
   readonly #kept = new Map<Hex, Promise<Execution>>();
 
   constructor(programs: readonly KnownProgram[], execute: Execute) {
@@ -55,8 +64,47 @@ export class Executions {
     return execution;
   }
 
+  /**
+   * Does something with an execution. Where it misses tensors that were not kept, the job is executed again for those and their segments,
+   * and `action` begins anew: it must miss them before it does anything that counts. They are let go when nobody uses the execution.
+   * @returns undefined if there is no execution: see {@link of}.
+   */
+  async use<T>(job: JobRecord, action: (execution: Execution) => T | Promise<T>): Promise<T | undefined> {
+    const execution = await this.of(job);
+    if (execution === undefined) return undefined;
+    const { model, inputs, trace } = execution;
+    this.#users.set(trace, (this.#users.get(trace) ?? 0) + 1);
+    try {
+      for (;;) {
+        try {
+          return await action(execution);
+        } catch (error) {
+          if (!(error instanceof MissingTensorsError)) throw error;
+          const wanted = segmentsOf(model.program, error.steps);
+          trace.hold(await this.#execute(model, inputs, (step) => wanted.has(step)));
+          trace.require(error.steps);
+        }
+      }
+    } finally {
+      const users = this.#users.get(trace)! - 1;
+      this.#users.set(trace, users);
+      if (users === 0) trace.release();
+    }
+  }
+
   async #run(program: KnownProgram, inputs: readonly Uint8Array[]): Promise<Execution> {
-    const tensors = await this.#execute(program.model, inputs);
+    const checkpoints = new Set(program.model.program.checkpoints.map(({ step }) => step));
+    const tensors = await this.#execute(program.model, inputs, (step) => checkpoints.has(step));
     return { ...program, inputs, trace: new Trace(program.model.program, tensors) };
   }
+}
+
+/** All steps of the segments that some steps lie in: what a dispute that enters one of them asks for. */
+function segmentsOf({ checkpoints }: Program, steps: readonly number[]): Set<number> {
+  const wanted = new Set(steps);
+  for (const { first, step: last } of checkpoints) {
+    if (!steps.some((step) => step >= first && step <= last)) continue;
+    for (let step = first; step <= last; step++) wanted.add(step);
+  }
+  return wanted;
 }

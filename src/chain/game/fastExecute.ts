@@ -1,5 +1,9 @@
-import { createExecutor, type Executor, type ExecutorOptions } from "../../executor/onnx/createExecutor.ts";
-import type { ExecutionOptions } from "../../executor/reference.ts";
+import {
+  createExecutor,
+  type Executor,
+  type ExecutorOptions,
+  type RunOptions,
+} from "../../executor/onnx/createExecutor.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { Execute } from "./executions.ts";
 
@@ -13,11 +17,7 @@ export class FastExecutors {
   }
 
   /** Executes a program. @param options Callbacks of the run. */
-  async run(
-    model: CompiledModel,
-    inputs: readonly Uint8Array[],
-    options: ExecutionOptions = {},
-  ): Promise<Uint8Array[]> {
+  async run(model: CompiledModel, inputs: readonly Uint8Array[], options: RunOptions = {}): Promise<Uint8Array[]> {
     let executor = this.#prepared.get(model.programRoot);
     if (executor === undefined) {
       executor = createExecutor(model, this.#options);
@@ -26,7 +26,7 @@ export class FastExecutors {
     return (await (await executor).run(inputs, options)).tensors;
   }
 
-  readonly execute: Execute = (model, inputs) => this.run(model, inputs);
+  readonly execute: Execute = (model, inputs, keep) => this.run(model, inputs, keep === undefined ? {} : { keep });
 
   async close(): Promise<void> {
     for (const executor of this.#prepared.values()) await (await executor).close();

@@ -1,13 +1,14 @@
 import { SLACK } from "../../kernels/certify.ts";
-import { DType, dtypeBytes } from "../../numerics/dtype.ts";
+import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { accumulatorTypes, hasTwoResults, isDot } from "../../program/reduction.ts";
-import { Reduce, type Step } from "../../program/types.ts";
+import { Reduce, type Step, type View } from "../../program/types.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { ReductionSpec } from "../loops/reductionSpec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { compensatedError } from "../product/compensated.ts";
 import { digitStrides } from "../splitStep.ts";
 import { isIdentityEpilogue, planEpilogue } from "./epilogue.ts";
+import { planPadding, type PaddedRead } from "./padding.ts";
 import { partOf, type Machine, type Operation, type StepPlan } from "./plan.ts";
 import type { Planner } from "./planner.ts";
 import { termExpression } from "./productLayout.ts";
@@ -21,9 +22,17 @@ export function reductionPlan(planner: Planner, step: Step, out: Region): StepPl
   const digits = [...step.outDigits, ...step.redDigits].map((radix, digit): LoopDigit => ({ digit, radix }));
   const outDigits = digits.slice(0, step.outDigits.length);
   const sourceTypes = step.inputs.map((input) => input.dtype);
+  const work = digits.reduce((product, { radix }) => product * radix, 1);
+  const padded: PaddedRead[] = [];
+  const termReads = step.termReads.map((view) => {
+    const copy = planPadding(planner, step, view, sourceTypes.length + padded.length, work);
+    if (copy !== undefined) padded.push(copy);
+    return copy?.view ?? view;
+  });
   const spec: ReductionSpec = {
     ...termExpression(step),
-    sourceTypes,
+    reads: termReads,
+    sourceTypes: [...sourceTypes, ...padded.map(({ view }) => paddedType(step, termReads, view))],
     outDigits,
     redDigits: digits.slice(outDigits.length),
     reduce: step.reduce,
@@ -48,13 +57,15 @@ export function reductionPlan(planner: Planner, step: Step, out: Region): StepPl
   function bind(machine: Machine): Operation {
     const { stats, clock } = machine;
     const call = machine.reductions[reduction]!;
-    const addresses = sources.map((region) => region?.address ?? 0);
+    const addresses = [...sources, ...padded.map(({ region }) => region)].map((region) => region?.address ?? 0);
+    const pads = padded.map((copy) => copy.bind(machine));
     const outs = accumulators.map(({ address }) => address);
     const [start, end] = partOf(step.outDigits[0]!, machine);
     const list = flagged.address + start * perValue * UINT32;
     const finish = epilogue?.bind(machine);
     const settle = settler?.(machine, outs[0]!);
     return () => {
+      for (const pad of pads) pad();
       clock.enter("reductions");
       const count = call(addresses, outs, list, start, end);
       if (isFloatSum) stats.elements += (end - start) * perValue;
@@ -63,6 +74,10 @@ export function reductionPlan(planner: Planner, step: Step, out: Region): StepPl
     };
   }
 }
+
+/** The type of a copy's elements: that of the tensor which the view at the same place reads. */
+const paddedType = (step: Step, reads: readonly View[], view: View): DTypeCode =>
+  step.inputs[step.termReads[reads.indexOf(view)]!.input]!.dtype;
 
 /** Settles listed elements of a float32 sum: their terms are gathered for one value of the first digit at a time. */
 function planSettler(

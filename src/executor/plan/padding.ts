@@ -1,0 +1,79 @@
+import { dtypeBytes } from "../../numerics/dtype.ts";
+import type { Step, View } from "../../program/types.ts";
+import { axisRange } from "../loops/address.ts";
+import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
+import type { Region } from "../memory/memoryPlan.ts";
+import { digitStrides } from "../splitStep.ts";
+import type { Machine } from "./plan.ts";
+import type { Planner } from "./planner.ts";
+
+/** A view that needs no bounds check, and how what it reads is filled in before. */
+export type PaddedRead = { view: View; region: Region; bind(machine: Machine): () => void };
+
+/** Reads that are fewer than this many times the copy's elements are not worth a copy. */
+const LEAST_REUSE = 3;
+
+/**
+ * A view that leaves its tensor, as convolutions with padding do, made to read a copy with the padding in it: without bounds checks
+ * a reduction runs in vectors along its rows.
+ * @param input The number of the copy among the sources of the reduction.
+ * @param work How many elements are read.
+ * @returns undefined where there is nothing to gain, or where the view is no plain affine one.
+ */
+export function planPadding(
+  planner: Planner,
+  step: Step,
+  view: View,
+  input: number,
+  work: number,
+): PaddedRead | undefined {
+  const radices = [...step.outDigits, ...step.redDigits];
+  const plain = view.axes.every(({ div, indirect }) => div === 1 && indirect === undefined);
+  if (!plain) return undefined;
+  const spans = view.axes.map((axis) => axisRange(axis, (digit) => radices[digit]!));
+  const isInside = view.axes.every(({ extent }, k) => spans[k]![0] >= 0 && spans[k]![1] < extent);
+  const sizes = spans.map(([low, high]) => high - low + 1);
+  const count = sizes.reduce((product, size) => product * size, 1);
+  if (isInside || count * LEAST_REUSE > work) return undefined;
+
+  const { dtype } = step.inputs[view.input]!;
+  const strides = digitStrides(sizes);
+  const digits = sizes.map((radix, digit): LoopDigit => ({ digit, radix }));
+  const spec: LoopSpec = {
+    digits,
+    reads: [
+      {
+        ...view,
+        axes: view.axes.map((axis, k) => ({ ...axis, base: spans[k]![0], coeffs: [{ digit: k, coeff: 1 }] })),
+      },
+    ],
+    sourceTypes: step.inputs.map((ref) => ref.dtype),
+    constants: [],
+    code: [],
+    outs: [0],
+    outStrides: strides,
+  };
+  const loop = planner.loop(spec);
+  const sources = planner.sources(step, spec);
+  const region = planner.scratch(count * dtypeBytes(dtype));
+  return {
+    region,
+    view: {
+      input,
+      fill: view.fill,
+      axes: view.axes.map((axis, k) => ({
+        ...axis,
+        extent: sizes[k]!,
+        stride: strides[k]!,
+        base: axis.base - spans[k]![0],
+      })),
+    },
+    bind({ loops, clock }) {
+      const addresses = sources.map((source) => source?.address ?? 0);
+      return () => {
+        clock.enter("loops");
+        loops[loop]!(addresses, [region.address], 0, sizes[0]!);
+      };
+    },
+  };
+}
