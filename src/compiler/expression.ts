@@ -1,6 +1,6 @@
 import { DType, dtypeName, type Word } from "../numerics/dtype.ts";
 import { Op, signature } from "../program/operations.ts";
-import type { Reduce, TensorRef } from "../program/types.ts";
+import { Reduce, type TensorRef } from "../program/types.ts";
 import { affineKey, constantAffine, substitute, type Affine } from "./affine.ts";
 import { OperandTypeError } from "./errors.ts";
 
@@ -104,6 +104,8 @@ export class Expressions {
     a: Expr,
     b?: Expr,
   ): AccumulatorExpr {
+    if (b !== undefined && reduce === Reduce.dot && (a.dtype !== type || b.dtype !== type))
+      throw new OperandTypeError("dot", [dtypeName(a.dtype), dtypeName(b.dtype)]);
     const key = `a${reduce}:${type}[${radices.join()}](${a.id},${b?.id ?? ""})`;
     return this.#intern<AccumulatorExpr>(key, { kind: "accumulator", dtype, reduce, type, radices, a, b }, []);
   }

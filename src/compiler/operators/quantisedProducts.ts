@@ -90,6 +90,7 @@ function requantise(context: NodeContext, sum: LazyTensor, left: LazyTensor, rig
   let multiplier = broadcast(context, [left, right, scale], (a, b, s) =>
     e.operation(Op.div, e.operation(Op.mul, a, b), s),
   );
+  if (multiplier.dtype !== DType.float32) return context.refuse("input 6", "is not float32");
   const known = elementCount(multiplier.shape) === 1 ? builder.words(multiplier)?.[0] : undefined;
   if (known !== undefined) multiplier = context.scalar(DType.float32, known);
   else builder.realise(multiplier);
