@@ -106,3 +106,59 @@ export function cubicTaps(mode: CoordinateMode, a: number, excludeOutside: boole
   }
   return { positions: raw.map((at) => clamp(at, axis.input)), weights, outside: x < 0 || x > axis.input - 1 };
 }
+
+/** Weights of the filters at distance x; cubic with its coefficient. */
+function filterWeight(coefficient: number | undefined, x: number): number {
+  const t = Math.abs(x);
+  if (coefficient === undefined) return t < 1 ? f(1 - t) : 0;
+  if (t >= 2) return 0;
+  if (t < 1) return f(f(f(f(f(f(coefficient + 2) * t) - f(coefficient + 3)) * t) * t) + 1);
+  return f(f(f(f(f(f(t - 5) * t) + 8) * t) - 4) * coefficient);
+}
+
+/**
+ * Antialias: where the output is smaller, the filter is stretched over all that an output position stands for. Weights outside go to the border, or with
+ * `excludeOutside` nowhere; the rest is scaled to 1. Taps of one position; their number differs.
+ * @param coefficient of the cubic filter, undefined for the linear one
+ */
+export function antialiasTaps(
+  mode: CoordinateMode,
+  coefficient: number | undefined,
+  excludeOutside: boolean,
+  axis: ResizeAxis,
+  o: number,
+): Taps {
+  const stretch = Math.max(1, f(1 / axis.scale));
+  const support = f((coefficient === undefined ? 1 : 2) * stretch);
+  const x = axis.scale === 1 ? o : inputCoordinate(mode, axis, o);
+  const centre = f(0.5 + x);
+  const [first, end] = [Math.floor(f(f(centre - support) + 0.5)), Math.floor(f(f(centre + support) + 0.5))];
+  const byPosition = new Map<number, number>();
+  let total = 0;
+  for (let at = first; at < end; at++) {
+    if (excludeOutside && (at < 0 || at >= axis.input)) continue;
+    const weight = filterWeight(coefficient, f(f(f(at - centre) + 0.5) * f(1 / stretch)));
+    total = f(total + weight);
+    const position = clamp(at, axis.input);
+    byPosition.set(position, f((byPosition.get(position) ?? 0) + weight));
+  }
+  const scale = total === 0 ? 1 : f(1 / total);
+  return {
+    positions: [...byPosition.keys()],
+    weights: [...byPosition.values()].map((weight) => f(weight * scale)),
+    outside: x < 0 || x > axis.input - 1,
+  };
+}
+
+/** The same taps, with some of no weight that read nothing (behind the `input` elements), so that all positions have as many. */
+export function evenTaps(taps: readonly Taps[], input: number): Taps[] {
+  const count = Math.max(...taps.map(({ positions }) => positions.length));
+  return taps.map(({ positions, weights, outside }) => {
+    const missing = Math.max(0, count - positions.length);
+    return {
+      positions: [...positions, ...new Array<number>(missing).fill(input)],
+      weights: [...weights, ...new Array<number>(missing).fill(0)],
+      outside,
+    };
+  });
+}

@@ -11,8 +11,10 @@ import { readAt } from "../../views.ts";
 import { floatValue, floatWord } from "../../words.ts";
 import { readIndirect } from "../gather.ts";
 import {
+  antialiasTaps,
   COORDINATES,
   cubicTaps,
+  evenTaps,
   linearTaps,
   nearestTap,
   ROUNDINGS,
@@ -166,7 +168,7 @@ export const resize: Lower = (context) => {
     ? "asymmetric"
     : choice(context, "coordinate_transformation_mode", COORDINATES, "half_pixel");
   const rounding: Rounding = upsample ? "simple" : choice(context, "nearest_mode", ROUNDINGS, "round_prefer_floor");
-  context.requireInt("antialias", 0);
+  const antialias = context.int("antialias", 0) !== 0;
   const a = context.float("cubic_coeff_a", -0.75);
   const exclude = context.int("exclude_outside", 0) !== 0;
   const extrapolation = context.float("extrapolation_value", 0);
@@ -184,9 +186,16 @@ export const resize: Lower = (context) => {
     }
     const tap = (o: number): Taps => {
       if (mode === "nearest") return nearestTap(coordinates, rounding, axis, o);
+      if (antialias) return antialiasTaps(coordinates, mode === "cubic" ? Math.fround(a) : undefined, exclude, axis, o);
       return mode === "linear" ? linearTaps(coordinates, axis, o) : cubicTaps(coordinates, a, exclude, axis, o);
     };
-    plans.set(d, { axis, taps: Array.from({ length: axis.output }, (_, o) => tap(o)) });
+    plans.set(d, {
+      axis,
+      taps: evenTaps(
+        Array.from({ length: axis.output }, (_, o) => tap(o)),
+        axis.input,
+      ),
+    });
   }
   if (plans.size === 0) return [x];
   if (mode !== "nearest" && !isFloat(x.dtype)) return context.refuse("mode", `is ${mode} of integers`);
