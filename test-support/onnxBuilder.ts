@@ -21,7 +21,7 @@ import {
   type TensorProto,
   type ValueInfoProto,
 } from "onnx-buf";
-import type { DType } from "../src/numerics/dtype.ts";
+import { DType } from "../src/numerics/dtype.ts";
 import type { TensorData } from "../src/onnx/model.ts";
 
 const utf8 = new TextEncoder();
@@ -74,7 +74,13 @@ export type ModelSpec = {
 };
 
 /** A tensor as protobuf, its data raw. */
-export function tensorProto(name: string, { dtype, shape, bytes }: TensorData): TensorProto {
+export function tensorProto(name: string, { dtype, shape, bytes, fourBits }: TensorData): TensorProto {
+  if (fourBits) {
+    const packed = new Uint8Array(Math.ceil(bytes.length / 2));
+    bytes.forEach((value, i) => (packed[i >> 1]! |= (value & 15) << (4 * (i & 1))));
+    const dataType = dtype === DType.uint8 ? 21 : 22;
+    return create(TensorProtoSchema, { name, dataType, dims: shape.map(BigInt), rawData: packed });
+  }
   return create(TensorProtoSchema, { name, dataType: dtype, dims: shape.map(BigInt), rawData: Uint8Array.from(bytes) });
 }
 

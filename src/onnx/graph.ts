@@ -1,7 +1,8 @@
 import type { FunctionProto, GraphProto, NodeProto, TensorProto, ValueInfoProto } from "onnx-buf";
 import { RefuteError } from "../errors.ts";
 import { readAttribute } from "./attribute.ts";
-import { ModelFormatError, ModelGraphError } from "./errors.ts";
+import { DTypeError, ModelFormatError, ModelGraphError } from "./errors.ts";
+import { misused } from "./fourBits.ts";
 import { Inliner, readFunctions } from "./functions.ts";
 import { nodeLabel, type Body, type Dim, type Graph, type Node, type TensorData, type ValueInfo } from "./model.ts";
 import { checkDType, readTensor, type ReadContext } from "./tensor.ts";
@@ -72,11 +73,14 @@ export function checkNames(graph: Graph, source: string): void {
 
 /** Reads the body of a node. */
 function readBody(proto: GraphProto, context: ReadContext, opsets?: ReadonlyMap<string, number>): Body {
+  const initializers = readInitializers(proto, context);
+  for (const [name, { fourBits }] of initializers)
+    if (fourBits) throw new DTypeError(context.source, `initializer "${name}" of a body`, "int4 or uint4");
   return {
     inputs: proto.input.map(({ name }) => name),
     outputs: proto.output.map(({ name }) => name),
     nodes: proto.node.map((node) => readNode(node, context, opsets)),
-    initializers: readInitializers(proto, context),
+    initializers,
   };
 }
 
@@ -112,6 +116,14 @@ export function readGraph(proto: GraphProto, context: ReadContext, functions: re
     nodes: local.size === 0 ? nodes : new Inliner(local, context.source).expand(nodes),
     initializers,
   };
+  for (const name of misused(
+    graph.nodes,
+    initializers,
+    graph.outputs.map((output) => output.name),
+  ))
+    attempt(context, [name], () => {
+      throw new DTypeError(context.source, `initializer "${name}"`, "int4 or uint4 where it is not dequantised");
+    });
   if (proto.output.length === 0) throw new ModelFormatError(context.source, "its graph has no output");
   if (context.refused === undefined) checkNames(graph, context.source);
   return graph;

@@ -1,7 +1,13 @@
 import type { DType } from "../numerics/dtype.ts";
 
 /** A dense tensor: row-major, little-endian. `bytes.length` = product of `shape` x bytes of an element. */
-export type TensorData = { dtype: DType; shape: readonly number[]; bytes: Uint8Array };
+export type TensorData = {
+  dtype: DType;
+  shape: readonly number[];
+  bytes: Uint8Array;
+  /** Whether the model holds it as integers of four bits (`fourBits.ts`). */
+  fourBits?: true;
+};
 
 /** A dimension of a graph input or output: a number, a symbol that the caller binds, or nothing known. */
 export type Dim = number | string | undefined;

@@ -4,6 +4,7 @@ import { TensorProto_DataLocation, TensorProto_DataTypeSchema, type TensorProto 
 import { DType, dtypeBytes, isDType, writeWord } from "../numerics/dtype.ts";
 import type { RefuteError } from "../errors.ts";
 import { DTypeError, ExternalDataError, ModelGraphError } from "./errors.ts";
+import { unpackFourBits, widened } from "./fourBits.ts";
 import { elementCount, type TensorData } from "./model.ts";
 
 /** What the reader knows while it reads: the name for messages and where external data lies. */
@@ -120,13 +121,20 @@ function fieldBytes(tensor: TensorProto, dtype: DType, count: number): Uint8Arra
  * @throws DTypeError, ExternalDataError, ModelGraphError
  */
 export function readTensor(tensor: TensorProto, where: string, context: ReadContext): TensorData {
-  const dtype = checkDType(tensor.dataType, where, context.source);
+  const narrow = widened(tensor.dataType);
+  const dtype = narrow ?? checkDType(tensor.dataType, where, context.source);
   const shape = tensor.dims.map(Number);
   if (shape.some((dim) => !Number.isSafeInteger(dim) || dim < 0))
     throw new ModelGraphError(context.source, where, `has the impossible shape [${shape.join(", ")}]`);
   const count = elementCount(shape);
   const external = tensor.dataLocation === TensorProto_DataLocation.EXTERNAL;
   const raw = external ? externalBytes(tensor, where, context) : tensor.rawData;
+  if (narrow !== undefined) {
+    const read = unpackFourBits(tensor, raw, shape);
+    if (read === undefined)
+      throw new ModelGraphError(context.source, where, `its data does not fit the shape [${shape.join(", ")}]`);
+    return read;
+  }
   const bytes = !external && raw.length === 0 && count > 0 ? fieldBytes(tensor, dtype, count) : Uint8Array.from(raw);
   if (bytes?.length !== count * dtypeBytes(dtype))
     throw new ModelGraphError(context.source, where, `its data does not fit the shape [${shape.join(", ")}]`);

@@ -79,6 +79,25 @@ const blocked =
     return node(op, { x, s: scale(r, [2, blocks, 3]), z }, [], quantise ? dtype : F, 21, attributes);
   };
 
+/** Weights of four bits in blocks, as tools store them. */
+const fourBits: Make = (r) => {
+  const signed = r.int(0, 1) === 1;
+  const [blocks, block] = [r.int(1, 3), r.int(1, 4)];
+  const [dtype, low, high] = signed ? ([DType.int8, -8, 7] as const) : ([DType.uint8, 0, 15] as const);
+  const narrow = (shape: readonly number[]): TensorData => ({ ...r.integer(dtype, shape, low, high), fourBits: true });
+  return {
+    opset: 21,
+    operands: { x: r.float([2, blocks * block]) },
+    initializers: { w: narrow([blocks * block, 3]), s: scale(r, [blocks, 3]), z: narrow([blocks, 3]) },
+    nodes: [
+      { op: "DequantizeLinear", inputs: ["w", "s", "z"], outputs: ["d"], attributes: { axis: 0, block_size: block } },
+      { op: "MatMul", inputs: ["x", "d"], outputs: ["y"] },
+    ],
+    outputs: { y: F },
+    atol: 1e-5,
+  };
+};
+
 const BYTES: readonly DType[] = [DType.uint8, DType.int8];
 const ALL: readonly DType[] = [...BYTES, DType.uint16, DType.int16];
 
@@ -186,7 +205,7 @@ const qLinearConv: Make = (r) => {
 /** The quantised operators of the table; every result is the same to the bit. */
 export const QUANTISED_CASES: Record<string, readonly Make[]> = {
   ConvInteger: [convInteger],
-  DequantizeLinear: [dequantize(13, BYTES), dequantize(21, ALL), blocked("DequantizeLinear")],
+  DequantizeLinear: [fourBits, dequantize(13, BYTES), dequantize(21, ALL), blocked("DequantizeLinear")],
   DynamicQuantizeLinear: [dynamic],
   MatMulInteger: [matMulInteger],
   QLinearConv: [qLinearConv],

@@ -71,6 +71,11 @@ describe("readModel", () => {
     expect([...uint8.bytes]).to.deep.equal([5, 250]);
   });
 
+  it("fourBitsThatAreNotDequantised_areRefused", () => {
+    const bytes = withInitializer({ dataType: 22, rawData: Uint8Array.of(0x8f) });
+    expect(() => readModel(bytes)).to.throw(errors.DTypeError, "int4");
+  });
+
   it("missingFile_isRefused", () => {
     expect(() => readModel(join(folder, "absent.onnx"))).to.throw(errors.ModelFileError, "absent.onnx");
   });

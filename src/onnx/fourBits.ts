@@ -1,0 +1,51 @@
+import { TensorProto_DataType as Type, type TensorProto } from "onnx-buf";
+import { DType } from "../numerics/dtype.ts";
+import { elementCount, type Node, type TensorData } from "./model.ts";
+
+/** int4 and uint4 tensors are read as int8 and uint8 of the same values. */
+const WIDENED: ReadonlyMap<number, DType> = new Map([
+  [Type.UINT4, DType.uint8],
+  [Type.INT4, DType.int8],
+]);
+
+/** Operators whose result does not depend on how wide the integers are that they read. */
+const READERS: ReadonlySet<string> = new Set(["DequantizeLinear", "Cast"]);
+
+/** The type as which a tensor of four bits is read; undefined if it is none. */
+export const widened = (dataType: number): DType | undefined => WIDENED.get(dataType);
+
+/** The elements of four bits, two to a byte, the lower half first. @returns undefined if there are too few or too many bytes */
+export function unpackFourBits(tensor: TensorProto, raw: Uint8Array, shape: readonly number[]): TensorData | undefined {
+  const dtype = WIDENED.get(tensor.dataType)!;
+  const count = elementCount(shape);
+  const packed = raw.length > 0 ? raw : Uint8Array.from(tensor.int32Data);
+  if (packed.length !== Math.ceil(count / 2)) return undefined;
+  const bytes = new Uint8Array(count);
+  for (let i = 0; i < count; i++) {
+    const half = (packed[i >> 1]! >> (4 * (i & 1))) & 15;
+    bytes[i] = dtype === DType.int8 && half > 7 ? half - 16 : half;
+  }
+  return { dtype, shape, bytes, fourBits: true };
+}
+
+/** The tensors of four bits that something else reads than what takes them as plain integers. */
+export function misused(
+  nodes: readonly Node[],
+  initializers: ReadonlyMap<string, TensorData>,
+  outputs: readonly string[],
+): string[] {
+  const found = new Set(outputs.filter((name) => initializers.get(name)?.fourBits));
+  const visit = (list: readonly Node[]): void => {
+    for (const node of list) {
+      for (const name of node.inputs)
+        if (initializers.get(name)?.fourBits && !READERS.has(node.operator)) found.add(name);
+      for (const attribute of node.attributes.values())
+        if (attribute.kind === "graph") {
+          visit(attribute.value.nodes);
+          for (const name of attribute.value.outputs) if (initializers.get(name)?.fourBits) found.add(name);
+        }
+    }
+  };
+  visit(nodes);
+  return [...found];
+}
