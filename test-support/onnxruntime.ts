@@ -33,12 +33,14 @@ const ARRAYS: Record<ModelType, new (buffer: ArrayBuffer) => Numbers> = {
   [DType.bfloat16]: Uint16Array,
 };
 
-const toOrt = ({ dtype, shape, bytes }: TensorData): ort.Tensor =>
-  new ort.Tensor(
-    dtypeName(dtype) as ort.Tensor.Type,
-    new ARRAYS[dtype as ModelType](Uint8Array.from(bytes).buffer) as never,
-    [...shape],
-  );
+function toOrt({ dtype, shape, bytes }: TensorData): ort.Tensor {
+  const array = new ARRAYS[dtype as ModelType](Uint8Array.from(bytes).buffer);
+  const name = dtypeName(dtype);
+  // As in src/cli/compare/ortTensor.ts.
+  const tensor = new ort.Tensor((name === "float16" ? "uint16" : name) as ort.Tensor.Type, array as never, [...shape]);
+  if (name === "float16") Object.defineProperty(tensor, "type", { value: name });
+  return tensor;
+}
 
 const BY_NAME = new Map(Object.entries(DType));
 

@@ -1,3 +1,4 @@
+import { convert } from "../numerics/arithmetic.ts";
 import { DType, dtypeName, type Word } from "../numerics/dtype.ts";
 import { Op, signature } from "../program/operations.ts";
 import { Reduce, type TensorRef } from "../program/types.ts";
@@ -75,8 +76,9 @@ export class Expressions {
     return this.#intern<ReadExpr>(`r${refKey(source)}?${fill}[${axesKey}]`, body, []);
   }
 
-  /** An operation on operands that all have `type` (a select's condition is bool). */
-  operation(op: Op, ...args: readonly Expr[]): Expr {
+  /** An operation on operands of one type (a select's condition is bool). @throws OperandTypeError */
+  operation(op: Op, ...given: readonly Expr[]): Expr {
+    const args = given.some((arg) => arg.dtype === DType.float64) ? given.map((arg) => this.#inFloat64(arg)) : given;
     const type = args.at(-1)!.dtype;
     const { name, accepts, bool } = signature(op)!;
     if (!accepts(type) || args.some((arg, k) => arg.dtype !== (op === Op.select && k === 0 ? DType.bool : type)))
@@ -87,6 +89,12 @@ export class Expressions {
     const dtype = bool ? DType.bool : type;
     const key = `o${op}:${type}(${args.map((a) => a.id).join()})`;
     return this.#intern<OperationExpr>(key, { kind: "operation", dtype, op, type, args }, args);
+  }
+
+  /** The constants of an operator's body are float32: among float64 they are that number. */
+  #inFloat64(arg: Expr): Expr {
+    if (arg.kind !== "constant" || arg.dtype !== DType.float32) return arg;
+    return this.constant(DType.float64, convert(arg.value, DType.float32, DType.float64));
   }
 
   /** Converts to another type; nothing if it is that type already. */

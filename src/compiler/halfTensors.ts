@@ -103,7 +103,9 @@ export function lowerInType(context: NodeContext, lower: Lower): ReturnType<Lowe
   if (half === undefined) return lower(context);
   if (node.operator === "CastLike") return lower(context);
   const floats = new Set(inputs.flatMap((input) => (input !== undefined && isFloat(input.dtype) ? [input.dtype] : [])));
-  if (IN_OWN_TYPE.has(node.operator) && floats.size === 1 && !scales(context)) return lower(context);
+  // A power of an integer is not rounded to the type of its exponent.
+  const ofInteger = node.operator === "Pow" && inputs[0] !== undefined && !isFloat(inputs[0].dtype);
+  if (IN_OWN_TYPE.has(node.operator) && floats.size === 1 && !scales(context) && !ofInteger) return lower(context);
   const widened = inputs.map((input) =>
     input !== undefined && isHalf(input.dtype) ? inType(context, input, DType.float32) : input,
   );

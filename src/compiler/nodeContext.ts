@@ -4,6 +4,7 @@ import type { ProgramBuilder } from "./builder.ts";
 import { NodeInputError, UnsupportedOperatorError } from "./errors.ts";
 import type { Expressions } from "./expression.ts";
 import type { LazyTensor } from "./tensor.ts";
+import { wordNumber } from "./words.ts";
 
 /** What a lowering sees: its node, typed attributes, and the builder. */
 export class NodeContext {
@@ -120,6 +121,11 @@ export class NodeContext {
   constantInts(index: number, what: string): number[] | undefined {
     const tensor = this.optional(index);
     return tensor && this.constantWords(tensor, what).map(Number);
+  }
+
+  /** The numbers of a tensor of floats that must be known at compile time. */
+  constantNumbers(tensor: LazyTensor, what: string): number[] {
+    return this.constantWords(tensor, what).map((word) => wordNumber(word, tensor.dtype));
   }
 
   constantWords(tensor: LazyTensor, what: string): Word[] {

@@ -4,10 +4,14 @@ import { DType, dtypeName } from "../../numerics/dtype.ts";
 import type { TensorData } from "../../onnx/model.ts";
 
 /** A tensor as onnxruntime takes it. */
-export const toOrt = ({ dtype, shape, bytes }: TensorData): ort.Tensor =>
-  new ort.Tensor(dtypeName(dtype) as ort.Tensor.Type, readableArray(Uint8Array.from(bytes), dtype) as never, [
-    ...shape,
-  ]);
+export function toOrt({ dtype, shape, bytes }: TensorData): ort.Tensor {
+  const array = readableArray(Uint8Array.from(bytes), dtype);
+  const name = dtypeName(dtype);
+  // Where JavaScript has a Float16Array, the class makes one that the native engine cannot read: the bits are given as uint16 and renamed.
+  const tensor = new ort.Tensor((name === "float16" ? "uint16" : name) as ort.Tensor.Type, array as never, [...shape]);
+  if (name === "float16") Object.defineProperty(tensor, "type", { value: name });
+  return tensor;
+}
 
 const BY_NAME = new Map<string, DType>(Object.entries(DType));
 

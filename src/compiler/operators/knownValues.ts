@@ -3,7 +3,7 @@ import { DType, dtypeBytes, isFloat, writeWord, type Word } from "../../numerics
 import { elementCount, type TensorData } from "../../onnx/model.ts";
 import { int64Tensor } from "../../onnx/tensorData.ts";
 import type { Lower } from "../nodeContext.ts";
-import { floatValue } from "../words.ts";
+import { wordNumber } from "../words.ts";
 import { gatherAlong } from "./gather.ts";
 import { rowMajorStrides } from "../views.ts";
 
@@ -38,7 +38,7 @@ const compareWords =
   (dtype: DType) =>
   (a: Word, b: Word): number => {
     if (!isFloat(dtype)) return a < b ? -1 : a > b ? 1 : 0;
-    const [x, y] = [floatValue(a), floatValue(b)];
+    const [x, y] = [wordNumber(a, dtype), wordNumber(b, dtype)];
     if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
     return x - y;
   };

@@ -140,7 +140,7 @@ export const matMulNBits: Lower = (context) => {
   if (![2, 4, 8].includes(bits) || block < 16) return context.refuse("bits", `is ${bits} in blocks of ${block}`);
   const blocks = Math.ceil(k / block);
   const packed = context.constantWords(context.input(1), "B");
-  const scales = context.constantWords(floatInput(context, 2), "scales").map(floatValue);
+  const scales = context.constantNumbers(floatInput(context, 2), "scales");
   const blob = (block * bits) / 8;
   if (packed.length !== n * blocks * blob || scales.length !== n * blocks || context.input(1).dtype !== DType.uint8)
     return context.fail(`${packed.length} bytes and ${scales.length} scales for ${n} rows of ${blocks} blocks`);
@@ -176,7 +176,7 @@ export const gatherBlockQuantized: Lower = (context) => {
   const blocks = Math.ceil(width / block);
   const rows = elementCount(data.shape.slice(0, -1));
   const words = context.constantWords(data, "data");
-  const scales = context.constantWords(floatInput(context, 2), "scales").map(floatValue);
+  const scales = context.constantNumbers(floatInput(context, 2), "scales");
   if (scales.length !== rows * blocks)
     return context.fail(`${scales.length} scales for ${rows} rows of ${blocks} blocks`);
   const zero = zeroPoints(context, 3, bits, blocks);

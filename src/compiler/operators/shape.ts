@@ -19,7 +19,8 @@ export const dropout: Lower = (context) => {
   const training = context.optional(2);
   if (training !== undefined && context.constantWords(training, "training_mode")[0] !== 0n) {
     const given = context.optional(1);
-    const word = given === undefined ? numberWord(0.5, DType.float32) : context.constantWords(given, "ratio")[0]!;
+    const value = given === undefined ? 0.5 : context.constantNumbers(given, "ratio")[0]!;
+    const word = numberWord(value, DType.float32);
     const ratio = context.expressions.constant(DType.float32, word);
     if (word !== 0n) return dropoutInTraining(context, floatInput(context), ratio);
   }

@@ -1,5 +1,5 @@
 /** Fourier transforms as exact products with constant twiddle factors, and the mel filter bank. */
-import { DType, isDType, writeWord, dtypeBytes, type Word } from "../../numerics/dtype.ts";
+import { DType, dtypeBytes, dtypeName, isDType, isFloat, writeWord, type Word } from "../../numerics/dtype.ts";
 import { melBin } from "../../numerics/elementary/mel.ts";
 import { cosTurn, sinTurn } from "../../numerics/elementary/turn.ts";
 import { Op } from "../../program/operations.ts";
@@ -9,7 +9,7 @@ import { REDUCTION_DIGIT } from "../expression.ts";
 import type { Lower, NodeContext } from "../nodeContext.ts";
 import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
 import { readAt } from "../views.ts";
-import { floatValue, floatWord, numberWord } from "../words.ts";
+import { floatValue, numberWord } from "../words.ts";
 import { contract, labelSizes } from "./contract.ts";
 import { broadcast, float, floatInput } from "./elementwise.ts";
 import { sliced, whole } from "./movement.ts";
@@ -121,6 +121,8 @@ export const melWeightMatrix: Lower = (context) => {
   const known = (index: number, what: string): number => context.constantInts(index, what)?.[0] ?? 0;
   const [bins, length, rate] = [known(0, "num_mel_bins"), known(1, "dft_length"), known(2, "sample_rate")];
   const [low, high] = [3, 4].map((index) => context.constantWords(floatInput(context, index), `input ${index}`)[0]!);
+  const frequency = context.input(3).dtype;
+  if (frequency !== DType.float32) return context.refuse("input 3", `is ${dtypeName(frequency)}, expected float32`);
   const dtype = context.int("output_datatype", DType.float32);
   if (!isDType(dtype)) return context.refuse("output_datatype", `is element type ${dtype}`);
   const rows = Math.floor(length / 2) + 1;
@@ -137,8 +139,7 @@ export const melWeightMatrix: Lower = (context) => {
     for (let j = centre; j < to; j++) values[j * bins + i] = (to - j) / (to - centre);
   }
   const bytes = new Uint8Array(values.length * dtypeBytes(dtype));
-  const word = (value: number): Word =>
-    dtype === DType.float32 ? floatWord(value) : numberWord(Math.trunc(value), dtype);
+  const word = (value: number): Word => numberWord(isFloat(dtype) ? value : Math.trunc(value), dtype);
   values.forEach((value, i) => writeWord(bytes, i, dtype, word(value)));
   return [context.builder.constant({ dtype, shape: [rows, bins], bytes })];
 };

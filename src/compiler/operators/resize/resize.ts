@@ -8,7 +8,7 @@ import { REDUCTION_DIGIT, type Expr } from "../../expression.ts";
 import type { Lower, NodeContext } from "../../nodeContext.ts";
 import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../tensor.ts";
 import { readAt } from "../../views.ts";
-import { floatValue, floatWord } from "../../words.ts";
+import { floatWord } from "../../words.ts";
 import { readIndirect } from "../gather.ts";
 import {
   antialiasTaps,
@@ -32,8 +32,8 @@ const choice = <T extends string>(context: NodeContext, name: string, choices: r
 function floatList(context: NodeContext, index: number, name: string): number[] | undefined {
   const tensor = context.optional(index);
   if (tensor === undefined || tensor.shape.includes(0)) return undefined;
-  if (!isFloat(tensor.dtype)) context.fail(`${name} is not float32`);
-  return context.constantWords(tensor, name).map(floatValue);
+  if (!isFloat(tensor.dtype)) context.fail(`${name} is not of floats`);
+  return context.constantNumbers(tensor, name);
 }
 
 /** The dimensions to resize, by number, from scales or sizes. */
