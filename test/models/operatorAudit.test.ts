@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import { knownProgram } from "../../src/chain/game/execution.ts";
+import { Auditor, type Verdict } from "../../src/cli/audit/audit.ts";
+import { startChainVerifier, type ChainVerifier } from "../../src/cli/audit/chainVerifier.ts";
+import { drawSamples } from "../../src/cli/audit/draw.ts";
+import { seededRandom } from "../../src/cli/audit/random.ts";
+import { summarise } from "../../src/cli/audit/summary.ts";
+import { compile } from "../../src/compiler/compile.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import { Trace } from "../../src/trace/trace.ts";
+import { modelOf } from "../../test-support/agreement.ts";
+import { Prng } from "../../test-support/float32Words.ts";
+import { CASES } from "../../test-support/operators/cases.ts";
+import { MICROSOFT_CASES } from "../../test-support/operators/microsoftCases.ts";
+import { RandomTensors } from "../../test-support/randomTensors.ts";
+
+/** Every operator of the table, one experiment each: every kind of its steps is judged by the contract, and tampered with. */
+describe("operators on chain", function () {
+  this.timeout(120_000);
+  let verifier: ChainVerifier;
+  before(async () => void (verifier = await startChainVerifier()));
+  after(() => verifier.close());
+
+  const microsoft = Object.entries(MICROSOFT_CASES).map(([name, makers]) => [`com.microsoft.${name}`, makers] as const);
+  for (const [operator, [make]] of [...Object.entries(CASES), ...microsoft]) {
+    // Random operators have tests of their own.
+    if (make === undefined) continue;
+    it(`${operator}_auditsClean`, async () => {
+      const experiment = make(new RandomTensors(new Prng(17)));
+      const model = compile(readModel(modelOf(experiment)), { shapes: {} });
+      const inputs = model.inputs.map(({ name }) => experiment.operands[name]!.bytes);
+      const random = seededRandom(3);
+      const trace = new Trace(model.program, executeReference(model, inputs));
+      const auditor = new Auditor(verifier, { ...knownProgram(model), inputs, trace }, random);
+      const verdicts: Verdict[] = [];
+      for (const sample of drawSamples(model, 0, random)) verdicts.push(await auditor.judge(sample));
+      const { clean, disagreements, underestimated } = summarise(verdicts);
+      expect(disagreements).to.deep.equal([]);
+      expect(clean).to.equal(true);
+      expect(underestimated).to.deep.equal([]);
+    });
+  }
+});
