@@ -5,8 +5,8 @@ import type { Axis, View } from "../../program/types.ts";
 import { widened } from "./castOperation.ts";
 import { isWide, store, type Emitter, type Value } from "./values.ts";
 
-/** A digit in the generated loops: its value, level and radix. Digits that are always 0 have none. */
-export type DigitLocal = { code: Code; level: number; radix: number };
+/** A digit in the generated loops: its value, level and radix. Digits that are always 0 have none; those of an unrolled loop have a constant value. */
+export type DigitLocal = { code: Code; level: number; radix: number; value?: number };
 export type Digits = ReadonlyMap<number, DigitLocal>;
 
 /** An i32 and the level that it is known at. */
@@ -80,7 +80,7 @@ export function emitAddress(
   const offsets: Number32[] = [];
   const unchecked = new Map<number, number>();
   let start = 0;
-  for (const axis of view.axes) {
+  for (const axis of view.axes.map((each) => withoutConstants(each, digits))) {
     const [low, high] = axisRange(axis, (digit) => digits.get(digit)?.radix ?? 1);
     const move = axis.stride * size;
     if (axis.indirect === undefined && axis.div === 1 && low >= 0 && high < axis.extent) {
@@ -96,6 +96,13 @@ export function emitAddress(
   const terms = [...unchecked].map(([digit, coeff]) => ({ digit, coeff }));
   const address = sum(emitter, [linear(emitter, digits, base, terms), ...offsets]);
   return { address, inside: conditions.length === 0 ? undefined : all(emitter, conditions) };
+}
+
+/** Moves what digits of constant value add to a coordinate into its base. */
+function withoutConstants(axis: Axis, digits: Digits): Axis {
+  const constantOf = ({ digit, coeff }: Axis["coeffs"][number]): number => coeff * (digits.get(digit)?.value ?? 0);
+  const base = axis.coeffs.reduce((sum, term) => sum + constantOf(term), axis.base);
+  return { ...axis, base, coeffs: axis.coeffs.filter(({ digit }) => digits.get(digit)?.value === undefined) };
 }
 
 /** Indices of this size and larger are out of bounds whatever is added to them. */

@@ -3,7 +3,7 @@ import type { Code } from "../../kernels/assembler/encoding.ts";
 import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBuilder.ts";
 import { f32, f32x4, f64, f64x2, i32, i32x4, v128 } from "../../kernels/assembler/instructions.ts";
 import { promoteHigh } from "./access.ts";
-import { LANES, type Value } from "./values.ts";
+import { LANES, store, type Emitter, type Value } from "./values.ts";
 
 /** Where a result goes and is listed if it is flagged. */
 export type Destination = {
@@ -38,25 +38,31 @@ export function scalarSum(fn: FunctionBuilder): Accumulator & Sums {
 }
 
 /** The same in LANES lanes: two of float64 in each of two vectors. */
-export function vectorSum(fn: FunctionBuilder): Accumulator & Sums {
+export function vectorSum(
+  fn: FunctionBuilder,
+): Sums & { begin: Code; addTo: (emitter: Emitter) => Accumulator["add"] } {
   const sums = [fn.local("v128"), fn.local("v128")];
   const magnitudes = [fn.local("v128"), fn.local("v128")];
   const term = fn.local("v128");
   const zero = v128.const(new Array<number>(16).fill(0));
-  const half = (value: Value, n: number): Code => {
-    if (!value.isVector) return f64x2.splat(f64.promoteF32(value.code));
-    return n === 0 ? f64x2.promoteLowF32(value.code) : promoteHigh(value.code);
+  /** An operand's halves in float64; one that is the same for all lanes is widened where it is known. */
+  const halves = (emitter: Emitter, value: Value): readonly [Code, Code] => {
+    if (value.isVector) return [f64x2.promoteLowF32(value.code), promoteHigh(value.code)];
+    const wide = store(emitter, "v128", f64x2.splat(f64.promoteF32(value.code)), value.level).get;
+    return [wide, wide];
   };
   return {
     sums,
     magnitudes,
     begin: [...sums, ...magnitudes].map((local) => local.set(zero)),
-    add: (a, b) =>
-      [0, 1].map((n) => [
-        term.set(b === undefined ? half(a, n) : f64x2.mul(half(a, n), half(b, n))),
+    addTo: (emitter) => (a, b) => {
+      const [left, right] = [halves(emitter, a), b && halves(emitter, b)];
+      return [0, 1].map((n) => [
+        term.set(right === undefined ? left[n]! : f64x2.mul(left[n]!, right[n]!)),
         sums[n]!.set(f64x2.add(sums[n]!.get, term.get)),
         magnitudes[n]!.set(f64x2.add(magnitudes[n]!.get, f64x2.abs(term.get))),
-      ]),
+      ]);
+    },
   };
 }
 

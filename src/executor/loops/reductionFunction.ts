@@ -6,7 +6,7 @@ import { dtypeBytes, isFloat } from "../../numerics/dtype.ts";
 import { hasTwoResults, accumulatorTypes } from "../../program/reduction.ts";
 import { Reduce } from "../../program/types.ts";
 import { digitStrides } from "../splitStep.ts";
-import { linear } from "./address.ts";
+import { linear, type DigitLocal, type Digits } from "./address.ts";
 import { canVectorise, expressionEmitter } from "./expression.ts";
 import {
   addLanes,
@@ -34,6 +34,9 @@ import { canonical, digitsOf, scaled, stored, storedDigits } from "./results.ts"
 import { neededSlots } from "./slots.ts";
 import { LANES, type Emitter, type Imports } from "./values.ts";
 
+/** So many terms are unrolled: those of a window of 5 x 5. */
+const MOST_UNROLLED = 25;
+
 /** The function `(sources..., outs..., flagged, start, end) -> flagged count` that runs a reduction. */
 export function reductionFunction(spec: ReductionSpec, imports: Imports): FunctionBuilder {
   const { reduce, reduceType: dtype, sourceTypes } = spec;
@@ -50,15 +53,19 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
   const [flagged, start, end] = fn.parameters.slice(-3) as [Local, Local, Local];
   const count = fn.local("i32");
 
-  const loops = [...out.digits, ...red.digits].map((loop) => ({ ...loop, counter: fn.local("i32") }));
-  const digits = digitsOf(loops);
   const outLevel = out.digits.length;
+  const terms = red.digits.reduce((product, { radix }) => product * radix, 1);
+  const factor = errorFactor(terms);
   const outIndices = digitStrides(out.digits.map(({ radix }) => radix));
   const redIndices = digitStrides(red.digits.map(({ radix }) => radix));
-  const factor = errorFactor(red.digits.reduce((product, { radix }) => product * radix, 1));
   const isFloatSum = isFloat(dtype) && (reduce === Reduce.sum || reduce === Reduce.dot);
 
+  const nested = [...out.digits, ...red.digits];
   const vectorLevel = isFloatSum || hasVectorFold(reduce, dtype) ? chooseVectorLevel() : undefined;
+  // Few terms: no loops for them, so that what does not depend on the last out digit is computed further out.
+  const isUnrolled = terms <= MOST_UNROLLED && reduce <= Reduce.min && vectorLevel !== nested.length;
+  const loops = (isUnrolled ? out.digits : nested).map((loop) => ({ ...loop, counter: fn.local("i32") }));
+  const digits = digitsOf(loops);
   const scalar = emptyVersion(loops.length);
   const vector = vectorLevel === undefined ? undefined : emptyVersion(loops.length);
   if (isFloatSum) emitSums();
@@ -81,24 +88,39 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
         );
         return ![0, 1].includes(steps.reduce((sum, step) => sum + step, 0));
       }).length;
-    const levels = [loops.length, outLevel].filter((level) => {
-      const { digit, radix } = loops[level - 1]!;
+    const levels = [nested.length, outLevel].filter((level) => {
+      const { digit, radix } = nested[level - 1]!;
       return radix >= LANES && canVectorise(spec, sourceTypes, outSlots, digit);
     });
-    return levels.sort((a, b) => jumps(loops[a - 1]!.digit) - jumps(loops[b - 1]!.digit))[0];
+    return levels.sort((a, b) => jumps(nested[a - 1]!.digit) - jumps(nested[b - 1]!.digit))[0];
   }
 
-  /** Emits a version's terms into the innermost level, for an accumulator. */
-  function emitTerms(version: Version, accumulator: (emitter: Emitter) => Accumulator, vectorDigit?: number): void {
+  /** Emits a version's terms into the innermost level; `add` folds one. */
+  function emitTerms(
+    version: Version,
+    begin: Code,
+    add: (emitter: Emitter) => Accumulator["add"],
+    vectorDigit?: number,
+  ): void {
     const emitter: Emitter = { fn, levels: version.before, ...imports };
-    const context = { emitter, digits, views: spec.reads, sources };
-    const slot = expressionEmitter(context, spec, vectorDigit);
-    const [a, b] = outSlots.map(slot);
-    const { begin, add } = accumulator(emitter);
-    // Operands that are the same for all lanes are widened outside of the loops that do not change them.
-    const code = add(a!, b);
     version.before[outLevel]!.push(begin);
-    version.before.at(-1)!.push(code);
+    for (const known of isUnrolled ? combinations() : [digits]) {
+      const slot = expressionEmitter({ emitter, digits: known, views: spec.reads, sources }, spec, vectorDigit);
+      const [a, b] = outSlots.map(slot);
+      const code = add(emitter)(a!, b);
+      version.before.at(-1)!.push(code);
+    }
+  }
+
+  /** The digits with those of the reduction constant, for each of its terms. */
+  function combinations(): Digits[] {
+    return Array.from({ length: terms }, (_, r) => {
+      const constants = red.digits.map(({ digit, radix }, k): [number, DigitLocal] => {
+        const value = Math.floor(r / redIndices[k]!) % radix;
+        return [digit, { code: i32.const(value), level: 0, radix, value }];
+      });
+      return new Map([...digits, ...constants]);
+    });
   }
 
   /** Where statements go that come after the terms: those of outer levels still before the loops inside. */
@@ -123,10 +145,10 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
 
   function emitSums(): void {
     const one = scalarSum(fn);
-    emitTerms(scalar, () => one);
+    emitTerms(scalar, one.begin, () => one.add);
     if (vector !== undefined) {
       const lanes = vectorSum(fn);
-      emitTerms(vector, () => lanes, loops[vectorLevel! - 1]!.digit);
+      emitTerms(vector, lanes.begin, lanes.addTo, loops[vectorLevel! - 1]!.digit);
       if (vectorLevel === outLevel) finish(vector, settleVector(fn, lanes, factor, destination(vector, 0)));
       else finish(scalar, addLanes(one, lanes));
     }
@@ -135,12 +157,12 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
 
   function emitFolds(): void {
     const one = scalarAccumulator();
-    emitTerms(scalar, () => one);
+    emitTerms(scalar, one.begin, () => one.add);
     if (vector !== undefined) {
-      let lanes: Fold | undefined;
-      emitTerms(vector, (emitter) => (lanes = vectorFold(reduce, dtype, emitter)), loops[vectorLevel! - 1]!.digit);
-      if (vectorLevel === outLevel) store(vector, lanes!);
-      else finish(scalar, foldLanes(reduce, dtype, one, lanes!, fn));
+      const lanes = vectorFold(reduce, dtype, { fn, levels: vector.before, ...imports });
+      emitTerms(vector, lanes.begin, () => lanes.add, loops[vectorLevel! - 1]!.digit);
+      if (vectorLevel === outLevel) store(vector, lanes);
+      else finish(scalar, foldLanes(reduce, dtype, one, lanes, fn));
     }
     store(scalar, one);
   }
@@ -148,9 +170,9 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
   function scalarAccumulator(): Fold {
     if (reduce === Reduce.last) return lastFold(dtype, fn);
     if (hasVectorFold(reduce, dtype) || reduce <= Reduce.min) return scalarFold(reduce, dtype, fn);
-    const terms = red.digits.map(({ digit }, k) => ({ digit, coeff: redIndices[k]! }));
+    const places = red.digits.map(({ digit }, k) => ({ digit, coeff: redIndices[k]! }));
     const emitter: Emitter = { fn, levels: scalar.before, ...imports };
-    return positionFold(reduce, dtype, linear(emitter, digits, { code: i32.const(0), level: 0 }, terms).code, fn);
+    return positionFold(reduce, dtype, linear(emitter, digits, { code: i32.const(0), level: 0 }, places).code, fn);
   }
 
   function store(version: Version, fold: Fold): void {
