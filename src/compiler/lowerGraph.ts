@@ -5,6 +5,7 @@ import { isSequence, type Value } from "./control/types.ts";
 import { InputShapeError, NodeInputError, OperandTypeError, UnsupportedOperatorError } from "./errors.ts";
 import { lowerInType } from "./halfTensors.ts";
 import { NodeContext, type Lower } from "./nodeContext.ts";
+import { whyOutside } from "./outside.ts";
 import { valuesWithMemory } from "./plan.ts";
 import { findEntry } from "./registry.ts";
 import { storageOrder, storageWishes } from "./storage.ts";
@@ -62,8 +63,7 @@ function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefin
   const opset = (node.opsets ?? model.opsets).get(node.domain) ?? 0;
   const opsets = entry?.[2] ?? control?.[0];
   if (opsets === undefined) {
-    const operator = node.domain === "" ? "it" : `${node.domain}.${node.operator}`;
-    throw new UnsupportedOperatorError(node, undefined, `${operator} is not in the table of operators`);
+    throw new UnsupportedOperatorError(node, undefined, whyOutside(node));
   }
   const [first, last] = opsets;
   if (opset < first || opset > last)

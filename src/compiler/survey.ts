@@ -5,6 +5,7 @@ import { RefuteError } from "../errors.ts";
 import { compile, type CompileOptions } from "./compile.ts";
 import { InputShapeError, NodeInputError, StepTooExpensiveError, UnsupportedOperatorError } from "./errors.ts";
 import { CONTROL } from "./control/table.ts";
+import { whyOutside } from "./outside.ts";
 import { findEntry } from "./registry.ts";
 
 /** Why a model is refused at one place of its graph. `node` and `operator` are empty where the whole model is meant. */
@@ -118,7 +119,7 @@ const notInTheTable = (node: Node): Refusal => ({
   node: nodeLabel(node),
   operator: node.domain === "" ? node.operator : `${node.domain}.${node.operator}`,
   code: "COMPILE_UNSUPPORTED",
-  reason: "it is not in the table of operators",
+  reason: whyOutside(node),
 });
 
 function refusedNode({ graph }: Model, error: RefuteError): Node | undefined {

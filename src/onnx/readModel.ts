@@ -10,7 +10,7 @@ import type { ReadContext } from "./tensor.ts";
 /** ONNX IR versions whose meaning is known: 3 (ONNX 1.0) to 13 (ONNX 1.20). */
 const IR_VERSIONS = [3, 13] as const;
 /** Versions of the ai.onnx operator set whose meaning is known. */
-export const OPSETS = [1, 23] as const;
+export const OPSETS = [1, 25] as const;
 
 function decode(bytes: Uint8Array, source: string): ModelProto {
   try {

@@ -144,6 +144,17 @@ const mel: Make = (r) => {
   return folded({ op: "MelWeightMatrix", inputs: Object.keys(constants), outputs: ["y"] }, constants, { y: F });
 };
 
+const tensorScatter: Make = (r) => {
+  const [batch, heads, size, count, width] = [r.int(1, 3), r.int(1, 2), r.int(3, 6), r.int(1, 3), r.int(1, 3)];
+  const circular = r.int(0, 1) === 1;
+  const inputs = [
+    r.float([batch, heads, size, width]),
+    r.float([batch, heads, count, width]),
+    r.integer(DType.int64, [batch], 0, circular ? size - 1 : size - count),
+  ];
+  return single("TensorScatter", inputs, [], circular ? { mode: "circular" } : {}, F, 24);
+};
+
 /** The operators. */
 export const KNOWN_CASES: Record<string, readonly Make[]> = {
   AffineGrid: [affineGrid],
@@ -154,5 +165,7 @@ export const KNOWN_CASES: Record<string, readonly Make[]> = {
   MelWeightMatrix: [mel],
   NonZero: [nonZero],
   STFT: [stft],
+  Swish: [(r) => single("Swish", [r.float(r.shape(2))], [], r.int(0, 1) ? {} : { alpha: { float: 1.5 } }, F, 24)],
+  TensorScatter: [tensorScatter],
   Unique: [unique, unique],
 };

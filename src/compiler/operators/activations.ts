@@ -151,3 +151,10 @@ export const isInf = activation((e, x, context) => {
   if (!positive && !negative) context.refuse("detect_positive", "and detect_negative are both 0");
   return e.operation(Op.eq, x, like(e, x, positive ? Infinity : -Infinity));
 });
+
+/** `x * sigmoid(alpha * x)`. */
+export const swish = activation((e, x, context) => {
+  const alpha = context.float("alpha", 1);
+  const inner = alpha === 1 ? x : e.operation(Op.mul, float(e, alpha), x);
+  return e.operation(Op.mul, x, e.operation(Op.sigmoid, inner));
+});

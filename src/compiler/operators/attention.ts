@@ -46,6 +46,8 @@ function attentionBias(context: NodeContext, shape: readonly number[], past: num
 export const attention: Lower = (context) => {
   const e = context.expressions;
   context.ignore("qk_matmul_output_mode");
+  if (context.optional(6) !== undefined)
+    return context.refuse("input 6", "says how many keys count, which is not executed");
   const precision = context.int("softmax_precision", DType.float32);
   if (precision !== 0 && precision !== DType.float32) context.refuse("softmax_precision", "is not float32");
   const q = perHead(context, 0, "q_num_heads");

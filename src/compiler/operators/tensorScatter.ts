@@ -1,0 +1,60 @@
+import { DType } from "../../numerics/dtype.ts";
+import { Op } from "../../program/operations.ts";
+import { combine } from "../elementwise.ts";
+import type { Lower } from "../nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
+import { readAt } from "../views.ts";
+import { broadcast } from "./elementwise.ts";
+import { radixOf, readIndirect } from "./gather.ts";
+import { counting } from "./sampling/taps.ts";
+
+/** TensorScatter: an update written into a cache along one dimension, for each example from its own place on; circular, past the end to the start. */
+export const tensorScatter: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  const [cache, update] = [context.input(0), context.input(1)];
+  const rank = cache.shape.length;
+  const axis = context.axis(context.int("axis", -2), rank);
+  const mode = context.string("mode", "linear");
+  if (mode !== "linear" && mode !== "circular") return context.refuse("mode", `is ${mode}`);
+  const [batch, size, count] = [cache.shape[0]!, cache.shape[axis]!, update.shape[axis]!];
+  const fits = update.shape.length === rank && update.shape.every((dim, d) => d === axis || dim === cache.shape[d]);
+  if (!fits || axis === 0 || count > size || update.dtype !== cache.dtype)
+    return context.fail(`an update [${update.shape.join()}] of [${cache.shape.join()}]`);
+  const integer = (value: number): ReturnType<typeof e.constant> => e.constant(DType.int64, BigInt(value));
+  const starts = context.optional(2) ?? builder.filled(DType.int64, [batch], 0n);
+  if (starts.shape.join() !== String(batch)) return context.fail(`places of shape [${starts.shape.join()}]`);
+  // Which element of the update comes to each place; one behind its end where none does.
+  const sources = broadcast(
+    context,
+    [builder.reshape(starts, [batch, 1]), counting(context, size)],
+    (start, place) => {
+      const straight = e.operation(Op.sub, place, e.cast(start, DType.int64));
+      const at = mode === "circular" ? e.operation(Op.mod, straight, integer(size)) : straight;
+      const inside = e.operation(Op.and, e.operation(Op.le, integer(0), at), e.operation(Op.lt, at, integer(count)));
+      return e.operation(Op.select, inside, at, integer(count));
+    },
+    true,
+  );
+  builder.realise(sources);
+  const digits = plainDigits(cache.shape);
+  const radix = radixOf(digits);
+  const all = dimensionIndices(digits);
+  const indirect = readAt(e, builder.plain(sources), [all[0]!, all[axis]!], radix);
+  const expr = readIndirect(
+    builder,
+    update,
+    all.map((index, d) => (d === axis ? { indirect } : index)),
+    radix,
+  );
+  const order = identityOrder(rank);
+  const moved: LazyTensor = { dtype: cache.dtype, shape: cache.shape, digits, expr, order };
+  const column = builder.reshape(
+    sources,
+    cache.shape.map((dim, d) => (d === 0 || d === axis ? dim : 1)),
+  );
+  return [
+    combine(builder, [column, moved, cache], cache.shape, (source, now, old) =>
+      e.operation(Op.select, e.operation(Op.lt, source, integer(count)), now, old),
+    ),
+  ];
+};
