@@ -1,4 +1,4 @@
-import { fromHash, sha256, toHash, zeroHash, type Hash } from "./hash.ts";
+import { fromHash, sha256, sha256Into, toHash, zeroHash, type Hash } from "./hash.ts";
 
 /** Levels between the root and the leaves of a list of `width` leaves. */
 export function depthOf(width: number): number {
@@ -77,10 +77,9 @@ export class MerkleList {
 function parents(level: Buffer, height: number): Buffer {
   const count = level.length / 32;
   const out = Buffer.alloc(Math.ceil(count / 2) * 32);
-  for (let i = 0; i < count; i += 2) {
-    const left = level.subarray(i * 32, i * 32 + 32);
-    const right = i + 1 < count ? level.subarray(i * 32 + 32, i * 32 + 64) : zeroHash(height);
-    sha256(left, right).copy(out, i * 16);
-  }
+  const pairs = Math.floor(count / 2);
+  // Neighbours lie side by side: what is hashed is one piece of the level.
+  for (let i = 0; i < pairs; i++) sha256Into(out, i * 32, level.subarray(i * 64, i * 64 + 64));
+  if (count > 2 * pairs) sha256(level.subarray(pairs * 64), zeroHash(height)).copy(out, pairs * 32);
   return out;
 }

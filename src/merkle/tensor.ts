@@ -1,4 +1,4 @@
-import { sha256, type Hash } from "./hash.ts";
+import { sha256Into, type Hash } from "./hash.ts";
 import { MerkleList } from "./list.ts";
 
 /** Bytes in one leaf of a tensor. */
@@ -17,7 +17,7 @@ export function chunkOf(tensor: Uint8Array, index: number): Uint8Array {
 export function tensorTree(tensor: Uint8Array): MerkleList {
   const width = Math.ceil(tensor.length / CHUNK_BYTES);
   const leaves = Buffer.alloc(width * 32);
-  for (let i = 0; i < width; i++) sha256(chunkOf(tensor, i)).copy(leaves, i * 32);
+  for (let i = 0; i < width; i++) sha256Into(leaves, i * 32, chunkOf(tensor, i));
   return new MerkleList(leaves);
 }
 

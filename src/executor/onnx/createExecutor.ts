@@ -44,6 +44,11 @@ export type ExecutorOptions = {
   engine?: MatMulEngine;
   /** Terms from which a matrix product is handed to the engine; 0 hands over all. */
   leastEngineWork?: number;
+  /**
+   * Computes every float32 sum in integers, as if no error bound were ever enough: how slow inputs can make an execution that are chosen to
+   * defeat them. Windows of the market are sized from it.
+   */
+  doubt?: boolean;
   /** Elements of a product's or reduction's terms that are gathered at a time, where its shape allows to cut: bounds memory. */
   chunkElements?: number;
 };
@@ -80,6 +85,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     settleStats: plan.settling[0]!.stats.address,
     stats: noStats(),
     clock: new StageClock(),
+    isDoubtful: options.doubt ?? false,
     isAltered: false,
     part: 0,
     parts: 1,

@@ -20,6 +20,8 @@ export type Machine = {
   settleStats: number;
   stats: CertificateStats;
   clock: StageClock;
+  /** Whether every float32 sum is computed in integers, as if its error bound were never enough. */
+  isDoubtful: boolean;
   /** Whether somebody alters tensors between steps. */
   isAltered: boolean;
   part: number;

@@ -6,6 +6,8 @@ import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { ReductionSpec } from "../loops/reductionSpec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { compensatedError } from "../product/compensated.ts";
+import { splitDigits } from "../../program/view.ts";
+import { neededSlots } from "../loops/slots.ts";
 import { digitStrides } from "../splitStep.ts";
 import { isIdentityEpilogue, planEpilogue } from "./epilogue.ts";
 import { planPadding, type PaddedRead } from "./padding.ts";
@@ -15,12 +17,12 @@ import { termExpression } from "./productLayout.ts";
 
 const FLOAT64 = 8;
 const UINT32 = 4;
+const LANES = 4;
 
 /** Reductions computed where their terms lie, element by element: all but exact words and large matrix products. */
 export function reductionPlan(planner: Planner, step: Step, out: Region): StepPlan {
   const dtype = step.reduceType!;
   const digits = [...step.outDigits, ...step.redDigits].map((radix, digit): LoopDigit => ({ digit, radix }));
-  const outDigits = digits.slice(0, step.outDigits.length);
   const sourceTypes = step.inputs.map((input) => input.dtype);
   const work = digits.reduce((product, { radix }) => product * radix, 1);
   const padded: PaddedRead[] = [];
@@ -29,12 +31,15 @@ export function reductionPlan(planner: Planner, step: Step, out: Region): StepPl
     if (copy !== undefined) padded.push(copy);
     return copy?.view ?? view;
   });
+  const outDigits = loopOrder(step, digits, termReads);
+  const strides = digitStrides(step.outDigits);
   const spec: ReductionSpec = {
     ...termExpression(step),
     reads: termReads,
+    outStrides: outDigits.map(({ digit }) => strides[digit]!),
     sourceTypes: [...sourceTypes, ...padded.map(({ view }) => paddedType(step, termReads, view))],
     outDigits,
-    redDigits: digits.slice(outDigits.length),
+    redDigits: digits.slice(step.outDigits.length),
     reduce: step.reduce,
     reduceType: dtype,
     outA: step.term.outA,
@@ -46,12 +51,12 @@ export function reductionPlan(planner: Planner, step: Step, out: Region): StepPl
   const types = accumulatorTypes(step);
   const handsOn = isIdentityEpilogue(step);
   const accumulators = handsOn ? [out] : types.map((type) => planner.scratch(step.count * dtypeBytes(type)));
-  const strides = digitStrides(step.outDigits);
   const epilogue = handsOn ? undefined : planEpilogue(planner, step, strides, outDigits, out);
   const isFloatSum = dtype === DType.float32 && (step.reduce === Reduce.sum || step.reduce === Reduce.dot);
   const flagged = planner.scratch(isFloatSum ? step.count * UINT32 : 0);
-  const settler = isFloatSum ? planSettler(planner, step, digits, sources) : undefined;
-  const perValue = step.count / step.outDigits[0]!;
+  const settler = isFloatSum ? planSettler(planner, step, [...outDigits, ...spec.redDigits], sources) : undefined;
+  const firstRadix = outDigits[0]!.radix;
+  const perValue = step.count / firstRadix;
   return { shared: true, bind };
 
   function bind(machine: Machine): Operation {
@@ -60,7 +65,7 @@ export function reductionPlan(planner: Planner, step: Step, out: Region): StepPl
     const addresses = [...sources, ...padded.map(({ region }) => region)].map((region) => region?.address ?? 0);
     const pads = padded.map((copy) => copy.bind(machine));
     const outs = accumulators.map(({ address }) => address);
-    const [start, end] = partOf(step.outDigits[0]!, machine);
+    const [start, end] = partOf(firstRadix, machine);
     const list = flagged.address + start * perValue * UINT32;
     const finish = epilogue?.bind(machine);
     const settle = settler?.(machine, outs[0]!);
@@ -69,17 +74,52 @@ export function reductionPlan(planner: Planner, step: Step, out: Region): StepPl
       clock.enter("reductions");
       const count = call(addresses, outs, list, start, end);
       if (isFloatSum) stats.elements += (end - start) * perValue;
-      if (count > 0) settle?.(list, count);
+      if (isFloatSum && machine.isDoubtful) settle?.(list, listAll(machine, list, start * perValue, end * perValue));
+      else if (count > 0) settle?.(list, count);
       finish?.(outs, start, end);
     };
   }
+}
+
+/** Lists all elements of a range; returns how many. */
+function listAll({ views }: Machine, list: number, first: number, end: number): number {
+  views.uint32(list, end - first).forEach((_, k, all) => (all[k] = first + k));
+  return end - first;
+}
+
+/**
+ * The out digits in the order in which they are looped over: the step's own, unless another digit than the last is the one whose values lie side
+ * by side in all that is read, so that vectors can run along it.
+ */
+function loopOrder(step: Step, digits: readonly LoopDigit[], reads: readonly View[]): LoopDigit[] {
+  const outDigits = digits.slice(0, step.outDigits.length);
+  const slots = hasTwoResults(step.reduce) ? [step.term.outA, step.term.outB] : [step.term.outA];
+  const needed = [...neededSlots(termExpression(step), slots)].filter((slot) => slot < reads.length);
+  const steps = (digit: number): number[] =>
+    needed.map((slot) =>
+      reads[slot]!.axes.reduce(
+        (sum, { coeffs, stride }) => sum + stride * (coeffs.find((term) => term.digit === digit)?.coeff ?? 0),
+        0,
+      ),
+    );
+  const runsAlong = ({ digit, radix }: LoopDigit): boolean => {
+    const by = steps(digit);
+    return radix >= LANES && by.includes(1) && by.every((step) => step === 0 || step === 1);
+  };
+  const last = outDigits.at(-1)!;
+  if (runsAlong(last)) return outDigits;
+  const better = outDigits.findLast(runsAlong);
+  return better === undefined ? outDigits : [...outDigits.filter((digit) => digit !== better), better];
 }
 
 /** The type of a copy's elements: that of the tensor which the view at the same place reads. */
 const paddedType = (step: Step, reads: readonly View[], view: View): DTypeCode =>
   step.inputs[step.termReads[reads.indexOf(view)]!.input]!.dtype;
 
-/** Settles listed elements of a float32 sum: their terms are gathered for one value of the first digit at a time. */
+/**
+ * Settles listed elements of a float32 sum: their terms are gathered for one value of the first digit at a time.
+ * @param digits Out digits in the order in which listed elements are numbered, then reduction digits.
+ */
 function planSettler(
   planner: Planner,
   step: Step,
@@ -87,7 +127,12 @@ function planSettler(
   sources: readonly (Region | undefined)[],
 ): (machine: Machine, out: number) => (list: number, count: number) => void {
   const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
-  const perValue = step.count / step.outDigits[0]!;
+  const perValue = step.count / digits[0]!.radix;
+  const outRadices = digits.slice(0, step.outDigits.length).map(({ radix }) => radix);
+  const stepStrides = digitStrides(step.outDigits);
+  const moves = digits.slice(0, step.outDigits.length).map(({ digit }) => stepStrides[digit]!);
+  const placeOf = (index: number): number =>
+    splitDigits(index, outRadices).reduce((place, value, k) => place + value * moves[k]!, 0);
   const slots = isDot(step.reduce) ? [step.term.outA, step.term.outB] : [step.term.outA];
   // Relative to a value of the first digit.
   const outStrides = [0, ...digitStrides(digits.map(({ radix }) => radix)).slice(1)];
@@ -121,6 +166,10 @@ function planSettler(
 
     /** The same tiers as for products of the engine: no rounding at all, a compensated sum, integers. */
     function settled(a: number, b: number): number {
+      if (machine.isDoubtful) {
+        stats.exact++;
+        return kernels.exactDot(a, b, terms, settleScratch);
+      }
       kernels.norms(a, terms, 1, norms.address);
       kernels.norms(b, terms, 1, norms.address + FLOAT64);
       const magnitude = norm[0]! * norm[1]! * SLACK;
@@ -151,7 +200,10 @@ function planSettler(
           gathered = value;
         }
         const at = (index - value * perValue) * terms * FLOAT64;
-        bits[index] = settled(factors[0]!.address + at, factors.length === 1 ? ones.address : factors[1]!.address + at);
+        bits[placeOf(index)] = settled(
+          factors[0]!.address + at,
+          factors.length === 1 ? ones.address : factors[1]!.address + at,
+        );
       }
     };
   };
