@@ -3,8 +3,11 @@
  * `npm run soak -- [--minutes N] [--seed S]`: random steps, programs and ONNX graphs; definition, executors and on-chain verifier must agree.
  * `npm run soak -- --games N [--seed S]`: random disputes on an embedded chain; every verdict must be right, and nobody honest lose.
  * `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
+ * `npm run soak -- --models`: the models of the catalogue in full size, which take minutes.
  */
 import { parseArgs } from "node:util";
+import { LARGE } from "../../test-support/models/catalogue.ts";
+import { printModels } from "../models/print.ts";
 import { soakGames } from "./games.ts";
 import { soakOperators } from "./operators.ts";
 import { soakSteps } from "./steps.ts";
@@ -14,10 +17,12 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "5" },
     games: { type: "string" },
     operators: { type: "string" },
+    models: { type: "boolean", default: false },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
   },
 });
 const seed = Number(values.seed);
+if (values.models) process.exit((await printModels(LARGE, 32)).clean ? 0 : 1);
 if (values.operators !== undefined) {
   console.log(`seed ${seed}`);
   process.exit((await soakOperators(Number(values.operators), seed)) ? 0 : 1);

@@ -1,0 +1,53 @@
+import { startChainVerifier } from "../../src/cli/audit/chainVerifier.ts";
+import { table } from "../../src/cli/text.ts";
+import type { CatalogueModel } from "../../test-support/models/catalogue.ts";
+import { examine, type Examination } from "../../test-support/models/examine.ts";
+
+const HEAD = [
+  "model",
+  "operators",
+  "steps",
+  "checkpoints",
+  "parameters",
+  "onnxruntime",
+  "audit",
+  "step proof",
+  "dispute",
+  "compile, run s",
+];
+
+const row = ({ name, operators, model, comparison, audit, dispute, seconds }: Examination): string[] => {
+  const { program } = model;
+  const worst = comparison.outputs.map((output) => ("shape" in output ? Infinity : output.absolute));
+  return [
+    name,
+    String(operators),
+    String(program.steps.length),
+    String(program.checkpoints.length),
+    String([...model.constants.values()].reduce((sum, { length }) => sum + length, 0)),
+    `${comparison.firstDifferent === undefined ? "agrees" : "DIFFERS"}, ${Math.max(...worst).toExponential(1)}`,
+    `${audit.agreements}/${audit.samples}${audit.clean ? "" : " NOT CLEAN"}`,
+    String(program.maxStepGas),
+    `${dispute.transactions} tx, ${dispute.gas}`,
+    `${seconds.compile.toFixed(1)}, ${seconds.execute.toFixed(1)}`,
+  ];
+};
+
+/** Examines models and prints a table; each row as it is found, on stderr. @returns the rows by column, and whether nothing stands against any */
+export async function printModels(models: readonly CatalogueModel[], samples: number) {
+  const verifier = await startChainVerifier();
+  const rows: string[][] = [];
+  let clean = true;
+  for (const one of models) {
+    const result = await examine(one, verifier, samples);
+    clean &&= result.audit.clean && result.comparison.firstDifferent === undefined;
+    rows.push(row(result));
+    console.error(rows.at(-1)!.join("  "));
+  }
+  await verifier.close();
+  console.log(table([HEAD, ...rows]).join("\n"));
+  const byColumn = rows.map(
+    (cells) => Object.fromEntries(cells.map((cell, k) => [HEAD[k]!, cell])) as Record<string, string>,
+  );
+  return { rows: byColumn, clean };
+}
