@@ -5,32 +5,26 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IDisputeGame, Outcome} from "./interfaces/IDisputeGame.sol";
 import {IJobMarket} from "./interfaces/IJobMarket.sol";
+import {ClaimGames} from "./lib/ClaimGames.sol";
 import {Descent} from "./lib/Descent.sol";
 import {GasSchedule} from "./lib/GasSchedule.sol";
 import {ProgramHeader} from "./lib/ProgramHeader.sol";
-import {ProgramProofs} from "./lib/ProgramProofs.sol";
+import {States} from "./lib/States.sol";
 import {StepProofs} from "./lib/StepProofs.sol";
-import {GameState, Level, Move, Pick, Side, StepProof} from "./types/GameState.sol";
-import {Claim, Job, JobIds} from "./types/Job.sol";
+import {GameState, Level, Move, PackedState, Pick, Side, StepProof} from "./types/GameState.sol";
+import {Claim, ClaimKey, JobIds} from "./types/Job.sol";
 import {Parameters} from "./types/Parameters.sol";
-import {ProgramFacts} from "./types/Program.sol";
 import {IStepVerifier} from "./verifier/IStepVerifier.sol";
 import {PositionalMerkle} from "./verifier/PositionalMerkle.sol";
 
 /// @title The dispute game. See IDisputeGame.
 contract DisputeGame is IDisputeGame {
     using Descent for GameState;
+    using JobIds for ClaimKey;
     using ProgramHeader for bytes;
-    using ProgramProofs for ProgramFacts;
     using SafeCast for uint256;
-
-    /// @dev What the contract keeps of a claim: one word.
-    struct ClaimGames {
-        uint24 open;
-        bool dead;
-        uint112 dues;
-        uint112 earned;
-    }
+    using States for GameState;
+    using States for PackedState;
 
     /// @dev What there was for the games that were alive when a claim died, and what they were due.
     struct Death {
@@ -61,6 +55,7 @@ contract DisputeGame is IDisputeGame {
     constructor(IStepVerifier verifier_, Parameters memory p) {
         market = IJobMarket(msg.sender);
         verifier = verifier_;
+        // Below 2^80: bondGas has 32 bits, priceCap at most 48 (ParameterChecks).
         bond = uint256(p.bondGas) * p.priceCap;
         _arityBits = p.arityBits;
         _baseClock = p.baseClock;
@@ -72,42 +67,43 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function open(Claim calldata claim, Pick calldata pick_) external returns (bytes32 gameId) {
-        bytes32 programRoot = pick_.program.root();
-        require(programRoot == claim.job.programRoot, WrongProgram(claim.job.programRoot, programRoot));
         GameState memory s;
-        s.jobId = JobIds.jobId(claim.job, address(market));
-        s.traceRoot = claim.traceRoot;
-        s.programRoot = programRoot;
-        s.worker = claim.worker;
+        bytes32 jobId = JobIds.jobId(claim.job, address(market));
+        s.claimId = JobIds.claimId(jobId, claim.worker, claim.traceRoot);
+        s.programRoot = claim.job.programRoot;
         s.challenger = msg.sender;
         s.node = claim.traceRoot;
-        s.width = uint64(pick_.program.header.checkpointCount());
+        s.width = claim.job.checkpoints;
         s.depth = uint8(PositionalMerkle.depth(s.width));
         uint256 clock = _baseClock + (2 * uint256(claim.job.work)) / _rate;
         s.workerSeconds = clock.toUint32();
-        s.challengerSeconds = clock.toUint32();
+        s.challengerSeconds = s.workerSeconds;
         s.since = uint40(block.timestamp);
-        s.bond = bond.toUint128();
+        s.bond = uint96(bond);
+        uint8 traceDepth = s.depth;
         s.descend(pick_);
+        // The descent has checked both: the index is below the width, the path no longer than the trace is deep.
+        s.openIndex = uint32(pick_.index);
+        s.openDepth = traceDepth - uint8(pick_.siblings.length);
         bool crossed = s.depth == 0 || s.level != Level.Trace;
-        _spend(s, GasSchedule.OPEN + (crossed ? GasSchedule.PICK_SEAM : 0));
+        // The game may be settled after another one's death: its settlement is due with it.
+        uint256 gas = GasSchedule.open(pick_.siblings.length) + GasSchedule.SETTLE;
+        _spend(s, gas + (crossed ? GasSchedule.seam(pick_) : 0));
 
-        bytes32 claimId = _claimId(s);
-        gameId = keccak256(abi.encode(claimId, msg.sender, pick_.index, s.depth, pick_.node));
+        gameId = s.gameId();
         require(stateHash[gameId] == 0, GameExists(gameId));
-        ClaimGames storage g = _alive(claimId);
-        g.open += 1;
-        g.dues += uint256(s.spent).toUint112();
-        _store(gameId, claimId, s, Move.Open, msg.data[:0]);
-        market.gameOpened(claimId, msg.sender, bond);
+        ClaimGames g = _alive(s.claimId);
+        _claims[s.claimId] = g.opened().addDues(s.spent);
+        _store(gameId, s, Move.Open, msg.data[:0]);
+        market.gameOpened(jobId, s.claimId, msg.sender, bond);
     }
 
     /// @inheritdoc IDisputeGame
-    function reveal(bytes32 gameId, GameState calldata state, bytes calldata data) external {
-        (GameState memory s, bytes32 claimId, ClaimGames storage g) = _begin(gameId, state, Side.Worker);
+    function reveal(PackedState calldata state, bytes calldata data) external {
+        (GameState memory s, bytes32 gameId, ClaimGames g) = _begin(state, Side.Worker);
         uint256 gas;
         if (s.depth != 0) {
-            uint256 hop = hopOf(s.depth);
+            uint256 hop = Descent.hopOf(s.depth, _arityBits);
             bytes32 node = Descent.checkChildren(s.index, s.width, s.depth, hop, data);
             require(node == s.node, NotTheNode(s.node, node));
             gas = GasSchedule.reveal(hop);
@@ -117,153 +113,135 @@ contract DisputeGame is IDisputeGame {
             gas = GasSchedule.CHUNK;
         }
         _earn(g, s, gas);
-        _store(gameId, claimId, s, Move.Reveal, data);
+        _store(gameId, s, Move.Reveal, data);
     }
 
     /// @inheritdoc IDisputeGame
-    function pick(bytes32 gameId, GameState calldata state, Pick calldata pick_) external {
-        (GameState memory s, bytes32 claimId, ClaimGames storage g) = _begin(gameId, state, Side.Challenger);
+    function pick(PackedState calldata state, Pick calldata pick_) external {
+        (GameState memory s, bytes32 gameId, ClaimGames g) = _begin(state, Side.Challenger);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
         require(s.depth != 0, NothingToPick(s.level));
-        uint256 hop = hopOf(s.depth);
+        uint256 hop = Descent.hopOf(s.depth, _arityBits);
         // INVARIANT: what was revealed is not asked for again: the worker's moves, and so their gas and time, are as many as were prepaid.
         require(pick_.siblings.length >= hop, PickShortOfReveal(pick_.siblings.length, hop));
         Level before = s.level;
         s.descend(pick_);
         bool crossed = s.level != before || (s.level == Level.Trace && s.depth == 0);
-        uint256 gas = GasSchedule.PICK + (crossed ? GasSchedule.PICK_SEAM : 0);
-        uint256 price = _spend(s, gas);
-        g.dues += price.toUint112();
-        _store(gameId, claimId, s, Move.Pick, msg.data[:0]);
+        uint256 gas = GasSchedule.pick(pick_.siblings.length) + (crossed ? GasSchedule.seam(pick_) : 0);
+        _claims[s.claimId] = g.addDues(_spend(s, gas));
+        _store(gameId, s, Move.Pick, msg.data[:0]);
     }
 
     /// @inheritdoc IDisputeGame
     function expand(
-        bytes32 gameId,
-        GameState calldata state,
+        PackedState calldata state,
+        bytes32 jobId,
+        bytes32 traceRoot,
         bytes calldata children,
         bytes32[] calldata siblings
     ) external {
-        (GameState memory s, bytes32 claimId, ClaimGames storage g) = _begin(gameId, state, Side.Worker);
+        (GameState memory s, bytes32 gameId, ClaimGames g) = _begin(state, Side.Worker);
         // SAFETY: only the worker binds itself to an interior; a stranger's would convict it.
-        require(msg.sender == s.worker, NotWorker(msg.sender, s.worker));
+        require(JobIds.claimId(jobId, msg.sender, traceRoot) == s.claimId, NotWorker(msg.sender, s.claimId));
         require(s.level == Level.Trace && s.depth == 0, NothingToExpand(s.level, s.depth));
-        uint256 hop = hopOf(uint8(PositionalMerkle.depth(uint256(s.last) - s.first + 1)));
+        uint256 hop = Descent.hopOf(PositionalMerkle.depth(s.rangeOf()), _arityBits);
         s.enterInterior(hop, children, siblings);
-        _earn(g, s, GasSchedule.expand(hop));
-        _store(gameId, claimId, s, Move.Expand, children);
+        _earn(g, s, GasSchedule.expand(hop, siblings.length));
+        _store(gameId, s, Move.Expand, children);
     }
 
     /// @inheritdoc IDisputeGame
-    function prove(bytes32 gameId, GameState calldata state, Job calldata job, StepProof calldata proof) external {
+    function prove(PackedState calldata state, Claim calldata claim, StepProof calldata proof) external {
         uint256 gasAtStart = gasleft();
-        (GameState memory s, bytes32 claimId, ) = _load(gameId, state);
+        (GameState memory s, bytes32 gameId, ClaimGames g) = _load(state);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
-        require(s.level == Level.Tensor, NotAtTensor(s.level));
         if (s.turn == Side.Challenger) _requireTime(s);
-        bytes32 jobId = JobIds.jobId(job, address(market));
-        require(jobId == s.jobId, WrongJob(s.jobId, jobId));
-        (uint256 claimed, uint256 mask) = StepProofs.claimedElement(state, proof);
-        bytes32[] memory roots = StepProofs.inputRoots(state, job, proof);
-        uint256 exact = verifier.evaluate(proof.body, proof.element, roots, proof.openings) & mask;
-        require(claimed != exact, ProofFails(claimed, exact));
-        emit Proved(gameId, claimId, s.step, proof.element, claimed, exact);
-        uint256 most = uint256(proof.program.header.maxStepGas()) + GasSchedule.PROVE_MARGIN;
+        ClaimKey memory key = ClaimKey(JobIds.jobId(claim.job, address(market)), claim.worker, claim.traceRoot);
+        _requireClaim(s, JobIds.claimId(key.jobId, key.worker, key.traceRoot));
+        // A challenger that holds the worker's nodes goes down to the tensor and proves in one.
+        if (s.level != Level.Tensor) s.descend(proof.pick);
+        require(s.level == Level.Tensor, NotAtTensor(s.level));
+        _requireWrong(gameId, s, claim, proof);
+        uint256 most = uint256(proof.pick.program.header.maxStepGas()) + GasSchedule.PROVE_MARGIN;
         uint256 price = _spend(s, Math.min(GasSchedule.transactionGas(gasAtStart) + GasSchedule.CLOSE, most));
-        _claims[claimId].dues += price.toUint112();
-        _die(gameId, claimId, s);
+        _die(gameId, key, s, g.addDues(price), 0);
     }
 
     /// @inheritdoc IDisputeGame
-    function concede(bytes32 gameId, GameState calldata state) external {
-        (GameState memory s, bytes32 claimId, ) = _load(gameId, state);
-        if (msg.sender == s.worker) {
-            _die(gameId, claimId, s);
+    function concede(PackedState calldata state, ClaimKey calldata key) external {
+        (GameState memory s, bytes32 gameId, ClaimGames g) = _load(state);
+        _requireClaim(s, key.claimId());
+        if (msg.sender == key.worker) {
+            _die(gameId, key, s, g, 0);
         } else {
             require(msg.sender == s.challenger, NotAParty(msg.sender));
-            _workerWins(gameId, claimId, s);
+            _workerWins(gameId, key, s, g, 0);
         }
     }
 
     /// @inheritdoc IDisputeGame
-    function timeout(bytes32 gameId, GameState calldata state) external {
-        (GameState memory s, bytes32 claimId, ClaimGames storage g) = _load(gameId, state);
+    function timeout(PackedState calldata state, ClaimKey calldata key) external {
+        (GameState memory s, bytes32 gameId, ClaimGames g) = _load(state);
+        _requireClaim(s, key.claimId());
         (uint256 left, uint256 elapsed) = _clock(s);
         require(elapsed > left, ClockRunning(s.turn, left, elapsed));
+        uint256 reward = GasSchedule.TIMEOUT * GasSchedule.price(block.basefee, _priceCap);
         if (s.turn == Side.Worker) {
-            uint256 price = _spend(s, GasSchedule.CLOSE);
-            g.dues += price.toUint112();
-            _die(gameId, claimId, s);
+            _die(gameId, key, s, g.addDues(reward), reward);
         } else {
-            _workerWins(gameId, claimId, s);
+            _workerWins(gameId, key, s, g, reward);
         }
     }
 
     /// @inheritdoc IDisputeGame
-    function settle(bytes32 gameId, GameState calldata state) external {
-        GameState memory s = state;
-        _requireCurrent(gameId, s);
-        bytes32 claimId = _claimId(s);
-        ClaimGames storage g = _claims[claimId];
-        require(g.dead, ClaimAlive(claimId));
-        Death storage death = _deaths[claimId];
+    function settle(PackedState calldata state) external {
+        GameState memory s = state.unpack();
+        bytes32 gameId = _requireCurrent(s, state);
+        ClaimGames g = _claims[s.claimId];
+        require(g.dead(), ClaimAlive(s.claimId));
+        Death storage death = _deaths[s.claimId];
         uint256 paid = s.bond + _share(_due(s), death.pot, death.dues);
-        g.open -= 1;
-        _close(gameId, claimId, Outcome.Settled, s.challenger, paid);
+        _claims[s.claimId] = g.closed();
+        _close(gameId, s.claimId, Outcome.Settled, s.challenger, paid);
     }
 
     /// @inheritdoc IDisputeGame
-    function collect(bytes32 jobId, address worker, bytes32 traceRoot) external {
-        bytes32 claimId = JobIds.claimId(jobId, worker, traceRoot);
-        ClaimGames storage g = _claims[claimId];
-        uint256 amount = g.earned;
+    function collect(ClaimKey calldata key) external {
+        bytes32 claimId = key.claimId();
+        ClaimGames g = _claims[claimId];
+        uint256 amount = g.earned();
         require(amount != 0, NothingEarned(claimId));
-        g.earned = 0;
-        emit EarningsCollected(claimId, worker, amount);
-        market.pay(worker, amount);
+        _claims[claimId] = g.collected();
+        emit EarningsCollected(claimId, key.worker, amount);
+        market.pay(key.worker, amount);
     }
 
     /// @inheritdoc IDisputeGame
     function claimGames(
         bytes32 claimId
     ) external view returns (uint256 open_, bool dead, uint256 dues, uint256 earned) {
-        ClaimGames storage g = _claims[claimId];
-        return (g.open, g.dead, g.dues, g.earned);
+        ClaimGames g = _claims[claimId];
+        return (g.open(), g.dead(), g.dues(), g.earned());
     }
 
     /// @inheritdoc IDisputeGame
-    function hashState(GameState calldata state) external pure returns (bytes32) {
-        return _hash(state);
-    }
-
-    /// @inheritdoc IDisputeGame
-    function hopOf(uint8 depth) public view returns (uint8) {
-        // Balanced: 11 levels in reveals of at most 4 are 4 + 4 + 3.
-        if (depth == 0) return 0;
-        unchecked {
-            uint256 reveals = (depth + _arityBits - 1) / _arityBits;
-            return uint8((depth + reveals - 1) / reveals);
-        }
+    function hopOf(uint8 depth) external view returns (uint8) {
+        return uint8(Descent.hopOf(depth, _arityBits));
     }
 
     /// @dev What every move but `open` and `settle` begins with: the state is current and the claim alive.
-    function _load(
-        bytes32 gameId,
-        GameState calldata state
-    ) private view returns (GameState memory s, bytes32 claimId, ClaimGames storage g) {
-        s = state;
-        _requireCurrent(gameId, s);
-        claimId = _claimId(s);
-        g = _alive(claimId);
+    function _load(PackedState calldata state) private view returns (GameState memory s, bytes32 gameId, ClaimGames g) {
+        s = state.unpack();
+        gameId = _requireCurrent(s, state);
+        g = _alive(s.claimId);
     }
 
     /// @dev A move that hands over the turn: takes the time used from the mover's clock.
     function _begin(
-        bytes32 gameId,
-        GameState calldata state,
+        PackedState calldata state,
         Side mover
-    ) private view returns (GameState memory s, bytes32 claimId, ClaimGames storage g) {
-        (s, claimId, g) = _load(gameId, state);
+    ) private view returns (GameState memory s, bytes32 gameId, ClaimGames g) {
+        (s, gameId, g) = _load(state);
         require(s.turn == mover, NotTurnOf(mover));
         uint32 left = uint32(_requireTime(s));
         if (mover == Side.Worker) {
@@ -276,17 +254,32 @@ contract DisputeGame is IDisputeGame {
         s.since = uint40(block.timestamp);
     }
 
-    function _requireCurrent(bytes32 gameId, GameState memory s) private view {
+    function _requireCurrent(GameState memory s, PackedState calldata state) private view returns (bytes32 gameId) {
+        gameId = s.gameId();
         bytes32 stored = stateHash[gameId];
-        bytes32 given = _hash(s);
+        bytes32 given = States.hash(state);
         // SAFETY: a move answers one state, whole; after a reorg or a race it is refused, not misapplied.
         require(stored == given, StaleState(gameId, stored, given));
     }
 
-    function _alive(bytes32 claimId) private view returns (ClaimGames storage g) {
+    function _alive(bytes32 claimId) private view returns (ClaimGames g) {
         g = _claims[claimId];
         // INVARIANT: a dead claim's games only settle; nobody wins or loses them any more.
-        require(!g.dead, ClaimDead(claimId));
+        require(!g.dead(), ClaimDead(claimId));
+    }
+
+    /// @dev SAFETY: who is paid and slashed, and what a proof reads, is what the state's claim says.
+    function _requireClaim(GameState memory s, bytes32 given) private pure {
+        require(given == s.claimId, WrongClaim(s.claimId, given));
+    }
+
+    /// @dev The claimed element differs from the recomputed one.
+    function _requireWrong(bytes32 gameId, GameState memory s, Claim calldata claim, StepProof calldata proof) private {
+        (uint256 claimed, uint256 mask) = StepProofs.claimedElement(s, proof);
+        bytes32[] memory roots = StepProofs.inputRoots(s, claim, proof);
+        uint256 exact = verifier.evaluate(proof.body, proof.element, roots, proof.openings) & mask;
+        require(claimed != exact, ProofFails(claimed, exact));
+        emit Proved(gameId, s.claimId, s.step, proof.element, claimed, exact);
     }
 
     function _clock(GameState memory s) private view returns (uint256 left, uint256 elapsed) {
@@ -304,21 +297,15 @@ contract DisputeGame is IDisputeGame {
 
     /// @dev Notes the price of a challenger's own move, at what gas costs now, capped.
     function _spend(GameState memory s, uint256 gas) private view returns (uint256 price) {
-        price = gas * _gasPrice(block.basefee);
-        s.spent += price.toUint128();
+        price = gas * GasSchedule.price(block.basefee, _priceCap);
+        s.spent = (s.spent + price).toUint96();
     }
 
     /// @dev Moves the price of a worker's move from the bond to the worker's earnings; a quarter above the base fee, for the tip.
-    function _earn(ClaimGames storage g, GameState memory s, uint256 gas) private {
-        uint256 price = Math.min(gas * _gasPrice((block.basefee * 5) / 4), s.bond);
-        s.bond -= uint128(price);
-        g.earned += price.toUint112();
-        g.dues += price.toUint112();
-    }
-
-    /// @dev Capped; at least 1, because eth_estimateGas runs with a base fee of 0, and must see the same storage written.
-    function _gasPrice(uint256 wanted) private view returns (uint256) {
-        return Math.max(Math.min(wanted, _priceCap), 1);
+    function _earn(ClaimGames g, GameState memory s, uint256 gas) private {
+        uint256 price = Math.min(gas * GasSchedule.price((block.basefee * 5) / 4, _priceCap), s.bond);
+        s.bond -= uint96(price);
+        _claims[s.claimId] = g.addDues(price).addEarned(price);
     }
 
     /// @dev What a game's challenger gets beside the rest of its bond if the claim dies: what the worker drew, and its own moves.
@@ -332,51 +319,52 @@ contract DisputeGame is IDisputeGame {
     }
 
     /// @dev The claim loses. O(1) however many games are open: they settle by themselves.
-    function _die(bytes32 gameId, bytes32 claimId, GameState memory s) private {
-        ClaimGames storage g = _claims[claimId];
-        g.dead = true;
-        g.open -= 1;
-        uint256 dues = g.dues;
-        uint256 collateral = market.refuted(s.jobId, claimId, s.worker);
+    /// @param reward Due to the caller beside the games' dues, which it is part of.
+    function _die(bytes32 gameId, ClaimKey memory key, GameState memory s, ClaimGames g, uint256 reward) private {
+        g = g.killed().closed();
+        _claims[s.claimId] = g;
+        uint256 dues = g.dues();
+        uint256 collateral = market.refuted(key.jobId, s.claimId, key.worker);
         uint256 bounty = Math.min(_bounty, collateral);
         uint256 pot = collateral - bounty;
         uint256 rest = pot > dues ? pot - dues : 0;
         // INVARIANT: the winner's share, the others' shares and the rest are at most the pot: a settled game never pays from another claim's money.
-        if (g.open != 0) _deaths[claimId] = Death((pot - rest).toUint128(), dues.toUint128());
-        emit ClaimDied(claimId, gameId, pot - rest, dues, rest);
+        if (g.open() != 0) _deaths[s.claimId] = Death((pot - rest).toUint128(), dues.toUint128());
+        emit ClaimDied(s.claimId, gameId, pot - rest, dues, rest);
         if (rest != 0) market.pay(_sink, rest);
+        if (reward != 0) market.pay(msg.sender, _share(reward, pot, dues));
         uint256 paid = s.bond + bounty + _share(_due(s), pot, dues);
-        _close(gameId, claimId, Outcome.ChallengerWon, s.challenger, paid);
+        _close(gameId, s.claimId, Outcome.ChallengerWon, s.challenger, paid);
     }
 
     /// @dev The challenger loses this game, with what is left of its bond; other games go on.
-    function _workerWins(bytes32 gameId, bytes32 claimId, GameState memory s) private {
-        ClaimGames storage g = _claims[claimId];
-        g.open -= 1;
-        g.dues -= _due(s).toUint112();
-        _close(gameId, claimId, Outcome.WorkerWon, s.worker, s.bond);
+    /// @param reward Paid from it to the caller, if that is not the worker itself.
+    function _workerWins(
+        bytes32 gameId,
+        ClaimKey memory key,
+        GameState memory s,
+        ClaimGames g,
+        uint256 reward
+    ) private {
+        _claims[s.claimId] = g.closed().subtractDues(_due(s));
+        // INVARIANT: the bond covers the reward beside all moves of the worker (ParameterChecks), so that these stay paid.
+        reward = msg.sender == key.worker ? 0 : Math.min(reward, s.bond);
+        if (reward != 0) market.pay(msg.sender, reward);
+        _close(gameId, s.claimId, Outcome.WorkerWon, key.worker, s.bond - reward);
     }
 
     function _close(bytes32 gameId, bytes32 claimId, Outcome outcome, address to, uint256 paid) private {
-        // INVARIANT: a closed game stays closed: nothing is paid twice.
-        stateHash[gameId] = CLOSED;
+        // INVARIANT: a closed game stays closed: nothing is paid twice. On a dead claim none can be opened, so that there no mark is needed.
+        if (outcome == Outcome.WorkerWon) stateHash[gameId] = CLOSED;
+        else delete stateHash[gameId];
         emit GameClosed(gameId, claimId, outcome, paid);
         if (paid != 0) market.pay(to, paid);
     }
 
-    function _store(bytes32 gameId, bytes32 claimId, GameState memory s, Move move, bytes calldata data) private {
-        stateHash[gameId] = _hash(s);
-        emit Moved(gameId, claimId, move, s, data);
-    }
-
-    function _claimId(GameState memory s) private pure returns (bytes32) {
-        return JobIds.claimId(s.jobId, s.worker, s.traceRoot);
-    }
-
-    /// @dev keccak256(abi.encode(s)): the state's 21 words lie in memory as they are encoded.
-    function _hash(GameState memory s) private pure returns (bytes32 hash) {
-        assembly ("memory-safe") {
-            hash := keccak256(s, 672)
-        }
+    function _store(bytes32 gameId, GameState memory s, Move move, bytes calldata data) private {
+        s.move = move;
+        PackedState memory packed = s.pack();
+        stateHash[gameId] = packed.hash();
+        emit Moved(gameId, packed, data);
     }
 }

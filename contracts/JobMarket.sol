@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {DisputeGame} from "./DisputeGame.sol";
 import {StakeVault} from "./StakeVault.sol";
 import {IDisputeGame} from "./interfaces/IDisputeGame.sol";
@@ -9,12 +10,14 @@ import {IJobMarket, JobStatus, ClaimStatus, JobRequest, InputPart, Delivery} fro
 import {IProvisioning} from "./interfaces/IProvisioning.sol";
 import {IStakeVault} from "./interfaces/IStakeVault.sol";
 import {Callback} from "./lib/Callback.sol";
+import {Descent} from "./lib/Descent.sol";
+import {GasSchedule} from "./lib/GasSchedule.sol";
 import {Inputs} from "./lib/Inputs.sol";
 import {ParameterChecks} from "./lib/ParameterChecks.sol";
 import {ProgramHeader} from "./lib/ProgramHeader.sol";
 import {ProgramProofs} from "./lib/ProgramProofs.sol";
 import {TensorTree} from "./lib/TensorTree.sol";
-import {Job, Claim, JobIds} from "./types/Job.sol";
+import {Job, Claim, ClaimKey, JobIds} from "./types/Job.sol";
 import {Parameters} from "./types/Parameters.sol";
 import {ProgramFacts} from "./types/Program.sol";
 import {IStepVerifier} from "./verifier/IStepVerifier.sol";
@@ -24,21 +27,23 @@ import {PositionalMerkle} from "./verifier/PositionalMerkle.sol";
 contract JobMarket is IJobMarket {
     using ProgramHeader for bytes;
     using ProgramProofs for ProgramFacts;
+    using JobIds for ClaimKey;
     using JobIds for Job;
 
+    /// @dev What the contract keeps of a job: one word, of which its claim is a part.
+    /// number: the parts of the input still missing (AwaitingInput), until when the worker may submit (Claimed), the end of the window (Submitted).
+    /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete); collisions of 208 bits are out of reach.
     struct JobRecord {
         JobStatus status;
-        address worker;
-        uint40 until;
-        uint40 missingParts;
+        uint40 number;
+        bytes26 subject;
     }
 
-    struct ClaimRecord {
-        ClaimStatus status;
-        bool paid;
-        uint40 windowEnd;
+    /// @dev What was delivered of a claim, unless one call did it all.
+    struct Deliveries {
         uint64 delivered;
         uint64 calledBack;
+        bool paid;
     }
 
     /// @notice Most outputs of a program that can be served.
@@ -70,7 +75,7 @@ contract JobMarket is IJobMarket {
     address private immutable _sink;
 
     mapping(bytes32 jobId => JobRecord) private _jobs;
-    mapping(bytes32 claimId => ClaimRecord) private _claims;
+    mapping(bytes32 claimId => Deliveries) private _deliveries;
     /// @dev Parts of inputs that are published, 256 to a word.
     mapping(bytes32 jobId => mapping(uint256 input => mapping(uint256 word => uint256))) private _published;
 
@@ -107,12 +112,7 @@ contract JobMarket is IJobMarket {
         jobId = job.jobId(address(this));
         require(_jobs[jobId].status == JobStatus.None, JobExists(jobId));
         uint256 missing = _checkInputs(jobId, request);
-        _jobs[jobId] = JobRecord(
-            missing == 0 ? JobStatus.Open : JobStatus.AwaitingInput,
-            address(0),
-            0,
-            uint40(missing)
-        );
+        _jobs[jobId] = JobRecord(missing == 0 ? JobStatus.Open : JobStatus.AwaitingInput, uint40(missing), 0);
         emit JobPosted(jobId, msg.sender, job.programRoot, job, request.program, request.inputRoots);
         if (missing == 0) emit JobOpened(jobId);
         if (job.fee != 0) _vault.take(msg.sender, job.fee);
@@ -129,9 +129,9 @@ contract JobMarket is IJobMarket {
         uint256 bit = 1 << (part.part & 0xff);
         require(published[part.part >> 8] & bit == 0, PartAlreadyPublished(part.input, part.part));
         published[part.part >> 8] |= bit;
-        record.missingParts -= 1;
+        record.number -= 1;
         emit InputPublished(jobId, part.input, part.part, part.data);
-        if (record.missingParts == 0) {
+        if (record.number == 0) {
             record.status = JobStatus.Open;
             emit JobOpened(jobId);
         }
@@ -145,77 +145,94 @@ contract JobMarket is IJobMarket {
         require(_hasTime(job), DeadlineTooSoon(job.deadline, block.timestamp + job.claimSeconds));
         require(_provisioning.isLive(msg.sender), NotLive(msg.sender));
         uint256 until = block.timestamp + job.claimSeconds;
-        record.status = JobStatus.Claimed;
-        record.worker = msg.sender;
-        record.until = uint40(until);
+        _jobs[jobId] = JobRecord(JobStatus.Claimed, uint40(until), bytes26(bytes20(msg.sender)));
         emit JobClaimed(jobId, msg.sender, until);
         _vault.lock(msg.sender, _collateral);
     }
 
     /// @inheritdoc IJobMarket
-    function submit(Job calldata job, bytes32 traceRoot) external returns (bytes32 claimId) {
+    function submit(Job calldata job, bytes calldata nodes) external returns (bytes32 claimId) {
         bytes32 jobId = jobIdOf(job);
-        JobRecord storage record = _jobs[jobId];
+        JobRecord memory record = _jobs[jobId];
         _needJob(jobId, record.status, JobStatus.Claimed);
-        require(msg.sender == record.worker, NotWorker(msg.sender, record.worker));
-        require(block.timestamp <= record.until, TimeIsUp(record.until));
-        require(traceRoot != 0, ZeroTraceRoot());
+        address worker = address(bytes20(record.subject));
+        require(msg.sender == worker, NotWorker(msg.sender, worker));
+        require(block.timestamp <= record.number, TimeIsUp(record.number));
+        bytes32 traceRoot = _traceRoot(job.checkpoints, nodes);
         claimId = JobIds.claimId(jobId, msg.sender, traceRoot);
-        // SAFETY: a refuted claim cannot come back under the same name.
-        require(_claims[claimId].status == ClaimStatus.None, ClaimExists(claimId));
+        (, bool dead, , ) = _game.claimGames(claimId);
+        // SAFETY: a refuted claim, against which no game can be opened, cannot come back under the same name.
+        require(!dead, ClaimExists(claimId));
         uint256 windowEnd = block.timestamp + job.window;
-        record.status = JobStatus.Submitted;
-        _claims[claimId] = ClaimRecord(ClaimStatus.Submitted, false, uint40(windowEnd), 0, 0);
-        emit ClaimSubmitted(jobId, claimId, msg.sender, traceRoot, windowEnd);
+        _jobs[jobId] = JobRecord(JobStatus.Submitted, uint40(windowEnd), bytes26(claimId));
+        emit ClaimSubmitted(jobId, claimId, msg.sender, traceRoot, windowEnd, nodes);
     }
 
     /// @inheritdoc IJobMarket
     function finalise(Claim calldata claim_) external {
-        (bytes32 jobId, bytes32 claimId, ClaimRecord storage record) = _claim(claim_, ClaimStatus.Submitted);
-        require(block.timestamp > record.windowEnd, WindowOpen(claimId, record.windowEnd));
-        (uint256 games, , , ) = _game.claimGames(claimId);
-        // INVARIANT: no claim stands while anybody disputes it.
-        require(games == 0, GamesOpen(claimId, games));
-        record.status = ClaimStatus.Finalised;
-        _jobs[jobId].status = JobStatus.Finalised;
-        emit ClaimFinalised(jobId, claimId);
-        _vault.unlock(claim_.worker, _collateral);
-        if (claim_.job.deliverables == 0) _release(jobId, claimId, record, claim_);
+        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
+        _needClaim(claimId, status, ClaimStatus.Submitted);
+        _finalise(jobId, claimId, claim_);
+        if (claim_.job.deliverables != 0) return;
+        _jobs[jobId].status = JobStatus.Complete;
+        _release(jobId, claimId, claim_);
     }
 
     /// @inheritdoc IJobMarket
     function deliver(Claim calldata claim_, Delivery calldata delivery) external {
-        (bytes32 jobId, bytes32 claimId, ClaimRecord storage record) = _claim(claim_, ClaimStatus.Finalised);
+        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
         uint256 output = delivery.output;
-        require(output < MAX_OUTPUTS && (claim_.job.deliverables >> output) & 1 == 1, NotDeliverable(output));
+        uint64 wanted = claim_.job.deliverables;
+        require(output < MAX_OUTPUTS && (wanted >> output) & 1 == 1, NotDeliverable(output));
+        Deliveries memory done;
+        if (status == ClaimStatus.Submitted) _finalise(jobId, claimId, claim_);
+        else {
+            _needClaim(claimId, status, ClaimStatus.Finalised);
+            require(_jobs[jobId].status != JobStatus.Complete, AlreadyDelivered(claimId, output));
+            done = _deliveries[claimId];
+        }
         _checkOutput(claim_, delivery);
         uint64 bit = uint64(1 << output);
-        bool first = record.delivered & bit == 0;
-        bool call = claim_.job.callbackGas != 0 && record.calledBack & bit == 0;
+        bool first = done.delivered & bit == 0;
+        bool call = claim_.job.callbackGas != 0 && done.calledBack & bit == 0;
         require(first || call, AlreadyDelivered(claimId, output));
         if (first) {
-            record.delivered |= bit;
+            done.delivered |= bit;
             emit OutputDelivered(jobId, claimId, output, delivery.data);
-            if (record.delivered == claim_.job.deliverables && !record.paid) _release(jobId, claimId, record, claim_);
         }
-        if (call) {
-            // SAFETY: marked before the call, so that a consumer that calls back in gets no second one.
-            record.calledBack |= bit;
-            if (Callback.onResult(claim_.job.requester, claim_.job.callbackGas, jobId, output, delivery.data)) {
-                emit CallbackMade(jobId, output);
-            } else {
-                record.calledBack &= ~bit;
-                emit CallbackFailed(jobId, output);
-            }
+        bool release = done.delivered == wanted && !done.paid;
+        if (release) done.paid = true;
+        // SAFETY: all is marked before the call, as if it succeeded, so that a consumer that calls back in finds nothing left to take.
+        if (call) done.calledBack |= bit;
+        if (done.delivered == wanted && (claim_.job.callbackGas == 0 || done.calledBack == wanted)) {
+            _jobs[jobId].status = JobStatus.Complete;
+        } else {
+            _deliveries[claimId] = done;
+        }
+        if (release) _release(jobId, claimId, claim_);
+        if (!call) return;
+        if (Callback.onResult(claim_.job.requester, claim_.job.callbackGas, jobId, output, delivery.data)) {
+            emit CallbackMade(jobId, output);
+        } else {
+            // SAFETY: the consumer may have had other outputs delivered meanwhile: only this call is taken back.
+            bool complete = _jobs[jobId].status == JobStatus.Complete;
+            done = complete ? Deliveries(wanted, wanted, true) : _deliveries[claimId];
+            done.calledBack &= ~bit;
+            _deliveries[claimId] = done;
+            if (complete) _jobs[jobId].status = JobStatus.Finalised;
+            emit CallbackFailed(jobId, output);
         }
     }
 
     /// @inheritdoc IJobMarket
     function accept(Claim calldata claim_) external {
-        (bytes32 jobId, bytes32 claimId, ClaimRecord storage record) = _claim(claim_, ClaimStatus.Finalised);
+        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
+        _needClaim(claimId, status, ClaimStatus.Finalised);
         require(msg.sender == claim_.job.requester, NotRequester(msg.sender, claim_.job.requester));
-        require(!record.paid, AlreadyPaid(claimId));
-        _release(jobId, claimId, record, claim_);
+        Deliveries storage done = _deliveries[claimId];
+        require(_jobs[jobId].status != JobStatus.Complete && !done.paid, AlreadyPaid(claimId));
+        done.paid = true;
+        _release(jobId, claimId, claim_);
     }
 
     /// @inheritdoc IJobMarket
@@ -224,8 +241,9 @@ contract JobMarket is IJobMarket {
         JobRecord storage record = _jobs[jobId];
         JobStatus status = record.status;
         if (status == JobStatus.Claimed) {
-            require(block.timestamp > record.until, TimeNotUp(record.until));
-            _expireClaimed(jobId, record, _hasTime(job) ? JobStatus.Open : JobStatus.Closed);
+            require(block.timestamp > record.number, TimeNotUp(record.number));
+            _expireClaimed(jobId, address(bytes20(record.subject)), _hasTime(job) ? JobStatus.Open : JobStatus.Closed);
+            if (record.status == JobStatus.Closed) _refund(jobId, job, 0);
         } else {
             require(
                 status == JobStatus.Open || status == JobStatus.AwaitingInput,
@@ -233,8 +251,8 @@ contract JobMarket is IJobMarket {
             );
             require(!_hasTime(job), TimeNotUp(job.deadline - job.claimSeconds));
             record.status = JobStatus.Closed;
+            _refund(jobId, job, msg.sender == job.requester ? 0 : Math.min(_expiryReward(), job.fee));
         }
-        if (record.status == JobStatus.Closed) _refund(jobId, job);
     }
 
     /// @inheritdoc IJobMarket
@@ -247,14 +265,14 @@ contract JobMarket is IJobMarket {
             WrongJobStatus(jobId, record.status, JobStatus.Open)
         );
         record.status = JobStatus.Closed;
-        _refund(jobId, job);
+        _refund(jobId, job, 0);
     }
 
     /// @inheritdoc IJobMarket
-    function gameOpened(bytes32 claimId, address challenger, uint256 bond) external onlyGame {
-        ClaimRecord storage record = _claims[claimId];
-        _needClaim(claimId, record.status, ClaimStatus.Submitted);
-        require(block.timestamp <= record.windowEnd, WindowClosed(claimId, record.windowEnd));
+    function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external onlyGame {
+        JobRecord memory record = _jobs[jobId];
+        _needClaim(claimId, _statusOf(record, claimId), ClaimStatus.Submitted);
+        require(block.timestamp <= record.number, WindowClosed(claimId, record.number));
         _vault.take(challenger, bond);
     }
 
@@ -267,9 +285,8 @@ contract JobMarket is IJobMarket {
     function refuted(bytes32 jobId, bytes32 claimId, address worker) external onlyGame returns (uint256 collateral) {
         collateral = _collateral;
         // INVARIANT: a claim dies once.
-        _needClaim(claimId, _claims[claimId].status, ClaimStatus.Submitted);
-        _claims[claimId].status = ClaimStatus.Refuted;
-        _reopen(jobId, _jobs[jobId], JobStatus.Open);
+        _needClaim(claimId, _statusOf(_jobs[jobId], claimId), ClaimStatus.Submitted);
+        _reopen(jobId, JobStatus.Open);
         emit ClaimRefuted(jobId, claimId, worker, collateral);
         _vault.slash(worker, collateral);
     }
@@ -278,16 +295,26 @@ contract JobMarket is IJobMarket {
     function jobOf(
         bytes32 jobId
     ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts) {
-        JobRecord storage record = _jobs[jobId];
-        return (record.status, record.worker, record.until, record.missingParts);
+        JobRecord memory record = _jobs[jobId];
+        status = record.status;
+        if (status == JobStatus.Claimed) worker = address(bytes20(record.subject));
+        if (status == JobStatus.AwaitingInput) missingParts = record.number;
+        else until = record.number;
     }
 
     /// @inheritdoc IJobMarket
     function claimOf(
-        bytes32 claimId
+        ClaimKey calldata key
     ) external view returns (ClaimStatus status, uint256 windowEnd, uint256 delivered, uint256 calledBack, bool paid) {
-        ClaimRecord storage record = _claims[claimId];
-        return (record.status, record.windowEnd, record.delivered, record.calledBack, record.paid);
+        bytes32 claimId = key.claimId();
+        JobRecord memory record = _jobs[key.jobId];
+        status = _statusOf(record, claimId);
+        (, bool dead, , ) = _game.claimGames(claimId);
+        if (dead) return (ClaimStatus.Refuted, 0, 0, 0, false);
+        if (status == ClaimStatus.None) return (status, 0, 0, 0, false);
+        Deliveries storage done = _deliveries[claimId];
+        bool complete = record.status == JobStatus.Complete;
+        return (status, record.number, done.delivered, done.calledBack, complete || done.paid);
     }
 
     /// @inheritdoc IJobMarket
@@ -329,6 +356,8 @@ contract JobMarket is IJobMarket {
     /// @dev The job that a request asks for, with what the program says about it.
     function _terms(JobRequest calldata request) private view returns (Job memory job) {
         bytes calldata header = request.program.header;
+        // SAFETY: what a header adds to the gas of moves is paid for (GasSchedule.seam).
+        require(header.length <= GasSchedule.MOST_HEADER, HeaderTooLong(header.length, GasSchedule.MOST_HEADER));
         bytes32 programRoot = request.program.root();
         uint64 work = header.work();
         require(work <= _maxWork, TooMuchWork(work, _maxWork));
@@ -354,6 +383,7 @@ contract JobMarket is IJobMarket {
             programRoot: programRoot,
             inputsRoot: Inputs.listRoot(request.inputRoots),
             work: work,
+            checkpoints: uint32(header.checkpointCount()),
             fee: request.fee,
             window: request.window,
             claimSeconds: request.claimSeconds,
@@ -402,6 +432,25 @@ contract JobMarket is IJobMarket {
         }
     }
 
+    /// @dev The root over the nodes of a trace that a reveal at its root would show.
+    function _traceRoot(uint256 checkpoints, bytes calldata nodes) private view returns (bytes32 root) {
+        uint256 depth = PositionalMerkle.depth(checkpoints);
+        root = Descent.checkChildren(0, checkpoints, depth, Descent.hopOf(depth, _arityBits), nodes);
+        require(root != 0, ZeroTraceRoot());
+    }
+
+    /// @dev Ends a claim whose window is over and that nobody disputes.
+    function _finalise(bytes32 jobId, bytes32 claimId, Claim calldata claim_) private {
+        uint256 windowEnd = _jobs[jobId].number;
+        require(block.timestamp > windowEnd, WindowOpen(claimId, windowEnd));
+        (uint256 games, , , ) = _game.claimGames(claimId);
+        // INVARIANT: no claim stands while anybody disputes it.
+        require(games == 0, GamesOpen(claimId, games));
+        _jobs[jobId].status = JobStatus.Finalised;
+        emit ClaimFinalised(jobId, claimId);
+        _vault.unlock(claim_.worker, _collateral);
+    }
+
     /// @dev SAFETY: an output is proven at its own position, at the depth of the program's checkpoints.
     function _checkOutput(Claim calldata claim_, Delivery calldata delivery) private view {
         _needProgram(delivery.program, claim_.job.programRoot);
@@ -420,42 +469,51 @@ contract JobMarket is IJobMarket {
         );
     }
 
-    function _expireClaimed(bytes32 jobId, JobRecord storage record, JobStatus next) private {
-        address worker = record.worker;
+    function _expireClaimed(bytes32 jobId, address worker, JobStatus next) private {
         uint256 penalty = (uint256(_collateral) * _penaltyBps) / 10_000;
         emit JobExpired(jobId, worker, penalty);
-        _reopen(jobId, record, next);
+        _reopen(jobId, next);
         _vault.slash(worker, penalty);
         _vault.unlock(worker, _collateral - penalty);
-        _vault.give(_sink, penalty);
+        // SAFETY: a worker that is late gets nothing of its penalty back, and others no more than their gas (never above the penalty: ParameterChecks).
+        uint256 reward = msg.sender == worker ? 0 : _expiryReward();
+        if (reward != 0) _vault.give(msg.sender, reward);
+        _vault.give(_sink, penalty - reward);
     }
 
-    function _reopen(bytes32 jobId, JobRecord storage record, JobStatus next) private {
-        record.status = next;
-        record.worker = address(0);
-        record.until = 0;
+    function _reopen(bytes32 jobId, JobStatus next) private {
+        _jobs[jobId] = JobRecord(next, 0, 0);
         if (next == JobStatus.Open) emit JobOpened(jobId);
     }
 
-    function _refund(bytes32 jobId, Job calldata job) private {
-        emit JobClosed(jobId, job.fee);
-        if (job.fee != 0) _vault.give(job.requester, job.fee);
+    /// @param reward Of the fee, for the caller who closed the job.
+    function _refund(bytes32 jobId, Job calldata job, uint256 reward) private {
+        emit JobClosed(jobId, job.fee - reward);
+        if (reward != 0) _vault.give(msg.sender, reward);
+        if (job.fee != reward) _vault.give(job.requester, job.fee - reward);
     }
 
-    function _release(bytes32 jobId, bytes32 claimId, ClaimRecord storage record, Claim calldata claim_) private {
-        record.paid = true;
+    /// @dev The price of freeing an abandoned job.
+    function _expiryReward() private view returns (uint256) {
+        return GasSchedule.EXPIRE * GasSchedule.price(block.basefee, _priceCap);
+    }
+
+    function _release(bytes32 jobId, bytes32 claimId, Claim calldata claim_) private {
         emit FeeReleased(jobId, claimId, claim_.worker, claim_.job.fee);
         if (claim_.job.fee != 0) _vault.give(claim_.worker, claim_.job.fee);
     }
 
-    function _claim(
-        Claim calldata claim_,
-        ClaimStatus needed
-    ) private view returns (bytes32 jobId, bytes32 claimId, ClaimRecord storage record) {
+    function _claim(Claim calldata claim_) private view returns (bytes32 jobId, bytes32 claimId, ClaimStatus status) {
         jobId = jobIdOf(claim_.job);
         claimId = JobIds.claimId(jobId, claim_.worker, claim_.traceRoot);
-        record = _claims[claimId];
-        _needClaim(claimId, record.status, needed);
+        status = _statusOf(_jobs[jobId], claimId);
+    }
+
+    /// @dev What a job's record says of a claim: of a refuted one, nothing.
+    function _statusOf(JobRecord memory record, bytes32 claimId) private pure returns (ClaimStatus) {
+        if (record.status < JobStatus.Submitted || record.status == JobStatus.Closed) return ClaimStatus.None;
+        if (record.subject != bytes26(claimId)) return ClaimStatus.None;
+        return record.status == JobStatus.Submitted ? ClaimStatus.Submitted : ClaimStatus.Finalised;
     }
 
     /// @dev Whether a claim taken now would be due by the deadline.

@@ -2,7 +2,8 @@ import { hexToBytes, keccak256, type Hex } from "viem";
 import type { KnownProgram } from "../src/chain/game/execution.ts";
 import type { WorkerMove } from "../src/chain/game/workerMove.ts";
 import type { MoveRecord } from "../src/chain/history.ts";
-import { Level, Move, Side, ZERO_HASH, type GameState, type Pick, type StepProof } from "../src/chain/types.ts";
+import { type GameState } from "../src/chain/game/state.ts";
+import { Level, Move, Side, ZERO_HASH, type Pick, type StepProof } from "../src/chain/types.ts";
 import { fromHash, sha256, toHash, zeroHash, type Hash } from "../src/merkle/hash.ts";
 import { depthOf } from "../src/merkle/list.ts";
 
@@ -11,21 +12,23 @@ type Refusal = string;
 /** The dispute game's rules of movement (contracts/lib/Descent.sol), without money or time, so that strategies can be played out fast. */
 export class ToyGame {
   readonly moves: MoveRecord[] = [];
+  readonly #traceRoot: Hash;
   #state: GameState;
 
   constructor(program: KnownProgram, traceRoot: Hash, pick: Pick) {
     const width = program.model.program.checkpoints.length;
     const account = `0x${"00".repeat(20)}` as const;
     this.#state = {
-      jobId: ZERO_HASH,
-      traceRoot,
+      claimId: ZERO_HASH,
       programRoot: program.model.programRoot,
-      worker: account,
       challenger: account,
       node: traceRoot,
       interiorRoot: ZERO_HASH,
-      index: 0n,
-      width: BigInt(width),
+      index: 0,
+      width,
+      openIndex: 0,
+      openDepth: depthOf(width),
+      move: Move.open,
       depth: depthOf(width),
       level: Level.trace,
       turn: Side.worker,
@@ -39,6 +42,7 @@ export class ToyGame {
       bond: 0n,
       spent: 0n,
     };
+    this.#traceRoot = traceRoot;
     this.#descend(pick);
     this.#record(Move.open, "0x");
   }
@@ -56,7 +60,7 @@ export class ToyGame {
         this.#require(s.level === Level.tensor, "nothing to reveal");
         const chunk = hexToBytes(move.data);
         this.#require(chunk.length === 512 && toHash(sha256(chunk)) === s.node, "not the chunk");
-        const tail = s.index === s.width - 1n ? s.tailBytes : 512;
+        const tail = s.index === s.width - 1 ? s.tailBytes : 512;
         this.#require(
           chunk.subarray(tail).every((byte) => byte === 0),
           "padding of the chunk",
@@ -92,7 +96,7 @@ export class ToyGame {
       if (root === ZERO_HASH || siblings.length === 0) return;
       const inside = checkpoint.siblings.length === 0 && checkpoint.step === 0 && s.interiorRoot !== ZERO_HASH;
       const index = inside ? this.#indexUnder(root, siblings, s.interiorRoot) : checkpointIndex;
-      const top = inside ? s.interiorRoot : s.traceRoot;
+      const top = inside ? s.interiorRoot : this.#traceRoot;
       this.#require(fold(root, index, siblings) === top, `input ${k} is not proven`);
     });
     return chunk.subarray(at, at + size).reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n);
@@ -110,12 +114,12 @@ export class ToyGame {
     const s = this.#state;
     const levels = pick.siblings.length;
     this.#require(levels <= s.depth, "path too long");
-    this.#require(pick.index >> BigInt(levels) === s.index, "not below the node");
+    this.#require(Number(pick.index >> BigInt(levels)) === s.index, "not below the node");
     const depth = s.depth - levels;
-    this.#require(pick.index << BigInt(depth) < s.width, "past the width");
+    this.#require(Number(pick.index << BigInt(depth)) < s.width, "past the width");
     const low = Number(pick.index & ((1n << BigInt(levels)) - 1n));
     this.#require(fold(pick.node, low, pick.siblings) === s.node, "not under the node");
-    this.#state = { ...s, node: pick.node, index: pick.index, depth };
+    this.#state = { ...s, node: pick.node, index: Number(pick.index), depth };
     if (depth > 0 || s.level === Level.tensor) return;
     this.#require(pick.program.header !== "0x", "a leaf needs the program");
     if (s.level === Level.interior) return this.#enterTensor(pick, s.first + Number(pick.index));
@@ -129,7 +133,7 @@ export class ToyGame {
     this.#require(bytes > 0, "a tensor needs its step");
     const width = Math.ceil(bytes / 512);
     const tailBytes = bytes - (width - 1) * 512;
-    const entered = { level: Level.tensor, step, index: 0n, width: BigInt(width), depth: depthOf(width), tailBytes };
+    const entered = { level: Level.tensor, step, index: 0, width, depth: depthOf(width), tailBytes };
     this.#state = { ...this.#state, ...entered };
   }
 
@@ -137,7 +141,7 @@ export class ToyGame {
     this.#require(s.level === Level.trace && s.depth === 0, "nothing to expand");
     const width = s.last - s.first + 1;
     const depth = depthOf(width);
-    const at = { ...s, index: 0n, width: BigInt(width), depth };
+    const at = { ...s, index: 0, width, depth };
     const root = this.#parent(at, depth, children);
     const below = siblings.length;
     const child = words(children)[Math.floor((width - 1) / 2 ** below)]!;
@@ -164,6 +168,7 @@ export class ToyGame {
   }
 
   #record(move: number, data: Hex): void {
+    this.#state = { ...this.#state, move };
     this.moves.push({ move, state: this.#state, data, transactionHash: keccak256(data) });
   }
 

@@ -1,9 +1,12 @@
 import type { TransactionReceipt } from "viem";
 import { disputeGameAbi } from "../src/chain/abi/disputeGame.ts";
 import { ContractRevertError } from "../src/chain/errors.ts";
-import type { KnownProgram } from "../src/chain/game/execution.ts";
+import { submittedTrace } from "../src/chain/game/disputed.ts";
+import type { Execution } from "../src/chain/game/execution.ts";
 import { openingPick } from "../src/chain/game/pick.ts";
-import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../src/chain/history.ts";
+import { packState } from "../src/chain/game/state.ts";
+import { stateOf, type ClaimRecord, type GameRecord } from "../src/chain/history.ts";
+import { claimKeyOf } from "../src/chain/ids.ts";
 import { accountOf } from "../src/chain/ledger.ts";
 import type { Session } from "../src/chain/session.ts";
 import { RefuteError } from "../src/errors.ts";
@@ -27,14 +30,16 @@ export class Responder {
     this.#session = session;
   }
 
-  /** Opens a game at a claim's trace root. @throws BondError, ContractRevertError */
-  async open(program: KnownProgram, { claim }: ClaimRecord): Promise<TransactionReceipt> {
+  /** Opens a game at the first submitted node that differs from one's own. @throws BondError, ContractRevertError */
+  async open(execution: Execution, { claim, nodes }: ClaimRecord): Promise<TransactionReceipt> {
     const { sender, deployment } = this.#session;
     const { credit } = await accountOf(this.#session, sender.address);
     if (credit < deployment.bond) {
       throw new BondError(`credit is ${credit}, a game's bond ${deployment.bond}: deposit into the vault`);
     }
-    const args = [claim, openingPick(program, claim.traceRoot)] as const;
+    const pick = openingPick(execution, submittedTrace(execution, nodes), deployment.parameters.arityBits);
+    if (pick === undefined) throw new RangeError("the submitted nodes are one's own, though their root is not");
+    const args = [claim, pick] as const;
     return sender.send({ ...this.#contract, functionName: "open", args });
   }
 
@@ -43,32 +48,34 @@ export class Responder {
    * @throws VerifierDisagreesError, ContractRevertError
    */
   async move(
-    { job }: JobRecord,
+    { jobId, claim }: ClaimRecord,
     game: GameRecord,
     move: Exclude<ChallengerMove, { kind: "wait" }>,
   ): Promise<TransactionReceipt> {
     const { sender } = this.#session;
     const state = stateOf(game);
+    const packed = packState(state);
+    const key = claimKeyOf(jobId, claim);
     switch (move.kind) {
       case "pick":
-        return sender.send({ ...this.#contract, functionName: "pick", args: [game.id, state, move.pick] });
+        return sender.send({ ...this.#contract, functionName: "pick", args: [packed, move.pick] });
       case "prove": {
-        const call = { ...this.#contract, functionName: "prove", args: [game.id, state, job, move.proof] } as const;
+        const call = { ...this.#contract, functionName: "prove", args: [packed, claim, move.proof] } as const;
         await sender.check(call).catch((error: unknown) => {
           throw isProofFailure(error) ? disagreement(state.step, move.proof.element, error) : error;
         });
         return sender.send(call);
       }
       case "timeout":
-        return sender.send({ ...this.#contract, functionName: "timeout", args: [game.id, state] });
+        return sender.send({ ...this.#contract, functionName: "timeout", args: [packed, key] });
       case "concede":
-        return sender.send({ ...this.#contract, functionName: "concede", args: [game.id, state] });
+        return sender.send({ ...this.#contract, functionName: "concede", args: [packed, key] });
     }
   }
 
   /** Takes the bond back from a game whose claim died in another one. */
   async settle(game: GameRecord): Promise<TransactionReceipt> {
-    const args = [game.id, stateOf(game)] as const;
+    const args = [packState(stateOf(game))] as const;
     return this.#session.sender.send({ ...this.#contract, functionName: "settle", args });
   }
 

@@ -1,3 +1,4 @@
+import type { Hex } from "viem";
 import { disputedOf, currentList } from "../src/chain/game/disputed.ts";
 import type { Execution } from "../src/chain/game/execution.ts";
 import { hopOf, overtime } from "../src/chain/game/hop.ts";
@@ -18,21 +19,23 @@ export type ChallengerMove =
 /**
  * A challenger's next move. Pure: it depends on the game's moves, one's own execution and the time only, so a restart changes
  * nothing. It goes to the first difference: left of it the two executions agree, so the step found there reads what both have.
+ * @param nodes The nodes that came with the claim's submission.
  * @param moves All of the game's moves, oldest first.
  * @param now The chain's time, unix seconds.
  */
 export function challengerMove(
   execution: Execution,
+  nodes: Hex,
   moves: readonly MoveRecord[],
   arityBits: number,
   now: bigint,
 ): ChallengerMove {
   const { state } = moves.at(-1)!;
   if (state.turn === Side.worker) return overtime(state, now) > 0 ? { kind: "timeout" } : { kind: "wait" };
-  const disputed = disputedOf(execution, moves);
+  const disputed = disputedOf(execution, nodes, moves);
   if (state.level === Level.tensor && state.depth === 0 && disputed.chunk !== undefined) {
     const step = execution.model.program.steps[state.step]!;
-    const chunk = Number(state.index);
+    const chunk = state.index;
     const own = chunkOf(execution.trace.tensor(state.step), chunk);
     const element = firstDifferentElement(disputed.chunk, own, chunk, step.dtype);
     if (element === undefined) return { kind: "concede", reason: `chunk ${chunk} of step ${state.step} is one's own` };
@@ -41,7 +44,7 @@ export function challengerMove(
   }
   const list = currentList(disputed, state.level);
   const hop = hopOf(state.depth, arityBits);
-  const index = list.firstDifference(state.depth, Number(state.index), hop);
+  const index = list.firstDifference(state.depth, state.index, hop);
   if (index === undefined) return { kind: "concede", reason: "every revealed child is one's own" };
   const depth = state.depth - hop;
   const landing = { depth, index, node: list.node(depth, index), siblings: list.path(index, depth, state.depth) };

@@ -105,7 +105,7 @@ class Watcher {
     if (task.kind === "play") {
       const { session, log } = this.#options;
       const played = await this.#executions.use(job, (execution) =>
-        play(this.#responder, job, task.game, execution, {
+        play(this.#responder, claim, task.game, execution, {
           arityBits: session.deployment.parameters.arityBits,
           now,
           onDisagreement: (error) => report(log, error, "step proof"),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {Claim, Job} from "../types/Job.sol";
-import {GameState, Pick, StepProof, Move, Side, Level} from "../types/GameState.sol";
+import {Claim, ClaimKey} from "../types/Job.sol";
+import {PackedState, Pick, StepProof, Side, Level} from "../types/GameState.sol";
 import {IStepVerifier} from "../verifier/IStepVerifier.sol";
 import {IJobMarket} from "./IJobMarket.sol";
 
@@ -14,13 +14,13 @@ enum Outcome {
 }
 
 /// @title The dispute game over one claim: descend to one element, then recompute it.
-/// @dev `gameId = keccak256(abi.encode(claimId, challenger, index, depth, node))` of the opening pick. Only the hash of a game's state is stored;
+/// @dev `gameId = keccak256(abi.encode(claimId, challenger, openIndex, openDepth))`, all of it in the state. Only the hash of a game's state is stored;
 /// clients take the state from the latest `Moved` event of the game and pass it back unchanged.
 interface IDisputeGame {
     error StaleState(bytes32 gameId, bytes32 stored, bytes32 given);
     error GameExists(bytes32 gameId);
     error NotTurnOf(Side side);
-    error NotWorker(address caller, address worker);
+    error NotWorker(address caller, bytes32 claimId);
     error NotChallenger(address caller, address challenger);
     error NotAParty(address caller);
     error ClaimDead(bytes32 claimId);
@@ -38,7 +38,7 @@ interface IDisputeGame {
     error PickNotBelowNode(uint64 index, uint64 nodeIndex);
     error PickPastWidth(uint64 index, uint64 width);
     error WrongProgram(bytes32 expected, bytes32 given);
-    error WrongJob(bytes32 expected, bytes32 given);
+    error WrongClaim(bytes32 expected, bytes32 given);
     error CheckpointNotProven(uint256 index);
     error StepNotProven(uint256 index);
     error LastLeafNotDisputed(bytes32 leaf);
@@ -56,7 +56,7 @@ interface IDisputeGame {
 
     /// @notice An accepted move and the state it led to.
     /// @param data The children (32 bytes each) or the chunk, for `Reveal` and `Expand`; else empty.
-    event Moved(bytes32 indexed gameId, bytes32 indexed claimId, Move indexed move, GameState state, bytes data);
+    event Moved(bytes32 indexed gameId, PackedState state, bytes data);
     /// @notice A step proof held: element `element` of step `step` was claimed as `claimed` and is `exact` (words of the element's size).
     event Proved(
         bytes32 indexed gameId,
@@ -77,42 +77,44 @@ interface IDisputeGame {
     function open(Claim calldata claim, Pick calldata pick_) external returns (bytes32 gameId);
 
     /// @notice The worker's answer to a node: its `2^hop` children, or at a tensor's leaf the chunk. Proves itself, so anyone may send it.
-    function reveal(bytes32 gameId, GameState calldata state, bytes calldata data) external;
+    function reveal(PackedState calldata state, bytes calldata data) external;
 
     /// @notice The challenger's choice of a node below the current one.
-    function pick(bytes32 gameId, GameState calldata state, Pick calldata pick_) external;
+    function pick(PackedState calldata state, Pick calldata pick_) external;
 
     /// @notice Worker only, at a trace leaf: opens the range's interior list by the first `2^hop` nodes below its root.
+    /// @param jobId Job of the caller's claim.
+    /// @param traceRoot Trace root of the caller's claim.
     /// @param children Those nodes; the interior root is their hash.
     /// @param siblings Opening of the list's last leaf, which must be the disputed leaf, up to the last child that is not past the width.
     function expand(
-        bytes32 gameId,
-        GameState calldata state,
+        PackedState calldata state,
+        bytes32 jobId,
+        bytes32 traceRoot,
         bytes calldata children,
         bytes32[] calldata siblings
     ) external;
 
-    /// @notice Challenger only, at any node of a tensor: recomputes one element below the node. The claim dies if it differs.
+    /// @notice Challenger only: recomputes one element below the current node. The claim dies if it differs. At a node of a tensor, or at any node from which
+    /// the proof's pick leads to a tensor's root: whoever holds the worker's nodes picks and proves in one.
     /// @dev Reverts with `ProofFails` if it agrees. For a free check make the same call by eth_call. Allowed while the worker is to move: evidence waits for nobody.
-    function prove(bytes32 gameId, GameState calldata state, Job calldata job, StepProof calldata proof) external;
+    function prove(PackedState calldata state, Claim calldata claim, StepProof calldata proof) external;
 
     /// @notice Either party gives up.
-    function concede(bytes32 gameId, GameState calldata state) external;
+    function concede(PackedState calldata state, ClaimKey calldata key) external;
 
-    /// @notice The side to move has used up its time, and loses. Anyone may.
-    function timeout(bytes32 gameId, GameState calldata state) external;
+    /// @notice The side to move has used up its time, and loses. Anyone may, and is paid for it: by the slashed collateral or, if the challenger loses,
+    /// by its bond (unless the worker itself calls).
+    function timeout(PackedState calldata state, ClaimKey calldata key) external;
 
     /// @notice Closes a game whose claim died in another one: bond and own gas back. Anyone may.
-    function settle(bytes32 gameId, GameState calldata state) external;
+    function settle(PackedState calldata state) external;
 
     /// @notice Credits a worker with what its moves on a claim earned. Anyone may.
-    function collect(bytes32 jobId, address worker, bytes32 traceRoot) external;
+    function collect(ClaimKey calldata key) external;
 
-    /// @notice Hash of a game's state; zero if it never was, one if it is closed.
+    /// @notice Hash of a game's state; zero if it never was or ended with its claim, one if the worker won it.
     function stateHash(bytes32 gameId) external view returns (bytes32);
-
-    /// @notice The hash by which a state is named.
-    function hashState(GameState calldata state) external pure returns (bytes32);
 
     /// @notice Games open on a claim, whether it is dead, what its games are due if it dies, what its worker has earned and not collected.
     function claimGames(bytes32 claimId) external view returns (uint256 open_, bool dead, uint256 dues, uint256 earned);

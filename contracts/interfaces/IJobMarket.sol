@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {Job, Claim} from "../types/Job.sol";
+import {Job, Claim, ClaimKey} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {IStakeVault} from "./IStakeVault.sol";
 import {IDisputeGame} from "./IDisputeGame.sol";
 
 /// @notice AwaitingInput: input bytes are missing. Open: may be claimed. Claimed: a worker computes. Submitted: a claim is in its window or in dispute.
-/// Finalised: the claim stands. Closed: cancelled or expired, the fee returned.
+/// Finalised: the claim stands, something is still to be delivered. Closed: cancelled or expired, the fee returned. Complete: finalised, and all done.
 enum JobStatus {
     None,
     AwaitingInput,
@@ -16,7 +16,8 @@ enum JobStatus {
     Claimed,
     Submitted,
     Finalised,
-    Closed
+    Closed,
+    Complete
 }
 
 enum ClaimStatus {
@@ -85,6 +86,7 @@ interface IJobMarket {
     error WrongProgram(bytes32 expected, bytes32 given);
     error TooMuchWork(uint64 work, uint64 maxWork);
     error StepProofTooLarge(uint32 maxStepGas, uint32 limit);
+    error HeaderTooLong(uint256 bytes_, uint256 limit);
     error TooManyOutputs(uint256 outputs, uint256 limit);
     error WindowOutOfRange(uint32 window, uint256 least, uint256 most);
     error DeadlineTooSoon(uint64 deadline, uint256 earliest);
@@ -131,7 +133,8 @@ interface IJobMarket {
         bytes32 indexed claimId,
         address indexed worker,
         bytes32 traceRoot,
-        uint256 windowEnd
+        uint256 windowEnd,
+        bytes nodes
     );
     event ClaimFinalised(bytes32 indexed jobId, bytes32 indexed claimId);
     event ClaimRefuted(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, uint256 collateral);
@@ -150,27 +153,30 @@ interface IJobMarket {
     /// @notice Takes an open job: locks the collateral; the caller needs a live attestation and must submit within `claimSeconds`.
     function claim(Job calldata job) external;
 
-    /// @notice Submits the root of the trace; games may be opened from now until the window ends.
-    function submit(Job calldata job, bytes32 traceRoot) external returns (bytes32 claimId);
+    /// @notice Submits the trace, by the nodes that a reveal at its root would show (the root itself, if it has one checkpoint): a game opens below them.
+    /// Games may be opened from now until the window ends.
+    /// @param nodes `2^hop` nodes of 32 bytes, `hop` levels below the root, zero subtrees past the width.
+    function submit(Job calldata job, bytes calldata nodes) external returns (bytes32 claimId);
 
     /// @notice Ends a claim whose window is over and which no open game disputes. Anyone may. Calls nobody's code.
     function finalise(Claim calldata claim_) external;
 
-    /// @notice Delivers an output of a finalised claim. Anyone may. The fee is released with the last deliverable output. If the job wants a
+    /// @notice Delivers an output of a claim that is finalised, or can be: then it is, in the same call. Anyone may. The fee is released with the last deliverable output. If the job wants a
     /// callback that fails, the delivery stands and the call may be repeated until the callback succeeds.
     function deliver(Claim calldata claim_, Delivery calldata delivery) external;
 
     /// @notice The requester releases the fee of a finalised claim without on-chain delivery.
     function accept(Claim calldata claim_) external;
 
-    /// @notice Frees a job whose worker missed its time (it loses the penalty), and closes a job whose deadline leaves no time for another claim. Anyone may.
+    /// @notice Frees a job whose worker missed its time (it loses the penalty), and closes a job whose deadline leaves no time for another claim. Anyone
+    /// may, and is paid the price of the call: from the penalty, or from the fee if nobody had claimed the job (not the worker or requester itself).
     function expire(Job calldata job) external;
 
     /// @notice The requester takes back a job that nobody has claimed.
     function cancel(Job calldata job) external;
 
     /// @notice Game only: checks that a claim is in its window and takes the challenger's bond.
-    function gameOpened(bytes32 claimId, address challenger, uint256 bond) external;
+    function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external;
 
     /// @notice Game only: credits an account from what the games hold.
     function pay(address account, uint256 amount) external;
@@ -179,14 +185,15 @@ interface IJobMarket {
     /// @return collateral What was slashed.
     function refuted(bytes32 jobId, bytes32 claimId, address worker) external returns (uint256 collateral);
 
-    /// @notice Status of a job; the worker and its time limit while claimed or submitted; input parts still missing.
+    /// @notice Status of a job; the worker while claimed; until when it may submit, or the end of the window; input parts still missing.
     function jobOf(
         bytes32 jobId
     ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts);
 
-    /// @notice Status of a claim; end of its window; outputs delivered and called back (bit i: output i); whether the fee is released.
+    /// @notice Status of a claim; end of its window; outputs delivered and called back (bit i: output i; not told of a job that one call
+    /// completed); whether the fee is released.
     function claimOf(
-        bytes32 claimId
+        ClaimKey calldata key
     ) external view returns (ClaimStatus status, uint256 windowEnd, uint256 delivered, uint256 calledBack, bool paid);
 
     /// @notice The id of a job with this content on this market.

@@ -15,6 +15,16 @@ library Descent {
     using ProgramHeader for bytes;
     using ProgramProofs for ProgramFacts;
 
+    /// @notice Levels that a reveal crosses at a node `depth` levels above the leaves, with up to `2^arityBits` children.
+    function hopOf(uint256 depth, uint256 arityBits) internal pure returns (uint256) {
+        // Balanced: 11 levels in reveals of at most 4 are 4 + 4 + 3.
+        if (depth == 0) return 0;
+        unchecked {
+            uint256 reveals = (depth + arityBits - 1) / arityBits;
+            return (depth + reveals - 1) / reveals;
+        }
+    }
+
     /// @notice Goes from the current node to the picked one, and on into the next list if that is a leaf.
     function descend(GameState memory s, Pick calldata p) internal view {
         uint256 levels = p.siblings.length;
@@ -27,7 +37,8 @@ library Descent {
         bytes32 root = PositionalMerkle.rootFromPath(p.node, p.index & ((1 << levels) - 1), p.siblings);
         require(root == s.node, IDisputeGame.NotTheNode(s.node, root));
         s.node = p.node;
-        s.index = p.index;
+        // Below the width, which has 32 bits.
+        s.index = uint32(p.index);
         s.depth = uint8(depth);
         if (depth == 0 && s.level != Level.Tensor) _cross(s, p);
     }
@@ -39,7 +50,7 @@ library Descent {
         bytes calldata children,
         bytes32[] calldata siblings
     ) internal view {
-        uint256 width = uint256(s.last) - s.first + 1;
+        uint256 width = rangeOf(s);
         uint256 depth = PositionalMerkle.depth(width);
         bytes32 root = checkChildren(0, width, depth, hop, children);
         uint256 below = depth - hop;
@@ -54,8 +65,13 @@ library Descent {
         s.node = root;
         s.interiorRoot = root;
         s.index = 0;
-        s.width = uint64(width);
+        s.width = uint32(width);
         s.depth = uint8(depth);
+    }
+
+    /// @notice Steps of the disputed checkpoint's range: less than 2^32, because a program has fewer steps than that.
+    function rangeOf(GameState memory s) internal pure returns (uint256) {
+        return uint256(s.last) - s.first + 1;
     }
 
     /// @notice The parent of `2^hop` children of the node at `index`, `depth` levels above the leaves, after checking their padding.
@@ -107,17 +123,23 @@ library Descent {
         bytes32 programRoot = p.program.root();
         require(programRoot == s.programRoot, IDisputeGame.WrongProgram(s.programRoot, programRoot));
         if (s.level == Level.Interior) {
+            // SAFETY: what is not read is not there, because siblings are paid for (GasSchedule.seam).
+            require(p.checkpoint.siblings.length == 0, IDisputeGame.WrongPathLength(p.checkpoint.siblings.length, 0));
             _enterTensor(s, p, uint256(s.first) + s.index);
             return;
         }
+        // SAFETY: the range ends inside the program, so that its width and every step in it can be proven.
         require(
-            p.program.hasCheckpoint(s.index, p.checkpoint) && p.checkpoint.first <= p.checkpoint.step,
+            p.program.hasCheckpoint(s.index, p.checkpoint) &&
+                p.checkpoint.first <= p.checkpoint.step &&
+                p.checkpoint.step < p.program.header.stepCount(),
             IDisputeGame.CheckpointNotProven(s.index)
         );
         s.first = p.checkpoint.first;
         s.last = p.checkpoint.step;
         // A range of one step has nothing to expand.
         if (s.first == s.last) _enterTensor(s, p, s.last);
+        else require(p.step.siblings.length == 0, IDisputeGame.WrongPathLength(p.step.siblings.length, 0));
     }
 
     function _enterTensor(GameState memory s, Pick calldata p, uint256 step) private view {
@@ -127,7 +149,7 @@ library Descent {
         s.level = Level.Tensor;
         s.step = uint32(step);
         s.index = 0;
-        s.width = uint64(chunks);
+        s.width = uint32(chunks);
         s.depth = uint8(PositionalMerkle.depth(chunks));
         s.tailBytes = uint16(size - (chunks - 1) * TensorTree.CHUNK_BYTES);
     }

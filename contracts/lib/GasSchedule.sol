@@ -1,45 +1,90 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {Pick} from "../types/GameState.sol";
+
 /// @title What moves are worth in gas. A worker's moves are paid from the challenger's bond, a challenger's own ones from the collateral of a claim that dies.
 /// @dev Close above what the transactions measure (test/contracts/gas.test.ts): less would starve the honest, more would pay for sham games.
 library GasSchedule {
-    uint256 internal constant OPEN = 113_000;
-    uint256 internal constant PICK = 60_500;
-    uint256 internal constant PICK_SEAM = 10_500;
-    uint256 internal constant CHUNK = 66_000;
-    uint256 internal constant EXPAND = 57_500;
-    uint256 internal constant REVEAL = 56_000;
-    uint256 internal constant CHILD = 900;
+    uint256 private constant OPEN = 107_000;
+    uint256 private constant PICK = 50_500;
+    /// @dev Crossing into another list, beside the levels of the program's lists and the header.
+    uint256 private constant SEAM = 6_000;
+    /// @dev A sibling: its calldata, and a hash.
+    uint256 private constant LEVEL = 800;
+    uint256 internal constant CHUNK = 58_000;
+    uint256 private constant EXPAND = 47_800;
+    uint256 private constant REVEAL = 45_200;
+    uint256 private constant CHILD = 1_070;
+    /// @dev What ends a game, beside a proof's own gas.
     uint256 internal constant CLOSE = 85_000;
+    uint256 internal constant TIMEOUT = 115_000;
     /// @dev What a step proof costs beside the estimate in the header.
     uint256 internal constant PROVE_MARGIN = 200_000;
+    /// @dev Taking one's bond back after the claim's death in another game.
+    uint256 internal constant SETTLE = 57_000;
+    /// @dev A byte of a program's header, at the calldata floor (EIP-7623).
+    uint256 private constant HEADER_BYTE = 40;
+    /// @dev Longest header of a program that is served.
+    uint256 internal constant MOST_HEADER = 2_048;
+    /// @dev Freeing an abandoned job.
+    uint256 internal constant EXPIRE = 100_000;
     /// @dev Levels that the largest games are assumed to have: 12 of checkpoints, 12 of steps, 20 of chunks.
     uint256 private constant LEVELS_TRACE = 12;
     uint256 private constant LEVELS_INTERIOR = 12;
     uint256 private constant LEVELS_TENSOR = 20;
+    /// @dev Of a program's own lists.
+    uint256 private constant LEVELS_STEPS = 24;
+
+    /// @notice What a unit of gas is paid: as wanted, at most `cap`; at least 1, because eth_estimateGas runs with a base fee of 0 and must see the same
+    /// storage written.
+    function price(uint256 wanted, uint256 cap) internal pure returns (uint256) {
+        if (wanted > cap) return cap;
+        return wanted == 0 ? 1 : wanted;
+    }
 
     /// @notice Gas of revealing `2^hop` children.
     function reveal(uint256 hop) internal pure returns (uint256) {
         return REVEAL + (CHILD << hop);
     }
 
-    /// @notice Gas of an expansion with `2^hop` children.
-    function expand(uint256 hop) internal pure returns (uint256) {
-        return EXPAND + (CHILD << hop);
+    /// @notice Gas of opening a game `levels` below the trace root.
+    function open(uint256 levels) internal pure returns (uint256) {
+        return OPEN + LEVEL * levels;
+    }
+
+    /// @notice Gas of a pick of `levels` levels.
+    function pick(uint256 levels) internal pure returns (uint256) {
+        return PICK + LEVEL * levels;
+    }
+
+    /// @notice Gas of crossing into another list with a pick.
+    function seam(Pick calldata p) internal pure returns (uint256) {
+        return _seam(p.checkpoint.siblings.length + p.step.siblings.length, p.program.header.length);
+    }
+
+    /// @notice Gas of an expansion with `2^hop` children and a path of `levels` siblings.
+    function expand(uint256 hop, uint256 levels) internal pure returns (uint256) {
+        return EXPAND + (CHILD << hop) + LEVEL * levels;
     }
 
     /// @notice The most gas that a worker spends in one game with arity 2^k.
     function worstWorker(uint256 k) internal pure returns (uint256) {
         // The expansion carries the interior list's first reveal.
         uint256 reveals = _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) - 1 + _ceil(LEVELS_TENSOR, k);
-        return reveals * reveal(k) + expand(k) + CHUNK + CLOSE;
+        return reveals * reveal(k) + expand(k, LEVELS_INTERIOR) + CHUNK + TIMEOUT;
     }
 
     /// @notice The most gas that a challenger spends in one game with arity 2^k and step proofs up to `maxStepGas`.
     function worstChallenger(uint256 k, uint256 maxStepGas) internal pure returns (uint256) {
         uint256 picks = _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) + _ceil(LEVELS_TENSOR, k);
-        return OPEN + picks * PICK + 2 * PICK_SEAM + maxStepGas + PROVE_MARGIN;
+        uint256 levels = LEVELS_TRACE + LEVELS_INTERIOR + LEVELS_TENSOR;
+        uint256 seams = 2 * _seam(2 * LEVELS_STEPS, MOST_HEADER);
+        return OPEN + SETTLE + picks * PICK + LEVEL * levels + seams + maxStepGas + PROVE_MARGIN;
+    }
+
+    function _seam(uint256 levels, uint256 headerBytes) private pure returns (uint256) {
+        return SEAM + LEVEL * levels + HEADER_BYTE * headerBytes;
     }
 
     /// @notice Gas of this transaction so far, if it is a call from outside that began with `gasAtStart` left: EIP-7623's rule.
@@ -51,24 +96,43 @@ library GasSchedule {
         return 21_000 + (used > floor ? used : floor);
     }
 
-    /// @dev Zero bytes of the calldata, a word at a time.
+    /// @dev Zero bytes of the calldata, a word at a time, four words a turn. Counts are summed in the 32 bytes of a word: they overflow after 255 words, so
+    /// that they are collected every 63 turns.
     function _zeroBytes() private pure returns (uint256 zeros) {
         assembly ("memory-safe") {
             let low := 0x7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f
             let ones := 0x0101010101010101010101010101010101010101010101010101010101010101
-            let size := calldatasize()
-            for {
-                let offset := 0
-            } lt(offset, size) {
-                offset := add(offset, 0x20)
-            } {
+            let pairs := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
+            // One in each byte of a word that is zero.
+            function marks(offset, mask, units) -> m {
                 let word := calldataload(offset)
-                // The high bit of each byte that is zero.
-                let marks := not(or(or(add(and(word, low), low), word), low))
-                zeros := add(zeros, shr(248, mul(shr(7, marks), ones)))
+                m := and(shr(7, not(or(add(and(word, mask), mask), word))), units)
             }
-            // calldataload pads the last word.
-            zeros := sub(zeros, and(sub(0, size), 0x1f))
+            let size := calldatasize()
+            let offset := 0
+            for {} lt(offset, size) {} {
+                let end := add(offset, 8064)
+                if gt(end, size) {
+                    end := size
+                }
+                let counts := 0
+                for {} lt(offset, end) {
+                    offset := add(offset, 0x80)
+                } {
+                    counts := add(counts, marks(offset, low, ones))
+                    counts := add(counts, marks(add(offset, 0x20), low, ones))
+                    counts := add(counts, marks(add(offset, 0x40), low, ones))
+                    counts := add(counts, marks(add(offset, 0x60), low, ones))
+                }
+                // Bytes to pairs, and the sixteen pairs to one number, which has 16 bits.
+                counts := add(and(counts, pairs), and(shr(8, counts), pairs))
+                zeros := add(
+                    zeros,
+                    shr(240, mul(counts, 0x0001000100010001000100010001000100010001000100010001000100010001))
+                )
+            }
+            // Past its end calldata reads as zeros, up to the end of the last four words.
+            zeros := sub(zeros, and(sub(0, size), 0x7f))
         }
     }
 

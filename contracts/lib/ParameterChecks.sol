@@ -9,7 +9,7 @@ library ParameterChecks {
     error ArityOutOfRange(uint256 arityBits);
     error ZeroRate();
     error ZeroWork();
-    error ZeroPriceCap();
+    error PriceCapOutOfRange(uint256 priceCap);
     error ZeroSink();
     error WindowTooShort(uint256 given, uint256 least);
     error ClockTooShort(uint256 given, uint256 least);
@@ -19,19 +19,22 @@ library ParameterChecks {
     error StepGasOutOfRange(uint256 given, uint256 most);
     error CollateralTooSmall(uint256 given, uint256 least);
     error PenaltyOutOfRange(uint256 bps);
+    error PenaltyBelowGas(uint256 given, uint256 least);
 
     /// @dev One inclusion: a block; a game's side: six.
     uint256 private constant LEAST_WINDOW = 12;
     uint256 private constant LEAST_CLOCK = 6 * LEAST_WINDOW;
     uint256 private constant LONGEST = 365 days;
     uint256 private constant MOST_STEP_GAS = 12_000_000;
+    uint256 private constant MOST_PRICE = 1 << 48;
 
     /// @notice Checks all of a deployment's parameters against each other.
     function check(Parameters memory p) internal pure {
         require(p.arityBits != 0 && p.arityBits <= 6, ArityOutOfRange(p.arityBits));
         require(p.rate != 0, ZeroRate());
         require(p.maxWork != 0, ZeroWork());
-        require(p.priceCap != 0, ZeroPriceCap());
+        // SAFETY: prices have at most 80 bits, so that their sums fit the fields that hold them.
+        require(p.priceCap != 0 && p.priceCap <= MOST_PRICE, PriceCapOutOfRange(p.priceCap));
         require(p.sink != address(0), ZeroSink());
         uint256 workTime = uint256(p.maxWork) / p.rate;
         require(workTime <= LONGEST, DurationTooLong(workTime, LONGEST));
@@ -52,5 +55,8 @@ library ParameterChecks {
         uint256 leastCollateral = p.bounty + gas * p.priceCap;
         require(p.collateral >= leastCollateral, CollateralTooSmall(p.collateral, leastCollateral));
         require(p.penaltyBps != 0 && p.penaltyBps <= 10_000, PenaltyOutOfRange(p.penaltyBps));
+        // INVARIANT: whoever frees an abandoned job is paid from the penalty.
+        uint256 penalty = (uint256(p.collateral) * p.penaltyBps) / 10_000;
+        require(penalty >= GasSchedule.EXPIRE * p.priceCap, PenaltyBelowGas(penalty, GasSchedule.EXPIRE * p.priceCap));
     }
 }

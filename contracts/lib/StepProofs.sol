@@ -3,11 +3,12 @@ pragma solidity ^0.8.28;
 
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {GameState, InputProof, StepProof} from "../types/GameState.sol";
-import {Job} from "../types/Job.sol";
+import {Claim} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {DType} from "../verifier/DType.sol";
 import {PositionalMerkle} from "../verifier/PositionalMerkle.sol";
 import {StepDecoder, TensorRef} from "../verifier/StepDecoder.sol";
+import {Descent} from "./Descent.sol";
 import {ProgramHeader} from "./ProgramHeader.sol";
 import {ProgramProofs} from "./ProgramProofs.sol";
 import {TensorTree} from "./TensorTree.sol";
@@ -21,17 +22,20 @@ library StepProofs {
     /// @return claimed The claimed element's bits.
     /// @return mask The bits of an element of this type.
     function claimedElement(
-        GameState calldata s,
+        GameState memory s,
         StepProof calldata proof
     ) internal view returns (uint256 claimed, uint256 mask) {
-        bytes32 programRoot = proof.program.root();
+        bytes32 programRoot = proof.pick.program.root();
         require(programRoot == s.programRoot, IDisputeGame.WrongProgram(s.programRoot, programRoot));
-        require(proof.program.hasStep(s.step, proof.step), IDisputeGame.StepNotProven(s.step));
+        require(proof.pick.program.hasStep(s.step, proof.pick.step), IDisputeGame.StepNotProven(s.step));
         bytes32 bodyHash = sha256(proof.body);
-        require(bodyHash == proof.step.bodyHash, IDisputeGame.WrongBody(proof.step.bodyHash, bodyHash));
+        require(bodyHash == proof.pick.step.bodyHash, IDisputeGame.WrongBody(proof.pick.step.bodyHash, bodyHash));
         // INVARIANT: only elements of the tensor can be wrong, not its padding.
-        require(proof.element < proof.step.count, IDisputeGame.ElementOutOfRange(proof.element, proof.step.count));
-        uint256 log2Bytes = DType.log2Bytes(proof.step.dtype);
+        require(
+            proof.element < proof.pick.step.count,
+            IDisputeGame.ElementOutOfRange(proof.element, proof.pick.step.count)
+        );
+        uint256 log2Bytes = DType.log2Bytes(proof.pick.step.dtype);
         uint256 offset = uint256(proof.element) << log2Bytes;
         _checkChunk(s, proof, offset / TensorTree.CHUNK_BYTES);
         mask = type(uint256).max >> (256 - (8 << log2Bytes));
@@ -40,8 +44,8 @@ library StepProofs {
 
     /// @notice The authenticated tensor root of each input of the step.
     function inputRoots(
-        GameState calldata s,
-        Job calldata job,
+        GameState memory s,
+        Claim calldata claim,
         StepProof calldata proof
     ) internal view returns (bytes32[] memory roots) {
         TensorRef[] memory refs = StepDecoder.refs(proof.body);
@@ -54,8 +58,8 @@ library StepProofs {
             InputProof calldata input = proof.inputs[i];
             bool proven =
                 ref.kind == StepDecoder.KIND_INPUT
-                    ? _isJobInput(proof.program, job, ref.index, input)
-                    : _isStep(s, proof.program, i, ref.index, input);
+                    ? _isJobInput(proof.pick.program, claim.job.inputsRoot, ref.index, input)
+                    : _isStep(s, claim.traceRoot, proof.pick.program, i, ref.index, input);
             require(proven, IDisputeGame.InputNotProven(i));
             roots[i] = input.root;
         }
@@ -63,17 +67,17 @@ library StepProofs {
 
     function _isJobInput(
         ProgramFacts calldata program,
-        Job calldata job,
+        bytes32 inputsRoot,
         uint256 index,
         InputProof calldata input
     ) private view returns (bool) {
-        return
-            PositionalMerkle.leafUnder(job.inputsRoot, program.header.inputCount(), input.root, index, input.siblings);
+        return PositionalMerkle.leafUnder(inputsRoot, program.header.inputCount(), input.root, index, input.siblings);
     }
 
     /// @dev A step inside the range is taken from the worker's interior list, one before it from the trace: both are the worker's own word.
     function _isStep(
-        GameState calldata s,
+        GameState memory s,
+        bytes32 traceRoot,
         ProgramFacts calldata program,
         uint256 i,
         uint32 read,
@@ -82,7 +86,7 @@ library StepProofs {
         // SAFETY: a step that read itself or a later one could agree with itself.
         require(read < s.step, IDisputeGame.ReadsLaterStep(i, read, s.step));
         if (read >= s.first) {
-            uint256 width = uint256(s.last) - s.first + 1;
+            uint256 width = Descent.rangeOf(s);
             return PositionalMerkle.leafUnder(s.interiorRoot, width, input.root, read - s.first, input.siblings);
         }
         uint256 checkpoint = input.checkpointIndex;
@@ -91,11 +95,11 @@ library StepProofs {
             IDisputeGame.NotACheckpoint(i, read)
         );
         uint256 checkpoints = program.header.checkpointCount();
-        return PositionalMerkle.leafUnder(s.traceRoot, checkpoints, input.root, checkpoint, input.siblings);
+        return PositionalMerkle.leafUnder(traceRoot, checkpoints, input.root, checkpoint, input.siblings);
     }
 
     /// @dev The chunk is number `index` of the tensor, and below the node in dispute.
-    function _checkChunk(GameState calldata s, StepProof calldata proof, uint256 index) private view {
+    function _checkChunk(GameState memory s, StepProof calldata proof, uint256 index) private view {
         require(
             proof.chunk.length == TensorTree.CHUNK_BYTES,
             IDisputeGame.WrongDataLength(proof.chunk.length, TensorTree.CHUNK_BYTES)

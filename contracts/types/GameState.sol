@@ -23,12 +23,9 @@ enum Move {
     Expand
 }
 
-/// @notice The whole state of a game. Only its hash is stored: each move brings the state it answers, and is refused if that is stale.
-/// @param jobId The job.
-/// @param traceRoot The claim's trace root.
+/// @notice The whole state of a game, unpacked. Only the hash of the packed form is stored: each move brings the state it answers, and is refused if that is stale.
+/// @param claimId The claim: with it the job, the worker and the trace root.
 /// @param programRoot The job's program.
-/// @param worker Who made the claim.
-/// @param challenger Who opened the game.
 /// @param node Hash of the node in dispute.
 /// @param interiorRoot Root of the range's interior list once expanded, else zero.
 /// @param index Position of `node` among the nodes of its height: it covers leaves `index << depth` and up.
@@ -40,21 +37,22 @@ enum Move {
 /// @param last Last step of that range: the checkpoint's own step.
 /// @param step The step whose tensor is in dispute (set at `Level.Tensor`).
 /// @param tailBytes Bytes of the tensor in its last chunk, 1..512 (set at `Level.Tensor`).
+/// @param openIndex Where the game was opened: index of the node in the trace.
+/// @param openDepth Where the game was opened: levels between that node and the trace's leaves.
+/// @param move The move that led to this state.
+/// @param challenger Who opened the game.
+/// @param bond What is left of the challenger's bond.
 /// @param workerSeconds What is left of the worker's time.
 /// @param challengerSeconds What is left of the challenger's time.
 /// @param since When the side to move got the turn (unix time).
-/// @param bond What is left of the challenger's bond.
 /// @param spent Price of the challenger's own moves so far, due to it if the claim dies.
 struct GameState {
-    bytes32 jobId;
-    bytes32 traceRoot;
+    bytes32 claimId;
     bytes32 programRoot;
-    address worker;
-    address challenger;
     bytes32 node;
     bytes32 interiorRoot;
-    uint64 index;
-    uint64 width;
+    uint32 index;
+    uint32 width;
     uint8 depth;
     Level level;
     Side turn;
@@ -62,18 +60,33 @@ struct GameState {
     uint32 last;
     uint32 step;
     uint16 tailBytes;
+    uint32 openIndex;
+    uint8 openDepth;
+    Move move;
+    address challenger;
+    uint96 bond;
     uint32 workerSeconds;
     uint32 challengerSeconds;
     uint40 since;
-    uint128 bond;
-    uint128 spent;
+    uint96 spent;
+}
+
+/// @notice A `GameState` in seven words, as calls bring it and events tell it (contracts/lib/States.sol says where each field lies).
+struct PackedState {
+    bytes32 claimId;
+    bytes32 programRoot;
+    bytes32 node;
+    bytes32 interiorRoot;
+    uint256 place;
+    uint256 party;
+    uint256 clock;
 }
 
 /// @notice The challenger's choice: an opening from the current node to one of the revealed nodes, or to any descendant of one.
 /// @param index Position of the picked node among the nodes of its height.
 /// @param node Hash of the picked node.
 /// @param siblings From the picked node up to the current one; as many as levels descended. None only when opening at the trace root.
-/// @param program The program; needed by `open`, and by `pick` when it lands on a leaf. Else an empty header and zero roots.
+/// @param program The program, when the pick lands on a leaf of the trace or an interior. Else an empty header and zero roots.
 /// @param checkpoint The checkpoint at `index`, when the pick lands on a trace leaf. Else empty.
 /// @param step The step leaf of the tensor entered, when it lands on an interior leaf or on the trace leaf of a one-step range. Else empty.
 struct Pick {
@@ -99,17 +112,16 @@ struct InputProof {
 }
 
 /// @notice Everything needed to recompute one element of the disputed tensor.
-/// @param program The job's program.
-/// @param step The disputed step's leaf.
+/// @param pick Its program and step are those of the tensor. Above the tensors (`Level.Trace`, `Level.Interior`) it also is the way down to the tensor's
+/// root; at `Level.Tensor` its index, node, siblings and checkpoint are not read.
 /// @param body The disputed step's body.
 /// @param element Flat index of the element.
 /// @param chunk The 512-byte chunk that holds it.
-/// @param chunkSiblings Opening of the chunk under the current node; none when the current node is the chunk.
+/// @param chunkSiblings Opening of the chunk under the current node, or the tensor's root just picked; none when that is the chunk.
 /// @param inputs One proof for each input of the step.
 /// @param openings One opening for each input of the step (empty if not read).
 struct StepProof {
-    ProgramFacts program;
-    StepOpening step;
+    Pick pick;
     bytes body;
     uint64 element;
     bytes chunk;

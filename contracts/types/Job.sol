@@ -6,6 +6,7 @@ pragma solidity ^0.8.28;
 /// @param programRoot The program to execute (docs/program.md).
 /// @param inputsRoot Merkle list of the input tensor roots; zero for a program without inputs.
 /// @param work Terms to evaluate, from the program's header.
+/// @param checkpoints Checkpoints of the program, from its header: the leaves of a trace.
 /// @param fee Payment in the stake asset, in escrow.
 /// @param window Seconds between submission and finalisation in which games may be opened.
 /// @param claimSeconds Seconds a worker has from claim to submission.
@@ -20,6 +21,7 @@ struct Job {
     bytes32 programRoot;
     bytes32 inputsRoot;
     uint64 work;
+    uint32 checkpoints;
     uint128 fee;
     uint32 window;
     uint32 claimSeconds;
@@ -38,6 +40,13 @@ struct Claim {
     bytes32 traceRoot;
 }
 
+/// @notice The content of a claim's id, without the job's own content.
+struct ClaimKey {
+    bytes32 jobId;
+    address worker;
+    bytes32 traceRoot;
+}
+
 /// @title Content hashes that name jobs and claims.
 library JobIds {
     /// @notice The id of a job on this chain and market.
@@ -48,5 +57,10 @@ library JobIds {
     /// @notice The id of a worker's claim that `traceRoot` commits to the execution of a job.
     function claimId(bytes32 job, address worker, bytes32 traceRoot) internal pure returns (bytes32) {
         return keccak256(abi.encode(job, worker, traceRoot));
+    }
+
+    /// @notice The id of the claim that a key names.
+    function claimId(ClaimKey calldata key) internal pure returns (bytes32) {
+        return claimId(key.jobId, key.worker, key.traceRoot);
     }
 }

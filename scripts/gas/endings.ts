@@ -1,21 +1,21 @@
 import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
 import { lyingTrace, toyProgram } from "../../test-support/protocol/toyProgram.ts";
-import { createWorld, gasOf, jobId, submitted } from "../../test-support/protocol/world.ts";
+import { claimKey, createWorld, gasOf, submitted } from "../../test-support/protocol/world.ts";
 
 /** Gas of the ways in which a game ends without a proof, and of what follows, on a small program. */
 export async function endingsGas(): Promise<{ call: string; gas: number }[]> {
   const world = await createWorld();
-  const { watcher, mallory, worker, requester, networkHelpers, parameters } = world;
+  const { watcher, mallory, requester, networkHelpers, parameters } = world;
   const toy = toyProgram(300, [3, 1, 5]);
   const trace = lyingTrace(toy, 6, 299);
-  const claim = await submitted(world, toy, trace.root);
+  const claim = await submitted(world, toy, trace);
   const [dropped, late, waiting] = [mallory, watcher, requester].map(
     (challenger) => new GameDriver(world, toy, trace, claim, challenger),
   ) as [GameDriver, GameDriver, GameDriver];
   for (const game of [dropped, late, waiting]) await game.open();
   await late.reveal();
   await dropped.concede(mallory);
-  const collected = await world.game.write.collect([jobId(world, claim.job), worker.account.address, claim.traceRoot]);
+  const collected = await world.game.write.collect([claimKey(world, claim)]);
   await networkHelpers.time.increase(2 * parameters.baseClock);
   await waiting.timeout(requester);
   await late.settle(mallory);

@@ -3,7 +3,8 @@ import { tensorRoot } from "../merkle/tensor.ts";
 import { disputeGameAbi } from "./abi/disputeGame.ts";
 import { jobMarketAbi } from "./abi/jobMarket.ts";
 import type { ChainEvent } from "./logStore.ts";
-import type { Claim, GameState, Job, ProgramFacts } from "./types.ts";
+import { unpackState, type GameState } from "./game/state.ts";
+import type { Claim, Job, ProgramFacts } from "./types.ts";
 
 /** The events of the market and of its games. */
 export const protocolAbi = [...jobMarketAbi, ...disputeGameAbi] as const;
@@ -34,6 +35,8 @@ export type ClaimRecord = {
   jobId: Hex;
   claim: Claim;
   windowEnd: bigint;
+  /** The nodes under the trace root that came with the submission: as many as a reveal shows. */
+  nodes: Hex;
   games: GameRecord[];
   finalised: boolean;
   refuted: boolean;
@@ -113,10 +116,10 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       update(jobs, event.args.jobId, { open: false, holder: undefined, closed: true });
       break;
     case "ClaimSubmitted": {
-      const { jobId, claimId, worker, traceRoot, windowEnd } = event.args;
+      const { jobId, claimId, worker, traceRoot, windowEnd, nodes } = event.args;
       const job = jobs.get(jobId);
       if (job === undefined) break;
-      const claim = newClaim(claimId, jobId, { job: job.job, worker, traceRoot }, windowEnd);
+      const claim = newClaim(claimId, jobId, { job: job.job, worker, traceRoot }, windowEnd, nodes);
       job.claims.push(claim);
       job.holder = undefined;
       claims.set(claimId, claim);
@@ -138,7 +141,9 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       jobs.get(event.args.jobId)?.claims.at(-1)?.calledBack.add(Number(event.args.output));
       break;
     case "Moved": {
-      const { gameId, claimId, move, state, data } = event.args;
+      const { gameId, data } = event.args;
+      const state = unpackState(event.args.state);
+      const { claimId, move } = state;
       const game = getOrAdd(games, gameId, () => {
         const opened: GameRecord = { id: gameId, claimId, challenger: state.challenger, moves: [] };
         claims.get(claimId)?.games.push(opened);
@@ -161,9 +166,9 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
   }
 }
 
-function newClaim(id: Hex, jobId: Hex, claim: Claim, windowEnd: bigint): ClaimRecord {
+function newClaim(id: Hex, jobId: Hex, claim: Claim, windowEnd: bigint, nodes: Hex): ClaimRecord {
   const open = { finalised: false, refuted: false, paid: false };
-  return { id, jobId, claim, windowEnd, games: [], delivered: new Map(), calledBack: new Set(), ...open };
+  return { id, jobId, claim, windowEnd, nodes, games: [], delivered: new Map(), calledBack: new Set(), ...open };
 }
 
 function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {

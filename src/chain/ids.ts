@@ -1,12 +1,11 @@
 import { encodeAbiParameters, keccak256, type AbiParameter, type Address, type Hex } from "viem";
 import { disputeGameAbi } from "./abi/disputeGame.ts";
-import type { Claim, GameState, Job } from "./types.ts";
+import type { Claim, ClaimKey, Job } from "./types.ts";
 
 const claimParameter = functionInputs("open")[0]!;
 const jobParameter = (claimParameter as { components: readonly AbiParameter[] }).components[0]!;
-const stateParameter = functionInputs("reveal")[1]!;
 
-function functionInputs(name: "open" | "reveal"): readonly AbiParameter[] {
+function functionInputs(name: "open"): readonly AbiParameter[] {
   return disputeGameAbi.find((item) => item.type === "function" && item.name === name)!.inputs;
 }
 
@@ -22,8 +21,12 @@ export function claimIdOf(jobId: Hex, worker: Address, traceRoot: Hex): Hex {
   return keccak256(encodeAbiParameters(types, [jobId, worker, traceRoot]));
 }
 
-/** The hash by which a game's state is named. */
-export const hashStateOf = (state: GameState): Hex => keccak256(encodeAbiParameters([stateParameter], [state]));
+/** What names a claim, without the job's content. */
+export const claimKeyOf = (jobId: Hex, { worker, traceRoot }: Pick<Claim, "worker" | "traceRoot">): ClaimKey => ({
+  jobId,
+  worker,
+  traceRoot,
+});
 
 /** The claim that a worker's trace root for a job makes. */
 export const claimOf = (job: Job, worker: Address, traceRoot: Hex): Claim => ({ job, worker, traceRoot });

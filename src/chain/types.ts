@@ -3,7 +3,7 @@ import type { disputeGameAbi } from "./abi/disputeGame.ts";
 import type { jobMarketAbi } from "./abi/jobMarket.ts";
 import type { provisioningAbi } from "./abi/provisioning.ts";
 
-type GameWrite<Name extends "open" | "prove" | "reveal"> = ContractFunctionArgs<
+type GameWrite<Name extends "open" | "prove" | "reveal" | "concede"> = ContractFunctionArgs<
   typeof disputeGameAbi,
   "nonpayable",
   Name
@@ -19,8 +19,9 @@ export type Claim = GameWrite<"open">[0];
 export type Job = Claim["job"];
 export type Pick = GameWrite<"open">[1];
 export type ProgramFacts = Pick["program"];
-export type GameState = GameWrite<"reveal">[1];
-export type StepProof = GameWrite<"prove">[3];
+export type PackedState = GameWrite<"reveal">[0];
+export type StepProof = GameWrite<"prove">[2];
+export type ClaimKey = GameWrite<"concede">[1];
 export type JobRequest = MarketWrite<"post">[0];
 export type Delivery = MarketWrite<"deliver">[1];
 export type Report = ContractFunctionArgs<typeof provisioningAbi, "nonpayable", "submitReport">[0];
@@ -40,6 +41,7 @@ export const JobStatus = {
   submitted: 4,
   finalised: 5,
   closed: 6,
+  complete: 7,
 } as const;
 export const ClaimStatus = { none: 0, submitted: 1, finalised: 2, refuted: 3 } as const;
 
@@ -49,3 +51,11 @@ export const NO_PROGRAM: ProgramFacts = { header: "0x", stepsRoot: ZERO, checkpo
 export const NO_CHECKPOINT: Pick["checkpoint"] = { first: 0, step: 0, siblings: [] };
 export const NO_STEP: Pick["step"] = { dtype: 0, count: 0n, bodyHash: ZERO, siblings: [] };
 export const ZERO_HASH = ZERO;
+
+/** A pick of nothing, beside the program and step of a proof at a node of the tensor itself. */
+export const NO_PICK: Omit<Pick, "program" | "step"> = {
+  index: 0n,
+  node: ZERO,
+  siblings: [],
+  checkpoint: NO_CHECKPOINT,
+};

@@ -67,10 +67,11 @@ async function progressOf({ publicClient, deployment }: Reader, job: JobRecord):
   });
   const names = Object.keys(JobStatus) as (keyof typeof JobStatus)[];
   const last = job.claims.at(-1);
+  const holder = status === JobStatus.submitted ? last?.claim.worker : worker;
   const claimed = status === JobStatus.claimed || status === JobStatus.submitted;
   return {
     status: names[status]!,
-    ...(claimed ? { worker } : {}),
+    ...(claimed && holder !== undefined ? { worker: holder } : {}),
     ...(last === undefined ? {} : { claim: claimProgress(last) }),
   };
 }

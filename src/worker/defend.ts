@@ -1,13 +1,16 @@
 import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
 import type { Execution } from "../chain/game/execution.ts";
 import { workerMove } from "../chain/game/workerMove.ts";
-import { stateOf, type GameRecord } from "../chain/history.ts";
+import { packState } from "../chain/game/state.ts";
+import { stateOf, type ClaimRecord, type GameRecord } from "../chain/history.ts";
+import { claimKeyOf } from "../chain/ids.ts";
 import type { Session } from "../chain/session.ts";
 import type { WorkerEvent } from "./events.ts";
 
 /** Makes the worker's next move in a game. @returns undefined when there is none to make. */
 export async function defend(
   session: Session,
+  claim: ClaimRecord,
   game: GameRecord,
   execution: Execution,
   now: bigint,
@@ -15,6 +18,8 @@ export async function defend(
   const { sender, deployment } = session;
   const state = stateOf(game);
   const contract = { address: deployment.game, abi: disputeGameAbi } as const;
+  const packed = packState(state);
+  const key = claimKeyOf(claim.jobId, claim.claim);
   const move = workerMove(execution, state, deployment.parameters.arityBits, now);
   const moved = (receipt: Awaited<ReturnType<typeof sender.send>>): WorkerEvent => {
     return { kind: "moved", gameId: game.id, move: move.kind, receipt };
@@ -23,12 +28,12 @@ export async function defend(
     case "wait":
       return undefined;
     case "reveal":
-      return moved(await sender.send({ ...contract, functionName: "reveal", args: [game.id, state, move.data] }));
+      return moved(await sender.send({ ...contract, functionName: "reveal", args: [packed, move.data] }));
     case "expand": {
-      const args = [game.id, state, move.children, move.siblings] as const;
+      const args = [packed, key.jobId, key.traceRoot, move.children, move.siblings] as const;
       return moved(await sender.send({ ...contract, functionName: "expand", args }));
     }
     case "timeout":
-      return moved(await sender.send({ ...contract, functionName: "timeout", args: [game.id, state] }));
+      return moved(await sender.send({ ...contract, functionName: "timeout", args: [packed, key] }));
   }
 }

@@ -1,8 +1,8 @@
-import type { Hex } from "viem";
 import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import { programFacts, type Execution } from "../chain/game/execution.ts";
 import type { ClaimRecord, JobRecord } from "../chain/history.ts";
+import { claimKeyOf } from "../chain/ids.ts";
 import type { Session } from "../chain/session.ts";
 import type { Delivery } from "../chain/types.ts";
 import type { WorkerEvent } from "./events.ts";
@@ -43,7 +43,7 @@ export async function expire({ sender, deployment }: Session, { id, job }: JobRe
   return { kind: "expired", jobId: id, receipt: await sender.send(call) };
 }
 
-/** Delivers one output of a finalised claim, which releases the fee with the last one. */
+/** Delivers one output of a claim whose window is over, which finalises it with the first one and releases the fee with the last one. */
 export async function deliver(
   { sender, deployment }: Session,
   record: ClaimRecord,
@@ -61,7 +61,7 @@ export async function collect(session: Session, record: ClaimRecord): Promise<Wo
   const game = { address: deployment.game, abi: disputeGameAbi } as const;
   const [, , , earned] = await publicClient.readContract({ ...game, functionName: "claimGames", args: [record.id] });
   if (earned === 0n) return undefined;
-  const args: [Hex, Hex, Hex] = [record.jobId, record.claim.worker, record.claim.traceRoot];
+  const args = [claimKeyOf(record.jobId, record.claim)] as const;
   const receipt = await sender.send({ ...game, functionName: "collect", args });
   return { kind: "collected", claimId: record.id, receipt };
 }

@@ -2,6 +2,7 @@ import { isAddressEqual } from "viem";
 import type { Logger } from "pino";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import type { KnownProgram } from "../chain/game/execution.ts";
+import { submissionOf } from "../chain/game/workerMove.ts";
 import { Executions, type Execute } from "../chain/game/executions.ts";
 import type { ClaimRecord, GameRecord, JobRecord } from "../chain/history.ts";
 import { report, runLoop } from "../chain/loop.ts";
@@ -78,7 +79,7 @@ class Worker {
       if (!this.#isMe(record.claim.worker)) continue;
       const job = history.jobs.get(record.jobId)!;
       const alive = record.finalised || record.refuted ? [] : record.games.filter(({ closed }) => closed === undefined);
-      for (const game of alive) attempt("game", game.id, () => this.#defend(job, game, now));
+      for (const game of alive) attempt("game", game.id, () => this.#defend(job, record, game, now));
       if (alive.length === 0) attempt("claim", record.id, () => this.#tend(job, record, now));
     }
     const jobs = [...history.jobs.values()];
@@ -89,23 +90,24 @@ class Worker {
     if (claimed.length === 0) attempt("claiming", "", () => this.#claim(jobs, now));
   }
 
-  async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
+  async #defend(job: JobRecord, claim: ClaimRecord, game: GameRecord, now: bigint): Promise<void> {
     if ((await this.#executions.of(job)) === undefined)
       throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
     const { session } = this.#options;
-    this.#tell(await this.#executions.use(job, (execution) => defend(session, game, execution, now)));
+    this.#tell(await this.#executions.use(job, (execution) => defend(session, claim, game, execution, now)));
   }
 
   /** What an undisputed claim of one's own needs now. */
   async #tend(job: JobRecord, record: ClaimRecord, now: bigint): Promise<void> {
     const { session } = this.#options;
-    if (!record.finalised && !record.refuted) {
-      if (now > record.windowEnd) this.#tell(await finalise(session, record));
-      return;
-    }
-    for (const output of record.finalised ? missingOutputs(record) : []) {
-      const execution = await this.#executions.of(job);
-      if (execution !== undefined) this.#tell(await deliver(session, record, execution, output));
+    if (!record.finalised && !record.refuted && now <= record.windowEnd) return;
+    const missing = record.refuted ? [] : missingOutputs(record);
+    const execution = missing.length === 0 ? undefined : await this.#executions.of(job);
+    if (execution !== undefined) {
+      // The first delivery finalises.
+      for (const output of missing) this.#tell(await deliver(session, record, execution, output));
+    } else if (!record.finalised && !record.refuted) {
+      this.#tell(await finalise(session, record));
     }
     if (record.games.length === 0 || this.#collected.has(record.id)) return;
     this.#tell(await collect(session, record));
@@ -127,7 +129,7 @@ class Worker {
     await this.#executions.use(job, () =>
       selfAudit(publicClient, deployment.verifier, execution, selfAuditSamples, draw()),
     );
-    const args = [job.job, traceRoot] as const;
+    const args = [job.job, submissionOf(execution.trace, deployment.parameters.arityBits)] as const;
     const receipt = await sender.send({ address: deployment.market, abi: jobMarketAbi, functionName: "submit", args });
     this.#tell({ kind: "submitted", jobId: job.id, traceRoot, receipt });
   }

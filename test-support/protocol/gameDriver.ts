@@ -1,6 +1,8 @@
 import type { Hex } from "viem";
-import { Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP } from "../../src/chain/types.ts";
-import type { Claim, GameState, Pick, StepProof } from "../../src/chain/types.ts";
+import { hopOf } from "../../src/chain/game/hop.ts";
+import { packState, unpackState, type GameState } from "../../src/chain/game/state.ts";
+import { Level, NO_CHECKPOINT, NO_PICK, NO_PROGRAM, NO_STEP } from "../../src/chain/types.ts";
+import type { Claim, ClaimKey, PackedState, Pick, StepProof } from "../../src/chain/types.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import type { MerkleList } from "../../src/merkle/list.ts";
 import { CHUNK_BYTES, chunkOf, tensorTree } from "../../src/merkle/tensor.ts";
@@ -10,7 +12,7 @@ import { encodeStepBody } from "../../src/program/encode.ts";
 import { sha256 } from "../../src/merkle/hash.ts";
 import { openElement, type OpenableTensor } from "../../src/trace/opening.ts";
 import type { Trace } from "../../src/trace/trace.ts";
-import { factsOf, gameEvents, gasOf, type Actor, type World } from "./world.ts";
+import { claimKey, factsOf, gameEvents, gasOf, type Actor, type World } from "./world.ts";
 import type { Toy } from "./toyProgram.ts";
 
 /** Plays one game against a claim whose whole trace the test holds, and follows its state. */
@@ -28,6 +30,15 @@ export class GameDriver {
     readonly claim: Claim,
     readonly challenger: Actor = world.watcher,
   ) {}
+
+  /** The state as calls bring it. */
+  get packed(): PackedState {
+    return packState(this.state);
+  }
+
+  get key(): ClaimKey {
+    return claimKey(this.world, this.claim);
+  }
 
   /** Opens at node `index`, `levels` below the trace root. */
   async open(levels = 0, index = 0): Promise<this> {
@@ -58,13 +69,13 @@ export class GameDriver {
   /** The node's children, or the chunk. */
   revealData(): Hex {
     const { depth, index, level, step } = this.state;
-    if (depth === 0 && level === Level.tensor) return toHex(chunkOf(this.trace.tensor(step), Number(index)));
+    if (depth === 0 && level === Level.tensor) return toHex(chunkOf(this.trace.tensor(step), index));
     const hop = hopOf(depth, this.world.parameters.arityBits);
-    return joined(nodes(this.list(), depth - hop, Number(index) * 2 ** hop, 2 ** hop));
+    return joined(nodes(this.list(), depth - hop, index * 2 ** hop, 2 ** hop));
   }
 
   async reveal(by: Actor = this.world.worker): Promise<this> {
-    const args = [this.gameId, this.state, this.revealData()] as const;
+    const args = [this.packed, this.revealData()] as const;
     await this.run("reveal", this.world.game.write.reveal(args, { account: by.account }));
     return this;
   }
@@ -89,7 +100,7 @@ export class GameDriver {
   }
 
   async pick(leaf: number, levels: number): Promise<this> {
-    const args = [this.gameId, this.state, this.pickArgs(leaf, levels)] as const;
+    const args = [this.packed, this.pickArgs(leaf, levels)] as const;
     await this.run("pick", this.world.game.write.pick(args, { account: this.challenger.account }));
     return this;
   }
@@ -102,7 +113,7 @@ export class GameDriver {
   }
 
   async expand(): Promise<this> {
-    const args = [this.gameId, this.state, ...this.expandArgs()] as const;
+    const args = [this.packed, this.key.jobId, this.key.traceRoot, ...this.expandArgs()] as const;
     await this.run("expand", this.world.game.write.expand(args, { account: this.world.worker.account }));
     return this;
   }
@@ -110,6 +121,18 @@ export class GameDriver {
   /** The step proof of an element of the tensor in dispute, from the worker's own tensors. */
   proof(element: number): StepProof {
     const { step: s, depth, first } = this.state;
+    const pick = { ...NO_PICK, program: factsOf(this.toy.commitment), step: this.stepOpening(s) };
+    return this.proofAt(pick, s, depth, first, element);
+  }
+
+  /** The proof that picks the tensor of step `s`, below the current node of the trace (`leaf` a checkpoint) or interior, in the same call. */
+  pickAndProof(leaf: number, s: number, element: number): StepProof {
+    const pick = this.pickArgs(leaf, this.state.depth);
+    const first = this.state.level === Level.interior ? this.state.first : s;
+    return this.proofAt(pick, s, this.trace.tree(s).depth, first, element);
+  }
+
+  private proofAt(pick: Pick, s: number, depth: number, first: number, element: number): StepProof {
     const step = this.toy.program.steps[s]!;
     const chunk = this.chunkOfElement(s, element);
     const tree = this.trace.tree(s);
@@ -119,8 +142,7 @@ export class GameDriver {
     });
     const { openings } = openElement(step, element, openable);
     return {
-      program: factsOf(this.toy.commitment),
-      step: this.stepOpening(s),
+      pick,
       body: toHex(encodeStepBody(step)),
       element: BigInt(element),
       chunk: toHex(chunkOf(this.trace.tensor(s), chunk)),
@@ -147,8 +169,8 @@ export class GameDriver {
     };
   }
 
-  async prove(element: number): Promise<this> {
-    const args = [this.gameId, this.state, this.claim.job, this.proof(element)] as const;
+  async prove(element: number, proof: StepProof = this.proof(element)): Promise<this> {
+    const args = [this.packed, this.claim, proof] as const;
     await this.run("prove", this.world.game.write.prove(args, { account: this.challenger.account }));
     return this;
   }
@@ -177,17 +199,17 @@ export class GameDriver {
   }
 
   async concede(by: Actor): Promise<this> {
-    await this.run("concede", this.world.game.write.concede([this.gameId, this.state], { account: by.account }));
+    await this.run("concede", this.world.game.write.concede([this.packed, this.key], { account: by.account }));
     return this;
   }
 
   async timeout(by: Actor): Promise<this> {
-    await this.run("timeout", this.world.game.write.timeout([this.gameId, this.state], { account: by.account }));
+    await this.run("timeout", this.world.game.write.timeout([this.packed, this.key], { account: by.account }));
     return this;
   }
 
   async settle(by: Actor): Promise<this> {
-    await this.run("settle", this.world.game.write.settle([this.gameId, this.state], { account: by.account }));
+    await this.run("settle", this.world.game.write.settle([this.packed], { account: by.account }));
     return this;
   }
 
@@ -223,14 +245,9 @@ export class GameDriver {
     for (const event of await gameEvents(this.world, hash)) {
       if (event.eventName !== "Moved") continue;
       this.gameId = event.args.gameId;
-      this.state = event.args.state;
+      this.state = unpackState(event.args.state);
     }
   }
-}
-
-/** Levels that a reveal crosses: balanced, at most k. */
-export function hopOf(depth: number, k: number): number {
-  return depth === 0 ? 0 : Math.ceil(depth / Math.ceil(depth / k));
 }
 
 const nodes = (list: MerkleList, height: number, from: number, count: number): Hex[] =>

@@ -2,12 +2,14 @@ import { network } from "hardhat";
 import { keccak256, parseEventLogs, toHex, zeroHash, type Address, type Hex } from "viem";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
-import { claimIdOf, jobIdOf } from "../../src/chain/ids.ts";
-import type { Claim, Job, JobRequest, Parameters, ProgramFacts } from "../../src/chain/types.ts";
+import { submissionOf } from "../../src/chain/game/workerMove.ts";
+import { claimIdOf, claimKeyOf, jobIdOf } from "../../src/chain/ids.ts";
+import type { Claim, ClaimKey, Job, JobRequest, Parameters, ProgramFacts } from "../../src/chain/types.ts";
 import { toHex as bytesToHex } from "../../src/merkle/hash.ts";
 import type { ProgramCommitment } from "../../src/program/root.ts";
 import { SoftwareDevice } from "../../src/provisioning/device.ts";
 import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
+import type { Trace } from "../../src/trace/trace.ts";
 import type { Toy } from "./toyProgram.ts";
 
 const GWEI = 10n ** 9n;
@@ -167,17 +169,18 @@ export async function postedJob({ client }: World, hash: Hex): Promise<Job> {
   return posted!.args.job;
 }
 
-/** Posts a toy job, has a worker claim it and submit a trace root. */
+/** Posts a toy job, has a worker claim it and submit a trace. */
 export async function submitted(
   world: World,
   toy: Toy,
-  traceRoot: Hex,
+  trace: Trace,
   changes: Partial<JobRequest> = {},
 ): Promise<Claim> {
   const job = await postJob(world, await toyRequest(world, toy, changes));
   await world.market.write.claim([job], { account: world.worker.account });
-  await world.market.write.submit([job, traceRoot], { account: world.worker.account });
-  return { job, worker: checksummed(world.worker), traceRoot };
+  const nodes = submissionOf(trace, world.parameters.arityBits);
+  await world.market.write.submit([job, nodes], { account: world.worker.account });
+  return { job, worker: checksummed(world.worker), traceRoot: trace.root };
 }
 
 const checksummed = ({ account }: Actor): Address => account.address;
@@ -185,6 +188,9 @@ const checksummed = ({ account }: Actor): Address => account.address;
 export const jobId = (world: World, job: Job): Hex => jobIdOf(job, world.chainId, world.market.address);
 export const claimId = (world: World, { job, worker, traceRoot }: Claim): Hex =>
   claimIdOf(jobId(world, job), worker, traceRoot);
+
+/** What names a claim in the game's calls. */
+export const claimKey = (world: World, claim: Claim): ClaimKey => claimKeyOf(jobId(world, claim.job), claim);
 
 /** Gas of a mined transaction. */
 export const gasOf = async ({ client }: World, hash: Hex): Promise<bigint> =>

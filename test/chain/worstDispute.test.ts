@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { disputeCost, MOVE_GAS, worstDispute } from "../../src/chain/game/worstDispute.ts";
+import { disputeMoves, MOVE_GAS } from "../../src/chain/game/moveGas.ts";
+import { disputeCost, worstDispute } from "../../src/chain/game/worstDispute.ts";
 import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { mlpProgram } from "../../test-support/mlp.ts";
 import { toyProgram } from "../../test-support/protocol/toyProgram.ts";
@@ -20,12 +21,18 @@ describe("worstDispute", () => {
     // 16 checkpoints, 16 steps, 16 chunks, as in test/contracts/gas.test.ts.
     const { program } = toyProgram(2_048, [...new Array<number>(15).fill(1), 16]).model;
     const { moves } = disputeCost(program, 15, 20, ARITY_BITS);
-    expect(moves.join(" ")).to.equal("open reveal pick expand pick reveal pick chunk prove");
+    expect(moves.join(" ")).to.equal("open expand pick reveal pick chunk prove");
   });
 
   it("emptyLevels_areSkipped", () => {
     const { program } = toyProgram(16, [1]).model;
     expect(disputeCost(program, 0, 0, ARITY_BITS).moves).to.deep.equal(["open", "chunk", "prove"]);
+  });
+
+  it("publishedTrace_needsNoReveals", () => {
+    const shape = { checkpoints: 300, steps: 2_000, range: 16, tensorBytes: 2 ** 22, proofGas: 1, headerBytes: 48 };
+    const played = disputeMoves({ ...shape, arityBits: ARITY_BITS, published: true });
+    expect(played.moves).to.deep.equal(["open", "expand", "prove"]);
   });
 
   it("worst_isNoCheaperThanAnyOther", () => {

@@ -1,14 +1,15 @@
 import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
 import { ClaimStatus, Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../../src/chain/types.ts";
-import { hashStateOf } from "../../src/chain/ids.ts";
+import { hopOf } from "../../src/chain/game/hop.ts";
+import { gameIdOf, hashStateOf, packState } from "../../src/chain/game/state.ts";
 import { sha256, toHex } from "../../src/merkle/hash.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
 import type { Trace } from "../../src/trace/trace.ts";
-import { GameDriver, hopOf } from "../../test-support/protocol/gameDriver.ts";
+import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
 import { honestTrace, limbProgram, lyingTrace, toyProgram, type Toy } from "../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../test-support/protocol/useWorld.ts";
-import { claimId, createWorld, submitted } from "../../test-support/protocol/world.ts";
+import { claimId, claimKey, createWorld, submitted } from "../../test-support/protocol/world.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
 /** 22 steps in 5 ranges, tensors of 3 chunks: padding in every list, a one-step range, a list of 3 levels. */
@@ -22,10 +23,10 @@ const pass = (seconds: number) => world().networkHelpers.time.increase(seconds);
 
 /** A game against a liar (or, with an honest trace, without cause). */
 async function against(trace: Trace, of: Toy = toy): Promise<GameDriver> {
-  return new GameDriver(world(), of, trace, await submitted(world(), of, trace.root));
+  return new GameDriver(world(), of, trace, await submitted(world(), of, trace));
 }
 const againstLiar = () => against(lyingTrace(toy, LIE.step, LIE.element));
-const statusOf = async ({ claim, world: w }: GameDriver) => (await w.market.read.claimOf([claimId(w, claim)]))[0];
+const statusOf = async ({ claim, world: w }: GameDriver) => (await w.market.read.claimOf([claimKey(w, claim)]))[0];
 
 describe("DisputeGame: a whole game", () => {
   for (const [title, checkpoint, step, element] of [
@@ -39,7 +40,7 @@ describe("DisputeGame: a whole game", () => {
       const game = await against(lyingTrace(toy, step, element));
       await (await game.descend(checkpoint, step, element)).prove(element);
       expect(await statusOf(game)).to.equal(ClaimStatus.refuted);
-      expect(await world().game.read.stateHash([game.gameId])).to.equal(`0x${"1".padStart(64, "0")}`);
+      expect(await world().game.read.stateHash([game.gameId])).to.equal(zeroHash);
     });
   }
 
@@ -59,7 +60,7 @@ describe("DisputeGame: a whole game", () => {
     const game = await against(honestTrace(split), split);
     await game.descend(0, 0, 5);
     const w = world();
-    const proof = [game.gameId, game.state, game.claim.job, game.proof(5)] as const;
+    const proof = [game.packed, game.claim, game.proof(5)] as const;
     await revert(w.game.write.prove(proof, { account: w.watcher.account }), "ProofFails");
   });
 
@@ -68,7 +69,7 @@ describe("DisputeGame: a whole game", () => {
       // Large bonds: with k = 1 a game has many moves.
       const other = await createWorld({ arityBits, bondGas: 4_000_000 });
       const trace = lyingTrace(toy, LIE.step, LIE.element);
-      const game = new GameDriver(other, toy, trace, await submitted(other, toy, trace.root));
+      const game = new GameDriver(other, toy, trace, await submitted(other, toy, trace));
       await (await game.descend(LIE.checkpoint, LIE.step, LIE.element)).prove(LIE.element);
       expect(await statusOf(game)).to.equal(ClaimStatus.refuted);
     });
@@ -86,6 +87,42 @@ describe("DisputeGame: a whole game", () => {
     expect(game.gas.map(({ move }) => move)).to.deep.equal(["open", "expand", "pick", "prove"]);
   });
 
+  it("liar_publishedTrace_pickAndProofInOne_isRefutedInThreeMoves", async () => {
+    const game = await againstLiar();
+    await game.open(3, LIE.checkpoint);
+    await game.expand();
+    await game.prove(LIE.element, game.pickAndProof(LIE.step - 9, LIE.step, LIE.element));
+    expect(await statusOf(game)).to.equal(ClaimStatus.refuted);
+  });
+
+  it("pickAndProof_fromTheTrace_ofAOneStepRange_holds", async () => {
+    const game = await against(lyingTrace(toy, 3, 5));
+    await game.open();
+    await game.prove(5, game.pickAndProof(1, 3, 5));
+    expect(await statusOf(game)).to.equal(ClaimStatus.refuted);
+  });
+
+  it("pickAndProof_thatEndsAboveATensor_reverts", async () => {
+    const game = await againstLiar();
+    await game.open();
+    const proof = { ...game.pickAndProof(1, 3, 5), pick: game.pickArgs(LIE.checkpoint, 3) };
+    const options = { account: world().watcher.account };
+    await revert(world().game.write.prove([game.packed, game.claim, proof], options), "NotAtTensor");
+  });
+
+  it("pickAndProof_ofAnHonestClaim_fails", async () => {
+    const game = await against(honestTrace(toy));
+    await game.open(3, LIE.checkpoint);
+    await game.expand();
+    const proof = game.pickAndProof(LIE.step - 9, LIE.step, LIE.element);
+    const options = { account: world().watcher.account };
+    await revert(world().game.write.prove([game.packed, game.claim, proof], options), "ProofFails");
+    // The neighbour's leaf with this step's content.
+    const leaf = game.pickArgs(LIE.step - 8, 3);
+    const elsewhere = { ...proof, pick: { ...leaf, step: proof.pick.step } };
+    await revert(world().game.write.prove([game.packed, game.claim, elsewhere], options), "StepNotProven");
+  });
+
   it("liar_oneStepRange_isRefutedInTwoMoves", async () => {
     const game = await against(lyingTrace(toy, 3, 5));
     await (await game.open(3, 1)).prove(5);
@@ -101,7 +138,7 @@ describe("DisputeGame: a whole game", () => {
       const game = await against(honestTrace(toy));
       await game.descend(checkpoint, step, element);
       await revert(
-        world().game.write.prove([game.gameId, game.state, game.claim.job, game.proof(element)], {
+        world().game.write.prove([game.packed, game.claim, game.proof(element)], {
           account: world().watcher.account,
         }),
         "ProofFails",
@@ -130,7 +167,7 @@ describe("DisputeGame: a whole game", () => {
 
   it("hashState_equalsTheStoredHash", async () => {
     const game = await (await againstLiar()).open();
-    expect(await world().game.read.hashState([game.state])).to.equal(hashStateOf(game.state));
+    expect(gameIdOf(game.state)).to.equal(game.gameId);
     expect(await world().game.read.stateHash([game.gameId])).to.equal(hashStateOf(game.state));
   });
 });
@@ -185,7 +222,7 @@ describe("DisputeGame: open", () => {
 
 describe("DisputeGame: reveal", () => {
   const reveal = (game: GameDriver, data: Hex, by = world().worker) =>
-    world().game.write.reveal([game.gameId, game.state, data], { account: by.account });
+    world().game.write.reveal([game.packed, data], { account: by.account });
 
   it("reveal_byAnyone_countsForTheWorker", async () => {
     const game = await (await againstLiar()).open();
@@ -203,12 +240,13 @@ describe("DisputeGame: reveal", () => {
   });
 
   it("reveal_paddingLeafNotZero_reverts", async () => {
-    // Correct tensors, garbage in the sixth leaf of five: the roots differ, no element does.
-    const trace = honestTrace(toy);
-    const roots = Array.from({ length: 5 }, (_, j) => trace.list.node(0, j));
-    const garbage = MerkleList.fromHashes([...roots, ROOT, zeroHash, zeroHash]);
-    const game = await against(Object.assign(trace, { list: garbage }));
-    await game.open();
+    // Correct tensors, garbage in the 18th leaf of 17, below the nodes that are submitted: the roots differ, no element does.
+    const wide = toyProgram(4, new Array<number>(17).fill(1));
+    const trace = honestTrace(wide);
+    const roots = Array.from({ length: 17 }, (_, j) => trace.list.node(0, j));
+    const garbage = MerkleList.fromHashes([...roots, ROOT]);
+    const game = await against(Object.assign(trace, { list: garbage }), wide);
+    await game.open(3, 4);
     await revert(reveal(game, game.revealData()), "PaddingNotZero");
     // Nothing else hashes to the root: the worker's time runs out.
     await pass(3_601);
@@ -250,14 +288,14 @@ describe("DisputeGame: reveal", () => {
 
 describe("DisputeGame: pick", () => {
   const pick = (game: GameDriver, changes: Partial<Pick>, leaf = 3, levels = 3, by = world().watcher) =>
-    world().game.write.pick([game.gameId, game.state, { ...game.pickArgs(leaf, levels), ...changes }], {
+    world().game.write.pick([game.packed, { ...game.pickArgs(leaf, levels), ...changes }], {
       account: by.account,
     });
 
   it("pick_anyDescendantOfARevealedNode_evenPastTheRevealed", async () => {
     const other = await createWorld({ arityBits: 1, bondGas: 4_000_000 });
     const trace = lyingTrace(toy, LIE.step, LIE.element);
-    const game = await new GameDriver(other, toy, trace, await submitted(other, toy, trace.root)).open();
+    const game = await new GameDriver(other, toy, trace, await submitted(other, toy, trace)).open();
     await game.reveal();
     await game.pick(3, 1);
     expect(game.state.depth).to.equal(2);
@@ -300,9 +338,9 @@ describe("DisputeGame: pick", () => {
   it("pick_atAChunk_reverts", async () => {
     const game = await againstLiar();
     await game.descend(LIE.checkpoint, LIE.step, LIE.element);
-    const args = { index: game.state.index, node: game.state.node, siblings: [] };
+    const args = { index: BigInt(game.state.index), node: game.state.node, siblings: [] };
     const sent = world().game.write.pick(
-      [game.gameId, game.state, { ...args, program: NO_PROGRAM, checkpoint: NO_CHECKPOINT, step: NO_STEP }],
+      [game.packed, { ...args, program: NO_PROGRAM, checkpoint: NO_CHECKPOINT, step: NO_STEP }],
       { account: world().watcher.account },
     );
     await revert(sent, "NothingToPick");
@@ -311,7 +349,9 @@ describe("DisputeGame: pick", () => {
 
 describe("DisputeGame: expand", () => {
   const expand = (game: GameDriver, children: Hex, siblings: Hex[], by = world().worker) =>
-    world().game.write.expand([game.gameId, game.state, children, siblings], { account: by.account });
+    world().game.write.expand([game.packed, game.key.jobId, game.key.traceRoot, children, siblings], {
+      account: by.account,
+    });
 
   it("expand_byAnybodyButTheWorker_reverts", async () => {
     const game = await (await againstLiar()).open(3, LIE.checkpoint);
@@ -359,7 +399,7 @@ describe("DisputeGame: expand", () => {
 describe("DisputeGame: prove", () => {
   type Proof = ReturnType<GameDriver["proof"]>;
   const prove = (game: GameDriver, proof: Proof, by = world().watcher) =>
-    world().game.write.prove([game.gameId, game.state, game.claim.job, proof], { account: by.account });
+    world().game.write.prove([game.packed, game.claim, proof], { account: by.account });
   let game: GameDriver;
   beforeEach(async () => {
     game = await againstLiar();
@@ -387,8 +427,11 @@ describe("DisputeGame: prove", () => {
     await revert(prove(game, { ...proof, chunk: "0x00" }), "WrongDataLength");
     await revert(prove(game, { ...proof, chunkSiblings: [ROOT] }), "SiblingCount");
     await revert(prove(game, { ...proof, body: `${proof.body}00` }), "WrongBody");
-    await revert(prove(game, { ...proof, step: game.stepOpening(11) }), "StepNotProven");
-    await revert(prove(game, { ...proof, program: { ...proof.program, stepsRoot: ROOT } }), "WrongProgram");
+    await revert(prove(game, { ...proof, pick: { ...proof.pick, step: game.stepOpening(11) } }), "StepNotProven");
+    await revert(
+      prove(game, { ...proof, pick: { ...proof.pick, program: { ...proof.pick.program, stepsRoot: ROOT } } }),
+      "WrongProgram",
+    );
   });
 
   it("prove_unauthenticatedInputs_reverts", async () => {
@@ -401,9 +444,11 @@ describe("DisputeGame: prove", () => {
     await revert(prove(game, withInput(1, { root: ROOT })), "InputNotProven");
     await revert(prove(game, withInput(0, { siblings: [] })), "SiblingCount");
     await revert(prove(game, { ...proof, inputs: proof.inputs.slice(1) }), "WrongInputCount");
-    const job = { ...game.claim.job, inputsRoot: ROOT };
-    const sent = world().game.write.prove([game.gameId, game.state, job, proof], { account: world().watcher.account });
-    await revert(sent, "WrongJob");
+    const options = { account: world().watcher.account };
+    const claim = { ...game.claim, job: { ...game.claim.job, inputsRoot: ROOT } };
+    await revert(world().game.write.prove([game.packed, claim, proof], options), "WrongClaim");
+    const other = { ...game.claim, traceRoot: ROOT };
+    await revert(world().game.write.prove([game.packed, other, proof], options), "WrongClaim");
   });
 
   it("prove_checkpointBeforeTheRange_isAuthenticated", async () => {
@@ -423,7 +468,8 @@ describe("DisputeGame: prove", () => {
   it("prove_beforeATensorIsReached_reverts", async () => {
     const proof = game.proof(LIE.element);
     const early = await (await againstLiarOfAnotherJob()).open();
-    await revert(prove(early, proof), "NotAtTensor");
+    // The picked path is not one of this claim's.
+    await revert(prove(early, proof), "NotTheNode");
   });
 
   it("prove_whileTheWorkerIsToReveal_holds", async () => {
@@ -442,17 +488,16 @@ describe("DisputeGame: prove", () => {
 });
 
 describe("DisputeGame: turns, clocks, stale states", () => {
-  const timeout = (game: GameDriver) => world().game.write.timeout([game.gameId, game.state]);
+  const timeout = (game: GameDriver) => world().game.write.timeout([game.packed, game.key]);
 
   it("moves_outOfTurn_revert", async () => {
     const game = await (await againstLiar()).open();
     const w = world();
-    const pick = () =>
-      w.game.write.pick([game.gameId, game.state, game.pickArgs(3, 3)], { account: w.watcher.account });
+    const pick = () => w.game.write.pick([game.packed, game.pickArgs(3, 3)], { account: w.watcher.account });
     await revert(pick(), "NotTurnOf");
     const data = game.revealData();
     await game.reveal();
-    await revert(w.game.write.reveal([game.gameId, game.state, data], { account: w.worker.account }), "NotTurnOf");
+    await revert(w.game.write.reveal([game.packed, data], { account: w.worker.account }), "NotTurnOf");
   });
 
   it("moves_onAnyOtherState_revert", async () => {
@@ -461,14 +506,15 @@ describe("DisputeGame: turns, clocks, stale states", () => {
     const data = game.revealData();
     await game.reveal();
     const w = world();
-    const reveal = (state: typeof opened, id = game.gameId) => w.game.write.reveal([id, state, data]);
+    const reveal = (state: typeof opened) => w.game.write.reveal([packState(state), data]);
     await revert(reveal(opened), "StaleState");
-    await revert(reveal(game.state, ROOT), "StaleState");
+    await revert(reveal({ ...game.state, claimId: ROOT }), "StaleState");
+    await revert(reveal({ ...game.state, openIndex: 1 }), "StaleState");
     // Equal nodes are not enough: the state is named whole.
     await revert(reveal({ ...opened, bond: opened.bond + 1n }), "StaleState");
-    await revert(w.game.write.settle([game.gameId, opened]), "StaleState");
-    await revert(w.game.write.timeout([game.gameId, opened]), "StaleState");
-    await revert(w.game.write.concede([game.gameId, opened], { account: w.worker.account }), "StaleState");
+    await revert(w.game.write.settle([packState(opened)]), "StaleState");
+    await revert(w.game.write.timeout([packState(opened), game.key]), "StaleState");
+    await revert(w.game.write.concede([packState(opened), game.key], { account: w.worker.account }), "StaleState");
   });
 
   it("afterAReorg_theSameCallFindsAnotherState", async () => {
@@ -476,12 +522,12 @@ describe("DisputeGame: turns, clocks, stale states", () => {
     const driver = await againstLiar();
     const before = await w.networkHelpers.takeSnapshot();
     await driver.open();
-    const stale = { id: driver.gameId, state: driver.state, data: driver.revealData() };
+    const stale = { id: driver.gameId, state: driver.packed, data: driver.revealData() };
     await before.restore();
     await pass(7);
     const again = await new GameDriver(w, toy, driver.trace, driver.claim).open();
     expect(again.gameId).to.equal(stale.id);
-    await revert(w.game.write.reveal([stale.id, stale.state, stale.data]), "StaleState");
+    await revert(w.game.write.reveal([stale.state, stale.data]), "StaleState");
   });
 
   it("workersTimeRunsOut_claimDies", async () => {
@@ -490,7 +536,7 @@ describe("DisputeGame: turns, clocks, stale states", () => {
     await pass(3_590);
     await revert(timeout(game), "ClockRunning");
     await pass(20);
-    await revert(world().game.write.reveal([game.gameId, game.state, game.revealData()]), "ClockExpired");
+    await revert(world().game.write.reveal([game.packed, game.revealData()]), "ClockExpired");
     await game.timeout(world().mallory);
     expect(await statusOf(game)).to.equal(ClaimStatus.refuted);
   });
@@ -500,7 +546,7 @@ describe("DisputeGame: turns, clocks, stale states", () => {
     await game.reveal();
     await pass(3_601);
     const w = world();
-    const sent = w.game.write.pick([game.gameId, game.state, game.pickArgs(3, 3)], { account: w.watcher.account });
+    const sent = w.game.write.pick([game.packed, game.pickArgs(3, 3)], { account: w.watcher.account });
     await revert(sent, "ClockExpired");
     await game.timeout(w.mallory);
     expect(await statusOf(game)).to.equal(ClaimStatus.submitted);
@@ -515,7 +561,7 @@ describe("DisputeGame: turns, clocks, stale states", () => {
     await game.pick(3, 3);
     await pass(1_700);
     await revert(
-      world().game.write.expand([game.gameId, game.state, ...game.expandArgs()], {
+      world().game.write.expand([game.packed, game.key.jobId, game.key.traceRoot, ...game.expandArgs()], {
         account: world().worker.account,
       }),
       "ClockExpired",
@@ -525,14 +571,14 @@ describe("DisputeGame: turns, clocks, stale states", () => {
 
   it("concede_byAStranger_reverts", async () => {
     const game = await (await againstLiar()).open();
-    const sent = world().game.write.concede([game.gameId, game.state], { account: world().mallory.account });
+    const sent = world().game.write.concede([game.packed, game.key], { account: world().mallory.account });
     await revert(sent, "NotAParty");
   });
 
   it("closedGame_takesNoMove", async () => {
     const game = await (await against(honestTrace(toy))).open();
     await game.concede(world().watcher);
-    await revert(world().game.write.reveal([game.gameId, game.state, game.revealData()]), "StaleState");
+    await revert(world().game.write.reveal([game.packed, game.revealData()]), "StaleState");
     await revert(timeout(game), "StaleState");
     const sent = world().game.write.open(game.openArgs(0, 0), { account: world().watcher.account });
     await revert(sent, "GameExists");

@@ -6,6 +6,7 @@ import { honestTrace, lyingTrace, toyProgram } from "../../test-support/protocol
 import { useWorld } from "../../test-support/protocol/useWorld.ts";
 import {
   claimId,
+  claimKey,
   createWorld,
   creditOf,
   ETHER,
@@ -33,7 +34,7 @@ async function owed({ vault, worker, watcher, requester, mallory }: World): Prom
 const game = (world: World, trace: Trace, claim: GameDriver["claim"], by?: Actor) =>
   new GameDriver(world, toy, trace, claim, by);
 const collect = ({ game: contract, ...world }: World, { job, worker, traceRoot }: GameDriver["claim"]) =>
-  contract.write.collect([jobId({ game: contract, ...world }, job), worker, traceRoot]);
+  contract.write.collect([{ jobId: jobId({ game: contract, ...world }, job), worker, traceRoot }]);
 const setBaseFee = ({ networkHelpers }: World, fee: bigint) => networkHelpers.setNextBlockBaseFeePerGas(fee);
 
 describe("DisputeGame: money", () => {
@@ -47,7 +48,7 @@ describe("DisputeGame: money", () => {
   it("winner_getsBondOwnGasAndBounty_restToTheSink", async () => {
     const { watcher, vault, worker, parameters } = world();
     const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(world(), toy, trace.root);
+    const claim = await submitted(world(), toy, trace);
     const g = game(world(), trace, claim);
     await (await g.descend(2, 6, 299)).prove(299);
     const gain = (await creditOf(world(), watcher)) - 20n * ETHER;
@@ -63,13 +64,13 @@ describe("DisputeGame: money", () => {
   it("workersMoves_arePaidFromTheBondAtOnce_evenIfTheClaimDies", async () => {
     const { worker, watcher, game: contract, bond } = world();
     const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(world(), toy, trace.root);
+    const claim = await submitted(world(), toy, trace);
     const g = await game(world(), trace, claim).open();
     await setBaseFee(world(), 20n * GWEI);
     await g.reveal();
     const [, , , earned] = await contract.read.claimGames([claimId(world(), claim)]);
     // Two levels: four children, at 5/4 of the base fee.
-    expect(earned).to.equal((56_000n + 900n * 4n) * 25n * GWEI);
+    expect(earned).to.equal((45_200n + 1_070n * 4n) * 25n * GWEI);
     expect(g.state.bond).to.equal(bond - earned);
     await collect(world(), claim);
     expect(await creditOf(world(), worker)).to.equal(10n * ETHER + earned);
@@ -82,18 +83,18 @@ describe("DisputeGame: money", () => {
 
   it("price_isCapped", async () => {
     const trace = honestTrace(toy);
-    const claim = await submitted(world(), toy, trace.root);
+    const claim = await submitted(world(), toy, trace);
     const g = await game(world(), trace, claim).open();
     await world().networkHelpers.setBalance(world().worker.account.address, 10_000n * ETHER);
     await setBaseFee(world(), 500n * GWEI);
     await g.reveal();
-    expect(world().bond - g.state.bond).to.equal((56_000n + 900n * 4n) * 50n * GWEI);
+    expect(world().bond - g.state.bond).to.equal((45_200n + 1_070n * 4n) * 50n * GWEI);
   });
 
   it("losingChallenger_paysTheWorkerItsBond", async () => {
     const { worker, watcher, bond } = world();
     const trace = honestTrace(toy);
-    const claim = await submitted(world(), toy, trace.root);
+    const claim = await submitted(world(), toy, trace);
     const g = game(world(), trace, claim);
     await g.descend(2, 6, 0);
     await g.concede(watcher);
@@ -107,9 +108,9 @@ describe("DisputeGame: money", () => {
     // Each reveal pays at least what it costs at the base fee, at once.
     const { worker, game: contract } = world();
     const trace = honestTrace(toy);
-    const claim = await submitted(world(), toy, trace.root);
+    const claim = await submitted(world(), toy, trace);
     const g = await game(world(), trace, claim, world().mallory).open();
-    const hash = await contract.write.reveal([g.gameId, g.state, g.revealData()], { account: worker.account });
+    const hash = await contract.write.reveal([g.packed, g.revealData()], { account: worker.account });
     const { baseFeePerGas } = await world().client.getBlock();
     const [, , , earned] = await contract.read.claimGames([claimId(world(), claim)]);
     expect(earned >= (await gasOf(world(), hash)) * baseFeePerGas!).to.equal(true);
@@ -118,7 +119,7 @@ describe("DisputeGame: money", () => {
   it("parallelGames_dieTogether_eachMadeWhole", async () => {
     const w = world();
     const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace.root);
+    const claim = await submitted(w, toy, trace);
     const first = await game(w, trace, claim).open();
     const second = game(w, trace, claim, w.mallory);
     await second.descend(2, 6, 299);
@@ -127,12 +128,12 @@ describe("DisputeGame: money", () => {
     await second.prove(299);
     const id = claimId(w, claim);
     expect((await w.game.read.claimGames([id])).slice(0, 2)).to.deep.equal([2n, true]);
-    await revert(w.game.write.reveal([first.gameId, first.state, first.revealData()]), "ClaimDead");
-    await revert(w.game.write.concede([first.gameId, first.state], { account: w.watcher.account }), "ClaimDead");
+    await revert(w.game.write.reveal([first.packed, first.revealData()]), "ClaimDead");
+    await revert(w.game.write.concede([first.packed, first.key], { account: w.watcher.account }), "ClaimDead");
     await w.networkHelpers.time.increase(10_000);
-    await revert(w.game.write.timeout([first.gameId, first.state]), "ClaimDead");
+    await revert(w.game.write.timeout([first.packed, first.key]), "ClaimDead");
     await first.settle(w.mallory);
-    await revert(w.game.write.settle([first.gameId, first.state]), "StaleState");
+    await revert(w.game.write.settle([first.packed]), "StaleState");
     await third.settle(w.mallory);
     expect(await creditOf(w, w.watcher)).to.equal(20n * ETHER + BigInt(first.state.spent));
     expect((await creditOf(w, w.requester)) - requesterBefore).to.equal(w.bond + BigInt(third.state.spent));
@@ -145,25 +146,25 @@ describe("DisputeGame: money", () => {
   it("aLostGame_closesNoDoorForTheNext", async () => {
     const w = world();
     const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace.root);
+    const claim = await submitted(w, toy, trace);
     const parasite = await game(w, trace, claim, w.mallory).open();
     const honest = game(w, trace, claim);
     await honest.open();
     await parasite.concede(w.mallory);
     await (await honest.descend(2, 6, 299)).prove(299);
-    const [status] = await w.market.read.claimOf([claimId(w, claim)]);
+    const [status] = await w.market.read.claimOf([claimKey(w, claim)]);
     expect(status).to.equal(ClaimStatus.refuted);
   });
 
   it("settle_whileTheClaimLives_reverts", async () => {
     const trace = lyingTrace(toy, 6, 299);
-    const g = await game(world(), trace, await submitted(world(), toy, trace.root)).open();
-    await revert(world().game.write.settle([g.gameId, g.state]), "ClaimAlive");
+    const g = await game(world(), trace, await submitted(world(), toy, trace)).open();
+    await revert(world().game.write.settle([g.packed]), "ClaimAlive");
   });
 
   it("open_onADeadClaim_reverts", async () => {
     const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(world(), toy, trace.root);
+    const claim = await submitted(world(), toy, trace);
     const g = await game(world(), trace, claim).open();
     await g.concede(world().worker);
     const args = game(world(), trace, claim).openArgs(1, 0);
@@ -173,7 +174,7 @@ describe("DisputeGame: money", () => {
   it("selfChallenge_besideAnHonestOne_savesNothing", async () => {
     const w = world();
     const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace.root);
+    const claim = await submitted(w, toy, trace);
     const honest = game(w, trace, claim);
     await honest.descend(2, 6, 299);
     // The cheat's other account opens and the cheat concedes before the proof lands.
@@ -195,7 +196,7 @@ describe("DisputeGame: money", () => {
   it("selfChallenge_fromTheSameAddress_losesTheCollateral", async () => {
     const w = world();
     const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace.root);
+    const claim = await submitted(w, toy, trace);
     const self = await game(w, trace, claim, w.worker).open();
     await self.concede(w.worker);
     const [credit, staked] = await w.vault.read.accountOf([w.worker.account.address]);
@@ -208,13 +209,13 @@ describe("DisputeGame: a pot that is too short", () => {
   it("manyDearGames_sharePotProRata", async function () {
     this.timeout(120_000);
     // The smallest collateral that may be deployed, and gas far above the cap.
-    const least = 1_000_000n + 113_000n + 11n * 60_500n + 21_000n + 1_000_000n + 200_000n;
+    const least = 1_000_000n + 2_207_840n;
     const w = await createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + least * 50n * GWEI });
     for (const actor of [w.worker, w.watcher, w.mallory, w.requester]) {
       await w.networkHelpers.setBalance(actor.account.address, 1_000_000n * ETHER);
     }
     const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace.root);
+    const claim = await submitted(w, toy, trace);
     const games: GameDriver[] = [];
     for (const by of [w.watcher, w.mallory, w.requester, w.worker]) {
       for (const [levels, index] of [

@@ -81,7 +81,7 @@ describe("StakeVault", () => {
   it("requestWithdraw_lockedStake_reverts", async () => {
     const { vault, worker, parameters } = world();
     const toy = toyProgram(4, [1]);
-    await submitted(world(), toy, honestTrace(toy).root);
+    await submitted(world(), toy, honestTrace(toy));
     const free = 10n * ETHER - parameters.collateral;
     const options = { account: worker.account };
     await revert(vault.write.requestWithdraw([free + 1n], options), "InsufficientFreeStake");
@@ -159,7 +159,7 @@ describe("StakeVault and revoked attestations", () => {
   it("revocation_unlocksNothingEarly", async () => {
     const { provisioning, registrar, vault, worker, manufacturer } = world();
     const toy = toyProgram(4, [1]);
-    await submitted(world(), toy, honestTrace(toy).root);
+    await submitted(world(), toy, honestTrace(toy));
     await provisioning.write.revokeManufacturer([manufacturer.id], { account: registrar.account });
     expect((await vault.read.accountOf([worker.account.address]))[2]).to.equal(world().parameters.collateral);
   });

@@ -9,8 +9,9 @@ import {IProvisioning} from "../../contracts/interfaces/IProvisioning.sol";
 import {IStakeVault} from "../../contracts/interfaces/IStakeVault.sol";
 import {OnesVerifier, OpenProvisioning} from "../../contracts/test/ProtocolMocks.sol";
 import {TestToken} from "../../contracts/test/TestTokens.sol";
-import {GameState, Pick, StepProof, Side} from "../../contracts/types/GameState.sol";
-import {Claim, Job, JobIds} from "../../contracts/types/Job.sol";
+import {GameState, PackedState, Pick, StepProof, Side} from "../../contracts/types/GameState.sol";
+import {States} from "../../contracts/lib/States.sol";
+import {Claim, ClaimKey, Job, JobIds} from "../../contracts/types/Job.sol";
 import {Parameters} from "../../contracts/types/Parameters.sol";
 import {ProgramFacts} from "../../contracts/types/Program.sol";
 import {vm, Vm} from "./Vm.sol";
@@ -37,7 +38,7 @@ contract ProtocolHandler {
     Job[] private _jobs;
     Claim[] private _claims;
     bytes32[] private _games;
-    mapping(bytes32 gameId => GameState) private _states;
+    mapping(bytes32 gameId => PackedState) private _states;
     mapping(bytes32 gameId => uint256) private _claimOf;
     mapping(bytes32 claimId => bool) private _lie;
     uint256 private _salt;
@@ -112,7 +113,7 @@ contract ProtocolHandler {
         (, address worker, , ) = market.jobOf(market.jobIdOf(job));
         bytes32 root = traceRoot(lie);
         vm.prank(worker);
-        bytes32 claimId = market.submit(job, root);
+        bytes32 claimId = market.submit(job, abi.encodePacked(root));
         _lie[claimId] = lie;
         _claims.push(Claim(job, worker, root));
     }
@@ -174,12 +175,13 @@ contract ProtocolHandler {
 
     function playGame(uint8 which, uint8 leaf) external {
         bytes32 id = _games[which % _games.length];
-        GameState memory s = _states[id];
+        GameState memory s = this.unpack(_states[id]);
+        PackedState memory packed = _states[id];
         bool lie = _lie[_claimId(_claims[_claimOf[id]])];
         vm.recordLogs();
         if (s.turn == Side.Worker) {
             bytes32 l = sha256(_chunk(lie));
-            game.reveal(id, s, s.depth == 0 ? _chunk(lie) : abi.encodePacked(l, l, l, l));
+            game.reveal(packed, s.depth == 0 ? _chunk(lie) : abi.encodePacked(l, l, l, l));
         } else if (s.depth != 0) {
             Pick memory pick;
             bytes32 l = sha256(_chunk(lie));
@@ -189,7 +191,7 @@ contract ProtocolHandler {
             pick.siblings[0] = l;
             pick.siblings[1] = sha256(abi.encodePacked(l, l));
             vm.prank(s.challenger);
-            game.pick(id, s, pick);
+            game.pick(packed, pick);
         } else {
             _prove(id, s, lie);
             return;
@@ -199,21 +201,22 @@ contract ProtocolHandler {
 
     function endGame(uint8 which, uint8 how, bool worker) external {
         bytes32 id = _games[which % _games.length];
-        GameState memory s = _states[id];
+        PackedState memory packed = _states[id];
+        ClaimKey memory key = _key(_claims[_claimOf[id]]);
         if (how % 3 == 0) {
-            vm.prank(worker ? s.worker : s.challenger);
-            game.concede(id, s);
+            vm.prank(worker ? key.worker : this.unpack(packed).challenger);
+            game.concede(packed, key);
             if (worker) ++died;
         } else if (how % 3 == 1) {
-            game.timeout(id, s);
+            vm.prank(actors[how % 5]);
+            game.timeout(packed, key);
         } else {
-            game.settle(id, s);
+            game.settle(packed);
         }
     }
 
     function collectEarnings(uint8 which) external {
-        Claim memory claim = _claims[which % _claims.length];
-        game.collect(market.jobIdOf(claim.job), claim.worker, claim.traceRoot);
+        game.collect(_key(_claims[which % _claims.length]));
     }
 
     function barWorker(uint8 who, bool barred) external {
@@ -230,9 +233,12 @@ contract ProtocolHandler {
     function mustBeLocked(address actor) external view returns (uint256 sum) {
         for (uint256 i = 0; i < _jobs.length; ++i) {
             (JobStatus status, address worker, , ) = market.jobOf(market.jobIdOf(_jobs[i]));
-            if (worker == actor && (status == JobStatus.Claimed || status == JobStatus.Submitted)) {
-                sum += market.parameters().collateral;
-            }
+            if (worker == actor && status == JobStatus.Claimed) sum += market.parameters().collateral;
+        }
+        for (uint256 i = 0; i < _claims.length; ++i) {
+            if (_claims[i].worker != actor) continue;
+            (ClaimStatus status, , , , ) = market.claimOf(_key(_claims[i]));
+            if (status == ClaimStatus.Submitted) sum += market.parameters().collateral;
         }
     }
 
@@ -240,23 +246,28 @@ contract ProtocolHandler {
     function promised() external view returns (uint256 sum) {
         for (uint256 i = 0; i < _jobs.length; ++i) {
             (JobStatus status, , , ) = market.jobOf(market.jobIdOf(_jobs[i]));
-            if (status != JobStatus.Closed && status != JobStatus.Finalised) sum += _jobs[i].fee;
+            if (status != JobStatus.None && status < JobStatus.Finalised) sum += _jobs[i].fee;
         }
         for (uint256 i = 0; i < _claims.length; ++i) {
             bytes32 claimId = _claimId(_claims[i]);
-            (ClaimStatus status, , , , bool paid) = market.claimOf(claimId);
+            (ClaimStatus status, , , , bool paid) = market.claimOf(_key(_claims[i]));
             if (status == ClaimStatus.Finalised && !paid) sum += _claims[i].job.fee;
             (, , , uint256 earned) = game.claimGames(claimId);
             sum += earned;
         }
         for (uint256 i = 0; i < _games.length; ++i) {
             bytes32 hash = game.stateHash(_games[i]);
-            if (hash == bytes32(uint256(1))) continue;
-            GameState storage s = _states[_games[i]];
+            if (uint256(hash) <= 1) continue;
+            GameState memory s = this.unpack(_states[_games[i]]);
             (, bool dead, , ) = game.claimGames(_claimId(_claims[_claimOf[_games[i]]]));
             // These pots are never short: a dead claim's games are promised all that they are due.
             sum += dead ? game.bond() + s.spent : s.bond;
         }
+    }
+
+    /// @dev From calldata, as the game reads it.
+    function unpack(PackedState calldata packed) external pure returns (GameState memory) {
+        return States.unpack(packed);
     }
 
     function program() public pure returns (ProgramFacts memory facts) {
@@ -273,19 +284,19 @@ contract ProtocolHandler {
     }
 
     bytes private constant _JOB_POSTED =
-        "JobPosted(bytes32,address,bytes32,(address,bytes32,bytes32,uint64,uint128,uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32),(bytes,bytes32,bytes32),bytes32[])";
+        "JobPosted(bytes32,address,bytes32,(address,bytes32,bytes32,uint64,uint32,uint128,uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32),(bytes,bytes32,bytes32),bytes32[])";
 
     function _prove(bytes32 id, GameState memory s, bool lie) private {
         StepProof memory proof;
-        proof.program = program();
-        proof.step.dtype = 2;
-        proof.step.count = 2_048;
-        proof.step.bodyHash = sha256(hex"00");
+        proof.pick.program = program();
+        proof.pick.step.dtype = 2;
+        proof.pick.step.count = 2_048;
+        proof.pick.step.bodyHash = sha256(hex"00");
         proof.body = hex"00";
         proof.element = uint64(512 * uint256(s.index));
         proof.chunk = _chunk(lie);
         vm.prank(s.challenger);
-        game.prove(id, s, _claims[_claimOf[id]].job, proof);
+        game.prove(_states[id], _claims[_claimOf[id]], proof);
         ++died;
         if (!lie) ++honestDied;
     }
@@ -295,9 +306,13 @@ contract ProtocolHandler {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
             if (logs[i].emitter != address(game) || logs[i].topics[1] != gameId) continue;
-            (GameState memory s, ) = abi.decode(logs[i].data, (GameState, bytes));
+            (PackedState memory s, ) = abi.decode(logs[i].data, (PackedState, bytes));
             _states[gameId] = s;
         }
+    }
+
+    function _key(Claim memory claim) private view returns (ClaimKey memory) {
+        return ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.traceRoot);
     }
 
     function _claimId(Claim memory claim) private view returns (bytes32) {

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { knownProgram, type Execution } from "../../src/chain/game/execution.ts";
 import { openingPick } from "../../src/chain/game/pick.ts";
-import { workerMove } from "../../src/chain/game/workerMove.ts";
+import { submittedTrace } from "../../src/chain/game/disputed.ts";
+import { submissionOf, workerMove } from "../../src/chain/game/workerMove.ts";
 import { Side } from "../../src/chain/types.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
@@ -28,13 +29,16 @@ function execute(model: CompiledModel, input: Uint8Array, lie?: Lie): Execution 
 
 /** Plays both strategies against each other until the challenger proves or gives up. */
 function play(worker: Execution, challenger: Execution, arityBits: number) {
-  const game = new ToyGame(challenger, worker.trace.root, openingPick(challenger, worker.trace.root));
+  const nodes = submissionOf(worker.trace, arityBits);
+  const opening = openingPick(challenger, submittedTrace(challenger, nodes), arityBits);
+  if (opening === undefined) return undefined;
+  const game = new ToyGame(challenger, worker.trace.root, opening);
   for (let k = 0; k < 60; k++) {
     if (game.state.turn === Side.worker) {
       game.answer(workerMove(worker, game.state, arityBits, 0n));
       continue;
     }
-    const move = challengerMove(challenger, game.moves, arityBits, 0n);
+    const move = challengerMove(challenger, nodes, game.moves, arityBits, 0n);
     if (move.kind === "pick") game.pick(move.pick);
     else return { game, move };
   }
@@ -55,7 +59,7 @@ describe("challengerMove against workerMove", function () {
         const liar = execute(model, input, lie);
         // A wrong tensor that no checkpoint depends on leaves the claim true.
         if (liar.trace.root === honest.trace.root) return;
-        const { game, move } = play(liar, honest, arityBits);
+        const { game, move } = play(liar, honest, arityBits)!;
         expect(move.kind).to.equal("prove");
         if (move.kind !== "prove") return;
         expect([game.state.step, Number(move.proof.element)]).to.deep.equal([lie.step, lie.element]);
@@ -76,7 +80,7 @@ describe("challengerMove against workerMove", function () {
         const lie = { step: random(model.program.steps.length), element: random(model.program.inputs[0]!.count) };
         const confused = execute(model, input, lie);
         if (confused.trace.root === honest.trace.root) return;
-        const { game, move } = play(honest, confused, arityBits);
+        const { game, move } = play(honest, confused, arityBits)!;
         if (move.kind !== "prove") return;
         // The element is what the step gives on the worker's own tensors, whatever the challenger believes.
         expect(BigInt.asUintN(32, move.exact)).to.equal(game.claimedBy(move.proof, 4));
@@ -90,18 +94,18 @@ describe("challengerMove against workerMove", function () {
     const input = toyInput(seeded(2), model);
     const honest = execute(model, input);
     const liar = execute(model, input, { step: 3, element: 0 });
-    const game = new ToyGame(honest, liar.trace.root, openingPick(honest, liar.trace.root));
-    expect(challengerMove(honest, game.moves, 4, 100n).kind).to.equal("wait");
-    expect(challengerMove(honest, game.moves, 4, 101n).kind).to.equal("timeout");
+    const nodes = submissionOf(liar.trace, 4);
+    const game = new ToyGame(honest, liar.trace.root, openingPick(honest, submittedTrace(honest, nodes), 4)!);
+    expect(challengerMove(honest, nodes, game.moves, 4, 100n).kind).to.equal("wait");
+    expect(challengerMove(honest, nodes, game.moves, 4, 101n).kind).to.equal("timeout");
     game.answer(workerMove(liar, game.state, 4, 0n));
     expect(workerMove(liar, game.state, 4, 100n).kind).to.equal("wait");
     expect(workerMove(liar, game.state, 4, 101n).kind).to.equal("timeout");
   });
 
-  it("claimThatIsOnesOwn_isConceded", function () {
+  it("claimThatIsOnesOwn_isNotOpened", function () {
     const model = toyModel(seeded(3), 6);
     const honest = execute(model, toyInput(seeded(4), model));
-    const { move } = play(honest, honest, 2);
-    expect(move.kind).to.equal("concede");
+    expect(play(honest, honest, 2)).to.equal(undefined);
   });
 });

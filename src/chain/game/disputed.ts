@@ -9,10 +9,21 @@ import { checkpointOf } from "./openings.ts";
 /** The worker's lists as far as a game has shown them. */
 export type Disputed = { trace: DisputedList; interior?: DisputedList; tensor?: DisputedList; chunk?: Uint8Array };
 
-/** Puts together what a game's moves revealed. @param moves All of the game's moves, oldest first. */
-export function disputedOf(execution: Execution, moves: readonly MoveRecord[]): Disputed {
+/** The worker's trace as far as its submission shows it. @param nodes The nodes that came with it. */
+export function submittedTrace({ trace }: Execution, nodes: Hex): DisputedList {
+  const list = new DisputedList(trace.list);
+  list.addReveal(list.depth, 0, words(nodes));
+  return list;
+}
+
+/**
+ * Puts together what a worker's submission and a game's moves revealed.
+ * @param nodes The nodes that came with the submission.
+ * @param moves All of the game's moves, oldest first.
+ */
+export function disputedOf(execution: Execution, nodes: Hex, moves: readonly MoveRecord[]): Disputed {
   const { trace } = execution;
-  const disputed: Disputed = { trace: new DisputedList(trace.list) };
+  const disputed: Disputed = { trace: submittedTrace(execution, nodes) };
   moves.forEach(({ move, state, data }, k) => {
     const before = moves[k - 1]?.state;
     if (move === Move.expand) {
@@ -20,7 +31,7 @@ export function disputedOf(execution: Execution, moves: readonly MoveRecord[]): 
       disputed.interior.addReveal(disputed.interior.depth, 0, words(data));
     } else if (move === Move.reveal && before !== undefined) {
       if (before.level === Level.tensor && before.depth === 0) disputed.chunk = hexToBytes(data);
-      else currentList(disputed, before.level).addReveal(before.depth, Number(before.index), words(data));
+      else currentList(disputed, before.level).addReveal(before.depth, before.index, words(data));
     }
     if (state.level === Level.tensor) disputed.tensor ??= new DisputedList(trace.tree(state.step));
   });

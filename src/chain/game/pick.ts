@@ -1,17 +1,25 @@
 import type { Hash } from "../../merkle/hash.ts";
-import { Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type GameState, type Pick } from "../types.ts";
+import type { DisputedList } from "../../trace/disputedList.ts";
+import { Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../types.ts";
 import { programFacts, type KnownProgram } from "./execution.ts";
+import { hopOf } from "./hop.ts";
 import { openCheckpoint, openStep } from "./openings.ts";
+import type { GameState } from "./state.ts";
 
 /** Where a pick lands. */
 type Landing = { level: number; depth: number; index: number; node: Hash; siblings: Hash[] };
 
-/** The pick that opens a game at a claim's trace root. */
-export function openingPick(program: KnownProgram, traceRoot: Hash): Pick {
-  // A trace has one leaf a checkpoint.
-  const { depth } = program.commitment.checkpoints;
-  const pick = landOn(program, { level: Level.trace, depth, index: 0, node: traceRoot, siblings: [] }, 0);
-  return { ...pick, program: programFacts(program.commitment) };
+/**
+ * The pick that opens a game: the first node of those submitted that differs from one's own.
+ * @param trace The worker's trace as submitted. @returns undefined if no node differs
+ */
+export function openingPick(program: KnownProgram, trace: DisputedList, arityBits: number): Pick | undefined {
+  const hop = hopOf(trace.depth, arityBits);
+  const index = trace.firstDifference(trace.depth, 0, hop);
+  if (index === undefined) return undefined;
+  const depth = trace.depth - hop;
+  const landing = { depth, index, node: trace.node(depth, index), siblings: trace.path(index, depth) };
+  return landOn(program, { ...landing, level: Level.trace }, 0);
 }
 
 /** The pick of a node in the list that `state` is in. */

@@ -2,7 +2,7 @@ import { dtypeBytes } from "../../numerics/dtype.ts";
 import { encodeStepBody } from "../../program/encode.ts";
 import type { TensorRef } from "../../program/types.ts";
 import { openElement } from "../../trace/opening.ts";
-import { NO_CHECKPOINT, ZERO_HASH, type StepProof } from "../types.ts";
+import { NO_CHECKPOINT, NO_PICK, ZERO_HASH, type StepProof } from "../types.ts";
 import type { Disputed } from "./disputed.ts";
 import { inputsList, openable, programFacts, type Execution } from "./execution.ts";
 import { checkpointOf, openCheckpoint, openStep } from "./openings.ts";
@@ -26,8 +26,7 @@ export function buildStepProof(
     step.inputs.map((ref) => openable(execution, ref)),
   );
   const proof: StepProof = {
-    program: programFacts(execution.commitment),
-    step: openStep(execution, s),
+    pick: { ...NO_PICK, program: programFacts(execution.commitment), step: openStep(execution, s) },
     body: `0x${Buffer.from(encodeStepBody(step)).toString("hex")}`,
     element: BigInt(element),
     chunk: `0x${Buffer.from(chunk).toString("hex")}`,

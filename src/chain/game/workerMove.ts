@@ -3,7 +3,8 @@ import type { Hash } from "../../merkle/hash.ts";
 import type { MerkleList } from "../../merkle/list.ts";
 import { chunkOf } from "../../merkle/tensor.ts";
 import type { Trace } from "../../trace/trace.ts";
-import { Level, Side, type GameState } from "../types.ts";
+import { Level, Side } from "../types.ts";
+import type { GameState } from "./state.ts";
 import type { Execution } from "./execution.ts";
 import { hopOf, overtime } from "./hop.ts";
 import { checkpointOf } from "./openings.ts";
@@ -22,7 +23,7 @@ export type WorkerMove =
 export function workerMove(execution: Execution, state: GameState, arityBits: number, now: bigint): WorkerMove {
   if (state.turn === Side.challenger) return overtime(state, now) > 0 ? { kind: "timeout" } : { kind: "wait" };
   const { trace } = execution;
-  const index = Number(state.index);
+  const { index } = state;
   if (state.depth > 0) {
     const list = listOf(execution, trace, state);
     return { kind: "reveal", data: childrenOf(list, state.depth, index, arityBits) };
@@ -36,6 +37,9 @@ export function workerMove(execution: Execution, state: GameState, arityBits: nu
     siblings: interior.path(interior.width - 1, 0, interior.depth - hop),
   };
 }
+
+/** What a worker submits: the nodes that a reveal at the trace root would show. */
+export const submissionOf = ({ list }: Trace, arityBits: number): Hex => childrenOf(list, list.depth, 0, arityBits);
 
 /** The list that a state is in, as one's own execution has it. */
 export function listOf(program: Execution, trace: Trace, state: GameState): MerkleList {

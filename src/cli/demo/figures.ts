@@ -13,7 +13,7 @@ export type Figures = {
     answer: string;
     confidencePpm: number;
     executionMilliseconds: number;
-    gas: { ask: number; claim: number; submit: number; finalise: number; deliver: number };
+    gas: { ask: number; claim: number; submit: number; deliver: number };
   };
   fraud: {
     outcome: "refuted";

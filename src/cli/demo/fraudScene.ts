@@ -91,9 +91,9 @@ const LISTS = { [Level.trace]: "checkpoints", [Level.interior]: "steps of the ra
 
 function explain({ move, state, data }: GameRecord["moves"][number]): string {
   const list = LISTS[state.level as keyof typeof LISTS];
-  const under = 2n ** BigInt(state.depth);
+  const under = 2 ** state.depth;
   const first = state.index * under;
-  const last = first + under < state.width ? first + under - 1n : state.width - 1n;
+  const last = first + under < state.width ? first + under - 1 : state.width - 1;
   const range = first === last ? `number ${first}` : `numbers ${first} to ${last}`;
   const count = (data.length - 2) / 64;
   if (move === Move.reveal) {
@@ -101,7 +101,7 @@ function explain({ move, state, data }: GameRecord["moves"][number]): string {
   }
   if (move === Move.expand)
     return `worker commits to the ${state.width} tensors of steps ${state.first} to ${state.last}`;
-  const entered = state.level === Level.tensor && state.index === 0n && first === 0n && last === state.width - 1n;
+  const entered = state.level === Level.tensor && state.index === 0 && first === 0 && last === state.width - 1;
   const what = entered ? `the tensor of step ${state.step}` : `${list}, ${range} of ${state.width}`;
   return `watcher disputes ${what}`;
 }

@@ -49,7 +49,6 @@ export async function honestScene(
   if (verdict.kind !== "agrees") throw new Error("the watcher disputes the honest claim");
   n.say(`The watcher executes it too (${verdict.milliseconds} ms), finds the same root, and stays silent.`);
   await stage.chain.advance(TERMS.window + 1);
-  const finalised = await event("finalised");
   const delivered = await event("delivered");
   await running.stop();
   const { claims } = (await readHistory(stage.requester)).jobs.get(asked.jobId)!;
@@ -64,11 +63,10 @@ export async function honestScene(
     ask: Number(asked.gas),
     claim: Number(claimed.receipt.gasUsed),
     submit: Number(submitted.receipt.gasUsed),
-    finalise: Number(finalised.receipt.gasUsed),
     deliver: Number(delivered.receipt.gasUsed),
   };
   n.say(
-    `Gas: claim ${grouped(gas.claim)}, submit ${grouped(gas.submit)}, finalise ${grouped(gas.finalise)}, deliver ${grouped(gas.deliver)}.`,
+    `Gas: claim ${grouped(gas.claim)}, submit ${grouped(gas.submit)}, deliver and finalise ${grouped(gas.deliver)}.`,
   );
   return {
     outcome: "finalised",
