@@ -94,7 +94,7 @@ contract DisputeGame is IDisputeGame {
         require(stateHash[gameId] == 0, GameExists(gameId));
         ClaimGames g = _alive(s.claimId);
         _claims[s.claimId] = g.opened().addDues(s.spent);
-        _store(gameId, s, Move.Open, msg.data[:0]);
+        emit Picked(gameId, _store(gameId, s, Move.Open));
         market.gameOpened(jobId, s.claimId, msg.sender, bond);
     }
 
@@ -113,7 +113,7 @@ contract DisputeGame is IDisputeGame {
             gas = GasSchedule.CHUNK;
         }
         _earn(g, s, gas);
-        _store(gameId, s, Move.Reveal, data);
+        emit Moved(gameId, _store(gameId, s, Move.Reveal), data);
     }
 
     /// @inheritdoc IDisputeGame
@@ -129,7 +129,7 @@ contract DisputeGame is IDisputeGame {
         bool crossed = s.level != before || (s.level == Level.Trace && s.depth == 0);
         uint256 gas = GasSchedule.pick(pick_.siblings.length) + (crossed ? GasSchedule.seam(pick_) : 0);
         _claims[s.claimId] = g.addDues(_spend(s, gas));
-        _store(gameId, s, Move.Pick, msg.data[:0]);
+        emit Picked(gameId, _store(gameId, s, Move.Pick));
     }
 
     /// @inheritdoc IDisputeGame
@@ -147,7 +147,7 @@ contract DisputeGame is IDisputeGame {
         uint256 hop = Descent.hopOf(PositionalMerkle.depth(s.rangeOf()), _arityBits);
         s.enterInterior(hop, children, siblings);
         _earn(g, s, GasSchedule.expand(hop, siblings.length));
-        _store(gameId, s, Move.Expand, children);
+        emit Moved(gameId, _store(gameId, s, Move.Expand), children);
     }
 
     /// @inheritdoc IDisputeGame
@@ -361,10 +361,9 @@ contract DisputeGame is IDisputeGame {
         if (paid != 0) market.pay(to, paid);
     }
 
-    function _store(bytes32 gameId, GameState memory s, Move move, bytes calldata data) private {
+    function _store(bytes32 gameId, GameState memory s, Move move) private returns (PackedState memory packed) {
         s.move = move;
-        PackedState memory packed = s.pack();
+        packed = s.pack();
         stateHash[gameId] = packed.hash();
-        emit Moved(gameId, packed, data);
     }
 }

@@ -6,7 +6,6 @@ import type { Execution } from "../src/chain/game/execution.ts";
 import { openingPick } from "../src/chain/game/pick.ts";
 import { packState } from "../src/chain/game/state.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../src/chain/history.ts";
-import { claimKeyOf } from "../src/chain/ids.ts";
 import { accountOf } from "../src/chain/ledger.ts";
 import type { Session } from "../src/chain/session.ts";
 import { RefuteError } from "../src/errors.ts";
@@ -15,6 +14,11 @@ import type { ChallengerMove } from "./strategy.ts";
 /** The watcher's credit does not cover the bond. */
 export class BondError extends RefuteError {
   readonly code = "BOND";
+}
+
+/** Every game that could be opened over a difference is lost. */
+export class NoOpeningError extends RefuteError {
+  readonly code = "NO_OPENING";
 }
 
 /** The chain's verifier gives the claimed value where this execution gives another: this execution is at fault. */
@@ -30,15 +34,20 @@ export class Responder {
     this.#session = session;
   }
 
-  /** Opens a game at the first submitted node that differs from one's own. @throws BondError, ContractRevertError */
-  async open(execution: Execution, { claim, nodes }: ClaimRecord): Promise<TransactionReceipt> {
+  /**
+   * Opens a game at the first submitted node that differs from one's own.
+   * @param lost Games that were lost on this claim.
+   * @throws BondError, NoOpeningError, ContractRevertError
+   */
+  async open(execution: Execution, { claim, nodes }: ClaimRecord, lost = 0): Promise<TransactionReceipt> {
     const { sender, deployment } = this.#session;
     const { credit } = await accountOf(this.#session, sender.address);
     if (credit < deployment.bond) {
       throw new BondError(`credit is ${credit}, a game's bond ${deployment.bond}: deposit into the vault`);
     }
-    const pick = openingPick(execution, submittedTrace(execution, nodes), deployment.parameters.arityBits);
-    if (pick === undefined) throw new RangeError("the submitted nodes are one's own, though their root is not");
+    const pick = openingPick(execution, submittedTrace(execution, nodes), deployment.parameters.arityBits, lost);
+    if (pick === undefined)
+      throw new NoOpeningError(`${lost} games on this claim are lost, and no other can be opened`);
     const args = [claim, pick] as const;
     return sender.send({ ...this.#contract, functionName: "open", args });
   }
@@ -48,14 +57,14 @@ export class Responder {
    * @throws VerifierDisagreesError, ContractRevertError
    */
   async move(
-    { jobId, claim }: ClaimRecord,
+    { claim }: ClaimRecord,
     game: GameRecord,
     move: Exclude<ChallengerMove, { kind: "wait" }>,
   ): Promise<TransactionReceipt> {
     const { sender } = this.#session;
     const state = stateOf(game);
     const packed = packState(state);
-    const key = claimKeyOf(jobId, claim);
+    const { key } = game;
     switch (move.kind) {
       case "pick":
         return sender.send({ ...this.#contract, functionName: "pick", args: [packed, move.pick] });

@@ -1,11 +1,14 @@
 import { isAddressEqual, type Address } from "viem";
+import { Outcome } from "../src/chain/types.ts";
 import type { ClaimRecord, GameRecord, History, JobRecord } from "../src/chain/history.ts";
+
+const isLost = ({ closed }: GameRecord): boolean => closed?.outcome === Outcome.workerWon;
 
 /** A thing to do in a round. */
 export type Task =
   | { kind: "play"; job: JobRecord; claim: ClaimRecord; game: GameRecord }
   | { kind: "settle"; job: JobRecord; claim: ClaimRecord; game: GameRecord }
-  | { kind: "audit"; job: JobRecord; claim: ClaimRecord };
+  | { kind: "audit"; job: JobRecord; claim: ClaimRecord; lost: readonly GameRecord[] };
 
 /**
  * What a watcher has to do now, most urgent first: its own games, whose clocks run; then the claims in their windows, the one that
@@ -23,7 +26,8 @@ export function schedule(history: History, me: Address, now: bigint): Task[] {
       (claim.refuted ? settles : plays).push({ kind: claim.refuted ? "settle" : "play", job, claim, game });
     }
     const disputable = !claim.refuted && !claim.finalised && now <= claim.windowEnd;
-    if (disputable && own.length === 0) audits.push({ kind: "audit", job, claim });
+    // A game may have been lost by the clock, while this watcher or its node was down: the claim is as wrong as before.
+    if (disputable && own.every(isLost)) audits.push({ kind: "audit", job, claim, lost: own });
   }
   audits.sort((a, b) => Number(a.claim.windowEnd - b.claim.windowEnd));
   return [...plays, ...audits, ...settles];

@@ -1,7 +1,9 @@
 import type { Hex } from "viem";
 import type { Logger } from "pino";
 import type { KnownProgram } from "../src/chain/game/execution.ts";
+import { overtime } from "../src/chain/game/hop.ts";
 import { Executions, type Execute } from "../src/chain/game/executions.ts";
+import { stateOf, type GameRecord } from "../src/chain/history.ts";
 import { report, runLoop } from "../src/chain/loop.ts";
 import { followMarket, type Session, type Snapshot } from "../src/chain/session.ts";
 import { audit, type Verdict } from "./auditor.ts";
@@ -22,6 +24,8 @@ export type WatcherOptions = {
   signal: AbortSignal;
   intervalMs: number;
   log: Logger;
+  /** Called after each round. */
+  onRound?: (outcome: "done" | "failed") => void;
   /** Called with each thing found or done. */
   onEvent?: (event: WatcherEvent) => void;
 };
@@ -113,9 +117,18 @@ class Watcher {
       );
       if (played !== undefined) this.#tell({ kind: "moved", gameId: task.game.id, claimId: claim.id, ...played });
     } else if (verdict.kind === "differs" && this.#options.mode === "defend") {
-      const receipt = await this.#responder.open(verdict.execution, claim);
+      const last = task.lost.at(-1);
+      if (last !== undefined && !(await this.#isLostByTheClock(last))) return;
+      const receipt = await this.#responder.open(verdict.execution, claim, task.lost.length);
       this.#tell({ kind: "opened", claimId: claim.id, receipt });
     }
+  }
+
+  /** Whether a lost game ran out of time; else it was conceded, because the chain's verifier had confirmed the claim. */
+  async #isLostByTheClock(game: GameRecord): Promise<boolean> {
+    const { publicClient } = this.#options.session;
+    const { timestamp } = await publicClient.getBlock({ blockNumber: game.closed!.blockNumber });
+    return overtime(stateOf(game), timestamp) > 0;
   }
 
   /** The same failure of the same claim is reported once; it is tried again every round. */

@@ -15,7 +15,7 @@ enum Outcome {
 
 /// @title The dispute game over one claim: descend to one element, then recompute it.
 /// @dev `gameId = keccak256(abi.encode(claimId, challenger, openIndex, openDepth))`, all of it in the state. Only the hash of a game's state is stored;
-/// clients take the state from the latest `Moved` event of the game and pass it back unchanged.
+/// clients take the state from the latest `Picked` or `Moved` event of the game and pass it back unchanged.
 interface IDisputeGame {
     error StaleState(bytes32 gameId, bytes32 stored, bytes32 given);
     error GameExists(bytes32 gameId);
@@ -54,8 +54,10 @@ interface IDisputeGame {
     error ProofFails(uint256 claimed, uint256 exact);
     error NothingEarned(bytes32 claimId);
 
-    /// @notice An accepted move and the state it led to.
-    /// @param data The children (32 bytes each) or the chunk, for `Reveal` and `Expand`; else empty.
+    /// @notice A challenger's move, `Open` or `Pick`, and the state it led to.
+    event Picked(bytes32 indexed gameId, PackedState state);
+    /// @notice A worker's move, `Reveal` or `Expand`, and the state it led to.
+    /// @param data The children (32 bytes each) or the chunk.
     event Moved(bytes32 indexed gameId, PackedState state, bytes data);
     /// @notice A step proof held: element `element` of step `step` was claimed as `claimed` and is `exact` (words of the element's size).
     event Proved(

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {GameState, Pick, Level} from "../types/GameState.sol";
-import {ProgramFacts} from "../types/Program.sol";
+import {CheckpointOpening, ProgramFacts, StepOpening} from "../types/Program.sol";
 import {PositionalMerkle} from "../verifier/PositionalMerkle.sol";
 import {ProgramHeader} from "./ProgramHeader.sol";
 import {ProgramProofs} from "./ProgramProofs.sol";
@@ -120,31 +120,38 @@ library Descent {
 
     /// @dev At a leaf: takes from the program what the next list needs.
     function _cross(GameState memory s, Pick calldata p) private view {
-        bytes32 programRoot = p.program.root();
+        ProgramFacts calldata program = p.program;
+        CheckpointOpening calldata checkpoint = p.checkpoint;
+        bytes32 programRoot = program.root();
         require(programRoot == s.programRoot, IDisputeGame.WrongProgram(s.programRoot, programRoot));
         if (s.level == Level.Interior) {
             // SAFETY: what is not read is not there, because siblings are paid for (GasSchedule.seam).
-            require(p.checkpoint.siblings.length == 0, IDisputeGame.WrongPathLength(p.checkpoint.siblings.length, 0));
-            _enterTensor(s, p, uint256(s.first) + s.index);
+            require(checkpoint.siblings.length == 0, IDisputeGame.WrongPathLength(checkpoint.siblings.length, 0));
+            _enterTensor(s, program, p.step, uint256(s.first) + s.index);
             return;
         }
         // SAFETY: the range ends inside the program, so that its width and every step in it can be proven.
         require(
-            p.program.hasCheckpoint(s.index, p.checkpoint) &&
-                p.checkpoint.first <= p.checkpoint.step &&
-                p.checkpoint.step < p.program.header.stepCount(),
+            program.hasCheckpoint(s.index, checkpoint) &&
+                checkpoint.first <= checkpoint.step &&
+                checkpoint.step < program.header.stepCount(),
             IDisputeGame.CheckpointNotProven(s.index)
         );
-        s.first = p.checkpoint.first;
-        s.last = p.checkpoint.step;
+        s.first = checkpoint.first;
+        s.last = checkpoint.step;
         // A range of one step has nothing to expand.
-        if (s.first == s.last) _enterTensor(s, p, s.last);
+        if (s.first == s.last) _enterTensor(s, program, p.step, s.last);
         else require(p.step.siblings.length == 0, IDisputeGame.WrongPathLength(p.step.siblings.length, 0));
     }
 
-    function _enterTensor(GameState memory s, Pick calldata p, uint256 step) private view {
-        require(p.program.hasStep(step, p.step), IDisputeGame.StepNotProven(step));
-        uint256 size = ProgramHeader.tensorBytes(p.step.dtype, p.step.count);
+    function _enterTensor(
+        GameState memory s,
+        ProgramFacts calldata program,
+        StepOpening calldata opening,
+        uint256 step
+    ) private view {
+        require(program.hasStep(step, opening), IDisputeGame.StepNotProven(step));
+        uint256 size = ProgramHeader.tensorBytes(opening.dtype, opening.count);
         uint256 chunks = TensorTree.chunkCount(size);
         s.level = Level.Tensor;
         s.step = uint32(step);

@@ -18,7 +18,8 @@ library GasSchedule {
     uint256 private constant CHILD = 1_070;
     /// @dev What ends a game, beside a proof's own gas.
     uint256 internal constant CLOSE = 85_000;
-    uint256 internal constant TIMEOUT = 115_000;
+    /// @dev Also where the call fills accounts that were empty.
+    uint256 internal constant TIMEOUT = 150_000;
     /// @dev What a step proof costs beside the estimate in the header.
     uint256 internal constant PROVE_MARGIN = 200_000;
     /// @dev Taking one's bond back after the claim's death in another game.

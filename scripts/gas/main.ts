@@ -1,37 +1,70 @@
-/** Gas of every market call, every move of a dispute, and the step proof by kind. `npm run gas [-- --json FILE]` */
+/**
+ * Gas of an undisputed job, of every move, of whole disputes, of the step proof by kind, over arity and chunk size, and by the size of the program.
+ * `npm run gas [-- --json FILE] [--samples N]` (steps of each model on which games are played).
+ */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { PICTURE, textDirectionProgram } from "../../src/cli/demo/model.ts";
-import { Narrator } from "../../src/cli/demo/narrator.ts";
-import { drawText } from "../../src/cli/demo/picture.ts";
-import { story } from "../../src/cli/demo/story.ts";
 import { endingsGas } from "./endings.ts";
+import { growth } from "./growth.ts";
+import { jobGas } from "./job.ts";
 import { stepProofGas } from "./stepProofs.ts";
+import { sweep } from "./sweep.ts";
+import { subjectOf, wholeDisputes, type PlayedDispute } from "./wholeDisputes.ts";
 
-const { values } = parseArgs({ options: { json: { type: "string" } } });
+const { values } = parseArgs({ options: { json: { type: "string" }, samples: { type: "string", default: "12" } } });
+const samples = Number(values.samples);
 
-const figures = await story(new Narrator(() => undefined));
-console.log("An undisputed job (ask: with 27,648 bytes of input)");
-console.table(figures.honest.gas);
-console.log(
-  `A dispute over one element of ppocr2_cls: ${figures.fraud.transactions} transactions, ${figures.fraud.gas} gas`,
-);
-console.table(figures.fraud.moves);
+const summary = (played: readonly PlayedDispute[]) =>
+  [false, true].map((published) => {
+    const games = played.filter((game) => game.published === published);
+    const gas = games.map((game) => game.gas).sort((a, b) => a - b);
+    return {
+      "published trace": published,
+      games: games.length,
+      "most transactions": Math.max(...games.map(({ transactions }) => transactions)),
+      "least gas": gas[0]!,
+      "median gas": gas[Math.floor(gas.length / 2)]!,
+      "most gas": gas.at(-1)!,
+      "median without the proof": games.map((game) => game.gas - game.proof).sort((a, b) => a - b)[
+        Math.floor(games.length / 2)
+      ]!,
+      "dearest move": Math.max(...games.map(({ dearestMove }) => dearestMove)),
+    };
+  });
+
+const cls = await subjectOf("ppocr2_cls");
+const rec = await subjectOf("ppocr4_rec");
+
+const jobs = await jobGas(cls);
+console.log("An undisputed job without its input bytes");
+console.table(jobs);
+
+const disputes: Record<string, PlayedDispute[]> = {};
+for (const [name, subject] of Object.entries({ ppocr2_cls: cls, ppocr4_rec: rec })) {
+  disputes[name] = await wholeDisputes(subject, samples);
+  console.log(`Whole disputes on ${name}, every transaction of both sides: lies in ${samples} steps, evenly chosen`);
+  console.table(disputes[name]);
+  console.table(summary(disputes[name]));
+}
 
 const endings = await endingsGas();
 console.log("Other endings of a game, and what follows");
 console.table(endings);
 
-const { pixels } = drawText("REFUTE", PICTURE.width, PICTURE.height, 4);
-const { model } = textDirectionProgram();
-const proofs = await stepProofGas(model, [pixels]);
+const swept = await sweep(rec);
+console.log("The longest game on ppocr4_rec over arity (played) and chunk size (model)");
+console.table(swept);
+
+const grown = growth();
+console.log("How a game grows: ranges of 16 steps, arity 16, float32, a step proof of 300,000 gas (model)");
+console.table(grown);
+
+const proofs = await stepProofGas(cls.model, [cls.input]);
 console.log(
   "The verifier's part of a step proof (a transaction of its own), the dearest step of each kind in ppocr2_cls",
 );
 console.table(proofs);
 if (values.json !== undefined) {
-  writeFileSync(
-    values.json,
-    `${JSON.stringify({ honest: figures.honest.gas, fraud: figures.fraud, endings, proofs }, null, 2)}\n`,
-  );
+  const all = { jobs, disputes, endings, sweep: swept, growth: grown, proofs };
+  writeFileSync(values.json, `${JSON.stringify(all, null, 2)}\n`);
 }

@@ -4,7 +4,8 @@ import { disputeGameAbi } from "./abi/disputeGame.ts";
 import { jobMarketAbi } from "./abi/jobMarket.ts";
 import type { ChainEvent } from "./logStore.ts";
 import { unpackState, type GameState } from "./game/state.ts";
-import type { Claim, Job, ProgramFacts } from "./types.ts";
+import { claimKeyOf } from "./ids.ts";
+import type { Claim, ClaimKey, Job, ProgramFacts } from "./types.ts";
 
 /** The events of the market and of its games. */
 export const protocolAbi = [...jobMarketAbi, ...disputeGameAbi] as const;
@@ -54,10 +55,12 @@ export type MoveRecord = { move: number; state: GameState; data: Hex; transactio
 export type GameRecord = {
   id: Hex;
   claimId: Hex;
+  /** What names the claim in calls. */
+  key: ClaimKey;
   challenger: Address;
   moves: MoveRecord[];
   proved?: { step: number; element: bigint; claimed: bigint; exact: bigint };
-  closed?: { outcome: number; paid: bigint; transactionHash: Hex };
+  closed?: { outcome: number; paid: bigint; transactionHash: Hex; blockNumber: bigint };
 };
 
 /** All that happened on a market, by id. */
@@ -140,13 +143,18 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
     case "CallbackMade":
       jobs.get(event.args.jobId)?.claims.at(-1)?.calledBack.add(Number(event.args.output));
       break;
+    case "Picked":
     case "Moved": {
-      const { gameId, data } = event.args;
+      const { gameId } = event.args;
+      const data = event.eventName === "Moved" ? event.args.data : "0x";
       const state = unpackState(event.args.state);
       const { claimId, move } = state;
+      const claim = claims.get(claimId);
+      if (claim === undefined) break;
       const game = getOrAdd(games, gameId, () => {
-        const opened: GameRecord = { id: gameId, claimId, challenger: state.challenger, moves: [] };
-        claims.get(claimId)?.games.push(opened);
+        const key = claimKeyOf(claim.jobId, claim.claim);
+        const opened: GameRecord = { id: gameId, claimId, key, challenger: state.challenger, moves: [] };
+        claim.games.push(opened);
         return opened;
       });
       game.moves.push({ move, state, data, transactionHash: event.transactionHash });
@@ -159,7 +167,8 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
     }
     case "GameClosed": {
       const { outcome, paid } = event.args;
-      update(games, event.args.gameId, { closed: { outcome, paid, transactionHash: event.transactionHash } });
+      const { transactionHash, blockNumber } = event;
+      update(games, event.args.gameId, { closed: { outcome, paid, transactionHash, blockNumber } });
       break;
     }
     default:

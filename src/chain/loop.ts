@@ -9,6 +9,8 @@ export type LoopOptions = {
   /** Pause between rounds. */
   intervalMs: number;
   log: Logger;
+  /** Called after each round. */
+  onRound?: (outcome: "done" | "failed") => void;
 };
 
 /** The longest pause after failures in a row. */
@@ -18,15 +20,20 @@ const MAX_BACKOFF_MS = 30_000;
  * Runs rounds until the signal. A failing round is logged and tried again, ever more slowly: a loop that guards money does not end
  * because a node is down, and the next round reads everything back from the chain.
  */
-export async function runLoop({ signal, intervalMs, log }: LoopOptions, round: () => Promise<void>): Promise<void> {
+export async function runLoop(
+  { signal, intervalMs, log, onRound }: LoopOptions,
+  round: () => Promise<void>,
+): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
     try {
       await round();
       failures = 0;
+      onRound?.("done");
     } catch (error) {
       failures++;
       report(log, error);
+      onRound?.("failed");
     }
     const pause = Math.min(intervalMs * 2 ** Math.min(failures, 10), Math.max(intervalMs, MAX_BACKOFF_MS));
     await sleep(pause, undefined, { signal }).catch(() => undefined);

@@ -7,6 +7,7 @@ import type { Session } from "../chain/session.ts";
 import { chainShape, sessionFrom } from "./chainSettings.ts";
 import { createLogger } from "./log.ts";
 import { loadProgram, readModels } from "./models.ts";
+import { Monitor } from "./monitor.ts";
 import { stopSignal } from "./stop.ts";
 
 /** The settings that a worker and a watcher share. */
@@ -14,6 +15,8 @@ export const playerShape = {
   ...chainShape,
   models: z.string(),
   interval: z.coerce.number().positive().default(4),
+  /** Port of /healthz, /readyz and /metrics on 127.0.0.1; none if left out. */
+  monitorPort: z.coerce.number().int().min(0).max(65_535).optional(),
 };
 
 type PlayerSettings = z.infer<z.ZodObject<typeof playerShape>>;
@@ -26,7 +29,7 @@ export type Playing = {
   signal: AbortSignal;
   intervalMs: number;
   log: Logger;
-};
+} & Pick<Monitor, "onRound" | "onEvent">;
 
 /** Compiles the models, opens the session, and runs a loop until the process is told to stop. */
 export async function play(settings: PlayerSettings, loop: (playing: Playing) => Promise<void>): Promise<void> {
@@ -35,6 +38,12 @@ export async function play(settings: PlayerSettings, loop: (playing: Playing) =>
   const session = await sessionFrom(settings);
   const executors = new FastExecutors();
   const signal = stopSignal(() => log.info("stopping after this round; once more to stop at once"));
-  await loop({ session, programs, execute: executors.execute, signal, intervalMs: settings.interval * 1_000, log });
+  const intervalMs = settings.interval * 1_000;
+  const monitor = new Monitor(session, intervalMs);
+  const { onRound, onEvent } = monitor;
+  if (settings.monitorPort !== undefined)
+    log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
+  await loop({ session, programs, execute: executors.execute, signal, intervalMs, log, onRound, onEvent });
+  await monitor.close();
   await executors.close();
 }

@@ -2,15 +2,13 @@ import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
 import type { Execution } from "../chain/game/execution.ts";
 import { workerMove } from "../chain/game/workerMove.ts";
 import { packState } from "../chain/game/state.ts";
-import { stateOf, type ClaimRecord, type GameRecord } from "../chain/history.ts";
-import { claimKeyOf } from "../chain/ids.ts";
+import { stateOf, type GameRecord } from "../chain/history.ts";
 import type { Session } from "../chain/session.ts";
 import type { WorkerEvent } from "./events.ts";
 
 /** Makes the worker's next move in a game. @returns undefined when there is none to make. */
 export async function defend(
   session: Session,
-  claim: ClaimRecord,
   game: GameRecord,
   execution: Execution,
   now: bigint,
@@ -19,7 +17,7 @@ export async function defend(
   const state = stateOf(game);
   const contract = { address: deployment.game, abi: disputeGameAbi } as const;
   const packed = packState(state);
-  const key = claimKeyOf(claim.jobId, claim.claim);
+  const { key } = game;
   const move = workerMove(execution, state, deployment.parameters.arityBits, now);
   const moved = (receipt: Awaited<ReturnType<typeof sender.send>>): WorkerEvent => {
     return { kind: "moved", gameId: game.id, move: move.kind, receipt };

@@ -27,6 +27,8 @@ export type WorkerOptions = {
   signal: AbortSignal;
   intervalMs: number;
   log: Logger;
+  /** Called after each round. */
+  onRound?: (outcome: "done" | "failed") => void;
   /** Called with each thing done. */
   onEvent?: (event: WorkerEvent) => void;
 };
@@ -79,7 +81,7 @@ class Worker {
       if (!this.#isMe(record.claim.worker)) continue;
       const job = history.jobs.get(record.jobId)!;
       const alive = record.finalised || record.refuted ? [] : record.games.filter(({ closed }) => closed === undefined);
-      for (const game of alive) attempt("game", game.id, () => this.#defend(job, record, game, now));
+      for (const game of alive) attempt("game", game.id, () => this.#defend(job, game, now));
       if (alive.length === 0) attempt("claim", record.id, () => this.#tend(job, record, now));
     }
     const jobs = [...history.jobs.values()];
@@ -90,11 +92,11 @@ class Worker {
     if (claimed.length === 0) attempt("claiming", "", () => this.#claim(jobs, now));
   }
 
-  async #defend(job: JobRecord, claim: ClaimRecord, game: GameRecord, now: bigint): Promise<void> {
+  async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
     if ((await this.#executions.of(job)) === undefined)
       throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
     const { session } = this.#options;
-    this.#tell(await this.#executions.use(job, (execution) => defend(session, claim, game, execution, now)));
+    this.#tell(await this.#executions.use(job, (execution) => defend(session, game, execution, now)));
   }
 
   /** What an undisputed claim of one's own needs now. */

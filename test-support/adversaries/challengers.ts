@@ -1,6 +1,5 @@
 import { parseEther } from "viem";
 import { hopOf } from "../../src/chain/game/hop.ts";
-import { openingPick } from "../../src/chain/game/pick.ts";
 import { openable, type Execution } from "../../src/chain/game/execution.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../../src/chain/history.ts";
 import { deposit } from "../../src/chain/ledger.ts";
@@ -9,7 +8,7 @@ import { Level, Side } from "../../src/chain/types.ts";
 import { openChunks } from "../../src/trace/opening.ts";
 import { Prng } from "../float32Words.ts";
 import { first, reference } from "../players.ts";
-import { firstDifference, jumper, proofAt, wanderer } from "../soak/challengers.ts";
+import { firstDifference, jumper, proofAt, rootPick, wanderer } from "../soak/challengers.ts";
 import { Adversary, type Verdict } from "./adversary.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";
@@ -70,7 +69,7 @@ export class FiftyParasites extends AgainstAnHonestWorker {
       sessions.push(await arena.players.chain.sessionOf(await arena.players.chain.newAccount()));
       await deposit(rich, bond, sessions[k]!.sender.address);
     }
-    const opening = openingPick(posted.program, claim.claim.traceRoot);
+    const opening = rootPick(posted.program, claim.claim.traceRoot);
     await Promise.all(sessions.map((session) => open(session, claim, opening)));
     const answered = ({ moves, closed }: GameRecord): boolean => moves.length > 1 || closed !== undefined;
     await arena.until("fifty answers", () => (claim.games.length === 50 && claim.games.every(answered)) || undefined);
@@ -92,7 +91,7 @@ export class LastSecondDelay extends AgainstAnHonestWorker {
     const key = await arena.players.watcherKey();
     const session = await arena.players.chain.sessionOf(key);
     await arena.players.chain.advance(Number(claim.windowEnd - (await arena.now())) - 5);
-    await open(session, claim, openingPick(posted.program, claim.claim.traceRoot));
+    await open(session, claim, rootPick(posted.program, claim.claim.traceRoot));
     const game = await arena.gameOn(claim, key);
     await arena.until("the worker's answer", () => stateOf(game).turn === Side.challenger || undefined);
     await arena.players.chain.advance(Number(stateOf(game).challengerSeconds) + 10);
@@ -112,7 +111,7 @@ export class MalformedPicksAndProofs extends AgainstAnHonestWorker {
     const theirs = await arena.execution(posted);
     const { arityBits } = posted.requester.deployment.parameters;
     const player = wanderer(new Prng(5), "wanderer", session.sender.address, theirs, arityBits);
-    const root = openingPick(posted.program, claim.claim.traceRoot);
+    const root = rootPick(posted.program, claim.claim.traceRoot);
     await open(session, claim, root);
     const game = await arena.gameOn(claim, key);
     const other = `0x${"11".repeat(32)}` as const;
@@ -187,7 +186,7 @@ export class CopiedChallenge extends Adversary {
     await arena.watcher.stop();
     await liar.submit(posted, lie);
     const claim = await arena.claimOn(posted);
-    await open(copycat, claim, openingPick(posted.program, lie.trace.root));
+    await open(copycat, claim, rootPick(posted.program, lie.trace.root));
     await arena.startWatcher();
     const honest = await arena.gameOn(claim, arena.watcherKey);
     let tried = 0;
@@ -228,7 +227,7 @@ export class GasGriefingOpenings extends Adversary {
     await liar.submit(posted, lie);
     const claim = await arena.claimOn(posted);
     const goal = firstDifference(await arena.execution(posted), lie);
-    await open(session, claim, openingPick(posted.program, lie.trace.root));
+    await open(session, claim, rootPick(posted.program, lie.trace.root));
     const game = await arena.gameOn(claim, key);
     liar.answer(() => lie);
     const { arityBits } = posted.requester.deployment.parameters;
@@ -274,7 +273,7 @@ export class League extends Adversary {
     const execution = await arena.execution(posted);
     await worker.submit(posted, execution);
     const claim = await arena.claimOn(posted);
-    await open(session, claim, openingPick(posted.program, execution.trace.root));
+    await open(session, claim, rootPick(posted.program, execution.trace.root));
     const game = await arena.gameOn(claim, accomplice);
     worker.answer(() => execution);
     await arena.until("the answer", () => stateOf(game).turn === Side.challenger || undefined);

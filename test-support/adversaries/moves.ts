@@ -4,7 +4,10 @@ import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { ContractRevertError } from "../../src/chain/errors.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../../src/chain/history.ts";
 import type { Session } from "../../src/chain/session.ts";
-import type { GameState, Pick, StepProof } from "../../src/chain/types.ts";
+import { packState, type GameState } from "../../src/chain/game/state.ts";
+import { submissionOf } from "../../src/chain/game/workerMove.ts";
+import type { Pick, StepProof } from "../../src/chain/types.ts";
+import { MerkleList } from "../../src/merkle/list.ts";
 import type { Execution } from "../../src/chain/game/execution.ts";
 
 const atGame = ({ deployment }: Session) => ({ address: deployment.game, abi: disputeGameAbi }) as const;
@@ -13,39 +16,48 @@ const atMarket = ({ deployment }: Session) => ({ address: deployment.market, abi
 export const claim = (session: Session, { job }: JobRecord) =>
   session.sender.send({ ...atMarket(session), functionName: "claim", args: [job] });
 
-/** Submits the root of an execution, or of nothing. */
+/** Submits an execution, or checkpoints whose roots are all some word. */
 export const submit = (session: Session, { job }: JobRecord, execution: Execution | Hex) => {
-  const root = typeof execution === "string" ? execution : execution.trace.root;
-  return session.sender.send({ ...atMarket(session), functionName: "submit", args: [job, root] });
+  const { arityBits } = session.deployment.parameters;
+  const trace = typeof execution === "string" ? traceOf(execution, job.checkpoints) : execution.trace;
+  const nodes = submissionOf(trace, arityBits);
+  return session.sender.send({ ...atMarket(session), functionName: "submit", args: [job, nodes] });
 };
+
+const traceOf = (word: Hex, checkpoints: number) => ({
+  list: MerkleList.fromHashes(new Array<Hex>(checkpoints).fill(word)),
+});
 
 export const open = (session: Session, record: ClaimRecord, pick: Pick) =>
   session.sender.send({ ...atGame(session), functionName: "open", args: [record.claim, pick] });
 
 export const reveal = (session: Session, game: GameRecord, data: Hex, state: GameState = stateOf(game)) =>
-  session.sender.send({ ...atGame(session), functionName: "reveal", args: [game.id, state, data] });
+  session.sender.send({ ...atGame(session), functionName: "reveal", args: [packState(state), data] });
 
 export const expand = (session: Session, game: GameRecord, children: Hex, siblings: readonly Hex[]) =>
   session.sender.send({
     ...atGame(session),
     functionName: "expand",
-    args: [game.id, stateOf(game), children, siblings],
+    args: [packState(stateOf(game)), game.key.jobId, game.key.traceRoot, children, siblings],
   });
 
 export const pick = (session: Session, game: GameRecord, chosen: Pick, state: GameState = stateOf(game)) =>
-  session.sender.send({ ...atGame(session), functionName: "pick", args: [game.id, state, chosen] });
+  session.sender.send({ ...atGame(session), functionName: "pick", args: [packState(state), chosen] });
 
-export const prove = (session: Session, { job }: JobRecord, game: GameRecord, proof: StepProof) =>
-  session.sender.send({ ...atGame(session), functionName: "prove", args: [game.id, stateOf(game), job, proof] });
+export const prove = (session: Session, { job }: JobRecord, game: GameRecord, proof: StepProof) => {
+  const { worker, traceRoot } = game.key;
+  const args = [packState(stateOf(game)), { job, worker, traceRoot }, proof] as const;
+  return session.sender.send({ ...atGame(session), functionName: "prove", args });
+};
 
 export const concede = (session: Session, game: GameRecord) =>
-  session.sender.send({ ...atGame(session), functionName: "concede", args: [game.id, stateOf(game)] });
+  session.sender.send({ ...atGame(session), functionName: "concede", args: [packState(stateOf(game)), game.key] });
 
 export const timeout = (session: Session, game: GameRecord) =>
-  session.sender.send({ ...atGame(session), functionName: "timeout", args: [game.id, stateOf(game)] });
+  session.sender.send({ ...atGame(session), functionName: "timeout", args: [packState(stateOf(game)), game.key] });
 
 export const settle = (session: Session, game: GameRecord) =>
-  session.sender.send({ ...atGame(session), functionName: "settle", args: [game.id, stateOf(game)] });
+  session.sender.send({ ...atGame(session), functionName: "settle", args: [packState(stateOf(game))] });
 
 /** The name of the error with which a contract refuses a call. @throws If it does not. */
 export async function refusalOf(sent: Promise<unknown>): Promise<string> {

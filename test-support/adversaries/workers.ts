@@ -1,11 +1,11 @@
 import type { Execution } from "../../src/chain/game/execution.ts";
-import { openingPick } from "../../src/chain/game/pick.ts";
 import { workerMove } from "../../src/chain/game/workerMove.ts";
 import { stateOf } from "../../src/chain/history.ts";
 import { Level, Side } from "../../src/chain/types.ts";
 import { reference } from "../players.ts";
 import { seeded, toyInput } from "../toyProgram.ts";
 import { Prng } from "../float32Words.ts";
+import { rootPick } from "../soak/challengers.ts";
 import { mutated } from "../soak/lies.ts";
 import { Trace } from "../../src/trace/trace.ts";
 import { Adversary, type Verdict } from "./adversary.ts";
@@ -251,7 +251,7 @@ export class SelfChallenge extends Adversary {
     await liar.submit(posted, lie);
     const claim = await arena.claimOn(posted);
     const honest = await arena.gameOn(claim, arena.watcherKey);
-    await open(session, claim, openingPick(arena.chainOfSums, claim.claim.traceRoot));
+    await open(session, claim, rootPick(arena.chainOfSums, claim.claim.traceRoot));
     const sham = await arena.gameOn(claim, accomplice);
     liar.answer((game) => (game.id === sham.id && honest.moves.length > 2 ? "concede" : lie));
     const verdict = await arena.death(posted);
@@ -271,7 +271,7 @@ export class SelfChallenge extends Adversary {
 
 export const LYING_WORKERS: readonly Adversary[] = [
   new GarbageRoot(),
-  ...[0, 1, 2, 3].map((moves) => new WithheldReveals(moves)),
+  ...[0, 1, 2].map((moves) => new WithheldReveals(moves)),
   new LateReveals(),
   new ManyFaces(),
   new MalformedReveals(),

@@ -243,7 +243,7 @@ export class GameDriver {
     const hash = await sent;
     this.gas.push({ move, gas: await gasOf(this.world, hash) });
     for (const event of await gameEvents(this.world, hash)) {
-      if (event.eventName !== "Moved") continue;
+      if (event.eventName !== "Moved" && event.eventName !== "Picked") continue;
       this.gameId = event.args.gameId;
       this.state = unpackState(event.args.state);
     }

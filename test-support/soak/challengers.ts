@@ -1,15 +1,17 @@
-import type { Address } from "viem";
+import type { Address, Hex } from "viem";
 import { DisputedList } from "../../src/trace/disputedList.ts";
 import type { Disputed } from "../../src/chain/game/disputed.ts";
-import type { Execution } from "../../src/chain/game/execution.ts";
+import type { Execution, KnownProgram } from "../../src/chain/game/execution.ts";
 import { hopOf } from "../../src/chain/game/hop.ts";
 import { checkpointOf } from "../../src/chain/game/openings.ts";
+import { submittedTrace } from "../../src/chain/game/disputed.ts";
 import { openingPick, pickBelow } from "../../src/chain/game/pick.ts";
+import type { GameState } from "../../src/chain/game/state.ts";
 import { buildStepProof } from "../../src/chain/game/stepProof.ts";
 import { listOf } from "../../src/chain/game/workerMove.ts";
 import { programFacts } from "../../src/chain/game/execution.ts";
 import { stateOf, type GameRecord } from "../../src/chain/history.ts";
-import { Level, type GameState, type Pick, type StepProof } from "../../src/chain/types.ts";
+import { Level, type Pick, type StepProof } from "../../src/chain/types.ts";
 import { chunkOf, CHUNK_BYTES } from "../../src/merkle/tensor.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import { challengerMove } from "../../watcher/strategy.ts";
@@ -37,25 +39,28 @@ export type SoakChallenger = {
 type Goal = { checkpoint: number; step: number; element: number };
 
 /** The watcher of this repository, with its own execution. */
-export function watcher(address: Address, own: Execution, traceRoot: Pick["node"], arityBits: number): SoakChallenger {
+export function watcher(address: Address, own: Execution, nodes: Hex, arityBits: number): SoakChallenger {
   const reply = (game: GameRecord, now: bigint): Reply => {
-    const move = challengerMove(own, game.moves, arityBits, now);
+    const move = challengerMove(own, nodes, game.moves, arityBits, now);
     return move.kind === "wait" || move.kind === "timeout" ? { kind: "stall" } : move;
   };
-  return { kind: "watcher", honest: true, address, opening: () => openingPick(own, traceRoot), reply };
+  const opening = (): Pick => openingPick(own, submittedTrace(own, nodes), arityBits)!;
+  return { kind: "watcher", honest: true, address, opening, reply };
 }
 
 /** A watcher that believes in a wrong execution. */
-export const confused = (
-  address: Address,
-  wrong: Execution,
-  root: Pick["node"],
-  arityBits: number,
-): SoakChallenger => ({
-  ...watcher(address, wrong, root, arityBits),
+export const confused = (address: Address, wrong: Execution, nodes: Hex, arityBits: number): SoakChallenger => ({
+  ...watcher(address, wrong, nodes, arityBits),
   kind: "confused",
   honest: false,
 });
+
+/** The pick that opens a game at a claim's trace root. */
+export function rootPick(program: KnownProgram, traceRoot: Pick["node"]): Pick {
+  const { depth } = program.commitment.checkpoints;
+  const state = { level: Level.trace, depth, first: 0 } as GameState;
+  return pickBelow(program, state, { depth, index: 0, node: traceRoot, siblings: [] });
+}
 
 /** Holds the published trace and jumps down to its first difference, as far at a time as it likes. */
 export const jumper = (prng: Prng, address: Address, own: Execution, theirs: Execution, arityBits: number) =>
@@ -89,7 +94,7 @@ export const silent = (address: Address, theirs: Execution, traceRoot: Pick["nod
   kind: "silent",
   honest: false,
   address,
-  opening: () => openingPick(theirs, traceRoot),
+  opening: () => rootPick(theirs, traceRoot),
   reply: () => ({ kind: "stall" }),
 });
 
@@ -125,7 +130,7 @@ export function parasite(
     case 3:
       return wanderer(prng, "prover", address, published, arityBits);
     default:
-      return confused(address, wrong(), worker.traceRoot, arityBits);
+      return confused(address, wrong(), worker.nodes, arityBits);
   }
 }
 

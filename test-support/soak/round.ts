@@ -1,25 +1,24 @@
 import { zeroHash, type Address, type Hex } from "viem";
 import { claimIdOf } from "../../src/chain/ids.ts";
 import { inputsList, programFacts, type Execution } from "../../src/chain/game/execution.ts";
-import { openingPick } from "../../src/chain/game/pick.ts";
+import { packState, type GameState } from "../../src/chain/game/state.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../../src/chain/history.ts";
-import {
-  Level,
-  Outcome,
-  Side,
-  type Claim,
-  type GameState,
-  type Job,
-  type JobRequest,
-  type StepProof,
-} from "../../src/chain/types.ts";
+import { Level, Outcome, Side, type Claim, type Job, type JobRequest, type StepProof } from "../../src/chain/types.ts";
 import { CHUNK_BYTES, tensorRoot } from "../../src/merkle/tensor.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import type { Prng } from "../float32Words.ts";
 import { ETHER } from "../protocol/world.ts";
 import type { SoakCall } from "./chain.ts";
-import { confused, jumper, parasite, proofAt as stepProofAt, watcher, type SoakChallenger } from "./challengers.ts";
+import {
+  confused,
+  jumper,
+  parasite,
+  proofAt as stepProofAt,
+  rootPick,
+  watcher,
+  type SoakChallenger,
+} from "./challengers.ts";
 import { executionOf, lyingTensors } from "./lies.ts";
 import { soakProgram, type SoakProgram } from "./programs.ts";
 import type { Siege } from "./siege.ts";
@@ -105,12 +104,8 @@ export class Round {
 
   async #submit(): Promise<void> {
     const { chain } = this.#siege;
-    const { traceRoot } = this.#worker;
-    const sent = await this.#siege.must(
-      "worker",
-      this.#workerAddress,
-      chain.onMarket("submit", [this.#job, traceRoot]),
-    );
+    const { traceRoot, nodes } = this.#worker;
+    const sent = await this.#siege.must("worker", this.#workerAddress, chain.onMarket("submit", [this.#job, nodes]));
     const submitted = sent?.events.find((e) => e.eventName === "ClaimSubmitted");
     if (submitted?.eventName !== "ClaimSubmitted") return;
     this.#claim = { job: this.#job, worker: this.#workerAddress, traceRoot };
@@ -141,11 +136,11 @@ export class Round {
         const { published } = worker;
         const jumps = published !== undefined && prng.below(2) === 0;
         list.push(
-          jumps ? jumper(prng, address, own, published, arityBits) : watcher(address, own, worker.traceRoot, arityBits),
+          jumps ? jumper(prng, address, own, published, arityBits) : watcher(address, own, worker.nodes, arityBits),
         );
       }
     } else if (worker.kind === "deserter") {
-      list.push(confused(prng.pick(parasites), wrong(), worker.traceRoot, arityBits));
+      list.push(confused(prng.pick(parasites), wrong(), worker.nodes, arityBits));
     }
     const others = prng.below(40) === 0 ? 20 : prng.below(worker.right ? 5 : 3);
     for (let k = 0; k < others; k++) {
@@ -163,8 +158,8 @@ export class Round {
     const refusal = await chain.refusal(challenger.address, call);
     if (refusal?.includes("GameExists")) return;
     const sent = await this.#siege.must(challenger.kind, challenger.address, call);
-    const moved = sent?.events.find((e) => e.eventName === "Moved");
-    if (moved?.eventName !== "Moved" || sent === undefined) return;
+    const moved = sent?.events.find((e) => e.eventName === "Picked");
+    if (moved?.eventName !== "Picked" || sent === undefined) return;
     this.#siege.totals.games++;
     this.#players.set(moved.args.gameId, challenger);
     this.#book(moved.args.gameId, -sent.cost - chain.bond);
@@ -189,12 +184,12 @@ export class Round {
       if (isStale()) return;
       // An honest party must never get here.
       if (honest) this.#siege.fault(`${worker ? "worker" : challenger.kind} ran out of time`);
-      await this.#move(game, worker ? challenger.address : this.#workerAddress, "timeout", []);
+      await this.#move(game, worker ? challenger.address : this.#workerAddress, "timeout", [game.key]);
     });
     if (!this.#isHonest && !worker && prng.below(25) === 0) {
       // Sees the proof coming, and would rather concede.
       this.#plan(chain.now + 1, async () => {
-        if (!isStale()) await this.#move(game, this.#workerAddress, "concede", []);
+        if (!isStale()) await this.#move(game, this.#workerAddress, "concede", [game.key]);
       });
     }
     if (prng.below(8) === 0) this.#plan(chain.now + 1 + prng.below(60), () => this.#meddle(game));
@@ -219,9 +214,15 @@ export class Round {
       case "reveal":
         return this.#move(game, from, "reveal", [answer.data], !this.#isHonest);
       case "expand":
-        return this.#move(game, from, "expand", [answer.children, answer.siblings], !this.#isHonest);
+        return this.#move(
+          game,
+          from,
+          "expand",
+          [game.key.jobId, game.key.traceRoot, answer.children, answer.siblings],
+          !this.#isHonest,
+        );
       case "concede":
-        return this.#move(game, from, "concede", []);
+        return this.#move(game, from, "concede", [game.key]);
       default:
         if (this.#isHonest) this.#siege.fault(`the honest worker has no move: ${answer.kind}`);
     }
@@ -234,10 +235,10 @@ export class Round {
       case "pick":
         return this.#move(game, from, "pick", [reply.pick], !challenger.honest);
       case "prove":
-        return this.#move(game, from, "prove", [this.#job, reply.proof], !challenger.honest);
+        return this.#move(game, from, "prove", [this.#claim, reply.proof], !challenger.honest);
       case "concede":
         if (challenger.honest) this.#siege.fault(`${challenger.kind} against a wrong claim concedes`);
-        return this.#move(game, from, "concede", []);
+        return this.#move(game, from, "concede", [game.key]);
       default:
         if (challenger.honest) this.#siege.fault(`${challenger.kind} has no move`);
     }
@@ -249,17 +250,19 @@ export class Round {
     const { chain, requester, totals } = this.#siege;
     const state = stateOf(game);
     const proof = this.#worker.published === undefined ? undefined : proofAt(this.#worker.published, state);
+    const packed = packState(state);
+    const { key } = game;
     const tries: [string, unknown[]][] = [
-      ["concede", [state]],
-      ["settle", [state]],
-      ["timeout", [{ ...state, since: Number(state.since) - 1_000_000 }]],
-      ["expand", [state, "0x", []]],
-      ["reveal", [state, toHex(new Uint8Array(512))]],
-      ["pick", [state, openingPick(this.#program.known, state.node)]],
-      ...(proof === undefined ? [] : ([["prove", [state, this.#job, proof]]] as [string, unknown[]][])),
+      ["concede", [packed, key]],
+      ["settle", [packed]],
+      ["timeout", [packState({ ...state, since: state.since - 1_000_000 }), key]],
+      ["expand", [packed, key.jobId, key.traceRoot, "0x", []]],
+      ["reveal", [packed, toHex(new Uint8Array(512))]],
+      ["pick", [packed, rootPick(this.#program.known, state.node)]],
+      ...(proof === undefined ? [] : ([["prove", [packed, this.#claim, proof]]] as [string, unknown[]][])),
     ];
     for (const [name, args] of tries) {
-      const refusal = await chain.refusal(requester, chain.onGame(name, [game.id, ...args]));
+      const refusal = await chain.refusal(requester, chain.onGame(name, args));
       if (refusal === undefined) this.#siege.fault(`a stranger's ${name} is taken`);
       totals.count(totals.refusals, `stranger's ${name}`);
     }
@@ -276,7 +279,7 @@ export class Round {
     mayBeRefused = false,
   ): Promise<void> {
     const { chain, totals } = this.#siege;
-    const call = chain.onGame(functionName, [game.id, stateOf(game), ...args]);
+    const call = chain.onGame(functionName, [packState(stateOf(game)), ...args]);
     if (mayBeRefused) {
       const refusal = await chain.refusal(from, call);
       if (refusal !== undefined) {
@@ -316,11 +319,11 @@ export class Round {
   async #settle(game: GameRecord): Promise<void> {
     const { chain, totals } = this.#siege;
     const { address, kind } = this.#players.get(game.id)!;
-    const sent = await this.#siege.must("settle", address, chain.onGame("settle", [game.id, stateOf(game)]));
+    const sent = await this.#siege.must("settle", address, chain.onGame("settle", [packState(stateOf(game))]));
     if (sent === undefined) return;
     this.#book(game.id, game.closed!.paid - sent.cost);
     totals.count(totals.endings, `${kind}: settled`);
-    const again = await chain.refusal(address, chain.onGame("settle", [game.id, stateOf(game)]));
+    const again = await chain.refusal(address, chain.onGame("settle", [packState(stateOf(game))]));
     if (again === undefined) this.#siege.fault("a game can be settled twice");
   }
 
@@ -355,8 +358,8 @@ export class Round {
     this.#ended = true;
     const { chain, totals, requester } = this.#siege;
     const record = this.#record;
-    const args = [record.jobId, this.#workerAddress, this.#worker.traceRoot] as const;
-    const collect = chain.onGame("collect", args);
+    const key = { jobId: record.jobId, worker: this.#workerAddress, traceRoot: this.#worker.traceRoot };
+    const collect = chain.onGame("collect", [key]);
     if (record.games.length > 0 && (await chain.refusal(this.#workerAddress, collect)) === undefined) {
       const sent = await this.#siege.must("collect", this.#workerAddress, collect);
       const collected = sent?.events.find((e) => e.eventName === "EarningsCollected");

@@ -1,8 +1,10 @@
 import type { Execution } from "../../src/chain/game/execution.ts";
-import { workerMove, type WorkerMove } from "../../src/chain/game/workerMove.ts";
+import { submissionOf, workerMove, type WorkerMove } from "../../src/chain/game/workerMove.ts";
 import { stateOf, type GameRecord } from "../../src/chain/history.ts";
 import { Level, Move } from "../../src/chain/types.ts";
+import type { Hex } from "viem";
 import { toHex, type Hash } from "../../src/merkle/hash.ts";
+import { MerkleList } from "../../src/merkle/list.ts";
 import type { Prng } from "../float32Words.ts";
 import { executionOf, lyingTensors, mutated, paddedWithGarbage, type LieKind } from "./lies.ts";
 import type { SoakProgram } from "./programs.ts";
@@ -18,6 +20,8 @@ export type SoakWorker = {
   /** Whether the trace root is the definition's. */
   right: boolean;
   traceRoot: Hash;
+  /** What it submits. */
+  nodes: Hex;
   /** What a challenger that holds the published trace knows; none if it changes from game to game. */
   published: Execution | undefined;
   answer: (game: GameRecord, now: bigint) => Answer;
@@ -43,6 +47,7 @@ export function honestWorker(program: SoakProgram, arityBits: number): SoakWorke
     kind: "honest",
     right: true,
     traceRoot: execution.trace.root,
+    nodes: submissionOf(execution.trace, arityBits),
     published: execution,
     answer: (game, now) => workerMove(execution, stateOf(game), arityBits, now),
   };
@@ -63,12 +68,21 @@ export function lyingWorker(prng: Prng, program: SoakProgram, arityBits: number)
 function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerKind): SoakWorker | undefined {
   const { tensors } = program;
   if (kind === "garbage") {
-    const traceRoot = toHex(Uint8Array.from({ length: 32 }, () => 1 + prng.below(255)));
-    return { kind, right: false, traceRoot, published: undefined, answer: () => ({ kind: "stall" }) };
+    const root = () => toHex(Uint8Array.from({ length: 32 }, () => 1 + prng.below(255)));
+    const list = MerkleList.fromHashes(program.known.model.program.checkpoints.map(root));
+    const nodes = submissionOf({ list }, arityBits);
+    return { kind, right: false, traceRoot: list.root, nodes, published: undefined, answer: () => ({ kind: "stall" }) };
   }
   if (kind === "deserter") {
-    const { traceRoot, published } = honestWorker(program, arityBits);
-    return { kind, right: true, traceRoot, published, answer: () => ({ kind: prng.pick(["stall", "concede"]) }) };
+    const { traceRoot, nodes, published } = honestWorker(program, arityBits);
+    return {
+      kind,
+      right: true,
+      traceRoot,
+      nodes,
+      published,
+      answer: () => ({ kind: prng.pick(["stall", "concede"]) }),
+    };
   }
   const execution =
     kind === "padding"
@@ -97,6 +111,7 @@ function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerK
     kind,
     right: false,
     traceRoot: execution.trace.root,
+    nodes: submissionOf(execution.trace, arityBits),
     published: changing || kind === "padding" ? undefined : execution,
     answer: (game, now) => workerMove(faceOf(game), stateOf(game), arityBits, now),
   };

@@ -28,10 +28,10 @@ describe("an honest job, end to end", function () {
     const [y] = await lastTensors();
     expect(result.worker).to.equal(players.addressOf(workerKey));
     expect(Buffer.from(result.outputs.get(0)!).equals(Buffer.from(y!))).to.equal(true);
-    expect((await first(worker, "finalised")).claimId).to.equal(claimId);
+    expect((await first(worker, "delivered")).claimId).to.equal(claimId);
     expect((await accountOf(requester, result.worker)).credit).to.equal(parseEther("0.1"));
     expect(watcher.inbox.all.map(({ kind }) => kind)).to.deep.equal(["agrees"]);
-    expect(await jobProgress(requester, jobId)).to.have.property("status", "finalised");
+    expect(await jobProgress(requester, jobId)).to.have.property("status", "complete");
   });
 
   async function lastTensors() {

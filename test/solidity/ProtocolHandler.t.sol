@@ -130,6 +130,7 @@ contract ProtocolHandler {
     function endJob(uint8 which, uint8 how) external {
         Job memory job = _jobs[which % _jobs.length];
         if (how % 2 == 0) {
+            vm.prank(actors[how % 5]);
             market.expire(job);
         } else {
             vm.prank(job.requester);
@@ -306,8 +307,10 @@ contract ProtocolHandler {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
             if (logs[i].emitter != address(game) || logs[i].topics[1] != gameId) continue;
-            (PackedState memory s, ) = abi.decode(logs[i].data, (PackedState, bytes));
-            _states[gameId] = s;
+            // The first seven words of both events are the state.
+            (bytes32 topic, bytes memory data) = (logs[i].topics[0], logs[i].data);
+            if (topic == IDisputeGame.Picked.selector) _states[gameId] = abi.decode(data, (PackedState));
+            else if (topic == IDisputeGame.Moved.selector) (_states[gameId], ) = abi.decode(data, (PackedState, bytes));
         }
     }
 

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { ClaimRecord, GameRecord, History, JobRecord } from "../../src/chain/history.ts";
+import { Outcome } from "../../src/chain/types.ts";
 import { schedule } from "../../watcher/scheduler.ts";
 
 const ME = `0x${"11".repeat(20)}` as const;
@@ -16,12 +17,13 @@ function historyWith(claims: readonly Partial<ClaimRecord>[]): History {
   return history;
 }
 
-const game = (challenger: `0x${string}`, closed = false): GameRecord => ({
+const game = (challenger: `0x${string}`, closed = false, outcome: number = Outcome.settled): GameRecord => ({
   id: id(99),
   claimId: id(0),
+  key: { jobId: id(0), worker: OTHER, traceRoot: id(0) },
   challenger,
   moves: [],
-  ...(closed ? { closed: { outcome: 0, paid: 0n, transactionHash: id(0) } } : {}),
+  ...(closed ? { closed: { outcome, paid: 0n, transactionHash: id(0), blockNumber: 1n } } : {}),
 });
 
 const tasks = (claims: readonly Partial<ClaimRecord>[], now = 50n) =>
@@ -48,8 +50,10 @@ describe("schedule", function () {
     expect(tasks([{ windowEnd: 50n }])).to.deep.equal([["audit", 0]]);
   });
 
-  it("anothersGame_keepsNobodyFromAuditing_oneLostIsNotOpenedAgain", function () {
+  it("anothersGame_keepsNobodyFromAuditing_norDoesALostOne_aSettledOneDoes", function () {
     expect(tasks([{ games: [game(OTHER)] }])).to.deep.equal([["audit", 0]]);
+    expect(tasks([{ games: [game(ME, true, Outcome.workerWon)] }])).to.deep.equal([["audit", 0]]);
+    expect(tasks([{ games: [game(ME, true, Outcome.workerWon), game(ME)] }])).to.deep.equal([["play", 0]]);
     expect(tasks([{ games: [game(ME, true)] }])).to.deep.equal([]);
   });
 

@@ -53,6 +53,7 @@ export const disputeGameAbi = parseAbi([
   "event EarningsCollected(bytes32 indexed claimId, address indexed worker, uint256 amount)",
   "event GameClosed(bytes32 indexed gameId, bytes32 indexed claimId, uint8 indexed outcome, uint256 paid)",
   "event Moved(bytes32 indexed gameId, PackedState state, bytes data)",
+  "event Picked(bytes32 indexed gameId, PackedState state)",
   "event Proved(bytes32 indexed gameId, bytes32 indexed claimId, uint32 step, uint64 element, uint256 claimed, uint256 exact)",
   "function bond() view returns (uint256)",
   "function claimGames(bytes32 claimId) view returns (uint256 open_, bool dead, uint256 dues, uint256 earned)",

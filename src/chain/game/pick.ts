@@ -11,13 +11,16 @@ type Landing = { level: number; depth: number; index: number; node: Hash; siblin
 
 /**
  * The pick that opens a game: the first node of those submitted that differs from one's own.
- * @param trace The worker's trace as submitted. @returns undefined if no node differs
+ * @param trace The worker's trace as submitted.
+ * @param lost Games that were lost there: a game is named by where it was opened, so the next one begins a level higher for each.
+ * @returns undefined if no node differs, or all games from there up to the root are lost
  */
-export function openingPick(program: KnownProgram, trace: DisputedList, arityBits: number): Pick | undefined {
+export function openingPick(program: KnownProgram, trace: DisputedList, arityBits: number, lost = 0): Pick | undefined {
   const hop = hopOf(trace.depth, arityBits);
-  const index = trace.firstDifference(trace.depth, 0, hop);
-  if (index === undefined) return undefined;
-  const depth = trace.depth - hop;
+  const different = trace.firstDifference(trace.depth, 0, hop);
+  if (different === undefined || lost > hop) return undefined;
+  const depth = trace.depth - hop + lost;
+  const index = Math.floor(different / 2 ** lost);
   const landing = { depth, index, node: trace.node(depth, index), siblings: trace.path(index, depth) };
   return landOn(program, { ...landing, level: Level.trace }, 0);
 }

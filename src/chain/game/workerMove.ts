@@ -39,7 +39,8 @@ export function workerMove(execution: Execution, state: GameState, arityBits: nu
 }
 
 /** What a worker submits: the nodes that a reveal at the trace root would show. */
-export const submissionOf = ({ list }: Trace, arityBits: number): Hex => childrenOf(list, list.depth, 0, arityBits);
+export const submissionOf = ({ list }: Pick<Trace, "list">, arityBits: number): Hex =>
+  childrenOf(list, list.depth, 0, arityBits);
 
 /** The list that a state is in, as one's own execution has it. */
 export function listOf(program: Execution, trace: Trace, state: GameState): MerkleList {

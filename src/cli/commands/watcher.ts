@@ -16,6 +16,7 @@ export function watcherCommand(): Command {
     .description("re-execute every claim on known models; report wrong ones (watch) or also refute them (defend)")
     .option("--models <file>", "JSON array of {path, shapes, uint8}: the models to judge (or REFUTE_MODELS)")
     .option("--mode <mode>", "watch (report only, the default) or defend (or REFUTE_MODE)")
+    .option("--monitor-port <port>", "serve /healthz, /readyz and /metrics on 127.0.0.1 (or REFUTE_MONITOR_PORT)")
     .option("--interval <seconds>", "pause between rounds (or REFUTE_INTERVAL)")
     .action(async (_options: unknown, command: Command) => {
       const settings = readSettings(command, shape);

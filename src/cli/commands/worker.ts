@@ -21,6 +21,7 @@ export function workerCommand(): Command {
     .option("--min-fee <amount>", "least fee, in whole units of the stake asset (or REFUTE_MIN_FEE)")
     .option("--margin-seconds <n>", "time to spare that a claim must leave (or REFUTE_MARGIN_SECONDS)")
     .option("--self-audit <n>", "elements that the chain recomputes, free, before a submission (or REFUTE_SELF_AUDIT)")
+    .option("--monitor-port <port>", "serve /healthz, /readyz and /metrics on 127.0.0.1 (or REFUTE_MONITOR_PORT)")
     .option("--interval <seconds>", "pause between rounds (or REFUTE_INTERVAL)")
     .action(async (_options: unknown, command: Command) => {
       const settings = readSettings(command, shape);

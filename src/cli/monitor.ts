@@ -1,0 +1,114 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import type { Session } from "../chain/session.ts";
+
+/** An event of a worker or a watcher, as far as it is counted. */
+type Counted = { kind: string; receipt?: { gasUsed: bigint } };
+
+/** A round that ended well longer ago than this many intervals, and at least a minute, is too old to be ready. */
+const STALE_INTERVALS = 5;
+const LEAST_STALE_MS = 60_000;
+
+/** Tells a supervisor and Prometheus how a worker or a watcher fares. Serves on 127.0.0.1 only. */
+export class Monitor {
+  readonly #session: Pick<Session, "publicClient" | "sender">;
+  readonly #staleMs: number;
+  readonly #registry = new Registry();
+  readonly #rounds: Counter<"outcome">;
+  readonly #events: Counter<"kind">;
+  readonly #gas: Counter<"kind">;
+  readonly #balance: Gauge;
+  readonly #lastGood: Gauge;
+  #server: Server | undefined;
+  #lastRound: { outcome: "done" | "failed"; at: number } | undefined;
+
+  /** @param intervalMs Pause between rounds. */
+  constructor(session: Pick<Session, "publicClient" | "sender">, intervalMs: number) {
+    this.#session = session;
+    this.#staleMs = Math.max(LEAST_STALE_MS, STALE_INTERVALS * intervalMs);
+    const registers = [this.#registry];
+    collectDefaultMetrics({ register: this.#registry });
+    this.#rounds = new Counter({ name: "refute_rounds_total", help: "Rounds", labelNames: ["outcome"], registers });
+    this.#events = new Counter({ name: "refute_events_total", help: "Things done", labelNames: ["kind"], registers });
+    this.#gas = new Counter({ name: "refute_gas_total", help: "Gas used", labelNames: ["kind"], registers });
+    this.#balance = new Gauge({ name: "refute_balance_wei", help: "The account's ether", registers });
+    this.#lastGood = new Gauge({
+      name: "refute_last_round_seconds",
+      help: "Unix time of the last good round",
+      registers,
+    });
+  }
+
+  readonly onRound = (outcome: "done" | "failed"): void => {
+    this.#rounds.inc({ outcome });
+    this.#lastRound = { outcome, at: Date.now() };
+    if (outcome === "done") this.#lastGood.setToCurrentTime();
+  };
+
+  readonly onEvent = ({ kind, receipt }: Counted): void => {
+    this.#events.inc({ kind });
+    if (receipt !== undefined) this.#gas.inc({ kind }, Number(receipt.gasUsed));
+  };
+
+  /** Begins to serve. @param port 0 for any free one. @returns the port */
+  async listen(port: number): Promise<number> {
+    const server = createServer((request, response) => {
+      this.#answer(request.url ?? "", response).catch((error: unknown) => {
+        response.writeHead(500).end(`${(error as Error).message}\n`);
+      });
+    });
+    this.#server = server;
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, "127.0.0.1", resolve);
+    });
+    return (server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  async #answer(url: string, response: ServerResponse): Promise<void> {
+    switch (url.split("?")[0]) {
+      case "/healthz":
+        response.writeHead(200).end("ok\n");
+        break;
+      case "/readyz": {
+        const reason = await this.#notReady();
+        response.writeHead(reason === undefined ? 200 : 503).end(`${reason ?? "ready"}\n`);
+        break;
+      }
+      case "/metrics": {
+        await this.#readBalance();
+        const text = await this.#registry.metrics();
+        response.writeHead(200, { "content-type": this.#registry.contentType }).end(text);
+        break;
+      }
+      default:
+        response.writeHead(404).end("only /healthz, /readyz and /metrics are here\n");
+    }
+  }
+
+  /** Why this process should not be relied on now. */
+  async #notReady(): Promise<string | undefined> {
+    const last = this.#lastRound;
+    if (last === undefined) return "no round has ended yet";
+    if (last.outcome === "failed") return "the last round failed";
+    if (Date.now() - last.at > this.#staleMs) return "the last round ended too long ago";
+    const balance = await this.#readBalance();
+    if (balance === undefined) return "no node answers";
+    return balance === 0n ? "the account has no ether for gas" : undefined;
+  }
+
+  async #readBalance(): Promise<bigint | undefined> {
+    const { publicClient, sender } = this.#session;
+    const balance = await publicClient.getBalance({ address: sender.address }).catch(() => undefined);
+    if (balance !== undefined) this.#balance.set(Number(balance));
+    return balance;
+  }
+}
