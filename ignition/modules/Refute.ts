@@ -32,7 +32,7 @@ export const refuteModule = buildModule("Refute", (m) => {
     maxWork: m.getParameter("maxWork", 1_000_000_000_000n),
     arityBits: m.getParameter("arityBits", 4),
     maxStepGas: m.getParameter("maxStepGas", 12_000_000),
-    // The worst game costs a worker 926,900 gas by the schedule.
+    // The worst game costs a worker 905,720 gas by the schedule.
     bondGas: m.getParameter("bondGas", 1_000_000),
     priceCap: m.getParameter("priceCap", 50n * GWEI),
     bounty: m.getParameter("bounty", ETHER / 50n),

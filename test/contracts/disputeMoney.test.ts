@@ -205,6 +205,74 @@ describe("DisputeGame: money", () => {
   });
 });
 
+describe("DisputeGame: who ends a game for others", () => {
+  const world = useWorld();
+  const TIMEOUT_GAS = 150_000n;
+
+  it("timeout_ofTheWorker_byAStranger_isPaidFromTheCollateral", async () => {
+    const w = world();
+    const trace = lyingTrace(toy, 6, 299);
+    const claim = await submitted(w, toy, trace);
+    const g = await game(w, trace, claim).open();
+    await w.networkHelpers.time.increase(w.parameters.baseClock + 1);
+    await setBaseFee(w, 10n * GWEI);
+    await g.timeout(w.mallory);
+    expect(await creditOf(w, w.mallory)).to.equal(20n * ETHER + TIMEOUT_GAS * 10n * GWEI);
+    // The challenger has all back that it spent, and the bounty, all the same.
+    const spent = BigInt(g.state.spent);
+    expect(await creditOf(w, w.watcher)).to.equal(20n * ETHER + spent + w.parameters.bounty);
+    expect(await owed(w)).to.equal(await w.token.read.balanceOf([w.vault.address]));
+  });
+
+  it("timeout_ofTheChallenger_byAStranger_isPaidFromTheBond", async () => {
+    const w = world();
+    const trace = honestTrace(toy);
+    const claim = await submitted(w, toy, trace);
+    const g = await (await game(w, trace, claim).open()).reveal();
+    await w.networkHelpers.time.increase(w.parameters.baseClock + 1);
+    await setBaseFee(w, 10n * GWEI);
+    await g.timeout(w.mallory);
+    const reward = TIMEOUT_GAS * 10n * GWEI;
+    expect(await creditOf(w, w.mallory)).to.equal(20n * ETHER + reward);
+    await collect(w, claim);
+    expect(await creditOf(w, w.worker)).to.equal(10n * ETHER + w.bond - reward);
+    expect(await owed(w)).to.equal(await w.token.read.balanceOf([w.vault.address]));
+  });
+
+  it("timeout_ofTheChallenger_byTheWorker_isTheWholeBond", async () => {
+    const w = world();
+    const trace = honestTrace(toy);
+    const claim = await submitted(w, toy, trace);
+    const g = await (await game(w, trace, claim).open()).reveal();
+    await w.networkHelpers.time.increase(w.parameters.baseClock + 1);
+    await g.timeout(w.worker);
+    await collect(w, claim);
+    expect(await creditOf(w, w.worker)).to.equal(10n * ETHER + w.bond);
+  });
+
+  it("claimOfAWorkerThatLapsed_andAskedItsStakeBack_isDisputedAndSlashedInFull", async () => {
+    const w = world();
+    const trace = lyingTrace(toy, 6, 299);
+    const claim = await submitted(w, toy, trace);
+    await w.provisioning.write.revokeManufacturer([w.manufacturer.id], { account: w.registrar.account });
+    const free = 10n * ETHER - w.parameters.collateral;
+    await w.vault.write.requestWithdraw([free], { account: w.worker.account });
+    await (await game(w, trace, claim).descend(2, 6, 299)).prove(299);
+    const [, staked, locked] = await w.vault.read.accountOf([w.worker.account.address]);
+    expect([staked, locked]).to.deep.equal([0n, 0n]);
+    expect((await w.vault.read.accountOf([SINK]))[0] > (w.parameters.collateral * 95n) / 100n).to.equal(true);
+  });
+
+  it("claimsOfAWorkerSlashedForAnother_areDisputedAndSlashedToo", async () => {
+    const w = world();
+    const trace = lyingTrace(toy, 6, 299);
+    const claims = [await submitted(w, toy, trace), await submitted(w, toy, trace, { salt: w.manufacturer.id })];
+    for (const claim of claims) await (await game(w, trace, claim).descend(2, 6, 299)).prove(299);
+    const [, staked] = await w.vault.read.accountOf([w.worker.account.address]);
+    expect(staked).to.equal(10n * ETHER - 2n * w.parameters.collateral);
+  });
+});
+
 describe("DisputeGame: a pot that is too short", () => {
   it("manyDearGames_sharePotProRata", async function () {
     this.timeout(120_000);

@@ -26,7 +26,7 @@ describe("estimateStepProofGas against whole games", function () {
       const step = toy.program.steps.length - 1;
       const element = count - 1;
       const trace = lyingTrace(toy, step, element);
-      const game = new GameDriver(world(), toy, trace, await submitted(world(), toy, trace.root));
+      const game = new GameDriver(world(), toy, trace, await submitted(world(), toy, trace));
       await game.descend(checkpoints, step, element);
       await game.prove(element);
       const { move, gas } = game.gas.at(-1)!;

@@ -17,10 +17,11 @@ import {
   type ModelState,
   type Shape,
 } from "../../test-support/model/rules.ts";
-import { GameDriver, hopOf } from "../../test-support/protocol/gameDriver.ts";
+import { hopOf } from "../../src/chain/game/hop.ts";
+import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
 import { honestTrace, toyProgram, type Toy } from "../../test-support/protocol/toyProgram.ts";
 import { rejection } from "../../test-support/rejection.ts";
-import { claimId, createWorld, submitted, type World } from "../../test-support/protocol/world.ts";
+import { claimKey, createWorld, submitted, type World } from "../../test-support/protocol/world.ts";
 
 /** A program of any shape that the model covers. */
 function randomToy(prng: Prng): Toy {
@@ -191,10 +192,10 @@ describe("the model and the contract, in lock step", function () {
       for (let n = 0; n < 5; n++) {
         const toy = randomToy(prng);
         const trace = prng.below(4) === 0 ? honestTrace(toy) : randomLie(prng, toy);
-        const claim = await submitted(world, toy, trace.root, { salt: `0x${n.toString(16).padStart(64, "0")}` });
+        const claim = await submitted(world, toy, trace, { salt: `0x${n.toString(16).padStart(64, "0")}` });
         const { said, held } = await new LockStep(prng, new GameDriver(world, toy, trace, claim)).play();
         if (said !== "either") expect(held, said).to.equal(said === "holds");
-        const [status] = await world.market.read.claimOf([claimId(world, claim)]);
+        const [status] = await world.market.read.claimOf([claimKey(world, claim)]);
         expect(status).to.equal(held ? ClaimStatus.refuted : ClaimStatus.submitted);
         if (!held) await world.networkHelpers.time.increase(20_000);
       }
