@@ -8,6 +8,13 @@ export function unsigned(value: number): Code {
   return [...bytes, value];
 }
 
+/** LEB128 of a signed integer of 32 bits. */
+export function signed32(value: number): Code {
+  const bytes: number[] = [];
+  for (; value < -64 || value > 63; value >>= 7) bytes.push((value & 0x7f) | 0x80);
+  return [...bytes, value & 0x7f];
+}
+
 /** LEB128 of a signed integer of up to 64 bits. */
 export function signed(value: bigint): Code {
   const bytes: number[] = [];

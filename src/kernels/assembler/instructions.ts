@@ -1,4 +1,4 @@
-import { float32Bytes, float64Bytes, signed, unsigned, type Code } from "./encoding.ts";
+import { float32Bytes, float64Bytes, signed, signed32, unsigned, type Code } from "./encoding.ts";
 
 /*
  * Instructions as functions from the code of their operands to code that leaves their result on the stack. Opcodes: WebAssembly Core Specification,
@@ -52,7 +52,7 @@ const FLOAT_ARITHMETIC = [
 ] as const;
 
 export const i32 = {
-  const: (value: number): Code => [0x41, signed(BigInt(value | 0))],
+  const: (value: number): Code => [0x41, signed32(value | 0)],
   load: load(0x28),
   load8S: load(0x2c),
   load8U: load(0x2d),

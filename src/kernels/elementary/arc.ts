@@ -1,7 +1,7 @@
 import { atanQuotient } from "../../numerics/elementary/atanCore.ts";
 import { PI_OVER_2 } from "../../numerics/elementary/fixed.ts";
-import { f64x2, i64, i64x2, v128 } from "../assembler/instructions.ts";
-import { both } from "./pool.ts";
+import { f64x2, v128 } from "../assembler/instructions.ts";
+import { both, bothBits } from "./pool.ts";
 import { choose, horner, lookUp, ROUNDER, withSign, type Estimate } from "./vectorMath.ts";
 
 const STEPS = 64;
@@ -34,7 +34,7 @@ export const atanPair =
     const integer = keep(f64x2.add(f64x2.mul(y, both(STEPS)), ROUNDER));
     const c = keep(f64x2.mul(f64x2.sub(integer, ROUNDER), both(1 / STEPS)));
     // NaNs have any bits.
-    const index = keep(v128.and(integer, i64x2.splat(i64.const(BigInt(INDEX_MASK)))));
+    const index = keep(v128.and(integer, bothBits(BigInt(INDEX_MASK))));
     const t = keep(f64x2.div(f64x2.sub(y, c), f64x2.add(both(1), f64x2.mul(y, c))));
     const square = keep(f64x2.mul(t, t));
     const q = horner(square, [-1 / 3, 1 / 5, -1 / 7]);

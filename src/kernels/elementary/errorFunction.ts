@@ -1,18 +1,17 @@
-import { f64x2, i64, i64x2, v128 } from "../assembler/instructions.ts";
-import type { Code } from "../assembler/encoding.ts";
-import { both } from "./pool.ts";
-import { choose, horner, inverseFactorial, lookUp, ROUNDER, withSign, type Estimate } from "./vectorMath.ts";
+import { f64x2, v128 } from "../assembler/instructions.ts";
+import { both, bothBits } from "./pool.ts";
+import { choose, horner, inverseFactorial, lookUpTwo, ROUNDER, withSign, type Estimate } from "./vectorMath.ts";
 
 /** Pieces of 1/64 from 0 to 4, each with a Taylor polynomial about its middle. */
 const STEPS = 64;
 const PIECES = 4 * STEPS;
-const COEFFICIENTS = 8;
-const ENTRY_BYTES = 8 * COEFFICIENTS;
+const COEFFICIENTS = 7;
+const ENTRY_BYTES = 64;
 
 export const ERROR_TABLE_BYTES = ENTRY_BYTES * PIECES;
 
 /** Fixed point with so many fraction bits: what its cuts are off by, below 2^10 units, does not show in a float64. */
-const FRACTION = 200n;
+const FRACTION = 128n;
 const ONE = 1n << FRACTION;
 /** 2/sqrt(pi). */
 const TWO_OVER_SQRT_PI = (2n ** FRACTION * 2n ** FRACTION * 2n) / sqrtPi();
@@ -56,8 +55,9 @@ function coefficients(piece: number): number[] {
   return [times(times(c, slope), series), ...rest].map((a) => Number(a) * 2 ** -Number(FRACTION));
 }
 
-/** The coefficients of all pieces, to the nearest but for 2^-180. */
-export const errorTable = (): number[] => Array.from({ length: PIECES }, (_, piece) => coefficients(piece)).flat();
+/** The coefficients of all pieces, to the nearest but for 2^-110. */
+export const errorTable = (): number[] =>
+  Array.from({ length: PIECES }, (_, piece) => [...coefficients(piece), 0]).flat();
 
 const SMALL = 1 / 8;
 const LIMIT = 3.999;
@@ -67,12 +67,13 @@ const LIMIT = 3.999;
  *
  * |x| < 1/8: 2/sqrt(pi) |x| (1 - z/3 + z^2/10 - ...), z = x^2 (exact) < 2^-6, cut after z^6/(6! 13): the rest is below 2^-42/(7! 15) < 2^-58; constants, sums and products are off by
  * less than 5 u.
- * Else the polynomial of degree 7 in h = |x| - c (exact), |h| <= 2^-7. By Cramer's bound on Hermite polynomials |a_k| <= 1.24 * 2^((k-1)/2) sqrt((k-1)!)/k! e^(-c^2/2): the rest
- * is below 1.01 |a_8| 2^-56 < 2^-61. The terms but the first are below 0.0089 (1 + 2^-6), the errors of the sum below u + 0.009 * 4 u, against erf 1/8 > 0.14: below 9 u. In all below 2^-49 relative.
+ * Else the polynomial of degree 6 in h = |x| - c (exact), |h| <= 2^-7. By Cramer's bound on Hermite polynomials |a_k| <= 1.24 * 2^((k-1)/2) sqrt((k-1)!)/k! e^(-c^2/2): the rest
+ * is below 1.01 |a_7| 2^-49 < 2^-53.1. The terms but the first are below 0.0089 (1 + 2^-6), the errors of the sum below u + 0.009 * 4 u, against erf 1/8 > 0.14: below 2^-49.5 in all. Relative errors below 2^-49.
  */
 export const erfPair =
   (table: number): Estimate =>
-  ({ keep }, x) => {
+  (builder, x) => {
+    const { keep } = builder;
     const a = keep(f64x2.pmin(f64x2.abs(x), both(LIMIT)));
     const z = keep(f64x2.mul(a, a));
     const series = Array.from({ length: 7 }, (_, n) => ((n % 2 === 0 ? 1 : -1) * inverseFactorial(n)) / (2 * n + 1));
@@ -82,9 +83,10 @@ export const erfPair =
     const piece = f64x2.sub(integer, ROUNDER);
     const h = keep(f64x2.sub(a, f64x2.add(f64x2.mul(piece, both(1 / STEPS)), both(0.5 / STEPS))));
     // NaNs have any bits.
-    const index = keep(v128.and(integer, i64x2.splat(i64.const(BigInt(PIECES - 1)))));
-    const coefficient = (k: number): Code => lookUp(table + 8 * k, index, ENTRY_BYTES);
-    let sum = coefficient(COEFFICIENTS - 1);
-    for (let k = COEFFICIENTS - 2; k >= 0; k--) sum = f64x2.add(coefficient(k), f64x2.mul(h, sum));
+    const index = keep(v128.and(integer, bothBits(BigInt(PIECES - 1))));
+    const coefficients = [0, 2, 4, 6].flatMap((k) => lookUpTwo(builder, table + 8 * k, index, ENTRY_BYTES));
+    const sum = coefficients
+      .slice(0, COEFFICIENTS)
+      .reduceRight((rest, coefficient) => f64x2.add(coefficient, f64x2.mul(h, rest)));
     return withSign(choose(f64x2.lt(a, both(SMALL)), near, sum), x);
   };

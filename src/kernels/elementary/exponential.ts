@@ -1,8 +1,8 @@
 import { expFixed } from "../../numerics/elementary/expCore.ts";
 import { LN2 } from "../../numerics/elementary/fixed.ts";
 import type { Code } from "../assembler/encoding.ts";
-import { f64x2, i32, i64, i64x2, v128 } from "../assembler/instructions.ts";
-import { both } from "./pool.ts";
+import { f64x2, i32, i64x2, v128 } from "../assembler/instructions.ts";
+import { both, bothBits } from "./pool.ts";
 import { horner, inverseFactorial, lookUp, ROUNDER, withSign, type Builder, type Estimate } from "./vectorMath.ts";
 
 /*
@@ -39,7 +39,7 @@ function parts({ keep }: Builder, table: number, x: Code): { scale: Code; p: Cod
   const t = keep(f64x2.sub(f64x2.sub(cut, f64x2.mul(n, both(L1))), f64x2.mul(n, both(L2))));
   // The lower bits are 32 k + j; k is added to the exponent, which |k| < 2^8 keeps normal.
   const power = i64x2.shl(i64x2.shrU(integer, i32.const(5)), i32.const(52));
-  const j = keep(v128.and(integer, i64x2.splat(i64.const(BigInt(STEPS - 1)))));
+  const j = keep(v128.and(integer, bothBits(BigInt(STEPS - 1))));
   const scale = keep(i64x2.add(lookUp(table, j), power));
   const q = horner(t, [2, 3, 4, 5, 6].map(inverseFactorial));
   return { scale, p: keep(f64x2.add(t, f64x2.mul(f64x2.mul(t, t), q))) };

@@ -1,8 +1,8 @@
 import { LN2 } from "../../numerics/elementary/fixed.ts";
 import { logPositive } from "../../numerics/elementary/logCore.ts";
-import { f64x2, i32, i64, i64x2, v128 } from "../assembler/instructions.ts";
-import { both } from "./pool.ts";
-import { choose, horner, lookUp, ROUNDER, withSign, type Estimate } from "./vectorMath.ts";
+import { f64x2, i32, i64x2, v128 } from "../assembler/instructions.ts";
+import { both, bothBits } from "./pool.ts";
+import { choose, horner, lookUpTwo, ROUNDER, withSign, type Estimate } from "./vectorMath.ts";
 
 /** Table entries are for c = 1 + i/128, i from FIRST on: m lies between sqrt(1/2) and sqrt(2). */
 const STEPS = 128;
@@ -36,20 +36,22 @@ const ROOT_HALF = 0x3fe6a09e667f3bcdn;
  */
 export const logPair =
   (table: number): Estimate =>
-  ({ keep }, x) => {
-    const offset = keep(i64x2.sub(x, i64x2.splat(i64.const(ROOT_HALF))));
+  (builder, x) => {
+    const { keep } = builder;
+    const offset = keep(i64x2.sub(x, bothBits(ROOT_HALF)));
     const k = keep(i64x2.shrS(offset, i32.const(52)));
     const m = keep(i64x2.sub(x, i64x2.shl(k, i32.const(52))));
     const integer = keep(f64x2.add(f64x2.mul(f64x2.sub(m, both(1)), both(STEPS)), ROUNDER));
     const c = f64x2.add(f64x2.mul(f64x2.sub(integer, ROUNDER), both(1 / STEPS)), both(1));
-    const index = keep(i64x2.add(integer, i64x2.splat(i64.const(BigInt(-FIRST)))));
-    const r = keep(f64x2.mul(f64x2.sub(m, c), lookUp(table + 8, index, ENTRY_BYTES)));
+    const index = keep(i64x2.add(integer, bothBits(BigInt(-FIRST))));
+    const [logC, inverse] = lookUpTwo(builder, table, index, ENTRY_BYTES);
+    const r = keep(f64x2.mul(f64x2.sub(m, c), inverse));
     const q = horner(
       r,
       [2, 3, 4, 5, 6, 7].map((n) => (n % 2 === 0 ? -1 : 1) / n),
     );
     const small = f64x2.add(r, f64x2.mul(f64x2.mul(r, r), q));
-    const sum = f64x2.add(lookUp(table, index, ENTRY_BYTES), small);
+    const sum = f64x2.add(logC, small);
     const exponents = f64x2.convertLowI32S(v128.shuffle(k, k, EVEN_WORDS));
     const log = keep(f64x2.add(f64x2.mul(exponents, both(LN2_DOUBLE)), sum));
     const finite = choose(f64x2.lt(x, both(Infinity)), log, x);

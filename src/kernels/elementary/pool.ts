@@ -1,4 +1,4 @@
-import { float64Bytes, type Code } from "../assembler/encoding.ts";
+import type { Code } from "../assembler/encoding.ts";
 import { i32, v128 } from "../assembler/instructions.ts";
 
 /*
@@ -11,15 +11,19 @@ export const POOL_BYTES = BYTES * MOST;
 const offsets = new Map<bigint, number>();
 const bits = new DataView(new ArrayBuffer(8));
 
-/** The same float64 in both lanes: a load from the pool, which is at the start of the memory. */
-export function both(value: number): Code {
-  bits.setFloat64(0, value);
-  const key = bits.getBigUint64(0);
-  if (key === 0n) return v128.const([...float64Bytes(0), ...float64Bytes(0)] as number[]);
+/** The same 64 bits in both lanes: a load from the pool, which is at the start of the memory. */
+export function bothBits(key: bigint): Code {
+  if (key === 0n) return v128.const(new Array<number>(BYTES).fill(0));
   const offset = offsets.get(key) ?? BYTES * offsets.size;
   if (offset >= POOL_BYTES) throw new RangeError(`more than ${MOST} vector constants`);
   offsets.set(key, offset);
   return v128.load(i32.const(0), offset);
+}
+
+/** The same float64 in both lanes. */
+export function both(value: number): Code {
+  bits.setFloat64(0, value);
+  return bothBits(bits.getBigUint64(0));
 }
 
 /** Writes all constants that code has been generated with. */

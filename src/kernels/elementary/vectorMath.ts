@@ -36,6 +36,17 @@ export function lookUp(table: number, index: Code, stride = 8): Code {
   return v128.load64High(address(2), v128.load64Zero(address(0), table), table);
 }
 
+const LOWER_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
+const UPPER_HALVES = [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31];
+
+/** The same for two float64 that lie side by side in an entry. */
+export function lookUpTwo(builder: Builder, table: number, index: Code, stride: number): [first: Code, second: Code] {
+  const entry = (word: number): Code =>
+    builder.keep(v128.load(i32.mul(i32x4.extract(index, word), i32.const(stride)), table));
+  const [low, high] = [entry(0), entry(2)];
+  return [v128.shuffle(low, high, LOWER_HALVES), v128.shuffle(low, high, UPPER_HALVES)];
+}
+
 /** 1/n!. */
 export function inverseFactorial(n: number): number {
   let factorial = 1;
