@@ -8,6 +8,9 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { Reduce } from "../../src/program/types.ts";
+import { cast } from "../../src/numerics/cast.ts";
+import { DType, readWord, writeWord, type Word } from "../../src/numerics/dtype.ts";
+import { fromNumber } from "../../src/numerics/float32.ts";
 import { Prng } from "../../test-support/float32Words.ts";
 import { longReduction } from "../../test-support/longReduction.ts";
 import { matMulStep, stepModel } from "../../test-support/stepModel.ts";
@@ -49,6 +52,38 @@ describe("makeProvable", function () {
     await engine.close();
     expect(seen.size).to.be.at.least(25);
     expect([...kinds].sort((a, b) => a - b)).to.deep.equal(Object.values(Reduce));
+  });
+
+  it("longSumOfFloat16_isRoundedToFloat32AndThenToFloat16", () => {
+    const product = matMulStep(1, 9000, 1);
+    const dtype = DType.float16;
+    const inputs = product.inputs.map((ref) => ({ ...ref, dtype }));
+    const step = { ...product, dtype, reduceType: dtype, inputs };
+    const { steps } = makeProvable([step], estimateStepProofGas(step) - 1);
+    expect(steps.length).to.be.above(1);
+    const word = (value: number): Word => cast(fromNumber(value), DType.float32, dtype);
+    const tensors = inputs.map(() => new Uint8Array(2 * 9000));
+    const put = (input: number, k: number, value: number): void => writeWord(tensors[input]!, k, dtype, word(value));
+    const productOf = (values: readonly (readonly [number, number])[]): bigint => {
+      values.forEach(([a, b], k) => [a, b].forEach((value, input) => put(input, 1000 * k, value)));
+      const parts = executeReference(stepModel(steps), tensors);
+      return readWord(parts.at(-1)!, 0, dtype);
+    };
+    expect(
+      productOf([
+        [2048, 1],
+        [3, 1],
+        [0.5, 0.25],
+      ]),
+    ).to.equal(word(2052)); // 2051.125
+    // 2049 and 2^-28: the exact sum is above the middle of 2048 and 2050, its float32 is the middle.
+    expect(
+      productOf([
+        [2048, 1],
+        [1, 1],
+        [2 ** -14, 2 ** -14],
+      ]),
+    ).to.equal(word(2048));
   });
 
   it("severalSteps_readTheJoinedTensors", () => {

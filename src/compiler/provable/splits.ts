@@ -1,8 +1,9 @@
-import { DType, isFloat, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { DType, isFloat, isHalf, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { LIMBS } from "../../numerics/exactSum.ts";
 import { Op } from "../../program/operations.ts";
 import { isDot, isPartial, isTotal } from "../../program/reduction.ts";
 import { Reduce, type Constant, type Instruction, type Step, type TensorRef, type View } from "../../program/types.ts";
+import { widenedReduction } from "../../program/widen.ts";
 import { blockTerms, type BlockTerms } from "./blockTerms.ts";
 import { cutsOf, type Cut } from "./cuts.ts";
 import { product, readsOf, sibling, wholeView, type Plan } from "./parts.ts";
@@ -25,7 +26,8 @@ function formOf({ reduce, reduceType }: Step): Form | undefined {
     case Reduce.sum:
     case Reduce.dot:
       if (reduceType === DType.float32) return exactSum;
-      // Words of exact sums are those of float32.
+      // Words of exact sums are those of float32: a sum of 16 bits that is split is rounded to float32, then to its type.
+      if (isHalf(reduceType!)) return (step, cut) => exactSum(widenedReduction(step), cut);
       return isFloat(reduceType!) ? undefined : joined;
     case Reduce.max:
     case Reduce.min:

@@ -1,8 +1,7 @@
 import { DType, dtypeBytes, readWord, type DType as DTypeCode, type Word } from "../../numerics/dtype.ts";
 import { evaluateElement } from "../../program/evaluate.ts";
-import { Op } from "../../program/operations.ts";
-import { accumulatorTypes, hasTwoResults } from "../../program/reduction.ts";
-import { Reduce, type Instruction, type Step } from "../../program/types.ts";
+import { Reduce, type Step } from "../../program/types.ts";
+import { widenedReduction, widenedTerm } from "../../program/widen.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
@@ -22,40 +21,6 @@ type PlanStep = (planner: Planner, step: Step, out: Region) => StepPlan;
 export function halfPlan(planner: Planner, step: Step, out: Region, planStep: PlanStep): StepPlan {
   const adds = step.reduce === Reduce.sum || step.reduce === Reduce.dot;
   return adds ? sumPlan(planner, step, out, planStep) : planStep(planner, widenedReduction(step), out);
-}
-
-/** The term of a step with results widened to float32. */
-function widenedTerm(step: Step): Pick<Step, "reduceType" | "term"> {
-  const { code, outA, outB } = step.term;
-  const dtype = step.reduceType!;
-  const first = step.termReads.length + step.constants.length + code.length;
-  const widen = (slot: number): Instruction => ({ op: Op.cast, dtype, a: slot, b: DType.float32, c: 0 });
-  const isLast = step.reduce === Reduce.last;
-  const results = isLast ? [outB] : hasTwoResults(step.reduce) && outB !== outA ? [outA, outB] : [outA];
-  const slot = (own: number): number => first + results.indexOf(own);
-  const term = {
-    code: [...code, ...results.map(widen)],
-    outA: isLast ? outA : slot(outA),
-    outB: hasTwoResults(step.reduce) ? slot(outB) : 0,
-  };
-  return { reduceType: DType.float32, term };
-}
-
-/** The step with its reduction over float32, and its accumulator narrowed before anything else is done with it. */
-function widenedReduction(step: Step): Step {
-  const widened = { ...step, ...widenedTerm(step) };
-  const narrow = accumulatorTypes(step)[0]!;
-  if (narrow !== step.reduceType) return widened;
-  const accumulator = step.epilogueReads.length;
-  const first = accumulator + accumulatorTypes(step).length + step.constants.length;
-  const moved = (slot: number): number => (slot === accumulator ? first : slot < first ? slot : slot + 1);
-  const narrowing: Instruction = { op: Op.cast, dtype: DType.float32, a: accumulator, b: narrow, c: 0 };
-  const code = step.epilogue.code.map((instruction): Instruction => {
-    const { op, a, b, c } = instruction;
-    if (op === Op.digit) return instruction;
-    return { ...instruction, a: moved(a), b: op === Op.cast ? b : moved(b), c: moved(c) };
-  });
-  return { ...widened, epilogue: { code: [narrowing, ...code], out: moved(step.epilogue.out) } };
 }
 
 /** A step that gives the accumulator of another. */
