@@ -3,12 +3,13 @@
  * `npm run soak -- [--minutes N] [--seed S]`: random steps, programs and ONNX graphs; definition, executors and on-chain verifier must agree.
  * `npm run soak -- --games N [--seed S]`: random disputes on an embedded chain; every verdict must be right, and nobody honest lose.
  * `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
- * `npm run soak -- --models`: the models of the catalogue in full size, which take minutes.
+ * `npm run soak -- --models`: the models of the catalogue in full size, examined; then all of them on every executor, the same bits.
  */
 import { parseArgs } from "node:util";
 import { LARGE } from "../../test-support/models/catalogue.ts";
 import { printModels } from "../models/print.ts";
 import { soakGames } from "./games.ts";
+import { soakModels } from "./models.ts";
 import { soakOperators } from "./operators.ts";
 import { soakSteps } from "./steps.ts";
 
@@ -22,7 +23,10 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed);
-if (values.models) process.exit((await printModels(LARGE, 32)).clean ? 0 : 1);
+if (values.models) {
+  const { clean } = await printModels(LARGE, 32);
+  process.exit((await soakModels()) && clean ? 0 : 1);
+}
 if (values.operators !== undefined) {
   console.log(`seed ${seed}`);
   process.exit((await soakOperators(Number(values.operators), seed)) ? 0 : 1);

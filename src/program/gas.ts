@@ -12,8 +12,8 @@ import { Reduce, type Axis, type Instruction, type Step, type View } from "./typ
  */
 const GAS = {
   transaction: 21_000,
-  /** The game's own part: program, checkpoint and step proofs, the claimed chunk, state, settlement. */
-  game: 250_000,
+  /** The game's own part: program, checkpoint and step proofs, the claimed chunk, state, settlement (test/contracts/proofGas.test.ts). */
+  game: 200_000,
   /** An input's root, proven under the trace, the interior or the job: some 20 siblings. */
   gameInput: 30_000,
   /** Execution of the verifier whatever the step. */
@@ -87,6 +87,9 @@ const SLOT_CALLDATA = { nonzero: 4, zero: 28 } as const;
 /** Chunks of one tensor that a proof opens: `blocks` runs of `length` neighbouring chunks. */
 type Touched = { blocks: number; length: number };
 
+/** What is reserved for the game itself in the proof of a step that reads `inputs` tensors. */
+export const gameGas = (inputs: number): number => GAS.game + GAS.gameInput * inputs;
+
 /**
  * The gas of a whole step-proof transaction for the worst element and the worst data, never less than what it takes.
  * @param step A well-formed step.
@@ -101,7 +104,7 @@ export function estimateStepProofGas(step: Step): number {
   const zero = SLOT_CALLDATA.zero * slots + FIXED_CALLDATA.zero;
   const calldata = (price: { zero: number; nonzero: number }): number => price.zero * zero + price.nonzero * nonzero;
 
-  const game = GAS.game + GAS.gameInput * step.inputs.length;
+  const game = gameGas(step.inputs.length);
   // Arguments are copied once by the game and once by the verifier.
   const memory = memoryGas(zero + nonzero) + memoryGas(zero + nonzero + 16_384);
   const opening = sum(opened.map((o) => o.gas));

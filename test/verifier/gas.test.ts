@@ -4,7 +4,7 @@ import { encodeFunctionData } from "viem";
 import { DType } from "../../src/numerics/dtype.ts";
 import { makeProvable } from "../../src/compiler/provable/makeProvable.ts";
 import { executeStepReference } from "../../src/executor/referenceStep.ts";
-import { estimateStepProofGas } from "../../src/program/gas.ts";
+import { estimateStepProofGas, gameGas } from "../../src/program/gas.ts";
 import { Op, type Op as OpCode } from "../../src/program/operations.ts";
 import { Reduce, type Step } from "../../src/program/types.ts";
 import { Prng } from "../../test-support/float32Words.ts";
@@ -13,7 +13,7 @@ import { randomStep, randomTensor } from "../../test-support/randomStep.ts";
 import { proveElement } from "../../test-support/stepProof.ts";
 
 /** What the model reserves for the game itself, which is not measured here. */
-const gameGas = (step: Step): number => 250_000 + 30_000 * step.inputs.length;
+const reserved = (step: Step): number => gameGas(step.inputs.length);
 
 describe("estimateStepProofGas", () => {
   const deploy = async () => {
@@ -46,7 +46,7 @@ describe("estimateStepProofGas", () => {
     for (let n = 0; n < Number(process.env.REFUTE_STEPS ?? 400); n++) {
       const { step, tensors } = randomStep(prng);
       const measured = await measure(step, prng.below(step.count), tensors);
-      const estimate = estimateStepProofGas(step) - gameGas(step);
+      const estimate = estimateStepProofGas(step) - reserved(step);
       tightest = Math.min(tightest, estimate / measured);
       if (estimate < measured) misses.push(`${n}: ${estimate} < ${measured}`);
     }
@@ -64,7 +64,7 @@ describe("estimateStepProofGas", () => {
         const sources = part.inputs.map((ref) => all[ref.kind === "input" ? ref.index : tensors.length]!);
         for (let k = 0; k < 3; k++) {
           const measured = await measure(part, prng.below(part.count), sources);
-          expect(estimateStepProofGas(part) - gameGas(part), `${n}, reduce ${part.reduce}`).to.be.at.least(measured);
+          expect(estimateStepProofGas(part) - reserved(part), `${n}, reduce ${part.reduce}`).to.be.at.least(measured);
         }
       }
     }
@@ -228,7 +228,7 @@ describe("estimateStepProofGas", () => {
       const step = dot(2000);
       const tensors = step.inputs.map(({ count }) => new Uint8Array(new Uint32Array(count).fill(bits).buffer));
       const measured = await measure(step, 4, tensors);
-      expect(estimateStepProofGas(step) - gameGas(step)).to.be.at.least(measured);
+      expect(estimateStepProofGas(step) - reserved(step)).to.be.at.least(measured);
     });
   }
 
@@ -267,7 +267,7 @@ describe("estimateStepProofGas", () => {
       const prng = new Prng(5);
       const tensors = step.inputs.map(({ dtype, count }) => randomTensor(prng, dtype, count));
       const measured = await measure(step, element, tensors);
-      const estimate = estimateStepProofGas(step) - gameGas(step);
+      const estimate = estimateStepProofGas(step) - reserved(step);
       if (process.env.REFUTE_SHOW) console.log(name, measured, estimate, (estimate / measured).toFixed(2));
       expect(estimate)
         .to.be.at.least(measured)

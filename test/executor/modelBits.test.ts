@@ -1,0 +1,25 @@
+import { expect } from "chai";
+import { bitsDisagree } from "../../test-support/models/bits.ts";
+import { CATALOGUE } from "../../test-support/models/catalogue.ts";
+import { openVariants } from "../../test-support/randomGraph/variants.ts";
+
+/** Terms that the definition is asked for: some seconds. */
+const MOST_WORK = 3_000_000;
+
+describe("bits of real models", function () {
+  this.timeout(300_000);
+  let opened: Awaited<ReturnType<typeof openVariants>>;
+
+  before(async () => void (opened = await openVariants()));
+  after(() => opened.close());
+
+  // The largest one takes a minute: npm run soak -- --models.
+  for (const one of CATALOGUE.filter(({ name }) => !name.startsWith("imgly"))) {
+    it(`${one.name}_everyExecutor_givesTheSameBitsOnEveryTensor`, async () => {
+      const { judge, steps, difference } = await bitsDisagree(one, opened.variants, MOST_WORK);
+      if (process.env.REFUTE_SHOW) console.log(one.name, steps, judge);
+      if (difference !== undefined) expect.fail(`against ${judge}: ${difference}`);
+      expect(steps).to.be.above(0);
+    });
+  }
+});
