@@ -1,4 +1,5 @@
-import type { Model, ValueInfo } from "../onnx/model.ts";
+import { elementCount, type Model, type ValueInfo } from "../onnx/model.ts";
+import { MAX_COUNT } from "../program/validate.ts";
 import { InputShapeError } from "./errors.ts";
 
 /**
@@ -29,6 +30,8 @@ export function bindShapes(model: Model, shapes: Readonly<Record<string, readonl
     if (!fits) throw new InputShapeError(`${model.source}: [${shape.join(", ")}] does not fit the input ${expected}`);
     if (shape.some((dim) => !Number.isSafeInteger(dim) || dim < 0))
       throw new InputShapeError(`${model.source}: [${shape.join(", ")}] for ${expected} is not of whole numbers`);
+    if (elementCount(shape) >= MAX_COUNT)
+      throw new InputShapeError(`${model.source}: [${shape.join(", ")}] for ${expected} has 2^32 elements or more`);
     input.shape?.forEach((dim, d) => {
       if (typeof dim !== "string") return;
       const bound = symbols.get(dim) ?? shape[d]!;

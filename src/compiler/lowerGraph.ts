@@ -1,4 +1,5 @@
 import { elementCount, nodeLabel, type Body, type Model, type Node, type TensorData } from "../onnx/model.ts";
+import { MAX_COUNT } from "../program/validate.ts";
 import type { ProgramBuilder } from "./builder.ts";
 import { CONTROL } from "./control/table.ts";
 import { isSequence, type Value } from "./control/types.ts";
@@ -81,8 +82,12 @@ function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefin
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);
   if (missing >= 0) context.refuse(`output ${missing}`, "is not computed");
   // What has no elements is known whatever it is made from, and nothing is computed from it.
-  const known = (tensor: LazyTensor): LazyTensor =>
-    elementCount(tensor.shape) > 0 ? tensor : builder.filled(tensor.dtype, tensor.shape, 0n);
+  const known = (tensor: LazyTensor): LazyTensor => {
+    const count = elementCount(tensor.shape);
+    if (count >= MAX_COUNT)
+      throw new NodeInputError(node, `its result [${tensor.shape.join()}] has 2^32 elements or more`);
+    return count > 0 ? tensor : builder.filled(tensor.dtype, tensor.shape, 0n);
+  };
   return outputs.map((value) => (value === undefined ? value : isSequence(value) ? value.map(known) : known(value)));
 }
 

@@ -21,7 +21,8 @@ export const LIMITS = { inputs: 16, digits: 12, constants: 64, reads: 16, axes: 
 /** Levels of a program's lists: bonds are sized for disputes no longer than these (contracts/lib/GasSchedule.sol). */
 export const MOST_LEVELS = { trace: 12, interior: 12, tensor: 20 } as const;
 
-const MAX_COUNT = 2 ** 32;
+/** A tensor has fewer elements than these. */
+export const MAX_COUNT = 2 ** 32;
 const MAX_STEP_GAS = 12_000_000;
 
 function check(condition: boolean, message: string): asserts condition {

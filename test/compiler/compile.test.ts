@@ -105,6 +105,13 @@ describe("compile", () => {
       );
     });
 
+    it("tensorTooLargeToCount_isRefused", () => {
+      const s = spec([node("MatMul", ["x", "x"])], ["n", 1]);
+      expect(() => build(s, { x: [2 ** 40, 1] })).to.throw(errors.InputShapeError, "2^32 elements");
+      const tile = spec([node("Expand", ["x", "a"])], [2], { initializers: { a: int64Tensor([2 ** 20, 2 ** 20, 2]) } });
+      expect(() => build(tile)).to.throw(errors.NodeInputError, "2^32 elements");
+    });
+
     it("reductionOfNothing_isRefused", () => {
       const inputs = [{ name: "x", dtype: DType.float32, shape: ["n", 3] }];
       expect(() => build({ ...spec([node("ReduceMax", ["x"])], []), inputs }, { x: [0, 3] })).to.throw(/ReduceMax/);
