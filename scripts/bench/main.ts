@@ -79,9 +79,26 @@ console.table(
     exact: cell(row.exact / row.plain),
     committed: cell(row.committed / row.plain),
     check: cell(row.checked / row.plain),
+    "exact, cpu": cell(row.processorRatio),
     memory: cell(row.exactPeak / row.plainPeak),
     runs: row.runs,
   })),
+);
+console.table(
+  rows.map(({ model, threads, plain, exact, committed, stages, doubtful }) => {
+    const total = Object.values(stages).reduce((sum, value) => sum + value, 0);
+    const shares = Object.entries(stages).map(
+      ([stage, value]) => [`${stage} %`, cell((100 * value) / total, 0)] as const,
+    );
+    return {
+      model,
+      threads,
+      ...Object.fromEntries(shares),
+      "hash ms": cell(committed - exact, 1),
+      "all flagged ms": cell(doubtful, 0),
+      "all flagged": cell(doubtful / plain, 1),
+    };
+  }),
 );
 console.table(
   rows.map(({ model, threads, stats, steps, hashedBytes }) => ({

@@ -3,6 +3,7 @@ import * as ort from "onnxruntime-node";
 import { toOrt } from "../../src/cli/compare/ortTensor.ts";
 import { createExecutor } from "../../src/executor/onnx/createExecutor.ts";
 import type { CertificateStats } from "../../src/executor/product/certificate.ts";
+import type { Stage } from "../../src/executor/stages.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import { Trace } from "../../src/trace/trace.ts";
@@ -10,12 +11,18 @@ import { readPrepared, type Prepared } from "./prepare.ts";
 
 /** Medians in milliseconds, and what happened in one run. */
 export type Timing = {
+  /** Processor time of all exact runs by that of all plain ones: what the ratio would be on a machine that does nothing else. */
+  processorRatio: number;
   plain: number;
   exact: number;
   committed: number;
   checked: number;
   runs: number;
   stats: CertificateStats;
+  /** Milliseconds by stage of one run. */
+  stages: Readonly<Record<Stage, number>>;
+  /** Milliseconds of a run in which every float32 sum is computed in integers. */
+  doubtful: number;
   hashedBytes: number;
   steps: number;
 };
@@ -38,11 +45,13 @@ async function time(prepared: Prepared, threads: number, seconds: number): Promi
   const { model, given } = prepared;
   const plain = await plainRun(prepared, threads);
   const executor = await createExecutor(model, { threads });
-  const commit = async () => new Trace(model.program, (await executor.run(given)).tensors).root;
+  const checkpoints = new Set(model.program.checkpoints.map(({ step }) => step));
+  const keep = (step: number): boolean => checkpoints.has(step);
+  const commit = async () => new Trace(model.program, (await executor.run(given, { keep })).tensors).root;
   const claimed = await commit();
   const work: Record<"plain" | "exact" | "committed" | "checked", () => Promise<unknown>> = {
     plain,
-    exact: () => executor.run(given),
+    exact: () => executor.run(given, { keep }),
     committed: commit,
     // A watcher has the inputs from the chain, whose tree the job names.
     checked: async () => {
@@ -52,25 +61,40 @@ async function time(prepared: Prepared, threads: number, seconds: number): Promi
   };
   const names = Object.keys(work) as (keyof typeof work)[];
   const samples = { plain: [], exact: [], committed: [], checked: [] } as Record<keyof typeof work, number[]>;
+  const processor = { plain: 0, exact: 0, committed: 0, checked: 0 };
   const deadline = performance.now() + seconds * 1000;
   let runs = -WARM_UP;
   for (; runs < LEAST_RUNS || (runs < MOST_RUNS && performance.now() < deadline); runs++) {
     for (const name of names) {
       const start = performance.now();
+      const before = process.cpuUsage();
       await work[name]();
-      if (runs >= 0) samples[name].push(performance.now() - start);
+      if (runs < 0) continue;
+      const { user, system } = process.cpuUsage(before);
+      samples[name].push(performance.now() - start);
+      processor[name] += user + system;
     }
   }
-  const { stats } = await executor.run(given);
-  const { steps, checkpoints } = model.program;
+  const { stats, milliseconds } = await executor.run(given, { keep, profile: true });
+  const { steps } = model.program;
+  const doubting = await createExecutor(model, { threads, doubt: true });
+  const start = performance.now();
+  await doubting.run(given, { keep });
+  const doubtful = performance.now() - start;
   return {
+    processorRatio: processor.exact / processor.plain,
     plain: median(samples.plain),
     exact: median(samples.exact),
     committed: median(samples.committed),
     checked: median(samples.checked),
     runs,
     stats,
-    hashedBytes: checkpoints.reduce((sum, { step }) => sum + steps[step]!.count * dtypeBytes(steps[step]!.dtype), 0),
+    stages: milliseconds,
+    doubtful,
+    hashedBytes: model.program.checkpoints.reduce(
+      (sum, { step }) => sum + steps[step]!.count * dtypeBytes(steps[step]!.dtype),
+      0,
+    ),
     steps: steps.length,
   };
 }
@@ -94,7 +118,9 @@ const result =
     : mode === "plain"
       ? await memory(await plainRun(prepared, Number(threads)))
       : await memory(async () => {
+          const checkpoints = new Set(prepared.model.program.checkpoints.map(({ step }) => step));
+          const keep = (step: number): boolean => checkpoints.has(step);
           const executor = (kept ??= await createExecutor(prepared.model, { threads: Number(threads) }));
-          return new Trace(prepared.model.program, (await executor.run(prepared.given)).tensors).root;
+          return new Trace(prepared.model.program, (await executor.run(prepared.given, { keep })).tensors).root;
         });
 process.send!(result, () => process.exit(0));
