@@ -51,24 +51,24 @@ struct GameState {
     bytes32 programRoot;
     bytes32 node;
     bytes32 interiorRoot;
-    uint32 index;
-    uint32 width;
+    address challenger;
+    uint96 bond;
+    uint96 spent;
+    uint40 since;
+    uint32 workerSeconds;
+    uint32 challengerSeconds;
     uint8 depth;
     Level level;
     Side turn;
+    Move move;
+    uint8 openDepth;
+    uint16 tailBytes;
+    uint32 openIndex;
+    uint32 index;
+    uint32 width;
     uint32 first;
     uint32 last;
     uint32 step;
-    uint16 tailBytes;
-    uint32 openIndex;
-    uint8 openDepth;
-    Move move;
-    address challenger;
-    uint96 bond;
-    uint32 workerSeconds;
-    uint32 challengerSeconds;
-    uint40 since;
-    uint96 spent;
 }
 
 /// @notice A `GameState` in seven words, as calls bring it and events tell it (contracts/lib/States.sol says where each field lies).

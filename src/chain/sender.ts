@@ -28,6 +28,8 @@ const POLLING_MS = 500;
 const MISSES = 6;
 /** A transaction that waits longer is given up, so that its action is looked at again. */
 const LONGEST_WAIT_MS = 180_000;
+/** A transaction that waits this long though its fee covers the base fee gets a higher one. */
+const SLOW_MS = 45_000;
 
 /**
  * Sends one account's transactions, one after the other, and waits for each to be mined. Several may wait together: a block takes
@@ -58,7 +60,7 @@ export class Sender {
     this.#last = sent.catch(() => undefined);
     try {
       const hash = await sent;
-      const receipt = await this.#mined(call.functionName, hash);
+      const receipt = await this.#mined(call, hash);
       if (receipt.status === "reverted") throw new TransactionRevertedError(call.functionName, receipt.transactionHash);
       return receipt;
     } catch (error) {
@@ -77,20 +79,45 @@ export class Sender {
     });
   }
 
-  /** The receipt, once there is one. A clock may be running: a transaction that no node has any more is not waited for. */
-  async #mined(functionName: string, hash: Hash): Promise<TransactionReceipt> {
+  /**
+   * The receipt, once there is one. A clock may be running: a transaction that no node has any more is not waited for, and one that the base fee
+   * has outrun is replaced by one with higher fees.
+   */
+  async #mined(call: Call, first: Hash): Promise<TransactionReceipt> {
+    // Any of them may be the one that is mined.
+    const hashes = [first];
     let misses = 0;
+    let sentAt = Date.now();
     for (const end = Date.now() + LONGEST_WAIT_MS; misses < MISSES && Date.now() < end; await sleep(POLLING_MS)) {
-      // A node that does not answer now may answer later.
-      const receipt = await this.#publicClient.getTransactionReceipt({ hash }).catch(() => undefined);
-      if (receipt !== undefined) return receipt;
-      const isKnown = await this.#publicClient
-        .getTransaction({ hash })
-        .then(() => true)
-        .catch((error: unknown) => !(error instanceof TransactionNotFoundError));
-      misses = isKnown ? 0 : misses + 1;
+      for (const hash of hashes) {
+        // A node that does not answer now may answer later.
+        const receipt = await this.#publicClient.getTransactionReceipt({ hash }).catch(() => undefined);
+        if (receipt !== undefined) return receipt;
+      }
+      const waiting = await this.#publicClient.getTransaction({ hash: hashes.at(-1)! }).catch((error: unknown) => {
+        return error instanceof TransactionNotFoundError ? undefined : ("unknown" as const);
+      });
+      misses = waiting === undefined ? misses + 1 : 0;
+      if (waiting === undefined || waiting === "unknown") continue;
+      const next = await this.#replace(call, waiting, Date.now() - sentAt).catch(() => undefined);
+      if (next === undefined) continue;
+      hashes.push(next);
+      sentAt = Date.now();
     }
-    throw new TransactionDroppedError(functionName, hash);
+    throw new TransactionDroppedError(call.functionName, hashes.at(-1)!);
+  }
+
+  /** Sends a waiting transaction again, with the same nonce and higher fees, if its own are too low or it waits long. */
+  async #replace(call: Call, waiting: Fees, waitedMs: number): Promise<Hash | undefined> {
+    const { nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = waiting;
+    if (maxFeePerGas === undefined || maxPriorityFeePerGas === undefined) return undefined;
+    const { baseFeePerGas } = await this.#publicClient.getBlock({ blockTag: "latest" });
+    const isOutrun = (baseFeePerGas ?? 0n) > maxFeePerGas;
+    if (!isOutrun && waitedMs < SLOW_MS) return undefined;
+    const tip = raised(maxPriorityFeePerGas);
+    const covering = 2n * (baseFeePerGas ?? 0n) + tip;
+    const fee = raised(maxFeePerGas) > covering ? raised(maxFeePerGas) : covering;
+    return this.#walletClient.writeContract({ ...call, gas, nonce, maxFeePerGas: fee, maxPriorityFeePerGas: tip });
   }
 
   async #submit(call: Call): Promise<Hash> {
@@ -99,6 +126,12 @@ export class Sender {
     return this.#walletClient.writeContract({ ...call, gas: withMargin(estimate) });
   }
 }
+
+/** What a transaction that waits offers. */
+type Fees = { nonce: number; gas: bigint; maxFeePerGas?: bigint; maxPriorityFeePerGas?: bigint };
+
+/** An eighth more, and at least 1 wei: less is no replacement to a node. */
+const raised = (fee: bigint): bigint => fee + fee / 8n + 1n;
 
 /** 15 % over the estimate, because the state may change before the transaction is mined. */
 function withMargin(estimate: bigint): bigint {

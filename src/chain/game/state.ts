@@ -74,7 +74,7 @@ export function unpackState({ place, party, clock, ...roots }: PackedState): Gam
 function fieldsOf(word: bigint, fields: Fields): Record<string, unknown> {
   let left = word;
   return Object.fromEntries(
-    fields.map(([name, size]) => {
+    fields.map(([name, size]): [string, unknown] => {
       const value = BigInt.asUintN(size, left);
       left >>= BigInt(size);
       if (name === "challenger") return [name, getAddress(numberToHex(value, { size: 20 }))];
