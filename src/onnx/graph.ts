@@ -5,6 +5,7 @@ import { DTypeError, ModelFormatError, ModelGraphError } from "./errors.ts";
 import { misused } from "./fourBits.ts";
 import { Inliner, readFunctions } from "./functions.ts";
 import { nodeLabel, type Body, type Dim, type Graph, type Node, type TensorData, type ValueInfo } from "./model.ts";
+import { sortNodes } from "./sortNodes.ts";
 import { checkDType, readTensor, type ReadContext } from "./tensor.ts";
 
 /** "ai.onnx" and "" name the same domain. */
@@ -79,7 +80,7 @@ function readBody(proto: GraphProto, context: ReadContext, opsets?: ReadonlyMap<
   return {
     inputs: proto.input.map(({ name }) => name),
     outputs: proto.output.map(({ name }) => name),
-    nodes: proto.node.map((node) => readNode(node, context, opsets)),
+    nodes: sortNodes(proto.node.map((node) => readNode(node, context, opsets))),
     initializers,
   };
 }
@@ -113,7 +114,7 @@ export function readGraph(proto: GraphProto, context: ReadContext, functions: re
       .filter(({ name }) => !constant.has(name))
       .flatMap((input) => attempt(context, [input.name], () => readValueInfo(input, "input", context))),
     outputs: proto.output.flatMap((output) => attempt(context, [], () => readValueInfo(output, "output", context))),
-    nodes: local.size === 0 ? nodes : new Inliner(local, context.source).expand(nodes),
+    nodes: sortNodes(local.size === 0 ? nodes : new Inliner(local, context.source).expand(nodes)),
     initializers,
   };
   for (const name of misused(

@@ -125,7 +125,8 @@ export const CATALOGUE: readonly CatalogueModel[] = [
 /** The same networks in full, which take minutes. */
 export const LARGE: readonly CatalogueModel[] = [
   sentences("miniLm", false, MINI_LM),
-  sentences("miniLm_int8", true, MINI_LM),
+  // Six layers of values that are rounded the other way here and there.
+  { ...sentences("miniLm_int8", true, MINI_LM), atol: 0.1 },
   imgly("imgly_small", imglySmall, IMGLY_SIZE),
 ];
 

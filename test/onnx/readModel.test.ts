@@ -227,3 +227,30 @@ describe("readModel", () => {
     });
   });
 });
+
+describe("order of nodes", () => {
+  const io = (name: string) => ({ name, dtype: DType.float32, shape: [2] });
+  const node = (op: string, input: string, output: string) => ({ op, inputs: [input], outputs: [output] });
+  const namesOf = (nodes: readonly ReturnType<typeof node>[]): string[] =>
+    readModel(buildModel({ inputs: [io("x")], outputs: [io("y")], nodes })).graph.nodes.flatMap(
+      ({ outputs }) => outputs,
+    );
+
+  it("appendedNode_isPutBeforeWhatReadsIt_andTheRestStays", () => {
+    expect(
+      namesOf([node("Relu", "c", "a"), node("Abs", "a", "b"), node("Neg", "b", "y"), node("Exp", "x", "c")]),
+    ).to.deep.equal(["c", "a", "b", "y"]);
+    expect(namesOf([node("Exp", "x", "b"), node("Exp", "x", "a"), node("Neg", "a", "y")])).to.deep.equal([
+      "b",
+      "a",
+      "y",
+    ]);
+  });
+
+  it("cycle_isRefused", () => {
+    expect(() => namesOf([node("Relu", "b", "a"), node("Abs", "a", "b"), node("Neg", "b", "y")])).to.throw(
+      errors.ModelGraphError,
+      "nothing before it",
+    );
+  });
+});

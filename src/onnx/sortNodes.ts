@@ -1,0 +1,37 @@
+import type { Node } from "./model.ts";
+
+/** The names that a node reads, itself or in its bodies. */
+const reads = (node: Node): string[] => [
+  ...node.inputs,
+  ...[...node.attributes.values()].flatMap((attribute) =>
+    attribute.kind === "graph" ? [...attribute.value.outputs, ...attribute.value.nodes.flatMap(reads)] : [],
+  ),
+];
+
+/**
+ * Nodes in an order in which each follows what it reads, as ONNX asks for and some tools do not keep (converters append their casts).
+ * A list that is in order stays as it is; of a cycle, some node comes before what it reads.
+ */
+export function sortNodes(nodes: readonly Node[]): Node[] {
+  const producers = new Map(nodes.toReversed().flatMap((node) => node.outputs.map((name) => [name, node] as const)));
+  const sorted: Node[] = [];
+  const begun = new Set<Node>();
+  const done = new Set<Node>();
+  for (const root of nodes) {
+    const stack = [root];
+    for (let node = stack.at(-1); node !== undefined; node = stack.at(-1)) {
+      if (begun.has(node)) {
+        stack.pop();
+        if (!done.has(node)) sorted.push(node);
+        done.add(node);
+        continue;
+      }
+      begun.add(node);
+      for (const name of reads(node).toReversed()) {
+        const producer = name === "" ? undefined : producers.get(name);
+        if (producer !== undefined && !begun.has(producer)) stack.push(producer);
+      }
+    }
+  }
+  return sorted;
+}
