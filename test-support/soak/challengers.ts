@@ -44,7 +44,10 @@ export function watcher(address: Address, own: Execution, nodes: Hex, arityBits:
     const move = challengerMove(own, nodes, game.moves, arityBits, now);
     return move.kind === "wait" || move.kind === "timeout" ? { kind: "stall" } : move;
   };
-  const opening = (): Pick => openingPick(own, submittedTrace(own, nodes), arityBits)!;
+  const submitted = submittedTrace(own, nodes);
+  // One that finds nothing wrong opens at the root all the same: without cause.
+  const opening = (): Pick =>
+    openingPick(own, submitted, arityBits) ?? rootPick(own, submitted.node(submitted.depth, 0));
   return { kind: "watcher", honest: true, address, opening, reply };
 }
 

@@ -35,6 +35,7 @@ export class Round {
   readonly #worker: SoakWorker;
   readonly #workerAddress: Address;
   readonly #players = new Map<Hex, SoakChallenger>();
+  readonly #openingFees = new Map<Hex, bigint>();
   /** What the gas of an honest worker's moves cost beyond what it drew, and of each honest challenger's beyond what it was paid. */
   readonly #balances = new Map<string, bigint>();
   #job!: Job;
@@ -105,7 +106,10 @@ export class Round {
   async #submit(): Promise<void> {
     const { chain } = this.#siege;
     const { traceRoot, nodes } = this.#worker;
-    const sent = await this.#siege.must("worker", this.#workerAddress, chain.onMarket("submit", [this.#job, nodes]));
+    const call = chain.onMarket("submit", [this.#job, nodes]);
+    const refusal = this.#isHonest ? undefined : await chain.refusal(this.#workerAddress, call);
+    if (refusal !== undefined) return this.#abandoned(refusal);
+    const sent = await this.#siege.must("worker", this.#workerAddress, call);
     const submitted = sent?.events.find((e) => e.eventName === "ClaimSubmitted");
     if (submitted?.eventName !== "ClaimSubmitted") return;
     this.#claim = { job: this.#job, worker: this.#workerAddress, traceRoot };
@@ -119,6 +123,18 @@ export class Round {
       this.#plan(chain.now + wait, () => this.#open(challenger));
     }
     this.#plan(Number(submitted.args.windowEnd) + 5, () => this.#finalise());
+  }
+
+  /** A submission that is refused: the job is freed when the claim's time is over, and costs the worker the penalty. */
+  #abandoned(refusal: string): void {
+    const { chain, totals, requester } = this.#siege;
+    totals.count(totals.refusals, `submit: ${errorName(refusal)}`);
+    totals.count(totals.verdicts, `${this.#worker.kind}: refused at submission`);
+    this.#plan(chain.now + 1_000, async () => {
+      await this.#siege.must("expire", requester, chain.onMarket("expire", [this.#job]));
+      await this.#siege.must("cancel", requester, chain.onMarket("cancel", [this.#job]));
+      this.#done();
+    });
   }
 
   /** At least one honest one against a wrong claim; none against a right one. */
@@ -162,6 +178,7 @@ export class Round {
     if (moved?.eventName !== "Picked" || sent === undefined) return;
     this.#siege.totals.games++;
     this.#players.set(moved.args.gameId, challenger);
+    this.#openingFees.set(moved.args.gameId, sent.baseFee);
     this.#book(moved.args.gameId, -sent.cost - chain.bond);
     this.#schedule(chain.history.games.get(moved.args.gameId)!);
   }
@@ -257,7 +274,7 @@ export class Round {
       ["settle", [packed]],
       ["timeout", [packState({ ...state, since: state.since - 1_000_000 }), key]],
       ["expand", [packed, key.jobId, key.traceRoot, "0x", []]],
-      ["reveal", [packed, toHex(new Uint8Array(512))]],
+      ["reveal", [packed, toHex(new Uint8Array(512).fill(0xa5))]],
       ["pick", [packed, rootPick(this.#program.known, state.node)]],
       ...(proof === undefined ? [] : ([["prove", [packed, this.#claim, proof]]] as [string, unknown[]][])),
     ];
@@ -283,8 +300,7 @@ export class Round {
     if (mayBeRefused) {
       const refusal = await chain.refusal(from, call);
       if (refusal !== undefined) {
-        const name = /custom error '(\w+)/.exec(refusal)?.[1] ?? refusal;
-        return totals.count(totals.refusals, `${functionName}: ${name}`);
+        return totals.count(totals.refusals, `${functionName}: ${errorName(refusal)}`);
       }
     }
     const proof = functionName === "prove";
@@ -319,7 +335,9 @@ export class Round {
   async #settle(game: GameRecord): Promise<void> {
     const { chain, totals } = this.#siege;
     const { address, kind } = this.#players.get(game.id)!;
-    const sent = await this.#siege.must("settle", address, chain.onGame("settle", [packState(stateOf(game))]));
+    const call = chain.onGame("settle", [packState(stateOf(game))]);
+    // It has no deadline: whoever is owed waits until gas costs no more than when it was reckoned, at the opening.
+    const sent = await this.#siege.must("settle", address, call, this.#openingFees.get(game.id));
     if (sent === undefined) return;
     this.#book(game.id, game.closed!.paid - sent.cost);
     totals.count(totals.endings, `${kind}: settled`);
@@ -389,6 +407,9 @@ export class Round {
     this.#balances.set(who, (this.#balances.get(who) ?? 0n) + amount);
   }
 }
+
+/** The name of the error in what a node says of a revert. */
+const errorName = (refusal: string): string => /custom error '(\w+)/.exec(refusal)?.[1] ?? refusal;
 
 /** A step proof where a game stands, of the first element there. */
 function proofAt(theirs: Execution, state: GameState): StepProof | undefined {

@@ -92,15 +92,17 @@ export class Siege {
     await this.#close();
   }
 
-  /** Sends a transaction at a base fee that wanders. @returns Its cost and events. */
-  async send(from: Address, call: SoakCall) {
+  /** Sends a transaction at a base fee that wanders. @param most Waits until it is no higher. @returns Its cost, events and base fee. */
+  async send(from: Address, call: SoakCall, most?: bigint) {
     this.#baseFee += (BigInt(this.prng.below(21)) - 10n) * (GWEI / 2n);
     if (this.#baseFee < GWEI) this.#baseFee = GWEI;
     if (this.#baseFee > 45n * GWEI) this.#baseFee = 45n * GWEI;
+    if (most !== undefined && this.#baseFee > most) this.#baseFee = most;
     this.totals.transactions++;
-    const sent = await this.chain.send(from, call, this.#baseFee);
+    const baseFee = this.#baseFee;
+    const sent = await this.chain.send(from, call, baseFee);
     this.totals.gas(this.chain.largestGas.gas, this.chain.largestGas.move);
-    return sent;
+    return { ...sent, baseFee };
   }
 
   /** Notes that something happened that must not. */
@@ -109,9 +111,9 @@ export class Siege {
   }
 
   /** Whether an honest party's transaction went through; if not, that is a fault. */
-  async must(who: string, from: Address, call: SoakCall) {
+  async must(who: string, from: Address, call: SoakCall, most?: bigint) {
     try {
-      return await this.send(from, call);
+      return await this.send(from, call, most);
     } catch (error) {
       if (!(error instanceof RevertedError)) throw error;
       this.fault(`${who}: ${error.message}`);
