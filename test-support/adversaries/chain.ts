@@ -16,9 +16,14 @@ const LIE = { step: 4, element: 1 };
 /** Older than any reorganisation: keys, stakes, the job. */
 const SETTLED_BLOCKS = 25;
 
-/** Moves of the job's latest game. */
+/** Moves of the job's latest game; more than there can be when it is over. */
 const movesOn = ({ record }: Posted, { jobs }: History): number =>
-  Math.max(0, ...(jobs.get(record.id)?.claims.at(-1)?.games ?? []).map(({ moves }) => moves.length));
+  Math.max(
+    0,
+    ...(jobs.get(record.id)?.claims.at(-1)?.games ?? []).map(({ moves, closed }) =>
+      closed === undefined ? moves.length : Infinity,
+    ),
+  );
 
 /** A reorganisation in the middle of a game against a liar. */
 class ReorgAgainstALiar extends Adversary {
@@ -184,7 +189,7 @@ const mine = (arena: Arena, blocks: number) =>
   arena.players.chain.provider.request({ method: "hardhat_mine", params: [`0x${blocks.toString(16)}`] });
 
 /** Depths up to 20 at each point of a game. */
-const POINTS = [1, 2, 3, 4, 5, 6, 7];
+const POINTS = [1, 2, 3, 4, 5];
 const DEPTHS = Array.from({ length: 20 }, (_, k) => k + 1);
 
 export const HOSTILE_CHAINS: readonly Adversary[] = [
