@@ -4,10 +4,12 @@
  * `npm run soak -- --games N [--seed S]`: random disputes on an embedded chain; every verdict must be right, and nobody honest lose.
  * `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
  * `npm run soak -- --models`: the models of the catalogue in full size, examined; then all of them on every executor, the same bits.
+ * `npm run soak -- --function NAME [--stride N]`: an elementary kernel on all float32 (every N-th) against another library and the definition.
  */
 import { parseArgs } from "node:util";
 import { LARGE } from "../../test-support/models/catalogue.ts";
 import { printModels } from "../models/print.ts";
+import { soakFunction } from "./functions.ts";
 import { soakGames } from "./games.ts";
 import { soakModels } from "./models.ts";
 import { soakOperators } from "./operators.ts";
@@ -18,6 +20,8 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "5" },
     games: { type: "string" },
     operators: { type: "string" },
+    function: { type: "string" },
+    stride: { type: "string", default: "1" },
     models: { type: "boolean", default: false },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
   },
@@ -27,6 +31,7 @@ if (values.models) {
   const { clean } = await printModels(LARGE, 32);
   process.exit((await soakModels()) && clean ? 0 : 1);
 }
+if (values.function !== undefined) process.exit(soakFunction(values.function, Number(values.stride)) ? 0 : 1);
 if (values.operators !== undefined) {
   console.log(`seed ${seed}`);
   process.exit((await soakOperators(Number(values.operators), seed)) ? 0 : 1);

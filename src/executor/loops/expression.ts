@@ -47,7 +47,10 @@ export function expressionEmitter(
       return isVector ? emitVectorRead(context, view, vectorDigit) : emitRead(context, view);
     }
     const constant = constants[slot - reads.length];
-    if (constant !== undefined) return exact(literal(constant.value, constant.dtype), constant.dtype, 0);
+    if (constant !== undefined) {
+      const isNumber = constant.dtype === DType.float32 && (constant.value & 0x7fffffffn) <= 0x7f800000n;
+      return { ...exact(literal(constant.value, constant.dtype), constant.dtype, 0), isNumber };
+    }
     const instruction = code[slot - reads.length - constants.length]!;
     if (instruction.op === Op.digit) {
       const digit = digits.get(instruction.a);
@@ -112,7 +115,9 @@ export function expressionEmitter(
     if (lowering === undefined) return rounded(called(name, dtype, values, isVector), true);
     // The sign of a zero matters to division alone.
     const divisor = name === "div" ? define(emitter, withoutNegativeZero(b)).code : (b?.code ?? []);
-    const made = (isVector ? lowering.vector : lowering.scalar)(a.code, divisor);
+    const made = isVector
+      ? (extremum(name, a, b) ?? lowering.vector(a.code, divisor))
+      : lowering.scalar(a.code, divisor);
     return rounded(made, lowering.negativeZero(a, b ?? a));
   }
 
@@ -134,6 +139,17 @@ export function expressionEmitter(
     );
     return assembleLanes(DType.float32, lanes);
   }
+}
+
+/**
+ * Least or greatest of a vector and a number, in one instruction: it gives its first operand where they do not compare, so that a NaN there wins.
+ * A result of the other zero counts as one that may be -0.
+ */
+function extremum(name: OpName, a: Value, b: Value): Code | undefined {
+  if (name !== "min" && name !== "max") return undefined;
+  const pick = name === "min" ? f32x4.pmin : f32x4.pmax;
+  if (b.isNumber) return pick(a.code, b.code);
+  return a.isNumber ? pick(b.code, a.code) : undefined;
 }
 
 /** Whether what `outs` need of a digit can be computed for LANES values at a time. */

@@ -19,6 +19,8 @@ export type Value = {
   /** Floats: whether it may be -0, or a NaN that is not the canonical one. */
   mayBeNegativeZero: boolean;
   mayBeOtherNaN: boolean;
+  /** A constant that is no NaN. */
+  isNumber?: boolean;
 };
 
 /** A value with nothing to make canonical. */

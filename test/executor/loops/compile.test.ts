@@ -104,6 +104,26 @@ describe("compiled loops", function () {
       }
     });
 
+  it("extremaWithConstants_areTheDefinition", () => {
+    const source = words(DType.float32, 5);
+    for (const name of ["min", "max"] as const) {
+      for (const value of [0n, 0x40000000n, 0x7fc00000n, 0xff800000n]) {
+        for (const [a, b] of [
+          [0, 1],
+          [1, 0],
+        ] as const) {
+          const code = [{ op: Op[name], dtype: DType.float32, a, b, c: 0 }];
+          const constants = [{ dtype: DType.float32, value }];
+          run({ ...baseSpec, reads: [plain(0)], sourceTypes: [DType.float32], constants, code, outs: [2] }, [source]);
+          source.forEach((word, i) => {
+            const expected = applyOperation(Op[name], DType.float32, word, value, 0n);
+            expect(rawWord(i, DType.float32), `${name} of ${word} and ${value}`).to.equal(expected);
+          });
+        }
+      }
+    }
+  });
+
   it("negativeZerosOfProducts_divideLikeZero", () => {
     const constants = [0xbf800000n, 0x3f800000n].map((value) => ({ dtype: DType.float32, value }));
     // 1 / (0 * -1) is Infinity.
