@@ -111,9 +111,16 @@ export const qGemm: Lower = (context) => {
   return [broadcast(context, [sum, scale, flat], (v, s, z) => toQuantised(e, scaled(v, s), z), true)];
 };
 
-/** Numbers of `bits` bits packed in bytes, the lowest bits first. */
-const unpacked = (bytes: readonly bigint[], bits: number, at: number): number =>
-  Number((bytes[Math.floor((at * bits) / 8)]! >> BigInt((at * bits) % 8)) & ((1n << BigInt(bits)) - 1n));
+/** Number `at` of those of `bits` bits packed in bytes from `start` on, the lowest bits first. */
+const unpacked = (bytes: Uint8Array, start: number, bits: number, at: number): number =>
+  (bytes[start + Math.floor((at * bits) / 8)]! >> ((at * bits) % 8)) & (2 ** bits - 1);
+
+/** The bytes of a constant uint8 tensor. */
+function constantBytes(context: NodeContext, index: number, what: string): Uint8Array {
+  const tensor = context.input(index);
+  if (tensor.dtype !== DType.uint8) return context.refuse(what, "is not uint8");
+  return Uint8Array.from(context.constantWords(tensor, what), Number);
+}
 
 /** The zero point of each block of each row: packed numbers with rows on whole bytes, or floats; 2^(bits - 1) without. */
 function zeroPoints(
@@ -124,11 +131,13 @@ function zeroPoints(
 ): (row: number, b: number) => number {
   const given = context.optional(index);
   if (given === undefined) return () => 2 ** (bits - 1);
-  const words = context.constantWords(given, `input ${index}`);
-  if (given.dtype === DType.float32) return (row, b) => floatValue(words[row * blocks + b]!);
-  if (given.dtype !== DType.uint8) return context.refuse(`input ${index}`, "is neither uint8 nor float32");
+  if (given.dtype === DType.float32) {
+    const values = context.constantWords(given, `input ${index}`).map(floatValue);
+    return (row, b) => values[row * blocks + b]!;
+  }
+  const bytes = constantBytes(context, index, `input ${index}`);
   const rowBytes = Math.ceil((blocks * bits) / 8);
-  return (row, b) => unpacked(words.slice(row * rowBytes, (row + 1) * rowBytes), bits, b);
+  return (row, b) => unpacked(bytes, row * rowBytes, bits, b);
 }
 
 /** MatMulNBits: weights [N, blocks, bytes] of few bits, `RN((q - zero) * scale)` for each block of a row; known at compile time. */
@@ -139,19 +148,19 @@ export const matMulNBits: Lower = (context) => {
   context.ignore("accuracy_level", "weight_prepacked");
   if (![2, 4, 8].includes(bits) || block < 16) return context.refuse("bits", `is ${bits} in blocks of ${block}`);
   const blocks = Math.ceil(k / block);
-  const packed = context.constantWords(context.input(1), "B");
+  const packed = constantBytes(context, 1, "B");
   const scales = context.constantNumbers(floatInput(context, 2), "scales");
   const blob = (block * bits) / 8;
-  if (packed.length !== n * blocks * blob || scales.length !== n * blocks || context.input(1).dtype !== DType.uint8)
+  if (packed.length !== n * blocks * blob || scales.length !== n * blocks)
     return context.fail(`${packed.length} bytes and ${scales.length} scales for ${n} rows of ${blocks} blocks`);
   const groups = context.constantInts(4, "g_idx");
   const zero = zeroPoints(context, 3, bits, blocks);
   const values = new Array<number>(n * k);
   for (let row = 0; row < n; row++) {
-    const bytes = packed.slice(row * blocks * blob, (row + 1) * blocks * blob);
+    const start = row * blocks * blob;
     for (let at = 0; at < k; at++) {
       const group = groups?.[at] ?? Math.floor(at / block);
-      const difference = Math.fround(unpacked(bytes, bits, at) - zero(row, group));
+      const difference = Math.fround(unpacked(packed, start, bits, at) - zero(row, group));
       values[row * k + at] = Math.fround(difference * scales[row * blocks + group]!);
     }
   }
@@ -170,22 +179,22 @@ export const gatherBlockQuantized: Lower = (context) => {
   const rank = data.shape.length;
   const along = context.axis(context.int("quantize_axis", 1), rank);
   const axis = context.axis(context.int("gather_axis", 0), rank);
-  if (data.dtype !== DType.uint8 || ![4, 8].includes(bits)) return context.refuse("input 0", "is not packed in uint8");
+  if (![4, 8].includes(bits)) return context.refuse("bits", `is ${bits}`);
   if (along !== rank - 1) return context.refuse("quantize_axis", "is not the last");
   const width = (data.shape[along]! * 8) / bits;
   const blocks = Math.ceil(width / block);
   const rows = elementCount(data.shape.slice(0, -1));
-  const words = context.constantWords(data, "data");
+  const packed = constantBytes(context, 0, "data");
   const scales = context.constantNumbers(floatInput(context, 2), "scales");
   if (scales.length !== rows * blocks)
     return context.fail(`${scales.length} scales for ${rows} rows of ${blocks} blocks`);
   const zero = zeroPoints(context, 3, bits, blocks);
   const values = new Array<number>(rows * width);
   for (let row = 0; row < rows; row++) {
-    const bytes = words.slice(row * data.shape[along]!, (row + 1) * data.shape[along]!);
+    const start = row * data.shape[along]!;
     for (let at = 0; at < width; at++) {
       const b = Math.floor(at / block);
-      const difference = unpacked(bytes, bits, at) - zero(row, b);
+      const difference = unpacked(packed, start, bits, at) - zero(row, b);
       values[row * width + at] = Math.fround(difference * scales[row * blocks + b]!);
     }
   }
