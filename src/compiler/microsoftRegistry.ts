@@ -3,6 +3,7 @@ import { range } from "./operators/generated.ts";
 import { groupQueryAttention, rotaryEmbedding } from "./operators/groupQueryAttention.ts";
 import * as microsoft from "./operators/microsoft.ts";
 import { attention, multiHeadAttention } from "./operators/microsoftAttention.ts";
+import * as diffusion from "./operators/microsoftDiffusion.ts";
 import * as normalisation from "./operators/microsoftNormalisation.ts";
 import * as products from "./operators/microsoftProducts.ts";
 import * as quantised from "./operators/microsoftQuantised.ts";
@@ -18,7 +19,10 @@ const entry = (operator: string, use: Use, lower: Lower): Entry => [operator, "c
 /** The table's operators of com.microsoft, version 1. */
 export const MICROSOFT_REGISTRY: readonly Entry[] = [
   entry("Attention", "memory", attention),
+  entry("BiasAdd", "fuse", diffusion.biasAdd),
   entry("BiasGelu", "fuse", microsoft.biasGelu),
+  entry("BiasSplitGelu", "memory", diffusion.biasSplitGelu),
+  entry("CDist", "memory", diffusion.cDist),
   entry("DequantizeLinear", "fuse", dequantizeLinear),
   entry("DynamicQuantizeMatMul", "memory", products.dynamicQuantizeMatMul),
   entry("EmbedLayerNormalization", "memory", normalisation.embedLayerNormalization),
@@ -31,10 +35,12 @@ export const MICROSOFT_REGISTRY: readonly Entry[] = [
   entry("GatherND", "memory", microsoft.alike(gatherNd)),
   entry("Gelu", "fuse", microsoft.gelu),
   entry("GridSample", "memory", microsoft.alike(gridSample)),
+  entry("GroupNorm", "memory", diffusion.groupNormalised),
   entry("GroupQueryAttention", "memory", groupQueryAttention),
   entry("MatMulIntegerToFloat", "memory", products.matMulIntegerToFloat),
   entry("MatMulNBits", "memory", products.matMulNBits),
   entry("MultiHeadAttention", "memory", multiHeadAttention),
+  entry("NhwcConv", "memory", diffusion.nhwcConv),
   entry("NhwcMaxPool", "memory", quantised.nhwcMaxPool),
   entry("Pad", "memory", microsoft.alike(pad)),
   entry("QAttention", "memory", products.qAttention),
@@ -53,6 +59,7 @@ export const MICROSOFT_REGISTRY: readonly Entry[] = [
   entry("QuickGelu", "fuse", microsoft.quickGelu),
   entry("Range", "fuse", range),
   entry("RotaryEmbedding", "memory", rotaryEmbedding),
+  entry("SkipGroupNorm", "memory", diffusion.skipGroupNorm),
   entry("SkipLayerNormalization", "memory", microsoft.skipLayerNormalization),
   entry("SkipSimplifiedLayerNormalization", "memory", normalisation.skipSimplifiedLayerNormalization),
   entry("TransposeMatMul", "memory", microsoft.fusedMatMul),

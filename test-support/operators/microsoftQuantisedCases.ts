@@ -244,6 +244,11 @@ const convolution: Make = (r) => {
 
 /** The quantised operators, and those that are others under another name. */
 export const MICROSOFT_QUANTISED_CASES: Record<string, readonly Make[]> = {
+  // Of other devices in onnxruntime: test/compiler/diffusion.test.ts.
+  ...Object.fromEntries(["BiasAdd", "BiasSplitGelu", "GroupNorm", "NhwcConv", "SkipGroupNorm"].map((op) => [op, []])),
+  CDist: [
+    (r) => fused("CDist", { a: r.float([3, 4]), b: r.float([2, 4]) }, { metric: r.pick(["euclidean", "sqeuclidean"]) }),
+  ],
   DynamicQuantizeMatMul: [dynamic],
   ExpandDims: [(r) => constant(fused("ExpandDims", { x: r.float([2, 3]), axis: int32(r.int(-3, 2)) }), "axis")],
   FusedGemm: [fusedGemm],

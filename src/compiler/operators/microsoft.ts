@@ -14,7 +14,7 @@ const mul = (e: Expressions, a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b
 const add = (e: Expressions, a: Expr, b: Expr): Expr => e.operation(Op.add, a, b);
 
 /** `x * ((erf(c * x) + 1) * 0.5)`, c = RN(sqrt(1 / 2)). */
-function geluOf(e: Expressions, x: Expr): Expr {
+export function geluOf(e: Expressions, x: Expr): Expr {
   const inner = e.operation(Op.erf, mul(e, float(e, Math.SQRT1_2), x));
   return mul(e, x, mul(e, add(e, inner, float(e, 1)), float(e, 0.5)));
 }

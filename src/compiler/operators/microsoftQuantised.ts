@@ -119,12 +119,13 @@ export const qLinearWhere: Lower = (context) => {
 };
 
 /** Channels last as channels second. */
-function channelsSecond(context: NodeContext, x: LazyTensor): LazyTensor {
+export function channelsSecond(context: NodeContext, x: LazyTensor): LazyTensor {
   const rank = x.shape.length;
   return transpose(context.expressions, x, [0, rank - 1, ...identityOrder(rank).slice(1, -1)]);
 }
 
-function channelsBack(context: NodeContext, x: LazyTensor): LazyTensor {
+/** The reverse. */
+export function channelsBack(context: NodeContext, x: LazyTensor): LazyTensor {
   const rank = x.shape.length;
   return transpose(context.expressions, x, [0, ...identityOrder(rank).slice(2), 1]);
 }
