@@ -57,8 +57,12 @@ const oneInput =
 const softmax: Make = (r) => {
   const opset = r.pick([12, 13]);
   const made = oneInput("QLinearSoftmax", () => ({ axis: r.int(-2, 2), opset }))(r);
-  const probabilities = floatTensor([1 / 256], []);
-  return { ...made, initializers: { ...made.initializers, ys: probabilities, s: floatTensor([r.int(1, 8) / 64], []) } };
+  const probabilities = floatTensor([1 / 255], []);
+  // onnxruntime wraps what lies above the greatest value around: no probability does here.
+  const dtype = made.outputs["y"]!;
+  const least = dtype === DType.int8 ? r.integer(dtype, [], -128, -128) : r.integer(dtype, [], 0, 0);
+  const s = floatTensor([r.int(1, 8) / 64], []);
+  return { ...made, initializers: { ...made.initializers, ys: probabilities, yz: least, s } };
 };
 
 const pooled =
@@ -74,7 +78,8 @@ const pooled =
     const kernel_shape = [r.int(1, 3), r.int(1, 3)];
     const pads = [...kernel_shape, ...kernel_shape].map((k) => r.int(0, k - 1));
     const windows = { kernel_shape, strides: [r.int(1, 2), r.int(1, 2)], pads, ceil_mode: r.int(0, 1) };
-    const more: Record<string, number> = op === "QLinearAveragePool" ? { count_include_pad: r.int(0, 1) } : {};
+    const more: Record<string, number> =
+      op === "QLinearAveragePool" ? { count_include_pad: windows.ceil_mode === 0 ? r.int(0, 1) : 0 } : {};
     const layout: Record<string, number> = op === "NhwcMaxPool" ? {} : { channels_last };
     const attributes: Record<string, AttributeValue> = { ...layout, ...(global ? {} : windows), ...more };
     const made = fused(op, inputs, attributes, { y: dtype });

@@ -158,7 +158,11 @@ const centred = (context: NodeContext, x: LazyTensor): LazyTensor =>
 export const qLinearAveragePool: Lower = (context) => [
   pooled(context, (x) => {
     const windows = readWindows(context, x.shape.slice(2));
-    const counts = windows.map((window) => windowCounts(window, context.int("count_include_pad", 0) !== 0));
+    const padded = context.int("count_include_pad", 0) !== 0;
+    const counts = windows.map((window) => windowCounts(window, padded));
+    // onnxruntime counts such positions for quantised data, and does not for floats.
+    if (padded && windows.some((window, d) => counts[d]!.some((count) => count < window.kernel)))
+      return context.refuse("ceil_mode", "with count_include_pad, where a window hangs over the padding");
     const all = counts.reduce<number[]>((done, own) => done.flatMap((a) => own.map((b) => a * b)), [1]);
     const divisor = context.builder.constant(
       floatTensor(
