@@ -117,17 +117,20 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     inputs.forEach((bytes, i) => put(bytes, plan.inputs[i]!.address, model.program.inputs[i]!.dtype));
     const tensors: Uint8Array[] = [];
     for (let s = 0; s < operations.length; s++) {
-      const pending = operations[s]!();
-      if (pending !== undefined) await pending;
+      const isKept = keep === undefined || keep(s);
+      if (isKept || onStep !== undefined || !plan.optional.has(s)) {
+        const pending = operations[s]!();
+        if (pending !== undefined) await pending;
+      }
       clock.enter("other");
-      if (onStep !== undefined || keep === undefined || keep(s)) {
+      if (onStep !== undefined || isKept) {
         const { address, bytes } = plan.tensors[s]!;
         const tensor = views.part(address, bytes).slice();
         if (onStep !== undefined) {
           onStep(s, tensor);
           put(tensor, address, steps[s]!.dtype);
         }
-        if (keep === undefined || keep(s)) tensors[s] = tensor;
+        if (isKept) tensors[s] = tensor;
       }
       progress?.(s + 1, steps.length);
     }

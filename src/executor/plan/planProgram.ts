@@ -1,16 +1,20 @@
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import { EXACT_SCRATCH } from "../../kernels/exactDot.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import type { Step } from "../../program/types.ts";
+import { Reduce, type Step } from "../../program/types.ts";
 import { compileLoops, type LoopCode } from "../loops/compile.ts";
 import { compileReductions, type ReductionCode } from "../loops/reductions.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import type { Machine, PlanOptions, StepPlan } from "./plan.ts";
 import { Planner } from "./planner.ts";
+import { joinedSum } from "./joinedSum.ts";
+import { both } from "./productPlan.ts";
 import { planStep } from "./stepPlan.ts";
 
 /** A program with a place for everything and a way to compute each step. */
 export type ProgramPlan = {
+  /** Steps whose tensors nothing reads, unless tensors are altered: the sums that they are parts of are computed whole. */
+  optional: ReadonlySet<number>;
   /** Bytes of memory needed. */
   bytes: number;
   inputs: readonly Region[];
@@ -32,17 +36,25 @@ export function planProgram(model: CompiledModel, options: PlanOptions): Program
     scratch: planner.memory.permanent(EXACT_SCRATCH),
     stats: planner.memory.permanent(STATS_BYTES),
   }));
+  const joined = new Set<number>();
   const first = new Map<string, number>();
   const steps = model.program.steps.map((step, s) => {
     const out = planner.memory.during(step.count * dtypeBytes(step.dtype), s, s);
-    const plan = planStep(planner, step, out);
+    const whole = joinedWith(model.program.steps, step);
+    if (whole !== undefined) joined.add(whole.partial);
+    const split = planStep(planner, step, out);
+    const plan = whole === undefined ? split : eitherOf(planStep(planner, whole.step, out), split);
     const same = first.get(keyOf(step));
     if (same === undefined) first.set(keyOf(step), s);
     else planner.tensors[same]!.keepUntil(s);
     planner.tensors.push(out);
     return same === undefined ? plan : copyOf(planner.tensors[same]!, out, plan);
   });
+  const readers = new Map<number, number>();
+  for (const { inputs } of model.program.steps)
+    for (const ref of inputs) if (ref.kind === "step") readers.set(ref.index, (readers.get(ref.index) ?? 0) + 1);
   return {
+    optional: new Set([...joined].filter((step) => readers.get(step) === 1)),
     bytes: planner.memory.settle(),
     inputs: planner.inputs,
     settling,
@@ -62,6 +74,27 @@ const STATS_BYTES = 16;
 
 const keyOf = (step: Step): string =>
   JSON.stringify(step, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+
+/** A total whose parts an earlier step gives, as one sum. */
+function joinedWith(steps: readonly Step[], step: Step): { partial: number; step: Step } | undefined {
+  const view = step.termReads[step.term.outA];
+  const ref = step.reduce === Reduce.total && view !== undefined ? step.inputs[view.input]! : undefined;
+  if (ref?.kind !== "step") return undefined;
+  const whole = joinedSum(steps[ref.index]!, step);
+  return whole === undefined ? undefined : { partial: ref.index, step: whole };
+}
+
+/** The first way, unless tensors are altered between steps. */
+function eitherOf(whole: StepPlan, split: StepPlan): StepPlan {
+  return {
+    shared: whole.shared,
+    prepare: both(whole.prepare, split.prepare),
+    bind(machine) {
+      const [runWhole, runSplit] = [whole.bind(machine), split.bind(machine)];
+      return () => (machine.isAltered ? runSplit() : runWhole());
+    },
+  };
+}
 
 /** A step that computes what an earlier one has computed: its tensor is copied, unless tensors are altered on the way. */
 function copyOf(source: Region, out: Region, plan: StepPlan): StepPlan {

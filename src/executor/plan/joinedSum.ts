@@ -1,0 +1,89 @@
+import { LIMBS } from "../../numerics/exactSum.ts";
+import { isDot, isPartial } from "../../program/reduction.ts";
+import { Reduce, type Instruction, type Step, type View } from "../../program/types.ts";
+import { operands, digitsOf } from "../loops/slots.ts";
+import { digitStrides } from "../splitStep.ts";
+import { termExpression } from "./productLayout.ts";
+import { Op } from "../../program/operations.ts";
+
+/**
+ * A total of the words of exact sums and the step that gives those, as the one sum that they were split from: exact sums have no order.
+ * @param partial The step whose tensor `total` reads.
+ * @returns undefined if the two are not such a pair, every word read once and in its place.
+ */
+export function joinedSum(partial: Step, total: Step): Step | undefined {
+  const outs = total.outDigits.length;
+  const view = total.termReads[total.term.outA];
+  const limbDigit = partial.outDigits.length - 1;
+  const blocks = partial.outDigits.slice(outs, limbDigit);
+  const radices = [...partial.outDigits, ...partial.redDigits];
+  const isPair =
+    total.reduce === Reduce.total &&
+    isPartial(partial.reduce) &&
+    total.term.code.length === 0 &&
+    view?.axes.length === 1 &&
+    readsInOrder(view, [...total.outDigits, ...total.redDigits], partial.count) &&
+    limbDigit >= outs &&
+    partial.outDigits[limbDigit] === LIMBS &&
+    total.outDigits.every((radix, digit) => radix === partial.outDigits[digit]) &&
+    partial.epilogue.out === partial.epilogueReads.length;
+  if (!isPair) return undefined;
+  const slots = isDot(partial.reduce) ? [partial.term.outA, partial.term.outB] : [partial.term.outA];
+  if (slots.some((slot) => digitsOf(termExpression(partial), slot, radices).has(limbDigit))) return undefined;
+  // The digit of words vanishes: those after it, of the terms, move up.
+  const moved = (digit: number): number => (digit > limbDigit ? digit - 1 : digit);
+  const isUsed = (digit: number): boolean => digit !== limbDigit;
+  const termReads = partial.termReads.map((read) => ({
+    ...read,
+    axes: read.axes.map((axis) => ({
+      ...axis,
+      coeffs: axis.coeffs.filter(({ digit }) => isUsed(digit)).map((c) => ({ ...c, digit: moved(c.digit) })),
+    })),
+  }));
+  const termShift = (slot: number): number =>
+    slot < partial.termReads.length + partial.constants.length ? slot : slot + total.constants.length;
+  const epilogueConstants = total.epilogueReads.length + 1;
+  const epilogueShift = (slot: number): number => (slot < epilogueConstants ? slot : slot + partial.constants.length);
+  const code = (instruction: Instruction): Instruction =>
+    instruction.op === Op.digit ? { ...instruction, a: moved(instruction.a) } : shifted(instruction, termShift);
+  const dot = isDot(partial.reduce);
+  return {
+    ...total,
+    inputs: [...partial.inputs, ...total.inputs],
+    redDigits: [...blocks, ...partial.redDigits],
+    reduce: dot ? Reduce.dot : Reduce.sum,
+    reduceType: partial.reduceType!,
+    constants: [...partial.constants, ...total.constants],
+    termReads,
+    epilogueReads: total.epilogueReads.map((read) => ({ ...read, input: read.input + partial.inputs.length })),
+    term: {
+      code: partial.term.code.map(code),
+      outA: termShift(partial.term.outA),
+      outB: dot ? termShift(partial.term.outB) : 0,
+    },
+    epilogue: {
+      code: total.epilogue.code.map((instruction) => shifted(instruction, epilogueShift)),
+      out: epilogueShift(total.epilogue.out),
+    },
+  };
+}
+
+function shifted(instruction: Instruction, shift: (slot: number) => number): Instruction {
+  const count = operands(instruction).length;
+  if (instruction.op === Op.digit) return instruction;
+  const { a, b, c } = instruction;
+  return { ...instruction, a: shift(a), b: count > 1 ? shift(b) : b, c: count > 2 ? shift(c) : c };
+}
+
+/** Whether a view reads a whole tensor in row-major order. */
+function readsInOrder({ axes }: View, radices: readonly number[], count: number): boolean {
+  const [{ extent, stride, base, div, indirect, coeffs }] = axes as [View["axes"][number]];
+  const strides = digitStrides(radices);
+  const plain = extent === count && stride === 1 && base === 0 && div === 1 && indirect === undefined;
+  const total = radices.reduce((product, radix) => product * radix, 1);
+  return (
+    plain &&
+    total === count &&
+    radices.every((radix, digit) => radix === 1 || strides[digit] === coeffs.find((c) => c.digit === digit)?.coeff)
+  );
+}
