@@ -33,8 +33,16 @@ const GAS = {
   read: 200,
   fold: 600,
   epilogue: 4_000,
-  /** Floats that are not float32: operations, one term of a sum, and beginning and rounding a sum. */
-  otherFloat: { operation: 4_500, iterative: 9_000, cast: 3_500, elementary: 5_500, term: 1_300, sum: 25_000 },
+  /** Floats that are not float32: operations, terms of a sum, and beginning and rounding a sum. */
+  otherFloat: {
+    operation: 4_500,
+    iterative: 8_000,
+    cast: 3_500,
+    elementary: 5_500,
+    bareTerm: 700,
+    fold: 1_300,
+    sum: 25_000,
+  },
 } as const;
 
 /** Whether a type is a float that is not float32: those have one arithmetic for all formats. */
@@ -250,8 +258,8 @@ function reductionGas(step: Step, opened: readonly Opened[]): number {
   const exact = isFloat(step.reduceType) && adds;
   const other = isOtherFloat(step.reduceType);
   const bare = exact && step.term.code.length === 0;
-  const bareTerm = other ? GAS.otherFloat.term : GAS.bareTerm;
-  const fold = other ? GAS.otherFloat.term : GAS.fold;
+  const bareTerm = other ? GAS.otherFloat.bareTerm : GAS.bareTerm;
+  const fold = other ? GAS.otherFloat.fold : GAS.fold;
   const perTerm = bare ? bareTerm : GAS.term + GAS.read * step.termReads.length + fold + codeGas(step.term.code);
   const sumOf = exact && other ? GAS.otherFloat.sum : 0;
   return sumOf + runs * GAS.run + blocks * (GAS.block + 250 * step.termReads.length) + places + terms * perTerm;

@@ -1,13 +1,14 @@
 import { expect } from "chai";
 import { network } from "hardhat";
 import { encodeFunctionData } from "viem";
-import { DType } from "../../src/numerics/dtype.ts";
+import { DType, dtypeName, type DType as DTypeCode } from "../../src/numerics/dtype.ts";
 import { makeProvable } from "../../src/compiler/provable/makeProvable.ts";
 import { executeStepReference } from "../../src/executor/referenceStep.ts";
 import { estimateStepProofGas, gameGas } from "../../src/program/gas.ts";
 import { Op, type Op as OpCode } from "../../src/program/operations.ts";
 import { Reduce, type Step } from "../../src/program/types.ts";
 import { Prng } from "../../test-support/float32Words.ts";
+import { OTHER_FLOATS } from "../../test-support/floatWords.ts";
 import { longReduction } from "../../test-support/longReduction.ts";
 import { randomStep, randomTensor } from "../../test-support/randomStep.ts";
 import { proveElement } from "../../test-support/stepProof.ts";
@@ -261,6 +262,34 @@ describe("estimateStepProofGas", () => {
   }
   for (const blocks of [1, 7, 64, 500]) cases.push([`total of ${blocks} blocks`, total(blocks), 3]);
   cases.push(["quantised dot of 1000", quantised(1000), 3]);
+
+  /** A step with float32 replaced by another type of floats. */
+  function inType(step: Step, dtype: DTypeCode): Step {
+    const own = <T extends { dtype: DTypeCode }>(part: T): T => ({
+      ...part,
+      dtype: part.dtype === DType.float32 ? dtype : part.dtype,
+    });
+    return {
+      ...own(step),
+      inputs: step.inputs.map(own),
+      reduceType: dtype,
+      term: { ...step.term, code: step.term.code.map(own) },
+      epilogue: { ...step.epilogue, code: step.epilogue.code.map(own) },
+    };
+  }
+  for (const dtype of OTHER_FLOATS) {
+    const name = dtypeName(dtype);
+    const add = (what: string, step: Step): number => cases.push([`${what} of ${name}`, inType(step, dtype), 3]);
+    for (const K of [1, 200, 2000]) add(`dot of ${K}`, dot(K));
+    const binary = (op: OpCode) => [{ op, dtype: DType.float32, a: 0, b: 0, c: 0 }];
+    for (const op of ["add", "mul", "div", "fmod", "max"] as const) add(`sum of 300 ${op}`, row(300, binary(Op[op])));
+    for (const op of ["sqrt", "floor", "round", "sign"] as const) add(`sum of 300 ${op}`, row(300, unary(Op[op])));
+    if (dtype !== DType.float64)
+      for (const op of ["exp", "erf", "atan", "sinh"] as const) add(`sum of 300 ${op}`, row(300, unary(Op[op])));
+    const there = { op: Op.cast, dtype: DType.float32, a: 0, b: DType.int32, c: 0 };
+    const back = { op: Op.cast, dtype: DType.int32, a: 1, b: dtype, c: 0 };
+    cases.push([`sum of 300 casts of ${name}`, inType(row(300, [there, back]), dtype), 3]);
+  }
 
   for (const [name, step, element] of cases) {
     it(`${name}_estimateIsNotBelowTheMeasuredGasAndNotFarAbove`.replaceAll(" ", "_"), async () => {
