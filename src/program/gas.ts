@@ -35,12 +35,12 @@ const GAS = {
   epilogue: 4_000,
   /** Floats that are not float32: operations, terms of a sum, and beginning and rounding a sum. */
   otherFloat: {
-    operation: 4_500,
-    iterative: 8_000,
-    cast: 3_500,
+    operation: 5_000,
+    iterative: 9_500,
+    cast: 4_000,
     elementary: 5_500,
-    bareTerm: 700,
-    fold: 1_300,
+    bareTerm: 1_300,
+    fold: 1_600,
     sum: 25_000,
   },
 } as const;
