@@ -1,0 +1,103 @@
+import type { Bounds } from "./deployment.ts";
+import {
+  auditShare,
+  breakEven,
+  clock,
+  longestDelay,
+  selfChallengeLoss,
+  shamGamePerHour,
+  squattedClaimPerHour,
+  workerFloat,
+  wrongClaimPerHour,
+  type Deployment,
+} from "./model.ts";
+
+/** A table of docs/economics.md, by the name of its marker. */
+export type Tables = Record<string, string>;
+
+const GWEI = 1e-9;
+const WORK = [1e7, 1e9, 1e11, 1e12];
+const PRICES = [1, 5, 25, 50];
+const GAMES = [1, 10, 100, 1_000];
+
+const number = (value: number): string => String(Number(value.toPrecision(3)));
+const percent = (value: number): string => `${number(value * 100)} %`;
+const power = (value: number): string => `10^${Math.log10(value)}`;
+const hours = (seconds: number): string => number(seconds / 3_600);
+
+function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** All tables of docs/economics.md. @param moveGas Gas of a worker's dearest move. */
+export function economicsTables(d: Deployment, bounds: readonly Bounds[], moveGas: number): Tables {
+  const wrong = d.collateral - d.bounty;
+  return {
+    bonds: markdown(
+      ["k", "worker's worst game, gas", "challenger's, gas", "least bond", "least collateral"],
+      bounds.map((b) => [
+        String(b.arityBits),
+        b.worstWorker.toLocaleString("en"),
+        b.worstChallenger.toLocaleString("en"),
+        number(b.bond),
+        number(b.collateral),
+      ]),
+    ),
+    delay: markdown(
+      [
+        "work, terms",
+        "a side's clock, h",
+        "longest delay, h",
+        "an hour by sham games",
+        "an hour by wrong claims",
+        "an hour by claiming and not submitting (1 h to submit)",
+      ],
+      WORK.map((work) => [
+        power(work),
+        hours(clock(d, work)),
+        hours(longestDelay(d, work)),
+        number(shamGamePerHour(d, work)),
+        number(wrongClaimPerHour(d, work)),
+        number(squattedClaimPerHour(d, 3_600)),
+      ]),
+    ),
+    defence: markdown(
+      [
+        "attackers (K)",
+        "honest worker: stake locked more",
+        "its money at hand, base fee 5 gwei",
+        "at 50 gwei",
+        "honest watcher: bonds locked",
+        "attackers: lost for good",
+      ],
+      GAMES.map((games) => [
+        String(games),
+        "0",
+        number(workerFloat(moveGas, games, 5 * GWEI)),
+        number(workerFloat(moveGas, games, 50 * GWEI)),
+        number(d.bond * games),
+        `${number(d.bond * games)} by sham games, ${number(wrong * games)} by wrong claims`,
+      ]),
+    ),
+    selfChallenge: markdown(
+      ["base fee, gwei", "lost at least", "of the collateral"],
+      PRICES.map((price) => {
+        const loss = selfChallengeLoss(d, price * GWEI);
+        return [String(price), number(loss), percent(loss / d.collateral)];
+      }),
+    ),
+    watcher: markdown(
+      ["what one check costs", "lies per check at which bounties pay for it"],
+      [1e-6, 1e-5, 1e-4, 1e-3].map((check) => [power(check), `1 in ${number(1 / breakEven(d, check))}`]),
+    ),
+    audits: markdown(
+      ["a lie that passes gains", "jobs to check, if the liar only loses", "if it refutes itself first"],
+      [0.001, 0.01, 0.1, 1, 10, 100].map((gain) => [
+        String(gain),
+        percent(auditShare(gain, d.collateral)),
+        percent(auditShare(gain, selfChallengeLoss(d, d.priceCap))),
+      ]),
+    ),
+  };
+}
