@@ -1,5 +1,5 @@
 import { artifacts, network } from "hardhat";
-import { encodeDeployData, type Hex } from "viem";
+import { encodeDeployData } from "viem";
 import { refuteModule } from "../../ignition/modules/Refute.ts";
 import { verifierModule } from "../../ignition/modules/Verifier.ts";
 import { wrappedEtherModule } from "../../ignition/modules/WrappedEther.ts";
@@ -10,13 +10,21 @@ import type { Parameters } from "../../src/chain/types.ts";
 import { inEther, type Deployment } from "./model.ts";
 
 /** The least amounts that the contracts take at deployment, for one arity. */
-export type Bounds = { arityBits: number; worstWorker: number; worstChallenger: number; bond: number; collateral: number };
+export type Bounds = {
+  arityBits: number;
+  worstWorker: number;
+  worstChallenger: number;
+  bond: number;
+  collateral: number;
+};
 
 /**
  * The default deployment as the contracts hold it, and the bounds that they enforce: asked of an embedded chain, by deployments that
  * are refused.
  */
-export async function readDeployment(arities: readonly number[]): Promise<{ deployment: Deployment; bounds: Bounds[] }> {
+export async function readDeployment(
+  arities: readonly number[],
+): Promise<{ deployment: Deployment; bounds: Bounds[] }> {
   const connection = await network.create();
   try {
     const { ignition, viem } = connection;
@@ -31,8 +39,8 @@ export async function readDeployment(arities: readonly number[]): Promise<{ depl
 
     /** The bound in the error by which a deployment with these parameters is refused. */
     const leastBy = async (parameters: Parameters): Promise<bigint> => {
-      const args = [asset.address, provisioning.address, verifier.address, parameters];
-      const data = encodeDeployData({ abi, bytecode: bytecode as Hex, args });
+      const args = [asset.address, provisioning.address, verifier.address, parameters] as const;
+      const data = encodeDeployData({ abi, bytecode: bytecode, args });
       const refusal = await client.call({ data }).then(
         () => undefined,
         (error: unknown) => translateError(error, "JobMarket"),

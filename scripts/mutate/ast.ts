@@ -1,0 +1,58 @@
+import { createRequire } from "node:module";
+
+const require = createRequire(import.meta.url);
+const solc = require("solc") as { compile: (input: string) => string };
+
+/** A node of solc's syntax tree. `start` and `end` are offsets in bytes; a statement ends after its semicolon. */
+export type Node = {
+  type: string;
+  start: number;
+  end: number;
+  /** In the order of the source. */
+  children: Node[];
+  /** What solc says of it. */
+  fields: Readonly<Record<string, unknown>>;
+};
+
+/** The syntax tree of a Solidity file, without types. @throws Error if it does not parse. */
+export function parse(source: string): Node {
+  const input = {
+    language: "Solidity",
+    sources: { file: { content: source } },
+    settings: { stopAfter: "parsing", outputSelection: { "*": { "": ["ast"] } } },
+  };
+  const output = JSON.parse(solc.compile(JSON.stringify(input))) as {
+    errors?: { formattedMessage: string }[];
+    sources?: { file?: { ast?: unknown } };
+  };
+  const ast = output.sources?.file?.ast;
+  if (!isRaw(ast)) throw new Error(output.errors?.map((e) => e.formattedMessage).join("\n") ?? "solc gave no tree");
+  return toNode(ast, Buffer.from(source));
+}
+
+type Raw = { nodeType: string; src: string };
+
+const isRaw = (value: unknown): value is Raw =>
+  typeof value === "object" && value !== null && "nodeType" in value && "src" in value;
+
+const ENDS_BEFORE_SEMICOLON = new Set(["ExpressionStatement", "EmitStatement"]);
+
+function toNode(raw: Raw, bytes: Buffer): Node {
+  const [start, length] = raw.src.split(":").map(Number) as [number, number];
+  const fields = raw as unknown as Record<string, unknown>;
+  const children = Object.values(fields)
+    .flatMap((value): unknown[] => (Array.isArray(value) ? value : [value]))
+    .filter(isRaw)
+    .map((child) => toNode(child, bytes))
+    .sort((a, b) => a.start - b.start);
+  const semicolon = ENDS_BEFORE_SEMICOLON.has(raw.nodeType) && bytes[start + length] === 0x3b;
+  return { type: raw.nodeType, start, end: start + length + (semicolon ? 1 : 0), children, fields };
+}
+
+/** The child that solc keeps under a name. */
+export function childOf(node: Node, name: string): Node {
+  const raw = node.fields[name];
+  if (!isRaw(raw)) throw new Error(`${node.type} has no ${name}`);
+  const start = Number(raw.src.split(":")[0]);
+  return node.children.find((child) => child.start === start && child.type === raw.nodeType)!;
+}
