@@ -41,14 +41,17 @@ export const wrongClaimPerHour = (d: Deployment, work: number): number =>
 /** What an hour costs a worker that claims jobs and never submits. @param claimSeconds The job's time to submit. */
 export const squattedClaimPerHour = (d: Deployment, claimSeconds: number): number => (d.penalty * 3_600) / claimSeconds;
 
+/** Gas that is paid for taking a bond back and for ending a game for others (GasSchedule.SETTLE, TIMEOUT), also where it was not spent. */
+const ENDINGS = 57_000 + 150_000;
+
 /**
  * What a worker loses at least if its second account refutes it: the collateral comes back as bounty and as the price of gas that
- * was burned for it, never more. @param basePrice What gas costs.
+ * was burnt for it; what may be paid above that is counted as won. @param basePrice What gas costs.
  */
 export function selfChallengeLoss(d: Deployment, basePrice: number): number {
-  // Worker's moves are paid a quarter above the base fee, for the tip: all of that quarter is counted as won.
-  const tips = 0.25 * d.worstWorker * Math.min(basePrice, d.priceCap);
-  return d.collateral - d.bounty - tips;
+  // A worker's moves are paid a quarter above the base fee, for the tip.
+  const unburnt = 0.25 * d.worstWorker + ENDINGS;
+  return d.collateral - d.bounty - unburnt * Math.min(basePrice, d.priceCap);
 }
 
 /** Share of jobs that must be checked so that cheating loses money, if an unchecked lie gains `gain` and a checked one `loss`. */

@@ -1,3 +1,4 @@
+import { MOVE_GAS } from "../../src/chain/game/moveGas.ts";
 import type { Bounds } from "./deployment.ts";
 import {
   auditShare,
@@ -15,6 +16,9 @@ import {
 /** A table of docs/economics.md, by the name of its marker. */
 export type Tables = Record<string, string>;
 
+/** Levels of the longest range of steps that the contracts price. */
+const LONGEST_RANGE = 12;
+
 const GWEI = 1e-9;
 const WORK = [1e7, 1e9, 1e11, 1e12];
 const PRICES = [1, 5, 25, 50];
@@ -28,6 +32,12 @@ const hours = (seconds: number): string => number(seconds / 3_600);
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** Gas of a worker's dearest move: a chunk, or an expansion of the longest range. */
+export function dearestMove({ arityBits }: Deployment): number {
+  const { chunk, expand, child, level } = MOVE_GAS;
+  return Math.max(chunk, expand + child * 2 ** arityBits + level * (LONGEST_RANGE - arityBits));
 }
 
 /** All tables of docs/economics.md. @param moveGas Gas of a worker's dearest move. */
