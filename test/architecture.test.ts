@@ -7,6 +7,7 @@ const ORDER = [
   "src/errors.ts",
   "src/merkle",
   "src/numerics",
+  "src/kernels",
   "src/program",
   "src/onnx",
   "src/compiler",

@@ -15,7 +15,8 @@ export async function soakOperators(numRuns: number, seed: number): Promise<bool
       for (const [reason, count] of notRun) console.log(`  not run by onnxruntime ${count}: ${reason}`);
     } catch (error) {
       passed = false;
-      console.log(`${name}: ${(error as Error).message}\n${String((error as Error).cause ?? "")}`);
+      const { message, cause } = error as Error;
+      console.log(`${name}: ${message}${cause instanceof Error ? `\n${cause.message}` : ""}`);
     }
   }
   return passed;
