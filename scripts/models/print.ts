@@ -1,4 +1,5 @@
 import { startChainVerifier } from "../../src/cli/audit/chainVerifier.ts";
+import type { Comparison } from "../../src/cli/compare/compare.ts";
 import { table } from "../../src/cli/text.ts";
 import type { CatalogueModel } from "../../test-support/models/catalogue.ts";
 import { examine, type Examination } from "../../test-support/models/examine.ts";
@@ -16,6 +17,22 @@ const HEAD = [
   "compile, run s",
 ];
 
+/**
+ * Whether plain onnxruntime goes another way because a quantised value, the first that differs, fell to the neighbouring step: its float32
+ * sums are rounded, and what lies near the middle of two steps falls otherwise. Everything before agrees.
+ */
+const quantisedOtherwise = ({ firstDifferent }: Comparison): boolean =>
+  firstDifferent !== undefined &&
+  firstDifferent.operator.endsWith("QuantizeLinear") &&
+  firstDifferent.difference.ulps === undefined &&
+  firstDifferent.difference.absolute <= 1;
+
+function agreement(comparison: Comparison): string {
+  const { firstDifferent } = comparison;
+  if (firstDifferent === undefined) return "agrees";
+  return quantisedOtherwise(comparison) ? `one step of ${firstDifferent.name}` : "DIFFERS";
+}
+
 const row = ({ name, operators, model, comparison, audit, dispute, seconds }: Examination): string[] => {
   const { program } = model;
   const worst = comparison.outputs.map((output) => ("shape" in output ? Infinity : output.absolute));
@@ -25,7 +42,7 @@ const row = ({ name, operators, model, comparison, audit, dispute, seconds }: Ex
     String(program.steps.length),
     String(program.checkpoints.length),
     String([...model.constants.values()].reduce((sum, { length }) => sum + length, 0)),
-    `${comparison.firstDifferent === undefined ? "agrees" : "DIFFERS"}, ${Math.max(...worst).toExponential(1)}`,
+    `${agreement(comparison)}, ${Math.max(...worst).toExponential(1)}`,
     `${audit.agreements}/${audit.samples}${audit.clean ? "" : " NOT CLEAN"}`,
     String(program.maxStepGas),
     `${dispute.transactions} tx, ${dispute.gas}`,
@@ -40,7 +57,8 @@ export async function printModels(models: readonly CatalogueModel[], samples: nu
   let clean = true;
   for (const one of models) {
     const result = await examine(one, verifier, samples);
-    clean &&= result.audit.clean && result.comparison.firstDifferent === undefined;
+    const { audit, comparison } = result;
+    clean &&= audit.clean && (comparison.firstDifferent === undefined || quantisedOtherwise(comparison));
     rows.push(row(result));
     console.error(rows.at(-1)!.join("  "));
   }
