@@ -4,33 +4,14 @@ import { programRoot } from "../src/program/root.ts";
 import type { Program, Step, TensorRef } from "../src/program/types.ts";
 import { validateProgram } from "../src/program/validate.ts";
 import type { Prng } from "./float32Words.ts";
-import { randomStep, type RandomStep } from "./randomStep.ts";
+import { randomStep } from "./randomStep.ts";
 
 /** A model and job inputs for it. */
 export type RandomModel = { model: CompiledModel; inputs: Uint8Array[] };
 
 /** A well-formed program of random steps: what a step reads is a job input, a constant, or an earlier step's tensor where one fits. */
 export function randomProgram(prng: Prng, length: number): RandomModel {
-  return programOf(
-    Array.from({ length }, () => randomStep(prng)),
-    (choices) => (choices > 0 && prng.below(2) === 0 ? prng.below(choices) : undefined),
-    () => prng.below(2) === 0,
-  );
-}
-
-/** A program of the given steps, each of which reads tensors of its own: job inputs. */
-export const singleSteps = (steps: readonly RandomStep[]): RandomModel =>
-  programOf(
-    steps,
-    () => undefined,
-    () => false,
-  );
-
-function programOf(
-  given: readonly RandomStep[],
-  pickEarlier: (choices: number) => number | undefined,
-  isConstant: () => boolean,
-): RandomModel {
+  const given = Array.from({ length }, () => randomStep(prng));
   const inputs: Uint8Array[] = [];
   const infos: Program["inputs"][number][] = [];
   const constants = new Map<`0x${string}`, Uint8Array>();
@@ -42,10 +23,9 @@ function programOf(
           ? [{ kind: "step" as const, index, dtype, count: other.count }]
           : [],
       );
-      const picked = pickEarlier(earlier.length);
-      if (picked !== undefined) return earlier[picked]!;
+      if (earlier.length > 0 && prng.below(2) === 0) return earlier[prng.below(earlier.length)]!;
       const bytes = tensors[n]!;
-      if (isConstant()) {
+      if (prng.below(2) === 0) {
         const root = tensorRoot(bytes);
         constants.set(root, bytes);
         return { kind: "constant", root, dtype, count };

@@ -1,4 +1,4 @@
-import { canonicalWord, DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
+import { canonicalWord, DType, isFloat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
 
 /**
  * The elements of a tensor as the executor holds them: numbers, or bigints for the 64-bit integers; a limb is four of those, lowest first.
@@ -32,12 +32,6 @@ const CONSTRUCTORS = {
   [DType.bfloat16]: Uint16Array,
   [DType.limb]: BigUint64Array,
 };
-
-/** A zeroed array of `count` elements. */
-export function allocate(dtype: DTypeCode, count: number): TensorArray {
-  const make = CONSTRUCTORS[dtype];
-  return new make((count * dtypeBytes(dtype)) / make.BYTES_PER_ELEMENT);
-}
 
 /** The bytes of an array, not copied. */
 export const bytesOf = (array: TensorArray): Uint8Array =>

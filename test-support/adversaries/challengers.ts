@@ -13,7 +13,7 @@ import { Adversary, type Verdict } from "./adversary.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";
 import { concede, mustRefuse, open, pick, prove, refusalOf } from "./moves.ts";
-import { lyingSums, postSums } from "./workers.ts";
+import { liarOnSums, postSums } from "./workers.ts";
 
 /** Attacks a claim of the real worker, which must become final without a loss for the worker. */
 abstract class AgainstAnHonestWorker extends Adversary {
@@ -177,9 +177,7 @@ export class CopiedChallenge extends Adversary {
   readonly expected = "refuted by a proof";
 
   async attack(arena: Arena): Promise<Verdict> {
-    const posted = await postSums(arena);
-    const liar = await LiarWorker.create(arena);
-    const lie = await lyingSums(arena, posted);
+    const { posted, liar, lie } = await liarOnSums(arena);
     const copyKey = await arena.players.watcherKey();
     const copycat = await arena.players.chain.sessionOf(copyKey);
     const [own, copy] = [await arena.wealth(arena.watcherKey), await arena.wealth(copyKey)];
@@ -217,9 +215,7 @@ export class GasGriefingOpenings extends Adversary {
   readonly expected = "refuted by a proof";
 
   async attack(arena: Arena): Promise<Verdict> {
-    const posted = await postSums(arena);
-    const liar = await LiarWorker.create(arena);
-    const lie = await lyingSums(arena, posted);
+    const { posted, liar, lie } = await liarOnSums(arena);
     const key = await arena.players.watcherKey();
     const session = await arena.players.chain.sessionOf(key);
     const before = await arena.wealth(key);

@@ -22,6 +22,13 @@ export const postSums = (arena: Arena): Promise<Posted> =>
 export const lyingSums = (arena: Arena, posted: Posted, step = 4, element = 1): Promise<Execution> =>
   arena.execution(posted, (model, inputs) => reference({ step, element })(model, inputs));
 
+/** A job of the chain of sums, a worker that will lie about it, and its lie. */
+export async function liarOnSums(arena: Arena): Promise<{ posted: Posted; liar: LiarWorker; lie: Execution }> {
+  const posted = await postSums(arena);
+  const liar = await LiarWorker.create(arena);
+  return { posted, liar, lie: await lyingSums(arena, posted) };
+}
+
 /** Claims with a root that is the hash of nothing. */
 export class GarbageRoot extends Adversary {
   readonly name = "garbage root";
@@ -50,9 +57,7 @@ export class WithheldReveals extends Adversary {
   }
 
   async attack(arena: Arena): Promise<Verdict> {
-    const posted = await postSums(arena);
-    const liar = await LiarWorker.create(arena);
-    const lie = await lyingSums(arena, posted);
+    const { posted, liar, lie } = await liarOnSums(arena);
     await liar.submit(posted, lie);
     const game = await arena.gameOn(await arena.claimOn(posted), arena.watcherKey);
     liar.answer(({ moves }) => (moves.length < 2 * this.#moves ? lie : "nothing"));
@@ -73,9 +78,7 @@ export class LateReveals extends Adversary {
   readonly expected = "refuted by the clock";
 
   async attack(arena: Arena): Promise<Verdict> {
-    const posted = await postSums(arena);
-    const liar = await LiarWorker.create(arena);
-    const lie = await lyingSums(arena, posted);
+    const { posted, liar, lie } = await liarOnSums(arena);
     await liar.submit(posted, lie);
     const game = await arena.gameOn(await arena.claimOn(posted), arena.watcherKey);
     const { arityBits } = posted.requester.deployment.parameters;
@@ -104,9 +107,7 @@ export class ManyFaces extends Adversary {
   readonly expected = "refuted by a proof";
 
   async attack(arena: Arena): Promise<Verdict> {
-    const posted = await postSums(arena);
-    const liar = await LiarWorker.create(arena);
-    const lie = await lyingSums(arena, posted);
+    const { posted, liar, lie } = await liarOnSums(arena);
     const otherKey = await arena.players.watcherKey();
     const before = await arena.wealth(otherKey);
     await liar.submit(posted, lie);
@@ -148,9 +149,7 @@ export class MalformedReveals extends Adversary {
   readonly expected = "refuted by the clock";
 
   async attack(arena: Arena): Promise<Verdict> {
-    const posted = await postSums(arena);
-    const liar = await LiarWorker.create(arena);
-    const lie = await lyingSums(arena, posted);
+    const { posted, liar, lie } = await liarOnSums(arena);
     await liar.submit(posted, lie);
     const game = await arena.gameOn(await arena.claimOn(posted), arena.watcherKey);
     const { arityBits } = posted.requester.deployment.parameters;
@@ -190,9 +189,7 @@ export class ReplayedMoves extends Adversary {
   readonly expected = "refuted by a proof";
 
   async attack(arena: Arena): Promise<Verdict> {
-    const posted = await postSums(arena);
-    const liar = await LiarWorker.create(arena);
-    const lie = await lyingSums(arena, posted);
+    const { posted, liar, lie } = await liarOnSums(arena);
     await liar.submit(posted, lie);
     const claim = await arena.claimOn(posted);
     const game = await arena.gameOn(claim, arena.watcherKey);
@@ -218,9 +215,7 @@ export class FrontRunningConcession extends Adversary {
   readonly expected = "refuted by concession";
 
   async attack(arena: Arena): Promise<Verdict> {
-    const posted = await postSums(arena);
-    const liar = await LiarWorker.create(arena);
-    const lie = await lyingSums(arena, posted);
+    const { posted, liar, lie } = await liarOnSums(arena);
     const [own, wealth] = [await arena.wealth(arena.watcherKey), await arena.wealth(liar.key)];
     await liar.submit(posted, lie);
     liar.answer((game) => {

@@ -8,8 +8,6 @@ const PIECES = 4 * STEPS;
 const COEFFICIENTS = 7;
 const ENTRY_BYTES = 64;
 
-export const ERROR_TABLE_BYTES = ENTRY_BYTES * PIECES;
-
 /** Fixed point with so many fraction bits: what its cuts are off by, below 2^10 units, does not show in a float64. */
 const FRACTION = 128n;
 const ONE = 1n << FRACTION;
