@@ -1,5 +1,8 @@
 /** What of the WebAssembly API is used here; TypeScript declares it for browsers alone. */
 declare namespace WebAssembly {
+  /** Whether the bytes are a module that the engine can compile. */
+  function validate(bytes: Uint8Array): boolean;
+
   type Imports = Record<string, Record<string, Memory | ((...values: never[]) => unknown)>>;
 
   class Memory {
