@@ -17,7 +17,7 @@ const NOT_OF_BEHAVIOUR = /gas|scheduled|CodeLimit|ignition|transactionLimit/i;
 const { values } = parseArgs({
   options: {
     files: { type: "string", default: FILES.join(",") },
-    tests: { type: "string", default: "test/contracts/*.test.ts" },
+    tests: { type: "string", default: "test/contracts/**/*.test.ts" },
     most: { type: "string", default: "40" },
     seed: { type: "string", default: "1" },
     json: { type: "string" },

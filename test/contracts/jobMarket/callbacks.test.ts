@@ -1,0 +1,91 @@
+import { expect } from "chai";
+import { encodeFunctionData, type Hex } from "viem";
+import { submissionOf } from "../../../src/chain/game/workerMove.ts";
+import { marketKit, delivery, smallToy } from "../../../test-support/protocol/marketKit.ts";
+import { honestTrace } from "../../../test-support/protocol/toyProgram.ts";
+import { useWorld } from "../../../test-support/protocol/useWorld.ts";
+import { creditOf, ETHER, toyRequest } from "../../../test-support/protocol/world.ts";
+
+const ROOT: Hex = `0x${"ab".repeat(32)}`;
+const toy = smallToy;
+const NODES = submissionOf(honestTrace(toy), 4);
+
+describe("JobMarket: callbacks", () => {
+  const world = useWorld();
+  const { revert, as, pass } = marketKit(world);
+
+  const MOOD = { take: 0, revert: 1, burnGas: 2, returnBomb: 3, reenter: 4 } as const;
+
+  /** A finalised job of a requester contract in some mood. */
+  async function moody(mood: number, callbackGas = 1_500_000) {
+    const { viem, market, vault, token } = world();
+    const consumer = await viem.deployContract("MoodyRequester", [market.address]);
+    await token.write.mint([world().mallory.account.address, ETHER]);
+    await vault.write.deposit([consumer.address, ETHER], as("mallory"));
+    await consumer.write.setMood([mood]);
+    const request = await toyRequest(world(), toy, { callbackGas });
+    await consumer.write.post([request]);
+    const [posted] = await market.getEvents.JobPosted();
+    const job = posted!.args.job!;
+    await market.write.claim([job], as("worker"));
+    const traceRoot = honestTrace(toy).root;
+    await market.write.submit([job, NODES], as("worker"));
+    const claim = { job, worker: world().worker.account.address, traceRoot };
+    await pass(1_801);
+    await market.write.finalise([claim]);
+    return { consumer, claim };
+  }
+
+  it("deliver_callsTheRequesterWithFixedGas", async () => {
+    const { consumer, claim } = await moody(MOOD.take);
+    await world().market.write.deliver([claim, delivery()]);
+    expect(await consumer.read.lastResult()).to.equal(delivery().data);
+    const seen = await consumer.read.gasSeen();
+    expect(seen > 1_480_000n && seen <= 1_500_000n, String(seen)).to.equal(true);
+    await revert(world().market.write.deliver([claim, delivery()]), "AlreadyDelivered");
+  });
+
+  for (const mood of ["revert", "burnGas", "returnBomb"] as const) {
+    it(`deliver_callbackWould_${mood}_feeIsPaidAndCallCanBeRepeated`, async () => {
+      const { consumer, claim } = await moody(MOOD[mood]);
+      await world().market.write.deliver([claim, delivery()]);
+      expect(await creditOf(world(), world().worker)).to.equal(11n * ETHER);
+      expect(await world().market.getEvents.CallbackFailed()).to.have.length(1);
+      await consumer.write.setMood([MOOD.take]);
+      await world().market.write.deliver([claim, delivery()], as("mallory"));
+      expect(await consumer.read.results()).to.equal(1n);
+      expect(await creditOf(world(), world().worker)).to.equal(11n * ETHER);
+      await revert(world().market.write.deliver([claim, delivery()]), "AlreadyDelivered");
+    });
+  }
+
+  it("deliver_callbackReenters_oneResultOnePayment", async () => {
+    const { consumer, claim } = await moody(MOOD.reenter, 2_000_000);
+    const { market } = world();
+    const args = [claim, delivery()] as const;
+    await consumer.write.setReentry([encodeFunctionData({ abi: market.abi, functionName: "deliver", args })]);
+    await market.write.deliver(args, { gas: 8_000_000n });
+    expect(await consumer.read.results()).to.equal(1n);
+    expect(await consumer.read.reentrySucceeded()).to.equal(false);
+    expect(await creditOf(world(), world().worker)).to.equal(11n * ETHER);
+  });
+
+  it("deliver_withTooLittleGasForTheCallback_reverts", async () => {
+    const { claim } = await moody(MOOD.take, 1_000_000);
+    const sent = world().market.write.deliver([claim, delivery()], { gas: 900_000n });
+    await revert(sent, "TooLittleGas");
+  });
+});
+
+describe("JobMarket: what only the game may do", () => {
+  const world = useWorld();
+  const { revert, as } = marketKit(world);
+
+  it("gameCalls_byAnybodyElse_revert", async () => {
+    const { market, mallory } = world();
+    const { address } = mallory.account;
+    await revert(market.write.gameOpened([ROOT, ROOT, address, 0n], as("mallory")), "NotGame");
+    await revert(market.write.pay([address, 1n], as("mallory")), "NotGame");
+    await revert(market.write.refuted([ROOT, ROOT, address], as("mallory")), "NotGame");
+  });
+});
