@@ -1,7 +1,8 @@
 import { Tensor, type InferenceSession } from "onnxruntime-node";
 import type { MatMulEngine } from "../product/matMulEngine.ts";
 import { nativeSession } from "./binding.ts";
-import { byteProductModel, gemmModel } from "./productModels.ts";
+import { byteEngine } from "./byteEngine.ts";
+import { gemmModel } from "./productModels.ts";
 
 /**
  * onnxruntime on this machine's CPU. Graph optimisation is off: its rewrites change bits.
@@ -18,7 +19,7 @@ export function onnxEngine(threads: number): Promise<MatMulEngine> {
     extra: { session: { intra_op: { allow_spinning: "0" } } },
   };
   const floats = nativeSession(gemmModel(), options);
-  const bytes = nativeSession(byteProductModel(), options);
+  const bytes = byteEngine(options);
   return Promise.resolve({
     product(left, right, out, { rows, columns, inner }) {
       const feeds = {
@@ -28,16 +29,7 @@ export function onnxEngine(threads: number): Promise<MatMulEngine> {
       const fetches = { product: new Tensor("float64", out, [rows, columns]) };
       return () => void floats.run(feeds, fetches, {});
     },
-    byteProduct(left, right, zeros, out, { rows, columns, inner }) {
-      const feeds = {
-        left: new Tensor("uint8", left, [rows, inner]),
-        right: new Tensor("uint8", right, [inner, columns]),
-        leftZero: new Tensor("uint8", zeros.left, []),
-        rightZero: new Tensor("uint8", zeros.right, []),
-      };
-      const fetches = { product: new Tensor("int32", out, [rows, columns]) };
-      return () => void bytes.run(feeds, fetches, {});
-    },
+    bytes: bytes.engine,
     close: () => {
       floats.dispose();
       bytes.dispose();

@@ -54,14 +54,15 @@ export function gemmModel(): Uint8Array {
   return singleNode("Gemm", inputs, tensor("product", DOUBLE, ["m", "n"]), [transposed]);
 }
 
-/** `product = (left - leftZero) (right - rightZero)` of uint8 matrices of any shape, in int32. */
-export function byteProductModel(): Uint8Array {
-  const { UINT8, INT32 } = TensorProto_DataType;
+/** `product = (left - leftZero) (right - rightZero)` of a uint8 and a uint8 or int8 matrix of any shape, in int32. */
+export function byteProductModel(isRightSigned: boolean): Uint8Array {
+  const { UINT8, INT8, INT32 } = TensorProto_DataType;
+  const rightType = isRightSigned ? INT8 : UINT8;
   const inputs = [
     tensor("left", UINT8, ["m", "k"]),
-    tensor("right", UINT8, ["k", "n"]),
+    tensor("right", rightType, ["k", "n"]),
     tensor("leftZero", UINT8, []),
-    tensor("rightZero", UINT8, []),
+    tensor("rightZero", rightType, []),
   ];
   return singleNode("MatMulInteger", inputs, tensor("product", INT32, ["m", "n"]), []);
 }

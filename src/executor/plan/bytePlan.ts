@@ -44,7 +44,10 @@ export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | 
     isWidened: false,
     replacement: {
       bytes: operandBytes(rightTerms),
-      make: (machine, from, to) => void narrow(machine, narrowRight, from, to, rightTerms, rightTerms),
+      make: (machine, from, to) => {
+        const least = machine.engine.bytes?.leastRight ?? 0;
+        narrow(machine, { loop: narrowRight, from, to, room: rightTerms, count: rightTerms, least });
+      },
     },
   });
   const epilogue = planEpilogue(planner, step, pieces.strides, pieces.digits, out);
@@ -62,6 +65,9 @@ export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | 
     const finish = epilogue.bind(machine);
     const rightBytes = views.part(right.region!.address, rightTerms);
     const rightZero = views.part(right.region!.address + zeroAt(rightTerms), 1);
+    const rightType = engine.bytes?.leastRight === -128 ? DType.int8 : DType.uint8;
+    const rightValues = views.elements(right.region!.address, rightType, rightTerms) as Int8Array | Uint8Array;
+    const rightShift = views.int32(right.region!.address + zeroAt(rightTerms), 1);
     const runs = piecesOf(pieces, machine).map(({ start, end }) => {
       const shape = { rows: (end - start) * rowsPerValue, columns: columnCount, inner: innerCount };
       const count = shape.rows * innerCount;
@@ -69,15 +75,19 @@ export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | 
       const zero = views.part(own.bytes.address + zeroAt(pieceTerms), 1);
       const results = views.int32(own.results.address, shape.rows * columnCount);
       const zeros = { left: zero, right: rightZero };
-      const multiply = engine.byteProduct?.(bytes, rightBytes, zeros, results, shape);
+      const multiply = engine.bytes?.product(bytes, rightBytes, zeros, results, shape);
       const wide = views.int32(own.left.address, count);
       const run = (): void | Promise<void> => {
         gather(own.left.address, start, end);
         const isNarrow =
-          multiply !== undefined && narrow(machine, narrowLeft, own.left.address, own.bytes.address, pieceTerms, count);
+          multiply !== undefined &&
+          narrow(machine, {
+            ...{ loop: narrowLeft, from: own.left.address, to: own.bytes.address },
+            ...{ room: pieceTerms, count, least: 0 },
+          });
         clock.enter("products");
         if (isNarrow) return multiply();
-        wideProduct(wide, rightBytes, rightZero[0]!, results, shape);
+        wideProduct(wide, rightValues, rightShift[0]!, results, shape);
       };
       const conclude = (): void => finish([own.results.address - start * pieces.resultsPerValue * INT32], start, end);
       return (): void | Promise<void> => {
@@ -96,22 +106,32 @@ export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | 
   }
 }
 
+type Narrowing = {
+  loop: number;
+  from: number;
+  to: number;
+  count: number;
+  /** How many there may be: the zero point lies behind so many. */
+  room: number;
+  /** What the least byte stands for. */
+  least: 0 | -128;
+};
+
 /**
  * Makes bytes of int32, by adding the zero point that is stored behind them.
- * @param room How many there may be: the zero point lies behind so many.
  * @returns false if they are not bytes around a zero point.
  */
-function narrow(machine: Machine, loop: number, from: number, to: number, room: number, count: number): boolean {
+function narrow(machine: Machine, { loop, from, to, count, room, least }: Narrowing): boolean {
   const { views, loops, clock } = machine;
   clock.enter("loops");
   const zero = byteZero(views.int32(from, count));
   if (zero === undefined) return false;
-  views.int32(to + zeroAt(room), 1)[0] = zero;
+  views.int32(to + zeroAt(room), 1)[0] = zero + least;
   loops[loop]!([from, to + zeroAt(room)], [to], 0, count);
   return true;
 }
 
-/** `bytes[i] = words[i] + zero` */
+/** `bytes[i] = words[i] + zero`, modulo 256. */
 function narrowing(count: number): LoopSpec {
   const view = (input: number, coeff: number): View => ({
     input,

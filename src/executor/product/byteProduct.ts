@@ -25,7 +25,7 @@ export function byteZero(values: Int32Array): number | undefined {
  */
 export function wideProduct(
   left: Int32Array,
-  right: Uint8Array,
+  right: Uint8Array | Int8Array,
   rightZero: number,
   out: Int32Array,
   { rows, columns, inner }: MatrixShape,

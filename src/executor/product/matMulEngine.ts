@@ -10,20 +10,27 @@ export type MatMulEngine = {
    * @param out Receives `[rows, columns]`.
    */
   product(left: Float64Array, right: Float64Array, out: Float64Array, shape: MatrixShape): () => void | Promise<void>;
+  /** Without it integer products are computed by loops. */
+  bytes?: ByteEngine;
+  close(): Promise<void>;
+};
+
+/** Multiplies matrices of bytes, each less its operand's zero point; sums modulo 2^32. */
+export type ByteEngine = {
+  /** The least byte of a right operand: 0, or -128 if they are signed, in two's complement. Those of left ones are unsigned. */
+  leastRight: 0 | -128;
   /**
-   * Prepares one integer product of bytes, each less its operand's zero point; sums modulo 2^32. Without it such products are
-   * computed by loops. (Never int8 x uint8: kernels for that saturate on processors without VNNI.)
+   * Prepares one product; the result multiplies what the arrays hold when it is called.
    * @param left `[rows, inner]`, row-major.
    * @param right `[inner, columns]`, row-major.
    * @param zeros One byte for each operand.
    * @param out Receives `[rows, columns]`.
    */
-  byteProduct?(
+  product(
     left: Uint8Array,
     right: Uint8Array,
     zeros: { left: Uint8Array; right: Uint8Array },
     out: Int32Array,
     shape: MatrixShape,
   ): () => void | Promise<void>;
-  close(): Promise<void>;
 };

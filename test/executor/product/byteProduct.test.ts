@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import { createExecutor } from "../../../src/executor/onnx/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
+import { nativeSession } from "../../../src/executor/onnx/binding.ts";
+import { engineOn, isExact } from "../../../src/executor/onnx/byteEngine.ts";
+import { onnxEngine } from "../../../src/executor/onnx/onnxEngine.ts";
+import { byteProductModel } from "../../../src/executor/onnx/productModels.ts";
+import type { ByteEngine } from "../../../src/executor/product/matMulEngine.ts";
 import { byteZero } from "../../../src/executor/product/byteProduct.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import type { Step } from "../../../src/program/types.ts";
@@ -57,6 +62,43 @@ describe("integer products", () => {
       }
     });
   }
+
+  it("uint8RightFactors_giveTheSameBits", async () => {
+    const prng = new Prng(6);
+    const model = {
+      ...stepModel([integerMatMul()]),
+      constants: new Map([[ROOT, bytes(integers(prng, COLUMNS * INNER, -128, 127))]]),
+    };
+    const inputs = [bytes(integers(prng, ROWS * INNER, -7, 248))];
+    const [expected] = executeReference(model, inputs);
+    const engine = await onnxEngine(1);
+    const unsigned = engineOn(nativeSession(byteProductModel(false), {}), false);
+    const executor = await createExecutor(model, { leastEngineWork: 1, engine: { ...engine, bytes: unsigned } });
+    const { tensors } = await executor.run(inputs);
+    expect(Buffer.compare(tensors[0]!, expected!)).to.equal(0);
+    await engine.close();
+  });
+
+  it("saturatingKernels_areNotTrusted", () => {
+    const saturating: ByteEngine = {
+      leastRight: -128,
+      product:
+        (left, right, _, out, { rows, columns, inner }) =>
+        () => {
+          const term = (row: number, column: number, k: number): number =>
+            k < inner ? left[row * inner + k]! * ((right[k * columns + column]! << 24) >> 24) : 0;
+          for (let index = 0; index < rows * columns; index++) {
+            const [row, column] = [Math.floor(index / columns), index % columns];
+            out[index] = 0;
+            for (let k = 0; k < inner; k += 2) {
+              const pair = term(row, column, k) + term(row, column, k + 1);
+              out[index]! += Math.max(-(2 ** 15), Math.min(2 ** 15 - 1, pair));
+            }
+          }
+        },
+    };
+    expect(isExact(saturating)).to.equal(false);
+  });
 
   it("zeroPoint_isFoundWhereAllAreBytesAroundOne", () => {
     expect(byteZero(Int32Array.of(-3, 0, 252))).to.equal(3);
