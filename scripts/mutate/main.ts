@@ -10,7 +10,15 @@ import { parseArgs } from "node:util";
 import { withMutants, type Mutant } from "./schemata.ts";
 
 /** What decides over money and verdicts; the verifier is tested against its definition instead. */
-const FILES = ["DisputeGame.sol", "JobMarket.sol", "StakeVault.sol", "Provisioning.sol"];
+const FILES = [
+  "DisputeGame.sol",
+  "JobMarket.sol",
+  "market/JobPosting.sol",
+  "market/JobRecords.sol",
+  "market/ResultDelivery.sol",
+  "StakeVault.sol",
+  "Provisioning.sol",
+];
 /** Tests of gas see the guards themselves. */
 const NOT_OF_BEHAVIOUR = /gas|scheduled|CodeLimit|ignition|transactionLimit/i;
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {DisputeGame} from "../DisputeGame.sol";
+import {StakeVault} from "../StakeVault.sol";
+import {IJobMarket, JobStatus, ClaimStatus} from "../interfaces/IJobMarket.sol";
+import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
+import {IProvisioning} from "../interfaces/IProvisioning.sol";
+import {IStakeVault} from "../interfaces/IStakeVault.sol";
+import {ProgramProofs} from "../lib/ProgramProofs.sol";
+import {Job, Claim, JobIds} from "../types/Job.sol";
+import {Parameters} from "../types/Parameters.sol";
+import {ProgramFacts} from "../types/Program.sol";
+import {IStepVerifier} from "../verifier/IStepVerifier.sol";
+import {MarketParameters} from "./MarketParameters.sol";
+
+/// @title What the market keeps of jobs, and the vault and the game that it works with.
+abstract contract JobRecords is MarketParameters {
+    using ProgramProofs for ProgramFacts;
+
+    /// @dev What the contract keeps of a job: one word, of which its claim is a part.
+    /// number: the parts of the input still missing (AwaitingInput), until when the worker may submit (Claimed), the end of the window (Submitted).
+    /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete); collisions of 208 bits are out of reach.
+    struct JobRecord {
+        JobStatus status;
+        uint40 number;
+        bytes26 subject;
+    }
+
+    StakeVault internal immutable _vault;
+    DisputeGame internal immutable _game;
+    IProvisioning internal immutable _provisioning;
+
+    mapping(bytes32 jobId => JobRecord) internal _jobs;
+
+    /// @dev Creates the vault and the game, so that the three know each other for good and nobody else has a say.
+    constructor(
+        IERC20 asset,
+        IProvisioning provisioning,
+        IStepVerifier verifier,
+        Parameters memory p
+    ) MarketParameters(p) {
+        _provisioning = provisioning;
+        _vault = new StakeVault(asset, provisioning, p.withdrawalDelay);
+        _game = new DisputeGame(verifier, p);
+    }
+
+    /// @inheritdoc IJobMarket
+    function jobOf(
+        bytes32 jobId
+    ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts) {
+        JobRecord memory record = _jobs[jobId];
+        status = record.status;
+        if (status == JobStatus.Claimed) worker = address(bytes20(record.subject));
+        if (status == JobStatus.AwaitingInput) missingParts = record.number;
+        else until = record.number;
+    }
+
+    /// @inheritdoc IJobMarket
+    function vault() external view returns (IStakeVault) {
+        return _vault;
+    }
+
+    /// @inheritdoc IJobMarket
+    function game() external view returns (IDisputeGame) {
+        return _game;
+    }
+
+    /// @inheritdoc IJobMarket
+    function jobIdOf(Job calldata job) public view returns (bytes32) {
+        return JobIds.jobId(job, address(this));
+    }
+
+    function _reopen(bytes32 jobId, JobStatus next) internal {
+        _jobs[jobId] = JobRecord(next, 0, 0);
+        if (next == JobStatus.Open) emit JobOpened(jobId);
+    }
+
+    function _claim(Claim calldata claim_) internal view returns (bytes32 jobId, bytes32 claimId, ClaimStatus status) {
+        jobId = jobIdOf(claim_.job);
+        claimId = JobIds.claimId(jobId, claim_.worker, claim_.traceRoot);
+        status = _statusOf(_jobs[jobId], claimId);
+    }
+
+    /// @dev What a job's record says of a claim: of a refuted one, nothing.
+    function _statusOf(JobRecord memory record, bytes32 claimId) internal pure returns (ClaimStatus) {
+        if (record.status < JobStatus.Submitted || record.status == JobStatus.Closed) return ClaimStatus.None;
+        if (record.subject != bytes26(claimId)) return ClaimStatus.None;
+        return record.status == JobStatus.Submitted ? ClaimStatus.Submitted : ClaimStatus.Finalised;
+    }
+
+    /// @dev Whether a claim taken now would be due by the deadline.
+    function _hasTime(Job calldata job) internal view returns (bool) {
+        return block.timestamp + job.claimSeconds <= job.deadline;
+    }
+
+    function _needProgram(ProgramFacts calldata program, bytes32 expected) internal pure {
+        bytes32 given = program.root();
+        require(given == expected, WrongProgram(expected, given));
+    }
+
+    function _needJob(bytes32 jobId, JobStatus actual, JobStatus needed) internal pure {
+        require(actual == needed, WrongJobStatus(jobId, actual, needed));
+    }
+
+    function _needClaim(bytes32 claimId, ClaimStatus actual, ClaimStatus needed) internal pure {
+        require(actual == needed, WrongClaimStatus(claimId, actual, needed));
+    }
+}

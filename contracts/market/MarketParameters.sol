@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {GasSchedule} from "../lib/GasSchedule.sol";
+import {Inputs} from "../lib/Inputs.sol";
+import {ParameterChecks} from "../lib/ParameterChecks.sol";
+import {Parameters} from "../types/Parameters.sol";
+
+/// @title The limits of the market: those of every deployment, and those that this one fixed for good.
+abstract contract MarketParameters is IJobMarket {
+    /// @notice Most outputs of a program that can be served.
+    uint256 public constant MAX_OUTPUTS = 64;
+    /// @notice Largest output that can be delivered on chain, and largest part of an input, bytes.
+    uint256 public constant MAX_OUTPUT_BYTES = Inputs.PART_BYTES;
+    /// @notice Most gas a callback may ask for.
+    uint256 public constant MAX_CALLBACK_GAS = 2_000_000;
+    /// @notice Furthest deadline, seconds from the post.
+    uint256 public constant LONGEST_JOB = 365 days;
+
+    uint32 internal immutable _baseWindow;
+    uint32 internal immutable _maxWindow;
+    uint32 internal immutable _baseClock;
+    uint32 internal immutable _withdrawalDelay;
+    uint64 internal immutable _rate;
+    uint64 internal immutable _maxWork;
+    uint8 internal immutable _arityBits;
+    uint32 internal immutable _maxStepGas;
+    uint32 internal immutable _bondGas;
+    uint128 internal immutable _priceCap;
+    uint128 internal immutable _bounty;
+    uint128 internal immutable _collateral;
+    uint16 internal immutable _penaltyBps;
+    address internal immutable _sink;
+
+    constructor(Parameters memory p) {
+        ParameterChecks.check(p);
+        _baseWindow = p.baseWindow;
+        _maxWindow = p.maxWindow;
+        _baseClock = p.baseClock;
+        _withdrawalDelay = p.withdrawalDelay;
+        _rate = p.rate;
+        _maxWork = p.maxWork;
+        _arityBits = p.arityBits;
+        _maxStepGas = p.maxStepGas;
+        _bondGas = p.bondGas;
+        _priceCap = p.priceCap;
+        _bounty = p.bounty;
+        _collateral = p.collateral;
+        _penaltyBps = p.penaltyBps;
+        _sink = p.sink;
+    }
+
+    /// @inheritdoc IJobMarket
+    function parameters() external view returns (Parameters memory) {
+        return
+            Parameters({
+                baseWindow: _baseWindow,
+                maxWindow: _maxWindow,
+                baseClock: _baseClock,
+                withdrawalDelay: _withdrawalDelay,
+                rate: _rate,
+                maxWork: _maxWork,
+                arityBits: _arityBits,
+                maxStepGas: _maxStepGas,
+                bondGas: _bondGas,
+                priceCap: _priceCap,
+                bounty: _bounty,
+                collateral: _collateral,
+                penaltyBps: _penaltyBps,
+                sink: _sink
+            });
+    }
+
+    /// @dev The price of freeing an abandoned job.
+    function _expiryReward() internal view returns (uint256) {
+        return GasSchedule.EXPIRE * GasSchedule.price(block.basefee, _priceCap);
+    }
+}

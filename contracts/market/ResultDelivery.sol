@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IJobMarket, JobStatus, ClaimStatus, Delivery} from "../interfaces/IJobMarket.sol";
+import {Callback} from "../lib/Callback.sol";
+import {ProgramHeader} from "../lib/ProgramHeader.sol";
+import {TensorTree} from "../lib/TensorTree.sol";
+import {Claim, ClaimKey, JobIds} from "../types/Job.sol";
+import {PositionalMerkle} from "../verifier/PositionalMerkle.sol";
+import {JobRecords} from "./JobRecords.sol";
+
+/// @title How an undisputed claim ends: it is final, its outputs are delivered, its fee is released.
+abstract contract ResultDelivery is JobRecords {
+    using JobIds for ClaimKey;
+    using ProgramHeader for bytes;
+
+    /// @dev What was delivered of a claim, unless one call did it all.
+    struct Deliveries {
+        uint64 delivered;
+        uint64 calledBack;
+        bool paid;
+    }
+
+    mapping(bytes32 claimId => Deliveries) private _deliveries;
+
+    /// @inheritdoc IJobMarket
+    function finalise(Claim calldata claim_) external {
+        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
+        _needClaim(claimId, status, ClaimStatus.Submitted);
+        _finalise(jobId, claimId, claim_);
+        if (claim_.job.deliverables != 0) return;
+        _jobs[jobId].status = JobStatus.Complete;
+        _release(jobId, claimId, claim_);
+    }
+
+    /// @inheritdoc IJobMarket
+    function deliver(Claim calldata claim_, Delivery calldata delivery) external {
+        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
+        uint256 output = delivery.output;
+        uint64 wanted = claim_.job.deliverables;
+        require(output < MAX_OUTPUTS && (wanted >> output) & 1 == 1, NotDeliverable(output));
+        Deliveries memory done;
+        if (status == ClaimStatus.Submitted) _finalise(jobId, claimId, claim_);
+        else {
+            _needClaim(claimId, status, ClaimStatus.Finalised);
+            require(_jobs[jobId].status != JobStatus.Complete, AlreadyDelivered(claimId, output));
+            done = _deliveries[claimId];
+        }
+        _checkOutput(claim_, delivery);
+        uint64 bit = uint64(1 << output);
+        bool first = done.delivered & bit == 0;
+        bool call = claim_.job.callbackGas != 0 && done.calledBack & bit == 0;
+        require(first || call, AlreadyDelivered(claimId, output));
+        if (first) {
+            done.delivered |= bit;
+            emit OutputDelivered(jobId, claimId, output, delivery.data);
+        }
+        bool release = done.delivered == wanted && !done.paid;
+        if (release) done.paid = true;
+        // SAFETY: all is marked before the call, as if it succeeded, so that a consumer that calls back in finds nothing left to take.
+        if (call) done.calledBack |= bit;
+        if (done.delivered == wanted && (claim_.job.callbackGas == 0 || done.calledBack == wanted)) {
+            _jobs[jobId].status = JobStatus.Complete;
+        } else {
+            _deliveries[claimId] = done;
+        }
+        if (release) _release(jobId, claimId, claim_);
+        if (!call) return;
+        if (Callback.onResult(claim_.job.requester, claim_.job.callbackGas, jobId, output, delivery.data)) {
+            emit CallbackMade(jobId, output);
+        } else {
+            // SAFETY: the consumer may have had other outputs delivered meanwhile: only this call is taken back.
+            bool complete = _jobs[jobId].status == JobStatus.Complete;
+            done = complete ? Deliveries(wanted, wanted, true) : _deliveries[claimId];
+            done.calledBack &= ~bit;
+            _deliveries[claimId] = done;
+            if (complete) _jobs[jobId].status = JobStatus.Finalised;
+            emit CallbackFailed(jobId, output);
+        }
+    }
+
+    /// @inheritdoc IJobMarket
+    function accept(Claim calldata claim_) external {
+        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
+        _needClaim(claimId, status, ClaimStatus.Finalised);
+        require(msg.sender == claim_.job.requester, NotRequester(msg.sender, claim_.job.requester));
+        Deliveries storage done = _deliveries[claimId];
+        require(_jobs[jobId].status != JobStatus.Complete && !done.paid, AlreadyPaid(claimId));
+        done.paid = true;
+        _release(jobId, claimId, claim_);
+    }
+
+    /// @inheritdoc IJobMarket
+    function claimOf(
+        ClaimKey calldata key
+    ) external view returns (ClaimStatus status, uint256 windowEnd, uint256 delivered, uint256 calledBack, bool paid) {
+        bytes32 claimId = key.claimId();
+        JobRecord memory record = _jobs[key.jobId];
+        status = _statusOf(record, claimId);
+        (, bool dead, , ) = _game.claimGames(claimId);
+        if (dead) return (ClaimStatus.Refuted, 0, 0, 0, false);
+        if (status == ClaimStatus.None) return (status, 0, 0, 0, false);
+        Deliveries storage done = _deliveries[claimId];
+        bool complete = record.status == JobStatus.Complete;
+        return (status, record.number, done.delivered, done.calledBack, complete || done.paid);
+    }
+
+    /// @dev Ends a claim whose window is over and that nobody disputes.
+    function _finalise(bytes32 jobId, bytes32 claimId, Claim calldata claim_) private {
+        uint256 windowEnd = _jobs[jobId].number;
+        require(block.timestamp > windowEnd, WindowOpen(claimId, windowEnd));
+        (uint256 games, , , ) = _game.claimGames(claimId);
+        // INVARIANT: no claim stands while anybody disputes it.
+        require(games == 0, GamesOpen(claimId, games));
+        _jobs[jobId].status = JobStatus.Finalised;
+        emit ClaimFinalised(jobId, claimId);
+        _vault.unlock(claim_.worker, _collateral);
+    }
+
+    /// @dev SAFETY: an output is proven at its own position, at the depth of the program's checkpoints.
+    function _checkOutput(Claim calldata claim_, Delivery calldata delivery) private view {
+        _needProgram(delivery.program, claim_.job.programRoot);
+        bytes calldata header = delivery.program.header;
+        (uint256 checkpoint, uint256 size) = header.output(delivery.output);
+        require(delivery.data.length == size, WrongOutputLength(delivery.output, delivery.data.length, size));
+        require(
+            PositionalMerkle.leafUnder(
+                claim_.traceRoot,
+                header.checkpointCount(),
+                TensorTree.root(delivery.data),
+                checkpoint,
+                delivery.siblings
+            ),
+            OutputNotInTrace(delivery.output)
+        );
+    }
+
+    function _release(bytes32 jobId, bytes32 claimId, Claim calldata claim_) private {
+        emit FeeReleased(jobId, claimId, claim_.worker, claim_.job.fee);
+        if (claim_.job.fee != 0) _vault.give(claim_.worker, claim_.job.fee);
+    }
+}
