@@ -1,7 +1,7 @@
 import { atanQuotient } from "../../numerics/elementary/atanCore.ts";
 import { PI_OVER_2 } from "../../numerics/elementary/fixed.ts";
-import { f64x2, v128 } from "../assembler/instructions.ts";
-import { both, bothBits } from "./pool.ts";
+import { all, allBits } from "./pool.ts";
+import { f64x2, i64x2, v128 } from "./wide.ts";
 import { choose, horner, lookUp, ROUNDER, withSign, type Estimate } from "./vectorMath.ts";
 
 const STEPS = 64;
@@ -27,27 +27,28 @@ const HALF_PI = Number(PI_OVER_2) * 2 ** -126;
  */
 export const atanPair =
   (table: number): Estimate =>
-  ({ keep }, x) => {
+  (builder, x) => {
+    const { keep } = builder;
     const a = keep(f64x2.abs(x));
-    const isLarge = keep(f64x2.gt(a, both(1)));
-    const y = keep(choose(isLarge, f64x2.div(both(1), a), a));
-    const integer = keep(f64x2.add(f64x2.mul(y, both(STEPS)), ROUNDER));
-    const c = keep(f64x2.mul(f64x2.sub(integer, ROUNDER), both(1 / STEPS)));
+    const isLarge = keep(f64x2.gt(a, all(1)));
+    const y = keep(choose(isLarge, f64x2.div(all(1), a), a));
+    const integer = keep(f64x2.add(f64x2.mul(y, all(STEPS)), ROUNDER));
+    const c = keep(f64x2.mul(f64x2.sub(integer, ROUNDER), all(1 / STEPS)));
     // NaNs have any bits.
-    const index = keep(v128.and(integer, bothBits(BigInt(INDEX_MASK))));
-    const t = keep(f64x2.div(f64x2.sub(y, c), f64x2.add(both(1), f64x2.mul(y, c))));
+    const index = keep(i64x2.shl(v128.and(integer, allBits(BigInt(INDEX_MASK))), 3));
+    const t = keep(f64x2.div(f64x2.sub(y, c), f64x2.add(all(1), f64x2.mul(y, c))));
     const square = keep(f64x2.mul(t, t));
-    const q = horner(square, [-1 / 3, 1 / 5, -1 / 7]);
+    const q = horner(builder, square, [-1 / 3, 1 / 5, -1 / 7]);
     const small = f64x2.add(t, f64x2.mul(f64x2.mul(t, square), q));
     const angle = keep(f64x2.add(lookUp(table, index), small));
-    return withSign(choose(isLarge, f64x2.sub(both(HALF_PI), angle), angle), x);
+    return withSign(choose(isLarge, f64x2.sub(all(HALF_PI), angle), angle), x);
   };
 
 /** asin x = atan(x / sqrt((1 - x)(1 + x))): 1 - x and 1 + x off by u, the quotient by 3.5 u: below 2^-48.5. NaN beyond 1. */
 export const asinPair =
   (atan: Estimate): Estimate =>
   (builder, x) => {
-    const root = f64x2.sqrt(f64x2.mul(f64x2.sub(both(1), x), f64x2.add(both(1), x)));
+    const root = f64x2.sqrt(f64x2.mul(f64x2.sub(all(1), x), f64x2.add(all(1), x)));
     return atan(builder, builder.keep(f64x2.div(x, root)));
   };
 
@@ -55,6 +56,6 @@ export const asinPair =
 export const acosPair =
   (atan: Estimate): Estimate =>
   (builder, x) => {
-    const quotient = f64x2.div(f64x2.sub(both(1), x), f64x2.add(both(1), x));
-    return f64x2.mul(both(2), atan(builder, builder.keep(f64x2.sqrt(quotient))));
+    const quotient = f64x2.div(f64x2.sub(all(1), x), f64x2.add(all(1), x));
+    return f64x2.mul(all(2), atan(builder, builder.keep(f64x2.sqrt(quotient))));
   };

@@ -1,10 +1,11 @@
 import { ifElse } from "../assembler/control.ts";
 import type { Code } from "../assembler/encoding.ts";
-import { FunctionBuilder, type Local } from "../assembler/functionBuilder.ts";
-import { f32x4, f64x2, i32, i32x4, v128 } from "../assembler/instructions.ts";
+import { FunctionBuilder } from "../assembler/functionBuilder.ts";
+import { f32x4, f64x2 as floats, i32, i32x4, v128 } from "../assembler/instructions.ts";
 import type { Callable } from "../assembler/moduleBuilder.ts";
-import { both } from "./pool.ts";
+import { all } from "./pool.ts";
 import { type Estimate } from "./vectorMath.ts";
+import { f64x2, type Wide } from "./wide.ts";
 
 /**
  * The relative error that every estimate stays below, as is proven where it is computed. Such proofs count relative errors in u = 2^-53, one for each rounded
@@ -29,31 +30,36 @@ const LOW_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
  */
 export function certifiedFunction(estimate: Estimate, exact: Callable, arity: number, bound: number): FunctionBuilder {
   const fn = new FunctionBuilder(new Array<"v128">(arity).fill("v128"), "v128");
-  const [low, flags] = [fn.local("v128"), fn.local("i32")];
-  const halves = [fn.local("v128"), fn.local("v128")] as const;
-  const high = (x: Code): Code => v128.shuffle(x, x, UPPER_HALF);
-  const estimated = (half: Local, part: (x: Code) => Code): Code => {
-    const statements: Code[] = [];
-    const keep = (code: Code): Code => {
-      const local = fn.local("v128");
-      statements.push(local.set(code));
-      return local.get;
-    };
-    const operands = fn.parameters.map(({ get }) => keep(f64x2.promoteLowF32(part(get))));
-    const result = estimate({ keep }, ...operands);
-    return [statements, half.set(result)];
+  const [low, differ, flags] = [fn.local("v128"), fn.local("v128"), fn.local("i32")];
+  const statements: Code[] = [];
+  const keepOne = (type: "v128" | "i32", code: Code): Code => {
+    const local = fn.local(type);
+    statements.push(local.set(code));
+    return local.get;
   };
+  const keep = ([first, second]: Wide): Wide => {
+    const kept = keepOne("v128", first);
+    return [kept, first === second ? kept : keepOne("v128", second)];
+  };
+  const operands = fn.parameters.map(({ get }) =>
+    keep([get, v128.shuffle(get, get, UPPER_HALF)].map((half) => floats.promoteLowF32(half)) as unknown as Wide),
+  );
+  const value = keep(estimate({ keep, keepAddress: (code) => keepOne("i32", code) }, ...operands));
   const ends = (factor: number): Code => {
-    const [first, second] = halves.map(({ get }) => f32x4.demoteZeroF64(f64x2.mul(get, both(factor)))) as [Code, Code];
+    const [first, second] = f64x2.mul(value, keep(all(factor))).map((half) => f32x4.demoteZeroF64(half)) as [
+      Code,
+      Code,
+    ];
     return v128.shuffle(first, second, LOW_HALVES);
   };
   const width = bound + 2 ** -51;
-  const differ = v128.and(f32x4.ne(low.get, ends(1 + width)), f32x4.eq(low.get, low.get));
+  const [least, most] = [ends(1 - width), ends(1 + width)];
   return fn.emit(
-    estimated(halves[0], (x) => x),
-    estimated(halves[1], high),
-    low.set(ends(1 - width)),
-    flags.set(i32x4.bitmask(differ)),
+    statements,
+    low.set(least),
+    differ.set(f32x4.ne(low.get, most)),
+    // NaNs are settled.
+    ifElse(v128.anyTrue(differ.get), flags.set(i32x4.bitmask(v128.and(differ.get, f32x4.eq(low.get, low.get))))),
     ifElse(
       flags.get,
       [0, 1, 2, 3].map((lane) =>

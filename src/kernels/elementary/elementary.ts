@@ -9,6 +9,7 @@ import {
   EXPONENTIAL_TABLE_BYTES,
   exponentialTable,
   expPair,
+  fineExpPair,
   sigmoidPair,
   sinhPair,
   tanhPair,
@@ -74,7 +75,7 @@ function elementaryModule(): WebAssembly.Module {
     asin: asinPair(atan),
     acos: acosPair(atan),
     erf: erfPair(ERROR),
-    pow: powPair(log, exp),
+    pow: powPair(log, fineExpPair(EXPONENTIAL)),
   };
   for (const name of ELEMENTARY) {
     const [arity, bound] = name === "pow" ? [2, POWER_BOUND] : [1, BOUND];
@@ -85,7 +86,7 @@ function elementaryModule(): WebAssembly.Module {
 
 /**
  * Elementary functions of float32 vectors, correctly rounded: estimates in float64 with proven bounds, and `exact` where those do not settle the result.
- * WebAssembly's arithmetic is deterministic: every machine asks for the same elements.
+ * Which elements are asked for may differ between machines that fuse multiplications with additions and others; results do not.
  */
 export function elementaryFunctions(exact: ExactFunctions): ElementaryFunctions {
   const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });

@@ -1,8 +1,8 @@
 import { LN2 } from "../../numerics/elementary/fixed.ts";
 import { logPositive } from "../../numerics/elementary/logCore.ts";
-import { f64x2, i32, i64x2, v128 } from "../assembler/instructions.ts";
-import { both, bothBits } from "./pool.ts";
-import { choose, horner, lookUpTwo, ROUNDER, withSign, type Estimate } from "./vectorMath.ts";
+import { all, allBits } from "./pool.ts";
+import { f64x2, i64x2, lowerWords, v128, type Wide } from "./wide.ts";
+import { choose, horner, lookUpPairs, ROUNDER, withSign, type Estimate } from "./vectorMath.ts";
 
 /** Table entries are for c = 1 + i/128, i from FIRST on: m lies between sqrt(1/2) and sqrt(2). */
 const STEPS = 128;
@@ -38,29 +38,27 @@ export const logPair =
   (table: number): Estimate =>
   (builder, x) => {
     const { keep } = builder;
-    const offset = keep(i64x2.sub(x, bothBits(ROOT_HALF)));
-    const k = keep(i64x2.shrS(offset, i32.const(52)));
-    const m = keep(i64x2.sub(x, i64x2.shl(k, i32.const(52))));
-    const integer = keep(f64x2.add(f64x2.mul(f64x2.sub(m, both(1)), both(STEPS)), ROUNDER));
-    const c = f64x2.add(f64x2.mul(f64x2.sub(integer, ROUNDER), both(1 / STEPS)), both(1));
-    const index = keep(i64x2.add(integer, bothBits(BigInt(-FIRST))));
-    const [logC, inverse] = lookUpTwo(builder, table, index, ENTRY_BYTES);
+    const offset = keep(i64x2.sub(x, allBits(ROOT_HALF)));
+    const k = keep(i64x2.shrS(offset, 52));
+    const m = keep(i64x2.sub(x, i64x2.shl(k, 52)));
+    const integer = keep(f64x2.add(f64x2.mul(f64x2.sub(m, all(1)), all(STEPS)), ROUNDER));
+    const c = f64x2.add(f64x2.mul(f64x2.sub(integer, ROUNDER), all(1 / STEPS)), all(1));
+    const index = keep(i64x2.shl(i64x2.add(integer, allBits(BigInt(-FIRST))), 4));
+    const [logC, inverse] = lookUpPairs(builder, [table], index) as [Wide, Wide];
     const r = keep(f64x2.mul(f64x2.sub(m, c), inverse));
     const q = horner(
+      builder,
       r,
       [2, 3, 4, 5, 6, 7].map((n) => (n % 2 === 0 ? -1 : 1) / n),
     );
-    const small = f64x2.add(r, f64x2.mul(f64x2.mul(r, r), q));
+    const small = f64x2.madd(f64x2.mul(r, r), q, r);
     const sum = f64x2.add(logC, small);
-    const exponents = f64x2.convertLowI32S(v128.shuffle(k, k, EVEN_WORDS));
-    const log = keep(f64x2.add(f64x2.mul(exponents, both(LN2_DOUBLE)), sum));
-    const finite = choose(f64x2.lt(x, both(Infinity)), log, x);
-    const atZero = choose(f64x2.eq(x, both(0)), both(-Infinity), finite);
-    return choose(f64x2.lt(x, both(0)), both(NaN), atZero);
+    const exponents = f64x2.convertLowI32S(lowerWords(k));
+    const log = keep(f64x2.madd(exponents, all(LN2_DOUBLE), sum));
+    const finite = choose(f64x2.lt(x, all(Infinity)), log, x);
+    const atZero = choose(f64x2.eq(x, all(0)), all(-Infinity), finite);
+    return choose(f64x2.lt(x, all(0)), all(NaN), atZero);
   };
-
-/** The lower words of two 64-bit lanes. */
-const EVEN_WORDS = [0, 1, 2, 3, 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11];
 
 /**
  * log(1 + v) = log w + (v - (w - 1)) / w, w = RN(1 + v): for |v| <= 1 both subtractions are exact, and what the quotient leaves out is below its square, at most u^2; for v > 1 the
@@ -71,9 +69,9 @@ export const log1pPair =
   (log: Estimate): Estimate =>
   (builder, v) => {
     const { keep } = builder;
-    const w = keep(f64x2.add(both(1), v));
-    const rest = f64x2.div(f64x2.sub(v, f64x2.sub(w, both(1))), w);
-    const ordinary = v128.and(f64x2.gt(w, both(0)), f64x2.lt(w, both(Infinity)));
+    const w = keep(f64x2.add(all(1), v));
+    const rest = f64x2.div(f64x2.sub(v, f64x2.sub(w, all(1))), w);
+    const ordinary = v128.and(f64x2.gt(w, all(0)), f64x2.lt(w, all(Infinity)));
     return f64x2.add(log(builder, w), v128.and(rest, ordinary));
   };
 
@@ -83,11 +81,11 @@ export const asinhPair =
   (builder, x) => {
     const { keep } = builder;
     const square = keep(f64x2.mul(x, x));
-    const root = f64x2.sqrt(f64x2.add(both(1), square));
+    const root = f64x2.sqrt(f64x2.add(all(1), square));
     const a = keep(f64x2.abs(x));
-    const v = f64x2.add(a, f64x2.div(square, f64x2.add(both(1), root)));
+    const v = f64x2.add(a, f64x2.div(square, f64x2.add(all(1), root)));
     // Infinity over Infinity.
-    return withSign(log1p(builder, keep(choose(f64x2.lt(a, both(Infinity)), v, a))), x);
+    return withSign(log1p(builder, keep(choose(f64x2.lt(a, all(Infinity)), v, a))), x);
   };
 
 /** acosh x = log(1 + ((x - 1) + sqrt(x^2 - 1))): x^2 is exact, x^2 - 1 (as (x - 1)(x + 1)) off by 3 u, 4 u in all: below 2^-47. NaN below 1. */
@@ -95,9 +93,9 @@ export const acoshPair =
   (log1p: Estimate): Estimate =>
   (builder, x) => {
     const { keep } = builder;
-    const less = keep(f64x2.sub(x, both(1)));
-    const v = f64x2.add(less, f64x2.sqrt(f64x2.mul(less, f64x2.add(x, both(1)))));
-    return choose(f64x2.lt(x, both(1)), both(NaN), log1p(builder, keep(v)));
+    const less = keep(f64x2.sub(x, all(1)));
+    const v = f64x2.add(less, f64x2.sqrt(f64x2.mul(less, f64x2.add(x, all(1)))));
+    return choose(f64x2.lt(x, all(1)), all(NaN), log1p(builder, keep(v)));
   };
 
 /** atanh |x| = log(1 + 2|x| / (1 - |x|)) / 2: 2 u on the argument: below 2^-47. Infinity at 1, NaN beyond. */
@@ -106,8 +104,8 @@ export const atanhPair =
   (builder, x) => {
     const { keep } = builder;
     const a = keep(f64x2.abs(x));
-    const v = f64x2.div(f64x2.add(a, a), f64x2.sub(both(1), a));
-    return withSign(f64x2.mul(both(0.5), log1p(builder, keep(v))), x);
+    const v = f64x2.div(f64x2.add(a, a), f64x2.sub(all(1), a));
+    return withSign(f64x2.mul(all(0.5), log1p(builder, keep(v))), x);
   };
 
 /**
@@ -120,14 +118,14 @@ export const powPair =
     const a = keep(f64x2.abs(x));
     const power = keep(exp(builder, keep(f64x2.mul(y, log(builder, a)))));
     // x^0 and 1^y are 1, of NaNs too; (-1)^Infinity as well.
-    const one = v128.or(f64x2.eq(y, both(0)), f64x2.eq(x, both(1)));
-    const minusOne = v128.and(f64x2.eq(a, both(1)), f64x2.eq(f64x2.abs(y), both(Infinity)));
-    const result = keep(choose(v128.or(one, minusOne), both(1), power));
-    const half = f64x2.mul(y, both(0.5));
+    const one = v128.or(f64x2.eq(y, all(0)), f64x2.eq(x, all(1)));
+    const minusOne = v128.and(f64x2.eq(a, all(1)), f64x2.eq(f64x2.abs(y), all(Infinity)));
+    const result = keep(choose(v128.or(one, minusOne), all(1), power));
+    const half = f64x2.mul(y, all(0.5));
     const isOdd = f64x2.ne(f64x2.nearest(half), half);
     const isWhole = keep(f64x2.eq(f64x2.nearest(y), y));
     const signed = withSign(result, v128.and(x, v128.and(isOdd, isWhole)));
-    const negative = v128.and(f64x2.lt(x, both(0)), f64x2.gt(x, both(-Infinity)));
+    const negative = v128.and(f64x2.lt(x, all(0)), f64x2.gt(x, all(-Infinity)));
     const undefinedPower = v128.and(negative, v128.andNot(f64x2.eq(y, y), isWhole));
-    return choose(undefinedPower, both(NaN), signed);
+    return choose(undefinedPower, all(NaN), signed);
   };

@@ -1,5 +1,5 @@
-import type { Code } from "../assembler/encoding.ts";
 import { i32, v128 } from "../assembler/instructions.ts";
+import type { Wide } from "./wide.ts";
 
 /*
  * Vector constants in the memory of the elementary functions: a load is one instruction, while V8 builds a constant from two moves of 64 bits through general registers.
@@ -11,19 +11,19 @@ export const POOL_BYTES = BYTES * MOST;
 const offsets = new Map<bigint, number>();
 const bits = new DataView(new ArrayBuffer(8));
 
-/** The same 64 bits in both lanes: a load from the pool, which is at the start of the memory. */
-export function bothBits(key: bigint): Code {
-  if (key === 0n) return v128.const(new Array<number>(BYTES).fill(0));
+/** The same 64 bits in all lanes: a load from the pool, which is at the start of the memory. */
+export function allBits(key: bigint): Wide {
   const offset = offsets.get(key) ?? BYTES * offsets.size;
   if (offset >= POOL_BYTES) throw new RangeError(`more than ${MOST} vector constants`);
   offsets.set(key, offset);
-  return v128.load(i32.const(0), offset);
+  const load = v128.load(i32.const(0), offset);
+  return [load, load];
 }
 
-/** The same float64 in both lanes. */
-export function both(value: number): Code {
+/** The same float64 in all lanes. */
+export function all(value: number): Wide {
   bits.setFloat64(0, value);
-  return bothBits(bits.getBigUint64(0));
+  return allBits(bits.getBigUint64(0));
 }
 
 /** Writes all constants that code has been generated with. */

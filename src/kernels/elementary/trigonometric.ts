@@ -1,8 +1,7 @@
 import { PI_OVER_2 } from "../../numerics/elementary/fixed.ts";
-import type { Code } from "../assembler/encoding.ts";
-import { f64x2, i32, i64x2, v128 } from "../assembler/instructions.ts";
 import { UNKNOWN } from "./certified.ts";
-import { both } from "./pool.ts";
+import { all } from "./pool.ts";
+import { f64x2, i64x2, v128, type Wide } from "./wide.ts";
 import { choose, horner, inverseFactorial, ROUNDER, type Estimate, type Builder } from "./vectorMath.ts";
 
 /*
@@ -30,24 +29,24 @@ const alternating = (first: number, terms: number): number[] =>
  * cos r = 1 - r^2/2 + ..., cut after r^16/16!: the rest is below 2^-58; r^2 is off by u, the sum by less than 2 u of at least 0.707: below 3.5 u. The error of r weighs at most 1.
  * All below 2^-50 relative, a quotient of two below 2^-49.
  */
-function parts({ keep }: Builder, x: Code): { sine: Code; cosine: Code; quadrant: Code } {
-  const quadrant = keep(f64x2.add(f64x2.mul(x, both(PER_HALF_PI)), ROUNDER));
+function parts(builder: Builder, x: Wide): { sine: Wide; cosine: Wide; quadrant: Wide } {
+  const { keep } = builder;
+  const quadrant = keep(f64x2.add(f64x2.mul(x, all(PER_HALF_PI)), ROUNDER));
   const n = keep(f64x2.sub(quadrant, ROUNDER));
-  const two = f64x2.sub(f64x2.sub(x, f64x2.mul(n, both(P1))), f64x2.mul(n, both(P2)));
-  const r = keep(f64x2.sub(two, f64x2.mul(n, both(P3))));
+  const two = f64x2.sub(f64x2.sub(x, f64x2.mul(n, all(P1))), f64x2.mul(n, all(P2)));
+  const r = keep(f64x2.sub(two, f64x2.mul(n, all(P3))));
   const square = keep(f64x2.mul(r, r));
-  const sine = keep(f64x2.add(r, f64x2.mul(f64x2.mul(r, square), horner(square, alternating(3, 7)))));
-  const cosine = keep(f64x2.add(both(1), f64x2.mul(square, horner(square, alternating(2, 8)))));
+  const sine = keep(f64x2.add(r, f64x2.mul(f64x2.mul(r, square), horner(builder, square, alternating(3, 7)))));
+  const cosine = keep(f64x2.add(all(1), f64x2.mul(square, horner(builder, square, alternating(2, 8)))));
   return { sine, cosine, quadrant };
 }
 
 /** All bits of the lanes whose quadrant has a bit set. */
-const withBit = (quadrant: Code, bit: number): Code =>
-  i64x2.shrS(i64x2.shl(quadrant, i32.const(63 - bit)), i32.const(63));
+const withBit = (quadrant: Wide, bit: number): Wide => i64x2.shrS(i64x2.shl(quadrant, 63 - bit), 63);
 
-const known = (x: Code, result: Code): Code => choose(f64x2.lt(f64x2.abs(x), both(LIMIT)), result, both(UNKNOWN));
+const known = (x: Wide, result: Wide): Wide => choose(f64x2.lt(f64x2.abs(x), all(LIMIT)), result, all(UNKNOWN));
 
-const SIGN = both(-0);
+const SIGN = all(-0);
 
 export const sinPair = (): Estimate => (builder, x) => {
   const { sine, cosine, quadrant } = parts(builder, x);

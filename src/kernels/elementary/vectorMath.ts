@@ -1,50 +1,66 @@
 import type { Code } from "../assembler/encoding.ts";
-import { f64x2, i32, i32x4, v128 } from "../assembler/instructions.ts";
-import { both } from "./pool.ts";
+import { v128 as vector } from "../assembler/instructions.ts";
+import { all } from "./pool.ts";
+import { f64x2, indices, v128, type Wide } from "./wide.ts";
 
 /** The function under construction. */
 export type Builder = {
   /** Computes a value once, to be used many times. */
-  keep: (code: Code) => Code;
+  keep: (value: Wide) => Wide;
+  /** The same for an address. */
+  keepAddress: (code: Code) => Code;
 };
 
-/** Code that estimates a function for a pair of float64; its operands are locals. */
-export type Estimate = (builder: Builder, ...x: Code[]) => Code;
+/** Code that estimates a function for four float64; its operands are locals. */
+export type Estimate = (builder: Builder, ...x: Wide[]) => Wide;
 
-/** c0 + x (c1 + x (c2 + ...)). */
-export const horner = (x: Code, coefficients: readonly number[]): Code =>
-  coefficients
-    .slice(0, -1)
-    .reduceRight<Code>((sum, c) => f64x2.add(both(c), f64x2.mul(x, sum)), both(coefficients.at(-1)!));
+/** c0 + x (c1 + x (c2 + ...)); an error bound holds whether products are rounded or not. */
+export function horner({ keep }: Builder, x: Wide, coefficients: readonly (number | Wide)[]): Wide {
+  const values = coefficients.map((c) => (typeof c === "number" ? all(c) : c));
+  return values.slice(0, -1).reduceRight((sum, c) => keep(f64x2.madd(x, sum, keep(c))), keep(values.at(-1)!));
+}
 
 /** `a` where the condition holds, else `b`. */
-export const choose = (condition: Code, a: Code, b: Code): Code => v128.bitselect(a, b, condition);
+export const choose = (condition: Wide, a: Wide, b: Wide): Wide => v128.bitselect(a, b, condition);
 
-const SIGN = both(-0);
+const SIGN = all(-0);
 /** |a| with the sign of s, for a >= 0. */
-export const withSign = (a: Code, s: Code): Code => v128.or(a, v128.and(s, SIGN));
+export const withSign = (a: Wide, s: Wide): Wide => v128.or(a, v128.and(s, SIGN));
 
 /** Adding this to numbers below 2^51 in magnitude rounds them to integers, half to even, and leaves those in the lower bits, in two's complement. */
-export const ROUNDER = both(1.5 * 2 ** 52);
+export const ROUNDER = all(1.5 * 2 ** 52);
 
 /**
- * Two float64 of a table by the lower words of a vector's 64-bit lanes.
- * @param table The address of entry 0; `stride` in bytes.
+ * Float64 of a table by the lower words of 64-bit lanes.
+ * @param table The address of entry 0.
+ * @param index In bytes.
  */
-export function lookUp(table: number, index: Code, stride = 8): Code {
-  const address = (word: number): Code => i32.mul(i32x4.extract(index, word), i32.const(stride));
-  return v128.load64High(address(2), v128.load64Zero(address(0), table), table);
+export function lookUp(table: number, index: Wide): Wide {
+  const half = (n: 0 | 1): Code => {
+    const [first, second] = indices(index, n);
+    return vector.load64High(second, vector.load64Zero(first, table), table);
+  };
+  return [half(0), half(1)];
 }
 
 const LOWER_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 const UPPER_HALVES = [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31];
 
-/** The same for two float64 that lie side by side in an entry. */
-export function lookUpTwo(builder: Builder, table: number, index: Code, stride: number): [first: Code, second: Code] {
-  const entry = (word: number): Code =>
-    builder.keep(v128.load(i32.mul(i32x4.extract(index, word), i32.const(stride)), table));
-  const [low, high] = [entry(0), entry(2)];
-  return [v128.shuffle(low, high, LOWER_HALVES), v128.shuffle(low, high, UPPER_HALVES)];
+/** The same for tables of pairs of float64: the first and the second ones of each table. */
+export function lookUpPairs({ keep, keepAddress }: Builder, tables: readonly number[], index: Wide): Wide[] {
+  const addresses = ([0, 1] as const).map((n) => indices(index, n).map(keepAddress) as [Code, Code]) as [
+    [Code, Code],
+    [Code, Code],
+  ];
+  return tables.flatMap((table) => {
+    const entries = [0, 1].map((lane) =>
+      keep([addresses[0], addresses[1]].map((of) => vector.load(of[lane]!, table)) as unknown as Wide),
+    );
+    const [first, second] = entries as [Wide, Wide];
+    const joined = (lanes: readonly number[]): Wide =>
+      keep([vector.shuffle(first[0], second[0], lanes), vector.shuffle(first[1], second[1], lanes)]);
+    return [joined(LOWER_HALVES), joined(UPPER_HALVES)];
+  });
 }
 
 /** 1/n!. */
