@@ -14,3 +14,9 @@ export class EngineUnfitError extends RefuteError {
 export class ExecutionMemoryError extends RefuteError {
   readonly code = "EXECUTION_MEMORY";
 }
+
+/** A worker thread failed or ended while it computed: the job's result is lost, and later ones are computed without it. */
+export class ExecutionThreadError extends RefuteError {
+  readonly code = "EXECUTION_THREAD";
+  override readonly retryable = true;
+}

@@ -1,5 +1,5 @@
-/** What the time of an execution goes into. */
-export const STAGES = ["products", "reductions", "loops", "certify", "patch", "other"] as const;
+/** What the time of an execution goes into. A thread waits where others have not finished a step that it depends on. */
+export const STAGES = ["products", "reductions", "loops", "certify", "patch", "waiting", "other"] as const;
 export type Stage = (typeof STAGES)[number];
 
 const nothing = (): Record<Stage, number> => ({
@@ -8,6 +8,7 @@ const nothing = (): Record<Stage, number> => ({
   loops: 0,
   certify: 0,
   patch: 0,
+  waiting: 0,
   other: 0,
 });
 
@@ -21,6 +22,11 @@ export class StageClock {
   /** Begins anew, with stage "other". */
   restart(on: boolean): void {
     this.milliseconds = nothing();
+    this.resume(on);
+  }
+
+  /** Goes on, with stage "other". */
+  resume(on: boolean): void {
     this.#on = on;
     this.#stage = "other";
     if (on) this.#since = performance.now();

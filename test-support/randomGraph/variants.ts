@@ -1,17 +1,24 @@
 import { onnxEngine } from "../../src/executor/onnx/onnxEngine.ts";
+import { Team } from "../../src/executor/threads/team.ts";
 import { webEngine } from "../webEngine.ts";
 import type { Variant } from "./check.ts";
 
-/** The executors that must agree: onnxruntime with one thread and with two, and onnxruntime-web; by turns every product on the engine and in small pieces. */
+/** The executors that must agree: one thread and two, and onnxruntime-web; by turns every product on the engine and in small pieces. */
 export async function openVariants(): Promise<{ variants: Variant[]; close(): Promise<void> }> {
-  const [one, two, web] = [await onnxEngine(1), await onnxEngine(2), await webEngine()];
+  const [one, web] = [await onnxEngine(), await webEngine()];
+  // Held here, threads are started once and not for each executor.
+  const team = Team.hold(2);
   const variants: Variant[] = [
-    { name: "onnxruntime with one thread", options: { engine: one } },
-    { name: "onnxruntime with two threads, every product", options: { engine: two, leastEngineWork: 0 } },
+    { name: "one thread", options: { engine: one } },
+    {
+      name: "two threads, every product and step split",
+      options: { threads: 2, leastSplit: 0, evenly: true, leastEngineWork: 0 },
+    },
     { name: "onnxruntime-web", options: { engine: web, leastEngineWork: 0, chunkElements: 40 } },
   ];
   const close = async (): Promise<void> => {
-    for (const engine of [one, two, web]) await engine.close();
+    for (const engine of [one, web]) await engine.close();
+    await team.release();
   };
   return { variants, close };
 }

@@ -28,7 +28,7 @@ describe("makeProvable", function () {
 
   it("anyLongReduction_hasTheBitsOfTheUnsplitOne_inBothExecutors", async () => {
     const prng = new Prng(11);
-    const engine = await onnxEngine(1);
+    const engine = await onnxEngine();
     const seen = new Set<string>();
     const kinds = new Set<number>();
     for (let n = 0; n < ROUNDS; n++) {

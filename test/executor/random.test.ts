@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { createExecutor, type ExecutorOptions } from "../../src/executor/onnx/createExecutor.ts";
 import { onnxEngine } from "../../src/executor/onnx/onnxEngine.ts";
 import type { MatMulEngine } from "../../src/executor/product/matMulEngine.ts";
+import { Team } from "../../src/executor/threads/team.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { executeStepReference } from "../../src/executor/referenceStep.ts";
 import { DType, readWord } from "../../src/numerics/dtype.ts";
@@ -18,10 +19,24 @@ const STEPS = 8;
 /** By turns: as it comes, every product through the engine, terms gathered piece by piece. */
 const VARIANTS: ExecutorOptions[] = [{}, { leastEngineWork: 0 }, { leastEngineWork: 0, chunkElements: 40 }];
 
-const ENGINES: Record<string, () => Promise<MatMulEngine>> = {
-  onnxruntime_oneThread: () => onnxEngine(1),
-  onnxruntime_twoThreads: () => onnxEngine(2),
-  onnxruntimeWeb: webEngine,
+type Opened = { options: ExecutorOptions; close(): Promise<void> };
+
+const onEngine = async (opened: Promise<MatMulEngine>): Promise<Opened> => {
+  const engine = await opened;
+  return { options: { engine }, close: () => engine.close() };
+};
+
+/** Threads that are held are started once; every step is split. */
+function onThreads(threads: number): Promise<Opened> {
+  const team = Team.hold(threads);
+  return Promise.resolve({ options: { threads, leastSplit: 0, evenly: true }, close: () => team.release() });
+}
+
+const EXECUTORS: Record<string, () => Promise<Opened>> = {
+  onnxruntime_oneThread: () => onEngine(onnxEngine()),
+  onnxruntime_twoThreads: () => onThreads(2),
+  onnxruntime_threeThreads: () => onThreads(3),
+  onnxruntimeWeb: () => onEngine(webEngine()),
 };
 
 describe("executors on random programs", function () {
@@ -43,14 +58,14 @@ describe("executors on random programs", function () {
     }
   });
 
-  for (const [name, open] of Object.entries(ENGINES)) {
+  for (const [name, open] of Object.entries(EXECUTORS)) {
     it(`${name}_hasTheBitsOfTheReference_onEveryTensor`, async () => {
-      const engine = await open();
+      const opened = await open();
       let tensors = 0;
       for (let seed = 1; seed <= PROGRAMS; seed++) {
         const { model, inputs } = randomProgram(new Prng(seed), STEPS);
         const expected = executeReference(model, inputs);
-        const executor = await createExecutor(model, { engine, ...VARIANTS[seed % VARIANTS.length] });
+        const executor = await createExecutor(model, { ...opened.options, ...VARIANTS[seed % VARIANTS.length] });
         const got = await executor.run(inputs);
         expected.forEach((tensor, step) => {
           expect(Buffer.compare(tensor, got.tensors[step]!), `seed ${seed}, step ${step}`).to.equal(0);
@@ -58,7 +73,7 @@ describe("executors on random programs", function () {
         });
         await executor.close();
       }
-      await engine.close();
+      await opened.close();
       expect(tensors).to.equal(PROGRAMS * STEPS);
     });
   }

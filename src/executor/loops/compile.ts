@@ -16,7 +16,10 @@ import type { Imports } from "./values.ts";
 export type LoopCall = (sources: readonly number[], outs: readonly number[], start: number, end: number) => void;
 
 /** Compiled loops: one function for each nest, for one memory at a time. */
-export type LoopCode = { on(memory: WebAssembly.Memory): LoopCall[] };
+export type LoopCode = { compiled: CompiledFunctions; on(memory: WebAssembly.Memory): LoopCall[] };
+
+/** A module and the names of its functions, in the order in which they were asked for: what threads can hand to each other. */
+export type CompiledFunctions = { module: WebAssembly.Module; names: readonly string[] };
 
 /** Compiled modules by their bytes, so that equal ones are compiled once; emptied when full. */
 const modules = new Map<string, WebAssembly.Module>();
@@ -35,10 +38,15 @@ export function canCompile(spec: LoopSpec): boolean {
 
 /** Compiles nests of loops to one WebAssembly module; equal nests share a function. */
 export function compileLoops(specs: readonly LoopSpec[]): LoopCode {
-  const functions = compileFunctions((imports) => specs.map((spec) => loopFunction(spec, imports)));
+  return loopCode(compileFunctions((imports) => specs.map((spec) => loopFunction(spec, imports))));
+}
+
+/** Loops that {@link compileLoops} has compiled, in this thread or another. */
+export function loopCode(compiled: CompiledFunctions): LoopCode {
   return {
+    compiled,
     on: (memory) =>
-      functions(memory).map((run) => (sources, outs, start, end) => {
+      instantiate(compiled, memory).map((run) => (sources, outs, start, end) => {
         run(...sources, ...outs, start, end);
       }),
   };
@@ -52,11 +60,8 @@ type Run = (...values: number[]) => number | undefined;
 /**
  * Compiles functions to one module; equal ones are compiled once.
  * @param make Makes the functions, with what they call elsewhere.
- * @returns What gives the functions for a memory.
  */
-export function compileFunctions(
-  make: (imports: Imports) => readonly FunctionBuilder[],
-): (memory: WebAssembly.Memory) => Run[] {
+export function compileFunctions(make: (imports: Imports) => readonly FunctionBuilder[]): CompiledFunctions {
   const builder = new ModuleBuilder();
   builder.importMemory(true, MOST_PAGES);
   const imported = new Map<string, Callable>();
@@ -80,19 +85,21 @@ export function compileFunctions(
     names.set(key, name);
     return name;
   });
-  const module = compiled(builder.encode());
-  return (memory) => {
-    const { exports } = new WebAssembly.Instance(module, {
-      env: { memory },
-      elementary: elementary(),
-      scalar: { fmod },
-      half: HALF_HELPERS,
-    });
-    return functions.map((name) => exports[name] as Run);
-  };
+  return { module: moduleOf(builder.encode()), names: functions };
 }
 
-function compiled(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
+/** The functions on a memory, in the order in which they were asked for. */
+export function instantiate({ module, names }: CompiledFunctions, memory: WebAssembly.Memory): Run[] {
+  const { exports } = new WebAssembly.Instance(module, {
+    env: { memory },
+    elementary: elementary(),
+    scalar: { fmod },
+    half: HALF_HELPERS,
+  });
+  return names.map((name) => exports[name] as Run);
+}
+
+function moduleOf(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   const key = Buffer.from(bytes).toString("latin1");
   const known = modules.get(key);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-import { compileFunctions } from "./compile.ts";
+import { compileFunctions, instantiate, type CompiledFunctions } from "./compile.ts";
 import { reductionFunction } from "./reductionFunction.ts";
 import type { ReductionSpec } from "./reductionSpec.ts";
 
@@ -17,14 +17,19 @@ export type ReductionCall = (
 ) => number;
 
 /** Compiled reductions, for one memory at a time. */
-export type ReductionCode = { on(memory: WebAssembly.Memory): ReductionCall[] };
+export type ReductionCode = { compiled: CompiledFunctions; on(memory: WebAssembly.Memory): ReductionCall[] };
 
 /** Compiles reductions to one WebAssembly module; equal ones share a function. Their reads are subject to `canCompile`. */
 export function compileReductions(specs: readonly ReductionSpec[]): ReductionCode {
-  const functions = compileFunctions((imports) => specs.map((spec) => reductionFunction(spec, imports)));
+  return reductionCode(compileFunctions((imports) => specs.map((spec) => reductionFunction(spec, imports))));
+}
+
+/** Reductions that {@link compileReductions} has compiled, in this thread or another. */
+export function reductionCode(compiled: CompiledFunctions): ReductionCode {
   return {
+    compiled,
     on: (memory) =>
-      functions(memory).map((run) => (sources, outs, flagged, start, end) => {
+      instantiate(compiled, memory).map((run) => (sources, outs, flagged, start, end) => {
         return run(...sources, ...outs, flagged, start, end) as number;
       }),
   };

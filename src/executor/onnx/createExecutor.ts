@@ -1,14 +1,15 @@
-import { productKernels } from "../../kernels/productKernels.ts";
+import { availableParallelism } from "node:os";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { bytesOf, readableArray } from "../arrays.ts";
-import { memoryOf, Views } from "../memory/views.ts";
-import type { Machine } from "../plan/plan.ts";
+import { memoryOf } from "../memory/views.ts";
+import { machineOf } from "../plan/machine.ts";
 import { planProgram } from "../plan/planProgram.ts";
 import { noStats, type CertificateStats } from "../product/certificate.ts";
 import type { MatMulEngine } from "../product/matMulEngine.ts";
 import type { ExecutionOptions } from "../reference.ts";
 import { checkInputs } from "../sources.ts";
-import { StageClock, type Stage } from "../stages.ts";
+import type { Stage } from "../stages.ts";
+import { SharedWork } from "../threads/shared.ts";
 import { onnxEngine } from "./onnxEngine.ts";
 import { selfTest } from "./selfTest.ts";
 
@@ -17,7 +18,7 @@ export type Execution = {
   /** The tensor of each step that was asked for, by its number: canonical bytes, little-endian. Others are holes. */
   tensors: Uint8Array[];
   stats: CertificateStats;
-  /** Where the time went, if asked for. */
+  /** Where the time went, if asked for: milliseconds of all threads. */
   milliseconds: Readonly<Record<Stage, number>>;
 };
 
@@ -38,10 +39,17 @@ export type Executor = {
 };
 
 export type ExecutorOptions = {
-  /** Threads; 0, the default, leaves the number to onnxruntime. */
+  /**
+   * Threads that compute. 0, the default: one until a job has been executed for as long as it takes to start more, then as many as
+   * there are processors, at most 8.
+   */
   threads?: number;
-  /** Another engine than onnxruntime's; `close` leaves it open. */
+  /** Another engine than onnxruntime's, for one thread; `close` leaves it open. */
   engine?: MatMulEngine;
+  /** Roughly the nanoseconds from which a step is split among threads. */
+  leastSplit?: number;
+  /** Whether each thread is left its part of a step, even where another could take it sooner: for tests of threads. */
+  evenly?: boolean;
   /** Terms from which a matrix product is handed to the engine; 0 hands over all. */
   leastEngineWork?: number;
   /**
@@ -57,50 +65,55 @@ export type ExecutorOptions = {
 const LEAST_ENGINE_WORK = 2 ** 14;
 /** 2 MB of float64: pieces stay in the cache between gathering, product and certificate. */
 const CHUNK_ELEMENTS = 2 ** 18;
+/** Several times what it takes threads to meet. */
+const LEAST_SPLIT = 20_000;
+const MOST_THREADS = 8;
+/** What it takes to start a thread. */
+const START_MS = 500;
 
 /**
  * The fast executor: float64 matrix products by onnxruntime, certified, patched where the certificate is not enough; compiled loops for
  * the rest. The same bits as `executeReference`, on any number of threads. Jobs are executed one after the other.
  * @throws ExecutionInputError if a constant is missing; ExecutionMemoryError if the program needs more than can be addressed;
- * EngineUnfitError if this process does not compute as IEEE 754 says.
+ * EngineUnfitError if this process does not compute as IEEE 754 says; ExecutionThreadError if a thread cannot be started.
  */
 export async function createExecutor(model: CompiledModel, options: ExecutorOptions = {}): Promise<Executor> {
   const { steps } = model.program;
-  const plan = planProgram(model, {
+  const wanted = options.engine === undefined ? (options.threads ?? 0) : 1;
+  const planOptions = {
     leastEngineWork: options.leastEngineWork ?? LEAST_ENGINE_WORK,
     chunkElements: options.chunkElements ?? CHUNK_ELEMENTS,
-    threads: 1,
-  });
-  const engine = options.engine ?? (await onnxEngine(options.threads ?? 0));
-  await selfTest(engine);
-  const memory = memoryOf(plan.bytes);
-  const machine: Machine = {
-    memory,
-    views: new Views(memory),
-    loops: plan.loops.on(memory),
-    reductions: plan.reductions.on(memory),
-    engine,
-    kernels: productKernels(memory),
-    settleScratch: plan.settling[0]!.scratch.address,
-    settleStats: plan.settling[0]!.stats.address,
-    stats: noStats(),
-    clock: new StageClock(),
-    isDoubtful: options.doubt ?? false,
-    isAltered: false,
-    part: 0,
-    parts: 1,
+    threads: wanted === 0 ? Math.min(MOST_THREADS, availableParallelism()) : wanted,
   };
+  const plan = planProgram(model, planOptions);
+  const engine = options.engine ?? (await onnxEngine());
+  await selfTest(engine);
+  const machine = machineOf(plan, memoryOf(plan.bytes), engine, { thread: 0, isDoubtful: options.doubt ?? false });
+  const shared = new SharedWork(
+    plan,
+    machine,
+    { program: model.program, options: planOptions },
+    { leastSplit: options.leastSplit ?? LEAST_SPLIT, isEven: options.evenly ?? false },
+  );
+  if (wanted > 1 && shared.isWorthwhile) shared.start();
   plan.prepare(machine);
   const operations = plan.steps.map((step) => step.bind(machine));
+  try {
+    await shared.started();
+  } catch (error) {
+    await shared.close();
+    throw error;
+  }
   let last: Promise<unknown> = Promise.resolve();
   return {
     run(inputs, options = {}) {
-      const execution = last.then(() => execute(inputs, options));
+      const execution = last.then(() => execute(inputs, options)).finally(() => shared.leave());
       last = execution.catch(() => undefined);
       return execution;
     },
     async close() {
       await last;
+      await shared.close();
       if (options.engine === undefined) await engine.close();
     },
   };
@@ -108,10 +121,13 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   async function execute(inputs: readonly Uint8Array[], { onStep, progress, keep, profile }: RunOptions) {
     checkInputs(model, inputs);
     const { views, clock } = machine;
+    await shared.enter(profile ?? false);
+    const began = performance.now();
+    const mayStart = wanted === 0 && shared.isWorthwhile;
     Object.assign(machine.stats, noStats());
-    const settled = views.uint32(machine.settleStats, 4).fill(0);
+    const settled = plan.settling.map(({ stats }) => views.uint32(stats.address, 4).fill(0));
     clock.restart(profile ?? false);
-    machine.isAltered = onStep !== undefined;
+    machine.altering.isOn = onStep !== undefined;
     const put = (bytes: Uint8Array, address: number, dtype: (typeof steps)[number]["dtype"]): void =>
       views.bytes.set(bytesOf(readableArray(bytes, dtype)), address);
     inputs.forEach((bytes, i) => put(bytes, plan.inputs[i]!.address, model.program.inputs[i]!.dtype));
@@ -119,7 +135,9 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     for (let s = 0; s < operations.length; s++) {
       const isKept = keep === undefined || keep(s);
       if (isKept || onStep !== undefined || !plan.optional.has(s)) {
-        const pending = operations[s]!();
+        // Altered tensors are executed in ways that are not split.
+        const parts = onStep === undefined ? shared.operationsOf(s) : undefined;
+        const pending = parts === undefined ? operations[s]!() : shared.compute(s, parts);
         if (pending !== undefined) await pending;
       }
       clock.enter("other");
@@ -133,17 +151,22 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
         if (isKept) tensors[s] = tensor;
       }
       progress?.(s + 1, steps.length);
+      if (mayStart && !shared.isStarted && performance.now() - began > START_MS) {
+        shared.start();
+        await shared.enter(profile ?? false);
+      }
     }
     clock.stop();
-    const [ties, compensated, exact, patched] = settled as unknown as Four;
-    const stats = {
-      ...machine.stats,
-      ties: machine.stats.ties + ties,
-      compensated: machine.stats.compensated + compensated,
-      exact: machine.stats.exact + exact,
-      patched: machine.stats.patched + patched,
-    };
-    return { tensors, stats, milliseconds: { ...clock.milliseconds } };
+    const stats = { ...machine.stats };
+    for (const [ties, compensated, exact, patched] of settled as unknown as Four[]) {
+      stats.ties += ties;
+      stats.compensated += compensated;
+      stats.exact += exact;
+      stats.patched += patched;
+    }
+    const milliseconds = { ...clock.milliseconds };
+    shared.addCounts(stats, milliseconds);
+    return { tensors, stats, milliseconds };
   }
 }
 

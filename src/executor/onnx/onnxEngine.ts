@@ -4,19 +4,15 @@ import { nativeSession } from "./binding.ts";
 import { byteEngine } from "./byteEngine.ts";
 import { gemmModel } from "./productModels.ts";
 
-/**
- * onnxruntime on this machine's CPU. Graph optimisation is off: its rewrites change bits.
- * @param threads Threads of one product; 0 leaves the number to onnxruntime.
- */
-export function onnxEngine(threads: number): Promise<MatMulEngine> {
+/** onnxruntime on this machine's CPU, in the calling thread. Graph optimisation is off: its rewrites change bits. */
+export function onnxEngine(): Promise<MatMulEngine> {
   const options: InferenceSession.SessionOptions = {
     executionProviders: ["cpu"],
     graphOptimizationLevel: "disabled",
     executionMode: "sequential",
-    intraOpNumThreads: threads,
+    // Where several threads compute, each has an engine of its own for its parts.
+    intraOpNumThreads: 1,
     interOpNumThreads: 1,
-    // Between products the loops run on this thread: waiting threads must not spin beside them.
-    extra: { session: { intra_op: { allow_spinning: "0" } } },
   };
   const floats = nativeSession(gemmModel(), options);
   const bytes = byteEngine(options);

@@ -56,11 +56,11 @@ export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | 
     bytes: planner.scratch(operandBytes(pieceTerms)),
     results: planner.scratch(pieces.length * pieces.resultsPerValue * INT32),
   }));
-  return { shared: pieces.isCut, prepare: both(left.prepare, right.prepare), bind };
+  return { shared: pieces.isCut, termNanoseconds: 0.1, prepare: both(left.prepare, right.prepare), bind };
 
   function bind(machine: Machine): Operation {
     const { views, engine, clock } = machine;
-    const own = buffers[machine.part]!;
+    const own = buffers[machine.thread]!;
     const gather = left.bind(machine);
     const finish = epilogue.bind(machine);
     const rightBytes = views.part(right.region!.address, rightTerms);

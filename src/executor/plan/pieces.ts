@@ -32,7 +32,7 @@ export type Pieces = ProductLayout & {
 };
 
 /** Lays out a dot step's products in pieces of about `chunkElements` terms and results. */
-export function planPieces(step: Step, { chunkElements, threads }: PlanOptions): Pieces {
+export function planPieces(step: Step, { chunkElements }: PlanOptions): Pieces {
   const layout = productLayout(step);
   const { groups, rows, columns, inner } = layout;
   const [groupCount, rowCount, columnCount, innerCount] = [groups, rows, columns, inner].map(sizeOf) as Four;
@@ -43,7 +43,7 @@ export function planPieces(step: Step, { chunkElements, threads }: PlanOptions):
   const resultsPerValue = groupsPerValue * rowsPerValue * columnCount;
   const vectorsPerValue = groupsPerValue * (rowsPerValue + (cutsGroups ? columnCount : 0));
   const perValue = vectorsPerValue * innerCount + resultsPerValue;
-  const most = Math.max(1, Math.min(Math.ceil(radix / threads), Math.floor(chunkElements / perValue)));
+  const most = Math.max(1, Math.min(radix, Math.floor(chunkElements / perValue)));
   // Pieces of equal length, so that the last one is not a remnant.
   const length = Math.ceil(radix / Math.ceil(radix / most));
   const digits = [...groups, ...rows, ...columns];
@@ -70,7 +70,7 @@ export function planPieces(step: Step, { chunkElements, threads }: PlanOptions):
 
 type Four = [number, number, number, number];
 
-/** The pieces of a thread; one that is nothing but a vector is the first thread's. */
+/** The pieces of a part; one that is nothing but a vector is the first part's. */
 export function piecesOf({ isCut, length, groups, rows }: Pieces, machine: Machine): Piece[] {
   if (!isCut) return machine.part === 0 ? [{ start: 0, end: 1 }] : [];
   const [first, last] = partOf((groups[0] ?? rows[0])!.radix, machine);

@@ -22,8 +22,11 @@ export type Machine = {
   clock: StageClock;
   /** Whether every float32 sum is computed in integers, as if its error bound were never enough. */
   isDoubtful: boolean;
-  /** Whether somebody alters tensors between steps. */
-  isAltered: boolean;
+  /** Whether somebody alters tensors between steps; set before each job. */
+  altering: { isOn: boolean };
+  /** Which of the threads this is: what it needs for itself, no other touches. */
+  thread: number;
+  /** Which part of a step's work is meant, of how many. */
   part: number;
   parts: number;
 };
@@ -33,12 +36,17 @@ export type Operation = () => void | Promise<void>;
 
 /** How a step is computed, once everything has its address. */
 export type StepPlan = {
-  /** Whether each thread does a part; else the first one does it all. */
+  /** Whether its parts can be computed at the same time, in any order; else one thread does it all. */
   shared: boolean;
+  /** A rough figure for a term of a reduction, where it is not {@link TERM_NS}. */
+  termNanoseconds?: number;
   /** Work before the first job: weights in the form that products want. */
   prepare?: ((machine: Machine) => void) | undefined;
   bind(machine: Machine): Operation;
 };
+
+/** What a term of a reduction takes in a loop, roughly. */
+export const TERM_NS = 0.4;
 
 /** What plans depend on besides the program. */
 export type PlanOptions = {
@@ -54,7 +62,7 @@ export function* ranges(first: number, end: number, length: number): Generator<[
   for (let start = first; start < end; start += length) yield [start, Math.min(end, start + length)];
 }
 
-/** The part of `0 .. radix - 1` that thread `part` of `parts` does. */
+/** Part `part` of `parts` of `0 .. radix - 1`. */
 export const partOf = (radix: number, { part, parts }: { part: number; parts: number }): [number, number] => [
   Math.floor((radix * part) / parts),
   Math.floor((radix * (part + 1)) / parts),

@@ -1,12 +1,12 @@
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import { EXACT_SCRATCH } from "../../kernels/exactDot.ts";
-import type { CompiledModel } from "../../program/compiled.ts";
 import { Reduce, type Step } from "../../program/types.ts";
-import { compileLoops, type LoopCode } from "../loops/compile.ts";
-import { compileReductions, type ReductionCode } from "../loops/reductions.ts";
+import { compileLoops, loopCode, type CompiledFunctions, type LoopCode } from "../loops/compile.ts";
+import { compileReductions, reductionCode, type ReductionCode } from "../loops/reductions.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import type { Machine, PlanOptions, StepPlan } from "./plan.ts";
-import { Planner } from "./planner.ts";
+import { stepNanoseconds } from "./stepWork.ts";
+import { Planner, type PlannedModel } from "./planner.ts";
 import { joinedSum } from "./joinedSum.ts";
 import { both } from "./productPlan.ts";
 import { planStep } from "./stepPlan.ts";
@@ -23,21 +23,31 @@ export type ProgramPlan = {
   /** The tensor of each step. It holds it from that step on to the last that reads it. */
   tensors: readonly Region[];
   steps: readonly StepPlan[];
+  /** Roughly what each step takes that can be computed in parts; 0 for others. */
+  nanoseconds: readonly number[];
+  findings: Findings;
   loops: LoopCode;
   reductions: ReductionCode;
   /** Writes constants, in the forms that steps read, into the memory. */
   prepare(machine: Machine): void;
 };
 
-/** Plans a program: what is computed how, and where it lies. The same program and options give the same plan in every thread. */
-export function planProgram(model: CompiledModel, options: PlanOptions): ProgramPlan {
-  const planner = new Planner(model, options);
+/** What planning has found out and compiled: with it another thread comes to the same plan without the program's constants. */
+export type Findings = { answers: readonly boolean[]; loops: CompiledFunctions; reductions: CompiledFunctions };
+
+/**
+ * Plans a program: what is computed how, and where it lies. The same program and options give the same plan in every thread.
+ * @param findings Those of another thread; the plan's `prepare` is then that thread's.
+ */
+export function planProgram(model: PlannedModel, options: PlanOptions, findings?: Findings): ProgramPlan {
+  const planner = new Planner(model, options, findings?.answers);
   const settling = Array.from({ length: options.threads }, () => ({
     scratch: planner.memory.permanent(EXACT_SCRATCH),
     stats: planner.memory.permanent(STATS_BYTES),
   }));
   const joined = new Set<number>();
   const first = new Map<string, number>();
+  const nanoseconds: number[] = [];
   const steps = model.program.steps.map((step, s) => {
     const out = planner.memory.during(step.count * dtypeBytes(step.dtype), s, s);
     const whole = joinedWith(model.program.steps, step);
@@ -48,11 +58,17 @@ export function planProgram(model: CompiledModel, options: PlanOptions): Program
     if (same === undefined) first.set(keyOf(step), s);
     else planner.tensors[same]!.keepUntil(s);
     planner.tensors.push(out);
+    // A copy is not worth a second thread.
+    const isSplit = plan.shared && same === undefined;
+    nanoseconds.push(isSplit ? stepNanoseconds(whole?.step ?? step, plan.termNanoseconds) : 0);
     return same === undefined ? plan : copyOf(planner.tensors[same]!, out, plan);
   });
   const readers = new Map<number, number>();
   for (const { inputs } of model.program.steps)
     for (const ref of inputs) if (ref.kind === "step") readers.set(ref.index, (readers.get(ref.index) ?? 0) + 1);
+  const loops = findings === undefined ? compileLoops(planner.specs) : loopCode(findings.loops);
+  const reductions =
+    findings === undefined ? compileReductions(planner.reductions) : reductionCode(findings.reductions);
   return {
     optional: new Set([...joined].filter((step) => readers.get(step) === 1)),
     bytes: planner.memory.settle(),
@@ -60,8 +76,10 @@ export function planProgram(model: CompiledModel, options: PlanOptions): Program
     settling,
     tensors: planner.tensors,
     steps,
-    loops: compileLoops(planner.specs),
-    reductions: compileReductions(planner.reductions),
+    nanoseconds,
+    findings: { answers: planner.answers, loops: loops.compiled, reductions: reductions.compiled },
+    loops,
+    reductions,
     prepare(machine) {
       for (const { prepare } of steps) prepare?.(machine);
       planner.loadConstants(machine);
@@ -87,11 +105,11 @@ function joinedWith(steps: readonly Step[], step: Step): { partial: number; step
 /** The first way, unless tensors are altered between steps. */
 function eitherOf(whole: StepPlan, split: StepPlan): StepPlan {
   return {
-    shared: whole.shared,
+    ...whole,
     prepare: both(whole.prepare, split.prepare),
     bind(machine) {
       const [runWhole, runSplit] = [whole.bind(machine), split.bind(machine)];
-      return () => (machine.isAltered ? runSplit() : runWhole());
+      return () => (machine.altering.isOn ? runSplit() : runWhole());
     },
   };
 }
@@ -104,7 +122,7 @@ function copyOf(source: Region, out: Region, plan: StepPlan): StepPlan {
       const compute = plan.bind(machine);
       const { bytes } = machine.views;
       return () => {
-        if (machine.isAltered) return compute();
+        if (machine.altering.isOn) return compute();
         if (machine.part === 0) bytes.copyWithin(out.address, source.address, source.address + source.bytes);
       };
     },

@@ -9,6 +9,9 @@ import type { LoopSpec } from "../loops/spec.ts";
 import { MemoryPlan, type Region } from "../memory/memoryPlan.ts";
 import type { Machine, PlanOptions } from "./plan.ts";
 
+/** Of a compiled model, what plans are made from. */
+export type PlannedModel = Pick<CompiledModel, "program" | "constants">;
+
 type ConstantRef = TensorRef & { kind: "constant" };
 
 /** One root may be read as several tensors: other types, other numbers of zeros at the end. */
@@ -27,13 +30,18 @@ export class Planner {
   readonly inputs: readonly Region[];
   /** The tensor of each step that has been planned. */
   readonly tensors: Region[] = [];
-  readonly #model: CompiledModel;
+  readonly #model: PlannedModel;
   readonly #constants = new Map<string, { ref: ConstantRef; region: Region }>();
   readonly #prepared = new Map<string, Region>();
+  /** What was found out about constants, in the order of the questions. */
+  readonly answers: boolean[] = [];
+  readonly #known: readonly boolean[] | undefined;
 
-  constructor(model: CompiledModel, options: PlanOptions) {
+  /** @param known The answers of another planner for the same program: constants are not read then. */
+  constructor(model: PlannedModel, options: PlanOptions, known?: readonly boolean[]) {
     this.#model = model;
     this.options = options;
+    this.#known = known;
     this.inputs = model.program.inputs.map((input) => this.memory.during(bytesOfRef(input), -1, -1));
   }
 
@@ -114,7 +122,16 @@ export class Planner {
     const view = step.termReads[slot];
     const ref = view && step.inputs[view.input]!;
     if (ref?.kind !== "constant" || ref.dtype !== DType.int32) return false;
-    return test(readableArray(constantBytes(this.#model.constants, ref), ref.dtype) as Int32Array) !== undefined;
+    return this.#answer(
+      () => test(readableArray(constantBytes(this.#model.constants, ref), ref.dtype) as Int32Array) !== undefined,
+    );
+  }
+
+  /** What a plan asks about the values of constants: threads that do not have them take the first thread's answers. */
+  #answer(find: () => boolean): boolean {
+    const answer = this.#known?.[this.answers.length] ?? find();
+    this.answers.push(answer);
+    return answer;
   }
 
   /** Writes the constants that loops read into their memory. */

@@ -50,10 +50,10 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
     flagged: planner.scratch(mostRows * columnCount * UINT32),
     results: planner.scratch(length * resultsPerValue * FLOAT32),
   }));
-  return { shared: pieces.isCut, prepare: both(left.prepare, right.prepare), bind };
+  return { shared: pieces.isCut, termNanoseconds: 0.1, prepare: both(left.prepare, right.prepare), bind };
 
   function bind(machine: Machine): Operation {
-    const own = buffers[machine.part]!;
+    const own = buffers[machine.thread]!;
     const gatherLeft = left.bind(machine);
     const gatherRight = right.bind(machine);
     const finish = epilogue.bind(machine);

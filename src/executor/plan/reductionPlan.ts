@@ -153,7 +153,7 @@ function planSettler(
   }));
   return (machine, out) => {
     const { views, kernels, stats, clock, settleScratch } = machine;
-    const { factors, ones, norms } = buffers[machine.part]!;
+    const { factors, ones, norms } = buffers[machine.thread]!;
     const addresses = sources.map((region) => region?.address ?? 0);
     const bits = views.uint32(out, step.count);
     const norm = views.float64(norms.address, 2);

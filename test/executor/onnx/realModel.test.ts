@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
-import { createExecutor } from "../../../src/executor/onnx/createExecutor.ts";
+import { createExecutor, type Executor } from "../../../src/executor/onnx/createExecutor.ts";
 import { onnxEngine } from "../../../src/executor/onnx/onnxEngine.ts";
 import type { MatMulEngine } from "../../../src/executor/product/matMulEngine.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
@@ -16,11 +16,24 @@ const FILE = fileURLToPath(
 );
 const [HEIGHT, WIDTH] = [48, 192];
 
-const ENGINES: Record<string, () => Promise<MatMulEngine>> = {
-  onnxruntime_oneThread: () => onnxEngine(1),
-  onnxruntime_twoThreads: () => onnxEngine(2),
-  onnxruntimeWeb: webEngine,
+const EXECUTORS: Record<string, (model: CompiledModel) => Promise<{ executor: Executor; close(): Promise<void> }>> = {
+  onnxruntime_oneThread: (model) => alone(model, onnxEngine()),
+  onnxruntime_twoThreads: async (model) => {
+    const executor = await createExecutor(model, { threads: 2, evenly: true });
+    return { executor, close: () => executor.close() };
+  },
+  onnxruntimeWeb: (model) => alone(model, webEngine()),
 };
+
+async function alone(model: CompiledModel, opened: Promise<MatMulEngine>) {
+  const engine = await opened;
+  const executor = await createExecutor(model, { engine });
+  const close = async (): Promise<void> => {
+    await executor.close();
+    await engine.close();
+  };
+  return { executor, close };
+}
 
 /** Dark strokes on noisy paper. */
 function picture(seed: number): Uint8Array {
@@ -42,18 +55,17 @@ describe("executors on ppocr2_cls", function () {
     expected = executeReference(model, [picture(1)]);
   });
 
-  for (const [name, open] of Object.entries(ENGINES)) {
+  for (const [name, open] of Object.entries(EXECUTORS)) {
     it(`${name}_hasTheBitsOfTheReference_onEveryTensor`, async () => {
-      const engine = await open();
-      const executor = await createExecutor(model, { engine });
+      const opened = await open(model);
+      const { executor } = opened;
       const { tensors, stats } = await executor.run([picture(1)]);
       expected.forEach((tensor, step) => {
         expect(Buffer.compare(tensor, tensors[step]!), `step ${step}`).to.equal(0);
       });
       expect(stats.elements).to.be.above(500_000);
       expect(stats.flagged).to.be.below(stats.elements / 1000);
-      await executor.close();
-      await engine.close();
+      await opened.close();
     });
   }
 

@@ -15,7 +15,7 @@ async function refusal(engine: MatMulEngine): Promise<unknown> {
 
 describe("engine self-test", () => {
   it("onnxruntime_passes", async () => {
-    const engine = await onnxEngine(2);
+    const engine = await onnxEngine();
     expect(await refusal(engine)).to.equal(undefined);
     await engine.close();
   });

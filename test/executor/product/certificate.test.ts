@@ -130,7 +130,7 @@ describe("certificate of float32 sums and products", function () {
 
   before(async () => {
     web = await webEngine();
-    native = await onnxEngine(2);
+    native = await onnxEngine();
   });
   after(async () => {
     await web.close();

@@ -1,0 +1,23 @@
+import { ELEMENTARY } from "../../kernels/elementary/elementary.ts";
+import { Op } from "../../program/operations.ts";
+import type { Instruction, Step } from "../../program/types.ts";
+import { TERM_NS } from "./plan.ts";
+
+/** A read or a plain operation in a vector loop. */
+const OPERATION_NS = 0.3;
+const ELEMENTARY_NS = 5;
+const elementary = new Set<number>(ELEMENTARY.map((name) => Op[name]));
+
+const codeNanoseconds = (code: readonly Instruction[]): number =>
+  code.reduce((sum, { op }) => sum + (elementary.has(op) ? ELEMENTARY_NS : OPERATION_NS), 0);
+
+/**
+ * Roughly what one thread takes for a step: enough to tell microseconds from milliseconds, as is asked when work is to be split.
+ * @param termNanoseconds For a term that is read as it is.
+ */
+export function stepNanoseconds(step: Step, termNanoseconds = TERM_NS): number {
+  const terms = step.redDigits.reduce((product, radix) => product * radix, step.count);
+  const perTerm = step.redDigits.length === 0 ? 0 : termNanoseconds + codeNanoseconds(step.term.code);
+  const perElement = OPERATION_NS * (1 + step.epilogueReads.length) + codeNanoseconds(step.epilogue.code);
+  return terms * perTerm + step.count * perElement;
+}

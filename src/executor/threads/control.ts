@@ -1,0 +1,114 @@
+import { noStats, type CertificateStats } from "../product/certificate.ts";
+import { STAGES, type Stage } from "../stages.ts";
+
+/** The 32-bit words that the threads of a team share. */
+export const Word = {
+  /** Changes whenever there is something new for workers, who sleep on it. */
+  signal: 0,
+  /** How many workers sleep. */
+  sleepers: 1,
+  /** The step in work: how many parts it has (times 2^16), and how many of those are taken. */
+  claim: 2,
+  program: 3,
+  step: 4,
+  /** Parts that workers have finished, modulo 2^32; the first thread sleeps on it. */
+  finished: 5,
+  /** Whether the first thread sleeps. */
+  awaited: 6,
+  /** Whether a job is being executed: workers then look for work a while before they sleep. */
+  running: 7,
+  /** Whether the time of each stage is taken. */
+  profiled: 8,
+  /** Messages that each worker was sent. */
+  messages: 9,
+  /** Whether a part failed. */
+  failed: 10,
+} as const;
+
+/** Behind those, for each thread the number of the program that it has loaded last. */
+const LOADED = 11;
+const wordBytes = (threads: number): number => Math.ceil((LOADED + threads) / 2) * 8;
+const PARTS_UNIT = 2 ** 16;
+/** The most parts of a step. */
+export const MOST_PARTS = 2 ** 15 - 1;
+
+/** What a worker counts: certificate counts, then milliseconds by stage. */
+const counts = Object.keys(noStats()) as (keyof CertificateStats)[];
+const TALLY = counts.length + STAGES.length;
+
+/** The control block of a team, as each of its threads sees it. */
+export class Control {
+  readonly buffer: SharedArrayBuffer;
+  readonly threads: number;
+  readonly words: Int32Array<SharedArrayBuffer>;
+  readonly #tallies: Float64Array;
+
+  constructor(buffer: SharedArrayBuffer, threads: number) {
+    this.buffer = buffer;
+    this.threads = threads;
+    this.words = new Int32Array(buffer, 0, LOADED + threads);
+    this.#tallies = new Float64Array(buffer, wordBytes(threads));
+  }
+
+  static forThreads(threads: number): Control {
+    return new Control(new SharedArrayBuffer(wordBytes(threads) + threads * TALLY * 8), threads);
+  }
+
+  read(word: number): number {
+    return Atomics.load(this.words, word);
+  }
+
+  write(word: number, value: number): void {
+    Atomics.store(this.words, word, value);
+  }
+
+  /** Wakes the workers. */
+  signal(): void {
+    Atomics.add(this.words, Word.signal, 1);
+    if (this.read(Word.sleepers) > 0) Atomics.notify(this.words, Word.signal);
+  }
+
+  /** Offers the parts of a step to all threads. Everything else about it must be written before. */
+  offer(parts: number): void {
+    this.write(Word.claim, parts * PARTS_UNIT);
+    this.signal();
+  }
+
+  /** Takes a part of the step in work; undefined if none is left. */
+  take(): number | undefined {
+    for (;;) {
+      const claim = this.read(Word.claim);
+      const [parts, taken] = [Math.floor(claim / PARTS_UNIT), claim % PARTS_UNIT];
+      if (taken >= parts) return undefined;
+      // The same word means the same offer to whoever takes it, however late.
+      if (Atomics.compareExchange(this.words, Word.claim, claim, claim + 1) === claim) return taken;
+    }
+  }
+
+  /** Notes that a thread can compute a program now. Programs are numbered in the order in which they are loaded. */
+  writeLoaded(thread: number, program: number): void {
+    this.write(LOADED + thread, program);
+  }
+
+  /** Whether all workers can compute a program. */
+  haveLoaded(program: number): boolean {
+    for (let thread = 1; thread < this.threads; thread++) if (this.read(LOADED + thread) < program) return false;
+    return true;
+  }
+
+  /** What a thread has counted since it exists. */
+  writeTally(thread: number, stats: CertificateStats, milliseconds: Readonly<Record<Stage, number>>): void {
+    const at = thread * TALLY;
+    counts.forEach((name, k) => (this.#tallies[at + k] = stats[name]));
+    STAGES.forEach((stage, k) => (this.#tallies[at + counts.length + k] = milliseconds[stage]));
+  }
+
+  readTally(thread: number): Tally {
+    const part = this.#tallies.subarray(thread * TALLY, (thread + 1) * TALLY);
+    const named = <Name extends string>(names: readonly Name[], from: number): Record<Name, number> =>
+      Object.fromEntries(names.map((name, k) => [name, part[from + k]!])) as Record<Name, number>;
+    return { stats: named(counts, 0), milliseconds: named(STAGES, counts.length) };
+  }
+}
+
+export type Tally = { stats: CertificateStats; milliseconds: Record<Stage, number> };

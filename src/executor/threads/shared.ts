@@ -1,0 +1,127 @@
+import type { Program } from "../../program/types.ts";
+import { partsOf } from "../plan/machine.ts";
+import type { Machine, Operation, PlanOptions } from "../plan/plan.ts";
+import type { ProgramPlan } from "../plan/planProgram.ts";
+import type { CertificateStats } from "../product/certificate.ts";
+import { STAGES } from "../stages.ts";
+import type { Tally } from "./control.ts";
+import { Word } from "./control.ts";
+import { Team } from "./team.ts";
+
+/** How an executor shares its work. */
+export type SharingOptions = {
+  /** Roughly the nanoseconds from which a step is worth splitting. */
+  leastSplit: number;
+  /** Whether a thread waits for the others to take their parts, instead of taking what they are late for. */
+  isEven: boolean;
+};
+
+/** One program's work as a team of threads shares it. Before it is started, and after a thread has failed, it shares nothing. */
+export class SharedWork {
+  readonly #threads: number;
+  readonly #plan: ProgramPlan;
+  readonly #machine: Machine;
+  readonly #isEven: boolean;
+  readonly #parts: readonly number[];
+  readonly #message: { program: Program; options: PlanOptions };
+  #team: Team | undefined;
+  #number = 0;
+  #operations: readonly (readonly Operation[] | undefined)[] = [];
+  #leave: (() => void) | undefined;
+  #before: Tally[] = [];
+  #began = 0;
+
+  constructor(
+    plan: ProgramPlan,
+    machine: Machine,
+    message: { program: Program; options: PlanOptions },
+    { leastSplit, isEven }: SharingOptions,
+  ) {
+    this.#threads = message.options.threads;
+    this.#plan = plan;
+    this.#machine = machine;
+    this.#message = message;
+    this.#isEven = isEven;
+    this.#parts = plan.nanoseconds.map((ns) => (ns > 0 && ns >= leastSplit ? this.#threads : 1));
+  }
+
+  /** Whether there is anything to share. */
+  get isWorthwhile(): boolean {
+    return this.#threads > 1 && this.#parts.some((parts) => parts > 1);
+  }
+
+  get isStarted(): boolean {
+    return this.#team !== undefined;
+  }
+
+  /** Starts the threads, which takes them some hundred milliseconds. */
+  start(): void {
+    const { findings } = this.#plan;
+    const { memory, isDoubtful } = this.#machine;
+    this.#team = Team.hold(this.#threads);
+    this.#number = this.#team.load({ ...this.#message, findings, memory, isDoubtful, parts: this.#parts });
+    this.#operations = partsOf(this.#plan, this.#machine, this.#parts);
+  }
+
+  /** Resolves when all threads are there. @throws ExecutionThreadError */
+  async started(): Promise<void> {
+    await this.#team?.loaded(this.#number);
+  }
+
+  /** Resolves when the threads are this program's, if they are started; they are to be left when the job is done. */
+  async enter(isProfiled: boolean): Promise<void> {
+    if (this.#team === undefined || this.#leave !== undefined) return;
+    this.#leave = await this.#team.acquire();
+    this.#team.control.write(Word.profiled, Number(isProfiled));
+    this.#before = this.#tallies();
+    this.#began = performance.now();
+  }
+
+  leave(): void {
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+
+  /** A step's parts, if it is shared now. */
+  operationsOf(step: number): readonly Operation[] | undefined {
+    return this.#leave !== undefined && this.#team?.canCompute(this.#number) === true
+      ? this.#operations[step]
+      : undefined;
+  }
+
+  /** Computes a step together. @throws ExecutionThreadError */
+  compute(step: number, operations: readonly Operation[]): void | Promise<void> {
+    return this.#team!.compute(this.#number, step, operations, this.#isEven, this.#machine.clock);
+  }
+
+  /** Adds what the other threads have done since they were entered to this one's counts. */
+  addCounts(stats: CertificateStats, milliseconds: Tally["milliseconds"]): void {
+    if (this.#leave === undefined) return;
+    const wall = performance.now() - this.#began;
+    this.#tallies().forEach((tally, k) => {
+      const before = this.#before[k];
+      if (before === undefined) return;
+      for (const name of Object.keys(stats) as (keyof CertificateStats)[])
+        stats[name] += tally.stats[name] - before.stats[name];
+      let busy = 0;
+      for (const stage of STAGES) {
+        const spent = tally.milliseconds[stage] - before.milliseconds[stage];
+        milliseconds[stage] += spent;
+        busy += spent;
+      }
+      if (busy > 0) milliseconds.waiting += wall - busy;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#team?.unload(this.#number);
+    await this.#team?.release();
+    this.#team = undefined;
+  }
+
+  #tallies(): Tally[] {
+    const { control } = this.#team ?? {};
+    if (control === undefined) return [];
+    return Array.from({ length: this.#threads - 1 }, (_, k) => control.readTally(k + 1));
+  }
+}

@@ -1,0 +1,198 @@
+import { Worker } from "node:worker_threads";
+import { ExecutionThreadError } from "../errors.ts";
+import type { Operation } from "../plan/plan.ts";
+import type { StageClock } from "../stages.ts";
+import { Control, Word } from "./control.ts";
+import type { FromWorker, TeamProgram, ToWorker, WorkerStart } from "./messages.ts";
+
+/** How long the first thread looks for the others' results before it sleeps. */
+const SPIN_MS = 0.05;
+/** How long it sleeps before it lets its event loop turn, where the end of a worker is noticed. */
+const SLEEP_MS = 200;
+const POLL_MS = 5;
+const END_MS = 2000;
+
+/** Node's own way with TypeScript starts a thread in a third of the time that a loader takes. */
+const execArgv = (process.features as { typescript?: unknown }).typescript === "strip" ? { execArgv: [] } : {};
+
+/**
+ * Threads that compute parts of steps together with the calling one. One team for each number of threads in a process: executors hold
+ * it, and it ends with the last of them. A worker that is late costs nothing: what it has not taken the first thread takes.
+ */
+export class Team {
+  static readonly #teams = new Map<number, Team>();
+  readonly threads: number;
+  readonly control: Control;
+  readonly #workers: readonly Worker[];
+  #holders = 0;
+  #programs = 0;
+  #failure: ExecutionThreadError | undefined;
+  #isEnding = false;
+  #last: Promise<void> = Promise.resolve();
+
+  private constructor(threads: number) {
+    this.threads = threads;
+    this.control = Control.forThreads(threads);
+    this.#workers = Array.from({ length: threads - 1 }, (_, k) => this.#startWorker(k + 1));
+  }
+
+  /** The team of so many threads, started if there is none. To be released as often as it is held. */
+  static hold(threads: number): Team {
+    let team = Team.#teams.get(threads);
+    if (team === undefined || team.failure !== undefined) {
+      team = new Team(threads);
+      Team.#teams.set(threads, team);
+    }
+    team.#holders++;
+    return team;
+  }
+
+  /** Why nothing more is to be expected of this team. */
+  get failure(): ExecutionThreadError | undefined {
+    return this.#failure;
+  }
+
+  /** Resolves when all threads have ended, if nobody holds the team any more. */
+  async release(): Promise<void> {
+    if (--this.#holders > 0) return;
+    if (Team.#teams.get(this.threads) === this) Team.#teams.delete(this.threads);
+    this.#isEnding = true;
+    this.#tell({ kind: "end" });
+    await Promise.all(this.#workers.map(ended));
+  }
+
+  /** Ends all threads by force; jobs that they take part in fail. @param reason What a worker thread did. */
+  abandon(reason: string): void {
+    if (this.#isEnding) return;
+    this.#failure ??= new ExecutionThreadError(`a worker thread ${reason}; run the job again`);
+    for (const worker of this.#workers) void worker.terminate();
+  }
+
+  /** Makes a program known to all threads. @returns its number */
+  load(program: TeamProgram): number {
+    this.#tell({ kind: "load", number: ++this.#programs, ...program });
+    return this.#programs;
+  }
+
+  unload(number: number): void {
+    this.#tell({ kind: "unload", number });
+  }
+
+  /** Whether every thread can compute a program. */
+  canCompute(number: number): boolean {
+    return this.#failure === undefined && this.control.haveLoaded(number);
+  }
+
+  /** Resolves when every thread can compute a program. @throws ExecutionThreadError */
+  async loaded(number: number): Promise<void> {
+    await this.#until(() => this.control.haveLoaded(number));
+  }
+
+  /** Resolves when the threads are the caller's, until it calls the result: one job at a time. */
+  async acquire(): Promise<() => void> {
+    const before = this.#last;
+    let leave = (): void => undefined;
+    this.#last = new Promise<void>((resolve) => (leave = resolve));
+    await before;
+    this.control.write(Word.running, 1);
+    this.control.signal();
+    return () => {
+      this.control.write(Word.running, 0);
+      leave();
+    };
+  }
+
+  /**
+   * Computes the parts of a step, together.
+   * @param parts As this thread computes them.
+   * @param isEven Whether this thread leaves all parts but one to the others.
+   * @returns A promise where the others take long.
+   * @throws ExecutionThreadError
+   */
+  compute(
+    program: number,
+    step: number,
+    parts: readonly Operation[],
+    isEven: boolean,
+    clock: StageClock,
+  ): void | Promise<void> {
+    const { control } = this;
+    control.write(Word.program, program);
+    control.write(Word.step, step);
+    const before = control.read(Word.finished);
+    control.offer(parts.length);
+    let own = 0;
+    let problem: unknown;
+    for (let part = control.take(); part !== undefined; part = control.take()) {
+      own++;
+      try {
+        if (problem === undefined) void parts[part]!();
+      } catch (error) {
+        problem = error;
+      }
+      if (isEven && problem === undefined) break;
+    }
+    clock.enter("waiting");
+    const target = (before + parts.length - own) | 0;
+    const isFinished = (): boolean => control.read(Word.finished) === target;
+    const conclude = (): void => {
+      if (problem !== undefined) throw problem as Error;
+    };
+    if (this.#waitFor(isFinished) && control.read(Word.failed) === 0) return conclude();
+    return this.#until(() => isFinished() && control.read(Word.failed) === 0).then(conclude);
+  }
+
+  /** Waits without turning the event loop, for a while. */
+  #waitFor(isDone: () => boolean): boolean {
+    const { control } = this;
+    const start = performance.now();
+    while (performance.now() < start + SPIN_MS) for (let k = 0; k < 32; k++) if (isDone()) return true;
+    control.write(Word.awaited, 1);
+    for (;;) {
+      const finished = control.read(Word.finished);
+      const left = start + SLEEP_MS - performance.now();
+      if (isDone() || left <= 0) break;
+      Atomics.wait(control.words, Word.finished, finished, left);
+    }
+    control.write(Word.awaited, 0);
+    return isDone();
+  }
+
+  /** Waits as long as it takes, or for a failure. */
+  async #until(isDone: () => boolean): Promise<void> {
+    while (!isDone()) {
+      if (this.#failure !== undefined) {
+        // None of them may write into the memory when the next job is executed.
+        await Promise.all(this.#workers.map(ended));
+        throw this.#failure;
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  #startWorker(thread: number): Worker {
+    const workerData: WorkerStart = { control: this.control.buffer, threads: this.threads, thread };
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData, ...execArgv });
+    worker.on("message", (message: FromWorker) => "reason" in message && this.abandon(`failed: ${message.reason}`));
+    worker.on("error", (error) => this.abandon(`failed: ${String((error).stack ?? error)}`));
+    worker.on("exit", (code) => this.abandon(`ended with ${code}`));
+    // Whoever forgets to release a team can end all the same.
+    worker.unref();
+    return worker;
+  }
+
+  #tell(message: ToWorker): void {
+    for (const worker of this.#workers) worker.postMessage(message);
+    Atomics.add(this.control.words, Word.messages, 1);
+    this.control.signal();
+  }
+}
+
+/** Resolves when a thread has ended, by force if it takes too long. */
+async function ended(worker: Worker): Promise<void> {
+  if (worker.threadId < 0) return;
+  worker.ref();
+  const timer = setTimeout(() => void worker.terminate(), END_MS);
+  await new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  clearTimeout(timer);
+}

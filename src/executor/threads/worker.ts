@@ -1,0 +1,98 @@
+/** A thread of a team: computes parts of steps, and sleeps while there are none. It never returns to its event loop until it ends. */
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { onnxEngine } from "../onnx/onnxEngine.ts";
+import { machineOf, partsOf } from "../plan/machine.ts";
+import type { Operation } from "../plan/plan.ts";
+import { planProgram } from "../plan/planProgram.ts";
+import { noStats } from "../product/certificate.ts";
+import { selfTest } from "../onnx/selfTest.ts";
+import { StageClock } from "../stages.ts";
+import { Control, Word } from "./control.ts";
+import type { FromWorker, ToWorker, WorkerStart } from "./messages.ts";
+
+/** Within a job steps follow each other quickly: waking up would take longer. */
+const SPIN_MS = 0.1;
+
+/** The parts of each step that is split. */
+type Loaded = (readonly Operation[] | undefined)[];
+
+const { control: buffer, threads, thread } = workerData as WorkerStart;
+const control = new Control(buffer, threads);
+const port = parentPort!;
+const engine = await onnxEngine();
+await selfTest(engine);
+/** Counted over all programs. */
+const stats = noStats();
+const clock = new StageClock();
+const programs = new Map<number, Loaded>();
+const tell = (message: FromWorker): void => port.postMessage(message);
+
+let read = 0;
+let ends = false;
+while (!ends) attend();
+await engine.close();
+port.close();
+
+/** Does what there is to do, or waits for something. */
+function attend(): void {
+  const signal = control.read(Word.signal);
+  guard(obeyAll);
+  const part = ends ? undefined : control.take();
+  if (part !== undefined) {
+    guard(() => compute(part));
+    Atomics.add(control.words, Word.finished, 1);
+    if (control.read(Word.awaited) === 1) Atomics.notify(control.words, Word.finished);
+  } else if (!ends) rest(signal);
+}
+
+/** What fails is told to the first thread, whose job it then ends. */
+function guard(action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    control.write(Word.failed, 1);
+    tell({ reason: String((error as Error).stack ?? error) });
+  }
+}
+
+function obeyAll(): void {
+  while (read !== control.read(Word.messages)) {
+    const received = receiveMessageOnPort(port);
+    if (received === undefined) continue;
+    read++;
+    obey(received.message);
+  }
+}
+
+function obey(message: ToWorker): void {
+  if (message.kind === "load") {
+    programs.set(message.number, load(message));
+    control.writeLoaded(thread, message.number);
+    tell({ loaded: message.number });
+  } else if (message.kind === "unload") programs.delete(message.number);
+  else ends = true;
+}
+
+function load({ program, options, findings, memory, isDoubtful, parts }: ToWorker & { kind: "load" }): Loaded {
+  const plan = planProgram({ program, constants: new Map() }, options, findings);
+  const machine = { ...machineOf(plan, memory, engine, { thread, isDoubtful }), stats, clock };
+  return partsOf(plan, machine, parts);
+}
+
+function compute(part: number): void {
+  clock.resume(control.read(Word.profiled) === 1);
+  void programs.get(control.read(Word.program))![control.read(Word.step)]![part]!();
+  clock.stop();
+  control.writeTally(thread, stats, clock.milliseconds);
+}
+
+function rest(signal: number): void {
+  const { words } = control;
+  const until = performance.now() + SPIN_MS;
+  while (control.read(Word.running) === 1 && performance.now() < until) {
+    for (let k = 0; k < 32; k++) if (Atomics.load(words, Word.signal) !== signal) return;
+  }
+  Atomics.add(words, Word.sleepers, 1);
+  Atomics.wait(words, Word.signal, signal);
+  Atomics.sub(words, Word.sleepers, 1);
+}
