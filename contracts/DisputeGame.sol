@@ -6,8 +6,10 @@ import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IDisputeGame, Outcome} from "./interfaces/IDisputeGame.sol";
 import {IJobMarket} from "./interfaces/IJobMarket.sol";
 import {ClaimGames} from "./lib/ClaimGames.sol";
+import {Clock} from "./lib/Clock.sol";
 import {Descent} from "./lib/Descent.sol";
 import {GasSchedule} from "./lib/GasSchedule.sol";
+import {Payouts} from "./lib/Payouts.sol";
 import {ProgramHeader} from "./lib/ProgramHeader.sol";
 import {States} from "./lib/States.sol";
 import {StepProofs} from "./lib/StepProofs.sol";
@@ -75,8 +77,7 @@ contract DisputeGame is IDisputeGame {
         s.node = claim.traceRoot;
         s.width = claim.job.checkpoints;
         s.depth = uint8(PositionalMerkle.depth(s.width));
-        uint256 clock = _baseClock + (2 * uint256(claim.job.work)) / _rate;
-        s.workerSeconds = clock.toUint32();
+        s.workerSeconds = Clock.budget(_baseClock, claim.job.work, _rate).toUint32();
         s.challengerSeconds = s.workerSeconds;
         s.since = uint40(block.timestamp);
         s.bond = uint96(bond);
@@ -184,7 +185,7 @@ contract DisputeGame is IDisputeGame {
         (GameState memory s, bytes32 gameId, ClaimGames g) = _load(state);
         _requireClaim(s, key.claimId());
         (uint256 left, uint256 elapsed) = _clock(s);
-        require(elapsed > left, ClockRunning(s.turn, left, elapsed));
+        require(Clock.isOver(left, elapsed), ClockRunning(s.turn, left, elapsed));
         uint256 reward = GasSchedule.TIMEOUT * GasSchedule.price(block.basefee, _priceCap);
         if (s.turn == Side.Worker) {
             _die(gameId, key, s, g.addDues(reward), reward);
@@ -200,7 +201,7 @@ contract DisputeGame is IDisputeGame {
         ClaimGames g = _claims[s.claimId];
         require(g.dead(), ClaimAlive(s.claimId));
         Death storage death = _deaths[s.claimId];
-        uint256 paid = s.bond + _share(_due(s), death.pot, death.dues);
+        uint256 paid = s.bond + Payouts.share(_due(s), death.pot, death.dues);
         _claims[s.claimId] = g.closed();
         _close(gameId, s.claimId, Outcome.Settled, s.challenger, paid);
     }
@@ -291,7 +292,7 @@ contract DisputeGame is IDisputeGame {
     function _requireTime(GameState memory s) private view returns (uint256) {
         (uint256 left, uint256 elapsed) = _clock(s);
         // INVARIANT: exactly one of a move and a timeout is possible at any moment.
-        require(elapsed <= left, ClockExpired(s.turn, left, elapsed));
+        require(!Clock.isOver(left, elapsed), ClockExpired(s.turn, left, elapsed));
         return left - elapsed;
     }
 
@@ -303,19 +304,15 @@ contract DisputeGame is IDisputeGame {
 
     /// @dev Moves the price of a worker's move from the bond to the worker's earnings; a quarter above the base fee, for the tip.
     function _earn(ClaimGames g, GameState memory s, uint256 gas) private {
-        uint256 price = Math.min(gas * GasSchedule.price((block.basefee * 5) / 4, _priceCap), s.bond);
-        s.bond -= uint96(price);
-        _claims[s.claimId] = g.addDues(price).addEarned(price);
+        uint256 price = gas * GasSchedule.price((block.basefee * 5) / 4, _priceCap);
+        (uint256 paid, uint256 left) = Payouts.draw(s.bond, price);
+        s.bond = uint96(left);
+        _claims[s.claimId] = g.addDues(paid).addEarned(paid);
     }
 
     /// @dev What a game's challenger gets beside the rest of its bond if the claim dies: what the worker drew, and its own moves.
     function _due(GameState memory s) private view returns (uint256) {
-        return bond - s.bond + s.spent;
-    }
-
-    /// @dev A due, or its part pro rata if the pot is short.
-    function _share(uint256 due, uint256 pot, uint256 dues) private pure returns (uint256) {
-        return pot >= dues ? due : Math.mulDiv(due, pot, dues);
+        return Payouts.due(bond, s.bond, s.spent);
     }
 
     /// @dev The claim loses. O(1) however many games are open: they settle by themselves.
@@ -325,15 +322,13 @@ contract DisputeGame is IDisputeGame {
         _claims[s.claimId] = g;
         uint256 dues = g.dues();
         uint256 collateral = market.refuted(key.jobId, s.claimId, key.worker);
-        uint256 bounty = Math.min(_bounty, collateral);
-        uint256 pot = collateral - bounty;
-        uint256 rest = pot > dues ? pot - dues : 0;
+        (uint256 bounty, uint256 pot, uint256 rest) = Payouts.divide(collateral, _bounty, dues);
         // INVARIANT: the winner's share, the others' shares and the rest are at most the pot: a settled game never pays from another claim's money.
         if (g.open() != 0) _deaths[s.claimId] = Death((pot - rest).toUint128(), dues.toUint128());
         emit ClaimDied(s.claimId, gameId, pot - rest, dues, rest);
         if (rest != 0) market.pay(_sink, rest);
-        if (reward != 0) market.pay(msg.sender, _share(reward, pot, dues));
-        uint256 paid = s.bond + bounty + _share(_due(s), pot, dues);
+        if (reward != 0) market.pay(msg.sender, Payouts.share(reward, pot, dues));
+        uint256 paid = s.bond + bounty + Payouts.share(_due(s), pot, dues);
         _close(gameId, s.claimId, Outcome.ChallengerWon, s.challenger, paid);
     }
 
@@ -348,9 +343,9 @@ contract DisputeGame is IDisputeGame {
     ) private {
         _claims[s.claimId] = g.closed().subtractDues(_due(s));
         // INVARIANT: the bond covers the reward beside all moves of the worker (ParameterChecks), so that these stay paid.
-        reward = msg.sender == key.worker ? 0 : Math.min(reward, s.bond);
-        if (reward != 0) market.pay(msg.sender, reward);
-        _close(gameId, s.claimId, Outcome.WorkerWon, key.worker, s.bond - reward);
+        (uint256 toCaller, uint256 toWorker) = Payouts.forfeit(s.bond, msg.sender == key.worker ? 0 : reward);
+        if (toCaller != 0) market.pay(msg.sender, toCaller);
+        _close(gameId, s.claimId, Outcome.WorkerWon, key.worker, toWorker);
     }
 
     function _close(bytes32 gameId, bytes32 claimId, Outcome outcome, address to, uint256 paid) private {

@@ -6,6 +6,7 @@ import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IJobMarket, JobStatus, ClaimStatus} from "./interfaces/IJobMarket.sol";
 import {IProvisioning} from "./interfaces/IProvisioning.sol";
 import {Descent} from "./lib/Descent.sol";
+import {Payouts} from "./lib/Payouts.sol";
 import {JobPosting} from "./market/JobPosting.sol";
 import {JobRecords} from "./market/JobRecords.sol";
 import {ResultDelivery} from "./market/ResultDelivery.sol";
@@ -124,7 +125,7 @@ contract JobMarket is ResultDelivery, JobPosting {
     }
 
     function _expireClaimed(bytes32 jobId, address worker, JobStatus next) private {
-        uint256 penalty = (uint256(_collateral) * _penaltyBps) / 10_000;
+        uint256 penalty = Payouts.penalty(_collateral, _penaltyBps);
         emit JobExpired(jobId, worker, penalty);
         _reopen(jobId, next);
         _vault.slash(worker, penalty);

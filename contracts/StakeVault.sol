@@ -4,14 +4,13 @@ pragma solidity ^0.8.28;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
-import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {IProvisioning} from "./interfaces/IProvisioning.sol";
 import {IStakeVault} from "./interfaces/IStakeVault.sol";
+import {Ledger} from "./lib/Ledger.sol";
 
 /// @title The vault. See IStakeVault.
 contract StakeVault is IStakeVault, ReentrancyGuard {
     using SafeERC20 for IERC20;
-    using SafeCast for uint256;
 
     struct Account {
         uint128 credit;
@@ -51,7 +50,7 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
         uint256 before = asset.balanceOf(address(this));
         asset.safeTransferFrom(msg.sender, address(this), amount);
         uint256 arrived = asset.balanceOf(address(this)) - before;
-        _accounts[account].credit += arrived.toUint128();
+        _credit(account, arrived);
         emit Deposited(msg.sender, account, arrived);
     }
 
@@ -69,7 +68,8 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
         require(amount != 0, ZeroAmount());
         require(provisioning.isLive(msg.sender), NotLive(msg.sender));
         _debit(msg.sender, amount);
-        _accounts[msg.sender].staked += amount.toUint128();
+        Account storage a = _accounts[msg.sender];
+        a.staked = Ledger.add(a.staked, amount);
         emit Staked(msg.sender, amount);
     }
 
@@ -77,11 +77,7 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
     function requestWithdraw(uint256 amount) external {
         require(amount != 0, ZeroAmount());
         Account storage a = _accounts[msg.sender];
-        uint256 freeStake = a.staked - a.locked;
-        // INVARIANT: locked <= staked. What backs a claim stays.
-        require(amount <= freeStake, InsufficientFreeStake(msg.sender, freeStake, amount));
-        a.staked -= uint128(amount);
-        a.withdrawing += uint128(amount);
+        (a.staked, a.withdrawing) = Ledger.request(msg.sender, a.staked, a.locked, a.withdrawing, amount);
         a.readyAt = uint64(block.timestamp + withdrawalDelay);
         emit WithdrawalRequested(msg.sender, amount, a.readyAt);
     }
@@ -94,7 +90,7 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
         require(block.timestamp >= a.readyAt, WithdrawalNotReady(a.readyAt));
         a.withdrawing = 0;
         a.readyAt = 0;
-        a.credit += amount;
+        a.credit = Ledger.add(a.credit, amount);
         emit Unstaked(msg.sender, amount);
     }
 
@@ -107,37 +103,29 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
 
     /// @inheritdoc IStakeVault
     function give(address account, uint256 amount) external onlyMarket {
-        // INVARIANT: jobs and games are paid from what was taken for jobs and games, never from others' credit or stake.
-        require(amount <= custody, InsufficientCustody(custody, amount));
-        custody -= amount;
-        _accounts[account].credit += amount.toUint128();
+        custody = Ledger.release(custody, amount);
+        _credit(account, amount);
         emit Given(account, amount);
     }
 
     /// @inheritdoc IStakeVault
     function lock(address account, uint256 amount) external onlyMarket {
         Account storage a = _accounts[account];
-        uint256 freeStake = a.staked - a.locked;
-        // INVARIANT: locked <= staked, so that all claims of a worker can die at once.
-        require(amount <= freeStake, InsufficientFreeStake(account, freeStake, amount));
-        a.locked += uint128(amount);
+        a.locked = Ledger.lock(account, a.staked, a.locked, amount);
         emit Locked(account, amount);
     }
 
     /// @inheritdoc IStakeVault
     function unlock(address account, uint256 amount) external onlyMarket {
         Account storage a = _accounts[account];
-        require(amount <= a.locked, InsufficientLocked(account, a.locked, amount));
-        a.locked -= uint128(amount);
+        a.locked = Ledger.unlock(account, a.locked, amount);
         emit Unlocked(account, amount);
     }
 
     /// @inheritdoc IStakeVault
     function slash(address account, uint256 amount) external onlyMarket {
         Account storage a = _accounts[account];
-        require(amount <= a.locked, InsufficientLocked(account, a.locked, amount));
-        a.locked -= uint128(amount);
-        a.staked -= uint128(amount);
+        (a.staked, a.locked) = Ledger.slash(account, a.staked, a.locked, amount);
         custody += amount;
         emit Slashed(account, amount);
     }
@@ -152,7 +140,11 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
 
     function _debit(address account, uint256 amount) private {
         Account storage a = _accounts[account];
-        require(amount <= a.credit, InsufficientCredit(account, a.credit, amount));
-        a.credit -= uint128(amount);
+        a.credit = Ledger.debit(account, a.credit, amount);
+    }
+
+    function _credit(address account, uint256 amount) private {
+        Account storage a = _accounts[account];
+        a.credit = Ledger.add(a.credit, amount);
     }
 }

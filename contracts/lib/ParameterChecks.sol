@@ -2,7 +2,9 @@
 pragma solidity ^0.8.28;
 
 import {Parameters} from "../types/Parameters.sol";
+import {Clock} from "./Clock.sol";
 import {GasSchedule} from "./GasSchedule.sol";
+import {Payouts} from "./Payouts.sol";
 
 /// @title Refuses a deployment whose parameters contradict one another.
 library ParameterChecks {
@@ -39,12 +41,13 @@ library ParameterChecks {
         uint256 workTime = uint256(p.maxWork) / p.rate;
         require(workTime <= LONGEST, DurationTooLong(workTime, LONGEST));
         require(p.baseWindow >= LEAST_WINDOW, WindowTooShort(p.baseWindow, LEAST_WINDOW));
-        require(p.maxWindow >= p.baseWindow + workTime, WindowTooShort(p.maxWindow, p.baseWindow + workTime));
+        uint256 leastWindow = Clock.window(p.baseWindow, p.maxWork, p.rate);
+        require(p.maxWindow >= leastWindow, WindowTooShort(p.maxWindow, leastWindow));
         require(p.maxWindow <= LONGEST, DurationTooLong(p.maxWindow, LONGEST));
         require(p.baseClock >= LEAST_CLOCK, ClockTooShort(p.baseClock, LEAST_CLOCK));
         require(p.baseClock <= LONGEST, DurationTooLong(p.baseClock, LONGEST));
         // INVARIANT: stake cannot leave before every dispute about work done with it could be over.
-        uint256 longestDispute = p.maxWindow + 2 * (p.baseClock + 2 * workTime);
+        uint256 longestDispute = Clock.longestDispute(p.maxWindow, Clock.budget(p.baseClock, p.maxWork, p.rate));
         require(p.withdrawalDelay > longestDispute, WithdrawalTooFast(p.withdrawalDelay, longestDispute));
         require(p.maxStepGas != 0 && p.maxStepGas <= MOST_STEP_GAS, StepGasOutOfRange(p.maxStepGas, MOST_STEP_GAS));
         // INVARIANT: no game costs a worker more gas than its challenger prepaid.
@@ -56,7 +59,7 @@ library ParameterChecks {
         require(p.collateral >= leastCollateral, CollateralTooSmall(p.collateral, leastCollateral));
         require(p.penaltyBps != 0 && p.penaltyBps <= 10_000, PenaltyOutOfRange(p.penaltyBps));
         // INVARIANT: whoever frees an abandoned job is paid from the penalty.
-        uint256 penalty = (uint256(p.collateral) * p.penaltyBps) / 10_000;
+        uint256 penalty = Payouts.penalty(p.collateral, p.penaltyBps);
         require(penalty >= GasSchedule.EXPIRE * p.priceCap, PenaltyBelowGas(penalty, GasSchedule.EXPIRE * p.priceCap));
     }
 }

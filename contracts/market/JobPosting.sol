@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IJobMarket, JobStatus, JobRequest, InputPart} from "../interfaces/IJobMarket.sol";
+import {Clock} from "../lib/Clock.sol";
 import {GasSchedule} from "../lib/GasSchedule.sol";
 import {Inputs} from "../lib/Inputs.sol";
 import {ProgramHeader} from "../lib/ProgramHeader.sol";
@@ -60,7 +61,7 @@ abstract contract JobPosting is JobRecords {
         require(work <= _maxWork, TooMuchWork(work, _maxWork));
         require(header.maxStepGas() <= _maxStepGas, StepProofTooLarge(header.maxStepGas(), _maxStepGas));
         // INVARIANT: the window holds the slowest honest re-execution.
-        uint256 least = _baseWindow + work / _rate;
+        uint256 least = Clock.window(_baseWindow, work, _rate);
         require(
             request.window >= least && request.window <= _maxWindow,
             WindowOutOfRange(request.window, least, _maxWindow)
