@@ -174,7 +174,7 @@ export class Team {
     const workerData: WorkerStart = { control: this.control.buffer, threads: this.threads, thread };
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData, ...execArgv });
     worker.on("message", (message: FromWorker) => "reason" in message && this.abandon(`failed: ${message.reason}`));
-    worker.on("error", (error) => this.abandon(`failed: ${String((error).stack ?? error)}`));
+    worker.on("error", (error) => this.abandon(`failed: ${String(error.stack ?? error)}`));
     worker.on("exit", (code) => this.abandon(`ended with ${code}`));
     // Whoever forgets to release a team can end all the same.
     worker.unref();

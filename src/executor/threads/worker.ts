@@ -57,10 +57,10 @@ function guard(action: () => void): void {
 
 function obeyAll(): void {
   while (read !== control.read(Word.messages)) {
-    const received = receiveMessageOnPort(port);
+    const received: { message: unknown } | undefined = receiveMessageOnPort(port);
     if (received === undefined) continue;
     read++;
-    obey(received.message);
+    obey(received.message as ToWorker);
   }
 }
 

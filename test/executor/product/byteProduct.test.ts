@@ -71,7 +71,7 @@ describe("integer products", () => {
     };
     const inputs = [bytes(integers(prng, ROWS * INNER, -7, 248))];
     const [expected] = executeReference(model, inputs);
-    const engine = await onnxEngine(1);
+    const engine = await onnxEngine();
     const unsigned = engineOn(nativeSession(byteProductModel(false), {}), false);
     const executor = await createExecutor(model, { leastEngineWork: 1, engine: { ...engine, bytes: unsigned } });
     const { tensors } = await executor.run(inputs);
