@@ -1,112 +1,138 @@
 /**
  * Mutation testing of the contracts: small changes, one at a time, each of which a test should notice.
- * `npm run mutate -- [--files DisputeGame.sol,lib/Descent.sol] [--most N] [--seed S] [--json FILE]`
+ * `npm run mutate -- [--files DisputeGame.sol,lib/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N] [--seed S] [--json FILE]`
+ * Survivors of the tests meet the wider ones. `--most` is of each file, drawn by the seed.
  */
-import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { globSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { Workspace } from "../instrument/workspace.ts";
+import type { Plan, Report } from "./plan.ts";
 import { withMutants, type Mutant } from "./schemata.ts";
 
-/** What decides over money and verdicts; the verifier is tested against its definition instead. */
-const FILES = [
-  "DisputeGame.sol",
-  "JobMarket.sol",
-  "market/JobPosting.sol",
-  "market/JobRecords.sol",
-  "market/ResultDelivery.sol",
-  "StakeVault.sol",
-  "Provisioning.sol",
-];
-/** Tests of gas see the guards themselves. */
-const NOT_OF_BEHAVIOUR = /gas|scheduled|CodeLimit|ignition|transactionLimit/i;
+/** What decides over money and verdicts. */
+const FILES = ["StakeVault.sol", "Provisioning.sol", "JobMarket.sol", "market/*.sol", "DisputeGame.sol", "lib/*.sol"];
+const LIBRARY = "contracts/test/Mutants.sol";
+/** A mutant that says nothing for so long runs for ever. */
+const QUIET_SECONDS = 120;
 
 const { values } = parseArgs({
   options: {
     files: { type: "string", default: FILES.join(",") },
-    tests: { type: "string", default: "test/contracts/**/*.test.ts" },
-    most: { type: "string", default: "40" },
+    tests: { type: "string", default: "test/contracts/*.test.ts,test/contracts/**/*.test.ts" },
+    wider: { type: "string", default: "" },
+    most: { type: "string", default: "1000000" },
     seed: { type: "string", default: "1" },
     json: { type: "string" },
   },
 });
 
-const copy = mkdtempSync(join(tmpdir(), "refute-mutants-"));
-for (const name of [
-  "contracts",
-  "src",
-  "watcher",
-  "test",
-  "test-support",
-  "ignition",
-  "package.json",
-  "tsconfig.json",
-  ".mocharc.json",
-])
-  cpSync(name, join(copy, name), { recursive: true });
-symlinkSync(resolve("node_modules"), join(copy, "node_modules"));
-cpSync("hardhat.config.ts", join(copy, "hardhat.base.ts"));
-writeFileSync(
-  join(copy, "hardhat.config.ts"),
-  `import base from "./hardhat.base.ts";
-const network = base.networks!.default as object;
-const coinbase = process.env.MUTANT;
-export default { ...base, networks: { ...base.networks, default: { ...network, coinbase, allowUnlimitedContractSize: true, transactionGasCap: 100_000_000, blockGasLimit: 120_000_000 } } };
-`,
-);
-cpSync("scripts/mutate/Mutants.sol", join(copy, "contracts/test/Mutants.sol"));
+type Tried = Mutant & { killer?: string; tests: number };
 
-let passed = false;
+const expand = (globs: string): string[] => [
+  ...new Set(globs.split(",").flatMap((glob) => (glob === "" ? [] : globSync(glob).sort()))),
+];
+
+const workspace = new Workspace();
 try {
-  passed = mutate();
+  process.exitCode = (await mutate()) ? 0 : 1;
 } finally {
-  rmSync(copy, { recursive: true, force: true });
-}
-process.exitCode = passed ? 0 : 1;
-
-/** Runs in the copy. @returns What it printed, and whether it succeeded. */
-function run(command: string, args: readonly string[], id = 0): { ok: boolean; output: string } {
-  const MUTANT = `0x${(0x4d757461740000000000n + BigInt(id)).toString(16).padStart(40, "0")}`;
-  const { status, stdout, stderr } = spawnSync(command, args, {
-    cwd: copy,
-    encoding: "utf8",
-    env: { ...process.env, MUTANT },
-    timeout: 600_000,
-    maxBuffer: 2 ** 26,
-  });
-  return { ok: status === 0, output: stdout + stderr };
+  workspace.remove();
 }
 
-function mutate(): boolean {
-  const survivors: Mutant[] = [];
-  let killed = 0;
-  let total = 0;
-  for (const file of values.files.split(",")) {
-    // One file at a time: guards make contracts larger, and what is created in one transaction must fit into one.
-    const path = join(copy, "contracts", file);
-    const original = readFileSync(path, "utf8");
-    const { source, mutants } = withMutants(file, original, 1);
-    const place = relative(dirname(path), join(copy, "contracts/test/Mutants.sol"));
-    writeFileSync(path, source.replace('"MUTANTS"', `"${place.startsWith(".") ? place : `./${place}`}"`));
-    const built = run("hardhat", ["build", "--quiet"]);
-    if (!built.ok) throw new Error(`${file} with its mutants does not build:\n${built.output}`);
-    const tests = [values.tests, "--bail", "--invert", "--grep", NOT_OF_BEHAVIOUR.source];
-    const baseline = run("mocha", tests);
-    if (!baseline.ok) throw new Error(`the tests fail without a mutant in ${file}:\n${baseline.output.slice(-4_000)}`);
-    const drawn = draw(mutants, Number(values.most), Number(values.seed));
-    total += drawn.length;
-    for (const mutant of drawn) {
-      if (run("mocha", tests, mutant.id).ok) survivors.push(mutant);
-      else killed++;
-    }
-    console.log(`${file}: ${mutants.length} mutants, ${drawn.length} tried, ${killed} killed so far`);
-    writeFileSync(path, original);
+async function mutate(): Promise<boolean> {
+  const files = expand(
+    values.files
+      .split(",")
+      .map((file) => `contracts/${file}`)
+      .join(","),
+  );
+  const made: Mutant[] = [];
+  workspace.write(LIBRARY, workspace.read("scripts/mutate/Mutants.sol"));
+  workspace.write(
+    "test-support/protocol/useWorld.ts",
+    workspace
+      .read("scripts/mutate/useWorld.ts")
+      .replace("../../test-support/protocol/", "./")
+      .replace("./alive", "../../scripts/mutate/alive"),
+  );
+  for (const file of files) {
+    const { source, mutants } = withMutants(file, workspace.read(file), made.length + 1);
+    if (mutants.length === 0) continue;
+    made.push(...mutants);
+    workspace.writeContract(file, source, { name: "Mutants", file: LIBRARY });
   }
-  for (const { file, line, change } of survivors) console.log(`survives: ${file}:${line}: ${change}`);
-  console.log(`${total} mutants, ${killed} killed, ${survivors.length} survive`);
-  if (values.json !== undefined)
-    writeFileSync(values.json, `${JSON.stringify({ total, killed, survivors }, null, 2)}\n`);
+  console.log(`${made.length} mutants in ${files.length} files; building`);
+  await workspace.build();
+  const drawn = files.flatMap((file) =>
+    draw(
+      made.filter((mutant) => mutant.file === file),
+      Number(values.most),
+      Number(values.seed),
+    ),
+  );
+  let tried = await run(drawn, expand(values.tests));
+  if (values.wider !== "") {
+    const survivors = tried.filter(({ killer }) => killer === undefined);
+    const again = new Map((await run(survivors, expand(values.wider))).map((mutant) => [mutant.id, mutant]));
+    tried = tried.map((mutant) => again.get(mutant.id) ?? mutant);
+  }
+  return report(files, made, tried);
+}
+
+/** Tries mutants against tests; a runner that hangs is a mutant killed, and the next one goes on. */
+async function run(mutants: readonly Mutant[], files: readonly string[]): Promise<Tried[]> {
+  const reach = join(workspace.path, "reach.json");
+  const planFile = join(workspace.path, "plan.json");
+  rmSync(reach, { force: true });
+  const done = new Map<number, Tried>();
+  for (;;) {
+    const left = mutants.filter(({ id }) => !done.has(id));
+    if (left.length === 0) break;
+    writeFileSync(planFile, JSON.stringify({ files, mutants: left.map(({ id }) => id), reach } satisfies Plan));
+    let current: Mutant | undefined;
+    const other: string[] = [];
+    const status = await workspace.run(
+      "tsx",
+      ["scripts/mutate/runner.ts", planFile],
+      (line) => {
+        if (!line.startsWith("@{")) return void other.push(line);
+        const message = JSON.parse(line.slice(1)) as Report;
+        if (message.kind === "fails") return console.log(`decides nothing: ${message.title}: ${message.message}`);
+        current = left.find(({ id }) => id === message.id);
+        if (message.kind === "begins" || current === undefined) return;
+        const { killer, tests } = message;
+        done.set(current.id, { ...current, tests, ...(killer === undefined ? {} : { killer }) });
+        if (killer === undefined)
+          console.log(`survives ${tests} tests: ${current.file}:${current.line}: ${current.change}`);
+        current = undefined;
+      },
+      QUIET_SECONDS,
+    );
+    if (current !== undefined) done.set(current.id, { ...current, tests: 0, killer: "no end" });
+    else if (status !== 0) throw new Error(`the runner failed:\n${other.slice(-40).join("\n")}`);
+  }
+  return mutants.map(({ id }) => done.get(id)!);
+}
+
+function report(files: readonly string[], made: readonly Mutant[], tried: readonly Tried[]): boolean {
+  const row = (cells: readonly (string | number)[]) =>
+    console.log(cells.map((cell, i) => (i === 0 ? String(cell).padEnd(44) : String(cell).padStart(9))).join(""));
+  row(["file", "made", "tried", "killed", "survive"]);
+  const count = (mutants: readonly Mutant[], file: string) => mutants.filter((mutant) => mutant.file === file).length;
+  const survivors = tried.filter(({ killer }) => killer === undefined);
+  for (const file of files) {
+    const [all, some, alive] = [made, tried, survivors].map((mutants) => count(mutants, file)) as [
+      number,
+      number,
+      number,
+    ];
+    if (all > 0) row([file, all, some, some - alive, alive]);
+  }
+  row(["all", made.length, tried.length, tried.length - survivors.length, survivors.length]);
+  for (const { file, line, change, tests } of survivors)
+    console.log(`survives ${tests} tests: ${file}:${line}: ${change}`);
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(tried, null, 2)}\n`);
   return survivors.length === 0;
 }
 

@@ -1,4 +1,4 @@
-import { childOf, parse, type Node } from "./ast.ts";
+import { childOf, parse, type Node } from "../instrument/ast.ts";
 
 /** One small change of a contract, which a good test notices. */
 export type Mutant = { id: number; file: string; line: number; change: string };
@@ -59,8 +59,9 @@ export function withMutants(file: string, source: string, firstId: number): { so
     const body = inside || node.type === "Block";
     if (!body) return around(node, false);
     if (node.type === "ForStatement") return loop(node);
+    if (node.type === "IfStatement" || node.type === "Conditional") return decision(node);
     if (node.type === "ExpressionStatement") return statement(node);
-    if (node.type === "EmitStatement") return `if (!${on(node, `no ${original(node)}`)}) { ${around(node, true)} }`;
+    if (node.type === "EmitStatement") return `{ if (!${on(node, `no ${original(node)}`)}) { ${around(node, true)} } }`;
     if (node.type === "BinaryOperation") return binary(node);
     if (node.type === "UnaryOperation" && node.fields["operator"] === "!") {
       const operand = childOf(node, "subExpression");
@@ -76,21 +77,38 @@ export function withMutants(file: string, source: string, firstId: number): { so
     return text(node.start, body.start) + render(body, true) + text(body.end, node.end);
   }
 
+  /** An `if` or `?:` that always goes one way. */
+  function decision(node: Node): string {
+    const condition = childOf(node, "condition");
+    const words = original(condition);
+    const always = on(node, `if (${words}) -> if (true)`);
+    const never = on(node, `if (${words}) -> if (false)`);
+    const inner = `(${always} || (!${never} && (${render(condition, true)})))`;
+    let out = text(node.start, condition.start) + inner;
+    let at = condition.end;
+    for (const child of node.children) {
+      if (child.start < at) continue;
+      out += text(at, child.start) + render(child, true);
+      at = child.end;
+    }
+    return out + text(at, node.end);
+  }
+
   function statement(node: Node): string {
     const expression = childOf(node, "expression");
     const isRequire =
       expression.type === "FunctionCall" && /^(require|revert|assert)\b/.test(original(expression).trimStart());
     if (isRequire) return original(expression).startsWith("require") ? `${requirement(expression)};` : original(node);
+    // In braces, because an `else` may follow.
     const operator = String(expression.fields["operator"]);
     const swapped = ASSIGNMENTS[operator];
-    const kept = around(node, true);
-    if (expression.type === "Assignment" && swapped !== undefined) {
-      const left = original(childOf(expression, "leftHandSide"));
-      const right = original(childOf(expression, "rightHandSide"));
-      const condition = on(node, `${original(expression)} -> ${swapped}`);
-      return `if (${condition}) { ${left} ${swapped} ${right}; } else { ${kept} }`;
-    }
-    return `if (!${on(node, `no ${original(expression)}`)}) { ${kept} }`;
+    const removed = on(node, `no ${original(expression)}`);
+    if (expression.type !== "Assignment" || swapped === undefined)
+      return `{ if (!${removed}) { ${around(node, true)} } }`;
+    const left = original(childOf(expression, "leftHandSide"));
+    const right = original(childOf(expression, "rightHandSide"));
+    const condition = on(node, `${original(expression)} -> ${swapped}`);
+    return `{ if (${condition}) { ${left} ${swapped} ${right}; } else if (!${removed}) { ${around(node, true)} } }`;
   }
 
   function requirement(call: Node): string {
@@ -111,9 +129,7 @@ export function withMutants(file: string, source: string, firstId: number): { so
     return `(${condition} ? (${mutated}) : ((${render(left, true)}) ${operator} (${render(right, true)})))`;
   }
 
-  const rendered = render(parse(source), false);
-  const firstImport = rendered.search(/^pragma .*$/m);
-  const end = rendered.indexOf("\n", firstImport) + 1;
   // The tree begins after the comments at the head of the file.
-  return { source: `${rendered.slice(0, end)}import {Mutants} from "MUTANTS";\n${rendered.slice(end)}`, mutants };
+  const tree = parse(source);
+  return { source: text(0, tree.start) + render(tree, false), mutants };
 }

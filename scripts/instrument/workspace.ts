@@ -1,0 +1,89 @@
+import { spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+import { createInterface } from "node:readline";
+
+const COPIED = [
+  "contracts",
+  "src",
+  "watcher",
+  "test",
+  "test-support",
+  "ignition",
+  "scripts",
+  "package.json",
+  "tsconfig.json",
+  ".mocharc.json",
+] as const;
+
+/** What the added code needs: larger contracts, dearer calls, more in one transaction. */
+const CONFIG = `import base from "./hardhat.base.ts";
+const network = base.networks!.default as object;
+const limits = { allowUnlimitedContractSize: true, transactionGasCap: 2_000_000_000, blockGasLimit: 2_000_000_000 };
+export default { ...base, networks: { ...base.networks, default: { ...network, ...limits } } };
+`;
+
+/** A copy of the repository whose contracts may be changed. */
+export class Workspace {
+  readonly path = mkdtempSync(join(tmpdir(), "refute-instrumented-"));
+
+  constructor() {
+    for (const name of COPIED) cpSync(name, join(this.path, name), { recursive: true });
+    symlinkSync(resolve("node_modules"), join(this.path, "node_modules"));
+    cpSync("hardhat.config.ts", join(this.path, "hardhat.base.ts"));
+    writeFileSync(join(this.path, "hardhat.config.ts"), CONFIG);
+  }
+
+  read(file: string): string {
+    return readFileSync(join(this.path, file), "utf8");
+  }
+
+  write(file: string, text: string): void {
+    writeFileSync(join(this.path, file), text);
+  }
+
+  /** Replaces a contract, with an import of a library of the copy. */
+  writeContract(file: string, source: string, library: { name: string; file: string }): void {
+    const place = relative(dirname(file), library.file);
+    const pragma = source.search(/^pragma .*$/m);
+    const end = source.indexOf("\n", pragma) + 1;
+    const imported = `import {${library.name}} from "${place.startsWith(".") ? place : `./${place}`}";\n`;
+    this.write(file, source.slice(0, end) + imported + source.slice(end));
+  }
+
+  /** Compiles the contracts. @throws Error with the compiler's words. */
+  async build(): Promise<void> {
+    const lines: string[] = [];
+    const status = await this.run("hardhat", ["build", "--no-tests", "--quiet"], (line) => void lines.push(line));
+    if (status !== 0) throw new Error(`the changed contracts do not build:\n${lines.slice(-60).join("\n")}`);
+  }
+
+  /**
+   * Runs a program in the copy.
+   * @param quietSeconds After as long without a line it is killed.
+   * @returns Its exit status; -1 if it was killed.
+   */
+  run(command: string, args: readonly string[], onLine: (line: string) => void, quietSeconds = 1_800): Promise<number> {
+    return new Promise((done) => {
+      const child = spawn(command, args, { cwd: this.path, stdio: ["ignore", "pipe", "pipe"] });
+      const kill = () => void child.kill("SIGKILL");
+      let watch = setTimeout(kill, quietSeconds * 1_000);
+      const take = (line: string) => {
+        clearTimeout(watch);
+        watch = setTimeout(kill, quietSeconds * 1_000);
+        onLine(line);
+      };
+      createInterface({ input: child.stdout }).on("line", take);
+      createInterface({ input: child.stderr }).on("line", take);
+      child.on("close", (status) => {
+        clearTimeout(watch);
+        done(status ?? -1);
+      });
+    });
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}

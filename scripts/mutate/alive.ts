@@ -1,0 +1,23 @@
+/** What the runner and the tests of one process know of the mutant that is alive. */
+type Alive = {
+  id: number;
+  /** Whether the making of a test's world passes the mutant, so that the world must be made with it. */
+  fresh: boolean;
+  /** Whether chains that are opened now outlive the mutant. */
+  keep: boolean;
+  /** The coinbase that says the mutant's id: see Mutants.sol. */
+  coinbase: () => `0x${string}`;
+};
+
+const BASE = 0x4d757461740000000000n;
+
+// Two copies of this module, the runner's and the tests', share one state.
+const place = globalThis as unknown as { refuteMutant?: Alive };
+export const alive = (place.refuteMutant ??= {
+  id: 0,
+  fresh: false,
+  keep: false,
+  coinbase(): `0x${string}` {
+    return `0x${(BASE + BigInt(this.id)).toString(16).padStart(40, "0")}`;
+  },
+});

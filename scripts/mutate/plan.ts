@@ -1,0 +1,24 @@
+/** What the runner is told. */
+export type Plan = {
+  /** Tests, in the order in which they are to run. */
+  files: readonly string[];
+  mutants: readonly number[];
+  /** Where the runner keeps its `Reach`; read if it is there. */
+  reach: string;
+};
+
+/** Which tests pass which mutants. */
+export type Reach = {
+  tests: Readonly<Record<string, readonly number[]>>;
+  /** What the set-up of suites passes. */
+  suites: readonly { titles: readonly string[]; ids: readonly number[] }[];
+  /** Tests that fail without a mutant, because they measure gas or size: they decide nothing. */
+  failing: readonly string[];
+};
+
+/** A line of the runner. */
+export type Report =
+  | { kind: "fails"; title: string; message: string }
+  | { kind: "begins"; id: number }
+  /** killer: the test that failed. tests: how many pass the mutant. */
+  | { kind: "ends"; id: number; tests: number; killer?: string | undefined };

@@ -1,0 +1,119 @@
+/**
+ * Runs in a copy whose contracts hold their mutants: loads the tests once, notes which test passes which mutant, then runs for each
+ * mutant the tests that pass it, up to the first that fails.
+ * `tsx runner.ts PLAN`, where PLAN is a JSON file; prints a JSON object a line.
+ */
+import { readFileSync, writeFileSync, existsSync } from "node:fs";
+import { resolve } from "node:path";
+import hre from "hardhat";
+import Mocha from "mocha";
+import { alive } from "./alive.ts";
+import type { Plan, Reach, Report } from "./plan.ts";
+
+const plan = JSON.parse(readFileSync(process.argv[2]!, "utf8")) as Plan;
+const say = (report: Report): void => console.log(`@${JSON.stringify(report)}`);
+
+type Connection = Awaited<ReturnType<typeof hre.network.create>>;
+const open = new Set<Connection>();
+/** Ids that the listener heard since it was last read. */
+let heard = new Set<number>();
+
+hre.hooks.registerHandlers("network", {
+  newConnection: async (context, next) => {
+    const connection = await next(context);
+    await connection.provider.request({ method: "hardhat_setCoinbase", params: [alive.coinbase()] });
+    if (!alive.keep) open.add(connection);
+    return connection;
+  },
+  onCoverageData: (_context, tags) => {
+    for (const tag of tags) heard.add(Number(`0x${tag}`));
+    return Promise.resolve();
+  },
+});
+
+const mocha = new Mocha({ timeout: 120_000, reporter: class {} as never });
+mocha.cleanReferencesAfterRun(false);
+for (const file of plan.files) mocha.addFile(resolve(file));
+await mocha.loadFilesAsync();
+
+const reach = existsSync(plan.reach) ? (JSON.parse(readFileSync(plan.reach, "utf8")) as Reach) : await record();
+writeFileSync(plan.reach, JSON.stringify(reach));
+for (const id of plan.mutants) await tryMutant(id);
+process.exit(0);
+
+/** One run of mocha over the tests whose full title is chosen. */
+async function run(chosen: (title: string) => boolean, bail: boolean, listen?: (runner: Mocha.Runner) => void) {
+  mocha.grep({ test: chosen } as unknown as RegExp);
+  mocha.bail(bail);
+  await new Promise<void>((done) => {
+    const runner = mocha.run(() => done());
+    listen?.(runner);
+  });
+  for (const connection of open) await connection.close();
+  open.clear();
+}
+
+/** Which tests pass which mutants, without a mutant. */
+async function record(): Promise<Reach> {
+  const titles: string[] = [];
+  const failing: string[] = [];
+  const tests: Record<string, number[]> = {};
+  const suites: { titles: string[]; ids: number[] }[] = [];
+  const take = (): number[] => {
+    const ids = [...heard];
+    heard = new Set();
+    return ids;
+  };
+  const titlesIn = (suite: Mocha.Suite): string[] => {
+    const all: string[] = [];
+    suite.eachTest((test) => void all.push(test.fullTitle()));
+    return all;
+  };
+  const stack: Mocha.Suite[] = [];
+  const endSetUp = () => {
+    const suite = stack.at(-1);
+    const ids = take();
+    if (suite !== undefined && ids.length > 0) suites.push({ titles: titlesIn(suite), ids });
+  };
+  await run(
+    () => true,
+    false,
+    (runner) => {
+      runner.on("suite", (suite) => {
+        endSetUp();
+        stack.push(suite);
+      });
+      runner.on("suite end", () => {
+        endSetUp();
+        stack.pop();
+      });
+      runner.on("test", () => endSetUp());
+      runner.on("test end", (test) => {
+        tests[test.fullTitle()] = take();
+        console.log(test.fullTitle());
+      });
+      runner.on("pass", (test) => void titles.push(test.fullTitle()));
+      runner.on("fail", (test, error) => {
+        failing.push(test.fullTitle());
+        say({ kind: "fails", title: test.fullTitle(), message: String(error).split("\n")[0]! });
+      });
+    },
+  );
+  return { tests: Object.fromEntries(titles.map((title) => [title, tests[title] ?? []])), suites, failing };
+}
+
+async function tryMutant(id: number): Promise<void> {
+  const fresh = reach.suites.filter(({ ids }) => ids.includes(id));
+  const chosen = new Set(fresh.flatMap(({ titles }) => titles));
+  for (const [title, ids] of Object.entries(reach.tests)) if (ids.includes(id)) chosen.add(title);
+  for (const title of reach.failing) chosen.delete(title);
+  say({ kind: "begins", id });
+  let killer: string | undefined;
+  Object.assign(alive, { id, fresh: fresh.length > 0 });
+  await run(
+    (title) => chosen.has(title),
+    true,
+    (runner) => runner.on("fail", (test) => void (killer ??= test.fullTitle())),
+  );
+  say({ kind: "ends", id, tests: chosen.size, killer });
+}
