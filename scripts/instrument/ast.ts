@@ -35,7 +35,14 @@ type Raw = { nodeType: string; src: string };
 const isRaw = (value: unknown): value is Raw =>
   typeof value === "object" && value !== null && "nodeType" in value && "src" in value;
 
-const ENDS_BEFORE_SEMICOLON = new Set(["ExpressionStatement", "EmitStatement"]);
+/** In solc's words their semicolon is not theirs. */
+const ENDS_BEFORE_SEMICOLON = new Set([
+  "ExpressionStatement",
+  "EmitStatement",
+  "RevertStatement",
+  "Return",
+  "VariableDeclarationStatement",
+]);
 
 function toNode(raw: Raw, bytes: Buffer): Node {
   const [start, length] = raw.src.split(":").map(Number) as [number, number];
@@ -46,7 +53,9 @@ function toNode(raw: Raw, bytes: Buffer): Node {
     .map((child) => toNode(child, bytes))
     .sort((a, b) => a.start - b.start);
   const semicolon = ENDS_BEFORE_SEMICOLON.has(raw.nodeType) && bytes[start + length] === 0x3b;
-  return { type: raw.nodeType, start, end: start + length + (semicolon ? 1 : 0), children, fields };
+  // What ends in a statement without braces ends with its semicolon.
+  const end = Math.max(start + length + (semicolon ? 1 : 0), children.at(-1)?.end ?? 0);
+  return { type: raw.nodeType, start, end, children, fields };
 }
 
 /** The child that solc keeps under a name. */
