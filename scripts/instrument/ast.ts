@@ -41,6 +41,8 @@ const ENDS_BEFORE_SEMICOLON = new Set([
   "EmitStatement",
   "RevertStatement",
   "Return",
+  "Continue",
+  "Break",
   "VariableDeclarationStatement",
 ]);
 

@@ -17,11 +17,18 @@ const COPIED = [
   ".mocharc.json",
 ] as const;
 
-/** What the added code needs: larger contracts, dearer calls, more in one transaction. */
+/** What the added code needs: larger contracts, dearer calls, more in one transaction; and a compiler that does not try hard. */
 const CONFIG = `import base from "./hardhat.base.ts";
 const network = base.networks!.default as object;
 const limits = { allowUnlimitedContractSize: true, transactionGasCap: 2_000_000_000, blockGasLimit: 2_000_000_000 };
-export default { ...base, networks: { ...base.networks, default: { ...network, ...limits } } };
+const { default: profile } = (base.solidity as { profiles: { default: { settings: object } } }).profiles;
+const optimizer = { enabled: true, runs: 1, details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "u" } } };
+const quick = { ...profile, settings: { ...profile.settings, optimizer } };
+export default {
+  ...base,
+  solidity: { profiles: { default: quick, production: quick } },
+  networks: { ...base.networks, default: { ...network, ...limits } },
+};
 `;
 
 /** A copy of the repository whose contracts may be changed. */
