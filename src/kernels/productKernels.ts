@@ -2,6 +2,7 @@ import { ModuleBuilder } from "./assembler/moduleBuilder.ts";
 import { certifyFunction, settleFunction, settleOneFunction } from "./certify.ts";
 import { compensatedDotFunction } from "./compensated.ts";
 import { addTermsFunction, carryFunction, exactDotFunction, roundSumFunction } from "./exactDot.ts";
+import { largestFunction } from "./largest.ts";
 import { MOST_PAGES } from "./memory.ts";
 import { normsFunction } from "./norms.ts";
 import { unitFunction } from "./units.ts";
@@ -25,6 +26,8 @@ export type ProductKernels = {
   compensatedDot: (a: number, b: number, n: number) => number;
   /** The largest power of two that all of a vector are multiples of. */
   unit: (vector: number, n: number) => number;
+  /** The largest magnitude of a vector; NaNs count as nothing. */
+  largest: (vector: number, n: number) => number;
 };
 
 type Certify = (
@@ -70,6 +73,7 @@ function productModule(): WebAssembly.Module {
   builder.importMemory(true, MOST_PAGES);
   builder.define(normsFunction(), "norms");
   builder.define(certifyFunction(), "certify");
+  builder.define(largestFunction(), "largest");
   const unit = builder.define(unitFunction(), "unit");
   const compensatedDot = builder.define(compensatedDotFunction(), "compensatedDot");
   const addTerms = builder.define(addTermsFunction());
@@ -84,10 +88,10 @@ function productModule(): WebAssembly.Module {
 /** The kernels for one memory. */
 export function productKernels(memory: WebAssembly.Memory): ProductKernels {
   const { exports } = new WebAssembly.Instance((compiled ??= productModule()), { env: { memory } });
-  const { norms, certify, exactDot, compensatedDot, unit } = exports as unknown as ProductKernels;
+  const { norms, certify, exactDot, compensatedDot, unit, largest } = exports as unknown as ProductKernels;
   const settle = exports.settle as (...values: number[]) => void;
   return {
-    ...{ norms, certify, compensatedDot, unit },
+    ...{ norms, certify, compensatedDot, unit, largest },
     exactDot: (a, b, n, scratch) => exactDot(a, b, n, scratch) >>> 0,
     settle(call) {
       const { count, flagged, values, left, right, rowNorms, columnNorms, leftUnits, rightUnits } = call;

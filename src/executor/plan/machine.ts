@@ -19,6 +19,7 @@ export function machineOf(
     views: new Views(memory),
     loops: plan.loops.on(memory),
     reductions: plan.reductions.on(memory),
+    directs: plan.directs.on(memory),
     engine,
     kernels: productKernels(memory),
     settleScratch: scratch.address,

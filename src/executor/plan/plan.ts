@@ -1,3 +1,4 @@
+import type { DirectCall } from "../../kernels/direct/directKernels.ts";
 import type { ProductKernels } from "../../kernels/productKernels.ts";
 import type { ReductionCall } from "../loops/reductions.ts";
 import type { LoopCall } from "../loops/compile.ts";
@@ -13,6 +14,7 @@ export type Machine = {
   /** In the order in which the plan asked for them. */
   loops: readonly LoopCall[];
   reductions: readonly ReductionCall[];
+  directs: readonly DirectCall[];
   engine: MatMulEngine;
   kernels: ProductKernels;
   /** Addresses of what settling elements needs: zeroed bytes, and four counts (see ProductKernels.settle). */

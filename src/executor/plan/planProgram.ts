@@ -1,4 +1,10 @@
 import { dtypeBytes } from "../../numerics/dtype.ts";
+import {
+  compileDirect,
+  directCode,
+  type CompiledKernels,
+  type DirectCode,
+} from "../../kernels/direct/directKernels.ts";
 import { EXACT_SCRATCH } from "../../kernels/exactDot.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { compileLoops, loopCode, type CompiledFunctions, type LoopCode } from "../loops/compile.ts";
@@ -28,12 +34,18 @@ export type ProgramPlan = {
   findings: Findings;
   loops: LoopCode;
   reductions: ReductionCode;
+  directs: DirectCode;
   /** Writes constants, in the forms that steps read, into the memory. */
   prepare(machine: Machine): void;
 };
 
 /** What planning has found out and compiled: with it another thread comes to the same plan without the program's constants. */
-export type Findings = { answers: readonly boolean[]; loops: CompiledFunctions; reductions: CompiledFunctions };
+export type Findings = {
+  answers: readonly boolean[];
+  loops: CompiledFunctions;
+  reductions: CompiledFunctions;
+  directs: CompiledKernels;
+};
 
 /**
  * Plans a program: what is computed how, and where it lies. The same program and options give the same plan in every thread.
@@ -69,6 +81,7 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
   const loops = findings === undefined ? compileLoops(planner.specs) : loopCode(findings.loops);
   const reductions =
     findings === undefined ? compileReductions(planner.reductions) : reductionCode(findings.reductions);
+  const directs = findings === undefined ? compileDirect(planner.directs) : directCode(findings.directs);
   return {
     optional: new Set([...joined].filter((step) => readers.get(step) === 1)),
     bytes: planner.memory.settle(),
@@ -77,9 +90,15 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
     tensors: planner.tensors,
     steps,
     nanoseconds,
-    findings: { answers: planner.answers, loops: loops.compiled, reductions: reductions.compiled },
+    findings: {
+      answers: planner.answers,
+      loops: loops.compiled,
+      reductions: reductions.compiled,
+      directs: directs.compiled,
+    },
     loops,
     reductions,
+    directs,
     prepare(machine) {
       for (const { prepare } of steps) prepare?.(machine);
       planner.loadConstants(machine);

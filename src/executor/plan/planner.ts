@@ -1,3 +1,4 @@
+import type { DirectSpec } from "../../kernels/direct/directKernels.ts";
 import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { constantBytes } from "../../program/constants.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
@@ -26,6 +27,7 @@ export class Planner {
   readonly memory = new MemoryPlan();
   readonly specs: LoopSpec[] = [];
   readonly reductions: ReductionSpec[] = [];
+  readonly directs: DirectSpec[] = [];
   readonly options: PlanOptions;
   readonly inputs: readonly Region[];
   /** The tensor of each step that has been planned. */
@@ -53,6 +55,11 @@ export class Planner {
   /** The number of a reduction among those of a machine. */
   reduction(spec: ReductionSpec): number {
     return this.reductions.push(spec) - 1;
+  }
+
+  /** The number of a direct kernel among those of a machine. */
+  direct(spec: DirectSpec): number {
+    return this.directs.push(spec) - 1;
   }
 
   /** What each thread needs for itself. */

@@ -1,11 +1,10 @@
-import { SLACK } from "../../kernels/certify.ts";
 import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { accumulatorTypes, hasTwoResults, isDot } from "../../program/reduction.ts";
 import { Reduce, type Step, type View } from "../../program/types.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { ReductionSpec } from "../loops/reductionSpec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
-import { compensatedError } from "../product/compensated.ts";
+import { NORMS_BYTES, settleTerms } from "../product/settleTerms.ts";
 import { splitDigits } from "../../program/view.ts";
 import { neededSlots } from "../loops/slots.ts";
 import { digitStrides } from "../splitStep.ts";
@@ -149,44 +148,14 @@ function planSettler(
   const buffers = planner.perThread(() => ({
     factors: slots.map(() => planner.scratch(bytes)),
     ones: planner.scratch(slots.length === 1 ? terms * FLOAT64 : 0),
-    norms: planner.scratch(2 * FLOAT64),
+    norms: planner.scratch(NORMS_BYTES),
   }));
   return (machine, out) => {
-    const { views, kernels, stats, clock, settleScratch } = machine;
+    const { views, stats, clock } = machine;
     const { factors, ones, norms } = buffers[machine.thread]!;
     const addresses = sources.map((region) => region?.address ?? 0);
     const bits = views.uint32(out, step.count);
-    const norm = views.float64(norms.address, 2);
-    const rounded = new Float32Array(1);
-    const roundedBits = new Uint32Array(rounded.buffer);
-    const round = (value: number): number => {
-      rounded[0] = value + 0;
-      return roundedBits[0]!;
-    };
-
-    /** The same tiers as for products of the engine: no rounding at all, a compensated sum, integers. */
-    function settled(a: number, b: number): number {
-      if (machine.isDoubtful) {
-        stats.exact++;
-        return kernels.exactDot(a, b, terms, settleScratch);
-      }
-      kernels.norms(a, terms, 1, norms.address);
-      kernels.norms(b, terms, 1, norms.address + FLOAT64);
-      const magnitude = norm[0]! * norm[1]! * SLACK;
-      const sum = kernels.compensatedDot(a, b, terms);
-      if (magnitude < 2 ** 53 * (kernels.unit(a, terms) * kernels.unit(b, terms))) {
-        stats.ties++;
-        return round(sum);
-      }
-      const error = compensatedError(sum, terms, magnitude);
-      const low = Math.fround(sum - error);
-      if (low === Math.fround(sum + error)) {
-        stats.compensated++;
-        return round(low);
-      }
-      stats.exact++;
-      return kernels.exactDot(a, b, terms, settleScratch);
-    }
+    const settled = settleTerms(machine, terms, norms.address);
 
     return (list, count) => {
       clock.enter("patch");

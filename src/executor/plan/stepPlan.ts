@@ -14,6 +14,7 @@ import { partOf, type StepPlan } from "./plan.ts";
 import type { Planner } from "./planner.ts";
 import { termExpression } from "./productLayout.ts";
 import { productPlan } from "./productPlan.ts";
+import { windowPlan } from "./windowPlan.ts";
 import { reductionPlan } from "./reductionPlan.ts";
 import { isPlainTotal, totalPlan } from "./totalPlan.ts";
 
@@ -35,7 +36,12 @@ export function planStep(planner: Planner, step: Step, out: Region): StepPlan {
   if (step.reduceType !== undefined && isHalf(step.reduceType)) return halfPlan(planner, step, out, planStep);
   if (step.reduce === Reduce.none) return elementwisePlan(planner, step, out);
   if (isPlainTotal(step)) return totalPlan(planner, step, out);
-  return productPlan(planner, step, out) ?? bytePlan(planner, step, out) ?? reductionPlan(planner, step, out);
+  return (
+    windowPlan(planner, step, out) ??
+    productPlan(planner, step, out) ??
+    bytePlan(planner, step, out) ??
+    reductionPlan(planner, step, out)
+  );
 }
 
 function elementwisePlan(planner: Planner, step: Step, out: Region): StepPlan {

@@ -1,0 +1,157 @@
+import type { Step, View } from "../../program/types.ts";
+import { axisRange } from "../loops/address.ts";
+import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
+import { splitDigits } from "../../program/view.ts";
+import { digitStrides } from "../splitStep.ts";
+import type { Machine } from "./plan.ts";
+import type { Planner } from "./planner.ts";
+
+const FLOAT64 = 8;
+
+/**
+ * A copy of what a view of float32 reads for some values of one digit, as float64 and with its padding in it: each digit moves the place of an element by
+ * a constant, wherever it is.
+ */
+export type StripLayout = {
+  /** By how many bytes a digit of the output moves the place. */
+  stride: (digit: number) => number;
+  /** Bytes from there to each term, row-major over the reduction digits. */
+  offsets: readonly number[];
+  /** Elements of the copy. */
+  elements: number;
+  /** What copies all that the view reads; its first digit is the cut axis, of which a value of the cut digit begins at `move` times itself. */
+  spec: LoopSpec;
+  move: number;
+  reach: number;
+};
+
+/** A function that makes a copy for values `start .. end - 1` of the cut digit at an address, where the first of them has its place. */
+export type Copy = (address: number, start: number, end: number) => void;
+
+/** An axis with its coordinate as `low + unit * t`; t is `first` for digits of 0 and below `size`. */
+type Span = { unit: number; low: number; first: number; size: number; moves: ReadonlyMap<number, number> };
+
+function spanOf({ base, coeffs }: View["axes"][number], radices: readonly number[]): Span {
+  const moving = coeffs.filter(({ digit, coeff }) => coeff !== 0 && radices[digit]! > 1);
+  const [low, high] = axisRange({ base, coeffs } as View["axes"][number], (digit) => radices[digit]!);
+  const unit = moving.reduce((divisor, { coeff }) => gcd(divisor, Math.abs(coeff)), 0) || 1;
+  return {
+    unit,
+    low,
+    first: (base - low) / unit,
+    size: (high - low) / unit + 1,
+    moves: new Map(moving.map(({ digit, coeff }) => [digit, coeff / unit])),
+  };
+}
+
+const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
+
+/** Whether a digit moves a view along one axis, forwards. */
+export const movesAlongOne = (view: View, digit: number): boolean => {
+  const coeffs = view.axes.flatMap((axis) => axis.coeffs.filter((term) => term.digit === digit && term.coeff !== 0));
+  return coeffs.length === 1 && coeffs[0]!.coeff > 0;
+};
+
+export const isPlain = (view: View): boolean =>
+  view.axes.every(({ div, indirect }) => div === 1 && indirect === undefined);
+
+/**
+ * Lays out a copy.
+ * @param view Plain: without divisors and indices.
+ * @param cut The digit of which some values are copied at a time, at most `length`; it moves along one axis.
+ * @param lanes A digit in which elements are to lie side by side; it moves along one axis. Where it moves by more than 1, those of equal remainder lie together.
+ * @returns undefined if other digits do not allow this.
+ */
+export function layoutStrip(
+  step: Step,
+  view: View,
+  { cut, length, lanes }: { cut: number | undefined; length: number; lanes?: number },
+): StripLayout | undefined {
+  const outs = step.outDigits.length;
+  const radices = [...step.outDigits, ...step.redDigits];
+  const spans = view.axes.map((axis) => spanOf(axis, radices));
+  const laneSpan = lanes === undefined ? undefined : spans.find(({ moves }) => moves.has(lanes));
+  const phases = laneSpan?.moves.get(lanes!) ?? 1;
+  const cutSpan = cut === undefined ? undefined : spans.find(({ moves }) => moves.has(cut));
+  const fits = [...(laneSpan?.moves ?? [])].every(([digit, move]) => digit >= outs || move % phases === 0);
+  if (!fits || (phases > 1 && laneSpan === cutSpan)) return undefined;
+
+  // Of the cut axis, the copy holds what `length` values of the digit reach.
+  const cutMove = cutSpan?.moves.get(cut!) ?? 0;
+  const reach = cutSpan === undefined ? 0 : cutSpan.size - cutMove * (radices[cut!]! - 1);
+  const dimensions = spans.flatMap((span, axis) => {
+    const size = span === cutSpan ? cutMove * (length - 1) + reach : span.size;
+    if (span !== laneSpan || phases === 1) return [{ axis, span, size, coeff: span.unit }];
+    const phase = { axis, span: undefined, size: phases, coeff: span.unit };
+    return [phase, { axis, span, size: Math.ceil(size / phases), coeff: span.unit * phases }];
+  });
+  const rank = ({ span }: (typeof dimensions)[number]): number =>
+    span === undefined ? 1 : span === laneSpan ? 2 : span === cutSpan ? 0 : 1;
+  const ordered = [...dimensions].sort((a, b) => rank(a) - rank(b));
+  const strides = digitStrides(ordered.map(({ size }) => size));
+  const strideOf = (span: Span | undefined): number => strides[ordered.findIndex((dim) => dim.span === span)]!;
+
+  const digits = ordered.map(({ size }, digit): LoopDigit => ({ digit, radix: size }));
+  const cutDigit = ordered.findIndex(({ span }) => cutSpan !== undefined && span === cutSpan);
+  const fullRadix = cutSpan?.size ?? 1;
+  const loopDigits =
+    cutDigit < 0
+      ? digits
+      : [{ digit: cutDigit, radix: fullRadix }, ...digits.filter(({ digit }) => digit !== cutDigit)];
+  const spec: LoopSpec = {
+    digits: loopDigits,
+    reads: [
+      {
+        ...view,
+        axes: view.axes.map((axis, k) => ({
+          ...axis,
+          base: spans[k]!.low,
+          coeffs: ordered.flatMap((dim, digit) => (dim.axis === k ? [{ digit, coeff: dim.coeff }] : [])),
+        })),
+      },
+    ],
+    sourceTypes: step.inputs.map(({ dtype }) => dtype),
+    constants: [],
+    code: [],
+    outs: [0],
+    outStrides: loopDigits.map(({ digit }) => strides[digit]!),
+    widened: [0],
+  };
+
+  /** Elements from the copy's first one, for a value of each digit that moves. */
+  const place = (values: ReadonlyMap<number, number>, isFirst: boolean): number =>
+    spans.reduce((sum, span) => {
+      const t = [...span.moves].reduce(
+        (at, [digit, move]) => at + move * (values.get(digit) ?? 0),
+        isFirst ? span.first : 0,
+      );
+      if (span !== laneSpan || phases === 1) return sum + t * strideOf(span);
+      return sum + (t % phases) * strideOf(undefined) + Math.floor(t / phases) * strideOf(span);
+    }, 0);
+  const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
+  return {
+    stride: (digit) => FLOAT64 * place(new Map([[digit, 1]]), false),
+    offsets: Array.from({ length: terms }, (_, r) => {
+      const values = splitDigits(r, step.redDigits).map((value, k): [number, number] => [outs + k, value]);
+      return FLOAT64 * place(new Map(values), true);
+    }),
+    elements: ordered.reduce((product, { size }) => product * size, 1),
+    spec,
+    ...(cutDigit < 0 ? { move: 0, reach: loopDigits[0]!.radix } : { move: cutMove, reach }),
+  };
+}
+
+/** Plans the copying. */
+export function planCopy(planner: Planner, step: Step, { spec, move, reach }: StripLayout): (machine: Machine) => Copy {
+  const loop = planner.loop(spec);
+  const sources = planner.sources(step, spec);
+  const bytesPerValue = spec.outStrides![0]! * FLOAT64;
+  return ({ loops, clock }) => {
+    const addresses = sources.map((region) => region?.address ?? 0);
+    return (address, start, end) => {
+      clock.enter("loops");
+      const from = move * start;
+      loops[loop]!(addresses, [address - from * bytesPerValue], from, move * (end - 1) + reach);
+    };
+  };
+}

@@ -1,0 +1,46 @@
+import { SLACK } from "../../kernels/certify.ts";
+import type { Machine } from "../plan/plan.ts";
+import { compensatedError } from "./compensated.ts";
+
+const FLOAT64 = 8;
+
+/** What settling needs for two norms. */
+export const NORMS_BYTES = 2 * FLOAT64;
+
+/**
+ * A function that gives the bits of an exact sum of products, rounded once, from the addresses of its factors, float64 side by side: by the same tiers as for
+ * products of the engine (no rounding at all, a compensated sum, integers), which it counts.
+ * @param norms An address with room for NORMS_BYTES.
+ */
+export function settleTerms(machine: Machine, terms: number, norms: number): (a: number, b: number) => number {
+  const { views, kernels, stats, settleScratch } = machine;
+  const norm = views.float64(norms, 2);
+  const rounded = new Float32Array(1);
+  const roundedBits = new Uint32Array(rounded.buffer);
+  const round = (value: number): number => {
+    rounded[0] = value + 0;
+    return roundedBits[0]!;
+  };
+  return (a, b) => {
+    if (machine.isDoubtful) {
+      stats.exact++;
+      return kernels.exactDot(a, b, terms, settleScratch);
+    }
+    kernels.norms(a, terms, 1, norms);
+    kernels.norms(b, terms, 1, norms + FLOAT64);
+    const magnitude = norm[0]! * norm[1]! * SLACK;
+    const sum = kernels.compensatedDot(a, b, terms);
+    if (magnitude < 2 ** 53 * (kernels.unit(a, terms) * kernels.unit(b, terms))) {
+      stats.ties++;
+      return round(sum);
+    }
+    const error = compensatedError(sum, terms, magnitude);
+    const low = Math.fround(sum - error);
+    if (low === Math.fround(sum + error)) {
+      stats.compensated++;
+      return round(low);
+    }
+    stats.exact++;
+    return kernels.exactDot(a, b, terms, settleScratch);
+  };
+}

@@ -1,0 +1,60 @@
+import { ModuleBuilder } from "../assembler/moduleBuilder.ts";
+import { MOST_PAGES } from "../memory.ts";
+import { windowDoubt, windowFunction, type WindowSpec } from "./windowSum.ts";
+
+/**
+ * Computes float32 sums of products where their factors lie, as float64; those that are not certain are listed from `list` on, see ENTRY_BYTES.
+ * @param bound `factor` times the largest magnitude of a left factor.
+ * @param factor `errorFactor` of the number of terms; Infinity lists all sums.
+ * @param count Values of the digit that is cut.
+ * @returns Where the list ends.
+ */
+export type DirectCall = (
+  ...args: [
+    left: number,
+    right: number,
+    weightSums: number,
+    out: number,
+    list: number,
+    bound: number,
+    factor: number,
+    count: number,
+  ]
+) => number;
+
+export type DirectSpec = WindowSpec;
+
+/** A compiled module, and for each kernel that was asked for the name of its function; any thread can use it. */
+export type CompiledKernels = { module: WebAssembly.Module; names: readonly string[] };
+
+/** Compiled kernels, for one memory at a time. */
+export type DirectCode = { compiled: CompiledKernels; on(memory: WebAssembly.Memory): DirectCall[] };
+
+/** Compiles kernels to one module; equal ones are one function. */
+export function compileDirect(specs: readonly DirectSpec[]): DirectCode {
+  const builder = new ModuleBuilder();
+  builder.importMemory(true, MOST_PAGES);
+  const known = new Map<string, string>();
+  const names = specs.map((spec) => {
+    const key = JSON.stringify(spec);
+    const name = known.get(key) ?? `f${known.size}`;
+    if (!known.has(key)) builder.define(windowFunction(spec, builder.define(windowDoubt(spec))), name);
+    known.set(key, name);
+    return name;
+  });
+  return directCode({ module: new WebAssembly.Module(builder.encode()), names });
+}
+
+/** Kernels that {@link compileDirect} has compiled, in this thread or another. */
+export function directCode(compiled: CompiledKernels): DirectCode {
+  return {
+    compiled,
+    on(memory) {
+      const { exports } = new WebAssembly.Instance(compiled.module, { env: { memory } });
+      return compiled.names.map((name) => {
+        const call = exports[name] as DirectCall;
+        return (...args) => call(...args) >>> 0;
+      });
+    },
+  };
+}
