@@ -5,7 +5,7 @@ import type { MoveRecord } from "../src/chain/history.ts";
 import { type GameState } from "../src/chain/game/state.ts";
 import { Level, Move, Side, ZERO_HASH, type Pick, type StepProof } from "../src/chain/types.ts";
 import { fromHash, sha256, toHash, zeroHash, type Hash } from "../src/merkle/hash.ts";
-import { depthOf } from "../src/merkle/list.ts";
+import { depthOf } from "../src/merkle/sizes.ts";
 
 type Refusal = string;
 

@@ -5,9 +5,9 @@ import { dirname, join, normalize, relative } from "node:path";
 /** Folders from the ground up: a folder may import itself and what stands before it. */
 const ORDER = [
   "src/errors.ts",
-  "src/merkle",
   "src/numerics",
   "src/kernels",
+  "src/merkle",
   "src/program",
   "src/onnx",
   "src/compiler",

@@ -1,5 +1,5 @@
 import { disputeMoves, type DisputeShape } from "../../src/chain/game/moveGas.ts";
-import { CHUNK_BYTES } from "../../src/merkle/tensor.ts";
+import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import { gasWorld, longestGame, playDispute } from "./wholeDisputes.ts";
 import type { Subject } from "./subject.ts";

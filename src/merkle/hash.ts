@@ -1,23 +1,14 @@
-import * as crypto from "node:crypto";
+import { createHash } from "node:crypto";
 
 /** A 32-byte hash as 0x and 64 lower-case hexadecimal digits. */
 export type Hash = `0x${string}`;
 
 /** SHA-256 of the parts, one after the other. */
 export function sha256(...parts: readonly Uint8Array[]): Buffer {
-  const hash = crypto.createHash("sha256");
+  const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
   return hash.digest();
 }
-
-/** Not in Node before 20.12. */
-const oneShot = (crypto as { hash?: (algorithm: string, data: Uint8Array, encoding: "hex") => string }).hash;
-
-/** Writes the SHA-256 of `data` to `target`. In one call, as text: a third of the time that an object for each hash takes. */
-export const sha256Into: (target: Buffer, at: number, data: Uint8Array) => void =
-  oneShot === undefined
-    ? (target, at, data) => void sha256(data).copy(target, at)
-    : (target, at, data) => void target.write(oneShot("sha256", data, "hex"), at, "hex");
 
 export const toHex = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(bytes).toString("hex")}`;
 export const toHash: (bytes: Uint8Array) => Hash = toHex;

@@ -1,11 +1,7 @@
-import { fromHash, sha256, sha256Into, toHash, zeroHash, type Hash } from "./hash.ts";
-
-/** Levels between the root and the leaves of a list of `width` leaves. */
-export function depthOf(width: number): number {
-  let depth = 0;
-  while (2 ** depth < width) depth++;
-  return depth;
-}
+import { fromHash, toHash, zeroHash, type Hash } from "./hash.ts";
+import { hashPairs } from "./hashKernel.ts";
+import type { Levels } from "./levels.ts";
+import { depthOf, HASH_BYTES, nodesAt } from "./sizes.ts";
 
 /** The tree over a list of 32-byte leaves (docs/program.md, "Merkle lists"). Heights count from the leaves. */
 export class MerkleList {
@@ -14,15 +10,26 @@ export class MerkleList {
   /** levels[h] holds the nodes of height h that cover at least one leaf, concatenated. */
   readonly #levels: Buffer[];
 
-  /** @param leaves The leaves, concatenated; at least one. */
-  constructor(leaves: Uint8Array) {
+  /**
+   * @param leaves The leaves, concatenated; at least one.
+   * @param levels The nodes of all heights, where they are known.
+   */
+  constructor(leaves: Uint8Array, levels?: Levels) {
     if (leaves.length === 0 || leaves.length % 32 !== 0) {
       throw new RangeError(`a list needs at least one 32-byte leaf, got ${leaves.length} bytes`);
     }
     this.width = leaves.length / 32;
     this.depth = depthOf(this.width);
-    this.#levels = [Buffer.from(leaves.buffer, leaves.byteOffset, leaves.length)];
-    for (let height = 0; height < this.depth; height++) this.#levels.push(parents(this.#levels[height]!, height));
+    this.#levels = [bufferOf(leaves)];
+    for (let height = 0; height < this.depth; height++) {
+      const known = levels?.at(height + 1);
+      this.#levels.push(known === undefined ? parents(this.#levels[height]!, height) : bufferOf(known));
+    }
+  }
+
+  /** A tree whose nodes have been hashed. */
+  static fromLevels(levels: Levels): MerkleList {
+    return new MerkleList(levels.at(0), levels);
   }
 
   static fromHashes(leaves: readonly Hash[]): MerkleList {
@@ -74,12 +81,10 @@ export class MerkleList {
   }
 }
 
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+
 function parents(level: Buffer, height: number): Buffer {
-  const count = level.length / 32;
-  const out = Buffer.alloc(Math.ceil(count / 2) * 32);
-  const pairs = Math.floor(count / 2);
-  // Neighbours lie side by side: what is hashed is one piece of the level.
-  for (let i = 0; i < pairs; i++) sha256Into(out, i * 32, level.subarray(i * 64, i * 64 + 64));
-  if (count > 2 * pairs) sha256(level.subarray(pairs * 64), zeroHash(height)).copy(out, pairs * 32);
+  const out = Buffer.alloc(nodesAt(level.length / HASH_BYTES, 1) * HASH_BYTES);
+  hashPairs(level, zeroHash(height), out);
   return out;
 }

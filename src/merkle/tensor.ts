@@ -1,8 +1,7 @@
-import { sha256Into, type Hash } from "./hash.ts";
+import type { Hash } from "./hash.ts";
+import { chunksOf, levelBytes, Levels, unitsOf } from "./levels.ts";
 import { MerkleList } from "./list.ts";
-
-/** Bytes in one leaf of a tensor. */
-export const CHUNK_BYTES = 512;
+import { CHUNK_BYTES } from "./sizes.ts";
 
 /** Chunk `index` of a tensor, zero-padded to 512 bytes. */
 export function chunkOf(tensor: Uint8Array, index: number): Uint8Array {
@@ -15,10 +14,11 @@ export function chunkOf(tensor: Uint8Array, index: number): Uint8Array {
 
 /** The tree over the 512-byte chunks of a tensor's bytes. */
 export function tensorTree(tensor: Uint8Array): MerkleList {
-  const width = Math.ceil(tensor.length / CHUNK_BYTES);
-  const leaves = Buffer.alloc(width * 32);
-  for (let i = 0; i < width; i++) sha256Into(leaves, i * 32, chunkOf(tensor, i));
-  return new MerkleList(leaves);
+  const width = chunksOf(tensor.length);
+  const levels = new Levels(width, new Uint8Array(levelBytes(width)));
+  for (let unit = 0; unit < unitsOf(tensor.length); unit++) levels.hashUnit(tensor, unit);
+  levels.hashTop();
+  return MerkleList.fromLevels(levels);
 }
 
 /** The root of a tensor's tree. */

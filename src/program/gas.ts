@@ -1,5 +1,4 @@
-import { CHUNK_BYTES } from "../merkle/tensor.ts";
-import { depthOf } from "../merkle/list.ts";
+import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
 import { DType, dtypeBytes, isFloat } from "../numerics/dtype.ts";
 import { encodeStepBody } from "./encode.ts";
 import { Op, signature } from "./operations.ts";

@@ -8,8 +8,7 @@ import {
   type DType as DTypeCode,
 } from "../numerics/dtype.ts";
 import { LIMBS } from "../numerics/exactSum.ts";
-import { depthOf } from "../merkle/list.ts";
-import { CHUNK_BYTES } from "../merkle/tensor.ts";
+import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
 import { ProgramFormatError } from "./errors.ts";
 import { Op, signature } from "./operations.ts";
 import { accumulatorTypes, hasTwoResults, isPartial, isTotal } from "./reduction.ts";

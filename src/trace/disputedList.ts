@@ -1,5 +1,6 @@
 import { fromHash, sha256, toHash, type Hash } from "../merkle/hash.ts";
-import { depthOf, type MerkleList } from "../merkle/list.ts";
+import { depthOf } from "../merkle/sizes.ts";
+import type { MerkleList } from "../merkle/list.ts";
 
 /**
  * The other side's tree as a challenger knows it: nodes seen in reveals, and its own tree where nothing else was seen. Left of

@@ -1,6 +1,7 @@
 import { toHex, type Hash } from "../merkle/hash.ts";
 import type { MerkleList } from "../merkle/list.ts";
-import { CHUNK_BYTES, chunkOf } from "../merkle/tensor.ts";
+import { CHUNK_BYTES } from "../merkle/sizes.ts";
+import { chunkOf } from "../merkle/tensor.ts";
 import { dtypeBytes, readWord, type Word } from "../numerics/dtype.ts";
 import { evaluateElement } from "../program/evaluate.ts";
 import type { Step } from "../program/types.ts";

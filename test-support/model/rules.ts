@@ -1,5 +1,5 @@
 import { hopOf } from "../../src/chain/game/hop.ts";
-import { depthOf } from "../../src/merkle/list.ts";
+import { depthOf } from "../../src/merkle/sizes.ts";
 import { Level, Side } from "../../src/chain/types.ts";
 
 /**

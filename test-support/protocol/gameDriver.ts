@@ -5,7 +5,8 @@ import { Level, NO_CHECKPOINT, NO_PICK, NO_PROGRAM, NO_STEP } from "../../src/ch
 import type { Claim, ClaimKey, PackedState, Pick, StepProof } from "../../src/chain/types.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import type { MerkleList } from "../../src/merkle/list.ts";
-import { CHUNK_BYTES, chunkOf, tensorTree } from "../../src/merkle/tensor.ts";
+import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
+import { chunkOf, tensorTree } from "../../src/merkle/tensor.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import { constantBytes } from "../../src/program/constants.ts";
 import { encodeStepBody } from "../../src/program/encode.ts";

@@ -4,7 +4,8 @@ import { inputsList, programFacts, type Execution } from "../../src/chain/game/e
 import { packState, type GameState } from "../../src/chain/game/state.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../../src/chain/history.ts";
 import { Level, Outcome, Side, type Claim, type Job, type JobRequest, type StepProof } from "../../src/chain/types.ts";
-import { CHUNK_BYTES, tensorRoot } from "../../src/merkle/tensor.ts";
+import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
+import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import type { Prng } from "../float32Words.ts";

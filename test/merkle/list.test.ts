@@ -2,7 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { MerkleTree } from "merkletreejs";
 import { fromHash, sha256, toHash, zeroHash, type Hash } from "../../src/merkle/hash.ts";
-import { depthOf, MerkleList } from "../../src/merkle/list.ts";
+import { depthOf } from "../../src/merkle/sizes.ts";
+import { MerkleList } from "../../src/merkle/list.ts";
 import { chunkOf, tensorRoot } from "../../src/merkle/tensor.ts";
 
 const leaf = (n: number): Buffer => sha256(Buffer.from(`leaf ${n}`));
@@ -105,7 +106,8 @@ describe("tensor tree", () => {
   });
 
   it("tensorRoot_severalChunks_equalsMerkletreejs", () => {
-    for (const bytes of [512, 513, 1500, 5000]) {
+    // Around the sizes of units (16 KB) and batches (32 KB), in which trees are hashed.
+    for (const bytes of [512, 513, 1500, 5000, 2 ** 14, 2 ** 14 + 1, 3 * 2 ** 14 - 512, 2 ** 16, 150_001, 700_000]) {
       const tensor = Uint8Array.from({ length: bytes }, (_, k) => k * 7);
       const chunks = Array.from({ length: Math.ceil(bytes / 512) }, (_, k) => sha256(chunkOf(tensor, k)));
       expect(tensorRoot(tensor)).to.equal(byLibrary(chunks).getHexRoot());

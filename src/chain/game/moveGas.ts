@@ -1,5 +1,4 @@
-import { depthOf } from "../../merkle/list.ts";
-import { CHUNK_BYTES } from "../../merkle/tensor.ts";
+import { CHUNK_BYTES, depthOf } from "../../merkle/sizes.ts";
 import { hopOf } from "./hop.ts";
 
 /** What moves are worth: contracts/lib/GasSchedule.sol (test/chain/worstDispute.test.ts holds them to it). */

@@ -1,4 +1,4 @@
-import { CHUNK_BYTES } from "../../merkle/tensor.ts";
+import { CHUNK_BYTES } from "../../merkle/sizes.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import { estimateStepProofGas } from "../../program/gas.ts";
 import type { Step } from "../../program/types.ts";

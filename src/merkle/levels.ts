@@ -1,0 +1,71 @@
+import { zeroHash } from "./hash.ts";
+import { hashChunks, hashPairs } from "./hashKernel.ts";
+import { CHUNK_BYTES, depthOf, HASH_BYTES, nodesAt } from "./sizes.ts";
+
+/** Height of the subtrees that are hashed in one go: what a thread takes at a time, some 20 us. */
+const UNIT_HEIGHT = 5;
+const UNIT_CHUNKS = 2 ** UNIT_HEIGHT;
+const UNIT_BYTES = UNIT_CHUNKS * CHUNK_BYTES;
+
+/** All nodes of the tree over a tensor's chunks, level after level from the leaves on. */
+export class Levels {
+  readonly width: number;
+  readonly depth: number;
+  readonly #levels: readonly Uint8Array[];
+
+  /** @param nodes Room for {@link levelBytes}; may be shared with other threads, which hash other units. */
+  constructor(width: number, nodes: Uint8Array) {
+    this.width = width;
+    this.depth = depthOf(width);
+    let at = 0;
+    this.#levels = Array.from({ length: this.depth + 1 }, (_, height) => {
+      const bytes = nodesAt(width, height) * HASH_BYTES;
+      at += bytes;
+      return nodes.subarray(at - bytes, at);
+    });
+  }
+
+  /** The nodes of a height. */
+  at(height: number): Uint8Array {
+    return this.#levels[height]!;
+  }
+
+  /** Hashes one unit of a tensor: some chunks and the nodes over them alone. */
+  hashUnit(tensor: Uint8Array, unit: number): void {
+    const first = unit * UNIT_CHUNKS;
+    hashChunks(tensor.subarray(unit * UNIT_BYTES, (unit + 1) * UNIT_BYTES), this.#part(0, first));
+    for (let height = 0; height < Math.min(UNIT_HEIGHT, this.depth); height++) this.#hashAbove(height, first);
+  }
+
+  /** Hashes what is above all units. */
+  hashTop(): void {
+    for (let height = UNIT_HEIGHT; height < this.depth; height++) this.#hashAbove(height);
+  }
+
+  /** Hashes a level's nodes, or those over the chunks of the unit that begins with chunk `first`. */
+  #hashAbove(height: number, first?: number): void {
+    const [below, above] =
+      first === undefined
+        ? [this.at(height), this.at(height + 1)]
+        : [this.#part(height, first), this.#part(height + 1, first)];
+    hashPairs(below, zeroHash(height), above);
+  }
+
+  #part(height: number, first: number): Uint8Array {
+    const at = (first / 2 ** height) * HASH_BYTES;
+    return this.at(height).subarray(at, at + (UNIT_CHUNKS / 2 ** height) * HASH_BYTES);
+  }
+}
+
+/** Bytes of all nodes of a tree over so many leaves. */
+export function levelBytes(width: number): number {
+  let bytes = 0;
+  for (let height = 0; height <= depthOf(width); height++) bytes += nodesAt(width, height) * HASH_BYTES;
+  return bytes;
+}
+
+/** The number of chunks of a tensor. */
+export const chunksOf = (bytes: number): number => Math.ceil(bytes / CHUNK_BYTES);
+
+/** How many units a tensor's tree is hashed in. */
+export const unitsOf = (bytes: number): number => Math.ceil(bytes / UNIT_BYTES);
