@@ -2,6 +2,7 @@
  * Random tests for as long as one likes.
  * `npm run soak -- [--minutes N] [--seed S]`: random steps, programs and ONNX graphs; definition, executors and on-chain verifier must agree.
  * `npm run soak -- --games N [--seed S]`: random disputes on an embedded chain; every verdict must be right, and nobody honest lose.
+ * `npm run soak -- --reorgs`: reorganisations of 1 to 20 blocks after each transaction of a game; `--depths N`: N of the 20 depths after each.
  * `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
  * `npm run soak -- --models`: the models of the catalogue in full size, examined; then all of them on every executor, the same bits.
  * `npm run soak -- --function NAME [--stride N]`: an elementary kernel on all float32 (every N-th) against another library and the definition.
@@ -13,6 +14,7 @@ import { soakFunction } from "./functions.ts";
 import { soakGames } from "./games.ts";
 import { soakModels } from "./models.ts";
 import { soakOperators } from "./operators.ts";
+import { soakReorgs } from "./reorgs.ts";
 import { soakSteps } from "./steps.ts";
 
 const { values } = parseArgs({
@@ -23,6 +25,8 @@ const { values } = parseArgs({
     function: { type: "string" },
     stride: { type: "string", default: "1" },
     models: { type: "boolean", default: false },
+    reorgs: { type: "boolean", default: false },
+    depths: { type: "string", default: "20" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
   },
 });
@@ -30,6 +34,13 @@ const seed = Number(values.seed);
 if (values.models) {
   const { clean } = await printModels(LARGE, 32);
   process.exit((await soakModels()) && clean ? 0 : 1);
+}
+if (values.reorgs) {
+  const totals = await soakReorgs(Number(values.depths), ({ tellings, wrong }) =>
+    console.log(`${tellings} reorganisations, ${wrong.length} wrong`),
+  );
+  console.log(totals.report());
+  process.exit(totals.wrong.length === 0 ? 0 : 1);
 }
 if (values.function !== undefined) process.exit(soakFunction(values.function, Number(values.stride)) ? 0 : 1);
 if (values.operators !== undefined) {

@@ -38,11 +38,18 @@ const SLOW_MS = 45_000;
 export class Sender {
   readonly #publicClient: PublicClient<Transport, Chain>;
   readonly #walletClient: WalletClient<Transport, Chain, Account>;
+  readonly #pollingMs: number;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(publicClient: PublicClient<Transport, Chain>, walletClient: WalletClient<Transport, Chain, Account>) {
+  /** @param pollingMs How often a transaction that was sent is asked for. */
+  constructor(
+    publicClient: PublicClient<Transport, Chain>,
+    walletClient: WalletClient<Transport, Chain, Account>,
+    pollingMs = POLLING_MS,
+  ) {
     this.#publicClient = publicClient;
     this.#walletClient = walletClient;
+    this.#pollingMs = pollingMs;
   }
 
   get address(): Address {
@@ -88,7 +95,7 @@ export class Sender {
     const hashes = [first];
     let misses = 0;
     let sentAt = Date.now();
-    for (const end = Date.now() + LONGEST_WAIT_MS; misses < MISSES && Date.now() < end; await sleep(POLLING_MS)) {
+    for (const end = Date.now() + LONGEST_WAIT_MS; misses < MISSES && Date.now() < end; await sleep(this.#pollingMs)) {
       for (const hash of hashes) {
         // A node that does not answer now may answer later.
         const receipt = await this.#publicClient.getTransactionReceipt({ hash }).catch(() => undefined);

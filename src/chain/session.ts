@@ -25,6 +25,8 @@ export type SessionOptions = {
   market: Address;
   account: Account;
   fromBlock?: bigint;
+  /** How often a transaction that was sent is asked for. */
+  pollingMs?: number;
 };
 
 /**
@@ -37,10 +39,11 @@ export async function openSession({
   market,
   account,
   fromBlock = 0n,
+  pollingMs,
 }: SessionOptions): Promise<Session> {
   const { publicClient, walletClient } = await connect(endpoint, chainId, account);
   const deployment = await readDeployment(publicClient, market);
-  return { deployment, publicClient, sender: new Sender(publicClient, walletClient!), fromBlock };
+  return { deployment, publicClient, sender: new Sender(publicClient, walletClient!, pollingMs), fromBlock };
 }
 
 /** What is known of a market at one block. */

@@ -65,8 +65,8 @@ type Start = (key: string, action: () => Promise<void>) => void;
 class Worker {
   readonly #options: WorkerOptions;
   readonly #executions: Executions;
-  /** Claims that are over and whose earnings were collected, or had none: saves a read a round. */
-  readonly #collected = new Set<string>();
+  /** Claims that are over and whose earnings were collected, or had none: saves a read a round. After a reorganisation their records are others. */
+  readonly #collected = new WeakSet<ClaimRecord>();
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -111,9 +111,9 @@ class Worker {
     } else if (!record.finalised && !record.refuted) {
       this.#tell(await finalise(session, record));
     }
-    if (record.games.length === 0 || this.#collected.has(record.id)) return;
+    if (record.games.length === 0 || this.#collected.has(record)) return;
     this.#tell(await collect(session, record));
-    this.#collected.add(record.id);
+    this.#collected.add(record);
   }
 
   /** Executes and submits a job that this worker has claimed. */

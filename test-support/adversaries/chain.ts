@@ -1,6 +1,5 @@
 import { custom, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { History } from "../../src/chain/history.ts";
 import { stateOf } from "../../src/chain/history.ts";
 import { openSession, type Session } from "../../src/chain/session.ts";
 import { Side } from "../../src/chain/types.ts";
@@ -9,84 +8,9 @@ import { runWatcher } from "../../watcher/watcher.ts";
 import { quiet, reference } from "../players.ts";
 import { Adversary, type Verdict } from "./adversary.ts";
 import type { Arena, Posted } from "./arena.ts";
-import { Rewinder } from "./rewinder.ts";
 import { postSums } from "./workers.ts";
 
 const LIE = { step: 4, element: 1 };
-/** Older than any reorganisation: keys, stakes, the job. */
-const SETTLED_BLOCKS = 25;
-
-/** Moves of the job's latest game; more than there can be when it is over. */
-const movesOn = ({ record }: Posted, { jobs }: History): number =>
-  Math.max(
-    0,
-    ...(jobs.get(record.id)?.claims.at(-1)?.games ?? []).map(({ moves, closed }) =>
-      closed === undefined ? moves.length : Infinity,
-    ),
-  );
-
-/** A reorganisation in the middle of a game against a liar. */
-class ReorgAgainstALiar extends Adversary {
-  readonly name: string;
-  readonly expected = "refuted by a proof";
-
-  constructor(
-    readonly depth: number,
-    readonly point: number,
-  ) {
-    super();
-    this.name = `reorg of ${depth} blocks after ${point} moves against a liar`;
-  }
-
-  async attack(arena: Arena): Promise<Verdict> {
-    const posted = await postSums(arena);
-    const key = await arena.players.workerKey();
-    await mine(arena, SETTLED_BLOCKS);
-    const rewinder = new Rewinder(arena.players.chain.provider);
-    rewinder.start();
-    const liar = await arena.players.startWorker(key, posted.program, reference(LIE));
-    await arena.until("the point", (history) => movesOn(posted, history) >= this.point || undefined);
-    await rewinder.rewind(this.depth);
-    const verdict = await arena.death(posted);
-    await liar.stop();
-    return verdict;
-  }
-}
-
-/** A reorganisation in the middle of a game without cause against the real worker. */
-class ReorgAgainstAnHonestWorker extends Adversary {
-  readonly name: string;
-  readonly expected = "finalised";
-
-  constructor(
-    readonly depth: number,
-    readonly point: number,
-  ) {
-    super();
-    this.name = `reorg of ${depth} blocks after ${point} moves against an honest worker`;
-  }
-
-  async attack(arena: Arena): Promise<Verdict> {
-    const posted = await postSums(arena);
-    const [key, challengerKey] = [await arena.players.workerKey(), await arena.players.watcherKey()];
-    const before = await arena.wealth(key);
-    await mine(arena, SETTLED_BLOCKS);
-    const rewinder = new Rewinder(arena.players.chain.provider);
-    rewinder.start();
-    const worker = await arena.players.startWorker(key, posted.program, reference());
-    const confused = await arena.players.startWatcher(challengerKey, posted.program, reference(LIE));
-    await arena.until("the point", (history) => movesOn(posted, history) >= this.point || undefined);
-    await rewinder.rewind(this.depth);
-    await arena.until("the end of the game", ({ jobs }) => {
-      const games = jobs.get(posted.record.id)?.claims.at(-1)?.games ?? [];
-      return (games.length > 0 && games.every(({ closed }) => closed !== undefined)) || undefined;
-    });
-    const verdict = await arena.survival(posted);
-    await Promise.all([worker.stop(), confused.stop()]);
-    if ((await arena.wealth(key)) < before) throw new Error("the honest worker lost");
-    return verdict;
-  }
-}
 
 /** None of the watcher's transactions is included for nearly all of its clock. */
 class CensoredWatcher extends Adversary {
@@ -185,16 +109,4 @@ async function gatedSession(arena: Arena, key: Hex, gate: Gate): Promise<Session
   return openSession({ endpoint: { transport }, chainId, market, account: privateKeyToAccount(key) });
 }
 
-const mine = (arena: Arena, blocks: number) =>
-  arena.players.chain.provider.request({ method: "hardhat_mine", params: [`0x${blocks.toString(16)}`] });
-
-/** Depths up to 20 at each point of a game. */
-const POINTS = [1, 2, 3, 4, 5];
-const DEPTHS = Array.from({ length: 20 }, (_, k) => k + 1);
-
-export const HOSTILE_CHAINS: readonly Adversary[] = [
-  ...DEPTHS.map((depth, k) => new ReorgAgainstALiar(depth, POINTS[k % POINTS.length]!)),
-  ...[1, 6, 12, 20].map((depth, k) => new ReorgAgainstAnHonestWorker(depth, k + 1)),
-  new CensoredWatcher(),
-  new CensoredWorker(),
-];
+export const HOSTILE_CHAINS: readonly Adversary[] = [new CensoredWatcher(), new CensoredWorker()];

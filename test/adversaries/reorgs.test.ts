@@ -1,0 +1,17 @@
+import { expect } from "chai";
+import { soakReorgs } from "../../scripts/soak/reorgs.ts";
+
+/** Of the twenty after each transaction; `npm run soak -- --reorgs` tells them all. */
+const DEPTHS = 1;
+
+describe("reorganisations", function () {
+  it("of1To20Blocks_atEachPointOfAGame_changeNoVerdict_andCostNobodyHonest", async function () {
+    const totals = await soakReorgs(DEPTHS);
+    expect(totals.wrong, totals.report()).to.deep.equal([]);
+    const calls =
+      "post claim submit open expand pick reveal prove timeout concede settle deliver finalise collect cancel";
+    expect([...totals.points.keys()]).to.include.members([...calls.split(" "), "the end"]);
+    expect(totals.deepest).to.equal(20);
+    console.log(totals.report());
+  });
+});
