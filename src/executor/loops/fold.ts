@@ -1,7 +1,7 @@
 import { ifElse, select } from "../../kernels/assembler/control.ts";
 import type { Code } from "../../kernels/assembler/encoding.ts";
 import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBuilder.ts";
-import { f32, f32x4, i32, i32x4, i64 } from "../../kernels/assembler/instructions.ts";
+import { f32, f32x4, i32, i32x4, i64, v128 } from "../../kernels/assembler/instructions.ts";
 import { DType, dtypeBytes, isFloat, isSigned, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { Reduce } from "../../program/types.ts";
 import { extractLane } from "./access.ts";
@@ -12,7 +12,11 @@ import { exact, isWide, LANES, scalarType, splat, type Emitter, type Value } fro
 import { integerLanes, wrappedLanes } from "./vectorOperation.ts";
 
 /** A fold whose results are locals, of the types of the reduction's accumulators. */
-export type Fold = Accumulator & { results: readonly { local: Local; dtype: DTypeCode; isVector: boolean }[] };
+export type Fold = Accumulator & {
+  results: readonly { local: Local; dtype: DTypeCode; isVector: boolean }[];
+  /** What makes the results, after the last term. */
+  end?: Code;
+};
 
 /** What a fold of no terms is: nothing beats it. */
 function identity(reduce: Reduce, dtype: DTypeCode): Code {
@@ -52,22 +56,38 @@ export const hasVectorFold = (reduce: Reduce, dtype: DTypeCode): boolean =>
 
 /** The same in LANES lanes. */
 export function vectorFold(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): Fold {
+  if (isFloat(dtype)) return floatExtremum(reduce, dtype, emitter);
   const total = emitter.fn.local("v128");
   const term = emitter.fn.local("v128");
-  const lanes = isFloat(dtype) ? f32x4.splat : i32x4.splat;
   const step = (a: Code, b: Code): Code => {
     if (reduce === Reduce.sum || reduce === Reduce.dot) return i32x4.add(a, b);
-    const name = reduce === Reduce.max ? "max" : "min";
-    return isFloat(dtype) ? f32x4[name](a, b) : integerLanes(name, dtype, a, b);
+    return integerLanes(reduce === Reduce.max ? "max" : "min", dtype, a, b);
   };
   const code = (value: Value): Code => splat(emitter, value).code;
   return {
     results: [{ local: total, dtype, isVector: true }],
-    begin: total.set(lanes(identity(reduce, dtype))),
+    begin: total.set(i32x4.splat(identity(reduce, dtype))),
     add: (a, b) => [
       term.set(b === undefined ? code(a) : i32x4.mul(code(a), code(b))),
       total.set(step(total.get, term.get)),
     ],
+  };
+}
+
+/** One instruction for numbers, which passes over NaNs; those are noted, a quarter of what an instruction that heeds them takes. */
+function floatExtremum(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): Fold {
+  const [total, term, noted] = [emitter.fn.local("v128"), emitter.fn.local("v128"), emitter.fn.local("v128")];
+  const pick = reduce === Reduce.max ? f32x4.pmax : f32x4.pmin;
+  return {
+    results: [{ local: total, dtype, isVector: true }],
+    begin: [total.set(f32x4.splat(identity(reduce, dtype))), noted.set(v128.const(new Array<number>(16).fill(0)))],
+    add: (a) => [
+      term.set(splat(emitter, a).code),
+      total.set(pick(total.get, term.get)),
+      noted.set(v128.or(noted.get, f32x4.ne(term.get, term.get))),
+    ],
+    // All bits set are a NaN.
+    end: total.set(v128.or(total.get, noted.get)),
   };
 }
 

@@ -161,6 +161,7 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
     if (vector !== undefined) {
       const lanes = vectorFold(reduce, dtype, { fn, levels: vector.before, ...imports });
       emitTerms(vector, lanes.begin, () => lanes.add, loops[vectorLevel! - 1]!.digit);
+      finish(vectorLevel === outLevel ? vector : scalar, lanes.end ?? []);
       if (vectorLevel === outLevel) store(vector, lanes);
       else finish(scalar, foldLanes(reduce, dtype, one, lanes, fn));
     }
