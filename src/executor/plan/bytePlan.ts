@@ -6,10 +6,10 @@ import type { Region } from "../memory/memoryPlan.ts";
 import { byteZero, wideProduct } from "../product/byteProduct.ts";
 import { planEpilogue } from "./epilogue.ts";
 import { planFactor } from "./factor.ts";
-import { piecesOf, planPieces } from "./pieces.ts";
+import { planLeftBytes, type BoundBytes } from "./leftBytes.ts";
+import { piecesOf, planPieces, type Pieces } from "./pieces.ts";
 import type { Machine, Operation, StepPlan } from "./plan.ts";
 import type { Planner } from "./planner.ts";
-import { both } from "./productPlan.ts";
 
 const INT32 = 4;
 const LEAST_SIDE = 4;
@@ -22,14 +22,14 @@ const operandBytes = (count: number): number => zeroAt(count) + INT32;
 
 /**
  * Matrix products of 32-bit integers with constant weights that are bytes around a zero point: those of quantised models. The other factor
- * is gathered as int32 and narrowed if it is found to be such bytes, too, as it is unless the model is made otherwise.
+ * is made from bytes, too, as a rule, and read there; else it is gathered as int32 and narrowed if it is found to be such bytes.
  * @returns undefined for what is no such product or too small to be one.
  */
 export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | undefined {
   const isWord = step.reduceType === DType.int32 || step.reduceType === DType.uint32;
   if (step.reduce !== Reduce.dot || !isWord) return undefined;
   const pieces = planPieces(step, planner.options);
-  const { rows, columns, inner, rowCount, columnCount, innerCount, rowsPerValue } = pieces;
+  const { columns, inner, rowCount, columnCount, innerCount, rowsPerValue } = pieces;
   if (pieces.cutsGroups || innerCount > MOST_TERMS || rowCount < LEAST_SIDE || columnCount < LEAST_SIDE)
     return undefined;
   if (rowCount * columnCount * innerCount < planner.options.leastEngineWork) return undefined;
@@ -37,9 +37,9 @@ export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | 
 
   const pieceTerms = pieces.length * rowsPerValue * innerCount;
   const rightTerms = columnCount * innerCount;
-  const narrowLeft = planner.loop(narrowing(pieceTerms));
   const narrowRight = planner.loop(narrowing(rightTerms));
-  const left = planFactor(planner, step, pieces.left, [...rows, ...inner], { isWidened: false });
+  const left = planNarrowed(planner, step, pieces, pieceTerms);
+  const leftBytes = planLeftBytes(planner, step, pieces);
   const right = planFactor(planner, step, pieces.right!, [...inner, ...columns], {
     isWidened: false,
     replacement: {
@@ -51,45 +51,41 @@ export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | 
     },
   });
   const epilogue = planEpilogue(planner, step, pieces.strides, pieces.digits, out);
-  const buffers = planner.perThread(() => ({
-    left: planner.scratch(pieceTerms * INT32),
-    bytes: planner.scratch(operandBytes(pieceTerms)),
-    results: planner.scratch(pieces.length * pieces.resultsPerValue * INT32),
-  }));
-  return { shared: pieces.isCut, termNanoseconds: 0.1, prepare: both(left.prepare, right.prepare), bind };
+  const buffers = planner.perThread(() => planner.scratch(pieces.length * pieces.resultsPerValue * INT32));
+  return { shared: pieces.isCut, termNanoseconds: 0.1, prepare: right.prepare, bind };
 
   function bind(machine: Machine): Operation {
+    const usual = operation(machine, left.bind(machine));
+    if (leftBytes === undefined) return usual;
+    const quick = operation(machine, leftBytes.bind(machine));
+    return () => (machine.altering.isOn ? usual() : quick());
+  }
+
+  function operation(machine: Machine, { at, zero, make, wide }: BoundBytes): Operation {
     const { views, engine, clock } = machine;
     const own = buffers[machine.thread]!;
-    const gather = left.bind(machine);
     const finish = epilogue.bind(machine);
     const rightBytes = views.part(right.region!.address, rightTerms);
     const rightZero = views.part(right.region!.address + zeroAt(rightTerms), 1);
     const rightType = engine.bytes?.leastRight === -128 ? DType.int8 : DType.uint8;
     const rightValues = views.elements(right.region!.address, rightType, rightTerms) as Int8Array | Uint8Array;
     const rightShift = views.int32(right.region!.address + zeroAt(rightTerms), 1);
+    const leftZero = views.part(zero, 1);
     const runs = piecesOf(pieces, machine).map(({ start, end }) => {
       const shape = { rows: (end - start) * rowsPerValue, columns: columnCount, inner: innerCount };
       const count = shape.rows * innerCount;
-      const bytes = views.part(own.bytes.address, count);
-      const zero = views.part(own.bytes.address + zeroAt(pieceTerms), 1);
-      const results = views.int32(own.results.address, shape.rows * columnCount);
-      const zeros = { left: zero, right: rightZero };
-      const multiply = engine.bytes?.product(bytes, rightBytes, zeros, results, shape);
-      const wide = views.int32(own.left.address, count);
+      const bytes = views.part(at(start), count);
+      const results = views.int32(own.address, shape.rows * columnCount);
+      const multiply = engine.bytes?.product(bytes, rightBytes, { left: leftZero, right: rightZero }, results, shape);
+      const wideLeft = wide === undefined ? undefined : views.int32(wide, count);
       const run = (): void | Promise<void> => {
-        gather(own.left.address, start, end);
-        const isNarrow =
-          multiply !== undefined &&
-          narrow(machine, {
-            ...{ loop: narrowLeft, from: own.left.address, to: own.bytes.address },
-            ...{ room: pieceTerms, count, least: 0 },
-          });
+        const areBytes = make(start, end);
         clock.enter("products");
-        if (isNarrow) return multiply();
-        wideProduct(wide, rightValues, rightShift[0]!, results, shape);
+        if (areBytes && multiply !== undefined) return multiply();
+        const [factor, shift] = areBytes ? [bytes, leftZero[0]!] : [wideLeft!, 0];
+        wideProduct(factor, rightValues, { left: shift, right: rightShift[0]! }, results, shape);
       };
-      const conclude = (): void => finish([own.results.address - start * pieces.resultsPerValue * INT32], start, end);
+      const conclude = (): void => finish([own.address - start * pieces.resultsPerValue * INT32], start, end);
       return (): void | Promise<void> => {
         const pending = run();
         return pending === undefined ? conclude() : pending.then(conclude);
@@ -104,6 +100,37 @@ export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | 
       return pending;
     };
   }
+}
+
+/** The left factor gathered as int32, and as bytes if it is found to be such. */
+function planNarrowed(
+  planner: Planner,
+  step: Step,
+  pieces: Pieces,
+  room: number,
+): { bind(machine: Machine): BoundBytes } {
+  const loop = planner.loop(narrowing(room));
+  const factor = planFactor(planner, step, pieces.left, [...pieces.rows, ...pieces.inner], { isWidened: false });
+  const buffers = planner.perThread(() => ({
+    wide: planner.scratch(room * INT32),
+    bytes: planner.scratch(operandBytes(room)),
+  }));
+  return {
+    bind(machine) {
+      const { wide, bytes } = buffers[machine.thread]!;
+      const gather = factor.bind(machine);
+      return {
+        at: () => bytes.address,
+        zero: bytes.address + zeroAt(room),
+        wide: wide.address,
+        make(start, end) {
+          gather(wide.address, start, end);
+          const count = (end - start) * pieces.rowsPerValue * pieces.innerCount;
+          return narrow(machine, { loop, from: wide.address, to: bytes.address, room, count, least: 0 });
+        },
+      };
+    },
+  };
 }
 
 type Narrowing = {

@@ -1,8 +1,8 @@
 import { LIMBS } from "../../numerics/exactSum.ts";
 import { isDot, isPartial } from "../../program/reduction.ts";
-import { Reduce, type Instruction, type Step, type View } from "../../program/types.ts";
+import { Reduce, type Instruction, type Step } from "../../program/types.ts";
 import { operands, digitsOf } from "../loops/slots.ts";
-import { digitStrides } from "../splitStep.ts";
+import { readsInOrder } from "./plainViews.ts";
 import { termExpression } from "./productLayout.ts";
 import { Op } from "../../program/operations.ts";
 
@@ -73,17 +73,4 @@ function shifted(instruction: Instruction, shift: (slot: number) => number): Ins
   if (instruction.op === Op.digit) return instruction;
   const { a, b, c } = instruction;
   return { ...instruction, a: shift(a), b: count > 1 ? shift(b) : b, c: count > 2 ? shift(c) : c };
-}
-
-/** Whether a view reads a whole tensor in row-major order. */
-function readsInOrder({ axes }: View, radices: readonly number[], count: number): boolean {
-  const [{ extent, stride, base, div, indirect, coeffs }] = axes as [View["axes"][number]];
-  const strides = digitStrides(radices);
-  const plain = extent === count && stride === 1 && base === 0 && div === 1 && indirect === undefined;
-  const total = radices.reduce((product, radix) => product * radix, 1);
-  return (
-    plain &&
-    total === count &&
-    radices.every((radix, digit) => radix === 1 || strides[digit] === coeffs.find((c) => c.digit === digit)?.coeff)
-  );
 }

@@ -19,7 +19,7 @@ import { planStep } from "./stepPlan.ts";
 
 /** A program with a place for everything and a way to compute each step. */
 export type ProgramPlan = {
-  /** Steps whose tensors nothing reads, unless tensors are altered: the sums that they are parts of are computed whole. */
+  /** Steps whose tensors nothing reads, unless tensors are altered: parts of sums that are computed whole, differences whose parts are multiplied. */
   optional: ReadonlySet<number>;
   /** Bytes of memory needed. */
   bytes: number;
@@ -57,33 +57,33 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
     scratch: planner.memory.permanent(EXACT_SCRATCH),
     stats: planner.memory.permanent(STATS_BYTES),
   }));
-  const joined = new Set<number>();
+  const copied = new Set<number>();
   const first = new Map<string, number>();
   const nanoseconds: number[] = [];
   const steps = model.program.steps.map((step, s) => {
     const out = planner.memory.during(step.count * dtypeBytes(step.dtype), s, s);
     const whole = joinedWith(model.program.steps, step);
-    if (whole !== undefined) joined.add(whole.partial);
+    if (whole !== undefined) planner.absorb(whole.partial);
     const split = planStep(planner, step, out);
     const plan = whole === undefined ? split : eitherOf(planStep(planner, whole.step, out), split);
     const same = first.get(keyOf(step));
     if (same === undefined) first.set(keyOf(step), s);
-    else planner.tensors[same]!.keepUntil(s);
+    else {
+      planner.tensors[same]!.keepUntil(s);
+      copied.add(same);
+    }
     planner.tensors.push(out);
     // A copy is not worth a second thread.
     const isSplit = plan.shared && same === undefined;
     nanoseconds.push(isSplit ? stepNanoseconds(whole?.step ?? step, plan.termNanoseconds) : 0);
     return same === undefined ? plan : copyOf(planner.tensors[same]!, out, plan);
   });
-  const readers = new Map<number, number>();
-  for (const { inputs } of model.program.steps)
-    for (const ref of inputs) if (ref.kind === "step") readers.set(ref.index, (readers.get(ref.index) ?? 0) + 1);
   const loops = findings === undefined ? compileLoops(planner.specs) : loopCode(findings.loops);
   const reductions =
     findings === undefined ? compileReductions(planner.reductions) : reductionCode(findings.reductions);
   const directs = findings === undefined ? compileDirect(planner.directs) : directCode(findings.directs);
   return {
-    optional: new Set([...joined].filter((step) => readers.get(step) === 1)),
+    optional: new Set([...planner.absorbed()].filter((step) => !copied.has(step))),
     bytes: planner.memory.settle(),
     inputs: planner.inputs,
     settling,

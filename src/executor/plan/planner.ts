@@ -34,6 +34,8 @@ export class Planner {
   readonly tensors: Region[] = [];
   readonly #model: PlannedModel;
   readonly #constants = new Map<string, { ref: ConstantRef; region: Region }>();
+  /** For each step, those that would read its tensor but compute what they need of it from its inputs. */
+  readonly #absorbers = new Map<number, Set<number>>();
   readonly #prepared = new Map<string, Region>();
   /** What was found out about constants, in the order of the questions. */
   readonly answers: boolean[] = [];
@@ -62,6 +64,27 @@ export class Planner {
     return this.directs.push(spec) - 1;
   }
 
+  /** The step that gives a tensor. */
+  stepOf(ref: TensorRef): Step | undefined {
+    return ref.kind === "step" ? this.#model.program.steps[ref.index] : undefined;
+  }
+
+  /** Notes that the step which is being planned needs the tensor of another one only if tensors are altered. */
+  absorb(step: number): void {
+    this.#absorbers.set(step, (this.#absorbers.get(step) ?? new Set()).add(this.moment));
+  }
+
+  /** The steps whose tensors nothing reads unless tensors are altered. */
+  absorbed(): Set<number> {
+    const readers = new Map<number, Set<number>>();
+    this.#model.program.steps.forEach(({ inputs }, reader) => {
+      for (const ref of inputs)
+        if (ref.kind === "step") readers.set(ref.index, (readers.get(ref.index) ?? new Set()).add(reader));
+    });
+    const all = [...this.#absorbers].filter(([step, absorbers]) => absorbers.size === readers.get(step)?.size);
+    return new Set(all.map(([step]) => step));
+  }
+
   /** What each thread needs for itself. */
   perThread<T>(make: () => T): T[] {
     return Array.from({ length: this.options.threads }, make);
@@ -80,15 +103,16 @@ export class Planner {
   /** The inputs of a step that a loop reads, by number; others are undefined. */
   sources(step: Step, spec: Expression & { outs: readonly number[] }): (Region | undefined)[] {
     const used = inputsOf(spec);
-    return step.inputs.map((ref, n) => (used.has(n) ? this.#source(ref) : undefined));
+    return step.inputs.map((ref, n) => (used.has(n) ? this.source(ref) : undefined));
   }
 
   /** All inputs of a step. */
   allSources(step: Step): Region[] {
-    return step.inputs.map((ref) => this.#source(ref));
+    return step.inputs.map((ref) => this.source(ref));
   }
 
-  #source(ref: TensorRef): Region {
+  /** Where a tensor lies that the step which is being planned reads. */
+  source(ref: TensorRef): Region {
     if (ref.kind === "constant") {
       const key = constantKey(ref);
       const known = this.#constants.get(key) ?? { ref, region: this.memory.permanent(bytesOfRef(ref)) };

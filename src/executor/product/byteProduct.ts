@@ -18,25 +18,25 @@ export function byteZero(values: Int32Array): number | undefined {
 }
 
 /**
- * A matrix product modulo 2^32 of any int32 and of bytes less their zero point.
+ * A matrix product modulo 2^32 of integers less their zero points.
  * @param left `[rows, inner]`
  * @param right `[inner, columns]`
  * @param out `[rows, columns]`
  */
 export function wideProduct(
-  left: Int32Array,
+  left: Int32Array | Uint8Array,
   right: Uint8Array | Int8Array,
-  rightZero: number,
+  zeros: { left: number; right: number },
   out: Int32Array,
   { rows, columns, inner }: MatrixShape,
 ): void {
   out.fill(0);
   for (let row = 0; row < rows; row++) {
     for (let k = 0; k < inner; k++) {
-      const factor = left[row * inner + k]!;
+      const factor = left[row * inner + k]! - zeros.left;
       for (let column = 0; column < columns; column++) {
         const index = row * columns + column;
-        out[index] = (out[index]! + Math.imul(factor, right[k * columns + column]! - rightZero)) | 0;
+        out[index] = (out[index]! + Math.imul(factor, right[k * columns + column]! - zeros.right)) | 0;
       }
     }
   }

@@ -1,0 +1,165 @@
+import { DType } from "../../numerics/dtype.ts";
+import { Op } from "../../program/operations.ts";
+import type { Constant, Instruction, Step, TensorRef, View } from "../../program/types.ts";
+import type { LoopSpec } from "../loops/spec.ts";
+import type { Region } from "../memory/memoryPlan.ts";
+import { digitStrides } from "../splitStep.ts";
+import { centred, type Centred } from "./centred.ts";
+import type { Pieces } from "./pieces.ts";
+import { staysInside } from "./plainViews.ts";
+import type { Machine } from "./plan.ts";
+import type { Planner } from "./planner.ts";
+
+/** The left factor of a product of bytes as it lies in the memory of one thread. */
+export type BoundBytes = {
+  /** Where the bytes of a piece lie that starts with this value of the first digit. */
+  at: (start: number) => number;
+  /** Where their zero point lies, a byte. */
+  zero: number;
+  /** Where its factors lie as int32, should they be no bytes. */
+  wide?: number;
+  /** Makes the bytes of a piece; false if its factors are no bytes. */
+  make: (start: number, end: number) => boolean;
+};
+
+const SIGNED_LEAST = -128;
+
+/**
+ * The left factor from the bytes that it is the difference of: read where they lie if they are a matrix already, else gathered as bytes.
+ * @returns undefined if it is not made from bytes.
+ */
+export function planLeftBytes(
+  planner: Planner,
+  step: Step,
+  pieces: Pieces,
+): { bind(machine: Machine): BoundBytes } | undefined {
+  const view = step.termReads[pieces.left];
+  const ref = view && step.inputs[view.input]!;
+  const source = ref && planner.stepOf(ref);
+  const parts = source && centred(source);
+  if (ref?.kind !== "step" || parts === undefined) return undefined;
+  const digits = [...pieces.rows, ...pieces.inner];
+  const radices = [...step.outDigits, ...step.redDigits];
+  const isInside = staysInside(view!, radices);
+  if (!isInside && view!.fill !== 0n) return undefined;
+  const isOnlyReader = [...step.termReads, ...step.epilogueReads].every(
+    (other) => other === view || !isSame(step.inputs[other.input]!, ref),
+  );
+  if (isInside && isOnlyReader) planner.absorb(ref.index);
+
+  // Outside of the tensor the difference is 0, and the byte the zero point.
+  const gathered = isInside ? parts.bytes : ref;
+  const bytesPerValue = digits.slice(1).reduce((product, { radix }) => product * radix, 1);
+  const zeroPoint = planLoop(planner, zeroSpec(parts), parts);
+  const gather = planLoop(planner, gatherSpec(view!, parts, isInside, digits), parts, gathered);
+  const inPlace = isInside && parts.bytes.dtype === DType.uint8 && isMatrix(view!, digits);
+  const matrix = inPlace ? planner.source(parts.bytes) : undefined;
+  const buffers = planner.perThread(() => ({
+    zero: planner.scratch(1),
+    bytes: planner.scratch(inPlace ? 0 : pieces.length * pieces.rowsPerValue * pieces.innerCount),
+  }));
+  return {
+    bind(machine) {
+      const own = buffers[machine.thread]!;
+      const [findZero, gatherBytes] = [zeroPoint(machine), gather(machine)];
+      return {
+        at: (start) => (matrix === undefined ? own.bytes.address : matrix.address + start * bytesPerValue),
+        zero: own.zero.address,
+        make(start, end) {
+          machine.clock.enter("loops");
+          findZero(own.zero.address, 0, 1);
+          if (matrix === undefined) gatherBytes(own.bytes.address - start * bytesPerValue, start, end);
+          return true;
+        },
+      };
+    },
+  };
+}
+
+const isSame = (a: TensorRef, b: TensorRef & { kind: "step" }): boolean => a.kind === "step" && a.index === b.index;
+
+/** Whether a view reads a row-major matrix of the digits, from its first element on. */
+function isMatrix(view: View, digits: Pieces["rows"]): boolean {
+  const strides = digitStrides(digits.map(({ radix }) => radix));
+  const moves = (digit: number): number =>
+    view.axes.reduce(
+      (sum, { stride, coeffs }) => sum + stride * (coeffs.find((term) => term.digit === digit)?.coeff ?? 0),
+      0,
+    );
+  const first = view.axes.reduce((sum, { stride, base }) => sum + stride * base, 0);
+  return first === 0 && digits.every(({ digit }, k) => moves(digit) === strides[k]);
+}
+
+/** Loops over at most two tensors: what is gathered, then that of the zero point. */
+function planLoop(
+  planner: Planner,
+  spec: LoopSpec,
+  { zero }: Centred,
+  gathered?: TensorRef,
+): (machine: Machine) => (out: number, start: number, end: number) => void {
+  const loop = planner.loop(spec);
+  const refs = [gathered, zero !== undefined && "ref" in zero ? zero.ref : undefined];
+  const regions = refs.map((ref): Region | undefined => ref && planner.source(ref));
+  return (machine) => {
+    const sources = regions.map((region) => region?.address ?? 0);
+    return (out, start, end) => machine.loops[loop]!(sources, [out], start, end);
+  };
+}
+
+const BYTES = 0;
+const ZERO = 1;
+const instruction = (op: Op, dtype: DType, a: number, b: number): Instruction => ({ op, dtype, a, b, c: 0 });
+const isTensor = (zero: Centred["zero"]): zero is { ref: TensorRef; view: View } => zero !== undefined && "ref" in zero;
+const least = ({ bytes }: Centred): number => (bytes.dtype === DType.int8 ? SIGNED_LEAST : 0);
+const int32 = (value: number): Constant => ({ dtype: DType.int32, value: BigInt(value) });
+
+/** How a loop reads the zero point: as a tensor's element, or as a constant. */
+function zeroParts({ zero }: Centred): { views: View[]; dtype: DType; constant: Constant } {
+  if (isTensor(zero)) return { views: [{ ...zero.view, input: ZERO }], dtype: zero.ref.dtype, constant: int32(0) };
+  return { views: [], dtype: DType.int32, constant: zero ?? int32(0) };
+}
+
+/** The zero point as an unsigned byte. */
+function zeroSpec(parts: Centred): LoopSpec {
+  const { views, dtype, constant } = zeroParts(parts);
+  const shift = views.length + 1;
+  const value = 0;
+  return {
+    digits: [{ digit: 0, radix: 1 }],
+    reads: views,
+    sourceTypes: [parts.bytes.dtype, dtype],
+    constants: [constant, int32(-least(parts))],
+    code: [
+      instruction(Op.cast, isTensor(parts.zero) ? dtype : constant.dtype, value, DType.int32),
+      instruction(Op.add, DType.int32, shift + 1, shift),
+      instruction(Op.cast, DType.int32, shift + 2, DType.uint8),
+    ],
+    outs: [shift + 3],
+  };
+}
+
+/** Unsigned bytes: those of the tensor, or differences and the zero point. */
+function gatherSpec(view: View, parts: Centred, isBytes: boolean, digits: Pieces["rows"]): LoopSpec {
+  const { views, dtype, constant } = zeroParts(parts);
+  const from = isBytes ? parts.bytes.dtype : DType.int32;
+  const reads = [{ ...view, input: BYTES }, ...(isBytes ? [] : views)];
+  const [zero, shift] = [1, reads.length + 1];
+  const zeroType = isTensor(parts.zero) ? dtype : constant.dtype;
+  const next = shift + 1;
+  return {
+    digits,
+    reads,
+    sourceTypes: [from, dtype],
+    constants: [constant, int32(-least(parts))],
+    code: [
+      instruction(Op.cast, from, 0, DType.int32),
+      instruction(Op.add, DType.int32, next, shift),
+      ...(isBytes
+        ? []
+        : [instruction(Op.cast, zeroType, zero, DType.int32), instruction(Op.add, DType.int32, next + 1, next + 2)]),
+      instruction(Op.cast, DType.int32, isBytes ? next + 1 : next + 3, DType.uint8),
+    ],
+    outs: [isBytes ? next + 2 : next + 4],
+    outStrides: digitStrides(digits.map(({ radix }) => radix)),
+  };
+}
