@@ -10,7 +10,7 @@ import type { LoopSpec } from "./spec.ts";
 import type { Imports } from "./values.ts";
 
 /**
- * Runs the loops for values `start .. end - 1` of the first digit; results are stored canonical, where their digits say.
+ * Runs the loops for values `start .. end - 1` of the ranged digit; results are stored canonical, where their digits say.
  * The numbers are the byte addresses of sources and outs, modulo 2^32; those of outs are where digits of 0 are stored, be it read or not.
  */
 export type LoopCall = (sources: readonly number[], outs: readonly number[], start: number, end: number) => void;

@@ -8,9 +8,9 @@ import { canonical, digitsOf, FLOAT64_BYTES, scaled, stored, storedDigits } from
 import type { LoopSpec } from "./spec.ts";
 import { LANES, splat, type Emitter, type Imports } from "./values.ts";
 
-/** The function `(sources..., outs..., start, end)` of addresses and values of the first digit that runs a nest of loops. */
+/** The function `(sources..., outs..., start, end)` of addresses and values of the ranged digit that runs a nest of loops. */
 export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder {
-  const { digits: loops, firstScale } = mergeDigits(spec, storedDigits(spec), spec.outs);
+  const { digits: loops, ranged, scale } = mergeDigits(spec, storedDigits(spec), spec.outs, spec.ranged);
   const fn = new FunctionBuilder([...spec.sourceTypes, ...spec.outs, 0, 0].map(() => "i32"));
   const sources = spec.sourceTypes.map((dtype, n) => ({ address: fn.parameters[n]!.get, dtype }));
   const outs = spec.outs.map((_, n) => fn.parameters[sources.length + n]!);
@@ -23,9 +23,9 @@ export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder 
   const vector = inVectors ? statements(innermost.digit) : undefined;
 
   return fn.emit(
-    scaled(start, firstScale),
-    scaled(end, firstScale),
-    nestCode({ fn, loops: counted, start, end }, scalar, vector),
+    scaled(start, scale),
+    scaled(end, scale),
+    nestCode({ fn, loops: counted, ranged: ranged + 1, start, end }, scalar, vector),
   );
 
   /** The statements of each level, that of the innermost storing the results. */

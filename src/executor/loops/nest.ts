@@ -13,10 +13,11 @@ export const emptyVersion = (loops: number): Version => ({
   after: Array.from({ length: loops + 1 }, () => []),
 });
 
-/** Loops, outermost first: the counters and how many values they take; the first one runs from `start` to `end`. */
+/** Loops, outermost first: the counters and how many values they take; that of level `ranged` runs from `start` to `end`. */
 export type Nest = {
   fn: FunctionBuilder;
   loops: readonly { counter: Local; radix: number }[];
+  ranged: number;
   start: Local;
   end: Local;
 };
@@ -26,7 +27,7 @@ export type Nest = {
  * levels further out belong to both versions, what comes after the loops there to the scalar one.
  */
 export function nestCode(
-  { fn, loops, start, end }: Nest,
+  { fn, loops, ranged, start, end }: Nest,
   scalar: Version,
   vector?: Version,
   vectorLevel = loops.length,
@@ -38,8 +39,8 @@ export function nestCode(
     const loop = loops[level - 1];
     if (loop === undefined) return [];
     const { counter, radix } = loop;
-    const from = level === 1 ? start.get : i32.const(0);
-    const to = level === 1 ? end.get : i32.const(radix);
+    const from = level === ranged ? start.get : i32.const(0);
+    const to = level === ranged ? end.get : i32.const(radix);
     const next = (by: number): Code => counter.set(i32.add(counter.get, i32.const(by)));
     const below = (limit: Code): Code => i32.ltU(counter.get, limit);
     const body = (made: Version): Code => [made.before[level]!, nest(level + 1, made), made.after[level]!];
@@ -47,8 +48,8 @@ export function nestCode(
       const isShared = vector !== undefined && level < vectorLevel;
       const shared: Code = [outer(level), nest(level + 1, version), scalar.after[level]!];
       const code: Code = [isShared ? shared : body(version), next(1)];
-      // Only the first loop may run over nothing.
-      return [counter.set(from), level === 1 ? whileLoop(below(to), code) : doWhile(below(to), code)];
+      // Only that loop may run over nothing.
+      return [counter.set(from), level === ranged ? whileLoop(below(to), code) : doWhile(below(to), code)];
     }
     const limit = fn.local("i32");
     const whole = i32.and(i32.sub(to, from), i32.const(-LANES));

@@ -70,10 +70,10 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
   const vector = vectorLevel === undefined ? undefined : emptyVersion(loops.length);
   if (isFloatSum) emitSums();
   else emitFolds();
-  const nest = { fn, loops, start, end };
+  const nest = { fn, loops, ranged: 1, start, end };
   return fn.emit(
-    scaled(start, out.firstScale),
-    scaled(end, out.firstScale),
+    scaled(start, out.scale),
+    scaled(end, out.scale),
     nestCode(nest, scalar, vector, vectorLevel),
     count.get,
   );

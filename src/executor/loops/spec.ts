@@ -20,4 +20,6 @@ export type LoopSpec = {
   widened?: readonly number[];
   /** For each of `digits`, by how many elements it moves the place where results are stored; row-major unless given. */
   outStrides?: readonly number[];
+  /** The place in `digits` of the one of which a call does some values; the first unless given. */
+  ranged?: number;
 };

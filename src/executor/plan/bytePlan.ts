@@ -50,7 +50,7 @@ export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | 
       },
     },
   });
-  const epilogue = planEpilogue(planner, step, pieces.strides, pieces.digits, out);
+  const epilogue = planEpilogue(planner, step, pieces.strides, pieces.order, out);
   const buffers = planner.perThread(() => planner.scratch(pieces.length * pieces.resultsPerValue * INT32));
   return { shared: pieces.isCut, termNanoseconds: 0.1, prepare: right.prepare, bind };
 

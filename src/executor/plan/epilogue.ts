@@ -6,7 +6,7 @@ import { digitStrides, epilogueStep } from "../splitStep.ts";
 import type { Machine } from "./plan.ts";
 import type { Planner } from "./planner.ts";
 
-/** Computes a step's elements from its accumulators, for a range of the first of `digits`. */
+/** Computes a step's elements from its accumulators, for a range of the ranged one of `digits`. */
 export type Epilogue = {
   bind(machine: Machine): (accumulators: readonly number[], start: number, end: number) => void;
 };
@@ -14,20 +14,21 @@ export type Epilogue = {
 /**
  * Plans the last part of a step.
  * @param strides For each out digit, its stride in the accumulators.
- * @param digits The out digits in the order in which they are looped over; those of radix 1 may be missing.
+ * @param order The out digits in the order in which they are looped over; those of radix 1 may be missing.
  * @param out The step's tensor.
  */
 export function planEpilogue(
   planner: Planner,
   step: Step,
   strides: readonly number[],
-  digits: readonly LoopDigit[],
+  { digits, ranged }: Pick<OutOrder, "digits" | "ranged">,
   out: Region,
 ): Epilogue {
   const whole = epilogueStep(step, strides);
   const outStrides = digitStrides(step.outDigits);
   const spec: LoopSpec = {
     digits,
+    ranged,
     reads: whole.epilogueReads,
     sourceTypes: whole.inputs.map(({ dtype }) => dtype),
     constants: step.constants,
@@ -47,6 +48,19 @@ export function planEpilogue(
       };
     },
   };
+}
+
+/** The digits of loops, the place of the ranged one and its radix. */
+export type OutOrder = { digits: readonly LoopDigit[]; ranged: number; radix: number };
+
+/**
+ * A step's out digits in their order, so that its elements are written side by side, for an epilogue that is done in pieces.
+ * @param cut The digit that is cut, if one is.
+ */
+export function inOutOrder(step: Step, cut: LoopDigit | undefined): OutOrder {
+  const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
+  const ranged = cut?.digit ?? 0;
+  return { digits, ranged, radix: digits[ranged]!.radix };
 }
 
 /** Whether a step's element is its one accumulator. */

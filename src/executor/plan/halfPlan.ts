@@ -38,7 +38,7 @@ function sumPlan(planner: Planner, step: Step, out: Region, planStep: PlanStep):
   const rounded = planStep(planner, accumulatorOf({ ...step, ...widenedTerm(step) }, DType.float32), sums);
   const halves = planner.scratch(step.count * dtypeBytes(dtype));
   const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
-  const epilogue = planEpilogue(planner, step, digitStrides(step.outDigits), digits, out);
+  const epilogue = planEpilogue(planner, step, digitStrides(step.outDigits), { digits, ranged: 0 }, out);
   const sources = planner.allSources(step);
   return {
     shared: false,

@@ -1,5 +1,5 @@
 import type { Step } from "../../program/types.ts";
-import type { LoopDigit } from "../loops/spec.ts";
+import { inOutOrder, type OutOrder } from "./epilogue.ts";
 import { ranges, partOf, type Machine, type PlanOptions } from "./plan.ts";
 import { productLayout, sizeOf, type ProductLayout } from "./productLayout.ts";
 
@@ -26,9 +26,8 @@ export type Pieces = ProductLayout & {
   /** Of the largest piece: rows of one product, right vectors of all. */
   mostRows: number;
   mostColumns: number;
-  /** The first digit of `digits`, what epilogues loop over, has so many values. */
-  digits: readonly LoopDigit[];
-  firstRadix: number;
+  /** What epilogues loop over, see {@link inOutOrder}. */
+  order: OutOrder;
 };
 
 /** Lays out a dot step's products in pieces of about `chunkElements` terms and results. */
@@ -46,7 +45,6 @@ export function planPieces(step: Step, { chunkElements }: PlanOptions): Pieces {
   const most = Math.max(1, Math.min(radix, Math.floor(chunkElements / perValue)));
   // Pieces of equal length, so that the last one is not a remnant.
   const length = Math.ceil(radix / Math.ceil(radix / most));
-  const digits = [...groups, ...rows, ...columns];
   return {
     ...layout,
     isCut: radix > 1,
@@ -63,8 +61,7 @@ export function planPieces(step: Step, { chunkElements }: PlanOptions): Pieces {
     },
     mostRows: cutsGroups ? rowCount : length * rowsPerValue,
     mostColumns: cutsGroups ? length * groupsPerValue * columnCount : columnCount,
-    digits,
-    firstRadix: digits[0]?.radix ?? 1,
+    order: inOutOrder(step, groups[0] ?? rows[0]),
   };
 }
 

@@ -40,7 +40,7 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
       },
     },
   });
-  const epilogue = planEpilogue(planner, step, pieces.strides, pieces.digits, out);
+  const epilogue = planEpilogue(planner, step, pieces.strides, pieces.order, out);
   const { mostRows, mostColumns, length, resultsPerValue, groupsPerValue, rowsPerValue } = pieces;
   const buffers = planner.perThread(() => ({
     left: planner.scratch(length * groupsPerValue * rowsPerValue * innerCount * FLOAT64),
@@ -118,7 +118,7 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
 
     function conclude({ start, end }: Piece): void {
       if (pieces.isCut) finish([own.results.address - start * resultsPerValue * FLOAT32], start, end);
-      else finish([own.results.address], 0, pieces.firstRadix);
+      else finish([own.results.address], 0, pieces.order.radix);
     }
   }
 }

@@ -50,7 +50,7 @@ export function reductionPlan(planner: Planner, step: Step, out: Region): StepPl
   const types = accumulatorTypes(step);
   const handsOn = isIdentityEpilogue(step);
   const accumulators = handsOn ? [out] : types.map((type) => planner.scratch(step.count * dtypeBytes(type)));
-  const epilogue = handsOn ? undefined : planEpilogue(planner, step, strides, outDigits, out);
+  const epilogue = handsOn ? undefined : planEpilogue(planner, step, strides, { digits: outDigits, ranged: 0 }, out);
   const isFloatSum = dtype === DType.float32 && (step.reduce === Reduce.sum || step.reduce === Reduce.dot);
   const flagged = planner.scratch(isFloatSum ? step.count * UINT32 : 0);
   const settler = isFloatSum ? planSettler(planner, step, [...outDigits, ...spec.redDigits], sources) : undefined;

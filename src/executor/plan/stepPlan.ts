@@ -46,7 +46,7 @@ export function planStep(planner: Planner, step: Step, out: Region): StepPlan {
 
 function elementwisePlan(planner: Planner, step: Step, out: Region): StepPlan {
   const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
-  const epilogue = planEpilogue(planner, step, [], digits, out);
+  const epilogue = planEpilogue(planner, step, [], { digits, ranged: 0 }, out);
   return {
     shared: true,
     bind(machine) {

@@ -42,7 +42,7 @@ export function totalPlan(planner: Planner, step: Step, out: Region): StepPlan {
   const source = planner.allSources(step)[input]!;
   const accumulators = planner.scratch(step.count * 4);
   const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
-  const epilogue = planEpilogue(planner, step, digitStrides(step.outDigits), digits, out);
+  const epilogue = planEpilogue(planner, step, digitStrides(step.outDigits), { digits, ranged: 0 }, out);
   return {
     shared: false,
     bind(machine) {

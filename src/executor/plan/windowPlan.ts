@@ -7,7 +7,7 @@ import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { NORMS_BYTES, settleTerms } from "../product/settleTerms.ts";
 import { digitStrides } from "../splitStep.ts";
-import { planEpilogue } from "./epilogue.ts";
+import { inOutOrder, planEpilogue } from "./epilogue.ts";
 import { planFactor } from "./factor.ts";
 import { partOf, ranges, type Machine, type Operation, type StepPlan } from "./plan.ts";
 import type { Planner } from "./planner.ts";
@@ -46,7 +46,6 @@ export function windowPlan(planner: Planner, step: Step, out: Region): StepPlan 
   const { strip, length } = made;
 
   const loops = [cut ?? { digit: -1, radix: 1 }, ...around.filter((digit) => digit !== cut)];
-  const digits = [...loops.filter(({ digit }) => digit >= 0), lanes];
   const sizes = digitStrides([...loops, lanes].map(({ radix }) => radix));
   const strides = step.outDigits.map((_, digit) => {
     const k = loops.findIndex((each) => each.digit === digit);
@@ -80,7 +79,8 @@ export function windowPlan(planner: Planner, step: Step, out: Region): StepPlan 
   });
   const copies = planCopy(planner, step, strip);
   const kernel = planner.direct({ outer, length: lanes.radix, offsets: strip.offsets });
-  const epilogue = planEpilogue(planner, step, strides, digits, out);
+  const order = inOutOrder(step, cut);
+  const epilogue = planEpilogue(planner, step, strides, order, out);
   const perValue = step.count / loops[0]!.radix;
   const buffers = planner.perThread(() => ({
     left: planner.scratch(strip.elements * FLOAT64),
@@ -112,7 +112,7 @@ export function windowPlan(planner: Planner, step: Step, out: Region): StepPlan 
         const listEnd = call(...from, results, list, bound, factor, end - start);
         stats.elements += (end - start) * perValue;
         if (listEnd > list) settle(list, (listEnd - list) / ENTRY_BYTES);
-        if (cut === undefined) finish([results], 0, digits[0]!.radix);
+        if (cut === undefined) finish([results], 0, order.radix);
         else finish([results - start * perValue * FLOAT32], start, end);
       }
     };

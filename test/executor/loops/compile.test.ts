@@ -44,18 +44,16 @@ function run(
   spec: LoopSpec,
   sources: readonly (readonly Word[])[],
   loop: LoopCall = compileLoops([spec]).on(memory)[0]!,
+  piece = Infinity,
 ) {
   sources.forEach((values, n) => {
     const region = bytes.subarray(n * REGION, (n + 1) * REGION);
     values.forEach((word, index) => writeWord(region, index, spec.sourceTypes[n]!, word));
   });
   bytes.fill(0xee, OUT);
-  loop(
-    sources.map((_, n) => n * REGION),
-    [OUT],
-    0,
-    spec.digits[0]!.radix,
-  );
+  const { radix } = spec.digits[spec.ranged ?? 0]!;
+  const addresses = sources.map((_, n) => n * REGION);
+  for (let start = 0; start < radix; start += piece) loop(addresses, [OUT], start, Math.min(radix, start + piece));
 }
 
 /** The bits of a result, not made canonical. */
@@ -169,10 +167,11 @@ describe("compiled loops", function () {
       const indices = Array.from({ length: 16 }, () =>
         upTo(5) === 0 ? integerWord(prng, indexType) : BigInt(upTo(9)),
       );
-      run({ digits, reads, sourceTypes: [dtype, indexType], constants: [], code: [], outs: [1], outStrides: strides }, [
-        source,
-        indices,
-      ]);
+      const spec: LoopSpec = {
+        ...{ digits, reads, sourceTypes: [dtype, indexType], constants: [], code: [], outs: [1], outStrides: strides },
+        ranged: upTo(radices.length),
+      };
+      run(spec, [source, indices], undefined, 1 + upTo(9));
       const count = radices.reduce((p, r) => p * r, 1);
       for (let i = 0; i < count; i++) {
         const values = radices.map(
