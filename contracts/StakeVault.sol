@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {IProvisioning} from "./interfaces/IProvisioning.sol";
 import {IStakeVault} from "./interfaces/IStakeVault.sol";
 import {Ledger} from "./lib/Ledger.sol";
@@ -11,6 +12,7 @@ import {Ledger} from "./lib/Ledger.sol";
 /// @title The vault. See IStakeVault.
 contract StakeVault is IStakeVault, ReentrancyGuard {
     using SafeERC20 for IERC20;
+    using SafeCast for uint256;
 
     struct Account {
         uint128 credit;
@@ -50,7 +52,7 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
         uint256 before = asset.balanceOf(address(this));
         asset.safeTransferFrom(msg.sender, address(this), amount);
         uint256 arrived = asset.balanceOf(address(this)) - before;
-        _credit(account, arrived);
+        _accounts[account].credit += arrived.toUint128();
         emit Deposited(msg.sender, account, arrived);
     }
 
@@ -69,7 +71,7 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
         require(provisioning.isLive(msg.sender), NotLive(msg.sender));
         _debit(msg.sender, amount);
         Account storage a = _accounts[msg.sender];
-        a.staked = Ledger.add(a.staked, amount);
+        a.staked += amount.toUint128();
         emit Staked(msg.sender, amount);
     }
 
@@ -77,7 +79,8 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
     function requestWithdraw(uint256 amount) external {
         require(amount != 0, ZeroAmount());
         Account storage a = _accounts[msg.sender];
-        (a.staked, a.withdrawing) = Ledger.request(msg.sender, a.staked, a.locked, a.withdrawing, amount);
+        a.staked = uint128(Ledger.unstake(msg.sender, a.staked, a.locked, amount));
+        a.withdrawing += uint128(amount);
         a.readyAt = uint64(block.timestamp + withdrawalDelay);
         emit WithdrawalRequested(msg.sender, amount, a.readyAt);
     }
@@ -90,7 +93,7 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
         require(block.timestamp >= a.readyAt, WithdrawalNotReady(a.readyAt));
         a.withdrawing = 0;
         a.readyAt = 0;
-        a.credit = Ledger.add(a.credit, amount);
+        a.credit += amount;
         emit Unstaked(msg.sender, amount);
     }
 
@@ -104,28 +107,29 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
     /// @inheritdoc IStakeVault
     function give(address account, uint256 amount) external onlyMarket {
         custody = Ledger.release(custody, amount);
-        _credit(account, amount);
+        _accounts[account].credit += amount.toUint128();
         emit Given(account, amount);
     }
 
     /// @inheritdoc IStakeVault
     function lock(address account, uint256 amount) external onlyMarket {
         Account storage a = _accounts[account];
-        a.locked = Ledger.lock(account, a.staked, a.locked, amount);
+        a.locked = uint128(Ledger.lock(account, a.staked, a.locked, amount));
         emit Locked(account, amount);
     }
 
     /// @inheritdoc IStakeVault
     function unlock(address account, uint256 amount) external onlyMarket {
         Account storage a = _accounts[account];
-        a.locked = Ledger.unlock(account, a.locked, amount);
+        a.locked = uint128(Ledger.unlock(account, a.locked, amount));
         emit Unlocked(account, amount);
     }
 
     /// @inheritdoc IStakeVault
     function slash(address account, uint256 amount) external onlyMarket {
         Account storage a = _accounts[account];
-        (a.staked, a.locked) = Ledger.slash(account, a.staked, a.locked, amount);
+        a.locked = uint128(Ledger.unlock(account, a.locked, amount));
+        a.staked -= uint128(amount);
         custody += amount;
         emit Slashed(account, amount);
     }
@@ -140,11 +144,6 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
 
     function _debit(address account, uint256 amount) private {
         Account storage a = _accounts[account];
-        a.credit = Ledger.debit(account, a.credit, amount);
-    }
-
-    function _credit(address account, uint256 amount) private {
-        Account storage a = _accounts[account];
-        a.credit = Ledger.add(a.credit, amount);
+        a.credit = uint128(Ledger.debit(account, a.credit, amount));
     }
 }

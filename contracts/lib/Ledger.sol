@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
 
-/// @title Entries of the vault's ledger: each takes an amount from one number and adds it to another, or is refused.
-/// @dev Pure arithmetic, checked by solc's SMTChecker (test/smt/LedgerProofs.sol): no entry makes or loses money, and locked stays within staked.
+/// @title What the vault's ledger takes from one number to add it to another, or refuses.
+/// @dev Pure arithmetic, checked by solc's SMTChecker (test/smt/LedgerProofs.sol): no entry makes or loses money, locked stays within staked, and no number
+/// that is taken from grows, so that it still fits its field.
 library Ledger {
-    using SafeCast for uint256;
-
-    /// @notice Adds to a credit.
-    function add(uint128 credit, uint256 amount) internal pure returns (uint128) {
-        return credit + amount.toUint128();
-    }
-
     /// @notice Takes from an account's credit.
-    function debit(address account, uint128 credit, uint256 amount) internal pure returns (uint128) {
+    function debit(address account, uint256 credit, uint256 amount) internal pure returns (uint256) {
         require(amount <= credit, IStakeVault.InsufficientCredit(account, credit, amount));
-        return credit - uint128(amount);
+        return credit - amount;
     }
 
     /// @notice Takes from custody.
@@ -27,44 +20,27 @@ library Ledger {
         return custody - amount;
     }
 
-    /// @notice Moves free stake to what is being withdrawn.
-    function request(
-        address account,
-        uint128 staked,
-        uint128 locked,
-        uint128 withdrawing,
-        uint256 amount
-    ) internal pure returns (uint128, uint128) {
+    /// @notice Takes from stake that is not locked, to withdraw it.
+    function unstake(address account, uint256 staked, uint256 locked, uint256 amount) internal pure returns (uint256) {
         // INVARIANT: locked <= staked. What backs a claim stays.
         _requireFree(account, staked, locked, amount);
-        return (staked - uint128(amount), withdrawing + uint128(amount));
+        return staked - amount;
     }
 
     /// @notice Locks free stake.
-    function lock(address account, uint128 staked, uint128 locked, uint256 amount) internal pure returns (uint128) {
+    function lock(address account, uint256 staked, uint256 locked, uint256 amount) internal pure returns (uint256) {
         // INVARIANT: locked <= staked, so that all claims of a worker can die at once.
         _requireFree(account, staked, locked, amount);
-        return locked + uint128(amount);
+        return locked + amount;
     }
 
-    /// @notice Unlocks stake.
-    function unlock(address account, uint128 locked, uint256 amount) internal pure returns (uint128) {
+    /// @notice Unlocks stake; a slash takes the same amount from what is staked.
+    function unlock(address account, uint256 locked, uint256 amount) internal pure returns (uint256) {
         require(amount <= locked, IStakeVault.InsufficientLocked(account, locked, amount));
-        return locked - uint128(amount);
+        return locked - amount;
     }
 
-    /// @notice Takes locked stake.
-    function slash(
-        address account,
-        uint128 staked,
-        uint128 locked,
-        uint256 amount
-    ) internal pure returns (uint128, uint128) {
-        locked = unlock(account, locked, amount);
-        return (staked - uint128(amount), locked);
-    }
-
-    function _requireFree(address account, uint128 staked, uint128 locked, uint256 amount) private pure {
+    function _requireFree(address account, uint256 staked, uint256 locked, uint256 amount) private pure {
         uint256 freeStake = staked - locked;
         require(amount <= freeStake, IStakeVault.InsufficientFreeStake(account, freeStake, amount));
     }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
-
 /// @title How bonds and the collateral of a dead claim are divided.
 /// @dev Pure arithmetic, checked by solc's SMTChecker (test/smt/PayoutProofs.sol). Amounts have at most 128 bits, dues 112.
 library Payouts {
     /// @notice A worker's move draws its price from the bond, as far as that goes.
     function draw(uint256 bond, uint256 price) internal pure returns (uint256 paid, uint256 left) {
-        paid = Math.min(price, bond);
+        paid = _min(price, bond);
         left = bond - paid;
     }
 
@@ -23,7 +21,7 @@ library Payouts {
         uint256 bounty,
         uint256 dues
     ) internal pure returns (uint256 toWinner, uint256 pot, uint256 toSink) {
-        toWinner = Math.min(bounty, collateral);
+        toWinner = _min(bounty, collateral);
         pot = collateral - toWinner;
         toSink = pot > dues ? pot - dues : 0;
     }
@@ -35,12 +33,17 @@ library Payouts {
 
     /// @notice What a challenger that ran out of time loses: a reward to the caller, the rest to the worker.
     function forfeit(uint256 left, uint256 reward) internal pure returns (uint256 toCaller, uint256 toWorker) {
-        toCaller = Math.min(reward, left);
+        toCaller = _min(reward, left);
         toWorker = left - toCaller;
     }
 
     /// @notice A missed deadline's penalty: a part of the collateral, in 1/10,000.
     function penalty(uint256 collateral, uint256 bps) internal pure returns (uint256) {
         return (collateral * bps) / 10_000;
+    }
+
+    /// @dev OpenZeppelin's works on bits, which solvers are slow at.
+    function _min(uint256 a, uint256 b) private pure returns (uint256) {
+        return a < b ? a : b;
     }
 }
