@@ -56,6 +56,22 @@ describe("elementary functions of vectors", function () {
       });
     });
 
+  it("anglesFarFromZero_areReduced_nextToWholeTurnsToo", () => {
+    const prng = new Prng(17);
+    // 16367173 * 2^72 is the float32 closest to a multiple of pi/2.
+    const far = Array.from({ length: WORDS }, () => BigInt(0x49800000 + prng.below(0x7f800000 - 0x49800000)));
+    const inputs = [fromNumber(16367173 * 2 ** 72), 0x49800000n, 0x497fffffn, 0x7f7fffffn, ...far].flatMap(
+      (word): Word[] => [word, word | 0x80000000n],
+    );
+    for (const name of ["sin", "cos", "tan"] as const) {
+      const results = compute(name, [inputs]);
+      inputs.forEach((word, i) => {
+        const expected = applyOperation(Op[name], DType.float32, word, 0n, 0n);
+        expect(results[i], `${name} of ${toNumber(word)}`).to.equal(expected);
+      });
+    }
+  });
+
   it("pow_isTheDefinition", () => {
     const prng = new Prng(3);
     const exponents = [0.5, 1, 2, 3, -1, 0, Infinity, -Infinity, NaN, -2.5, 1e9, 2 ** 30 + 128].map(fromNumber);

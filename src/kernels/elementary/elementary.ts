@@ -1,5 +1,7 @@
 import type { ValueType } from "../assembler/control.ts";
-import { ModuleBuilder } from "../assembler/moduleBuilder.ts";
+import { FunctionBuilder } from "../assembler/functionBuilder.ts";
+import { f32x4 } from "../assembler/instructions.ts";
+import { ModuleBuilder, type Callable } from "../assembler/moduleBuilder.ts";
 import { acosPair, ARC_TABLE_BYTES, arcTable, asinPair, atanPair } from "./arc.ts";
 import { BOUND, certifiedFunction, POWER_BOUND } from "./certified.ts";
 import { errorTable, erfPair } from "./errorFunction.ts";
@@ -26,7 +28,16 @@ import {
 } from "./logarithm.ts";
 import { POOL_BYTES, writePool } from "./pool.ts";
 import type { Estimate } from "./vectorMath.ts";
-import { cosPair, sinPair, tanPair } from "./trigonometric.ts";
+import {
+  cosPair,
+  farReduction,
+  nearReduction,
+  sinPair,
+  tanPair,
+  type Reduction,
+  TURNS_TABLE_BYTES,
+  turnsTable,
+} from "./trigonometric.ts";
 
 export const ELEMENTARY = [
   ...["exp", "expm1", "sigmoid", "tanh", "sinh", "cosh", "log", "log1p", "asinh", "acosh", "atanh"],
@@ -43,8 +54,22 @@ export type ElementaryFunctions = WebAssembly.Imports[string];
 const EXPONENTIAL = POOL_BYTES;
 const LOGARITHM = EXPONENTIAL + EXPONENTIAL_TABLE_BYTES;
 const ARC = LOGARITHM + LOGARITHM_TABLE_BYTES;
-const ERROR = ARC + ARC_TABLE_BYTES;
+const TURNS = ARC + ARC_TABLE_BYTES;
+const ERROR = TURNS + TURNS_TABLE_BYTES;
 const PAGES = 1;
+
+/** Functions that an angle is reduced for. */
+const periodic = (reduction: Reduction): Partial<Record<string, Estimate>> => ({
+  sin: sinPair(reduction),
+  cos: cosPair(reduction),
+  tan: tanPair(reduction),
+});
+
+/** A function of vectors as one of a float32. */
+function ofOne(vectors: Callable): FunctionBuilder {
+  const fn = new FunctionBuilder(["f32"], "f32");
+  return fn.emit(f32x4.extract(vectors(f32x4.splat(fn.parameters[0]!.get)), 0));
+}
 
 function elementaryModule(): WebAssembly.Module {
   const builder = new ModuleBuilder();
@@ -60,7 +85,7 @@ function elementaryModule(): WebAssembly.Module {
   const log = logPair(LOGARITHM);
   const log1p = log1pPair(log);
   const atan = atanPair(ARC);
-  const estimates: Record<string, Estimate> = {
+  const estimates: Partial<Record<string, Estimate>> = {
     ...{ exp, expm1, log, log1p, atan },
     sigmoid: sigmoidPair(exp),
     tanh: tanhPair(expm1),
@@ -69,17 +94,21 @@ function elementaryModule(): WebAssembly.Module {
     asinh: asinhPair(log1p),
     acosh: acoshPair(log1p),
     atanh: atanhPair(log1p),
-    sin: sinPair(),
-    cos: cosPair(),
-    tan: tanPair(),
+    ...periodic(nearReduction),
     asin: asinPair(atan),
     acos: acosPair(atan),
     erf: erfPair(ERROR),
     pow: powPair(log, fineExpPair(EXPONENTIAL)),
   };
+  const far = periodic(farReduction(TURNS));
   for (const name of ELEMENTARY) {
     const [arity, bound] = name === "pow" ? [2, POWER_BOUND] : [1, BOUND];
-    builder.define(certifiedFunction(estimates[name]!, exact.get(name)!, arity, bound), name);
+    const farEstimate = far[name];
+    const rest =
+      farEstimate === undefined
+        ? exact.get(name)!
+        : builder.define(ofOne(builder.define(certifiedFunction(farEstimate, exact.get(name)!, arity, bound))));
+    builder.define(certifiedFunction(estimates[name]!, rest, arity, bound), name);
   }
   return new WebAssembly.Module(builder.encode());
 }
@@ -94,6 +123,7 @@ export function elementaryFunctions(exact: ExactFunctions): ElementaryFunctions 
     [EXPONENTIAL]: exponentialTable(),
     [LOGARITHM]: logarithmTable(),
     [ARC]: arcTable(),
+    [TURNS]: turnsTable(),
     [ERROR]: errorTable(),
   };
   for (const [at, values] of Object.entries(tables))
