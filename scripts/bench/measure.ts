@@ -1,9 +1,11 @@
 /** One measurement in a process of its own: `measure.ts time|plain|exact PREPARED THREADS SECONDS`, the result as JSON on a channel. */
 import * as ort from "onnxruntime-node";
 import { toOrt } from "../../src/cli/compare/ortTensor.ts";
-import { createExecutor } from "../../src/executor/onnx/createExecutor.ts";
+import { createExecutor, type Executor } from "../../src/executor/onnx/createExecutor.ts";
 import type { CertificateStats } from "../../src/executor/product/certificate.ts";
 import type { Stage } from "../../src/executor/stages.ts";
+import type { Hash } from "../../src/merkle/hash.ts";
+import type { MerkleList } from "../../src/merkle/list.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import { Trace } from "../../src/trace/trace.ts";
@@ -19,7 +21,7 @@ export type Timing = {
   checked: number;
   runs: number;
   stats: CertificateStats;
-  /** Milliseconds by stage of one run. */
+  /** Milliseconds by stage of one run with commitment, of all threads. */
   stages: Readonly<Record<Stage, number>>;
   /** Milliseconds of a run in which every float32 sum is computed in integers. */
   doubtful: number;
@@ -41,13 +43,20 @@ async function plainRun({ bytes, inputs }: Prepared, threads: number): Promise<(
   return () => session.run(feeds);
 }
 
+/** What a worker posts. */
+async function traceRoot(executor: Executor, { model, given }: Prepared): Promise<Hash> {
+  const trees = new Map<number, MerkleList>();
+  const { tensors } = await executor.run(given, { keep: () => false, trees });
+  return new Trace(model.program, tensors, trees).root;
+}
+
 async function time(prepared: Prepared, threads: number, seconds: number): Promise<Timing> {
   const { model, given } = prepared;
   const plain = await plainRun(prepared, threads);
   const executor = await createExecutor(model, { threads });
   const checkpoints = new Set(model.program.checkpoints.map(({ step }) => step));
   const keep = (step: number): boolean => checkpoints.has(step);
-  const commit = async () => new Trace(model.program, (await executor.run(given, { keep })).tensors).root;
+  const commit = () => traceRoot(executor, prepared);
   const claimed = await commit();
   const work: Record<"plain" | "exact" | "committed" | "checked", () => Promise<unknown>> = {
     plain,
@@ -75,7 +84,7 @@ async function time(prepared: Prepared, threads: number, seconds: number): Promi
       processor[name] += user + system;
     }
   }
-  const { stats, milliseconds } = await executor.run(given, { keep, profile: true });
+  const { stats, milliseconds } = await executor.run(given, { trees: new Map(), keep, profile: true });
   const { steps } = model.program;
   const doubting = await createExecutor(model, { threads, doubt: true });
   const start = performance.now();
@@ -118,9 +127,7 @@ const result =
     : mode === "plain"
       ? await memory(await plainRun(prepared, Number(threads)))
       : await memory(async () => {
-          const checkpoints = new Set(prepared.model.program.checkpoints.map(({ step }) => step));
-          const keep = (step: number): boolean => checkpoints.has(step);
-          const executor = (kept ??= await createExecutor(prepared.model, { threads: Number(threads) }));
-          return new Trace(prepared.model.program, (await executor.run(prepared.given, { keep })).tensors).root;
+          kept ??= await createExecutor(prepared.model, { threads: Number(threads) });
+          return traceRoot(kept, prepared);
         });
 process.send!(result, () => process.exit(0));

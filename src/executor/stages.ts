@@ -1,5 +1,5 @@
 /** What the time of an execution goes into. A thread waits where others have not finished a step that it depends on. */
-export const STAGES = ["products", "reductions", "loops", "certify", "patch", "waiting", "other"] as const;
+export const STAGES = ["products", "reductions", "loops", "certify", "patch", "hash", "waiting", "other"] as const;
 export type Stage = (typeof STAGES)[number];
 
 const nothing = (): Record<Stage, number> => ({
@@ -8,6 +8,7 @@ const nothing = (): Record<Stage, number> => ({
   loops: 0,
   certify: 0,
   patch: 0,
+  hash: 0,
   waiting: 0,
   other: 0,
 });

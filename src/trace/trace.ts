@@ -26,13 +26,17 @@ export class Trace {
   readonly #tensors: readonly Uint8Array[];
   /** Those that were missing at first. */
   readonly #held = new Map<number, Uint8Array>();
-  readonly #trees = new Map<number, MerkleList>();
+  readonly #trees: Map<number, MerkleList>;
   readonly #interiors = new Map<number, MerkleList>();
 
-  /** @param tensors One tensor a step, those of checkpoints at least: canonical bytes, little-endian. */
-  constructor(program: Program, tensors: readonly Uint8Array[]) {
+  /**
+   * @param tensors One tensor a step, those of checkpoints at least: canonical bytes, little-endian.
+   * @param trees The trees of tensors that have been hashed already, by step.
+   */
+  constructor(program: Program, tensors: readonly Uint8Array[], trees: ReadonlyMap<number, MerkleList> = new Map()) {
     this.#program = program;
     this.#tensors = tensors;
+    this.#trees = new Map(trees);
     this.list = MerkleList.fromHashes(program.checkpoints.map(({ step }) => this.tree(step).root));
   }
 

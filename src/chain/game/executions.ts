@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { Program } from "../../program/types.ts";
+import type { MerkleList } from "../../merkle/list.ts";
 import { MissingTensorsError, Trace } from "../../trace/trace.ts";
 import { inputBytesOf, type JobRecord } from "../history.ts";
 import type { Execution, KnownProgram } from "./execution.ts";
@@ -8,11 +9,13 @@ import type { Execution, KnownProgram } from "./execution.ts";
 /**
  * Executes a program: one tensor for each step, canonical little-endian bytes.
  * @param keep Steps whose tensors are asked for; others may be left out, as holes. Without it, all.
+ * @param trees May be given the trees of checkpoints' tensors, where those are hashed on the way.
  */
 export type Execute = (
   model: CompiledModel,
   inputs: readonly Uint8Array[],
   keep?: (step: number) => boolean,
+  trees?: Map<number, MerkleList>,
 ) => Promise<Uint8Array[]>;
 
 /** Executions that are kept; each holds the tensors of its checkpoints. */
@@ -94,8 +97,9 @@ export class Executions {
 
   async #run(program: KnownProgram, inputs: readonly Uint8Array[]): Promise<Execution> {
     const checkpoints = new Set(program.model.program.checkpoints.map(({ step }) => step));
-    const tensors = await this.#execute(program.model, inputs, (step) => checkpoints.has(step));
-    return { ...program, inputs, trace: new Trace(program.model.program, tensors) };
+    const trees = new Map<number, MerkleList>();
+    const tensors = await this.#execute(program.model, inputs, (step) => checkpoints.has(step), trees);
+    return { ...program, inputs, trace: new Trace(program.model.program, tensors, trees) };
   }
 }
 

@@ -26,7 +26,8 @@ export class FastExecutors {
     return (await (await executor).run(inputs, options)).tensors;
   }
 
-  readonly execute: Execute = (model, inputs, keep) => this.run(model, inputs, keep === undefined ? {} : { keep });
+  readonly execute: Execute = (model, inputs, keep, trees) =>
+    this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) });
 
   async close(): Promise<void> {
     for (const executor of this.#prepared.values()) await (await executor).close();

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import type { MerkleList } from "../../merkle/list.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { bytesOf, readableArray } from "../arrays.ts";
 import { memoryOf } from "../memory/views.ts";
@@ -9,6 +10,7 @@ import type { MatMulEngine } from "../product/matMulEngine.ts";
 import type { ExecutionOptions } from "../reference.ts";
 import { checkInputs } from "../sources.ts";
 import type { Stage } from "../stages.ts";
+import { HashJob, hashLayout } from "../threads/hashJob.ts";
 import { SharedWork } from "../threads/shared.ts";
 import { onnxEngine } from "./onnxEngine.ts";
 import { selfTest } from "./selfTest.ts";
@@ -25,6 +27,8 @@ export type Execution = {
 export type RunOptions = ExecutionOptions & {
   /** Which tensors are handed over; all unless given. Others are gone once the steps that read them are done. */
   keep?: (step: number) => boolean;
+  /** Receives the trees of the checkpoints' tensors, which are kept then: they are hashed while later steps are computed. */
+  trees?: Map<number, MerkleList>;
   /** Whether the time of each stage is taken. */
   profile?: boolean;
 };
@@ -68,6 +72,8 @@ const CHUNK_ELEMENTS = 2 ** 18;
 /** Several times what it takes threads to meet. */
 const LEAST_SPLIT = 20_000;
 const MOST_THREADS = 8;
+/** Units of hashing, of 20 us, for which another thread is started. */
+const LEAST_UNITS = 8;
 /** What it takes to start a thread. */
 const START_MS = 500;
 
@@ -95,7 +101,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     { program: model.program, options: planOptions },
     { leastSplit: options.leastSplit ?? LEAST_SPLIT, isEven: options.evenly ?? false },
   );
-  if (wanted > 1 && shared.isWorthwhile) shared.start();
+  if (wanted > 1 && shared.splits) shared.start();
   plan.prepare(machine);
   const operations = plan.steps.map((step) => step.bind(machine));
   try {
@@ -104,6 +110,9 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     await shared.close();
     throw error;
   }
+  const layout = hashLayout(model.program);
+  const checkpoints = new Map(model.program.checkpoints.map(({ step }, j) => [step, j]));
+  const canShare = options.engine === undefined && availableParallelism() > 1;
   let last: Promise<unknown> = Promise.resolve();
   return {
     run(inputs, options = {}) {
@@ -118,12 +127,15 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     },
   };
 
-  async function execute(inputs: readonly Uint8Array[], { onStep, progress, keep, profile }: RunOptions) {
+  async function execute(inputs: readonly Uint8Array[], { onStep, progress, keep, trees, profile }: RunOptions) {
     checkInputs(model, inputs);
     const { views, clock } = machine;
+    const hashes = trees === undefined ? undefined : new HashJob(layout);
+    const isUseful = canShare && (shared.splits || layout.units >= LEAST_UNITS);
+    if (wanted > 0 && hashes !== undefined && isUseful && !shared.isStarted) shared.start();
     await shared.enter(profile ?? false);
     const began = performance.now();
-    const mayStart = wanted === 0 && shared.isWorthwhile;
+    if (hashes !== undefined) shared.announceHashes(hashes);
     Object.assign(machine.stats, noStats());
     const settled = plan.settling.map(({ stats }) => views.uint32(stats.address, 4).fill(0));
     clock.restart(profile ?? false);
@@ -133,7 +145,8 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     inputs.forEach((bytes, i) => put(bytes, plan.inputs[i]!.address, model.program.inputs[i]!.dtype));
     const tensors: Uint8Array[] = [];
     for (let s = 0; s < operations.length; s++) {
-      const isKept = keep === undefined || keep(s);
+      const checkpoint = hashes === undefined ? undefined : checkpoints.get(s);
+      const isKept = keep === undefined || keep(s) || checkpoint !== undefined;
       if (isKept || onStep !== undefined || !plan.optional.has(s)) {
         // Altered tensors are executed in ways that are not split.
         const parts = onStep === undefined ? shared.operationsOf(s) : undefined;
@@ -143,18 +156,24 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
       clock.enter("other");
       if (onStep !== undefined || isKept) {
         const { address, bytes } = plan.tensors[s]!;
-        const tensor = views.part(address, bytes).slice();
+        const tensor = checkpoint === undefined ? new Uint8Array(bytes) : hashes!.tensor(checkpoint);
+        tensor.set(views.part(address, bytes));
         if (onStep !== undefined) {
           onStep(s, tensor);
           put(tensor, address, steps[s]!.dtype);
         }
         if (isKept) tensors[s] = tensor;
+        if (checkpoint !== undefined) shared.offerHashes(hashes!.unitsUpTo(checkpoint));
       }
       progress?.(s + 1, steps.length);
-      if (mayStart && !shared.isStarted && performance.now() - began > START_MS) {
+      if (wanted === 0 && isUseful && !shared.isStarted && performance.now() - began > START_MS) {
         shared.start();
         await shared.enter(profile ?? false);
       }
+    }
+    if (hashes !== undefined) {
+      await shared.finishHashes(hashes);
+      for (const [step, j] of checkpoints) trees?.set(step, hashes.tree(j));
     }
     clock.stop();
     const stats = { ...machine.stats };

@@ -23,10 +23,14 @@ export const Word = {
   messages: 9,
   /** Whether a part failed. */
   failed: 10,
+  /** Units of hashing, counted over all jobs, modulo 2^32: how many are there, are taken, are done. */
+  hashReady: 11,
+  hashTaken: 12,
+  hashDone: 13,
 } as const;
 
 /** Behind those, for each thread the number of the program that it has loaded last. */
-const LOADED = 11;
+const LOADED = 14;
 const wordBytes = (threads: number): number => Math.ceil((LOADED + threads) / 2) * 8;
 const PARTS_UNIT = 2 ** 16;
 /** The most parts of a step. */
@@ -83,6 +87,21 @@ export class Control {
       // The same word means the same offer to whoever takes it, however late.
       if (Atomics.compareExchange(this.words, Word.claim, claim, claim + 1) === claim) return taken;
     }
+  }
+
+  /** Takes a unit of hashing; undefined if none is left. */
+  takeHash(): number | undefined {
+    for (;;) {
+      const taken = this.read(Word.hashTaken);
+      if (((this.read(Word.hashReady) - taken) | 0) <= 0) return undefined;
+      if (Atomics.compareExchange(this.words, Word.hashTaken, taken, (taken + 1) | 0) === taken) return taken;
+    }
+  }
+
+  /** Counts something as done, and wakes the first thread if it waits for that. */
+  count(word: number): void {
+    Atomics.add(this.words, word, 1);
+    if (this.read(Word.awaited) === 1) Atomics.notify(this.words, word);
   }
 
   /** Notes that a thread can compute a program now. Programs are numbered in the order in which they are loaded. */

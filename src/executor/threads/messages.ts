@@ -1,5 +1,6 @@
 import type { PlanOptions } from "../plan/plan.ts";
 import type { Findings } from "../plan/planProgram.ts";
+import type { HashLayout } from "./hashJob.ts";
 import type { Program } from "../../program/types.ts";
 
 /** What a worker is started with. */
@@ -18,7 +19,11 @@ export type TeamProgram = {
 
 /** What a worker is told; `number` names a program. */
 export type ToWorker =
-  ({ kind: "load"; number: number } & TeamProgram) | { kind: "unload"; number: number } | { kind: "end" };
+  | ({ kind: "load"; number: number } & TeamProgram)
+  | { kind: "unload"; number: number }
+  /** What the units of hashing from `base` on are. */
+  | { kind: "hash"; base: number; layout: HashLayout; buffer: SharedArrayBuffer }
+  | { kind: "end" };
 
 /** What a worker tells: that it can compute a program, or why what it was doing did not come to an end. */
 export type FromWorker = { loaded: number } | { reason: string };

@@ -5,6 +5,7 @@ import type { ProgramPlan } from "../plan/planProgram.ts";
 import type { CertificateStats } from "../product/certificate.ts";
 import { STAGES } from "../stages.ts";
 import type { Tally } from "./control.ts";
+import type { HashJob } from "./hashJob.ts";
 import { Word } from "./control.ts";
 import { Team } from "./team.ts";
 
@@ -26,6 +27,8 @@ export class SharedWork {
   readonly #message: { program: Program; options: PlanOptions };
   #team: Team | undefined;
   #number = 0;
+  /** The team that hashes the job in work. */
+  #hashingTeam: Team | undefined;
   #operations: readonly (readonly Operation[] | undefined)[] = [];
   #leave: (() => void) | undefined;
   #before: Tally[] = [];
@@ -45,9 +48,9 @@ export class SharedWork {
     this.#parts = plan.nanoseconds.map((ns) => (ns > 0 && ns >= leastSplit ? this.#threads : 1));
   }
 
-  /** Whether there is anything to share. */
-  get isWorthwhile(): boolean {
-    return this.#threads > 1 && this.#parts.some((parts) => parts > 1);
+  /** Whether there are steps to share. */
+  get splits(): boolean {
+    return this.#parts.some((parts) => parts > 1);
   }
 
   get isStarted(): boolean {
@@ -58,14 +61,16 @@ export class SharedWork {
   start(): void {
     const { findings } = this.#plan;
     const { memory, isDoubtful } = this.#machine;
-    this.#team = Team.hold(this.#threads);
+    // One thread that computes has another beside it that hashes.
+    this.#team = Team.hold(Math.max(2, this.#threads));
+    if (!this.splits) return;
     this.#number = this.#team.load({ ...this.#message, findings, memory, isDoubtful, parts: this.#parts });
     this.#operations = partsOf(this.#plan, this.#machine, this.#parts);
   }
 
   /** Resolves when all threads are there. @throws ExecutionThreadError */
   async started(): Promise<void> {
-    await this.#team?.loaded(this.#number);
+    if (this.splits) await this.#team?.loaded(this.#number);
   }
 
   /** Resolves when the threads are this program's, if they are started; they are to be left when the job is done. */
@@ -94,6 +99,24 @@ export class SharedWork {
     return this.#team!.compute(this.#number, step, operations, this.#isEven, this.#machine.clock);
   }
 
+  /** Makes a job's hashes known to the other threads. */
+  announceHashes(job: HashJob): void {
+    const team = this.#leave === undefined || this.#team?.failure !== undefined ? undefined : this.#team;
+    this.#hashingTeam = team?.announceHashes(job) === true ? team : undefined;
+  }
+
+  /** Lets other threads hash so many units of the job. */
+  offerHashes(units: number): void {
+    this.#hashingTeam?.offerHashes(units);
+  }
+
+  /** Hashes what is left of a job. @throws ExecutionThreadError */
+  finishHashes(job: HashJob): void | Promise<void> {
+    this.#machine.clock.enter("hash");
+    if (this.#hashingTeam !== undefined) return this.#hashingTeam.finishHashes(job);
+    for (let unit = 0; unit < job.layout.units; unit++) job.hash(unit);
+  }
+
   /** Adds what the other threads have done since they were entered to this one's counts. */
   addCounts(stats: CertificateStats, milliseconds: Tally["milliseconds"]): void {
     if (this.#leave === undefined) return;
@@ -114,7 +137,7 @@ export class SharedWork {
   }
 
   async close(): Promise<void> {
-    this.#team?.unload(this.#number);
+    if (this.splits) this.#team?.unload(this.#number);
     await this.#team?.release();
     this.#team = undefined;
   }
@@ -122,6 +145,6 @@ export class SharedWork {
   #tallies(): Tally[] {
     const { control } = this.#team ?? {};
     if (control === undefined) return [];
-    return Array.from({ length: this.#threads - 1 }, (_, k) => control.readTally(k + 1));
+    return Array.from({ length: control.threads - 1 }, (_, k) => control.readTally(k + 1));
   }
 }

@@ -3,6 +3,7 @@ import { ExecutionThreadError } from "../errors.ts";
 import type { Operation } from "../plan/plan.ts";
 import type { StageClock } from "../stages.ts";
 import { Control, Word } from "./control.ts";
+import type { HashJob } from "./hashJob.ts";
 import type { FromWorker, TeamProgram, ToWorker, WorkerStart } from "./messages.ts";
 
 /** How long the first thread looks for the others' results before it sleeps. */
@@ -16,8 +17,8 @@ const END_MS = 2000;
 const execArgv = (process.features as { typescript?: unknown }).typescript === "strip" ? { execArgv: [] } : {};
 
 /**
- * Threads that compute parts of steps together with the calling one. One team for each number of threads in a process: executors hold
- * it, and it ends with the last of them. A worker that is late costs nothing: what it has not taken the first thread takes.
+ * Threads that compute parts of steps together with the calling one, and hash what is to be committed to while they have nothing to
+ * compute. One team for each number of threads in a process: executors hold it, and it ends with the last of them. A worker that is late costs nothing: what it has not taken the first thread takes.
  */
 export class Team {
   static readonly #teams = new Map<number, Team>();
@@ -26,6 +27,7 @@ export class Team {
   readonly #workers: readonly Worker[];
   #holders = 0;
   #programs = 0;
+  #hashBase = 0;
   #failure: ExecutionThreadError | undefined;
   #isEnding = false;
   #last: Promise<void> = Promise.resolve();
@@ -134,25 +136,63 @@ export class Team {
     }
     clock.enter("waiting");
     const target = (before + parts.length - own) | 0;
-    const isFinished = (): boolean => control.read(Word.finished) === target;
-    const conclude = (): void => {
+    const pending = this.#reached(Word.finished, target);
+    if (pending !== undefined) return pending.then(conclude);
+    conclude();
+
+    function conclude(): void {
       if (problem !== undefined) throw problem as Error;
-    };
-    if (this.#waitFor(isFinished) && control.read(Word.failed) === 0) return conclude();
-    return this.#until(() => isFinished() && control.read(Word.failed) === 0).then(conclude);
+    }
+  }
+
+  /**
+   * Makes a job's hashes known to all threads, none of them ready; what is left of another job, which failed, is given up.
+   * @returns false if a thread does not come to an end with that one.
+   */
+  announceHashes({ layout, buffer }: HashJob): boolean {
+    const { control } = this;
+    while (control.takeHash() !== undefined) control.count(Word.hashDone);
+    this.#hashBase = control.read(Word.hashReady);
+    if (!this.#waitFor(Word.hashDone, () => control.read(Word.hashDone) === this.#hashBase)) return false;
+    this.#tell({ kind: "hash", base: this.#hashBase, layout, buffer });
+    return true;
+  }
+
+  /** Lets threads that have nothing better to do hash so many units of the job. */
+  offerHashes(units: number): void {
+    this.control.write(Word.hashReady, (this.#hashBase + units) | 0);
+    this.control.signal();
+  }
+
+  /** Hashes what is left of a job, together. @throws ExecutionThreadError */
+  finishHashes(job: HashJob): void | Promise<void> {
+    const { control } = this;
+    for (let unit = control.takeHash(); unit !== undefined; unit = control.takeHash()) {
+      job.hash((unit - this.#hashBase) | 0);
+      control.count(Word.hashDone);
+    }
+    return this.#reached(Word.hashDone, (this.#hashBase + job.layout.units) | 0);
+  }
+
+  /** Waits until a word has a value; a promise where that takes long. */
+  #reached(word: number, target: number): Promise<void> | undefined {
+    const { control } = this;
+    const isDone = (): boolean => control.read(word) === target;
+    if (this.#waitFor(word, isDone) && control.read(Word.failed) === 0) return undefined;
+    return this.#until(() => isDone() && control.read(Word.failed) === 0);
   }
 
   /** Waits without turning the event loop, for a while. */
-  #waitFor(isDone: () => boolean): boolean {
+  #waitFor(word: number, isDone: () => boolean): boolean {
     const { control } = this;
     const start = performance.now();
     while (performance.now() < start + SPIN_MS) for (let k = 0; k < 32; k++) if (isDone()) return true;
     control.write(Word.awaited, 1);
     for (;;) {
-      const finished = control.read(Word.finished);
+      const value = control.read(word);
       const left = start + SLEEP_MS - performance.now();
       if (isDone() || left <= 0) break;
-      Atomics.wait(control.words, Word.finished, finished, left);
+      Atomics.wait(control.words, word, value, left);
     }
     control.write(Word.awaited, 0);
     return isDone();

@@ -8,6 +8,7 @@ import { noStats } from "../product/certificate.ts";
 import { selfTest } from "../onnx/selfTest.ts";
 import { StageClock } from "../stages.ts";
 import { Control, Word } from "./control.ts";
+import { HashJob } from "./hashJob.ts";
 import type { FromWorker, ToWorker, WorkerStart } from "./messages.ts";
 
 /** Within a job steps follow each other quickly: waking up would take longer. */
@@ -27,6 +28,7 @@ const clock = new StageClock();
 const programs = new Map<number, Loaded>();
 const tell = (message: FromWorker): void => port.postMessage(message);
 
+let hashing: { base: number; job: HashJob } | undefined;
 let read = 0;
 let ends = false;
 while (!ends) attend();
@@ -39,10 +41,15 @@ function attend(): void {
   guard(obeyAll);
   const part = ends ? undefined : control.take();
   if (part !== undefined) {
-    guard(() => compute(part));
-    Atomics.add(control.words, Word.finished, 1);
-    if (control.read(Word.awaited) === 1) Atomics.notify(control.words, Word.finished);
-  } else if (!ends) rest(signal);
+    guard(() => timed(() => compute(part)));
+    return control.count(Word.finished);
+  }
+  const unit = ends ? undefined : control.takeHash();
+  if (unit !== undefined) {
+    guard(() => timed(() => hash(unit)));
+    return control.count(Word.hashDone);
+  }
+  if (!ends) rest(signal);
 }
 
 /** What fails is told to the first thread, whose job it then ends. */
@@ -70,6 +77,7 @@ function obey(message: ToWorker): void {
     control.writeLoaded(thread, message.number);
     tell({ loaded: message.number });
   } else if (message.kind === "unload") programs.delete(message.number);
+  else if (message.kind === "hash") hashing = { base: message.base, job: new HashJob(message.layout, message.buffer) };
   else ends = true;
 }
 
@@ -79,9 +87,21 @@ function load({ program, options, findings, memory, isDoubtful, parts }: ToWorke
   return partsOf(plan, machine, parts);
 }
 
+/** What a unit or a part belongs to was sent before it was offered. */
 function compute(part: number): void {
-  clock.resume(control.read(Word.profiled) === 1);
+  obeyAll();
   void programs.get(control.read(Word.program))![control.read(Word.step)]![part]!();
+}
+
+function hash(unit: number): void {
+  obeyAll();
+  clock.enter("hash");
+  hashing!.job.hash((unit - hashing!.base) | 0);
+}
+
+function timed(action: () => void): void {
+  clock.resume(control.read(Word.profiled) === 1);
+  action();
   clock.stop();
   control.writeTally(thread, stats, clock.milliseconds);
 }
