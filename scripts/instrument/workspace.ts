@@ -12,6 +12,7 @@ const COPIED = [
   "test-support",
   "ignition",
   "scripts",
+  "docs",
   "package.json",
   "tsconfig.json",
   ".mocharc.json",
@@ -22,7 +23,7 @@ const CONFIG = `import base from "./hardhat.base.ts";
 const network = base.networks!.default as object;
 const limits = { allowUnlimitedContractSize: true, transactionGasCap: 2_000_000_000, blockGasLimit: 2_000_000_000 };
 const { default: profile } = (base.solidity as { profiles: { default: { settings: object } } }).profiles;
-const optimizer = { enabled: true, runs: 1, details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "u" } } };
+const optimizer = { enabled: true, runs: 1, details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "dhfoDgvulfnTUtnIf" } } };
 const quick = { ...profile, settings: { ...profile.settings, optimizer } };
 export default {
   ...base,
