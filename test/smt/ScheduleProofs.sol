@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {GasSchedule} from "../../contracts/lib/GasSchedule.sol";
+
+/// @notice Prices, under the bounds of ParameterChecks: they fit the fields that add them up.
+contract ScheduleProofs {
+    /// @dev Never used; see LedgerProofs.
+    mapping(uint256 => uint256) private _unused;
+
+    /// @dev A unit of gas costs at least one unit, at most the cap.
+    function price(uint256 wanted, uint256 cap) external pure {
+        require(cap != 0);
+        uint256 unit = GasSchedule.price(wanted, cap);
+        assert(unit != 0 && unit <= cap);
+        assert(unit <= wanted || wanted == 0);
+    }
+
+    /// @dev A move costs at most 80 bits, so that a game's own moves fit 96 and 2^32 moves of a claim its 112 bits of dues.
+    function move(uint32 gas, uint256 wanted, uint256 cap) external pure {
+        require(cap != 0 && cap <= 2 ** 48);
+        uint256 cost = gas * GasSchedule.price(wanted, cap);
+        assert(cost <= 2 ** 80);
+        assert(cost * 2 ** 16 <= 2 ** 96);
+        assert(cost * (2 ** 32 - 1) < 2 ** 112);
+    }
+}
