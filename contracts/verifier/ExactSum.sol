@@ -51,31 +51,40 @@ library ExactSum {
             } {
                 let x := shr(224, mload(a))
                 let y := shr(224, mload(b))
-                let xField := and(shr(23, x), 0xff)
-                let yField := and(shr(23, y), 0xff)
-                // Field 0 is a zero or a subnormal: no leading bit, and the exponent of field 1.
-                let m := mul(or(and(x, 0x7fffff), shl(23, gt(xField, 0))), or(and(y, 0x7fffff), shl(23, gt(yField, 0))))
-                if or(eq(xField, 0xff), eq(yField, 0xff)) {
+                a := add(a, aStep)
+                b := add(b, bStep)
+                let xField := and(x, 0x7f800000)
+                let yField := and(y, 0x7f800000)
+                let p := shr(23, add(xField, yField))
+                // Leading bits are there unless a field is 0, which is a zero or a subnormal.
+                let m := mul(or(and(x, 0x7fffff), 0x800000), or(and(y, 0x7fffff), 0x800000))
+                // A field of 0, or of 255: plus one it carries into the sign's bit.
+                if or(iszero(mul(xField, yField)), and(or(add(xField, 0x800000), add(yField, 0x800000)), 0x80000000)) {
                     let xMagnitude := and(x, 0x7fffffff)
                     let yMagnitude := and(y, 0x7fffffff)
-                    // An infinity of the product's sign; NaN (flag 1) for a NaN and for 0 * Inf.
-                    let flag := shl(shr(31, xor(x, y)), 2)
-                    if iszero(mul(xMagnitude, yMagnitude)) {
-                        flag := 1
+                    // Field 0: no leading bit, and the exponent of field 1.
+                    p := add(p, add(iszero(xField), iszero(yField)))
+                    m := mul(
+                        sub(or(and(x, 0x7fffff), 0x800000), shl(23, iszero(xField))),
+                        sub(or(and(y, 0x7fffff), 0x800000), shl(23, iszero(yField)))
+                    )
+                    if or(eq(xField, 0x7f800000), eq(yField, 0x7f800000)) {
+                        // An infinity of the product's sign; NaN (flag 1) for a NaN and for 0 * Inf.
+                        let flag := shl(shr(31, xor(x, y)), 2)
+                        if iszero(mul(xMagnitude, yMagnitude)) {
+                            flag := 1
+                        }
+                        if or(gt(xMagnitude, 0x7f800000), gt(yMagnitude, 0x7f800000)) {
+                            flag := 1
+                        }
+                        let flags := add(acc, 0x80)
+                        mstore(flags, or(mload(flags), flag))
+                        m := 0
                     }
-                    if or(gt(xMagnitude, 0x7f800000), gt(yMagnitude, 0x7f800000)) {
-                        flag := 1
-                    }
-                    let flags := add(acc, 0x80)
-                    mstore(flags, or(mload(flags), flag))
-                    m := 0
                 }
-                let p := add(add(xField, iszero(xField)), add(yField, iszero(yField)))
                 let sign := sub(0, shr(31, xor(x, y)))
                 let window := add(acc, and(shr(2, p), 0x60))
                 mstore(window, add(mload(window), sub(xor(shl(and(p, 0x7f), m), sign), sign)))
-                a := add(a, aStep)
-                b := add(b, bStep)
             }
         }
     }

@@ -13,6 +13,12 @@ library PositionalMerkle {
     error LeafCount(uint256 leaves, uint256 indices);
     error HashFailed();
 
+    /// @dev Z_4, Z_8, Z_12, Z_16, from which the others are at most three hashes away in lists of up to 2^24 leaves.
+    bytes32 private constant ZERO_4 = 0x536d98837f2dd165a55d5eeae91485954472d56f246df256bf3cae19352a123c;
+    bytes32 private constant ZERO_8 = 0x26846476fd5fc54a5d43385167c95144f2643f533cc85bb9d16b782f8d7db193;
+    bytes32 private constant ZERO_12 = 0xb7d05f875f140027ef5118a2247bbb84ce8f2f0f1123623085daf7960c329f5f;
+    bytes32 private constant ZERO_16 = 0x8fe6b1689256c0d385f42f5bbe2027a22c1996e110ba97c171d3e5948de92beb;
+
     /// @notice Levels between the root and the leaves of a list of `width` leaves: ceil(log2(width)).
     function depth(uint256 width) internal pure returns (uint256 levels) {
         require(width != 0, EmptyList());
@@ -24,7 +30,12 @@ library PositionalMerkle {
 
     /// @notice Z_height: the root of an empty subtree.
     function zeroHash(uint256 height) internal view returns (bytes32 node) {
-        for (uint256 h = 0; h < height; ++h) node = parent(node, node);
+        uint256 known = height < 16 ? height & 12 : 16;
+        if (known == 4) node = ZERO_4;
+        else if (known == 8) node = ZERO_8;
+        else if (known == 12) node = ZERO_12;
+        else if (known == 16) node = ZERO_16;
+        for (; known < height; ++known) node = parent(node, node);
     }
 
     /// @notice H(left || right).
@@ -46,12 +57,37 @@ library PositionalMerkle {
         uint256 levels = siblings.length;
         // SAFETY: a position has exactly one index; without this, index + 2^levels would open the same node elsewhere.
         require(levels < 256 && index >> levels == 0, IndexBitsLeft(index, levels));
-        for (uint256 level = 0; level < levels; ++level) {
-            bytes32 sibling = siblings[level];
-            node = index & 1 == 0 ? parent(node, sibling) : parent(sibling, node);
-            index >>= 1;
+        uint256 first;
+        assembly ("memory-safe") {
+            first := siblings.offset
         }
-        return node;
+        return _climb(node, index, first, levels);
+    }
+
+    /// @dev Goes `levels` up from a node, past the siblings at calldata address `sibling` and on.
+    function _climb(
+        bytes32 node,
+        uint256 index,
+        uint256 sibling,
+        uint256 levels
+    ) private view returns (bytes32 ancestor) {
+        bool ok = true;
+        assembly ("memory-safe") {
+            for {} levels {
+                levels := sub(levels, 1)
+            } {
+                // A left child is hashed first.
+                let side := shl(5, and(index, 1))
+                mstore(side, node)
+                mstore(xor(side, 0x20), calldataload(sibling))
+                ok := and(ok, staticcall(gas(), 2, 0x00, 0x40, 0x00, 0x20))
+                node := mload(0x00)
+                index := shr(1, index)
+                sibling := add(sibling, 0x20)
+            }
+            ancestor := node
+        }
+        require(ok, HashFailed());
     }
 
     /// @notice Whether `node` is number `index` of the nodes that are exactly `levels` below `ancestor`.
@@ -117,48 +153,98 @@ library PositionalMerkle {
         uint256 count = indices.length;
         require(count != 0, EmptyList());
         require(leaves.length == count, LeafCount(leaves.length, count));
-        uint256[] memory positions = new uint256[](count);
-        positions[0] = indices[0];
-        for (uint256 k = 1; k < count; ++k) {
-            // SAFETY: equal or unordered indices would let one leaf stand for two.
-            require(indices[k] > indices[k - 1], IndicesNotIncreasing(indices[k - 1], indices[k]));
-            positions[k] = indices[k];
+        uint256 positions = _increasing(indices, width);
+        uint256 levels = depth(width);
+        uint256 start;
+        uint256 nodes;
+        assembly ("memory-safe") {
+            start := siblings.offset
+            nodes := add(leaves, 0x20)
         }
-        require(positions[count - 1] < width, PastWidth(positions[count - 1], width));
-        uint256 used = 0;
-        for (uint256 level = depth(width); level != 0; --level) {
-            (count, used) = _foldLevel(positions, leaves, count, siblings, used);
+        uint256 sibling = start;
+        unchecked {
+            for (; count > 1; --levels) (count, sibling) = _foldLevel(positions, nodes, count, sibling);
+            // One node is left: an ordinary path.
+            uint256 needed = (sibling - start) / 32 + levels;
+            // INVARIANT: below the width no index bits are left, so the last node standing is number 0 of height `depth`.
+            // SAFETY: what was read behind the siblings' end is refused here.
+            require(needed == siblings.length, SiblingCount(siblings.length, needed));
         }
-        // INVARIANT: below the width no index bits are left, so the last node standing is number 0 of height `depth`.
-        require(used == siblings.length, SiblingCount(siblings.length, used));
-        return leaves[0];
+        uint256 position;
+        assembly ("memory-safe") {
+            position := mload(positions)
+        }
+        return _climb(leaves[0], position, sibling, levels);
     }
 
-    /// @dev Replaces the `count` known nodes of one level by those of the next one.
-    function _foldLevel(
-        uint256[] memory positions,
-        bytes32[] memory nodes,
-        uint256 count,
-        bytes32[] calldata siblings,
-        uint256 used
-    ) private view returns (uint256 parents, uint256) {
-        unchecked {
-            for (uint256 k = 0; k < count; ++k) {
-                uint256 position = positions[k];
-                bytes32 node = nodes[k];
-                if (k + 1 < count && positions[k + 1] == position ^ 1) {
-                    ++k;
-                    // Positions increase, so the known sibling is the right one.
-                    node = parent(node, nodes[k]);
-                } else {
-                    require(used < siblings.length, SiblingCount(siblings.length, used + 1));
-                    bytes32 sibling = siblings[used++];
-                    node = position & 1 == 0 ? parent(node, sibling) : parent(sibling, node);
-                }
-                positions[parents] = position >> 1;
-                nodes[parents++] = node;
-            }
-            return (parents, used);
+    /// @dev Copies the indices to memory; gives their address.
+    function _increasing(uint256[] calldata indices, uint256 width) private pure returns (uint256 positions) {
+        uint256 first;
+        uint256 size;
+        assembly ("memory-safe") {
+            first := indices.offset
+            size := shl(5, indices.length)
+            positions := mload(0x40)
+            mstore(0x40, add(positions, size))
+            calldatacopy(positions, first, size)
         }
+        uint256 previous;
+        unchecked {
+            for (uint256 offset = 0; offset != size; offset += 32) {
+                uint256 next;
+                assembly ("memory-safe") {
+                    next := calldataload(add(first, offset))
+                }
+                // SAFETY: equal or unordered indices would let one leaf stand for two.
+                require(offset == 0 || next > previous, IndicesNotIncreasing(previous, next));
+                previous = next;
+            }
+        }
+        require(previous < width, PastWidth(previous, width));
+    }
+
+    /// @dev Replaces the `count` known nodes of one level, at memory address `nodes`, by those of the next one; their positions likewise.
+    /// @param sibling Calldata address of the next sibling.
+    function _foldLevel(
+        uint256 positions,
+        uint256 nodes,
+        uint256 count,
+        uint256 sibling
+    ) private view returns (uint256 parents, uint256 next) {
+        bool ok = true;
+        assembly ("memory-safe") {
+            next := sibling
+            let to := nodes
+            let toPosition := positions
+            // Two words less than the end: where the last node has no neighbour.
+            for {
+                let end := add(nodes, shl(5, count))
+            } lt(nodes, end) {
+                nodes := add(nodes, 0x20)
+                positions := add(positions, 0x20)
+            } {
+                let position := mload(positions)
+                let last := eq(add(nodes, 0x20), end)
+                // Positions increase, so that a known sibling is the right one.
+                switch and(iszero(last), eq(mload(add(positions, 0x20)), xor(position, 1)))
+                case 1 {
+                    ok := and(ok, staticcall(gas(), 2, nodes, 0x40, to, 0x20))
+                    nodes := add(nodes, 0x20)
+                    positions := add(positions, 0x20)
+                }
+                default {
+                    let side := shl(5, and(position, 1))
+                    mstore(side, mload(nodes))
+                    mstore(xor(side, 0x20), calldataload(next))
+                    next := add(next, 0x20)
+                    ok := and(ok, staticcall(gas(), 2, 0x00, 0x40, to, 0x20))
+                }
+                mstore(toPosition, shr(1, position))
+                to := add(to, 0x20)
+                toPosition := add(toPosition, 0x20)
+            }
+            parents := shr(5, sub(toPosition, sub(positions, shl(5, count))))
+        }
+        require(ok, HashFailed());
     }
 }

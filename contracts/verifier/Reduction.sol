@@ -6,7 +6,7 @@ import {ExactSum} from "./ExactSum.sol";
 import {Float} from "./Float.sol";
 import {FloatSum} from "./FloatSum.sol";
 import {Integer} from "./Integer.sol";
-import {StepDecoder} from "./StepDecoder.sol";
+import {StepDecoder, View} from "./StepDecoder.sol";
 
 /// @title Folds a step's terms. Mirrors src/program/reduction.ts.
 library Reduction {
@@ -34,6 +34,8 @@ library Reduction {
         FloatSum.Acc floatSum;
     }
 
+    /// @dev The float32 word of 1.
+    uint256 private constant ONE = 0x3f800000;
     /// @dev Above every word's rank.
     int256 private constant HIGHEST = 1 << 100;
 
@@ -41,8 +43,12 @@ library Reduction {
     function start(uint256 reduce, uint256 dtype, uint256 limb) internal pure returns (State memory state) {
         (state.reduce, state.dtype, state.limb) = (reduce, dtype, limb);
         if (!isExactSum(state)) return state;
+        if (dtype == DType.FLOAT32) {
+            state.one = ONE;
+            return state;
+        }
         state.one = Float.roundTo(dtype, false, 1, 0, false);
-        if (dtype != DType.FLOAT32) state.floatSum = FloatSum.start(dtype);
+        state.floatSum = FloatSum.start(dtype);
     }
 
     /// @notice Whether this is a sum or dot product of floats, whose terms `addProducts` takes straight from memory.
@@ -68,30 +74,20 @@ library Reduction {
         return floatAt(state, factor);
     }
 
-    /// @notice Adds `terms` products to the sum: see ExactSum.
-    function addProducts(
-        State memory state,
-        uint256 a,
-        uint256 aStep,
-        uint256 b,
-        uint256 bStep,
-        uint256 terms
-    ) internal pure {
-        if (state.dtype == DType.FLOAT32) ExactSum.addProducts(state.sum, a, aStep, b, bStep, terms);
-        else FloatSum.addProducts(state.floatSum, state.dtype, a, aStep, b, bStep, terms);
+    /// @notice Adds `terms` products to the sum, whose factors two views stand on.
+    function addProducts(State memory state, View memory a, View memory b, uint256 terms) internal pure {
+        if (state.dtype == DType.FLOAT32) ExactSum.addProducts(state.sum, a.pointer, a.step, b.pointer, b.step, terms);
+        else FloatSum.addProducts(state.floatSum, state.dtype, a.pointer, a.step, b.pointer, b.step, terms);
     }
 
-    /// @notice Folds in term `r`, whose results are the words at memory addresses `a` and `b`; terms come in increasing order.
-    function add(State memory state, uint256 a, uint256 b, uint256 r) internal pure {
+    /// @notice Folds in term `r`, whose results are x and y, where this is no exact sum; terms come in increasing order.
+    function add(State memory state, uint256 x, uint256 y, uint256 r) internal pure {
         unchecked {
             uint256 reduce = state.reduce;
-            (uint256 x, uint256 y) = (_word(a), _word(b));
             if (reduce >= StepDecoder.REDUCE_TOTAL) {
                 ExactSum.addLimb(state.limbs, r % StepDecoder.LIMBS, x);
-            } else if (reduce <= StepDecoder.REDUCE_DOT || reduce > StepDecoder.REDUCE_LAST) {
-                bool dot = StepDecoder.isDot(reduce);
-                if (!DType.isFloat(state.dtype)) state.value += dot ? x * y : x;
-                else addProducts(state, floatAt(state, a), 0, dot ? floatAt(state, b) : oneAt(state), 0, 1);
+            } else if (reduce <= StepDecoder.REDUCE_DOT) {
+                state.value += reduce == StepDecoder.REDUCE_DOT ? x * y : x;
             } else if (reduce == StepDecoder.REDUCE_LAST) {
                 if (x != 0) (state.value, state.found) = (y, 1);
             } else {
@@ -117,12 +113,6 @@ library Reduction {
         if (reduce <= StepDecoder.REDUCE_DOT) return Integer.wrap(state.value, state.dtype);
         bool position = reduce >= StepDecoder.REDUCE_ARGMAX && reduce <= StepDecoder.REDUCE_ARGMIN_LAST;
         return position ? state.position : state.value;
-    }
-
-    function _word(uint256 slot) private pure returns (uint256 word) {
-        assembly ("memory-safe") {
-            word := mload(slot)
-        }
     }
 
     /// @dev The larger, the better. NaN is best of all: greatest where the greatest is searched, least where the least is.

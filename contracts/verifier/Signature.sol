@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {DType} from "./DType.sol";
-
 /// @title Operations of an expression: codes and signatures. Mirrors src/program/operations.ts.
 library Signature {
     uint256 internal constant DIGIT = 0x00;
@@ -45,20 +43,15 @@ library Signature {
     uint256 private constant TABLE_2 = 0x4545454565650000000000000000000005050505050505050505050505050505;
     uint256 private constant TABLE_3 = 0x0505000000000000000000000000000000000000000000000000000000000000;
 
+    /// @dev Byte d is the bit of a type with code d; that of any other type is 0.
+    uint256 private constant GROUPS = 0x0004080808080808001004400808000004000000000000000000000000000000;
+
     /// @notice The signature of an operation code; one that accepts no type if there is no such operation.
     function lookup(uint256 operation) internal pure returns (uint256 signature) {
-        uint256 table =
-            operation < 0x20
-                ? TABLE_0
-                : operation < 0x40
-                    ? TABLE_1
-                    : operation < 0x60
-                        ? TABLE_2
-                        : operation < 0x80
-                            ? TABLE_3
-                            : 0;
+        uint256 table = operation < 0x20 ? TABLE_0 : TABLE_1;
+        if (operation >= 0x40) table = operation < 0x60 ? TABLE_2 : TABLE_3;
         assembly ("memory-safe") {
-            signature := byte(and(operation, 0x1f), table)
+            signature := mul(byte(and(operation, 0x1f), table), lt(operation, 0x80))
         }
     }
 
@@ -66,18 +59,10 @@ library Signature {
         return signature & 3;
     }
 
-    function accepts(uint256 signature, uint256 dtype) internal pure returns (bool) {
-        uint256 group =
-            dtype == DType.FLOAT64
-                ? 64
-                : DType.isFloat(dtype)
-                    ? 4
-                    : dtype == DType.BOOL
-                        ? 16
-                        : DType.isInteger(dtype)
-                            ? 8
-                            : 0;
-        return signature & group != 0;
+    function accepts(uint256 signature, uint256 dtype) internal pure returns (bool accepted) {
+        assembly ("memory-safe") {
+            accepted := iszero(iszero(and(signature, byte(dtype, GROUPS))))
+        }
     }
 
     function givesBool(uint256 signature) internal pure returns (bool) {

@@ -123,14 +123,16 @@ library StepDecoder {
     uint256 internal constant MAX_SLOTS = MAX_READS + 2 + MAX_CONSTANTS + MAX_INSTRUCTIONS;
 
     uint256 internal constant NO_INDEX_READ = 255;
+    /// @dev The float32 word.
+    int256 private constant INFINITY = 0x7f800000;
     uint256 internal constant AXIS_BYTES = 18;
     uint256 internal constant COEFFICIENT_BYTES = 5;
     uint256 internal constant INSTRUCTION_BYTES = 5;
 
-    /// @dev The types of the slots made so far.
+    /// @dev The types of the slots made so far: `count` words from memory address `start` on.
     struct Slots {
         uint256 count;
-        uint256[MAX_SLOTS] dtype;
+        uint256 start;
     }
 
     /// @notice The inputs of a step, in order. Checks that part of the body only.
@@ -154,6 +156,12 @@ library StepDecoder {
         (step.epilogueReads, position) = _views(step, position, step.outDigits);
 
         Slots memory slots;
+        uint256 size = 32 * MAX_SLOTS;
+        assembly ("memory-safe") {
+            let free := mload(0x40)
+            mstore(add(slots, 0x20), free)
+            mstore(0x40, add(free, size))
+        }
         _pushViews(slots, step.termReads);
         _pushAll(slots, constantTypes);
         position = _code(step.term, slots, position, step.radices.length);
@@ -180,30 +188,35 @@ library StepDecoder {
     }
 
     function _refs(uint256 position) private pure returns (TensorRef[] memory list, uint256) {
-        uint256 count;
-        (count, position) = _count(position, "inputs", MAX_INPUTS);
-        list = new TensorRef[](count);
-        for (uint256 i = 0; i < count; ++i) {
-            TensorRef memory ref = list[i];
-            uint256 head = _word(position);
-            uint256 kind = head >> 248;
-            uint256 dtype = (head >> 240) & 0xff;
-            uint256 elements = (head >> 176) & type(uint64).max;
-            require(kind <= KIND_STEP, UnknownKind(kind));
-            require(DType.isKnown(dtype), UnknownType(dtype));
-            require(elements != 0 && elements <= type(uint32).max, ElementCount(elements));
-            ref.kind = uint8(kind);
-            ref.dtype = uint8(dtype);
-            ref.count = uint64(elements);
-            if (kind == KIND_CONSTANT) {
-                ref.root = bytes32(_word(position + 10));
-                position += 42;
-            } else {
-                ref.index = uint32(head >> 144);
-                position += 14;
+        unchecked {
+            uint256 count;
+            (count, position) = _count(position, "inputs", MAX_INPUTS);
+            uint256 array = _newStructs(count, 0xa0);
+            assembly ("memory-safe") {
+                list := array
             }
+            for (uint256 i = 0; i < count; ++i) {
+                TensorRef memory ref = list[i];
+                uint256 head = _word(position);
+                uint256 kind = head >> 248;
+                uint256 dtype = (head >> 240) & 0xff;
+                uint256 elements = (head >> 176) & type(uint64).max;
+                require(kind <= KIND_STEP, UnknownKind(kind));
+                require(DType.isKnown(dtype), UnknownType(dtype));
+                require(elements != 0 && elements <= type(uint32).max, ElementCount(elements));
+                ref.kind = uint8(kind);
+                ref.dtype = uint8(dtype);
+                ref.count = uint64(elements);
+                if (kind == KIND_CONSTANT) {
+                    (ref.index, ref.root) = (0, bytes32(_word(position + 10)));
+                    position += 42;
+                } else {
+                    (ref.index, ref.root) = (uint32(head >> 144), 0);
+                    position += 14;
+                }
+            }
+            return (list, position);
         }
-        return (list, position);
     }
 
     function _digits(Step memory step, uint256 position) private pure returns (uint256) {
@@ -226,14 +239,17 @@ library StepDecoder {
         uint256 to,
         uint256 position
     ) private pure returns (uint256 product) {
-        product = 1;
-        for (uint256 d = from; d < to; ++d) {
-            uint256 radix = _word(position) >> 224;
-            position += 4;
-            require(radix != 0, ZeroRadix(d));
-            radices[d] = radix;
-            product *= radix;
-            require(product <= type(uint32).max, ElementCount(product));
+        unchecked {
+            product = 1;
+            for (uint256 d = from; d < to; ++d) {
+                uint256 radix = _word(position) >> 224;
+                position += 4;
+                require(radix != 0, ZeroRadix(d));
+                _set(radices, d, radix);
+                // Both have at most 32 bits.
+                product *= radix;
+                require(product <= type(uint32).max, ElementCount(product));
+            }
         }
     }
 
@@ -263,17 +279,20 @@ library StepDecoder {
     function _constants(
         uint256 position
     ) private pure returns (uint256[] memory words, uint256[] memory dtypes, uint256) {
-        uint256 count;
-        (count, position) = _count(position, "constants", MAX_CONSTANTS);
-        words = new uint256[](count);
-        dtypes = new uint256[](count);
-        for (uint256 i = 0; i < count; ++i) {
-            uint256 dtype = _byte(position);
-            require(DType.isKnown(dtype), UnknownType(dtype));
-            (words[i], dtypes[i]) = (_canonicalWord(position + 1, dtype), dtype);
-            position += 9;
+        unchecked {
+            uint256 count;
+            (count, position) = _count(position, "constants", MAX_CONSTANTS);
+            words = new uint256[](count);
+            dtypes = new uint256[](count);
+            for (uint256 i = 0; i < count; ++i) {
+                uint256 dtype = _byte(position);
+                require(DType.isKnown(dtype), UnknownType(dtype));
+                _set(words, i, _canonicalWord(position + 1, dtype));
+                _set(dtypes, i, dtype);
+                position += 9;
+            }
+            return (words, dtypes, position);
         }
-        return (words, dtypes, position);
     }
 
     function _views(
@@ -281,28 +300,52 @@ library StepDecoder {
         uint256 position,
         uint256 digits
     ) private pure returns (View[] memory views, uint256) {
-        uint256 count;
-        (count, position) = _count(position, "reads", MAX_READS);
-        views = new View[](count);
-        // Bit n: read n has an indirect axis.
-        uint256 indirect = 0;
-        for (uint256 n = 0; n < count; ++n) {
-            View memory v = views[n];
-            uint256 input = _byte(position);
-            require(input < step.inputs.length, UnknownInput(input));
-            v.input = input;
-            v.dtype = step.inputs[input].dtype;
-            uint256 elementBytes = 1 << DType.log2Bytes(v.dtype);
-            v.shift = 256 - 8 * elementBytes;
-            v.top = DType.isSigned(v.dtype) ? elementBytes - 1 : 31;
-            v.fill = _canonicalWord(position + 1, v.dtype) << v.shift;
-            (v.axisCount, v.axes) = _count(position + 9, "axes", MAX_AXES);
+        unchecked {
+            uint256 count;
+            (count, position) = _count(position, "reads", MAX_READS);
+            uint256 array = _newStructs(count, 0x140);
+            assembly ("memory-safe") {
+                views := array
+            }
+            // Bit n: read n has an indirect axis.
+            uint256 indirect = 0;
+            for (uint256 n = 0; n < count; ++n) {
+                View memory v = views[n];
+                uint256 input = _byte(position);
+                require(input < step.inputs.length, UnknownInput(input));
+                TensorRef memory ref = step.inputs[input];
+                v.input = input;
+                v.dtype = ref.dtype;
+                v.left = 0;
+                uint256 elementBytes = 1 << DType.log2Bytes(v.dtype);
+                v.shift = 256 - 8 * elementBytes;
+                v.top = DType.isSigned(v.dtype) ? elementBytes - 1 : 31;
+                v.fill = _canonicalWord(position + 1, v.dtype) << v.shift;
+                (v.axisCount, v.axes) = _count(position + 9, "axes", MAX_AXES);
+                uint256 last;
+                (position, last, indirect) = _axes(v, views, n, indirect, digits);
+                // INVARIANT: in bounds on every axis means inside the tensor.
+                require(last < ref.count, ViewPastEnd(last, ref.count));
+            }
+            return (views, position);
+        }
+    }
+
+    /// @dev Checks the axes of read `n`; gives where they end, the highest element that they reach, and which reads are indirect.
+    function _axes(
+        View memory v,
+        View[] memory views,
+        uint256 n,
+        uint256 indirect,
+        uint256 digits
+    ) private pure returns (uint256 position, uint256 last, uint256) {
+        unchecked {
             position = v.axes;
-            uint256 last = 0;
-            for (uint256 a = 0; a < v.axisCount; ++a) {
+            for (uint256 axes = v.axisCount; axes != 0; --axes) {
                 uint256 head = _word(position);
                 uint256 extent = head >> 224;
                 require(extent != 0 && (head >> 128) & type(uint32).max != 0, AxisLimits(extent, uint32(head >> 128)));
+                // Eight products of two words of 32 bits.
                 last += (extent - 1) * uint32(head >> 192);
                 uint256 index = (head >> 120) & 0xff;
                 if (index != NO_INDEX_READ) {
@@ -313,23 +356,22 @@ library StepDecoder {
                 }
                 position = _checkCoefficients(position + AXIS_BYTES, (head >> 112) & 0xff, digits);
             }
-            // INVARIANT: in bounds on every axis means inside the tensor.
-            uint256 elements = step.inputs[input].count;
-            require(last < elements, ViewPastEnd(last, elements));
+            return (position, last, indirect);
         }
-        return (views, position);
     }
 
     /// @dev Digits strictly increase, so that there are at most 24 coefficients.
     function _checkCoefficients(uint256 position, uint256 count, uint256 digits) private pure returns (uint256) {
-        uint256 next = 0;
-        for (uint256 k = 0; k < count; ++k) {
-            uint256 digit = _byte(position);
-            require(digit >= next && digit < digits, UnknownDigit(digit));
-            next = digit + 1;
-            position += COEFFICIENT_BYTES;
+        unchecked {
+            uint256 next = 0;
+            for (; count != 0; --count) {
+                uint256 digit = _byte(position);
+                require(digit >= next && digit < digits, UnknownDigit(digit));
+                next = digit + 1;
+                position += COEFFICIENT_BYTES;
+            }
+            return position;
         }
-        return position;
     }
 
     /// @dev Checks instructions and pushes each one's type.
@@ -339,36 +381,38 @@ library StepDecoder {
         uint256 position,
         uint256 digits
     ) private pure returns (uint256) {
-        (code.length, code.start) = _count(position, "instructions", MAX_INSTRUCTIONS);
-        position = code.start;
-        for (uint256 k = 0; k < code.length; ++k) {
-            uint256 head = _word(position);
-            position += INSTRUCTION_BYTES;
-            uint256 operation = head >> 248;
-            uint256 dtype = (head >> 240) & 0xff;
-            (uint256 a, uint256 b, uint256 c) = ((head >> 232) & 0xff, (head >> 224) & 0xff, (head >> 216) & 0xff);
-            uint256 signature = Signature.lookup(operation);
-            require(Signature.accepts(signature, dtype), UnknownOperation(operation, dtype));
-            uint256 arity = Signature.arity(signature);
-            if (arity == 0) {
-                require(dtype == DType.INT64, UnknownOperation(operation, dtype));
-                require(a < digits, UnknownDigit(a));
-            } else {
-                _checkSlot(slots, a, arity == 3 ? DType.BOOL : dtype);
+        unchecked {
+            (code.length, code.start) = _count(position, "instructions", MAX_INSTRUCTIONS);
+            position = code.start;
+            for (uint256 k = code.length; k != 0; --k) {
+                uint256 head = _word(position);
+                position += INSTRUCTION_BYTES;
+                uint256 operation = head >> 248;
+                uint256 dtype = (head >> 240) & 0xff;
+                (uint256 a, uint256 b, uint256 c) = ((head >> 232) & 0xff, (head >> 224) & 0xff, (head >> 216) & 0xff);
+                uint256 signature = Signature.lookup(operation);
+                require(Signature.accepts(signature, dtype), UnknownOperation(operation, dtype));
+                uint256 arity = Signature.arity(signature);
+                if (arity == 0) {
+                    require(dtype == DType.INT64, UnknownOperation(operation, dtype));
+                    require(a < digits, UnknownDigit(a));
+                } else {
+                    _checkSlot(slots, a, arity == 3 ? DType.BOOL : dtype);
+                }
+                if (operation == Signature.CAST) {
+                    require(DType.isKnown(b) && b != DType.LIMB, UnknownType(b));
+                    dtype = b;
+                } else if (arity < 2) {
+                    require(b == 0, UnusedOperand(b));
+                } else {
+                    _checkSlot(slots, b, dtype);
+                }
+                if (arity == 3) _checkSlot(slots, c, dtype);
+                else require(c == 0, UnusedOperand(c));
+                _push(slots, Signature.givesBool(signature) ? DType.BOOL : dtype);
             }
-            if (operation == Signature.CAST) {
-                require(DType.isKnown(b) && b != DType.LIMB, UnknownType(b));
-                dtype = b;
-            } else if (arity < 2) {
-                require(b == 0, UnusedOperand(b));
-            } else {
-                _checkSlot(slots, b, dtype);
-            }
-            if (arity == 3) _checkSlot(slots, c, dtype);
-            else require(c == 0, UnusedOperand(c));
-            _push(slots, Signature.givesBool(signature) ? DType.BOOL : dtype);
+            return position;
         }
-        return position;
     }
 
     function _checkTerm(Step memory step, Slots memory slots) private pure {
@@ -396,30 +440,72 @@ library StepDecoder {
     }
 
     function _pushViews(Slots memory slots, View[] memory views) private pure {
-        for (uint256 i = 0; i < views.length; ++i) _push(slots, views[i].dtype);
+        unchecked {
+            for (uint256 i = 0; i < views.length; ++i) _push(slots, views[i].dtype);
+        }
     }
 
     function _pushAll(Slots memory slots, uint256[] memory dtypes) private pure {
-        for (uint256 i = 0; i < dtypes.length; ++i) _push(slots, dtypes[i]);
+        assembly ("memory-safe") {
+            let count := mload(slots)
+            let length := mload(dtypes)
+            mcopy(add(mload(add(slots, 0x20)), shl(5, count)), add(dtypes, 0x20), shl(5, length))
+            mstore(slots, add(count, length))
+        }
     }
 
+    /// @dev INVARIANT: the limits of reads, constants and instructions keep `count` below MAX_SLOTS.
     function _push(Slots memory slots, uint256 dtype) private pure {
-        slots.dtype[slots.count] = dtype;
-        ++slots.count;
+        assembly ("memory-safe") {
+            let count := mload(slots)
+            mstore(add(mload(add(slots, 0x20)), shl(5, count)), dtype)
+            mstore(slots, add(count, 1))
+        }
     }
 
     function _checkSlot(Slots memory slots, uint256 slot, uint256 dtype) private pure {
+        bool holds;
+        assembly ("memory-safe") {
+            holds := and(lt(slot, mload(slots)), eq(mload(add(mload(add(slots, 0x20)), shl(5, slot))), dtype))
+        }
         // SAFETY: only slots that hold a word already, of the type that the operation expects.
-        require(slot < slots.count && slots.dtype[slot] == dtype, SlotType(slot, dtype));
+        require(holds, SlotType(slot, dtype));
     }
 
     /// @dev A word written as i64, checked to be the one canonical word of its value in `dtype`.
     function _canonicalWord(uint256 position, uint256 dtype) private pure returns (uint256 word) {
         int256 value = int64(uint64(_word(position) >> 192));
+        // Zero is a word of every type, and of float32 every positive number.
+        if (value == 0 || (dtype == DType.FLOAT32 && value > 0 && value <= INFINITY)) return uint256(value);
         // The 64 bits are a float64's own.
         word = dtype == DType.FLOAT64 ? uint64(uint256(value)) : uint256(value);
         require(int256(word) >= 0 || DType.isSigned(dtype), NotCanonical(value, dtype));
         require(Words.canonical(word, dtype) == word, NotCanonical(value, dtype));
+    }
+
+    /// @dev Sets an element of an array that is longer.
+    function _set(uint256[] memory array, uint256 k, uint256 word) private pure {
+        assembly ("memory-safe") {
+            mstore(add(add(array, 0x20), shl(5, k)), word)
+        }
+    }
+
+    /// @dev An array of `count` structs of `size` bytes. SAFETY: they are not cleared; the caller sets every field that is read before it is written.
+    function _newStructs(uint256 count, uint256 size) private pure returns (uint256 array) {
+        assembly ("memory-safe") {
+            array := mload(0x40)
+            mstore(array, count)
+            let element := add(array, 0x20)
+            let item := add(element, shl(5, count))
+            for {} count {
+                count := sub(count, 1)
+            } {
+                mstore(element, item)
+                element := add(element, 0x20)
+                item := add(item, size)
+            }
+            mstore(0x40, item)
+        }
     }
 
     function _count(uint256 position, bytes32 what, uint256 limit) private pure returns (uint256 count, uint256) {

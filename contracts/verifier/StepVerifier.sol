@@ -13,14 +13,16 @@ import {Views} from "./Views.sol";
 /// @dev Stateless. INVARIANT: past the decoder and the openings nothing depends on data but the value itself: what a view reads out of
 /// bounds is its fill value and every operation is total, so that no content of a tensor can make a proof fail.
 contract StepVerifier is IStepVerifier {
-    /// @dev What one evaluation works on. `slots` is the memory address of slot 0; `axis` is working memory.
+    /// @dev What one evaluation works on. `slots` is the memory address of slot 0; `a` and `b` are the
+    /// factors of the terms of an exact sum.
     struct Evaluation {
         Step step;
         Tensor[] tensors;
-        Views.Axis axis;
         uint256[] digits;
         uint256 slots;
         Reduction.State accumulator;
+        View a;
+        View b;
     }
 
     /// @notice Where the elementary functions are.
@@ -45,14 +47,20 @@ contract StepVerifier is IStepVerifier {
         bytes32[] calldata inputRoots,
         ChunkOpening[] calldata openings
     ) external view returns (uint256 word) {
-        Evaluation memory e;
         Step memory step = StepDecoder.decode(body);
         require(element < step.count, ElementPastEnd(element, step.count));
-        e.step = step;
-        e.tensors = _open(step.inputs, inputRoots, openings);
-        e.digits = _outDigits(step, element);
-        e.slots = _newSlots();
-        e.accumulator = Reduction.start(step.reduce, step.reduceType, e.digits[step.outDigits - 1]);
+        Tensor[] memory tensors = _open(step.inputs, inputRoots, openings);
+        uint256[] memory digits = _outDigits(step, element);
+        View memory none;
+        Evaluation memory e = Evaluation({
+            step: step,
+            tensors: tensors,
+            digits: digits,
+            slots: _newSlots(),
+            accumulator: Reduction.start(step.reduce, step.reduceType, digits[step.outDigits - 1]),
+            a: none,
+            b: none
+        });
         if (step.reduce != StepDecoder.REDUCE_NONE) _reduce(e);
         return _epilogue(e);
     }
@@ -62,7 +70,7 @@ contract StepVerifier is IStepVerifier {
         View[] memory views = step.epilogueReads;
         uint256 slots = e.slots;
         uint256 next = views.length;
-        Views.placeAll(views, e.axis, e.tensors, e.digits, NOTHING, 1);
+        Views.placeAll(views, e.tensors, e.digits, NOTHING, 1);
         Views.loadAll(views, 0, slots);
         if (step.reduce != StepDecoder.REDUCE_NONE) {
             next = _store(slots, next, Reduction.result(e.accumulator));
@@ -90,11 +98,20 @@ contract StepVerifier is IStepVerifier {
 
     /// @dev All digits: those of the output split from its flat index, those of the reduction 0.
     function _outDigits(Step memory step, uint256 element) private pure returns (uint256[] memory digits) {
-        digits = new uint256[](step.radices.length);
-        for (uint256 d = step.outDigits; d != 0;) {
-            --d;
-            digits[d] = element % step.radices[d];
-            element /= step.radices[d];
+        uint256[] memory radices = step.radices;
+        digits = new uint256[](radices.length);
+        uint256 outDigits = step.outDigits;
+        // INVARIANT: there are no fewer radices than out digits, and none is 0 (StepDecoder).
+        assembly ("memory-safe") {
+            for {
+                let d := shl(5, outDigits)
+            } d {
+                d := sub(d, 0x20)
+            } {
+                let radix := mload(add(radices, d))
+                mstore(add(digits, d), mod(element, radix))
+                element := div(element, radix)
+            }
         }
     }
 
@@ -106,24 +123,60 @@ contract StepVerifier is IStepVerifier {
             uint256[] memory digits = e.digits;
             uint256[] memory radices = step.radices;
             _storeAll(e.slots, step.termReads.length, step.constants);
+            bool exact = Reduction.isExactSum(e.accumulator);
+            if (exact) (e.a, e.b) = (_factor(e, step.term.outA), _secondFactor(e));
+            bool bare = exact && step.term.length == 0;
             uint256 along = radices.length - 1;
             while (along > step.outDigits && radices[along] == 1) --along;
             uint256 radix = radices[along];
-            uint256 r = 0;
-            while (true) {
-                for (uint256 k = 0; k < radix;) {
-                    digits[along] = k;
-                    uint256 terms = Views.placeAll(step.termReads, e.axis, e.tensors, digits, along, radix - k);
-                    if (step.term.length == 0 && Reduction.isExactSum(e.accumulator)) _addFactors(e, terms);
-                    else _addTerms(e, along, r, terms);
-                    Views.advanceAll(step.termReads, terms);
-                    k += terms;
-                    r += terms;
-                }
+            for (uint256 r = 0; true;) {
+                if (bare) _runBare(e, along, radix);
+                else _run(e, along, radix, r);
+                r += radix;
                 if (r == step.terms) return;
                 digits[along] = 0;
                 for (uint256 d = along - 1; ++digits[d] == radices[d]; --d) digits[d] = 0;
             }
+        }
+    }
+
+    /// @dev The sum or dot product of floats as they are read, along one digit.
+    function _runBare(Evaluation memory e, uint256 along, uint256 radix) private pure {
+        unchecked {
+            View[] memory views = e.step.termReads;
+            for (uint256 k = 0; k < radix;) {
+                uint256 terms = _placeAt(e, views, along, k, radix);
+                Reduction.addProducts(e.accumulator, e.a, e.b, terms);
+                Views.advanceAll(views, terms);
+                k += terms;
+            }
+        }
+    }
+
+    /// @dev Any other reduction, whose terms r .. r + radix - 1 these are.
+    function _run(Evaluation memory e, uint256 along, uint256 radix, uint256 r) private view {
+        unchecked {
+            View[] memory views = e.step.termReads;
+            for (uint256 k = 0; k < radix;) {
+                uint256 terms = _placeAt(e, views, along, k, radix);
+                _addTerms(e, along, r + k, terms);
+                Views.advanceAll(views, terms);
+                k += terms;
+            }
+        }
+    }
+
+    /// @dev Sets digit `along` to k and places the views; gives how many terms they hold for.
+    function _placeAt(
+        Evaluation memory e,
+        View[] memory views,
+        uint256 along,
+        uint256 k,
+        uint256 radix
+    ) private pure returns (uint256) {
+        unchecked {
+            e.digits[along] = k;
+            return Views.placeAll(views, e.tensors, e.digits, along, radix - k);
         }
     }
 
@@ -135,32 +188,35 @@ contract StepVerifier is IStepVerifier {
             uint256 slots = e.slots;
             uint256[] memory digits = e.digits;
             uint256 next = views.length + e.step.constants.length;
-            (uint256 a, uint256 b) = (slots + 32 * code.outA, slots + 32 * code.outB);
+            bool exact = Reduction.isExactSum(e.accumulator);
             for (uint256 ahead = 0; ahead < terms; ++ahead) {
                 Views.loadAll(views, ahead, slots);
                 if (code.length != 0) {
                     Expression.run(code, slots, next, digits, elementary);
                     ++digits[along];
                 }
-                Reduction.add(e.accumulator, a, b, r + ahead);
+                if (exact) Reduction.addProducts(e.accumulator, e.a, e.b, 1);
+                else Reduction.add(e.accumulator, _slot(slots, code.outA), _slot(slots, code.outB), r + ahead);
             }
         }
     }
 
-    /// @dev The same for the sum or dot product of floats as they are read.
-    function _addFactors(Evaluation memory e, uint256 terms) private pure {
-        Code memory code = e.step.term;
-        (uint256 a, uint256 aStep) = _factor(e, code.outA);
-        (uint256 b, uint256 bStep) = (Reduction.oneAt(e.accumulator), 0);
-        if (StepDecoder.isDot(e.step.reduce)) (b, bStep) = _factor(e, code.outB);
-        Reduction.addProducts(e.accumulator, a, aStep, b, bStep, terms);
+    /// @dev Where the float in a slot is read: its view if terms are used as they are read, else one that stays on the slot.
+    function _factor(Evaluation memory e, uint256 slot) private pure returns (View memory) {
+        View[] memory views = e.step.termReads;
+        if (slot < views.length && e.step.term.length == 0) return views[slot];
+        unchecked {
+            return _fixed(Reduction.floatAt(e.accumulator, e.slots + 32 * slot));
+        }
     }
 
-    /// @dev Address and step of the float in a slot that holds a read or a constant.
-    function _factor(Evaluation memory e, uint256 slot) private pure returns (uint256 pointer, uint256 step) {
-        View[] memory views = e.step.termReads;
-        if (slot < views.length) return (views[slot].pointer, views[slot].step);
-        return (Reduction.floatAt(e.accumulator, e.slots + 32 * slot), 0);
+    function _secondFactor(Evaluation memory e) private pure returns (View memory) {
+        if (StepDecoder.isDot(e.step.reduce)) return _factor(e, e.step.term.outB);
+        return _fixed(Reduction.oneAt(e.accumulator));
+    }
+
+    function _fixed(uint256 pointer) private pure returns (View memory v) {
+        v.pointer = pointer;
     }
 
     function _newSlots() private pure returns (uint256 slots) {
@@ -172,8 +228,12 @@ contract StepVerifier is IStepVerifier {
     }
 
     function _storeAll(uint256 slots, uint256 next, uint256[] memory words) private pure returns (uint256) {
-        for (uint256 i = 0; i < words.length; ++i) next = _store(slots, next, words[i]);
-        return next;
+        unchecked {
+            assembly ("memory-safe") {
+                mcopy(add(slots, shl(5, next)), add(words, 0x20), shl(5, mload(words)))
+            }
+            return next + words.length;
+        }
     }
 
     function _store(uint256 slots, uint256 k, uint256 word) private pure returns (uint256) {

@@ -7,7 +7,8 @@ import {PositionalMerkle} from "./PositionalMerkle.sol";
 
 /// @notice The opened chunks of one input, and the segment of them in which the last element was found.
 /// @param log2Bytes log2 of the bytes of an element.
-/// @param data Memory address of the first opened chunk; the others follow. Each element's bytes are reversed: most significant first.
+/// @param data Memory address of the first opened chunk; the others follow. `Tensors.arrange` makes elements readable there.
+/// @param source Calldata address of a byte less its memory address.
 /// @param indices Calldata address of the chunks' numbers.
 /// @param chunks How many chunks are open.
 /// @param segmentStart First byte (of the tensor) of the current segment.
@@ -16,6 +17,7 @@ import {PositionalMerkle} from "./PositionalMerkle.sol";
 struct Tensor {
     uint256 log2Bytes;
     uint256 data;
+    uint256 source;
     uint256 indices;
     uint256 chunks;
     uint256 segmentStart;
@@ -52,7 +54,7 @@ library Tensors {
             return tensor;
         }
         tensor.chunks = chunks;
-        (tensor.data, tensor.indices) = _copy(opening.chunks, indices);
+        (tensor.data, tensor.source, tensor.indices) = _copy(opening.chunks, indices);
         uint256 width = ((count << tensor.log2Bytes) + CHUNK_BYTES - 1) / CHUNK_BYTES;
         bytes32 recomputed = PositionalMerkle.multiproofRoot(
             width,
@@ -62,13 +64,14 @@ library Tensors {
         );
         // SAFETY: nothing of a chunk is used before this has proven it.
         require(recomputed == root, WrongRoot(input, root, recomputed));
-        _mostSignificantFirst(tensor.data, size, tensor.log2Bytes);
         // Indices increase: if as many as the last less the first, they are one segment and nothing is ever searched.
-        uint256 first = indices[0];
-        if (indices[chunks - 1] - first == chunks - 1) {
-            tensor.segmentStart = first * CHUNK_BYTES;
-            tensor.segmentBytes = size;
+        unchecked {
+            uint256 first = _index(tensor.indices, 0);
             tensor.segmentData = tensor.data;
+            if (_index(tensor.indices, chunks - 1) - first == chunks - 1) {
+                tensor.segmentStart = first * CHUNK_BYTES;
+                tensor.segmentBytes = size;
+            }
         }
     }
 
@@ -78,19 +81,92 @@ library Tensors {
             if (offset - tensor.segmentStart < tensor.segmentBytes) return;
             uint256 chunk = offset / CHUNK_BYTES;
             uint256 indices = tensor.indices;
-            // The first opened chunk whose number is not below `chunk`.
-            uint256 low = 0;
-            uint256 high = tensor.chunks;
-            while (low < high) {
-                uint256 middle = (low + high) / 2;
-                if (_index(indices, middle) < chunk) low = middle + 1;
-                else high = middle;
+            uint256 chunks = tensor.chunks;
+            // Commonly the chunk after the last one found; else the first opened chunk whose number is not below `chunk`.
+            uint256 low = (tensor.segmentData - tensor.data) / CHUNK_BYTES + 1;
+            if (low >= chunks || _index(indices, low) != chunk) {
+                low = 0;
+                uint256 high = chunks;
+                while (low < high) {
+                    uint256 middle = (low + high) / 2;
+                    if (_index(indices, middle) < chunk) low = middle + 1;
+                    else high = middle;
+                }
+                // SAFETY: without this a proof without the chunk would pass for one of any content.
+                require(low < chunks && _index(indices, low) == chunk, ChunkNotOpened(input, chunk));
             }
-            // SAFETY: without this a proof without the chunk would pass for one of any content.
-            require(low < tensor.chunks && _index(indices, low) == chunk, ChunkNotOpened(input, chunk));
             tensor.segmentStart = chunk * CHUNK_BYTES;
             tensor.segmentBytes = CHUNK_BYTES;
             tensor.segmentData = tensor.data + low * CHUNK_BYTES;
+        }
+    }
+
+    /// @notice Lays out elements for reading, most significant byte first: the one at memory address `pointer` of the current segment and the
+    /// `terms - 1` that follow, each `step` bytes on (two's complement). With them all that share a word.
+    /// @dev From calldata, so that doing it again changes nothing. Elements of one byte lie there as they are read.
+    function arrange(Tensor memory tensor, uint256 pointer, uint256 step, uint256 terms) internal pure {
+        uint256 log2Bytes = tensor.log2Bytes;
+        if (log2Bytes == 0) return;
+        uint256 source = tensor.source;
+        uint256 end;
+        assembly ("memory-safe") {
+            // Chunks lie at multiples of 32: so does all that Solidity allocates.
+            end := add(pointer, mul(step, sub(terms, 1)))
+            if sgt(0, step) {
+                let first := end
+                end := pointer
+                pointer := first
+                step := sub(0, step)
+            }
+            // Neighbours share words: every word from the first one's to the last one's. Else a word for each term.
+            if lt(step, 33) {
+                step := 32
+                pointer := and(pointer, not(0x1f))
+            }
+        }
+        if (log2Bytes == 2) _reverse4(pointer, end, step, source);
+        else _reverse(pointer, end, step, source, log2Bytes);
+    }
+
+    /// @dev Reverses the bytes of every element of 4 bytes in the words around `pointer`, `pointer + step` and on to `end`.
+    function _reverse4(uint256 pointer, uint256 end, uint256 step, uint256 source) private pure {
+        assembly ("memory-safe") {
+            let m1 := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
+            let m2 := 0x0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff
+            for {} iszero(gt(pointer, end)) {
+                pointer := add(pointer, step)
+            } {
+                let word := and(pointer, not(0x1f))
+                let w := calldataload(add(word, source))
+                w := or(shl(8, and(w, m1)), and(shr(8, w), m1))
+                mstore(word, or(shl(16, and(w, m2)), and(shr(16, w), m2)))
+            }
+        }
+    }
+
+    /// @dev The same for elements of 2, 8 or 32 bytes: there are none of 16.
+    function _reverse(uint256 pointer, uint256 end, uint256 step, uint256 source, uint256 log2Bytes) private pure {
+        assembly ("memory-safe") {
+            let m1 := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
+            let m2 := 0x0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff
+            let m4 := 0x00000000ffffffff00000000ffffffff00000000ffffffff00000000ffffffff
+            let m8 := 0x0000000000000000ffffffffffffffff0000000000000000ffffffffffffffff
+            for {} iszero(gt(pointer, end)) {
+                pointer := add(pointer, step)
+            } {
+                let word := and(pointer, not(0x1f))
+                let w := calldataload(add(word, source))
+                w := or(shl(8, and(w, m1)), and(shr(8, w), m1))
+                if gt(log2Bytes, 2) {
+                    w := or(shl(16, and(w, m2)), and(shr(16, w), m2))
+                    w := or(shl(32, and(w, m4)), and(shr(32, w), m4))
+                    if gt(log2Bytes, 3) {
+                        w := or(shl(64, and(w, m8)), and(shr(64, w), m8))
+                        w := or(shl(128, w), shr(128, w))
+                    }
+                }
+                mstore(word, w)
+            }
         }
     }
 
@@ -103,9 +179,10 @@ library Tensors {
     function _copy(
         bytes calldata chunks,
         uint256[] calldata indices
-    ) private pure returns (uint256 data, uint256 position) {
+    ) private pure returns (uint256 data, uint256 source, uint256 position) {
         assembly ("memory-safe") {
             data := mload(0x40)
+            source := sub(chunks.offset, data)
             // 32 bytes more than the data: an element at the end is read with a whole word.
             mstore(0x40, add(add(data, chunks.length), 0x20))
             calldatacopy(data, chunks.offset, chunks.length)
@@ -128,36 +205,5 @@ library Tensors {
             }
         }
         require(ok, HashFailed());
-    }
-
-    /// @dev Reverses the bytes of every element of 2^log2Bytes bytes.
-    function _mostSignificantFirst(uint256 data, uint256 size, uint256 log2Bytes) private pure {
-        if (log2Bytes == 0) return;
-        assembly ("memory-safe") {
-            let m1 := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
-            let m2 := 0x0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff
-            let m4 := 0x00000000ffffffff00000000ffffffff00000000ffffffff00000000ffffffff
-            let m8 := 0x0000000000000000ffffffffffffffff0000000000000000ffffffffffffffff
-            for {
-                let end := add(data, size)
-            } lt(data, end) {
-                data := add(data, 0x20)
-            } {
-                let w := mload(data)
-                w := or(shl(8, and(w, m1)), and(shr(8, w), m1))
-                if gt(log2Bytes, 1) {
-                    w := or(shl(16, and(w, m2)), and(shr(16, w), m2))
-                    if gt(log2Bytes, 2) {
-                        w := or(shl(32, and(w, m4)), and(shr(32, w), m4))
-                        // 32 bytes: there are no elements of 16.
-                        if gt(log2Bytes, 3) {
-                            w := or(shl(64, and(w, m8)), and(shr(64, w), m8))
-                            w := or(shl(128, w), shr(128, w))
-                        }
-                    }
-                }
-                mstore(data, w)
-            }
-        }
     }
 }

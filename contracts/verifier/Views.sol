@@ -8,16 +8,8 @@ import {Tensor, Tensors} from "./Tensor.sol";
 /// @dev Along one digit, the fastest of the reduction, a coordinate is affine; so a view is *placed* once for as many terms as its
 /// element moves by a constant step (or stays out of bounds), and one addition leads from a term to the next.
 library Views {
-    /// @notice One axis, as decoded from calldata.
-    struct Axis {
-        int256 extent;
-        int256 stride;
-        int256 divisor;
-        uint256 index;
-        int256 coordinate;
-        int256 slope;
-        uint256 next;
-    }
+    /// @dev An axis's divisor and index read when there are neither: its bytes 12 to 16.
+    uint256 private constant PLAIN = 0x1ff;
 
     /// @notice The current element of a view of integers.
     function integer(View memory v) internal pure returns (int256 value) {
@@ -79,136 +71,173 @@ library Views {
 
     /// @notice Moves all views on by `terms` terms, at most what `placeAll` gave.
     function advanceAll(View[] memory views, uint256 terms) internal pure {
-        unchecked {
-            uint256 length = views.length;
-            for (uint256 i = 0; i < length; ++i) {
-                View memory v = views[i];
-                v.pointer += v.step * terms;
-                v.left -= terms;
+        assembly ("memory-safe") {
+            let cursor := add(views, 0x20)
+            for {
+                let end := add(cursor, shl(5, mload(views)))
+            } lt(cursor, end) {
+                cursor := add(cursor, 0x20)
+            } {
+                let v := mload(cursor)
+                // pointer += step * terms; left -= terms
+                mstore(add(v, 0xc0), add(mload(add(v, 0xc0)), mul(mload(add(v, 0xe0)), terms)))
+                mstore(add(v, 0x100), sub(mload(add(v, 0x100)), terms))
             }
         }
     }
 
     /// @notice Places every view of a list that has no terms left; gives how many terms all of them hold for.
-    /// @param axis Working memory.
     /// @param digits All digits' values.
     /// @param along The digit that the coming terms count up; a number past the digits if there is but one term.
     /// @param terms How many terms are to come, at least one.
     function placeAll(
         View[] memory views,
-        Axis memory axis,
         Tensor[] memory tensors,
         uint256[] memory digits,
         uint256 along,
         uint256 terms
     ) internal pure returns (uint256) {
         unchecked {
+            uint256 first;
+            assembly ("memory-safe") {
+                first := add(digits, 0x20)
+            }
             uint256 common = terms;
             uint256 length = views.length;
             for (uint256 i = 0; i < length; ++i) {
                 View memory v = views[i];
-                if (v.left == 0) _place(v, axis, views, tensors[v.input], digits, along, terms);
-                if (v.left < common) common = v.left;
+                uint256 left = v.left;
+                if (left == 0) left = _place(v, views, tensors, first, along, terms);
+                if (left < common) common = left;
             }
             return common;
         }
     }
 
+    /// @dev An axis is in calldata: extent 32 bits, stride 32, base 32, divisor 32, index read 8, number of coefficients 8; coefficients: digit
+    /// 8, factor 32.
+    /// @param digits Memory address of the first digit.
     function _place(
         View memory v,
-        Axis memory axis,
         View[] memory views,
-        Tensor memory tensor,
-        uint256[] memory digits,
+        Tensor[] memory tensors,
+        uint256 digits,
         uint256 along,
         uint256 terms
-    ) private pure {
+    ) private pure returns (uint256 left) {
         unchecked {
-            int256 offset = 0;
+            uint256 element = 0;
             int256 slope = 0;
-            uint256 left = terms;
-            axis.next = v.axes;
-            for (uint256 a = 0; a < v.axisCount; ++a) {
-                _axis(axis, digits, along);
-                uint256 held = terms;
-                if (axis.index != StepDecoder.NO_INDEX_READ) {
-                    View memory index = views[axis.index];
-                    int256 value = integer(index);
-                    axis.coordinate += value < 0 ? value + axis.extent : value;
-                    held = index.step == 0 ? index.left : 1;
+            left = terms;
+            uint256 position = v.axes;
+            for (uint256 axes = v.axisCount; axes != 0; --axes) {
+                uint256 head;
+                int256 c;
+                int256 move;
+                (head, c, move, position) = _coordinate(position, digits, along);
+                bool plain;
+                assembly ("memory-safe") {
+                    plain := and(eq(and(shr(120, head), 0xffffffffff), PLAIN), lt(c, shr(224, head)))
                 }
-                bool inside = true;
-                if (axis.divisor != 1) {
-                    if (axis.slope != 0) held = 1;
-                    inside = axis.coordinate % axis.divisor == 0;
-                    axis.coordinate /= axis.divisor;
-                }
-                int256 c = axis.coordinate;
-                if (inside && c >= 0 && c < axis.extent) {
-                    uint256 stay = _termsInside(c, axis.extent, axis.slope);
-                    if (stay < held) held = stay;
+                if (!plain) {
+                    uint256 held;
+                    bool inside;
+                    (c, held, inside) = _detour(views, head, c, move, terms);
                     if (held < left) left = held;
-                    offset += c * axis.stride;
-                    slope += axis.slope * axis.stride;
-                } else {
-                    // One coordinate out of bounds decides, for as long as it stays there.
-                    if (inside) {
-                        uint256 stay = _termsOutside(c, axis.extent, axis.slope);
-                        if (stay < held) held = stay;
+                    if (!inside) {
+                        // One coordinate out of bounds decides, for as long as it stays there.
+                        left = held;
+                        _placeOnFill(v, held);
+                        return held;
                     }
-                    _placeOnFill(v, held < terms ? held : terms);
-                    return;
+                }
+                int256 stride = int256((head >> 192) & 0xffffffff);
+                element += uint256(c * stride);
+                if (move != 0) {
+                    slope += move * stride;
+                    uint256 stay = _termsInside(uint256(c), head >> 224, move);
+                    if (stay < left) left = stay;
                 }
             }
-            _placeOnElement(v, tensor, uint256(offset), slope, left);
+            return _placeOnElement(v, tensors[v.input], element, slope, left);
         }
     }
 
-    /// @dev Reads an axis from calldata and computes its coordinate (before any index and division) and slope.
-    function _axis(Axis memory axis, uint256[] memory digits, uint256 along) private pure {
+    /// @dev Reads an axis: its first word, the coordinate before any index and division, by how much a term moves that, and where the axis ends.
+    function _coordinate(
+        uint256 position,
+        uint256 digits,
+        uint256 along
+    ) private pure returns (uint256 head, int256 coordinate, int256 move, uint256 end) {
         assembly ("memory-safe") {
-            let position := mload(add(axis, 0xc0))
-            let head := calldataload(position)
-            mstore(axis, shr(224, head))
-            mstore(add(axis, 0x20), and(shr(192, head), 0xffffffff))
-            mstore(add(axis, 0x40), and(shr(128, head), 0xffffffff))
-            mstore(add(axis, 0x60), byte(16, head))
-            let coordinate := signextend(3, shr(160, head))
+            head := calldataload(position)
+            let c := signextend(3, shr(160, head))
             let slope := 0
-            position := add(position, 18)
+            let next := add(position, 18)
             for {
                 let n := byte(17, head)
             } n {
                 n := sub(n, 1)
             } {
-                let w := calldataload(position)
-                let digit := byte(0, w)
-                let coefficient := signextend(3, shr(216, w))
-                if eq(digit, along) {
-                    slope := coefficient
-                }
-                coordinate := add(coordinate, mul(coefficient, mload(add(add(digits, 0x20), shl(5, digit)))))
-                position := add(position, 5)
+                let w := calldataload(next)
+                next := add(next, 5)
+                let factor := signextend(3, shr(216, w))
+                w := byte(0, w)
+                slope := add(slope, mul(factor, eq(w, along)))
+                c := add(c, mul(factor, mload(add(digits, shl(5, w)))))
             }
-            mstore(add(axis, 0x80), coordinate)
-            mstore(add(axis, 0xa0), slope)
-            mstore(add(axis, 0xc0), position)
+            coordinate := c
+            move := slope
+            end := next
         }
     }
 
-    /// @dev How many terms a coordinate 0 <= c < extent stays in bounds, this one included.
-    function _termsInside(int256 c, int256 extent, int256 slope) private pure returns (uint256) {
+    /// @dev How many terms a coordinate c < extent that moves stays in bounds, this one included.
+    function _termsInside(uint256 c, uint256 extent, int256 move) private pure returns (uint256) {
         unchecked {
-            if (slope == 0) return type(uint256).max;
-            return uint256(slope > 0 ? (extent - 1 - c) / slope : c / -slope) + 1;
+            return (move > 0 ? (extent - 1 - c) / uint256(move) : c / uint256(-move)) + 1;
+        }
+    }
+
+    /// @dev An axis that is not in bounds as it stands: the coordinate after index read and divisor, for how many terms what is found holds,
+    /// and whether it is in bounds.
+    function _detour(
+        View[] memory views,
+        uint256 head,
+        int256 c,
+        int256 move,
+        uint256 terms
+    ) private pure returns (int256, uint256 held, bool inside) {
+        unchecked {
+            held = terms;
+            int256 extent = int256(head >> 224);
+            uint256 read = (head >> 120) & 0xff;
+            if (read != StepDecoder.NO_INDEX_READ) {
+                View memory index = views[read];
+                int256 value = integer(index);
+                c += value < 0 ? value + extent : value;
+                held = index.step == 0 ? index.left : 1;
+            }
+            int256 divisor = int256((head >> 128) & 0xffffffff);
+            if (divisor != 1) {
+                if (move != 0) held = 1;
+                if (c % divisor != 0) return (c, held < terms ? held : terms, false);
+                c /= divisor;
+            }
+            inside = uint256(c) < uint256(extent);
+            if (!inside) {
+                uint256 stay = _termsOutside(c, extent, move);
+                if (stay < held) held = stay;
+            }
+            return (c, held < terms ? held : terms, inside);
         }
     }
 
     /// @dev How many terms a coordinate out of bounds surely stays there, this one included.
-    function _termsOutside(int256 c, int256 extent, int256 slope) private pure returns (uint256) {
+    function _termsOutside(int256 c, int256 extent, int256 move) private pure returns (uint256) {
         unchecked {
-            if (c < 0) return slope > 0 ? uint256((slope - 1 - c) / slope) : type(uint256).max;
-            return slope < 0 ? uint256((c - extent) / -slope) + 1 : type(uint256).max;
+            if (c < 0) return move > 0 ? uint256((move - 1 - c) / move) : type(uint256).max;
+            return move < 0 ? uint256((c - extent) / -move) + 1 : type(uint256).max;
         }
     }
 
@@ -229,7 +258,7 @@ library Views {
         uint256 element,
         int256 slope,
         uint256 left
-    ) private pure {
+    ) private pure returns (uint256) {
         unchecked {
             uint256 offset = element << tensor.log2Bytes;
             Tensors.seek(tensor, v.input, offset);
@@ -239,9 +268,12 @@ library Views {
                 uint256 room = step > 0 ? (tensor.segmentBytes - 1 - within) / uint256(step) : within / uint256(-step);
                 if (room < left) left = room + 1;
             }
-            v.pointer = tensor.segmentData + within;
+            uint256 pointer = tensor.segmentData + within;
+            v.pointer = pointer;
             v.step = uint256(step);
             v.left = left;
+            Tensors.arrange(tensor, pointer, uint256(step), left);
+            return left;
         }
     }
 }
