@@ -10,9 +10,20 @@ library ProgramProofs {
     using ProgramHeader for bytes;
 
     /// @notice The program root of a header and its two lists.
-    function root(ProgramFacts calldata facts) internal pure returns (bytes32) {
+    function root(ProgramFacts calldata facts) internal view returns (bytes32) {
         facts.header.check();
-        return sha256(abi.encodePacked(bytes1(0), facts.header, facts.stepsRoot, facts.checkpointsRoot));
+        bytes calldata header = facts.header;
+        (bytes32 stepsRoot, bytes32 checkpointsRoot) = (facts.stepsRoot, facts.checkpointsRoot);
+        uint256 preimage;
+        assembly ("memory-safe") {
+            preimage := mload(0x40)
+            mstore8(preimage, 0)
+            calldatacopy(add(preimage, 1), header.offset, header.length)
+            let roots := add(add(preimage, 1), header.length)
+            mstore(roots, stepsRoot)
+            mstore(add(roots, 0x20), checkpointsRoot)
+        }
+        return _sha256(preimage, header.length + 65);
     }
 
     /// @notice Whether `opening` is checkpoint `index` of the program.
@@ -21,7 +32,12 @@ library ProgramProofs {
         uint256 index,
         CheckpointOpening calldata opening
     ) internal view returns (bool) {
-        bytes32 leaf = sha256(abi.encodePacked(bytes1(0), opening.first, opening.step));
+        (uint256 first, uint256 step) = (opening.first, opening.step);
+        assembly ("memory-safe") {
+            // A zero byte and twice 32 bits: the lowest nine bytes of a word.
+            mstore(0x00, or(shl(32, first), step))
+        }
+        bytes32 leaf = _sha256(23, 9);
         return
             PositionalMerkle.leafUnder(
                 facts.checkpointsRoot,
@@ -38,7 +54,24 @@ library ProgramProofs {
         uint256 index,
         StepOpening calldata opening
     ) internal view returns (bool) {
-        bytes32 leaf = sha256(abi.encodePacked(bytes1(0), opening.dtype, opening.count, opening.bodyHash));
+        (uint256 dtype, uint256 count, bytes32 bodyHash) = (opening.dtype, opening.count, opening.bodyHash);
+        assembly ("memory-safe") {
+            // A zero byte, 8 bits and 64 bits: the lowest ten bytes of a word; and the hash.
+            mstore(0x00, or(shl(64, dtype), count))
+            mstore(0x20, bodyHash)
+        }
+        bytes32 leaf = _sha256(22, 42);
         return PositionalMerkle.leafUnder(facts.stepsRoot, facts.header.stepCount(), leaf, index, opening.siblings);
+    }
+
+    /// @dev The hash of `size` bytes at a memory address.
+    function _sha256(uint256 start, uint256 size) private view returns (bytes32 hash) {
+        bool ok;
+        assembly ("memory-safe") {
+            ok := staticcall(gas(), 2, start, size, 0x00, 0x20)
+            hash := mload(0x00)
+        }
+        // SAFETY: a precompile that ran out of gas must not leave an input standing as its hash.
+        require(ok, PositionalMerkle.HashFailed());
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {GameState, Level, Move, PackedState, Side} from "../types/GameState.sol";
+import {GameState, PackedState} from "../types/GameState.sol";
 
 /// @title The state of a game between its seven words and its fields, and what names it.
 /// @dev From the lowest bit up:
@@ -9,32 +9,34 @@ import {GameState, Level, Move, PackedState, Side} from "../types/GameState.sol"
 /// party = challenger 160, bond 96; clock = workerSeconds 32, challengerSeconds 32, since 40, spent 96.
 library States {
     /// @notice The fields of a packed state.
+    /// @dev Each field to its place in the struct, in the order of its declaration. INVARIANT: a state that counts was packed here, so that enums are in
+    /// range: every other one is refused by its hash.
     function unpack(PackedState calldata p) internal pure returns (GameState memory s) {
-        s.claimId = p.claimId;
-        s.programRoot = p.programRoot;
-        s.node = p.node;
-        s.interiorRoot = p.interiorRoot;
-        uint256 word = p.place;
-        s.index = uint32(word);
-        s.width = uint32(word >> 32);
-        s.depth = uint8(word >> 64);
-        s.level = Level(uint8(word >> 72));
-        s.turn = Side(uint8(word >> 80));
-        s.first = uint32(word >> 88);
-        s.last = uint32(word >> 120);
-        s.step = uint32(word >> 152);
-        s.tailBytes = uint16(word >> 184);
-        s.openIndex = uint32(word >> 200);
-        s.openDepth = uint8(word >> 232);
-        s.move = Move(uint8(word >> 240));
-        word = p.party;
-        s.challenger = address(uint160(word));
-        s.bond = uint96(word >> 160);
-        word = p.clock;
-        s.workerSeconds = uint32(word);
-        s.challengerSeconds = uint32(word >> 32);
-        s.since = uint40(word >> 64);
-        s.spent = uint96(word >> 104);
+        assembly ("memory-safe") {
+            // claimId, programRoot, node, interiorRoot
+            calldatacopy(s, p, 0x80)
+            let word := calldataload(add(p, 0x80))
+            mstore(add(s, 0x220), and(word, 0xffffffff)) // index
+            mstore(add(s, 0x240), and(shr(32, word), 0xffffffff)) // width
+            mstore(add(s, 0x140), and(shr(64, word), 0xff)) // depth
+            mstore(add(s, 0x160), and(shr(72, word), 0xff)) // level
+            mstore(add(s, 0x180), and(shr(80, word), 0xff)) // turn
+            mstore(add(s, 0x260), and(shr(88, word), 0xffffffff)) // first
+            mstore(add(s, 0x280), and(shr(120, word), 0xffffffff)) // last
+            mstore(add(s, 0x2a0), and(shr(152, word), 0xffffffff)) // step
+            mstore(add(s, 0x1e0), and(shr(184, word), 0xffff)) // tailBytes
+            mstore(add(s, 0x200), and(shr(200, word), 0xffffffff)) // openIndex
+            mstore(add(s, 0x1c0), and(shr(232, word), 0xff)) // openDepth
+            mstore(add(s, 0x1a0), and(shr(240, word), 0xff)) // move
+            word := calldataload(add(p, 0xa0))
+            mstore(add(s, 0x80), and(word, 0xffffffffffffffffffffffffffffffffffffffff)) // challenger
+            mstore(add(s, 0xa0), shr(160, word)) // bond
+            word := calldataload(add(p, 0xc0))
+            mstore(add(s, 0x100), and(word, 0xffffffff)) // workerSeconds
+            mstore(add(s, 0x120), and(shr(32, word), 0xffffffff)) // challengerSeconds
+            mstore(add(s, 0xe0), and(shr(64, word), 0xffffffffff)) // since
+            mstore(add(s, 0xc0), and(shr(104, word), 0xffffffffffffffffffffffff)) // spent
+        }
     }
 
     /// @notice The seven words of a state.

@@ -95,7 +95,7 @@ abstract contract JobRecords is MarketParameters {
         return block.timestamp + job.claimSeconds <= job.deadline;
     }
 
-    function _needProgram(ProgramFacts calldata program, bytes32 expected) internal pure {
+    function _needProgram(ProgramFacts calldata program, bytes32 expected) internal view {
         bytes32 given = program.root();
         require(given == expected, WrongProgram(expected, given));
     }
