@@ -54,7 +54,7 @@ async function allErrors(): Promise<string[]> {
 }
 
 /** One signature an item, after the structs that they use. */
-function signatures(abi: Abi): string[] {
+export function signatures(abi: Abi): string[] {
   const structs = new Map<string, string>();
   const parameter = (p: AbiParameter & { indexed?: boolean }): string => {
     const type = p.internalType?.startsWith("struct ") === true ? struct(p) : p.type;
