@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -34,11 +34,19 @@ export default {
 
 /** A copy of the repository whose contracts may be changed. */
 export class Workspace {
-  readonly path = mkdtempSync(join(tmpdir(), "refute-instrumented-"));
+  readonly path: string;
+  readonly #kept: boolean;
 
-  constructor() {
-    for (const name of COPIED) cpSync(name, join(this.path, name), { recursive: true });
-    symlinkSync(resolve("node_modules"), join(this.path, "node_modules"));
+  /** @param folder Where it is, to be kept for the next time: what has not changed is not compiled again. By default it is made and removed. */
+  constructor(folder?: string) {
+    this.#kept = folder !== undefined;
+    this.path = folder === undefined ? mkdtempSync(join(tmpdir(), "refute-instrumented-")) : resolve(folder);
+    for (const name of COPIED) {
+      rmSync(join(this.path, name), { recursive: true, force: true });
+      cpSync(name, join(this.path, name), { recursive: true });
+    }
+    if (!existsSync(join(this.path, "node_modules")))
+      symlinkSync(resolve("node_modules"), join(this.path, "node_modules"));
     cpSync("hardhat.config.ts", join(this.path, "hardhat.base.ts"));
     writeFileSync(join(this.path, "hardhat.config.ts"), CONFIG);
   }
@@ -91,7 +99,14 @@ export class Workspace {
     });
   }
 
+  /** The files of the copy that globs, separated by commas, name: each once, in their order. */
+  files(globs: string): string[] {
+    const of = (glob: string) => (glob === "" ? [] : globSync(glob, { cwd: this.path }).sort());
+    return [...new Set(globs.split(",").flatMap(of))];
+  }
+
+  /** Removes the copy, unless it is to be kept. */
   remove(): void {
-    rmSync(this.path, { recursive: true, force: true });
+    if (!this.#kept) rmSync(this.path, { recursive: true, force: true });
   }
 }

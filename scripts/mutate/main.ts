@@ -1,9 +1,9 @@
 /**
  * Mutation testing of the contracts: small changes, one at a time, each of which a test should notice.
- * `npm run mutate -- [--files DisputeGame.sol,lib/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N] [--seed S] [--json FILE]`
- * Survivors of the tests meet the wider ones. `--most` is of each file, drawn by the seed.
+ * `npm run mutate -- [--files DisputeGame.sol,lib/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N] [--seed S] [--json FILE] [--in FOLDER]`
+ * The contracts with their mutants are built in FOLDER, which a second run finds built. Survivors of the tests meet the wider ones. `--most` is of each file, drawn by the seed.
  */
-import { globSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Workspace } from "../instrument/workspace.ts";
@@ -24,16 +24,13 @@ const { values } = parseArgs({
     most: { type: "string", default: "1000000" },
     seed: { type: "string", default: "1" },
     json: { type: "string" },
+    in: { type: "string" },
   },
 });
 
 type Tried = Mutant & { killer?: string; tests: number };
 
-const expand = (globs: string): string[] => [
-  ...new Set(globs.split(",").flatMap((glob) => (glob === "" ? [] : globSync(glob).sort()))),
-];
-
-const workspace = new Workspace();
+const workspace = new Workspace(values.in);
 try {
   process.exitCode = (await mutate()) ? 0 : 1;
 } finally {
@@ -41,12 +38,7 @@ try {
 }
 
 async function mutate(): Promise<boolean> {
-  const files = expand(
-    values.files
-      .split(",")
-      .map((file) => `contracts/${file}`)
-      .join(","),
-  );
+  const files = workspace.files(values.files.replace(/^|,/g, "$&contracts/"));
   const made: Mutant[] = [];
   workspace.write(LIBRARY, workspace.read("scripts/mutate/Mutants.sol"));
   workspace.write(
@@ -71,10 +63,10 @@ async function mutate(): Promise<boolean> {
       Number(values.seed),
     ),
   );
-  let tried = await run(drawn, expand(values.tests));
+  let tried = await run(drawn, workspace.files(values.tests));
   if (values.wider !== "") {
     const survivors = tried.filter(({ killer }) => killer === undefined);
-    const again = new Map((await run(survivors, expand(values.wider))).map((mutant) => [mutant.id, mutant]));
+    const again = new Map((await run(survivors, workspace.files(values.wider))).map((mutant) => [mutant.id, mutant]));
     tried = tried.map((mutant) => again.get(mutant.id) ?? mutant);
   }
   return report(files, made, tried);
