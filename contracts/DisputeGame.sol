@@ -28,10 +28,13 @@ contract DisputeGame is IDisputeGame {
     using States for GameState;
     using States for PackedState;
 
-    /// @dev What there was for the games that were alive when a claim died, and what they were due.
+    /// @dev What there was for the games that were alive when a claim died, what they were due, and what of that each is due for its settlement.
+    /// INVARIANT: they fit. A settlement is less than 2^16 gas at 2^48 or less (ParameterChecks); dues are for gas spent, of which there is less than 2^48 in the
+    /// time that a claim can live.
     struct Death {
-        uint128 pot;
-        uint128 dues;
+        uint96 pot;
+        uint96 dues;
+        uint64 settlement;
     }
 
     bytes32 private constant CLOSED = bytes32(uint256(1));
@@ -87,9 +90,7 @@ contract DisputeGame is IDisputeGame {
         s.openIndex = uint32(pick_.index);
         s.openDepth = traceDepth - uint8(pick_.siblings.length);
         bool crossed = s.depth == 0 || s.level != Level.Trace;
-        // The game may be settled after another one's death: its settlement is due with it.
-        uint256 gas = GasSchedule.open(pick_.siblings.length) + GasSchedule.SETTLE;
-        _spend(s, gas + (crossed ? GasSchedule.seam(pick_) : 0));
+        _spend(s, GasSchedule.open(pick_.siblings.length) + (crossed ? GasSchedule.seam(pick_) : 0));
 
         gameId = s.gameId();
         require(stateHash[gameId] == 0, GameExists(gameId));
@@ -201,7 +202,7 @@ contract DisputeGame is IDisputeGame {
         ClaimGames g = _claims[s.claimId];
         require(g.dead(), ClaimAlive(s.claimId));
         Death storage death = _deaths[s.claimId];
-        uint256 paid = s.bond + Payouts.share(_due(s), death.pot, death.dues);
+        uint256 paid = s.bond + Payouts.share(_due(s) + death.settlement, death.pot, death.dues);
         _claims[s.claimId] = g.closed();
         _close(gameId, s.claimId, Outcome.Settled, s.challenger, paid);
     }
@@ -320,11 +321,13 @@ contract DisputeGame is IDisputeGame {
     function _die(bytes32 gameId, ClaimKey memory key, GameState memory s, ClaimGames g, uint256 reward) private {
         g = g.killed().closed();
         _claims[s.claimId] = g;
-        uint256 dues = g.dues();
+        // Every game left behind is due its settlement too.
+        uint256 settlement = GasSchedule.settlement(_priceCap);
+        uint256 dues = g.dues() + g.open() * settlement;
         uint256 collateral = market.refuted(key.jobId, s.claimId, key.worker);
         (uint256 bounty, uint256 pot, uint256 rest) = Payouts.divide(collateral, _bounty, dues);
         // INVARIANT: the winner's share, the others' shares and the rest are at most the pot: a settled game never pays from another claim's money.
-        if (g.open() != 0) _deaths[s.claimId] = Death((pot - rest).toUint128(), dues.toUint128());
+        if (g.open() != 0) _deaths[s.claimId] = Death((pot - rest).toUint96(), dues.toUint96(), settlement.toUint64());
         emit ClaimDied(s.claimId, gameId, pot - rest, dues, rest);
         if (rest != 0) market.pay(_sink, rest);
         if (reward != 0) market.pay(msg.sender, Payouts.share(reward, pot, dues));

@@ -23,7 +23,7 @@ library GasSchedule {
     /// @dev What a step proof costs beside the estimate in the header.
     uint256 internal constant PROVE_MARGIN = 200_000;
     /// @dev Taking one's bond back after the claim's death in another game.
-    uint256 internal constant SETTLE = 57_000;
+    uint256 private constant SETTLE = 57_000;
     /// @dev A byte of a program's header, at the calldata floor (EIP-7623).
     uint256 private constant HEADER_BYTE = 40;
     /// @dev Longest header of a program that is served.
@@ -52,6 +52,12 @@ library GasSchedule {
     /// @notice Gas of opening a game `levels` below the trace root.
     function open(uint256 levels) internal pure returns (uint256) {
         return OPEN + LEVEL * levels;
+    }
+
+    /// @notice What each game that a claim's death leaves behind is due for its settlement: at the highest base fee that the next block can have (EIP-1559), so
+    /// that settling at once costs nothing, and never pays more than an eighth.
+    function settlement(uint256 cap) internal view returns (uint256) {
+        return SETTLE * price(block.basefee + block.basefee / 8 + 1, cap);
     }
 
     /// @notice Gas of a pick of `levels` levels.
@@ -90,24 +96,24 @@ library GasSchedule {
 
     /// @notice Gas of this transaction so far, if it is a call from outside that began with `gasAtStart` left: EIP-7623's rule.
     function transactionGas(uint256 gasAtStart) internal view returns (uint256) {
-        uint256 zeros = _zeroBytes();
-        uint256 others = msg.data.length - zeros;
+        uint256 others = _nonzeroBytes();
+        uint256 zeros = msg.data.length - others;
         uint256 used = gasAtStart - gasleft() + 16 * others + 4 * zeros;
         uint256 floor = 40 * others + 10 * zeros;
         return 21_000 + (used > floor ? used : floor);
     }
 
-    /// @dev Zero bytes of the calldata, a word at a time, four words a turn. Counts are summed in the 32 bytes of a word: they overflow after 255 words, so
-    /// that they are collected every 63 turns.
-    function _zeroBytes() private pure returns (uint256 zeros) {
+    /// @dev Bytes of the calldata that are not zero, a word at a time, four words a turn. Past its end calldata reads as zeros. Counts are summed in the 32
+    /// bytes of a word: they overflow after 255 words, so that they are collected every 63 turns.
+    function _nonzeroBytes() private pure returns (uint256 others) {
         assembly ("memory-safe") {
             let low := 0x7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f
             let ones := 0x0101010101010101010101010101010101010101010101010101010101010101
             let pairs := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
-            // One in each byte of a word that is zero.
+            // One in each byte of a word that is not zero.
             function marks(offset, mask, units) -> m {
                 let word := calldataload(offset)
-                m := and(shr(7, not(or(add(and(word, mask), mask), word))), units)
+                m := and(shr(7, or(add(and(word, mask), mask), word)), units)
             }
             let size := calldatasize()
             let offset := 0
@@ -127,13 +133,11 @@ library GasSchedule {
                 }
                 // Bytes to pairs, and the sixteen pairs to one number, which has 16 bits.
                 counts := add(and(counts, pairs), and(shr(8, counts), pairs))
-                zeros := add(
-                    zeros,
+                others := add(
+                    others,
                     shr(240, mul(counts, 0x0001000100010001000100010001000100010001000100010001000100010001))
                 )
             }
-            // Past its end calldata reads as zeros, up to the end of the last four words.
-            zeros := sub(zeros, and(sub(0, size), 0x7f))
         }
     }
 

@@ -41,18 +41,21 @@ library States {
 
     /// @notice The seven words of a state.
     function pack(GameState memory s) internal pure returns (PackedState memory p) {
-        p.claimId = s.claimId;
-        p.programRoot = s.programRoot;
-        p.node = s.node;
-        p.interiorRoot = s.interiorRoot;
-        uint256 word = uint256(s.index) | (uint256(s.width) << 32) | (uint256(s.depth) << 64);
-        word |= (uint256(s.level) << 72) | (uint256(s.turn) << 80) | (uint256(s.first) << 88);
-        word |= (uint256(s.last) << 120) | (uint256(s.step) << 152) | (uint256(s.tailBytes) << 184);
-        word |= (uint256(s.openIndex) << 200) | (uint256(s.openDepth) << 232);
-        p.place = word | (uint256(s.move) << 240);
-        p.party = uint256(uint160(s.challenger)) | (uint256(s.bond) << 160);
-        word = uint256(s.workerSeconds) | (uint256(s.challengerSeconds) << 32);
-        p.clock = word | (uint256(s.since) << 64) | (uint256(s.spent) << 104);
+        // SAFETY: a field in memory has no bits beyond its type's.
+        assembly ("memory-safe") {
+            // claimId, programRoot, node, interiorRoot
+            mcopy(p, s, 0x80)
+            let word := or(mload(add(s, 0x220)), shl(32, mload(add(s, 0x240)))) // index, width
+            word := or(word, or(shl(64, mload(add(s, 0x140))), shl(72, mload(add(s, 0x160))))) // depth, level
+            word := or(word, or(shl(80, mload(add(s, 0x180))), shl(88, mload(add(s, 0x260))))) // turn, first
+            word := or(word, or(shl(120, mload(add(s, 0x280))), shl(152, mload(add(s, 0x2a0))))) // last, step
+            word := or(word, or(shl(184, mload(add(s, 0x1e0))), shl(200, mload(add(s, 0x200))))) // tailBytes, openIndex
+            word := or(word, or(shl(232, mload(add(s, 0x1c0))), shl(240, mload(add(s, 0x1a0))))) // openDepth, move
+            mstore(add(p, 0x80), word)
+            mstore(add(p, 0xa0), or(mload(add(s, 0x80)), shl(160, mload(add(s, 0xa0))))) // challenger, bond
+            word := or(mload(add(s, 0x100)), shl(32, mload(add(s, 0x120)))) // workerSeconds, challengerSeconds
+            mstore(add(p, 0xc0), or(word, or(shl(64, mload(add(s, 0xe0))), shl(104, mload(add(s, 0xc0)))))) // since, spent
+        }
     }
 
     /// @notice The hash by which a state is named: of its seven words.

@@ -41,8 +41,8 @@ export const wrongClaimPerHour = (d: Deployment, work: number): number =>
 /** What an hour costs a worker that claims jobs and never submits. @param claimSeconds The job's time to submit. */
 export const squattedClaimPerHour = (d: Deployment, claimSeconds: number): number => (d.penalty * 3_600) / claimSeconds;
 
-/** Gas that is paid for taking a bond back and for ending a game for others (GasSchedule.SETTLE, TIMEOUT), also where it was not spent. */
-const ENDINGS = 57_000 + 150_000;
+/** Gas that is paid for ending a game for others (GasSchedule.TIMEOUT), also where it was not spent. */
+const ENDING = 150_000;
 
 /**
  * What a worker loses at least if its second account refutes it: the collateral comes back as bounty and as the price of gas that
@@ -50,7 +50,7 @@ const ENDINGS = 57_000 + 150_000;
  */
 export function selfChallengeLoss(d: Deployment, basePrice: number): number {
   // A worker's moves are paid a quarter above the base fee, for the tip.
-  const unburnt = 0.25 * d.worstWorker + ENDINGS;
+  const unburnt = 0.25 * d.worstWorker + ENDING;
   return d.collateral - d.bounty - unburnt * Math.min(basePrice, d.priceCap);
 }
 

@@ -36,7 +36,8 @@ export class Round {
   readonly #worker: SoakWorker;
   readonly #workerAddress: Address;
   readonly #players = new Map<Hex, SoakChallenger>();
-  readonly #openingFees = new Map<Hex, bigint>();
+  /** The base fee when the claim died. */
+  #deathFee = 0n;
   /** What the gas of an honest worker's moves cost beyond what it drew, and of each honest challenger's beyond what it was paid. */
   readonly #balances = new Map<string, bigint>();
   #job!: Job;
@@ -179,7 +180,6 @@ export class Round {
     if (moved?.eventName !== "Picked" || sent === undefined) return;
     this.#siege.totals.games++;
     this.#players.set(moved.args.gameId, challenger);
-    this.#openingFees.set(moved.args.gameId, sent.baseFee);
     this.#book(moved.args.gameId, -sent.cost - chain.bond);
     this.#schedule(chain.history.games.get(moved.args.gameId)!);
   }
@@ -309,11 +309,11 @@ export class Round {
     const sent = await this.#siege.must(functionName, from, call);
     if (sent === undefined) return;
     this.#book(from === this.#workerAddress ? "worker" : game.id, -sent.cost);
-    if (game.closed !== undefined) this.#closed(game, functionName);
+    if (game.closed !== undefined) this.#closed(game, functionName, sent.baseFee);
     else this.#schedule(game);
   }
 
-  #closed(game: GameRecord, how: string): void {
+  #closed(game: GameRecord, how: string, baseFee: bigint): void {
     const { totals, chain, prng } = this.#siege;
     const challenger = this.#players.get(game.id)!;
     const { outcome, paid } = game.closed!;
@@ -326,6 +326,7 @@ export class Round {
       return;
     }
     this.#verdict(`refuted by ${how}`);
+    this.#deathFee = baseFee;
     for (const other of record.games) {
       if (other.closed !== undefined) continue;
       this.#plan(chain.now + 1 + prng.below(5_000), () => this.#settle(other));
@@ -337,8 +338,8 @@ export class Round {
     const { chain, totals } = this.#siege;
     const { address, kind } = this.#players.get(game.id)!;
     const call = chain.onGame("settle", [packState(stateOf(game))]);
-    // It has no deadline: whoever is owed waits until gas costs no more than when it was reckoned, at the opening.
-    const sent = await this.#siege.must("settle", address, call, this.#openingFees.get(game.id));
+    // It has no deadline: whoever is owed settles in the next block, or waits until gas costs no more than it could cost there.
+    const sent = await this.#siege.must("settle", address, call, this.#deathFee + this.#deathFee / 8n);
     if (sent === undefined) return;
     this.#book(game.id, game.closed!.paid - sent.cost);
     totals.count(totals.endings, `${kind}: settled`);

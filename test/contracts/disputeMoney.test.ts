@@ -37,6 +37,13 @@ const collect = ({ game: contract, ...world }: World, { job, worker, traceRoot }
   contract.write.collect([{ jobId: jobId({ game: contract, ...world }, job), worker, traceRoot }]);
 const setBaseFee = ({ networkHelpers }: World, fee: bigint) => networkHelpers.setNextBlockBaseFeePerGas(fee);
 
+/** What each game that a claim's death in the last block left behind is due for its settlement. */
+async function settlementNow({ client, parameters }: World): Promise<bigint> {
+  const base = (await client.getBlock()).baseFeePerGas!;
+  const highest = base + base / 8n + 1n;
+  return 57_000n * (highest < parameters.priceCap ? highest : parameters.priceCap);
+}
+
 describe("DisputeGame: money", () => {
   const world = useWorld();
   const revert = (sent: Promise<unknown>, name: string): Promise<void> =>
@@ -126,6 +133,7 @@ describe("DisputeGame: money", () => {
     const third = await game(w, trace, claim, w.requester).open(3 - 1, 2);
     const requesterBefore = await creditOf(w, w.requester);
     await second.prove(299);
+    const settlement = await settlementNow(w);
     const id = claimId(w, claim);
     expect((await w.game.read.claimGames([id])).slice(0, 2)).to.deep.equal([2n, true]);
     await revert(w.game.write.reveal([first.packed, first.revealData()]), "ClaimDead");
@@ -135,12 +143,31 @@ describe("DisputeGame: money", () => {
     await first.settle(w.mallory);
     await revert(w.game.write.settle([first.packed]), "StaleState");
     await third.settle(w.mallory);
-    expect(await creditOf(w, w.watcher)).to.equal(20n * ETHER + BigInt(first.state.spent));
-    expect((await creditOf(w, w.requester)) - requesterBefore).to.equal(w.bond + BigInt(third.state.spent));
+    expect(await creditOf(w, w.watcher)).to.equal(20n * ETHER + BigInt(first.state.spent) + settlement);
+    expect((await creditOf(w, w.requester)) - requesterBefore).to.equal(
+      w.bond + BigInt(third.state.spent) + settlement,
+    );
     expect((await w.game.read.claimGames([id]))[0]).to.equal(0n);
     await collect(w, claim);
     expect(await w.vault.read.custody()).to.equal(ETHER);
     await solvent();
+  });
+
+  it("settle_inTheNextBlock_costsNothing_howeverTheBaseFeeRoseSinceTheOpening", async () => {
+    const w = world();
+    const trace = lyingTrace(toy, 6, 299);
+    const claim = await submitted(w, toy, trace);
+    const winner = game(w, trace, claim, w.mallory);
+    await winner.descend(2, 6, 299);
+    await setBaseFee(w, GWEI);
+    const other = await game(w, trace, claim).open();
+    await setBaseFee(w, 40n * GWEI);
+    await winner.prove(299);
+    await setBaseFee(w, 45n * GWEI);
+    await other.settle(w.watcher);
+    const [open, settle] = other.gas.map(({ gas }) => gas) as [bigint, bigint];
+    const gained = (await creditOf(w, w.watcher)) - 20n * ETHER - open * GWEI - settle * 45n * GWEI;
+    expect(gained >= 0n && gained < 15_000n * 45n * GWEI, String(gained)).to.equal(true);
   });
 
   it("aLostGame_closesNoDoorForTheNext", async () => {
@@ -309,18 +336,19 @@ describe("DisputeGame: a pot that is too short", () => {
     const winner = games.pop()!;
     await setBaseFee(w, 200n * GWEI);
     await winner.concede(w.worker);
+    const settlement = await settlementNow(w);
     const [, , dues] = await w.game.read.claimGames([claimId(w, claim)]);
     const pot = w.parameters.collateral - w.parameters.bounty;
     expect(dues > 0n).to.equal(true);
     const due = (g: GameDriver) => w.bond - BigInt(g.state.bond) + BigInt(g.state.spent);
-    const total = [...games, winner].map(due).reduce((a, b) => a + b);
+    const total = [...games, winner].map(due).reduce((a, b) => a + b) + BigInt(games.length) * settlement;
     expect(total > pot, `${total} of ${pot}`).to.equal(true);
     for (const g of games) {
       const before = await creditOf(w, g.challenger);
       await setBaseFee(w, 10n * GWEI);
       await g.settle(w.watcher);
       const paid = (await creditOf(w, g.challenger)) - before;
-      expect(paid).to.equal(BigInt(g.state.bond) + (due(g) * pot) / total);
+      expect(paid).to.equal(BigInt(g.state.bond) + ((due(g) + settlement) * pot) / total);
     }
     await collect(w, claim);
     // What is left is the job's fee and the dust of the divisions.
