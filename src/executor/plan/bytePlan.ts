@@ -43,6 +43,7 @@ export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | 
   const right = planFactor(planner, step, pieces.right!, [...inner, ...columns], {
     isWidened: false,
     replacement: {
+      name: "bytes",
       bytes: operandBytes(rightTerms),
       make: (machine, from, to) => {
         const least = machine.engine.bytes?.leastRight ?? 0;

@@ -31,10 +31,10 @@ export function planFactor(
   options: {
     /** Whether float32 elements are stored as float64. */
     isWidened: boolean;
-    /** What else is made from a constant factor, in so many bytes behind it. */
     /** What is kept of a constant factor instead of the vectors themselves. */
-    replacement?: { bytes: number; make: (machine: Machine, from: number, to: number) => void };
-    afterwards?: { bytes: number; make: (machine: Machine, address: number) => void } | undefined;
+    replacement?: { name: string; bytes: number; make: (machine: Machine, from: number, to: number) => void };
+    /** What else is made from a constant factor, in so many bytes behind it. */
+    afterwards?: { name: string; bytes: number; make: (machine: Machine, address: number) => void } | undefined;
   },
 ): Factor {
   const { isWidened, afterwards } = options;
@@ -57,7 +57,7 @@ export function planFactor(
     const whole = firstRadix * bytesPerValue;
     const { replacement } = options;
     const { region, prepare } = planner.prepared(step, spec, {
-      key: replacement === undefined ? "vectors" : "replaced",
+      key: replacement?.name ?? `vectors, ${afterwards?.name}`,
       bytes: replacement?.bytes ?? whole + (afterwards?.bytes ?? 0),
       temporary: replacement === undefined ? 0 : whole,
       fill(machine, target, sources, temporary) {

@@ -31,6 +31,7 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
   const right = planFactor(planner, step, pieces.right!, [...groups, ...columns, ...inner], {
     isWidened: true,
     afterwards: {
+      name: "norms",
       // Norms, then units that are found when they are first asked for.
       bytes: 2 * rightVectors * FLOAT64,
       make({ kernels, views }, address) {

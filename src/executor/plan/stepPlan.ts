@@ -9,6 +9,7 @@ import { bytePlan } from "./bytePlan.ts";
 import { definitionPlan } from "./definitionPlan.ts";
 import { planEpilogue } from "./epilogue.ts";
 import { halfPlan } from "./halfPlan.ts";
+import { narrowPlan } from "./narrowPlan.ts";
 import { partialPlan } from "./partialPlan.ts";
 import { partOf, type StepPlan } from "./plan.ts";
 import type { Planner } from "./planner.ts";
@@ -36,12 +37,11 @@ export function planStep(planner: Planner, step: Step, out: Region): StepPlan {
   if (step.reduceType !== undefined && isHalf(step.reduceType)) return halfPlan(planner, step, out, planStep);
   if (step.reduce === Reduce.none) return elementwisePlan(planner, step, out);
   if (isPlainTotal(step)) return totalPlan(planner, step, out);
-  return (
-    windowPlan(planner, step, out) ??
-    productPlan(planner, step, out) ??
-    bytePlan(planner, step, out) ??
-    reductionPlan(planner, step, out)
-  );
+  const direct =
+    planner.options.leastEngineWork === 0
+      ? undefined
+      : (windowPlan(planner, step, out) ?? narrowPlan(planner, step, out));
+  return direct ?? productPlan(planner, step, out) ?? bytePlan(planner, step, out) ?? reductionPlan(planner, step, out);
 }
 
 function elementwisePlan(planner: Planner, step: Step, out: Region): StepPlan {

@@ -1,5 +1,6 @@
 import { ModuleBuilder } from "../assembler/moduleBuilder.ts";
 import { MOST_PAGES } from "../memory.ts";
+import { narrowDoubt, narrowFunction, type NarrowSpec } from "./narrowProduct.ts";
 import { windowDoubt, windowFunction, type WindowSpec } from "./windowSum.ts";
 
 /**
@@ -22,7 +23,16 @@ export type DirectCall = (
   ]
 ) => number;
 
-export type DirectSpec = WindowSpec;
+/** One of the kernels. */
+export type DirectSpec = { window: WindowSpec } | { narrow: NarrowSpec };
+
+function define(builder: ModuleBuilder, spec: DirectSpec, name: string): void {
+  const fn =
+    "window" in spec
+      ? windowFunction(spec.window, builder.define(windowDoubt(spec.window)))
+      : narrowFunction(spec.narrow, builder.define(narrowDoubt(spec.narrow)));
+  builder.define(fn, name);
+}
 
 /** A compiled module, and for each kernel that was asked for the name of its function; any thread can use it. */
 export type CompiledKernels = { module: WebAssembly.Module; names: readonly string[] };
@@ -38,7 +48,7 @@ export function compileDirect(specs: readonly DirectSpec[]): DirectCode {
   const names = specs.map((spec) => {
     const key = JSON.stringify(spec);
     const name = known.get(key) ?? `f${known.size}`;
-    if (!known.has(key)) builder.define(windowFunction(spec, builder.define(windowDoubt(spec))), name);
+    if (!known.has(key)) define(builder, spec, name);
     known.set(key, name);
     return name;
   });

@@ -1,0 +1,123 @@
+import { errorFactor } from "../../kernels/certify.ts";
+import type { DirectSpec } from "../../kernels/direct/directKernels.ts";
+import { ENTRY_BYTES } from "../../kernels/direct/rounding.ts";
+import type { Step, View } from "../../program/types.ts";
+import type { LoopDigit } from "../loops/spec.ts";
+import type { Region } from "../memory/memoryPlan.ts";
+import { NORMS_BYTES, settleTerms } from "../product/settleTerms.ts";
+import { inOutOrder, planEpilogue } from "./epilogue.ts";
+import type { Factor } from "./factor.ts";
+import { partOf, ranges, type Machine, type Operation, type StepPlan } from "./plan.ts";
+import type { Planner } from "./planner.ts";
+import { layoutStrip, planCopy, type StripLayout } from "./strip.ts";
+
+const FLOAT64 = 8;
+const FLOAT32 = 4;
+/** A copy has this part of the elements that are gathered at a time: a quarter of a megabyte, which stays in the second cache with its results. */
+const STRIP_PART = 1 / 8;
+
+/** A kernel for a step, and what it is given. */
+export type DirectParts = {
+  spec: DirectSpec;
+  /** The digit that is cut, if one is, and how many of its values are done at a time. */
+  cut: LoopDigit | undefined;
+  length: number;
+  strip: StripLayout;
+  /** Bytes that a kernel may read past the copy. */
+  overrun: number;
+  /** Right factors and `sums` bytes later the sums of their magnitudes; both move with values of the cut digit. */
+  right: Factor;
+  sums: number;
+  move: { right: number; sums: number };
+  /** Bytes from a right factor to that of the next term. */
+  rightStep: number;
+  /** For each out digit, its stride in a piece's results. */
+  strides: readonly number[];
+  termNanoseconds: number;
+};
+
+/** A copy of as many values of a digit as stay in the cache; undefined if a whole one would leave most of it unread. */
+export function cutStrip(
+  planner: Planner,
+  step: Step,
+  view: View,
+  cut: LoopDigit | undefined,
+  lanes?: LoopDigit,
+): { strip: StripLayout; whole: StripLayout; length: number } | undefined {
+  const laidOut = (length: number): StripLayout | undefined =>
+    layoutStrip(step, view, { cut: cut?.digit, length, ...(lanes === undefined ? {} : { lanes: lanes.digit }) });
+  const radix = cut?.radix ?? 1;
+  const whole = laidOut(radix);
+  if (whole === undefined || whole.elements > step.count * whole.offsets.length) return undefined;
+  const most = Math.floor((radix * planner.options.chunkElements * STRIP_PART) / whole.elements);
+  // Pieces of equal length, so that the last one is not a remnant.
+  const length = Math.ceil(radix / Math.ceil(radix / Math.min(radix, Math.max(1, most))));
+  return { whole, length, strip: laidOut(length)! };
+}
+
+/** Plans a step by a kernel that computes sums of products where copies of their left factors lie, piece by piece. */
+export function directPlan(planner: Planner, step: Step, out: Region, parts: DirectParts): StepPlan {
+  const { cut, length, strip, right, rightStep, move } = parts;
+  const terms = strip.offsets.length;
+  const copies = planCopy(planner, step, strip);
+  const kernel = planner.direct(parts.spec);
+  const order = inOutOrder(step, cut);
+  const epilogue = planEpilogue(planner, step, parts.strides, order, out);
+  const perValue = step.count / (cut?.radix ?? 1);
+  const buffers = planner.perThread(() => ({
+    left: planner.scratch(strip.elements * FLOAT64 + parts.overrun),
+    results: planner.scratch(length * perValue * FLOAT32),
+    list: planner.scratch(length * perValue * ENTRY_BYTES),
+    factors: planner.scratch(2 * terms * FLOAT64 + NORMS_BYTES),
+  }));
+  return { shared: cut !== undefined, termNanoseconds: parts.termNanoseconds, prepare: right.prepare, bind };
+
+  function bind(machine: Machine): Operation {
+    const { stats, clock, kernels } = machine;
+    const own = buffers[machine.thread]!;
+    const call = machine.directs[kernel]!;
+    const copy = copies(machine);
+    const finish = epilogue.bind(machine);
+    const factor = machine.isDoubtful ? Infinity : errorFactor(terms);
+    const [left, results, list] = [own.left.address, own.results.address, own.list.address];
+    const weights = right.region!.address;
+    const settle = settler(machine, own.factors.address);
+    const cutBytes = cut === undefined ? 0 : parts.strides[cut.digit]! * FLOAT32;
+    const pieces = cut === undefined ? [[0, 1] as const] : [...ranges(...partOf(cut.radix, machine), length)];
+    return () => {
+      for (const [start, end] of pieces) {
+        copy(left, start, end);
+        clock.enter("reductions");
+        const bound = factor * kernels.largest(left, strip.elements);
+        const from = [left, weights + start * move.right, weights + parts.sums + start * move.sums] as const;
+        const listEnd = call(...from, results, list, bound, factor, end - start);
+        stats.elements += (end - start) * perValue;
+        if (listEnd > list) settle(list, (listEnd - list) / ENTRY_BYTES);
+        if (cut === undefined) finish([results], 0, order.radix);
+        else finish([results - start * cutBytes], start, end);
+      }
+    };
+  }
+
+  /** Settles what a kernel lists: gathers the terms. */
+  function settler(machine: Machine, factors: number): (list: number, count: number) => void {
+    const { views, stats, clock } = machine;
+    const all = new Float64Array(views.buffer as ArrayBuffer);
+    const words = new Uint32Array(views.buffer as ArrayBuffer);
+    const settled = settleTerms(machine, terms, factors + 2 * terms * FLOAT64);
+    const gathered = views.float64(factors, 2 * terms);
+    return (address, count) => {
+      clock.enter("patch");
+      stats.flagged += count;
+      const entries = views.uint32(address, (count * ENTRY_BYTES) / 4);
+      for (let at = 0; at < entries.length; at += 3) {
+        const [to, from, weight] = [entries[at]!, entries[at + 1]!, entries[at + 2]!];
+        for (let t = 0; t < terms; t++) {
+          gathered[t] = all[(from + strip.offsets[t]!) / FLOAT64]!;
+          gathered[terms + t] = all[(weight + t * rightStep) / FLOAT64]!;
+        }
+        words[to / 4] = settled(factors, factors + terms * FLOAT64);
+      }
+    };
+  }
+}

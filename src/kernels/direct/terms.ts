@@ -1,0 +1,86 @@
+import { doWhile } from "../assembler/control.ts";
+import type { Code } from "../assembler/encoding.ts";
+import type { FunctionBuilder, Local } from "../assembler/functionBuilder.ts";
+import { i32 } from "../assembler/instructions.ts";
+
+/** A loop over terms, and by how many bytes its values move the place of a left factor. */
+export type TermLoop = { radix: number; left: number };
+
+/** Where a term's factors are: addresses with an offset each. */
+export type TermPlace = { left: Code; leftOffset: number; right: Code; rightOffset: number; isFirst: boolean };
+
+/** So many terms are unrolled altogether, of more terms so many at a time. */
+const MOST_UNROLLED = 32;
+const AT_A_TIME = 4;
+
+/** Loops of which an inner one goes on where it ended are one. */
+function merged(loops: readonly TermLoop[]): TermLoop[] {
+  const made: TermLoop[] = [];
+  for (const loop of loops) {
+    const outer = made.at(-1);
+    if (outer !== undefined && outer.left === loop.left * loop.radix)
+      made[made.length - 1] = { radix: outer.radix * loop.radix, left: loop.left };
+    else made.push(loop);
+  }
+  return made;
+}
+
+/**
+ * Code for all terms of sums, row-major over some loops.
+ * @param left The address of the first term's left factor; `origin` is added to it.
+ * @param right Its right factors' address; those of the next term lie `rightStep` bytes on.
+ * @param isUnrolled Whether few terms are unrolled altogether; then `isFirst` says which one is the first.
+ */
+export function walkTerms(
+  fn: FunctionBuilder,
+  { loops, origin, rightStep }: { loops: readonly TermLoop[]; origin: number; rightStep: number },
+  left: Local,
+  right: Local,
+  isUnrolled: boolean,
+  body: (place: TermPlace) => Code,
+): Code {
+  const nest = merged(loops);
+  const terms = nest.reduce((product, { radix }) => product * radix, 1);
+  const innermost = nest.at(-1) ?? { radix: 1, left: 0 };
+  if (isUnrolled && terms <= MOST_UNROLLED) {
+    return Array.from({ length: terms }, (_, r) => {
+      let [rest, leftOffset] = [r, origin];
+      for (const { radix, left: step } of [...nest].reverse()) {
+        leftOffset += (rest % radix) * step;
+        rest = Math.floor(rest / radix);
+      }
+      return body({ left: left.get, leftOffset, right: right.get, rightOffset: r * rightStep, isFirst: r === 0 });
+    });
+  }
+  const at = fn.local("i32");
+  // Offsets in loads are not negative.
+  const unrolled = innermost.left < 0 ? 1 : Math.min(AT_A_TIME, innermost.radix);
+  const moved = (local: Local, by: number): Code => local.set(i32.add(local.get, i32.const(by)));
+  return [at.set(right.get), level(0, left, origin)];
+
+  function level(k: number, from: Local, offset: number): Code {
+    const place = fn.local("i32");
+    const rest = fn.local("i32");
+    const begin = place.set(offset === 0 ? from.get : i32.add(from.get, i32.const(offset)));
+    const repeat = (count: number, ...code: Code[]): Code =>
+      count === 0
+        ? []
+        : [rest.set(i32.const(count)), doWhile(rest.get, ...code, rest.set(i32.sub(rest.get, i32.const(1))))];
+    if (k < nest.length - 1) {
+      return [begin, repeat(nest[k]!.radix, level(k + 1, place, 0), moved(place, nest[k]!.left))];
+    }
+    const some = (count: number): Code => [
+      Array.from({ length: count }, (_, r) => {
+        const offsets = { leftOffset: r * innermost.left, rightOffset: r * rightStep };
+        return body({ left: place.get, right: at.get, ...offsets, isFirst: false });
+      }),
+      moved(place, count * innermost.left),
+      moved(at, count * rightStep),
+    ];
+    const last = innermost.radix % unrolled;
+    return [begin, repeat(Math.floor(innermost.radix / unrolled), some(unrolled)), last === 0 ? [] : some(last)];
+  }
+}
+
+/** Whether {@link walkTerms} unrolls so many terms altogether. */
+export const isShort = (terms: number): boolean => terms <= MOST_UNROLLED;
