@@ -129,6 +129,8 @@ describe("Provisioning: edges, events, what is stored", () => {
     await submit(await reportUntil(now + 3_000, other, PROVISIONING));
     expect(await provisioning.read.expiries([who()])).to.deep.equal([0n, BigInt(now) + 3_000n]);
     expect(await provisioning.read.deviceOf([who()])).to.equal(other.id);
+    await submit(await reportUntil(now + 4_000));
+    expect(await provisioning.read.expiries([who()])).to.deep.equal([BigInt(now) + 4_000n, 0n]);
   });
 
   it("isLive_untilTheSecondInWhichEitherReportExpires", async () => {
