@@ -57,6 +57,12 @@ export class TransactionDroppedError extends RefuteError {
   }
 }
 
+/** Another transaction of the same account came first: a reorganisation put an old one back, or another process uses the same key. */
+export class NonceTakenError extends RefuteError {
+  readonly code = "NONCE_TAKEN";
+  override readonly retryable = true;
+}
+
 /** The sender cannot pay for the transaction's gas. */
 export class InsufficientGasFundsError extends RefuteError {
   readonly code = "INSUFFICIENT_GAS_FUNDS";

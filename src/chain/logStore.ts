@@ -13,6 +13,8 @@ const isAnswer = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((e) => e instanceof RpcRequestError || (e instanceof HttpRequestError && e.status !== undefined)) !== null;
 
+const keyOf = ({ blockHash, logIndex }: { blockHash: Hex; logIndex: number }): string => `${blockHash} ${logIndex}`;
+
 type Seen = { number: bigint; hash: Hex };
 
 /** The head up to which events are known. `rewoundTo` is the last block that was kept when the chain had been reorganised. */
@@ -20,6 +22,13 @@ export type SyncResult = { head: Seen & { timestamp: bigint }; rewoundTo?: bigin
 
 /** Most blocks asked for at once; fewer while a node refuses. */
 const SPAN = 2_000n;
+/**
+ * Blocks below the last synced head that are read again each time: 13 minutes of L1. Behind a load balancer there may be nodes that lag; asked for
+ * logs of blocks that they do not have yet, most give what they have and say nothing.
+ */
+const OVERLAP = 64n;
+/** Times that a block is asked for which some node has announced: the next answer may come from that one. */
+const ASKED = 4;
 /** Synced heads that are remembered, to find the fork point after a reorganisation. */
 const REMEMBERED = 512;
 
@@ -37,6 +46,8 @@ export class LogStore<const A extends Abi> {
   /** A rewind that no sync has told yet: the one that found it may have failed afterwards. */
   #rewoundTo: bigint | undefined;
   #logs: ChainEvent<A>[] = [];
+  #known = new Set<string>();
+  #head: SyncResult["head"] | undefined;
 
   /** @param fromBlock The block of the deployment. */
   constructor(source: LogSource, addresses: readonly Address[], abi: A, fromBlock: bigint) {
@@ -65,68 +76,118 @@ export class LogStore<const A extends Abi> {
 
   async #sync(): Promise<SyncResult> {
     for (;;) {
-      await this.#rewind();
+      const head = await this.#latest();
+      // A node that lags has nothing to tell, and above all no reorganisation.
+      if (!(await this.#follows(head))) return this.#result(this.#head ?? head);
       const tip = this.#seen.at(-1);
-      const head = await this.#source.getBlock({ blockTag: "latest" });
       const next = (tip?.number ?? this.#from - 1n) + 1n;
       const to = next + this.#span - 1n < head.number ? next + this.#span - 1n : head.number;
-      if (next <= to) {
-        const end = to === head.number ? head : await this.#source.getBlock({ blockNumber: to });
-        const logs = await this.#read(next, to);
-        if (logs === undefined) continue;
-        // Logs that were read while the chain changed under us would mix two histories: read again.
-        // And a new head above an old branch would hide that the branch was left: it is the newest head that is looked at first.
-        const check = await this.#source.getBlock({ blockNumber: to }).catch(() => undefined);
-        if (check?.hash !== end.hash || (tip !== undefined && !(await this.#isCanonical(tip)))) continue;
-        this.#logs.push(...logs);
-        this.#remember({ number: to, hash: end.hash });
-      }
-      if (to >= head.number) {
-        const { number, hash, timestamp } = head;
-        const rewoundTo = this.#rewoundTo;
-        this.#rewoundTo = undefined;
-        return { head: { number, hash, timestamp }, ...(rewoundTo === undefined ? {} : { rewoundTo }) };
-      }
+      const end = to === head.number ? head : await this.#blockAt(to);
+      const logs = to < this.#from ? [] : await this.#read(next, to);
+      // The same once more, because the nodes behind a balancer take turns.
+      const again = to < head.number || logs === undefined ? [] : await this.#read(next, to);
+      if (logs === undefined || again === undefined) continue;
+      // Logs that were read while the chain changed under us would mix two histories: read again.
+      // And a new head above an old branch would hide that the branch was left: it is the newest head that is looked at first.
+      const check = await this.#blockAt(to);
+      if (end === undefined || check === undefined) return this.#result(this.#head ?? head);
+      if (check.hash !== end.hash || (tip !== undefined && (await this.#blockAt(tip.number))?.hash !== tip.hash))
+        continue;
+      await this.#take([...logs, ...again], next);
+      if (to >= next) this.#remember({ number: to, hash: end.hash });
+      if (to >= head.number) return this.#result(head);
     }
   }
 
-  /** The logs of a span of blocks; undefined if the node wants to be asked for less. */
-  async #read(fromBlock: bigint, toBlock: bigint): Promise<ChainEvent<A>[] | undefined> {
+  #result({ number, hash, timestamp }: SyncResult["head"]): SyncResult {
+    const rewoundTo = this.#rewoundTo;
+    this.#rewoundTo = undefined;
+    this.#head = { number, hash, timestamp };
+    return { head: this.#head, ...(rewoundTo === undefined ? {} : { rewoundTo }) };
+  }
+
+  /** Forgets the heads that are not on the branch of `head`, and the logs past the last one that is. @returns Whether `head` tells anything new. */
+  async #follows(head: Seen): Promise<boolean> {
+    for (let tip = this.#seen.at(-1); tip !== undefined; tip = this.#seen.at(-1)) {
+      const known = this.#seen.findLast(({ number }) => number <= head.number);
+      if (known === undefined) return false;
+      const block = known.number === head.number ? head : await this.#blockAt(known.number);
+      if (block === undefined) return false;
+      if (block.hash === known.hash) return known === tip;
+      this.#rewind(known.number);
+    }
+    return true;
+  }
+
+  /** Forgets what is remembered of a block and of those above it. */
+  #rewind(block: bigint): void {
+    while ((this.#seen.at(-1)?.number ?? -1n) >= block) this.#seen.pop();
+    const kept = this.#seen.at(-1)?.number ?? this.#from - 1n;
+    this.#logs = this.#logs.filter((log) => log.blockNumber <= kept);
+    this.#known = new Set(this.#logs.map(keyOf));
+    this.#rewoundTo = kept;
+    // What a lagging node told last is no head of this branch.
+    this.#head = undefined;
+  }
+
+  /** Takes the logs that are not known yet. Those of blocks below `next` were missed before, and come before others that are known. */
+  async #take(logs: readonly ChainEvent<A>[], next: bigint): Promise<void> {
+    let late = false;
+    for (const log of logs) {
+      if (this.#known.has(keyOf(log))) continue;
+      if (log.blockNumber < next) {
+        if ((await this.#blockAt(log.blockNumber))?.hash !== log.blockHash) continue;
+        late = true;
+        if (this.#rewoundTo === undefined || this.#rewoundTo >= log.blockNumber) this.#rewoundTo = log.blockNumber - 1n;
+      }
+      this.#logs.push(log);
+      this.#known.add(keyOf(log));
+    }
+    // What one of two answers held alone may also belong between what the other held.
+    if (late || logs.length > 0)
+      this.#logs.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
+  }
+
+  /** The logs of blocks `next` to `to`, and of some below; undefined if the node wants to be asked for less. */
+  async #read(next: bigint, to: bigint): Promise<ChainEvent<A>[] | undefined> {
+    const overlap = this.#span < OVERLAP ? this.#span : OVERLAP;
+    const fromBlock = next - overlap > this.#from ? next - overlap : this.#from;
     try {
       const logs = await this.#source.getLogs({
         address: [...this.#addresses],
         events: this.#events,
         fromBlock,
-        toBlock,
+        toBlock: to,
         strict: true,
       });
       this.#span = this.#span * 2n < SPAN ? this.#span * 2n : SPAN;
       return logs as unknown as ChainEvent<A>[];
     } catch (error) {
       // Nodes limit blocks, logs or bytes, each in its own words: whatever a node answers, a shorter span is tried first.
-      if (!isAnswer(error) || fromBlock === toBlock) throw error;
-      this.#span = (toBlock - fromBlock + 1n) / 2n;
+      if (!isAnswer(error) || this.#span === 1n) throw error;
+      const span = to < next ? overlap : to - next + 1n;
+      this.#span = span > 1n ? span / 2n : 1n;
       return undefined;
     }
   }
 
-  /** Forgets the heads that are no longer canonical, and the logs past the last one that is. */
-  async #rewind(): Promise<void> {
-    for (let tip = this.#seen.at(-1); tip !== undefined; tip = this.#seen.at(-1)) {
-      if (await this.#isCanonical(tip)) break;
-      this.#seen.pop();
-      const kept = this.#seen.at(-1)?.number ?? this.#from - 1n;
-      this.#logs = this.#logs.filter((log) => log.blockNumber <= kept);
-      this.#rewoundTo = kept;
-    }
+  /** The newest block that a node tells, asked twice if the first is behind what is known. */
+  async #latest(): Promise<SyncResult["head"]> {
+    const head = await this.#source.getBlock({ blockTag: "latest" });
+    const known = this.#seen.at(-1)?.number ?? -1n;
+    return head.number < known ? this.#source.getBlock({ blockTag: "latest" }) : head;
   }
 
-  async #isCanonical({ number, hash }: Seen): Promise<boolean> {
-    const block = await this.#source.getBlock({ blockNumber: number }).catch((error: unknown) => {
-      if ((error as Error).name === "BlockNotFoundError") return undefined;
-      throw error;
-    });
-    return block?.hash === hash;
+  /** A block that there should be; undefined if none of the nodes asked has it. */
+  async #blockAt(blockNumber: bigint): Promise<Seen | undefined> {
+    for (let asked = 0; asked < ASKED; asked++) {
+      const block = await this.#source.getBlock({ blockNumber }).catch((error: unknown) => {
+        if ((error as Error).name === "BlockNotFoundError") return undefined;
+        throw error;
+      });
+      if (block !== undefined) return block;
+    }
+    return undefined;
   }
 
   #remember(seen: Seen): void {

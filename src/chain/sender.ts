@@ -129,8 +129,11 @@ export class Sender {
 
   async #submit(call: Call): Promise<Hash> {
     const { account } = this.#walletClient;
+    // The nonce first: if this very move gets into a block after the simulation (a reorganisation put it back, another process has the same key),
+    // the nonce is taken, and the node refuses what the contract would only refuse for the price of its gas.
+    const nonce = await this.#publicClient.getTransactionCount({ address: account.address, blockTag: "pending" });
     const estimate = await this.#publicClient.estimateContractGas({ ...call, account });
-    return this.#walletClient.writeContract({ ...call, gas: withMargin(estimate) });
+    return this.#walletClient.writeContract({ ...call, nonce, gas: withMargin(estimate) });
   }
 }
 

@@ -4,6 +4,7 @@ import {
   HttpRequestError,
   InsufficientFundsError,
   LimitExceededRpcError,
+  NonceTooLowError,
   ResourceUnavailableRpcError,
   RpcRequestError,
   TimeoutError,
@@ -14,7 +15,7 @@ import {
 } from "viem";
 import { errorsAbi } from "./abi/errors.ts";
 import { RefuteError } from "../errors.ts";
-import { ContractRevertError, InsufficientGasFundsError, RpcUnavailableError } from "./errors.ts";
+import { ContractRevertError, NonceTakenError, InsufficientGasFundsError, RpcUnavailableError } from "./errors.ts";
 
 const UNAVAILABLE = [
   HttpRequestError,
@@ -34,8 +35,11 @@ export function translateError(error: unknown, what: string): Error {
   if (error.walk((e) => UNAVAILABLE.some((type) => e instanceof type)) !== null) {
     return new RpcUnavailableError(`${what}: no answer from the node (${error.shortMessage})`, options);
   }
-  if (error.walk((e) => e instanceof InsufficientFundsError) !== null) {
+  if (error.walk((e) => e instanceof InsufficientFundsError) !== null || says(error, /(insufficient|enough) funds/i)) {
     return new InsufficientGasFundsError(`${what}: the sender cannot pay for the gas; fund its account`, options);
+  }
+  if (error.walk((e) => e instanceof NonceTooLowError) !== null || says(error, /nonce (is )?too low|expected nonce/i)) {
+    return new NonceTakenError(`${what}: another transaction of the sender came first; it is looked at again`, options);
   }
   // The called contract's own errors first: it need not be one of the protocol's.
   const reverted = error.walk((e) => e instanceof ContractFunctionRevertedError);
@@ -51,6 +55,10 @@ export function translateError(error: unknown, what: string): Error {
     return new ContractRevertError(what, "unknown error", [data], options);
   }
 }
+
+/** What a node says, where its error has no class of its own: there are as many codes as makes of nodes. */
+const says = (error: BaseError, words: RegExp): boolean =>
+  error.walk((e) => e instanceof BaseError && words.test(e.details)) !== null;
 
 /** The data that a call reverted with, wherever the node put it. */
 function revertData(error: BaseError): Hex | undefined {

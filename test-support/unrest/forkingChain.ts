@@ -60,10 +60,17 @@ export class ForkingChain {
     });
   }
 
-  /** Lets time pass and makes a block, if block `seen` is the latest still: else somebody had the turn who did not have it then. */
-  advance(seconds: number, seen: bigint): Promise<void> {
+  /** Makes an empty block. */
+  tick(): Promise<void> {
+    return this.alone(() => this.#block(() => this.#mine(1)));
+  }
+
+  /** Lets time pass and makes a block, if block `seen` is the latest still: else somebody has the turn now who had it not then. @returns Whether it did. */
+  advance(seconds: number, seen: bigint): Promise<boolean> {
     return this.alone(async () => {
-      if (BigInt(await this.height()) === seen) await this.#block(() => this.chain.advance(seconds));
+      if (BigInt(await this.height()) !== seen) return false;
+      await this.#block(() => this.chain.advance(seconds));
+      return true;
     });
   }
 

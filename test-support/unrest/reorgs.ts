@@ -52,7 +52,9 @@ export class ReorgTotals {
     this.deepest = Math.max(this.deepest, depth);
     this.points.set(call, (this.points.get(call) ?? 0) + 1);
     try {
-      this.refused += (await tellWithReorg(stage, reorg)).refused;
+      const { refused, repeated } = await tellWithReorg(stage, reorg);
+      this.refused += refused;
+      if (repeated > 0) throw new Error(`${repeated} moves were made twice`);
     } catch (error) {
       const { message } = error as Error;
       this.wrong.push(`${story.name}, ${depth} blocks after transaction ${point} (${call}), kept ${kept}: ${message}`);

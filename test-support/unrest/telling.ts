@@ -13,9 +13,10 @@ import { Line, type Fault } from "./line.ts";
 import { PARTIES, type Party, type Story } from "./stories.ts";
 import type { Stage } from "./stage.ts";
 
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 15_000;
 const INTERVAL_MS = 5;
 const POLLING_MS = 20;
+const TICK_MS = 25;
 
 /** The point after a story's end. */
 export const THE_END = Infinity;
@@ -32,6 +33,10 @@ export type Outcomes = {
   calls: string[];
   /** Transactions of honest parties that the chain holds and that reverted, beside those that a reorganisation moved. */
   refused: number;
+  /** Moves of honest parties that had succeeded and were sent again. */
+  repeated: number;
+  /** What the parties logged, warnings and worse. */
+  complaints: readonly string[];
 };
 
 /** One telling of a story on a chain that begins anew. */
@@ -44,6 +49,7 @@ export class Telling {
   readonly #complaints: string[] = [];
   readonly #calls: string[] = [];
   #failure: unknown;
+  #isOver = false;
 
   private constructor(stage: Stage, story: Story) {
     this.#stage = stage;
@@ -54,7 +60,7 @@ export class Telling {
   /**
    * Tells a story, disturbs it once after its transaction number `point`, and makes sure that it ends well.
    * @param point From 0 up; `THE_END` for when everything is over and seen by all; -1 for not at all.
-   * @throws Error if it does not end as it must within half a minute, if an honest party loses, or one makes the same move twice.
+   * @throws Error if it does not end as it must in time, or if an honest party loses.
    */
   static async of(stage: Stage, story: Story, point: number, disturb: Disturbance): Promise<Outcomes> {
     const telling = new Telling(stage, story);
@@ -72,14 +78,36 @@ export class Telling {
     }
   }
 
+  /** Has empty blocks made from now on, as on a chain that others use too. */
+  async tick(): Promise<void> {
+    while (!this.#isOver) {
+      await this.fork.tick();
+      await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+    }
+  }
+
   /** A party's way to the chain, as it is now. */
   line(party: Party): Line {
     return this.#lines.get(party)!;
   }
 
+  /** The job and the chain as they are now. */
+  async look(): Promise<Snapshot & { job: JobRecord | undefined }> {
+    const snapshot = await followMarket(await this.#session(new Line(this.fork), this.#stage.keys.requester))();
+    return { ...snapshot, job: snapshot.history.jobs.get(this.#stage.jobOf(this.#story).jobId) };
+  }
+
+  addressOf(party: Party): Hex {
+    return this.#stage.addressOf(party);
+  }
+
   /** Whose transaction it is; undefined for the requester. */
   partyOf({ from }: Pick<Included, "from">): Party | undefined {
     return PARTIES.find((party) => this.#stage.addressOf(party).toLowerCase() === from.toLowerCase());
+  }
+
+  get honest(): readonly Party[] {
+    return this.#story.honest;
   }
 
   get parties(): Party[] {
@@ -157,7 +185,7 @@ export class Telling {
       if (this.#failure !== undefined) throw new Error("the disturbance failed", { cause: this.#failure });
       if (Date.now() > end) throw new Error(`waited for: ${due}\n${this.#circumstances()}`);
     }
-    return { calls: this.#calls, refused: await this.#refusals() };
+    return { calls: this.#calls, complaints: this.#complaints, ...(await this.#refusals()) };
   }
 
   /** What the requester does, and time. @returns What is waited for; undefined at the end. */
@@ -215,20 +243,19 @@ export class Telling {
     return undefined;
   }
 
-  /** @throws Error if the chain holds a move of an honest party twice. */
-  async #refusals(): Promise<number> {
+  async #refusals(): Promise<{ refused: number; repeated: number }> {
     const made = new Set<string>();
-    let refused = 0;
+    let [refused, repeated] = [0, 0];
     for (const { hash, from, input, reverted } of await this.fork.canonical()) {
       const party = this.partyOf({ from });
       if (party === undefined || !this.#story.honest.includes(party)) continue;
       const isMoved = this.fork.reincluded.has(hash);
       if (reverted && !isMoved) refused++;
       const move = `${party} ${input}`;
-      if (made.has(move) && !isMoved) throw new Error(`${party} made a move twice: ${input.slice(0, 10)}`);
+      if (made.has(move) && !isMoved) repeated++;
       if (!reverted) made.add(move);
     }
-    return refused;
+    return { refused, repeated };
   }
 
   #circumstances(): string {
@@ -237,6 +264,7 @@ export class Telling {
   }
 
   async #end(): Promise<void> {
+    this.#isOver = true;
     for (const { stop, line } of this.#running) {
       stop.abort();
       line.cut();

@@ -29,8 +29,14 @@ class ToyChain {
         Promise.resolve().then(() => block(blockNumber ?? BigInt(this.blocks.length - 1))),
       getLogs: ({ fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint }) => {
         this.requests++;
-        const logs = this.blocks.flatMap(({ pings }, k) =>
-          pings.map((value) => ({ blockNumber: BigInt(k), eventName: "Ping", args: { value } })),
+        const logs = this.blocks.flatMap(({ pings, hash: blockHash }, k) =>
+          pings.map((value, logIndex) => ({
+            blockNumber: BigInt(k),
+            blockHash,
+            logIndex,
+            eventName: "Ping",
+            args: { value },
+          })),
         );
         return Promise.resolve(logs.filter((log) => log.blockNumber >= fromBlock && log.blockNumber <= toBlock));
       },
@@ -41,7 +47,7 @@ class ToyChain {
 const values = (store: LogStore<typeof abi>): unknown[] => store.events.map((event) => event.args.value);
 
 describe("LogStore", function () {
-  it("sync_twice_readsEachBlockOnce", async function () {
+  it("sync_twice_takesEachEventOnce", async function () {
     const chain = new ToyChain();
     chain.mine(1n);
     const store = new LogStore(chain.source(), [], abi, 0n);
@@ -52,7 +58,6 @@ describe("LogStore", function () {
     expect(values(store)).to.deep.equal([1n, 2n]);
     expect(head.number).to.equal(2n);
     expect(rewoundTo).to.equal(undefined);
-    expect(chain.requests).to.equal(2);
   });
 
   it("sync_afterReorg_dropsTheOldBranchAndReadsTheNewOne", async function () {
@@ -74,13 +79,53 @@ describe("LogStore", function () {
   it("sync_afterReorgToAShorterBranch_forgetsTheMissingBlocks", async function () {
     const chain = new ToyChain();
     const store = new LogStore(chain.source(), [], abi, 0n);
-    chain.mine(1n);
+    for (const value of [1n, 2n, 3n]) {
+      chain.mine(value);
+      await store.sync();
+    }
+    chain.drop(2);
+    chain.mine(20n);
     await store.sync();
+    expect(values(store)).to.deep.equal([1n, 20n]);
+  });
+
+  it("sync_nodeThatLags_forgetsNothing_andTellsTheHeadThatWasThere", async function () {
+    const chain = new ToyChain();
+    const store = new LogStore(chain.source(), [], abi, 0n);
+    chain.mine(1n);
     chain.mine(2n);
     await store.sync();
+    const blocks = [...chain.blocks];
     chain.drop(1);
+    const { head, rewoundTo } = await store.sync();
+    expect([head.number, rewoundTo]).to.deep.equal([2n, undefined]);
+    expect(values(store)).to.deep.equal([1n, 2n]);
+    chain.blocks = blocks;
+    chain.mine(3n);
     await store.sync();
-    expect(values(store)).to.deep.equal([1n]);
+    expect(values(store)).to.deep.equal([1n, 2n, 3n]);
+  });
+
+  it("sync_logsThatALaggingNodeKeptBack_areTakenLater_inTheirOrder", async function () {
+    const chain = new ToyChain();
+    const source = chain.source();
+    let behind = 0n;
+    const getLogs = (range: { fromBlock: bigint; toBlock: bigint }) =>
+      source.getLogs({ ...range, toBlock: range.toBlock - behind });
+    const store = new LogStore({ ...source, getLogs: getLogs as never }, [], abi, 0n);
+    chain.mine(1n);
+    await store.sync();
+    behind = 2n;
+    for (const value of [2n, 3n, 4n]) {
+      chain.mine(value);
+      await store.sync();
+    }
+    expect(values(store)).to.deep.equal([1n, 2n]);
+    behind = 0n;
+    const { rewoundTo } = await store.sync();
+    expect(values(store)).to.deep.equal([1n, 2n, 3n, 4n]);
+    // Followers begin again below the first of them.
+    expect(rewoundTo).to.equal(2n);
   });
 
   it("sync_reorgBetweenAnyTwoRequests_leavesNothingOfTheOldBranch", async function () {
@@ -165,6 +210,7 @@ describe("LogStore", function () {
     const store = new LogStore(chain.source(), [], abi, 0n);
     await store.sync();
     expect(values(store)).to.deep.equal([1_500n, 3_000n, 4_500n]);
-    expect(chain.requests).to.equal(3);
+    // The last span twice.
+    expect(chain.requests).to.equal(4);
   });
 });

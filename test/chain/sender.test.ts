@@ -17,6 +17,7 @@ describe("Sender", function () {
     const mined = new Promise<void>((resolve) => (mine = resolve));
     let sent = 0;
     const publicClient = {
+      getTransactionCount: () => Promise.resolve(7),
       estimateContractGas: () => Promise.resolve(21_000n),
       getTransactionReceipt: ({ hash }: { hash: string }) =>
         mined.then(() => ({ status: "success", transactionHash: hash })),
@@ -40,6 +41,7 @@ describe("Sender", function () {
     const GWEI = 10n ** 9n;
     const sent: { nonce?: number; maxFeePerGas?: bigint; maxPriorityFeePerGas?: bigint }[] = [];
     const publicClient = {
+      getTransactionCount: () => Promise.resolve(7),
       estimateContractGas: () => Promise.resolve(21_000n),
       // Only the second one is ever mined.
       getTransactionReceipt: ({ hash }: { hash: `0x${string}` }) =>
@@ -70,6 +72,7 @@ describe("Sender", function () {
   it("transactionThatTheNodeHasForgotten_isGivenUp", async function () {
     this.timeout(20_000);
     const publicClient = {
+      getTransactionCount: () => Promise.resolve(7),
       estimateContractGas: () => Promise.resolve(21_000n),
       getTransactionReceipt: ({ hash }: { hash: `0x${string}` }) =>
         Promise.reject(new TransactionReceiptNotFoundError({ hash })),
