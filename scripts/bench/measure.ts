@@ -1,7 +1,10 @@
-/** One measurement in a process of its own: `measure.ts time|plain|exact PREPARED THREADS SECONDS`, the result as JSON on a channel. */
+/**
+ * One measurement in a process of its own: `measure.ts time|plain|exact PREPARED THREADS SECONDS`, the result as JSON on a channel. With 0 seconds
+ * each kind is run once.
+ */
 import * as ort from "onnxruntime-node";
 import { toOrt } from "../../src/cli/compare/ortTensor.ts";
-import { createExecutor, type Executor } from "../../src/executor/onnx/createExecutor.ts";
+import { createExecutor, type Execution, type Executor } from "../../src/executor/onnx/createExecutor.ts";
 import type { CertificateStats } from "../../src/executor/product/certificate.ts";
 import type { Stage } from "../../src/executor/stages.ts";
 import type { Hash } from "../../src/merkle/hash.ts";
@@ -23,8 +26,8 @@ export type Timing = {
   stats: CertificateStats;
   /** Milliseconds by stage of one run with commitment, of all threads. */
   stages: Readonly<Record<Stage, number>>;
-  /** Milliseconds of a run in which every float32 sum is computed in integers. */
-  doubtful: number;
+  /** Milliseconds of a run in which every float32 sum is computed in integers; not of models that are run once. */
+  doubtful: number | undefined;
   hashedBytes: number;
   steps: number;
 };
@@ -44,11 +47,13 @@ async function plainRun({ bytes, inputs }: Prepared, threads: number): Promise<(
 }
 
 /** What a worker posts. */
-async function traceRoot(executor: Executor, { model, given }: Prepared): Promise<Hash> {
+async function committed(executor: Executor, { model, given }: Prepared, profile = false): Promise<Committed> {
   const trees = new Map<number, MerkleList>();
-  const { tensors } = await executor.run(given, { keep: () => false, trees });
-  return new Trace(model.program, tensors, trees).root;
+  const execution = await executor.run(given, { keep: () => false, trees, profile });
+  return { execution, root: new Trace(model.program, execution.tensors, trees).root };
 }
+
+type Committed = { execution: Execution; root: Hash };
 
 async function time(prepared: Prepared, threads: number, seconds: number): Promise<Timing> {
   const { model, given } = prepared;
@@ -56,24 +61,30 @@ async function time(prepared: Prepared, threads: number, seconds: number): Promi
   const executor = await createExecutor(model, { threads });
   const checkpoints = new Set(model.program.checkpoints.map(({ step }) => step));
   const keep = (step: number): boolean => checkpoints.has(step);
-  const commit = () => traceRoot(executor, prepared);
-  const claimed = await commit();
+  const isOnce = seconds === 0;
+  let last: Committed | undefined;
+  const commit = async (): Promise<void> => {
+    const before = last?.root;
+    last = await committed(executor, prepared, isOnce);
+    if (before !== undefined && before !== last.root) throw new Error("two executions differ");
+  };
   const work: Record<"plain" | "exact" | "committed" | "checked", () => Promise<unknown>> = {
     plain,
     exact: () => executor.run(given, { keep }),
     committed: commit,
     // A watcher has the inputs from the chain, whose tree the job names.
-    checked: async () => {
+    checked: () => {
       given.forEach(tensorRoot);
-      if ((await commit()) !== claimed) throw new Error("two executions differ");
+      return commit();
     },
   };
   const names = Object.keys(work) as (keyof typeof work)[];
   const samples = { plain: [], exact: [], committed: [], checked: [] } as Record<keyof typeof work, number[]>;
   const processor = { plain: 0, exact: 0, committed: 0, checked: 0 };
   const deadline = performance.now() + seconds * 1000;
-  let runs = -WARM_UP;
-  for (; runs < LEAST_RUNS || (runs < MOST_RUNS && performance.now() < deadline); runs++) {
+  const [warmUp, least, most] = isOnce ? [0, 1, 1] : [WARM_UP, LEAST_RUNS, MOST_RUNS];
+  let runs = -warmUp;
+  for (; runs < least || (runs < most && performance.now() < deadline); runs++) {
     for (const name of names) {
       const start = performance.now();
       const before = process.cpuUsage();
@@ -84,12 +95,9 @@ async function time(prepared: Prepared, threads: number, seconds: number): Promi
       processor[name] += user + system;
     }
   }
-  const { stats, milliseconds } = await executor.run(given, { trees: new Map(), keep, profile: true });
+  const { stats, milliseconds } = (isOnce ? last! : await committed(executor, prepared, true)).execution;
   const { steps } = model.program;
-  const doubting = await createExecutor(model, { threads, doubt: true });
-  const start = performance.now();
-  await doubting.run(given, { keep });
-  const doubtful = performance.now() - start;
+  const doubtful = isOnce ? undefined : await doubtfulTime(prepared, threads);
   return {
     processorRatio: processor.exact / processor.plain,
     plain: median(samples.plain),
@@ -108,13 +116,21 @@ async function time(prepared: Prepared, threads: number, seconds: number): Promi
   };
 }
 
+/** Milliseconds of a run that trusts no error bound. */
+async function doubtfulTime({ model, given }: Prepared, threads: number): Promise<number> {
+  const doubting = await createExecutor(model, { threads, doubt: true });
+  const start = performance.now();
+  await doubting.run(given, { keep: () => false });
+  return performance.now() - start;
+}
+
 const WARM_UP = 3;
 const LEAST_RUNS = 5;
 const MOST_RUNS = 300;
 
 /** The peak of a process that does nothing else, a few times over. */
-async function memory(run: () => Promise<unknown>): Promise<Memory> {
-  for (let k = 0; k < 3; k++) await run();
+async function memory(run: () => Promise<unknown>, seconds: number): Promise<Memory> {
+  for (let k = 0; k < (seconds === 0 ? 1 : 3); k++) await run();
   return { peakBytes: process.resourceUsage().maxRSS * 1024 };
 }
 
@@ -125,9 +141,9 @@ const result =
   mode === "time"
     ? await time(prepared, Number(threads), Number(seconds))
     : mode === "plain"
-      ? await memory(await plainRun(prepared, Number(threads)))
+      ? await memory(await plainRun(prepared, Number(threads)), Number(seconds))
       : await memory(async () => {
           kept ??= await createExecutor(prepared.model, { threads: Number(threads) });
-          return traceRoot(kept, prepared);
-        });
+          return committed(kept, prepared);
+        }, Number(seconds));
 process.send!(result, () => process.exit(0));

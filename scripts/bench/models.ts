@@ -15,8 +15,8 @@ export type Subject = {
   fixed?: readonly string[];
 };
 
-/** A model of the benchmark. `byDefault`: whether it is measured when none is named. */
-export type BenchModel = { load: () => Subject; byDefault: boolean };
+/** A model of the benchmark. `isLarge`: a run takes so long that each kind is run once, with the most threads only. */
+export type BenchModel = { load: () => Subject; isLarge?: boolean };
 
 const require = createRequire(import.meta.url);
 
@@ -50,14 +50,15 @@ function sound(samples: number): number[] {
   );
 }
 
-const speech = (): Subject => ({
+/** With the sampling rate as part of the program, or chosen at run time: then for so many samples that both rates take. */
+const speech = (samples: number, isFixed: boolean) => (): Subject => ({
   bytes: packageFile("@ricky0123/vad-web", "package.json", "dist/silero_vad_v5.onnx"),
   inputs: new Map([
-    ["input", floatTensor(sound(512), [1, 512])],
+    ["input", floatTensor(sound(samples), [1, samples])],
     ["state", floatTensor(new Array<number>(256).fill(0), [2, 1, 128])],
     ["sr", int64Tensor([16_000], [])],
   ]),
-  fixed: ["sr"],
+  fixed: isFixed ? ["sr"] : [],
 });
 
 const embedding = (): Subject => ({
@@ -81,12 +82,13 @@ function background(): Subject {
 const encoder = (quantised: boolean) => (): Subject => ({ bytes: miniLm({ quantised }), inputs: sentence(MINI_LM) });
 
 export const MODELS: Readonly<Record<string, BenchModel>> = {
-  ppocr2_cls: { load: image("ch_ppocr_mobile_v2.0_cls_infer.onnx", 48, 192, 2), byDefault: true },
-  silero_v5: { load: speech, byDefault: true },
-  oww_embedding: { load: embedding, byDefault: true },
-  ppocr4_rec: { load: image("ch_PP-OCRv4_rec_infer.onnx", 48, 320, 3), byDefault: true },
-  ppocr4_det: { load: image("ch_PP-OCRv4_det_infer.onnx", 640, 640, 6), byDefault: true },
-  minilm_float32: { load: encoder(false), byDefault: true },
-  minilm_int8: { load: encoder(true), byDefault: true },
-  imgly_int8: { load: background, byDefault: false },
+  ppocr2_cls: { load: image("ch_ppocr_mobile_v2.0_cls_infer.onnx", 48, 192, 2) },
+  silero_v5: { load: speech(512, true) },
+  silero_v5_any_rate: { load: speech(256, false) },
+  oww_embedding: { load: embedding },
+  ppocr4_rec: { load: image("ch_PP-OCRv4_rec_infer.onnx", 48, 320, 3) },
+  ppocr4_det: { load: image("ch_PP-OCRv4_det_infer.onnx", 640, 640, 6) },
+  minilm_float32: { load: encoder(false) },
+  minilm_int8: { load: encoder(true) },
+  imgly_int8: { load: background, isLarge: true },
 };
