@@ -20,7 +20,7 @@ contract ProtocolInvariants {
     function invariant_money() external view {
         require(_handler.honestDied() == 0, "an honest claim died by a proof");
         _vaultHoldsWhatItOwes();
-        _custodyCoversWhatIsPromised();
+        _custodyIsWhatIsPromised();
         _lockedIsExactAndAtMostTheStake();
     }
 
@@ -28,8 +28,8 @@ contract ProtocolInvariants {
         require(_handler.token().balanceOf(address(_handler.vault())) == _handler.owed(), "insolvent");
     }
 
-    function _custodyCoversWhatIsPromised() private view {
-        require(_handler.vault().custody() >= _handler.promised(), "promised more than held");
+    function _custodyIsWhatIsPromised() private view {
+        require(_handler.vault().custody() == _handler.promised(), "custody is not what is promised");
     }
 
     function _lockedIsExactAndAtMostTheStake() private view {

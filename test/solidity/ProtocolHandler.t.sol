@@ -224,6 +224,39 @@ contract ProtocolHandler {
         provisioning.bar(actors[who % 5], barred);
     }
 
+    /// @notice The time, which a contract must not read twice from the block around a `warp`.
+    function time() external view returns (uint256) {
+        return _now;
+    }
+
+    /// @notice How many jobs, claims and games there were.
+    function counts() external view returns (uint256 jobs, uint256 claims, uint256 games) {
+        return (_jobs.length, _claims.length, _games.length);
+    }
+
+    function jobAt(uint256 index) external view returns (Job memory job, JobStatus status, address worker) {
+        job = _jobs[index];
+        (status, worker, , ) = market.jobOf(market.jobIdOf(job));
+    }
+
+    function claimAt(uint256 index) external view returns (Claim memory claim, bool lie) {
+        claim = _claims[index];
+        lie = _lie[_claimId(claim)];
+    }
+
+    /// @notice What the market and the game say about a claim.
+    function fateOf(
+        uint256 index
+    ) external view returns (ClaimStatus status, uint256 windowEnd, bool paid, uint256 earned) {
+        (status, windowEnd, , , paid) = market.claimOf(_key(_claims[index]));
+        (, , , earned) = game.claimGames(_claimId(_claims[index]));
+    }
+
+    function gameAt(uint256 index) external view returns (GameState memory state, uint256 claim, bool over) {
+        bytes32 id = _games[index];
+        return (this.unpack(_states[id]), _claimOf[id], uint256(game.stateHash(id)) <= 1);
+    }
+
     /// @notice What the vault owes everybody.
     function owed() external view returns (uint256 sum) {
         sum = vault.custody() + _holdings(SINK);
@@ -243,7 +276,7 @@ contract ProtocolHandler {
         }
     }
 
-    /// @notice What custody must hold at least: fees not paid or returned, bonds and shares of games not closed, earnings not collected.
+    /// @notice What custody must hold, no more and no less: fees not paid or returned, bonds and shares of games not closed, earnings not collected.
     function promised() external view returns (uint256 sum) {
         for (uint256 i = 0; i < _jobs.length; ++i) {
             (JobStatus status, , , ) = market.jobOf(market.jobIdOf(_jobs[i]));
