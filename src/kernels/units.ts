@@ -1,38 +1,45 @@
-import { ifElse, returned, select, whileLoop } from "./assembler/control.ts";
+import { ifElse, whileLoop } from "./assembler/control.ts";
+import type { Code } from "./assembler/encoding.ts";
 import { FunctionBuilder, type Local } from "./assembler/functionBuilder.ts";
-import { f64, i32, i64 } from "./assembler/instructions.ts";
+import { f64, f64x2, i32, i64, i64x2, v128 } from "./assembler/instructions.ts";
 
 const BYTES = 8;
-const INFINITE_FIELD = 0x7ff;
-/** Above every exponent. */
-const NONE = 2000;
+const MANTISSA = (1n << 52n) - 1n;
+const all = (value: bigint): Code => i64x2.splat(i64.const(value));
 
 /**
  * `(vector, n) -> unit`: the largest power of two that all float64 of a vector are multiples of; Infinity for zeros alone, NaN if one is not finite. Their
  * values are float32's: none is subnormal.
+ *
+ * The lowest bit of a number is what it loses, exactly, when the lowest bit of its mantissa is taken away; where that is 0 the number is its own lowest bit.
  */
 export function unitFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32"], "f64");
   const [at, n] = fn.parameters as [Local, Local];
-  const [end, field, lowest, exponent] = [fn.local("i32"), fn.local("i32"), fn.local("i32"), fn.local("i32")];
-  const bits = fn.local("i64");
-  const zeros = i32.wrapI64(i64.ctz(i64.or(bits.get, i64.const(1n << 52n))));
+  const [pairsEnd, x, lowest, notFinite] = [fn.local("i32"), fn.local("v128"), fn.local("v128"), fn.local("v128")];
+  const [one, mantissa, infinity, zero] = [fn.local("v128"), fn.local("v128"), fn.local("v128"), fn.local("v128")];
+  const without = v128.and(x.get, i64x2.sub(x.get, one.get));
+  const isPower = i64x2.eq(v128.and(x.get, mantissa.get), zero.get);
+  const lowestBit = f64x2.abs(v128.bitselect(x.get, f64x2.sub(x.get, without), isPower));
+  const add: Code = [
+    lowest.set(f64x2.pmin(lowest.get, v128.or(lowestBit, v128.and(f64x2.eq(x.get, zero.get), infinity.get)))),
+    // 0, or NaN.
+    notFinite.set(f64x2.add(notFinite.get, f64x2.mul(x.get, zero.get))),
+  ];
+  const ends = (lane: number): Code => f64.add(f64x2.extract(lowest.get, lane), f64x2.extract(notFinite.get, lane));
   return fn.emit(
-    end.set(i32.add(at.get, i32.mul(n.get, i32.const(BYTES)))),
-    lowest.set(i32.const(NONE)),
+    one.set(all(1n)),
+    mantissa.set(all(MANTISSA)),
+    infinity.set(f64x2.splat(f64.const(Infinity))),
+    lowest.set(infinity.get),
+    pairsEnd.set(i32.add(at.get, i32.mul(i32.and(n.get, i32.const(-2)), i32.const(BYTES)))),
     whileLoop(
-      i32.ltU(at.get, end.get),
-      bits.set(i64.load(at.get)),
-      field.set(i32.and(i32.wrapI64(i64.shrU(bits.get, i64.const(52n))), i32.const(INFINITE_FIELD))),
-      ifElse(field.get, [
-        ifElse(i32.eq(field.get, i32.const(INFINITE_FIELD)), returned(f64.const(NaN))),
-        exponent.set(i32.add(field.get, zeros)),
-        lowest.set(select(exponent.get, lowest.get, i32.ltS(exponent.get, lowest.get))),
-      ]),
-      at.set(i32.add(at.get, i32.const(BYTES))),
+      i32.ltU(at.get, pairsEnd.get),
+      x.set(v128.load(at.get)),
+      add,
+      at.set(i32.add(at.get, i32.const(2 * BYTES))),
     ),
-    ifElse(i32.eq(lowest.get, i32.const(NONE)), returned(f64.const(Infinity))),
-    // 2^(lowest - 1075): a normal number, its exponent field is lowest - 1075 + 1023.
-    f64.reinterpretI64(i64.shl(i64.extendI32S(i32.sub(lowest.get, i32.const(52))), i64.const(52n))),
+    ifElse(i32.and(n.get, i32.const(1)), [x.set(v128.load64Zero(at.get)), add]),
+    f64.min(ends(0), ends(1)),
   );
 }
