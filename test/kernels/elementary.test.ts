@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { compileLoops } from "../../src/executor/loops/compile.ts";
-import { ELEMENTARY } from "../../src/kernels/elementary/elementary.ts";
+import { ELEMENTARY } from "../../src/kernels/elementary/estimates.ts";
 import { kernelMemory } from "../../src/kernels/memory.ts";
 import { DType, type Word } from "../../src/numerics/dtype.ts";
 import { canonical, fromNumber, toNumber } from "../../src/numerics/float32.ts";

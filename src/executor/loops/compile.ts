@@ -1,6 +1,8 @@
 import type { FunctionBuilder, Signature } from "../../kernels/assembler/functionBuilder.ts";
 import { ModuleBuilder, type Callable } from "../../kernels/assembler/moduleBuilder.ts";
 import { elementaryFunctions, type ElementaryFunctions } from "../../kernels/elementary/elementary.ts";
+import { writePool } from "../../kernels/elementary/pool.ts";
+import { hasTwoMemories, importTables } from "../../kernels/elementary/tables.ts";
 import { MOST_PAGES } from "../../kernels/memory.ts";
 import { axisRange, REACH } from "./address.ts";
 import { EXACT, fmod } from "./exactFunctions.ts";
@@ -18,8 +20,15 @@ export type LoopCall = (sources: readonly number[], outs: readonly number[], sta
 /** Compiled loops: one function for each nest, for one memory at a time. */
 export type LoopCode = { compiled: CompiledFunctions; on(memory: WebAssembly.Memory): LoopCall[] };
 
-/** A module and the names of its functions, in the order in which they were asked for: what threads can hand to each other. */
-export type CompiledFunctions = { module: WebAssembly.Module; names: readonly string[] };
+/**
+ * A module and the names of its functions, in the order in which they were asked for: what threads can hand to each other. With elementary functions their tables come along: where a
+ * table lies is part of the code.
+ */
+export type CompiledFunctions = {
+  module: WebAssembly.Module;
+  names: readonly string[];
+  tables: WebAssembly.Memory | undefined;
+};
 
 /** Compiled modules by their bytes, so that equal ones are compiled once; emptied when full. */
 const modules = new Map<string, WebAssembly.Module>();
@@ -70,9 +79,15 @@ export function compileFunctions(make: (imports: Imports) => readonly FunctionBu
     imported.set(name, callable);
     return callable;
   };
+  let tables: WebAssembly.Memory | undefined;
   const imports: Imports = {
-    elementary: (name, arity) =>
-      importOnce("elementary", name, { parameters: new Array<"v128">(arity).fill("v128"), results: ["v128"] }),
+    elementary: (name, arity) => {
+      if (tables === undefined) {
+        ({ tables } = elementary());
+        if (hasTwoMemories) importTables(builder);
+      }
+      return importOnce("elementary", name, { parameters: new Array<"v128">(arity).fill("v128"), results: ["v128"] });
+    },
     fmod: () => importOnce("scalar", "fmod", { parameters: ["f32", "f32"], results: ["f32"] }),
     half: (name, arity) =>
       importOnce("half", name, { parameters: new Array<"f32">(arity).fill("f32"), results: ["f32"] }),
@@ -85,14 +100,15 @@ export function compileFunctions(make: (imports: Imports) => readonly FunctionBu
     names.set(key, name);
     return name;
   });
-  return { module: moduleOf(builder.encode()), names: functions };
+  if (tables !== undefined) writePool(tables);
+  return { module: moduleOf(builder.encode()), names: functions, tables };
 }
 
 /** The functions on a memory, in the order in which they were asked for. */
-export function instantiate({ module, names }: CompiledFunctions, memory: WebAssembly.Memory): Run[] {
+export function instantiate({ module, names, tables }: CompiledFunctions, memory: WebAssembly.Memory): Run[] {
   const { exports } = new WebAssembly.Instance(module, {
     env: { memory },
-    elementary: elementary(),
+    ...(tables === undefined ? {} : { tables: { memory: tables }, elementary: elementary().functions }),
     scalar: { fmod },
     half: HALF_HELPERS,
   });

@@ -1,6 +1,7 @@
 import { DType } from "../../numerics/dtype.ts";
 import { fromNumber, toNumber } from "../../numerics/float32.ts";
-import { ELEMENTARY, type ExactFunctions } from "../../kernels/elementary/elementary.ts";
+import type { ExactFunctions } from "../../kernels/elementary/elementary.ts";
+import { ELEMENTARY } from "../../kernels/elementary/estimates.ts";
 import { applyOperation } from "../../program/expression.ts";
 import { Op } from "../../program/operations.ts";
 

@@ -10,6 +10,7 @@ import { FLOAT, FLOAT_CONDITION, withoutNegativeZero } from "./floatOperation.ts
 import { integerOperation } from "./integerOperation.ts";
 import { roundedToHalf } from "./halfFloat.ts";
 import { halfName } from "./halfHelpers.ts";
+import { inlined } from "./inlined.ts";
 import { literal } from "./literal.ts";
 import { assembleLanes, dependsOn, emitRead, emitVectorRead, type ReadContext } from "./read.ts";
 import { neededSlots, operands, slotTypes, type Expression } from "./slots.ts";
@@ -112,7 +113,10 @@ export function expressionEmitter(
       const value = { ...exact(made, dtype, level, isVector), mayBeNegativeZero, mayBeOtherNaN: true };
       return isHalf(dtype) && ROUNDED.has(name) ? roundedToHalf(emitter, value, dtype) : value;
     };
-    if (lowering === undefined) return rounded(called(name, dtype, values, isVector), true);
+    if (lowering === undefined) {
+      const isInPlace = isVector && name !== "fmod" && !isHalf(dtype);
+      return isInPlace ? inlined(emitter, name, values, level) : rounded(called(name, dtype, values, isVector), true);
+    }
     // The sign of a zero matters to division alone.
     const divisor = name === "div" ? define(emitter, withoutNegativeZero(b)).code : (b?.code ?? []);
     const made = isVector
@@ -121,7 +125,7 @@ export function expressionEmitter(
     return rounded(made, lowering.negativeZero(a, b ?? a));
   }
 
-  /** An elementary function: of vectors, or of one element in all lanes; on floats of 16 bits, element by element. */
+  /** A function of one element, in all lanes; remainders and those on floats of 16 bits element by element. */
   function called(name: OpName, dtype: DTypeCode, values: readonly Value[], isVector: boolean): Code {
     // A remainder is exact, in any type.
     if (name === "fmod") return laneByLane(emitter.fmod(), values, isVector);
@@ -129,7 +133,7 @@ export function expressionEmitter(
     // Powers tell the two zeros apart.
     const used = values.map((value) => withoutNegativeZero(value).code);
     const call = emitter.elementary(name, values.length);
-    return isVector ? call(...used) : f32x4.extract(call(...used.map((code) => f32x4.splat(code))), 0);
+    return f32x4.extract(call(...used.map((code) => f32x4.splat(code))), 0);
   }
 
   function laneByLane(call: Callable, values: readonly Value[], isVector: boolean): Code {

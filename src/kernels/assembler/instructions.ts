@@ -29,13 +29,17 @@ function numbered<Name extends string>(
   return Object.fromEntries(entries) as Record<Exclude<Name, "">, Instruction>;
 }
 
-/** A load or store at `address` (its operand) + `offset`. Addresses need not be aligned. */
-export type Access = (address: Code, offset?: number) => Code;
+/** A load or store at `address` (its operand) + `offset`. Addresses need not be aligned. `memory` is its number. */
+export type Access = (address: Code, offset?: number, memory?: number) => Code;
 export type Store = (address: Code, value: Code, offset?: number) => Code;
+
+const OTHER_MEMORY = 0x40;
+const place = (offset: number, memory: number): Code =>
+  memory === 0 ? [0, unsigned(offset)] : [OTHER_MEMORY, unsigned(memory), unsigned(offset)];
 
 const load =
   (...opcode: number[]): Access =>
-  (address, offset = 0) => [address, opcode, 0, unsigned(offset)];
+  (address, offset = 0, memory = 0) => [address, opcode, place(offset, memory)];
 const store =
   (...opcode: number[]): Store =>
   (address, value, offset = 0) => [address, value, opcode, 0, unsigned(offset)];
@@ -133,13 +137,12 @@ export const v128 = {
   load32Zero: load(SIMD, 0x5c),
   load64Zero: load(SIMD, 0x5d),
   /** `(address, vector)`: the upper 64 bits replaced by those at the address. */
-  load64High: (address: Code, value: Code, offset = 0): Code => [
+  load64High: (address: Code, value: Code, offset = 0, memory = 0): Code => [
     address,
     value,
     SIMD,
     unsigned(0x57),
-    0,
-    unsigned(offset),
+    place(offset, memory),
     1,
   ],
   store: store(SIMD, 11),

@@ -11,7 +11,7 @@ const BOUNDED = 0x01;
 
 const section = (id: number, content: Code): Code => [id, sized(content)];
 
-/** Puts a module together: imports, and functions, of which some are exported. The memory is imported as `env.memory`. */
+/** Puts a module together: imports, and functions, of which some are exported. The memory is imported as `env.memory`, others under other names. */
 export class ModuleBuilder {
   readonly #types: string[] = [];
   readonly #typeCodes: Code[] = [];
@@ -23,10 +23,13 @@ export class ModuleBuilder {
   /** Set by the first call of a function of the module: imports would change its number. */
   #numbered = false;
 
-  /** @param pages The memory's maximum; a memory that is given at instantiation must have no other one. */
-  importMemory(shared: boolean, pages: number): void {
+  /**
+   * Memories are numbered as they are imported.
+   * @param pages The memory's maximum; a memory that is given at instantiation must have no other one.
+   */
+  importMemory(shared: boolean, pages: number, from = "env"): void {
     const limits: Code = [shared ? SHARED : BOUNDED, unsigned(0), unsigned(pages)];
-    this.#imports.push([name("env"), name("memory"), 0x02, limits]);
+    this.#imports.push([name(from), name("memory"), 0x02, limits]);
   }
 
   /** Imports a function; no import comes after code that calls a function of the module. */

@@ -21,14 +21,41 @@ export const UNKNOWN = 1 + 2 ** -24;
 const UPPER_HALF = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15];
 const LOW_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 
+/** An estimate whose relative error is proven to be below the bound. */
+export type BoundedEstimate = { estimate: Estimate; bound: number };
+
 /**
- * A function of four float32, from its estimate in float64: results are what both ends of the estimate's error round to; where they do not agree, `exact` is asked.
+ * What both ends of an estimate's error round to, for four float32: where they agree that is the result.
  *
  * The ends are v (1 -+ (bound + 2^-51)): the factors are exact, their products are rounded, which may pull an end inwards by 2^-53 relative. Rounding
  * to float32 is monotone, so equal ends settle the result: subnormal ones, 0 and infinities too. An estimate must be 0, infinite or NaN only where the exact
  * value rounds to that.
+ * @param keepOne Computes a value once, to be used many times.
+ * @param operands Vectors of four float32, used more than once.
  */
-export function certifiedFunction(estimate: Estimate, exact: Callable, arity: number, bound: number): FunctionBuilder {
+export function roundedEnds(
+  { estimate, bound }: BoundedEstimate,
+  keepOne: (type: "v128" | "i32", code: Code) => Code,
+  operands: readonly Code[],
+): readonly [least: Code, most: Code] {
+  const keep = ([first, second]: Wide): Wide => {
+    const kept = keepOne("v128", first);
+    return [kept, first === second ? kept : keepOne("v128", second)];
+  };
+  const wide = operands.map((code) =>
+    keep([floats.promoteLowF32(code), floats.promoteLowF32(v128.shuffle(code, code, UPPER_HALF))]),
+  );
+  const value = keep(estimate({ keep, keepAddress: (code) => keepOne("i32", code) }, ...wide));
+  const end = (factor: number): Code => {
+    const [first, second] = f64x2.mul(value, keep(all(factor)));
+    return v128.shuffle(f32x4.demoteZeroF64(first), f32x4.demoteZeroF64(second), LOW_HALVES);
+  };
+  const width = bound + 2 ** -51;
+  return [end(1 - width), end(1 + width)];
+}
+
+/** A function of four float32, from its estimate; where that does not settle a result, `exact` is asked. */
+export function certifiedFunction(estimate: BoundedEstimate, exact: Callable, arity: number): FunctionBuilder {
   const fn = new FunctionBuilder(new Array<"v128">(arity).fill("v128"), "v128");
   const [low, differ, flags] = [fn.local("v128"), fn.local("v128"), fn.local("i32")];
   const statements: Code[] = [];
@@ -37,23 +64,8 @@ export function certifiedFunction(estimate: Estimate, exact: Callable, arity: nu
     statements.push(local.set(code));
     return local.get;
   };
-  const keep = ([first, second]: Wide): Wide => {
-    const kept = keepOne("v128", first);
-    return [kept, first === second ? kept : keepOne("v128", second)];
-  };
-  const operands = fn.parameters.map(({ get }) =>
-    keep([get, v128.shuffle(get, get, UPPER_HALF)].map((half) => floats.promoteLowF32(half)) as unknown as Wide),
-  );
-  const value = keep(estimate({ keep, keepAddress: (code) => keepOne("i32", code) }, ...operands));
-  const ends = (factor: number): Code => {
-    const [first, second] = f64x2.mul(value, keep(all(factor))).map((half) => f32x4.demoteZeroF64(half)) as [
-      Code,
-      Code,
-    ];
-    return v128.shuffle(first, second, LOW_HALVES);
-  };
-  const width = bound + 2 ** -51;
-  const [least, most] = [ends(1 - width), ends(1 + width)];
+  const operands = fn.parameters.map(({ get }) => get);
+  const [least, most] = roundedEnds(estimate, keepOne, operands);
   return fn.emit(
     statements,
     low.set(least),
@@ -65,7 +77,7 @@ export function certifiedFunction(estimate: Estimate, exact: Callable, arity: nu
       [0, 1, 2, 3].map((lane) =>
         ifElse(
           i32.and(flags.get, i32.const(1 << lane)),
-          low.set(f32x4.replace(low.get, lane, exact(...fn.parameters.map(({ get }) => f32x4.extract(get, lane))))),
+          low.set(f32x4.replace(low.get, lane, exact(...operands.map((code) => f32x4.extract(code, lane))))),
         ),
       ),
     ),

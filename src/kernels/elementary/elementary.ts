@@ -2,68 +2,16 @@ import type { ValueType } from "../assembler/control.ts";
 import { FunctionBuilder } from "../assembler/functionBuilder.ts";
 import { f32x4 } from "../assembler/instructions.ts";
 import { ModuleBuilder, type Callable } from "../assembler/moduleBuilder.ts";
-import { acosPair, ARC_TABLE_BYTES, arcTable, asinPair, atanPair } from "./arc.ts";
-import { BOUND, certifiedFunction, POWER_BOUND } from "./certified.ts";
-import { errorTable, erfPair } from "./errorFunction.ts";
-import {
-  coshPair,
-  expm1Pair,
-  EXPONENTIAL_TABLE_BYTES,
-  exponentialTable,
-  expPair,
-  fineExpPair,
-  sigmoidPair,
-  sinhPair,
-  tanhPair,
-} from "./exponential.ts";
-import {
-  acoshPair,
-  asinhPair,
-  atanhPair,
-  log1pPair,
-  LOGARITHM_TABLE_BYTES,
-  logarithmTable,
-  logPair,
-  powPair,
-} from "./logarithm.ts";
-import { POOL_BYTES, writePool } from "./pool.ts";
-import type { Estimate } from "./vectorMath.ts";
-import {
-  cosPair,
-  farReduction,
-  nearReduction,
-  sinPair,
-  tanPair,
-  type Reduction,
-  TURNS_TABLE_BYTES,
-  turnsTable,
-} from "./trigonometric.ts";
-
-export const ELEMENTARY = [
-  ...["exp", "expm1", "sigmoid", "tanh", "sinh", "cosh", "log", "log1p", "asinh", "acosh", "atanh"],
-  ...["sin", "cos", "tan", "asin", "acos", "atan", "erf", "pow"],
-] as const;
+import { certifiedFunction } from "./certified.ts";
+import { ELEMENTARY, estimateOf, farEstimateOf, writeTables } from "./estimates.ts";
+import { writePool } from "./pool.ts";
+import { hasTwoMemories, importTables, TABLE_PAGES } from "./tables.ts";
 
 /** The exact functions that flagged elements are given to. */
 export type ExactFunctions = Readonly<Record<string, (x: number, y: number) => number>>;
 
-/** The functions of float32 vectors, for other modules to import: `(v128) -> v128`; pow takes two. */
-export type ElementaryFunctions = WebAssembly.Imports[string];
-
-/** Where tables lie in the module's own memory. */
-const EXPONENTIAL = POOL_BYTES;
-const LOGARITHM = EXPONENTIAL + EXPONENTIAL_TABLE_BYTES;
-const ARC = LOGARITHM + LOGARITHM_TABLE_BYTES;
-const TURNS = ARC + ARC_TABLE_BYTES;
-const ERROR = TURNS + TURNS_TABLE_BYTES;
-const PAGES = 1;
-
-/** Functions that an angle is reduced for. */
-const periodic = (reduction: Reduction): Partial<Record<string, Estimate>> => ({
-  sin: sinPair(reduction),
-  cos: cosPair(reduction),
-  tan: tanPair(reduction),
-});
+/** The functions of float32 vectors, for other modules to import: `(v128) -> v128`, pow takes two; and the memory of their tables. */
+export type ElementaryFunctions = { functions: WebAssembly.Imports[string]; tables: WebAssembly.Memory };
 
 /** A function of vectors as one of a float32. */
 function ofOne(vectors: Callable): FunctionBuilder {
@@ -73,42 +21,23 @@ function ofOne(vectors: Callable): FunctionBuilder {
 
 function elementaryModule(): WebAssembly.Module {
   const builder = new ModuleBuilder();
-  builder.importMemory(true, PAGES);
+  // What the second one is beside a memory to compute in.
+  if (hasTwoMemories) builder.importMemory(true, TABLE_PAGES);
+  importTables(builder);
   const exact = new Map(
     ELEMENTARY.map((name) => {
       const parameters = new Array<ValueType>(name === "pow" ? 2 : 1).fill("f32");
       return [name, builder.importFunction("exact", name, { parameters, results: ["f32"] })];
     }),
   );
-  const exp = expPair(EXPONENTIAL);
-  const expm1 = expm1Pair(EXPONENTIAL);
-  const log = logPair(LOGARITHM);
-  const log1p = log1pPair(log);
-  const atan = atanPair(ARC);
-  const estimates: Partial<Record<string, Estimate>> = {
-    ...{ exp, expm1, log, log1p, atan },
-    sigmoid: sigmoidPair(exp),
-    tanh: tanhPair(expm1),
-    sinh: sinhPair(expm1),
-    cosh: coshPair(exp),
-    asinh: asinhPair(log1p),
-    acosh: acoshPair(log1p),
-    atanh: atanhPair(log1p),
-    ...periodic(nearReduction),
-    asin: asinPair(atan),
-    acos: acosPair(atan),
-    erf: erfPair(ERROR),
-    pow: powPair(log, fineExpPair(EXPONENTIAL)),
-  };
-  const far = periodic(farReduction(TURNS));
   for (const name of ELEMENTARY) {
-    const [arity, bound] = name === "pow" ? [2, POWER_BOUND] : [1, BOUND];
-    const farEstimate = far[name];
+    const arity = name === "pow" ? 2 : 1;
+    const far = farEstimateOf(name);
     const rest =
-      farEstimate === undefined
+      far === undefined
         ? exact.get(name)!
-        : builder.define(ofOne(builder.define(certifiedFunction(farEstimate, exact.get(name)!, arity, bound))));
-    builder.define(certifiedFunction(estimates[name]!, rest, arity, bound), name);
+        : builder.define(ofOne(builder.define(certifiedFunction(far, exact.get(name)!, arity))));
+    builder.define(certifiedFunction(estimateOf(name), rest, arity), name);
   }
   return new WebAssembly.Module(builder.encode());
 }
@@ -118,17 +47,10 @@ function elementaryModule(): WebAssembly.Module {
  * Which elements are asked for may differ between machines that fuse multiplications with additions and others; results do not.
  */
 export function elementaryFunctions(exact: ExactFunctions): ElementaryFunctions {
-  const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
-  const tables = {
-    [EXPONENTIAL]: exponentialTable(),
-    [LOGARITHM]: logarithmTable(),
-    [ARC]: arcTable(),
-    [TURNS]: turnsTable(),
-    [ERROR]: errorTable(),
-  };
-  for (const [at, values] of Object.entries(tables))
-    new Float64Array(memory.buffer, Number(at), values.length).set(values);
+  const tables = new WebAssembly.Memory({ initial: TABLE_PAGES, maximum: TABLE_PAGES, shared: true });
+  writeTables(tables);
   const module = elementaryModule();
-  writePool(memory);
-  return new WebAssembly.Instance(module, { env: { memory }, exact }).exports as ElementaryFunctions;
+  writePool(tables);
+  const instance = new WebAssembly.Instance(module, { env: { memory: tables }, tables: { memory: tables }, exact });
+  return { functions: instance.exports as WebAssembly.Imports[string], tables };
 }

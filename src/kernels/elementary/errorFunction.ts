@@ -6,8 +6,8 @@ import { f64x2, i64x2, v128 } from "./wide.ts";
 const STEPS = 64;
 const PIECES = 4 * STEPS + 1;
 const DEGREE = 5;
-/** A table holds two coefficients for each piece. */
-const TABLES = (DEGREE + 1) / 2;
+/** A part of the table holds two coefficients for each piece. */
+const PARTS = (DEGREE + 1) / 2;
 const ENTRY_BYTES = 16;
 const TABLE_BYTES = PIECES * ENTRY_BYTES;
 const INDEX_MASK = 2 ** 9 - 1;
@@ -76,7 +76,7 @@ function coefficients(piece: number): number[] {
 /** The tables one after the other, coefficients to the nearest but for 2^-70. */
 export function errorTable(): number[] {
   const pieces = Array.from({ length: PIECES }, (_, piece) => coefficients(piece));
-  return Array.from({ length: TABLES }, (_, table) => pieces.flatMap((g) => g.slice(2 * table, 2 * table + 2))).flat();
+  return Array.from({ length: PARTS }, (_, table) => pieces.flatMap((g) => g.slice(2 * table, 2 * table + 2))).flat();
 }
 
 const LIMIT = 3.999;
@@ -99,6 +99,6 @@ export const erfPair =
     const h = keep(f64x2.madd(f64x2.sub(integer, rounder), keep(all(-1 / STEPS)), a));
     // NaNs have any bits.
     const index = keep(i64x2.shl(v128.and(integer, keep(allBits(BigInt(INDEX_MASK)))), Math.log2(ENTRY_BYTES)));
-    const tables = Array.from({ length: TABLES }, (_, n) => table + n * TABLE_BYTES);
+    const tables = Array.from({ length: PARTS }, (_, n) => table + n * TABLE_BYTES);
     return f64x2.mul(cut, horner(builder, h, lookUpPairs(builder, tables, index)));
   };

@@ -1,4 +1,5 @@
 import { i32, v128 } from "../assembler/instructions.ts";
+import { TABLES } from "./tables.ts";
 import type { Wide } from "./wide.ts";
 
 /*
@@ -16,7 +17,7 @@ export function allBits(key: bigint): Wide {
   const offset = offsets.get(key) ?? BYTES * offsets.size;
   if (offset >= POOL_BYTES) throw new RangeError(`more than ${MOST} vector constants`);
   offsets.set(key, offset);
-  const load = v128.load(i32.const(0), offset);
+  const load = v128.load(i32.const(0), offset, TABLES);
   return [load, load];
 }
 

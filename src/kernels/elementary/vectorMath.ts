@@ -1,6 +1,7 @@
 import type { Code } from "../assembler/encoding.ts";
 import { v128 as vector } from "../assembler/instructions.ts";
 import { all } from "./pool.ts";
+import { TABLES } from "./tables.ts";
 import { f64x2, indices, v128, type Wide } from "./wide.ts";
 
 /** The function under construction. */
@@ -38,7 +39,7 @@ export const ROUNDER = all(1.5 * 2 ** 52);
 export function lookUp(table: number, index: Wide): Wide {
   const half = (n: 0 | 1): Code => {
     const [first, second] = indices(index, n);
-    return vector.load64High(second, vector.load64Zero(first, table), table);
+    return vector.load64High(second, vector.load64Zero(first, table, TABLES), table, TABLES);
   };
   return [half(0), half(1)];
 }
@@ -54,7 +55,7 @@ export function lookUpPairs({ keep, keepAddress }: Builder, tables: readonly num
   ];
   return tables.flatMap((table) => {
     const entries = [0, 1].map((lane) =>
-      keep([addresses[0], addresses[1]].map((of) => vector.load(of[lane]!, table)) as unknown as Wide),
+      keep([addresses[0], addresses[1]].map((of) => vector.load(of[lane]!, table, TABLES)) as unknown as Wide),
     );
     const [first, second] = entries as [Wide, Wide];
     const joined = (lanes: readonly number[]): Wide =>

@@ -1,0 +1,31 @@
+import { ifElse } from "../../kernels/assembler/control.ts";
+import type { Code } from "../../kernels/assembler/encoding.ts";
+import { f32x4, v128 } from "../../kernels/assembler/instructions.ts";
+import { roundedEnds } from "../../kernels/elementary/certified.ts";
+import { estimateOf } from "../../kernels/elementary/estimates.ts";
+import { hasTwoMemories } from "../../kernels/elementary/tables.ts";
+import { DType } from "../../numerics/dtype.ts";
+import type { OpName } from "../../program/operations.ts";
+import { withOneNaN, withoutNegativeZero } from "./floatOperation.ts";
+import { exact, store, type Emitter, type Value } from "./values.ts";
+
+/**
+ * An elementary function of vectors: its estimate in place, and the call of the function itself where that does not settle all results, as NaNs never are. Without a second memory, for
+ * tables, the function is called at once.
+ */
+export function inlined(emitter: Emitter, name: OpName, values: readonly Value[], level: number): Value {
+  const call = emitter.elementary(name, values.length);
+  const keepOne = (type: "v128" | "i32", code: Code): Code => store(emitter, type, code, level).get;
+  // Powers tell the two zeros apart.
+  const operands = values.map((value) => keepOne("v128", withoutNegativeZero(value).code));
+  const called = call(...operands);
+  const vector = { ...exact([], DType.float32, level, true), mayBeNegativeZero: true };
+  if (!hasTwoMemories) return { ...vector, code: called, mayBeOtherNaN: true };
+
+  const [least, most] = roundedEnds(estimateOf(name), keepOne, operands);
+  const result = store(emitter, "v128", least, level);
+  const withNaN = withOneNaN({ ...vector, code: result.get, mayBeOtherNaN: true });
+  const isOpen = v128.anyTrue(f32x4.ne(result.get, most));
+  emitter.levels[level]!.push(ifElse(isOpen, [result.set(called), result.set(withNaN.code)]));
+  return { ...vector, code: result.get };
+}
