@@ -3,6 +3,9 @@ import type { ByteEngine, MatrixShape } from "../product/matMulEngine.ts";
 import { nativeSession, type NativeSession } from "./binding.ts";
 import { byteProductModel } from "./productModels.ts";
 
+/** Whether this process' kernel for uint8 x int8 is exact. */
+let signedIsExact: boolean | undefined;
+
 /**
  * Products of bytes by onnxruntime. uint8 x int8 is twice as fast as uint8 x uint8 where the processor adds four products to a sum at once (VNNI, AMX, and the dot product instructions of
  * Arm); older x86 processors add pairs of them in 16 bits, which saturate. Which instructions a kernel uses is decided once, when onnxruntime
@@ -11,7 +14,8 @@ import { byteProductModel } from "./productModels.ts";
 export function byteEngine(options: InferenceSession.SessionOptions): { engine: ByteEngine; dispose(): void } {
   const signed = nativeSession(byteProductModel(true), options);
   const engine = engineOn(signed, true);
-  if (isExact(engine)) return { engine, dispose: () => signed.dispose() };
+  signedIsExact ??= isExact(engine);
+  if (signedIsExact) return { engine, dispose: () => signed.dispose() };
   signed.dispose();
   const unsigned = nativeSession(byteProductModel(false), options);
   return { engine: engineOn(unsigned, false), dispose: () => unsigned.dispose() };
