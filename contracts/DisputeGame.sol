@@ -96,13 +96,16 @@ contract DisputeGame is IDisputeGame {
         require(stateHash[gameId] == 0, GameExists(gameId));
         ClaimGames g = _alive(s.claimId);
         _claims[s.claimId] = g.opened().addDues(s.spent);
-        emit Picked(gameId, _store(gameId, s, Move.Open));
+        PackedState memory packed = s.pack(Move.Open);
+        stateHash[gameId] = packed.hash();
+        emit Picked(gameId, packed);
         market.gameOpened(jobId, s.claimId, msg.sender, bond);
     }
 
     /// @inheritdoc IDisputeGame
     function reveal(PackedState calldata state, bytes calldata data) external {
-        (GameState memory s, bytes32 gameId, ClaimGames g) = _begin(state, Side.Worker);
+        GameState memory s = state.unpack();
+        (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
         uint256 gas;
         if (s.depth != 0) {
             uint256 hop = Descent.hopOf(s.depth, _arityBits);
@@ -115,12 +118,15 @@ contract DisputeGame is IDisputeGame {
             gas = GasSchedule.CHUNK;
         }
         _earn(g, s, gas);
-        emit Moved(gameId, _store(gameId, s, Move.Reveal), data);
+        PackedState memory packed = s.pack(Move.Reveal);
+        stateHash[gameId] = packed.hash();
+        emit Moved(gameId, packed, data);
     }
 
     /// @inheritdoc IDisputeGame
     function pick(PackedState calldata state, Pick calldata pick_) external {
-        (GameState memory s, bytes32 gameId, ClaimGames g) = _begin(state, Side.Challenger);
+        GameState memory s = state.unpack();
+        (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Challenger);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
         require(s.depth != 0, NothingToPick(s.level));
         uint256 hop = Descent.hopOf(s.depth, _arityBits);
@@ -131,7 +137,9 @@ contract DisputeGame is IDisputeGame {
         bool crossed = s.level != before || (s.level == Level.Trace && s.depth == 0);
         uint256 gas = GasSchedule.pick(pick_.siblings.length) + (crossed ? GasSchedule.seam(pick_) : 0);
         _claims[s.claimId] = g.addDues(_spend(s, gas));
-        emit Picked(gameId, _store(gameId, s, Move.Pick));
+        PackedState memory packed = s.pack(Move.Pick);
+        stateHash[gameId] = packed.hash();
+        emit Picked(gameId, packed);
     }
 
     /// @inheritdoc IDisputeGame
@@ -142,20 +150,24 @@ contract DisputeGame is IDisputeGame {
         bytes calldata children,
         bytes32[] calldata siblings
     ) external {
-        (GameState memory s, bytes32 gameId, ClaimGames g) = _begin(state, Side.Worker);
+        GameState memory s = state.unpack();
+        (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
         // SAFETY: only the worker binds itself to an interior; a stranger's would convict it.
         require(JobIds.claimId(jobId, msg.sender, traceRoot) == s.claimId, NotWorker(msg.sender, s.claimId));
         require(s.level == Level.Trace && s.depth == 0, NothingToExpand(s.level, s.depth));
         uint256 hop = Descent.hopOf(PositionalMerkle.depth(s.rangeOf()), _arityBits);
         s.enterInterior(hop, children, siblings);
         _earn(g, s, GasSchedule.expand(hop, siblings.length));
-        emit Moved(gameId, _store(gameId, s, Move.Expand), children);
+        PackedState memory packed = s.pack(Move.Expand);
+        stateHash[gameId] = packed.hash();
+        emit Moved(gameId, packed, children);
     }
 
     /// @inheritdoc IDisputeGame
     function prove(PackedState calldata state, Claim calldata claim, StepProof calldata proof) external {
         uint256 gasAtStart = gasleft();
-        (GameState memory s, bytes32 gameId, ClaimGames g) = _load(state);
+        GameState memory s = state.unpack();
+        (bytes32 gameId, ClaimGames g) = _load(s, state);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
         if (s.turn == Side.Challenger) _requireTime(s);
         ClaimKey memory key = ClaimKey(JobIds.jobId(claim.job, address(market)), claim.worker, claim.traceRoot);
@@ -171,7 +183,8 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function concede(PackedState calldata state, ClaimKey calldata key) external {
-        (GameState memory s, bytes32 gameId, ClaimGames g) = _load(state);
+        GameState memory s = state.unpack();
+        (bytes32 gameId, ClaimGames g) = _load(s, state);
         _requireClaim(s, key.claimId());
         if (msg.sender == key.worker) {
             _die(gameId, key, s, g, 0);
@@ -183,7 +196,8 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function timeout(PackedState calldata state, ClaimKey calldata key) external {
-        (GameState memory s, bytes32 gameId, ClaimGames g) = _load(state);
+        GameState memory s = state.unpack();
+        (bytes32 gameId, ClaimGames g) = _load(s, state);
         _requireClaim(s, key.claimId());
         (uint256 left, uint256 elapsed) = _clock(s);
         require(Clock.isOver(left, elapsed), ClockRunning(s.turn, left, elapsed));
@@ -232,18 +246,18 @@ contract DisputeGame is IDisputeGame {
     }
 
     /// @dev What every move but `open` and `settle` begins with: the state is current and the claim alive.
-    function _load(PackedState calldata state) private view returns (GameState memory s, bytes32 gameId, ClaimGames g) {
-        s = state.unpack();
+    function _load(GameState memory s, PackedState calldata state) private view returns (bytes32 gameId, ClaimGames g) {
         gameId = _requireCurrent(s, state);
         g = _alive(s.claimId);
     }
 
     /// @dev A move that hands over the turn: takes the time used from the mover's clock.
     function _begin(
+        GameState memory s,
         PackedState calldata state,
         Side mover
-    ) private view returns (GameState memory s, bytes32 gameId, ClaimGames g) {
-        (s, gameId, g) = _load(state);
+    ) private view returns (bytes32 gameId, ClaimGames g) {
+        (gameId, g) = _load(s, state);
         require(s.turn == mover, NotTurnOf(mover));
         uint32 left = uint32(_requireTime(s));
         if (mover == Side.Worker) {
@@ -357,11 +371,5 @@ contract DisputeGame is IDisputeGame {
         else delete stateHash[gameId];
         emit GameClosed(gameId, claimId, outcome, paid);
         if (paid != 0) market.pay(to, paid);
-    }
-
-    function _store(bytes32 gameId, GameState memory s, Move move) private returns (PackedState memory packed) {
-        s.move = move;
-        packed = s.pack();
-        stateHash[gameId] = packed.hash();
     }
 }

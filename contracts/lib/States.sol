@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {GameState, PackedState} from "../types/GameState.sol";
+import {GameState, Move, PackedState} from "../types/GameState.sol";
 
 /// @title The state of a game between its seven words and its fields, and what names it.
 /// @dev From the lowest bit up:
@@ -39,8 +39,9 @@ library States {
         }
     }
 
-    /// @notice The seven words of a state.
-    function pack(GameState memory s) internal pure returns (PackedState memory p) {
+    /// @notice The seven words of a state that a move led to.
+    function pack(GameState memory s, Move move) internal pure returns (PackedState memory p) {
+        s.move = move;
         // SAFETY: a field in memory has no bits beyond its type's.
         assembly ("memory-safe") {
             // claimId, programRoot, node, interiorRoot

@@ -73,19 +73,20 @@ library PositionalMerkle {
     ) private view returns (bytes32 ancestor) {
         bool ok = true;
         assembly ("memory-safe") {
-            for {} levels {
-                levels := sub(levels, 1)
-            } {
-                // A left child is hashed first.
-                let side := shl(5, and(index, 1))
-                mstore(side, node)
-                mstore(xor(side, 0x20), calldataload(sibling))
-                ok := and(ok, staticcall(gas(), 2, 0x00, 0x40, 0x00, 0x20))
-                node := mload(0x00)
-                index := shr(1, index)
+            // A left child is hashed first. Each hash goes straight to its side of the next one.
+            let side := shl(5, and(index, 1))
+            mstore(side, node)
+            for {
+                let end := add(sibling, shl(5, levels))
+            } lt(sibling, end) {
                 sibling := add(sibling, 0x20)
+            } {
+                mstore(xor(side, 0x20), calldataload(sibling))
+                index := shr(1, index)
+                side := shl(5, and(index, 1))
+                ok := and(ok, staticcall(gas(), 2, 0x00, 0x40, side, 0x20))
             }
-            ancestor := node
+            ancestor := mload(side)
         }
         require(ok, HashFailed());
     }
