@@ -7,7 +7,7 @@ export const Word = {
   signal: 0,
   /** How many workers sleep. */
   sleepers: 1,
-  /** The step in work: how many parts it has (times 2^16), and how many of those are taken. */
+  /** The step in work: how many parts it has, in the upper 16 bits, and how many of those are taken. */
   claim: 2,
   program: 3,
   step: 4,
@@ -32,9 +32,8 @@ export const Word = {
 /** Behind those, for each thread the number of the program that it has loaded last. */
 const LOADED = 14;
 const wordBytes = (threads: number): number => Math.ceil((LOADED + threads) / 2) * 8;
-const PARTS_UNIT = 2 ** 16;
-/** The most parts of a step. */
-export const MOST_PARTS = 2 ** 15 - 1;
+const PARTS_BITS = 16;
+const PARTS_UNIT = 1 << PARTS_BITS;
 
 /** What a worker counts: certificate counts, then milliseconds by stage. */
 const counts = Object.keys(noStats()) as (keyof CertificateStats)[];
@@ -74,7 +73,7 @@ export class Control {
 
   /** Offers the parts of a step to all threads. Everything else about it must be written before. */
   offer(parts: number): void {
-    this.write(Word.claim, parts * PARTS_UNIT);
+    this.write(Word.claim, parts << PARTS_BITS);
     this.signal();
   }
 
@@ -82,8 +81,8 @@ export class Control {
   take(): number | undefined {
     for (;;) {
       const claim = this.read(Word.claim);
-      const [parts, taken] = [Math.floor(claim / PARTS_UNIT), claim % PARTS_UNIT];
-      if (taken >= parts) return undefined;
+      const taken = claim & (PARTS_UNIT - 1);
+      if (taken >= claim >>> PARTS_BITS) return undefined;
       // The same word means the same offer to whoever takes it, however late.
       if (Atomics.compareExchange(this.words, Word.claim, claim, claim + 1) === claim) return taken;
     }
