@@ -13,6 +13,7 @@ const COPIED = [
   "ignition",
   "scripts",
   "docs",
+  "examples",
   "package.json",
   "tsconfig.json",
   ".mocharc.json",

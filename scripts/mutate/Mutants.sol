@@ -18,8 +18,11 @@ library Mutants {
         alive = coinbase == BASE + id;
         if (coinbase == BASE) {
             assembly ("memory-safe") {
+                // The scratch space is put back: what is between two statements there is theirs.
+                let scratch := mload(0)
                 mstore(0, id)
                 pop(staticcall(gas(), LISTENER, 0, 32, 0, 0))
+                mstore(0, scratch)
             }
         }
     }

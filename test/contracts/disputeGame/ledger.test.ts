@@ -52,7 +52,7 @@ describe("DisputeGame: what each move costs whom", () => {
   it("everyMove_isPricedByTheSchedule_andDueIfTheClaimDies", async () => {
     const { game: contract, bond } = world();
     const game = await opened(0, 0);
-    const opening = schedule("OPEN") + schedule("SETTLE");
+    const opening = schedule("OPEN");
     expect(BigInt(game.state.spent)).to.equal(opening * BASE_FEE);
     const costs = [
       await costOf(game, () => game.reveal()),
@@ -79,7 +79,7 @@ describe("DisputeGame: what each move costs whom", () => {
   });
 
   it("open_isPricedByItsPath_andByTheListThatItEnters", async () => {
-    const opening = schedule("OPEN") + schedule("SETTLE");
+    const opening = schedule("OPEN");
     for (const [levels, index, price] of [
       [1, 0, opening + level],
       [3, LIE.checkpoint, opening + 3n * level + seam(3)],
@@ -162,6 +162,9 @@ describe("DisputeGame: what it tells", () => {
       args: { gameId: lost.gameId, claimId: id, outcome: Outcome.workerWon, paid: BigInt(lost.state.bond) },
     });
     await won.concede(w.worker);
+    // At the highest base fee that the next block can have.
+    const baseFee = (await w.client.getBlock()).baseFeePerGas!;
+    const settlement = schedule("SETTLE") * (baseFee + baseFee / 8n + 1n);
     await other.settle(w.mallory);
     expect((await told(await lastHash()))[0]).to.deep.equal({
       eventName: "GameClosed",
@@ -169,7 +172,7 @@ describe("DisputeGame: what it tells", () => {
         gameId: other.gameId,
         claimId: id,
         outcome: Outcome.settled,
-        paid: BigInt(other.state.bond) + BigInt(other.state.spent),
+        paid: BigInt(other.state.bond) + BigInt(other.state.spent) + settlement,
       },
     });
     expect(await w.game.read.stateHash([other.gameId])).to.equal(zeroHash);
