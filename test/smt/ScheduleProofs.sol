@@ -24,4 +24,12 @@ contract ScheduleProofs {
         assert(cost * 2 ** 16 <= 2 ** 96);
         assert(cost * (2 ** 32 - 1) < 2 ** 112);
     }
+
+    /// @dev A settlement fits 64 bits, and costs at most an eighth more than the base fee now, and the unit that rounds it up.
+    function settlement(uint256 cap) external view {
+        require(cap != 0 && cap <= 2 ** 48 && block.basefee < 2 ** 128);
+        uint256 cost = GasSchedule.settlement(cap);
+        assert(cost < 2 ** 64);
+        assert(cost <= 57_000 * (block.basefee + block.basefee / 8 + 1));
+    }
 }

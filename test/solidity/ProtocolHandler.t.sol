@@ -10,6 +10,7 @@ import {IStakeVault} from "../../contracts/interfaces/IStakeVault.sol";
 import {OnesVerifier, OpenProvisioning} from "../../contracts/test/ProtocolMocks.sol";
 import {TestToken} from "../../contracts/test/TestTokens.sol";
 import {GameState, PackedState, Pick, StepProof, Side} from "../../contracts/types/GameState.sol";
+import {GasSchedule} from "../../contracts/lib/GasSchedule.sol";
 import {States} from "../../contracts/lib/States.sol";
 import {Claim, ClaimKey, Job, JobIds} from "../../contracts/types/Job.sol";
 import {Parameters} from "../../contracts/types/Parameters.sol";
@@ -41,6 +42,7 @@ contract ProtocolHandler {
     mapping(bytes32 gameId => PackedState) private _states;
     mapping(bytes32 gameId => uint256) private _claimOf;
     mapping(bytes32 claimId => bool) private _lie;
+    mapping(bytes32 claimId => uint256) private _settlement;
     uint256 private _salt;
     uint256 private _now = 1_000_000;
 
@@ -214,6 +216,7 @@ contract ProtocolHandler {
         } else {
             game.settle(packed);
         }
+        _noteDeath(_claimOf[id]);
     }
 
     function collectEarnings(uint8 which) external {
@@ -295,7 +298,7 @@ contract ProtocolHandler {
             GameState memory s = this.unpack(_states[_games[i]]);
             (, bool dead, , ) = game.claimGames(_claimId(_claims[_claimOf[_games[i]]]));
             // These pots are never short: a dead claim's games are promised all that they are due.
-            sum += dead ? game.bond() + s.spent : s.bond;
+            sum += dead ? game.bond() + s.spent + _settlement[s.claimId] : s.bond;
         }
     }
 
@@ -333,6 +336,14 @@ contract ProtocolHandler {
         game.prove(_states[id], _claims[_claimOf[id]], proof);
         ++died;
         if (!lie) ++honestDied;
+        _noteDeath(_claimOf[id]);
+    }
+
+    /// @dev What a claim's other games are due for their settlement is fixed by the base fee at its death.
+    function _noteDeath(uint256 c) private {
+        bytes32 claimId = _claimId(_claims[c]);
+        (, bool dead, , ) = game.claimGames(claimId);
+        if (dead && _settlement[claimId] == 0) _settlement[claimId] = GasSchedule.settlement(_parameters().priceCap);
     }
 
     /// @dev Takes the new state from the event.
