@@ -98,7 +98,7 @@ async function run(mutants: readonly Mutant[], files: readonly string[]): Promis
         if (killer === undefined)
           console.log(`survives ${tests} tests: ${current.file}:${current.line}: ${current.change}`);
         current = undefined;
-        if (done.size % 50 === 0) console.log(`${done.size} of ${mutants.length} tried`);
+        if (done.size % 10 === 0) console.log(`${done.size} of ${mutants.length} tried, last of ${message.id} made`);
       },
       QUIET_SECONDS,
     );
