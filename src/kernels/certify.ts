@@ -1,4 +1,4 @@
-import { ifElse, returned, whileLoop } from "./assembler/control.ts";
+import { ifElse, returned, select, whileLoop } from "./assembler/control.ts";
 import type { Code } from "./assembler/encoding.ts";
 import { FunctionBuilder, type Local } from "./assembler/functionBuilder.ts";
 import { f32, f32x4, f64, f64x2, i32, i32x4, v128 } from "./assembler/instructions.ts";
@@ -89,6 +89,9 @@ export function certifyFunction(): FunctionBuilder {
 type Five = [Local, Local, Local, Local, Local];
 type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
 
+/** So many elements of each vector show, as a rule, that sums may have been rounded. */
+const MOST_PROBED = 16;
+
 /** Where the counts of what settled an element are: after one another, u32. */
 const STAT = { ties: 0, compensated: 4, exact: 8, patched: 12 } as const;
 
@@ -112,14 +115,24 @@ export function settleOneFunction(unit: Callable, compensatedDot: Callable, exac
   const counted = (stat: keyof typeof STAT): Code =>
     i32.store(stats.get, i32.add(i32.load(stats.get, STAT[stat]), i32.const(1)), STAT[stat]);
   // All partial sums are multiples of the product of units, and below 2^53 of them: exact, in any order.
-  const limit = f64.mul(f64.mul(f64.load(rowUnit.get), f64.load(columnUnit.get)), f64.const(2 ** 53));
+  const isExact = (rowUnit: Code, columnUnit: Code): Code =>
+    f64.lt(magnitude.get, f64.mul(f64.mul(rowUnit, columnUnit), f64.const(2 ** 53)));
+  // Units of a few elements are no less than those of all.
+  const few = fn.local("i32");
+  const mayBeExact = isExact(unit(row.get, few.get), unit(column.get, few.get));
   const bitsOf = (rounded: Code): Code => i32.reinterpretF32(f32.add(rounded, f32.const(0)));
   return fn.emit(
-    known(rowUnit, row),
-    known(columnUnit, column),
+    few.set(select(n.get, i32.const(MOST_PROBED), i32.ltU(n.get, i32.const(MOST_PROBED)))),
     magnitude.set(f64.mul(magnitude.get, f64.const(SLACK))),
     speculated.set(f32.demoteF64(value.get)),
-    ifElse(f64.lt(magnitude.get, limit), [counted("ties"), returned(bitsOf(speculated.get))]),
+    ifElse(mayBeExact, [
+      known(rowUnit, row),
+      known(columnUnit, column),
+      ifElse(isExact(f64.load(rowUnit.get), f64.load(columnUnit.get)), [
+        counted("ties"),
+        returned(bitsOf(speculated.get)),
+      ]),
+    ]),
     sum.set(compensatedDot(row.get, column.get, n.get)),
     error.set(compensatedError(sum.get, n, magnitude.get)),
     low.set(f32.demoteF64(f64.sub(sum.get, error.get))),
