@@ -1,6 +1,6 @@
 import { ifElse } from "../../kernels/assembler/control.ts";
 import type { Code } from "../../kernels/assembler/encoding.ts";
-import { f32x4, i32, i32x4 } from "../../kernels/assembler/instructions.ts";
+import { f32x4, i32, i32x4, v128 } from "../../kernels/assembler/instructions.ts";
 import { DType, dtypeBytes, isFloat, isHalf } from "../../numerics/dtype.ts";
 import type { View } from "../../program/types.ts";
 import { loadScalar, loadVector } from "./access.ts";
@@ -101,11 +101,19 @@ function laneByLane(context: ReadContext, view: View, digit: number): Value {
   );
 }
 
-const loadLanes = (dtype: DType, address: Code, step: number): Code =>
-  assembleLanes(
+const FOUR_BYTES = 4;
+/** Of two vectors every other lane. */
+const EVEN_LANES = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
+
+/** Every `step`th element; of every other one those between are loaded, too, the last of them perhaps from behind the tensor. */
+const loadLanes = (dtype: DType, address: Code, step: number): Code => {
+  if (step === 2 && dtypeBytes(dtype) === FOUR_BYTES)
+    return v128.shuffle(v128.load(address), v128.load(address, 16), EVEN_LANES);
+  return assembleLanes(
     dtype,
     Array.from({ length: LANES }, (_, lane) => loadScalar(dtype, address, lane * step * dtypeBytes(dtype))),
   );
+};
 
 /** Scalars as the lanes of a vector; bools as masks. */
 export function assembleLanes(dtype: DType, [first, ...rest]: readonly Code[]): Code {

@@ -138,8 +138,8 @@ function pack(
  * vector's term costs for each of its results (gathering it, and packing it again in the engine); what a result costs for each of its terms (storing it as
  * float64, norms, certificate). Loops of reductions: a product.
  */
-const KERNEL = { product: 0.09, result: 0.5, copied: 0.5 };
-const ENGINE = { product: 0.043, gathered: 1.25, result: 1.3 };
+const KERNEL = { product: 0.08, result: 0.5, copied: 0.5 };
+const ENGINE = { product: 0.043, gathered: 1.5, result: 1.6 };
 const LOOP = 0.35;
 
 /** Whether the kernel is expected to take less time than the engine, or than loops where there is too little work for the engine. */

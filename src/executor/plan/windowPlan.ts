@@ -18,6 +18,7 @@ const MOST_TERMS = 64;
 /** With more columns a matrix product reuses what it loads. */
 const MOST_COLUMNS = 3;
 const LEAST_LANES = 4;
+const LEAST_ROWS = 4;
 
 /**
  * Sums of few products with constant factors, as of depthwise convolutions over planes: computed in vectors that run along a row, from copies of some of
@@ -35,8 +36,15 @@ export function windowPlan(planner: Planner, step: Step, out: Region): StepPlan 
   const lanes = chooseLanes(view, rows);
   if (lanes === undefined) return undefined;
   const around = [...groups, ...columns, ...rows.filter((digit) => digit !== lanes)];
-  const cut = around.find(({ digit }) => movesAlongOne(view, digit));
-  const made = cutStrip(planner, step, view, cut, lanes);
+  const possible = around.filter(({ digit }) => movesAlongOne(view, digit));
+  const outermost = possible.toSorted((a, b) => a.digit - b.digit)[0];
+  const rowwise = walksFar(step, view, possible[0], lanes)
+    ? cutStrip(planner, step, view, outermost, lanes)
+    : undefined;
+  // Copies of few rows each are read in short runs, and overlap most.
+  const isRowwise = rowwise !== undefined && rowwise.length >= LEAST_ROWS;
+  const cut = isRowwise ? outermost : possible[0];
+  const made = isRowwise ? rowwise : cutStrip(planner, step, view, cut, lanes);
   if (made === undefined) return undefined;
   const { strip, length } = made;
 
@@ -84,12 +92,27 @@ export function windowPlan(planner: Planner, step: Step, out: Region): StepPlan 
   });
 }
 
+/** Tensors of more bytes are not in the second cache from one plane to the next. */
+const LARGE = 2 ** 21;
+
+/**
+ * A group is cut if possible, for copies of groups do not overlap. Where a large tensor has its groups side by side, that would walk through all of
+ * it for each group.
+ */
+function walksFar(step: Step, view: View, group: LoopDigit | undefined, lanes: LoopDigit): boolean {
+  if (group === undefined) return false;
+  const isFarOut = step.count * FLOAT32 > LARGE && group.digit > lanes.digit;
+  return isFarOut || (step.inputs[view.input]!.count * FLOAT32 > LARGE && moveOf(view, group) < moveOf(view, lanes));
+}
+
+/** By how many elements a digit moves a view. */
+const moveOf = (view: View, { digit }: LoopDigit): number =>
+  view.axes.reduce((sum, { coeffs, stride }) => {
+    return sum + stride * (coeffs.find((term) => term.digit === digit)?.coeff ?? 0);
+  }, 0);
+
 /** The digit of rows in which elements lie side by side, or else the longest one. */
 function chooseLanes(view: View, rows: readonly LoopDigit[]): LoopDigit | undefined {
-  const step = ({ digit }: LoopDigit): number =>
-    view.axes.reduce((sum, { coeffs, stride }) => {
-      return sum + stride * (coeffs.find((term) => term.digit === digit)?.coeff ?? 0);
-    }, 0);
   const possible = rows.filter((each) => each.radix >= LEAST_LANES && movesAlongOne(view, each.digit));
-  return possible.findLast((each) => step(each) === 1) ?? possible.sort((a, b) => b.radix - a.radix)[0];
+  return possible.findLast((each) => moveOf(view, each) === 1) ?? possible.sort((a, b) => b.radix - a.radix)[0];
 }
