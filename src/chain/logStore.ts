@@ -132,20 +132,21 @@ export class LogStore<const A extends Abi> {
 
   /** Takes the logs that are not known yet. Those of blocks below `next` were missed before, and come before others that are known. */
   async #take(logs: readonly ChainEvent<A>[], next: bigint): Promise<void> {
-    let late = false;
+    const found = new Map<string, ChainEvent<A>>();
     for (const log of logs) {
       if (this.#known.has(keyOf(log))) continue;
-      if (log.blockNumber < next) {
-        if ((await this.#blockAt(log.blockNumber))?.hash !== log.blockHash) continue;
-        late = true;
-        if (this.#rewoundTo === undefined || this.#rewoundTo >= log.blockNumber) this.#rewoundTo = log.blockNumber - 1n;
-      }
-      this.#logs.push(log);
-      this.#known.add(keyOf(log));
+      const isLate = log.blockNumber < next;
+      if (!isLate || (await this.#blockAt(log.blockNumber))?.hash === log.blockHash) found.set(keyOf(log), log);
     }
-    // What one of two answers held alone may also belong between what the other held.
-    if (late || logs.length > 0)
-      this.#logs.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
+    if (found.size === 0) return;
+    for (const [key, log] of found) {
+      this.#logs.push(log);
+      this.#known.add(key);
+      if (log.blockNumber >= next) continue;
+      if (this.#rewoundTo === undefined || this.#rewoundTo >= log.blockNumber) this.#rewoundTo = log.blockNumber - 1n;
+    }
+    // Also what one of two answers held alone may belong between what the other held.
+    this.#logs.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
   }
 
   /** The logs of blocks `next` to `to`, and of some below; undefined if the node wants to be asked for less. */

@@ -240,7 +240,8 @@ export class GameDriver {
     };
   }
 
-  private async run(move: string, sent: Promise<Hex>): Promise<void> {
+  /** Takes the state from the events of a transaction. */
+  async run(move: string, sent: Promise<Hex>): Promise<void> {
     const hash = await sent;
     this.gas.push({ move, gas: await gasOf(this.world, hash) });
     for (const event of await gameEvents(this.world, hash)) {

@@ -37,16 +37,25 @@ contract ProtocolLibrariesTest {
         require(_harness.subtree(data, 2) == sha256(bytes.concat(pair, zero)), "subtree");
     }
 
-    function testFuzz_calldataGas_countsEveryByte(bytes calldata data) external view {
+    function testFuzz_calldataGas_countsEveryByte(bytes calldata data) external {
         bytes memory call = abi.encodeCall(ProtocolHarness.calldataGas, (data));
         uint256 zeros;
         for (uint256 i = 0; i < call.length; ++i) if (call[i] == 0) ++zeros;
         uint256 others = call.length - zeros;
         uint256 floor = 21_000 + 40 * others + 10 * zeros;
         uint256 standard = 21_000 + 16 * others + 4 * zeros;
+        vm.prank(address(0xe0a), address(0xe0a));
         uint256 counted = _harness.calldataGas(data);
         // The count itself costs gas, about 60 a word.
         require(counted >= floor && counted >= standard, "too little");
         require(counted <= floor || counted <= standard + 1_000 + 3 * call.length, "too much");
+    }
+
+    function testFuzz_calldataGas_ofACallByAContract_isNotCounted(bytes calldata data) external {
+        require(_harness.calldataGas(data) < 22_000, "a contract");
+        vm.prank(address(this), address(this));
+        require(_harness.calldataGas(data) < 22_000, "an account with code");
+        vm.prank(address(0xe0a), address(0xe0b));
+        require(_harness.calldataGas(data) < 22_000, "not the origin");
     }
 }

@@ -10,6 +10,7 @@ interface Vm {
     }
 
     function prank(address sender) external;
+    function prank(address sender, address origin) external;
     function warp(uint256 timestamp) external;
     function fee(uint256 baseFee) external;
     function recordLogs() external;

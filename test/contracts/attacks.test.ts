@@ -1,0 +1,140 @@
+import { expect } from "chai";
+import { encodeFunctionData, parseEther, toHex, type Hex } from "viem";
+import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
+import { MerkleList } from "../../src/merkle/list.ts";
+import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
+import { honestTrace, lyingTrace, toyProgram } from "../../test-support/protocol/toyProgram.ts";
+import { useWorld } from "../../test-support/protocol/useWorld.ts";
+import { creditOf, ETHER, gasOf, postJob, submitted, toyRequest } from "../../test-support/protocol/world.ts";
+
+const GWEI = 10n ** 9n;
+/** Its second checkpoint has a range of one step, so that a game can be opened at the tensor. */
+const toy = toyProgram(300, [3, 1, 5]);
+const ONE_STEP = { checkpoint: 1, step: 3 };
+
+/** Attacks tried on the contracts with nothing but what anybody has: calls, ether and tokens. */
+describe("contracts under attack", () => {
+  const world = useWorld();
+
+  /** What a contract that challenges makes of it, beyond its bond and the bounty; and the gas that its two calls have cost. */
+  async function contractsGain(padding: bigint): Promise<{ gain: bigint; spent: bigint }> {
+    const { viem, game, vault, token, watcher, worker, bond, parameters, networkHelpers, client } = world();
+    const attacker = await viem.deployContract("ContractChallenger");
+    await token.write.mint([watcher.account.address, bond], { account: watcher.account });
+    await token.write.approve([vault.address, bond], { account: watcher.account });
+    await vault.write.deposit([attacker.address, bond], { account: watcher.account });
+    const trace = lyingTrace(toy, ONE_STEP.step, 299);
+    const claim = await submitted(world(), toy, trace);
+    const driver = new GameDriver(world(), toy, trace, claim);
+    let spent = 0n;
+    const send = async (functionName: "open" | "prove", args: readonly unknown[], bytes: bigint): Promise<void> => {
+      await networkHelpers.setNextBlockBaseFeePerGas(20n * GWEI);
+      const data = encodeFunctionData({ abi: disputeGameAbi, functionName, args });
+      const sent = attacker.write.call([game.address, data, bytes], { account: worker.account });
+      await driver.run(functionName, sent);
+      const { baseFeePerGas } = await client.getBlock();
+      spent += (await gasOf(world(), await sent)) * baseFeePerGas!;
+    };
+    await send("open", driver.openArgs(trace.list.depth, ONE_STEP.checkpoint), 0n);
+    await send("prove", [driver.packed, claim, driver.proof(299)], padding);
+    const [credit] = await vault.read.accountOf([attacker.address]);
+    return { gain: credit - bond - parameters.bounty, spent };
+  }
+
+  it("calldataThatNoTransactionPaidFor_isNotPaidBack", async () => {
+    const { gain, spent } = await contractsGain(96_000n);
+    expect(gain < spent, `${gain} for ${spent}`).to.equal(true);
+  });
+
+  it("proofByAContract_isPaidItsGas", async () => {
+    const { gain, spent } = await contractsGain(0n);
+    expect(gain > spent / 2n && gain < spent, `${gain} for ${spent}`).to.equal(true);
+  });
+
+  it("forcedEther_changesNothing_andNoContractTakesAny", async () => {
+    const { viem, market, game, vault, watcher, worker, networkHelpers } = world();
+    const [sender] = await viem.getWalletClients();
+    for (const { address } of [market, game, vault]) {
+      const refused = await sender!.sendTransaction({ to: address, value: 1n }).then(
+        () => false,
+        () => true,
+      );
+      expect(refused).to.equal(true);
+      await networkHelpers.setBalance(address, parseEther("1000"));
+    }
+    const before = [await creditOf(world(), watcher), await creditOf(world(), worker), await vault.read.custody()];
+    const trace = lyingTrace(toy, 6, 299);
+    const driver = new GameDriver(world(), toy, trace, await submitted(world(), toy, trace));
+    await (await driver.descend(2, 6, 299)).prove(299);
+    expect((await creditOf(world(), watcher)) > before[0]!).to.equal(true);
+    // The fee of the job that is open again, and the gas that the worker has not collected.
+    const held = (await vault.read.custody()) - before[2]!;
+    expect(held >= ETHER && held < ETHER + ETHER / 100n, String(held)).to.equal(true);
+  });
+
+  it("tokensSentToTheVault_becomeNobodysCredit", async () => {
+    const { vault, token, watcher, mallory } = world();
+    await token.write.mint([vault.address, 5n * ETHER], { account: mallory.account });
+    const before = await creditOf(world(), mallory);
+    await token.write.mint([mallory.account.address, ETHER], { account: mallory.account });
+    await token.write.approve([vault.address, ETHER], { account: mallory.account });
+    await vault.write.deposit([mallory.account.address, ETHER], { account: mallory.account });
+    expect(await creditOf(world(), mallory)).to.equal(before + ETHER);
+    // Neither can the surplus be withdrawn by way of somebody else's account.
+    const credit = await creditOf(world(), watcher);
+    await world().viem.assertions.revertWithCustomError(
+      vault.write.withdraw([credit + 1n, mallory.account.address], { account: watcher.account }),
+      vault,
+      "InsufficientCredit",
+    );
+  });
+
+  it("calldataBehindTheArguments_movesNothingElse", async () => {
+    const { viem, watcher, worker, game } = world();
+    const wallet = await viem.getWalletClient(worker.account.address);
+    const trace = honestTrace(toy);
+    const driver = await new GameDriver(world(), toy, trace, await submitted(world(), toy, trace)).open();
+    const data = encodeFunctionData({
+      abi: disputeGameAbi,
+      functionName: "reveal",
+      args: [driver.packed, driver.revealData()],
+    });
+    const padded: Hex = `${data}${"ff".repeat(4_096)}`;
+    await driver.run("reveal", wallet.sendTransaction({ to: game.address, data: padded }));
+    expect(driver.state.turn).to.equal(1);
+    expect(driver.state.challenger.toLowerCase()).to.equal(watcher.account.address.toLowerCase());
+  });
+
+  it("headerOfAProgramOf2To32Checkpoints_isServedWithinBounds", async () => {
+    const { market, worker, game } = world();
+    const request = await toyRequest(world(), toy);
+    const most = "ff".repeat(4);
+    // Steps and checkpoints are at bytes 14 and 18 of the header.
+    const header: Hex = `0x${request.program.header.slice(2, 30)}${most}${most}${request.program.header.slice(46)}`;
+    const job = await postJob(world(), { ...request, program: { ...request.program, header } });
+    expect(job.checkpoints).to.equal(2 ** 32 - 1);
+    await market.write.claim([job], { account: worker.account });
+    const nodes = toHex(new Uint8Array(32 * 16).fill(7));
+    await market.write.submit([job, nodes], { account: worker.account });
+    // The last node that is not padding can be opened, the one behind it cannot be named.
+    const list = MerkleList.fromHashes(Array.from({ length: 16 }, () => `0x${"07".repeat(32)}` as const));
+    const claim = { job, worker: worker.account.address, traceRoot: list.root };
+    const at = (index: bigint) => ({
+      index,
+      node: list.node(0, 15),
+      siblings: list.path(15, 0),
+      program: { header: "0x" as const, stepsRoot: list.root, checkpointsRoot: list.root },
+      checkpoint: { first: 0, step: 0, siblings: [] },
+      step: { dtype: 0, count: 0n, bodyHash: list.root, siblings: [] },
+    });
+    const { viem, watcher } = world();
+    for (const index of [16n, 2n ** 32n + 15n, 2n ** 64n - 1n]) {
+      await viem.assertions.revertWithCustomError(
+        game.write.open([claim, at(index)], { account: watcher.account }),
+        game,
+        "PickNotBelowNode",
+      );
+    }
+    await game.write.open([claim, at(15n)], { account: watcher.account });
+  });
+});
