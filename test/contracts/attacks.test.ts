@@ -27,16 +27,17 @@ describe("contracts under attack", () => {
     const claim = await submitted(world(), toy, trace);
     const driver = new GameDriver(world(), toy, trace, claim);
     let spent = 0n;
-    const send = async (functionName: "open" | "prove", args: readonly unknown[], bytes: bigint): Promise<void> => {
+    const send = async (data: Hex, bytes: bigint): Promise<void> => {
       await networkHelpers.setNextBlockBaseFeePerGas(20n * GWEI);
-      const data = encodeFunctionData({ abi: disputeGameAbi, functionName, args });
       const sent = attacker.write.call([game.address, data, bytes], { account: worker.account });
-      await driver.run(functionName, sent);
+      await driver.run("through a contract", sent);
       const { baseFeePerGas } = await client.getBlock();
       spent += (await gasOf(world(), await sent)) * baseFeePerGas!;
     };
-    await send("open", driver.openArgs(trace.list.depth, ONE_STEP.checkpoint), 0n);
-    await send("prove", [driver.packed, claim, driver.proof(299)], padding);
+    const opening = driver.openArgs(trace.list.depth, ONE_STEP.checkpoint);
+    await send(encodeFunctionData({ abi: disputeGameAbi, functionName: "open", args: opening }), 0n);
+    const proof = [driver.packed, claim, driver.proof(299)] as const;
+    await send(encodeFunctionData({ abi: disputeGameAbi, functionName: "prove", args: proof }), padding);
     const [credit] = await vault.read.accountOf([attacker.address]);
     return { gain: credit - bond - parameters.bounty, spent };
   }

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {ProtocolHarness} from "../../contracts/test/ProtocolMocks.sol";
+import {vm} from "./Vm.sol";
 
 /// @notice Libraries against their plainest form.
 contract ProtocolLibrariesTest {
