@@ -72,8 +72,8 @@ const CHUNK_ELEMENTS = 2 ** 18;
 /** Several times what it takes threads to meet. */
 const LEAST_SPLIT = 20_000;
 const MOST_THREADS = 8;
-/** Units of hashing, of 20 us, for which another thread is started. */
-const LEAST_UNITS = 8;
+/** Units of hashing, of 20 us, from which other threads are told of them. */
+const LEAST_UNITS = 32;
 /** What it takes to start a thread. */
 const START_MS = 500;
 
@@ -113,6 +113,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   const layout = hashLayout(model.program);
   const checkpoints = new Map(model.program.checkpoints.map(({ step }, j) => [step, j]));
   const canShare = options.engine === undefined && availableParallelism() > 1;
+  const sharesHashes = canShare && layout.units >= LEAST_UNITS;
   let last: Promise<unknown> = Promise.resolve();
   let spent = 0;
   return {
@@ -131,12 +132,13 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   async function execute(inputs: readonly Uint8Array[], { onStep, progress, keep, trees, profile }: RunOptions) {
     checkInputs(model, inputs);
     const { views, clock } = machine;
-    const hashes = trees === undefined ? undefined : new HashJob(layout);
-    const isUseful = canShare && (shared.splits || layout.units >= LEAST_UNITS);
+    const buffer = sharesHashes ? SharedArrayBuffer : ArrayBuffer;
+    const hashes = trees === undefined ? undefined : new HashJob(layout, new buffer(layout.bytes));
+    const isUseful = canShare && (shared.splits || (sharesHashes && trees !== undefined));
     if (wanted > 0 && hashes !== undefined && isUseful && !shared.isStarted) shared.start();
     await shared.enter(profile ?? false);
     const began = performance.now();
-    if (hashes !== undefined) shared.announceHashes(hashes);
+    if (hashes !== undefined && sharesHashes) shared.announceHashes(hashes);
     Object.assign(machine.stats, noStats());
     const settled = plan.settling.map(({ stats }) => views.uint32(stats.address, 4).fill(0));
     clock.restart(profile ?? false);

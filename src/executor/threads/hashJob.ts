@@ -27,10 +27,11 @@ export function hashLayout({ checkpoints, steps }: Program): HashLayout {
 /** The trees of one execution's checkpoints, hashed in units that any thread may take once the tensor is there. */
 export class HashJob {
   readonly layout: HashLayout;
-  readonly buffer: SharedArrayBuffer;
+  readonly buffer: ArrayBufferLike;
   readonly #levels: readonly Levels[];
 
-  constructor(layout: HashLayout, buffer = new SharedArrayBuffer(layout.bytes)) {
+  /** @param buffer Room for the layout, shared if other threads are to hash. */
+  constructor(layout: HashLayout, buffer: ArrayBufferLike) {
     this.layout = layout;
     this.buffer = buffer;
     this.#levels = layout.places.map(({ bytes, nodes }) => {

@@ -22,7 +22,7 @@ export type ToWorker =
   | ({ kind: "load"; number: number } & TeamProgram)
   | { kind: "unload"; number: number }
   /** What the units of hashing from `base` on are. */
-  | { kind: "hash"; base: number; layout: HashLayout; buffer: SharedArrayBuffer }
+  | { kind: "hash"; base: number; layout: HashLayout; buffer: ArrayBufferLike }
   | { kind: "end" };
 
 /** What a worker tells: that it can compute a program, or why what it was doing did not come to an end. */

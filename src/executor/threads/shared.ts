@@ -9,6 +9,9 @@ import type { HashJob } from "./hashJob.ts";
 import { Word } from "./control.ts";
 import { Team } from "./team.ts";
 
+/** A job must be worth so many steps that are worth splitting: threads that slept since the last one take as long to wake up. */
+const LEAST_STEPS = 20;
+
 /** How an executor shares its work. */
 export type SharingOptions = {
   /** Roughly the nanoseconds from which a step is worth splitting. */
@@ -45,7 +48,10 @@ export class SharedWork {
     this.#machine = machine;
     this.#message = message;
     this.#isEven = isEven;
-    this.#parts = plan.nanoseconds.map((ns) => (ns > 0 && ns >= leastSplit ? this.#threads : 1));
+    const isSplit = (ns: number): boolean => ns > 0 && ns >= leastSplit;
+    const total = plan.nanoseconds.filter(isSplit).reduce((sum, ns) => sum + ns, 0);
+    const isEnough = total >= LEAST_STEPS * leastSplit;
+    this.#parts = plan.nanoseconds.map((ns) => (isEnough && isSplit(ns) ? this.#threads : 1));
   }
 
   /** Whether there are steps to share. */

@@ -10,7 +10,7 @@ import { Trace } from "../../../src/trace/trace.ts";
 import { stepModel } from "../../../test-support/stepModel.ts";
 
 const dtype = DType.float32;
-const COUNT = 50_003;
+const COUNT = 100_003;
 const STEPS = 4;
 
 /** What it reads, plus 1. */
