@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { network } from "hardhat";
 import { OPERATIONS, signature } from "../../src/program/operations.ts";
 import { Reduce } from "../../src/program/types.ts";
 import { Prng } from "../../test-support/float32Words.ts";
@@ -32,6 +33,18 @@ describe("StepVerifier in lock step with the definition", () => {
     }
     expect([...operations].sort()).to.deep.equal([...OPERATIONS].sort());
     expect(reductions.size).to.equal(Object.keys(Reduce).length);
+  });
+});
+
+describe("StepVerifier", () => {
+  it("deploy_withoutTheElementaryFunctions_reverts", async () => {
+    const { viem } = await network.create();
+    const [somebody] = await viem.getWalletClients();
+    const failure = await viem.deployContract("StepVerifier", [somebody!.account.address]).then(
+      () => "deployed",
+      (e: Error) => e.message,
+    );
+    expect(failure).to.include("NoElementaryFunctions");
   });
 });
 

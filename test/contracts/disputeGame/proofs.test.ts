@@ -1,6 +1,9 @@
 import { expect } from "chai";
+import { executeReference } from "../../../src/executor/reference.ts";
 import type { Hex } from "viem";
 import { ClaimStatus } from "../../../src/chain/types.ts";
+import { commitProgram } from "../../../src/program/root.ts";
+import { Trace } from "../../../src/trace/trace.ts";
 import { disputeKit, LIE, disputedToy } from "../../../test-support/protocol/disputeKit.ts";
 import { GameDriver } from "../../../test-support/protocol/gameDriver.ts";
 import { lyingTrace, toyProgram } from "../../../test-support/protocol/toyProgram.ts";
@@ -117,6 +120,23 @@ describe("DisputeGame: prove", () => {
     await revert(world().game.write.prove([game.packed, claim, proof], options), "WrongClaim");
     const other = { ...game.claim, traceRoot: ROOT };
     await revert(world().game.write.prove([game.packed, other, proof], options), "WrongClaim");
+  });
+
+  it("prove_stepThatReadsItselfOrALaterOne_reverts", async () => {
+    // Who posts such a program gets no verdict on that step: it could agree with itself.
+    const { program, model, input } = toy;
+    for (const read of [LIE.step, LIE.step + 1]) {
+      const steps = program.steps.map((step, k) => {
+        const [previous, ...others] = step.inputs;
+        if (k !== LIE.step || previous?.kind !== "step") return step;
+        return { ...step, inputs: [{ ...previous, index: read }, ...others] };
+      });
+      const bent = { ...program, steps };
+      const trace = new Trace(bent, executeReference(model, [input]));
+      const circular = await against(trace, { ...toy, program: bent, commitment: commitProgram(bent) });
+      await circular.descend(LIE.checkpoint, LIE.step, LIE.element);
+      await revert(prove(circular, circular.proof(LIE.element)), "ReadsLaterStep");
+    }
   });
 
   it("prove_checkpointBeforeTheRange_isAuthenticated", async () => {
