@@ -13,13 +13,17 @@ hre.hooks.registerHandlers("network", {
   },
 });
 
+/** After each suite, so that a run that is broken off has told something. */
+const write = (): void => writeFileSync(output!, JSON.stringify([...passed]));
+
 const mocha = new Mocha({ timeout: 600_000, reporter: class {} as never });
 for (const file of files) mocha.addFile(resolve(file));
 await mocha.loadFilesAsync();
 await new Promise<void>((done) => {
   const runner = mocha.run(() => done());
   runner.on("test end", (test) => console.log(test.fullTitle()));
+  runner.on("suite end", write);
   runner.on("fail", (test, error) => console.log(`@${test.fullTitle()}: ${String(error).split("\n")[0]}`));
 });
-writeFileSync(output!, JSON.stringify([...passed]));
+write();
 process.exit(0);
