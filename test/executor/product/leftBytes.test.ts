@@ -142,4 +142,26 @@ describe("products of differences of bytes", () => {
         }
         await withoutBytes.close();
       });
+
+  it("differencesThatAreCopiedElsewhere_areComputed", async () => {
+    const prng = new Prng(12);
+    const weights = Int32Array.from({ length: COLUMNS * INNER }, () => prng.below(256) - 128);
+    const zero = "tensor";
+    const reads = (index: number, count: number): Step["inputs"][number] => ({ kind: "step", index, dtype, count });
+    const model = {
+      ...stepModel([
+        difference(DType.uint8, zero),
+        difference(DType.uint8, zero),
+        product(matrix),
+        { ...reader, inputs: [reads(1, COUNT), reads(2, ROWS * COLUMNS)] },
+      ]),
+      constants: new Map([[ROOT, bytesOf(weights)]]),
+    };
+    const inputs = [Uint8Array.from({ length: COUNT }, () => prng.below(256)), Uint8Array.of(5)];
+    const expected = buffers(executeReference(model, inputs));
+    const executor = await createExecutor(model, { threads: 1, leastEngineWork: 1 });
+    const { tensors } = await executor.run(inputs, { keep: (step) => step === 3 });
+    expect(Buffer.from(tensors[3]!)).to.deep.equal(expected[3]);
+    await executor.close();
+  });
 });
