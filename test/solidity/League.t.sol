@@ -50,7 +50,7 @@ contract LeagueInvariants {
         _league.claimJob(0, 0);
         _league.submit(0, true);
         _league.open(1, 0);
-        _league.pass(1_801, 10);
+        _league.pass(1_801, 12);
         (, , uint256 games) = _league.world().counts();
         require(games == 2, "the honest challenger sleeps");
         _league.windDown();

@@ -60,9 +60,14 @@ contract LeagueHandler {
         world.openGame(who % LEAGUE, which, true);
     }
 
-    /// @notice A move of a game in which the league is to move, or an honest side that does not wait.
+    /// @notice Up to four moves of one game, of the league and of honest sides that do not wait.
     function play(uint8 which, uint8 leaf) external {
         world.playGame(which, leaf);
+        for (uint256 i = 0; i < leaf % 4; ++i) {
+            try world.playGame(which, leaf) {} catch {
+                return;
+            }
+        }
     }
 
     function concede(uint8 which, bool worker) external {
@@ -102,11 +107,9 @@ contract LeagueHandler {
         world.stakeOrUnstake(who % LEAGUE, amount, what);
     }
 
-    function pass(uint16 secondsOn, uint8 baseFeeGwei) public {
-        uint256 until = world.time() + (secondsOn % 7_200);
-        _challengeLies(until);
-        _answer(until);
-        world.move(secondsOn, baseFeeGwei);
+    /// @notice Time passes: mostly little, so that windows and games stay open for a while.
+    function pass(uint16 secondsOn, uint8 baseFeeGwei) external {
+        _pass(baseFeeGwei % 4 == 0 ? secondsOn % 7_200 : secondsOn % 400, baseFeeGwei);
     }
 
     /// @notice Claims that lie and stand: none may.
@@ -123,7 +126,7 @@ contract LeagueHandler {
     /// all that is theirs. Any call that fails here is a state without exit.
     function windDown() external {
         uint256 end = world.time() + LONGEST_DISPUTE;
-        while (world.time() <= end) pass(600, 10);
+        while (world.time() <= end) _pass(600, 10);
         _endGames();
         for (uint256 i = 0; i < 5; ++i) world.move(7_000, 10);
         _endClaims();
@@ -144,6 +147,12 @@ contract LeagueHandler {
         require(_wallet(REQUESTER) + due >= START, "the requester lost more than its fees");
         uint256 league = _wallet(0) + _wallet(1);
         require(league + _holdings(world.SINK()) <= LEAGUE * START + due, "the league gained");
+    }
+
+    function _pass(uint16 secondsOn, uint8 baseFeeGwei) private {
+        _challengeLies(world.time() + secondsOn);
+        _answer(world.time() + secondsOn);
+        world.move(secondsOn, baseFeeGwei);
     }
 
     function _challengeLies(uint256 until) private {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {ClaimGames} from "../../contracts/lib/ClaimGames.sol";
 import {ProtocolHarness} from "../../contracts/test/ProtocolMocks.sol";
 import {vm} from "./Vm.sol";
 
@@ -58,5 +59,32 @@ contract ProtocolLibrariesTest {
         require(_harness.calldataGas(data) < 22_000, "an account with code");
         vm.prank(address(0xe0a), address(0xe0b));
         require(_harness.calldataGas(data) < 22_000, "not the origin");
+    }
+
+    /// @dev What solvers are not able to prove: each change of the word touches its own field only.
+    function testFuzz_claimGames_fieldsStayApart(
+        uint24 open,
+        bool dead,
+        uint112 dues,
+        uint112 earned,
+        uint80 amount
+    ) external pure {
+        open = uint24(1 + (open % (type(uint24).max - 1)));
+        dues = uint112(amount + (dues % (type(uint112).max - 2 * uint256(amount))));
+        earned = uint112(earned % (type(uint112).max - uint256(amount)));
+        uint256 word = open | (dead ? 1 << 24 : 0) | (uint256(dues) << 32) | (uint256(earned) << 144);
+        ClaimGames g = ClaimGames.wrap(word);
+        _requireFields(g, open, dead, dues, earned);
+        _requireFields(g.opened(), uint256(open) + 1, dead, dues, earned);
+        _requireFields(g.closed(), open - 1, dead, dues, earned);
+        _requireFields(g.killed(), open, true, dues, earned);
+        _requireFields(g.addDues(amount), open, dead, uint256(dues) + amount, earned);
+        _requireFields(g.subtractDues(amount), open, dead, dues - amount, earned);
+        _requireFields(g.addEarned(amount), open, dead, dues, uint256(earned) + amount);
+        _requireFields(g.collected(), open, dead, dues, 0);
+    }
+
+    function _requireFields(ClaimGames g, uint256 open, bool dead, uint256 dues, uint256 earned) private pure {
+        require(g.open() == open && g.dead() == dead && g.dues() == dues && g.earned() == earned, "fields");
     }
 }
