@@ -6,6 +6,7 @@ import { Executions, type Execute } from "../src/chain/game/executions.ts";
 import { stateOf, type GameRecord } from "../src/chain/history.ts";
 import { report, runLoop } from "../src/chain/loop.ts";
 import { followMarket, type Session, type Snapshot } from "../src/chain/session.ts";
+import type { TensorSource } from "../src/trace/published.ts";
 import { audit, type Verdict } from "./auditor.ts";
 import { Tasks } from "../src/chain/tasks.ts";
 import type { WatcherEvent } from "./events.ts";
@@ -19,6 +20,8 @@ export type WatcherOptions = {
   /** The programs that it can judge, compiled here. */
   programs: readonly KnownProgram[];
   execute: Execute;
+  /** Where workers' traces are published, if anywhere: disputes are then shorter. */
+  tensors?: TensorSource | undefined;
   /** `watch` observes and reports, `defend` also opens and plays games. */
   mode: "watch" | "defend";
   signal: AbortSignal;
@@ -107,11 +110,12 @@ class Watcher {
     if (task.kind === "audit") this.#tellVerdict(task, verdict);
     if (verdict.kind === "unknown") return;
     if (task.kind === "play") {
-      const { session, log } = this.#options;
+      const { session, log, tensors } = this.#options;
       const played = await this.#executions.use(job, (execution) =>
         play(this.#responder, claim, task.game, execution, {
           arityBits: session.deployment.parameters.arityBits,
           now,
+          tensors,
           onDisagreement: (error) => report(log, error, "step proof"),
         }),
       );

@@ -7,9 +7,9 @@ import {Pick} from "../types/GameState.sol";
 /// @dev Close above what the transactions measure (test/contracts/gas.test.ts): less would starve the honest, more would pay for sham games.
 library GasSchedule {
     uint256 private constant OPEN = 107_000;
-    uint256 private constant PICK = 50_500;
+    uint256 private constant PICK = 50_000;
     /// @dev Crossing into another list, beside the levels of the program's lists and the header.
-    uint256 private constant SEAM = 6_000;
+    uint256 private constant SEAM = 5_000;
     /// @dev A sibling: its calldata, and a hash.
     uint256 private constant LEVEL = 800;
     uint256 internal constant CHUNK = 58_000;

@@ -12,6 +12,7 @@ import { RefuteError } from "../errors.ts";
 import { defend } from "./defend.ts";
 import type { WorkerEvent } from "./events.ts";
 import { isSuitable, mayClaim, type WorkerPolicy } from "./jobs.ts";
+import type { TracePublisher } from "./publisher.ts";
 import { selfAudit } from "./selfAudit.ts";
 import { collect, deliver, expire, finalise, missingOutputs } from "./settlement.ts";
 
@@ -24,6 +25,8 @@ export type WorkerOptions = {
   policy: WorkerPolicy;
   /** Random elements that the chain recomputes, free of charge, before a submission. */
   selfAuditSamples: number;
+  /** Publishes the traces of its claims. */
+  publisher?: TracePublisher | undefined;
   signal: AbortSignal;
   intervalMs: number;
   log: Logger;
@@ -77,13 +80,16 @@ class Worker {
   round({ history, now }: Snapshot, start: Start): void {
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
       start(`${doing} ${id}`, () => this.#attempt(doing, action));
+    const published = new Map<`0x${string}`, JobRecord>();
     for (const record of history.claims.values()) {
       if (!this.#isMe(record.claim.worker)) continue;
       const job = history.jobs.get(record.jobId)!;
+      published.set(record.id, job);
       const alive = record.finalised || record.refuted ? [] : record.games.filter(({ closed }) => closed === undefined);
       for (const game of alive) attempt("game", game.id, () => this.#defend(job, game, now));
       if (alive.length === 0) attempt("claim", record.id, () => this.#tend(job, record, now));
     }
+    this.#options.publisher?.publish(published, this.#executions);
     const jobs = [...history.jobs.values()];
     const claimed = jobs.flatMap((job) =>
       job.holder !== undefined && this.#isMe(job.holder.worker) ? [{ job, until: job.holder.until }] : [],

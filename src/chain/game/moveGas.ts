@@ -4,8 +4,8 @@ import { hopOf } from "./hop.ts";
 /** What moves are worth: contracts/lib/GasSchedule.sol (test/chain/worstDispute.test.ts holds them to it). */
 export const MOVE_GAS = {
   open: 107_000,
-  pick: 50_500,
-  seam: 6_000,
+  pick: 50_000,
+  seam: 5_000,
   level: 800,
   chunk: 58_000,
   expand: 47_800,

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { z } from "zod";
 import { runWatcher } from "../../../watcher/watcher.ts";
+import { httpTensors } from "../../trace/published.ts";
 import { addChainOptions } from "../chainSettings.ts";
 import { play, playerShape } from "../playing.ts";
 import { readSettings } from "../settings.ts";
@@ -8,6 +9,7 @@ import { readSettings } from "../settings.ts";
 const shape = {
   ...playerShape,
   mode: z.enum(["watch", "defend"]).default("watch"),
+  traces: z.string().url().optional(),
 };
 
 /** `refute watcher`: re-execute claims and, in defence, refute the wrong ones. */
@@ -16,10 +18,12 @@ export function watcherCommand(): Command {
     .description("re-execute every claim on known models; report wrong ones (watch) or also refute them (defend)")
     .option("--models <file>", "JSON array of {path, shapes, uint8}: the models to judge (or REFUTE_MODELS)")
     .option("--mode <mode>", "watch (report only, the default) or defend (or REFUTE_MODE)")
+    .option("--traces <url>", "where workers publish their traces: <url>/<claim>/<step> (or REFUTE_TRACES)")
     .option("--monitor-port <port>", "serve /healthz, /readyz and /metrics on 127.0.0.1 (or REFUTE_MONITOR_PORT)")
     .option("--interval <seconds>", "pause between rounds (or REFUTE_INTERVAL)")
     .action(async (_options: unknown, command: Command) => {
       const settings = readSettings(command, shape);
-      await play(settings, (playing) => runWatcher({ ...playing, mode: settings.mode }));
+      const tensors = settings.traces === undefined ? undefined : httpTensors(settings.traces.replace(/\/+$/, ""));
+      await play(settings, (playing) => runWatcher({ ...playing, mode: settings.mode, tensors }));
     });
 }

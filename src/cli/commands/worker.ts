@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { parseUnits } from "viem";
 import { z } from "zod";
+import { TracePublisher } from "../../worker/publisher.ts";
 import { runWorker } from "../../worker/worker.ts";
 import { addChainOptions } from "../chainSettings.ts";
 import { play, playerShape } from "../playing.ts";
@@ -10,6 +11,7 @@ const shape = {
   ...playerShape,
   minFee: z.coerce.string().default("0"),
   marginSeconds: z.coerce.number().int().nonnegative().default(60),
+  publishPort: z.coerce.number().int().min(0).max(65_535).optional(),
   selfAudit: z.coerce.number().int().nonnegative().default(8),
 };
 
@@ -21,11 +23,21 @@ export function workerCommand(): Command {
     .option("--min-fee <amount>", "least fee, in whole units of the stake asset (or REFUTE_MIN_FEE)")
     .option("--margin-seconds <n>", "time to spare that a claim must leave (or REFUTE_MARGIN_SECONDS)")
     .option("--self-audit <n>", "elements that the chain recomputes, free, before a submission (or REFUTE_SELF_AUDIT)")
+    .option(
+      "--publish-port <port>",
+      "serve the traces of its claims on 127.0.0.1: /<claim>/<step> (or REFUTE_PUBLISH_PORT)",
+    )
     .option("--monitor-port <port>", "serve /healthz, /readyz and /metrics on 127.0.0.1 (or REFUTE_MONITOR_PORT)")
     .option("--interval <seconds>", "pause between rounds (or REFUTE_INTERVAL)")
     .action(async (_options: unknown, command: Command) => {
       const settings = readSettings(command, shape);
       const policy = { minFee: parseUnits(settings.minFee, 18), marginSeconds: settings.marginSeconds };
-      await play(settings, (playing) => runWorker({ ...playing, policy, selfAuditSamples: settings.selfAudit }));
+      const publisher = settings.publishPort === undefined ? undefined : new TracePublisher();
+      await play(settings, async (playing) => {
+        if (settings.publishPort !== undefined)
+          playing.log.info({ port: await publisher?.listen(settings.publishPort) }, "publishes its traces");
+        await runWorker({ ...playing, policy, selfAuditSamples: settings.selfAudit, publisher });
+        await publisher?.close();
+      });
     });
 }
