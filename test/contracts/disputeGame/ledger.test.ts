@@ -89,6 +89,8 @@ describe("DisputeGame: what each move costs whom", () => {
       const before = await world().networkHelpers.takeSnapshot();
       const game = await opened(levels, index);
       expect(BigInt(game.state.spent)).to.equal(price * BASE_FEE);
+      // What names the game beside claim and challenger: where it was opened.
+      expect([game.state.openIndex, game.state.openDepth]).to.deep.equal([index, 3 - levels]);
       expect((await world().game.read.claimGames([claimId(world(), game.claim)]))[2]).to.equal(price * BASE_FEE);
       await before.restore();
     }
