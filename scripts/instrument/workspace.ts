@@ -22,7 +22,7 @@ const COPIED = [
 /** What the added code needs: larger contracts, dearer calls, more in one transaction; and a compiler that does not try hard. */
 const CONFIG = `import base from "./hardhat.base.ts";
 const network = base.networks!.default as object;
-const limits = { allowUnlimitedContractSize: true, transactionGasCap: 2_000_000_000, blockGasLimit: 2_000_000_000 };
+const limits = { gasMultiplier: 2, allowUnlimitedContractSize: true, transactionGasCap: 2_000_000_000, blockGasLimit: 2_000_000_000 };
 const { default: profile } = (base.solidity as { profiles: { default: { settings: object } } }).profiles;
 const optimizer = { enabled: true, runs: 1, details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "dhfoDgvulfnTUtnIf" } } };
 const quick = { ...profile, settings: { ...profile.settings, optimizer } };

@@ -6,6 +6,7 @@ import { disputeKit, disputedToy } from "../../../test-support/protocol/disputeK
 import { GameDriver } from "../../../test-support/protocol/gameDriver.ts";
 import { honestTrace } from "../../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../../test-support/protocol/useWorld.ts";
+import { claimKey, submitted } from "../../../test-support/protocol/world.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
 const toy = disputedToy;
@@ -93,6 +94,18 @@ describe("DisputeGame: turns, clocks, stale states", () => {
       "ClockExpired",
     );
     await game.timeout(world().watcher);
+  });
+
+  it("endings_onAnotherClaimsKey_revert", async () => {
+    // Else a game against one claim would slash or pay the worker of another.
+    const w = world();
+    const game = await (await againstLiar()).open();
+    const other = await submitted(w, toy, honestTrace(toy), { salt: ROOT });
+    const key = claimKey(w, other);
+    await revert(w.game.write.concede([game.packed, key], { account: w.worker.account }), "WrongClaim");
+    await pass(3_601);
+    await revert(w.game.write.timeout([game.packed, key]), "WrongClaim");
+    await revert(w.game.write.timeout([game.packed, { ...game.key, worker: w.mallory.account.address }]), "WrongClaim");
   });
 
   it("concede_byAStranger_reverts", async () => {
