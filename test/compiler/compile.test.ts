@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import fc from "fast-check";
-import { chooseCheckpoints, MAX_RANGE } from "../../src/compiler/checkpoints.ts";
+import { chooseCheckpoints, LONG_RANGE } from "../../src/compiler/checkpoints.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import * as errors from "../../src/compiler/errors.ts";
 import { REGISTRY } from "../../src/compiler/registry.ts";
@@ -255,7 +255,7 @@ describe("chooseCheckpoints", () => {
         const chosen = new Set(checkpoints.map((c) => c.step));
         for (const output of outputs) expect(chosen.has(output)).to.equal(true);
         for (const { first, step: last } of checkpoints) {
-          expect(last - first).to.be.below(MAX_RANGE);
+          expect(last - first).to.be.below(LONG_RANGE);
           for (let s = first; s <= last; s++)
             for (const ref of steps[s]!.inputs) {
               const { index } = ref as { index: number };
@@ -264,6 +264,24 @@ describe("chooseCheckpoints", () => {
         }
       }),
     );
+  });
+});
+
+describe("long ranges", () => {
+  /** A chain of so many steps, each of a tensor of so many numbers. */
+  const chain = (length: number, width: number): number => {
+    const nodes = Array.from({ length }, (_, k): NodeSpec => ({
+      op: k % 2 === 0 ? "Exp" : "Softmax",
+      inputs: [k ? `v${k}` : "x"],
+      outputs: [k === length - 1 ? "y" : `v${k + 1}`],
+    }));
+    const { checkpoints } = build(spec(nodes, [1, width])).program;
+    return Math.max(...checkpoints.map(({ first, step }) => step - first + 1));
+  };
+
+  it("whereTheySaveAMegabyteOfHashing", () => {
+    expect(chain(100, 300)).to.equal(16);
+    expect(chain(100, 30_000)).to.be.within(17, LONG_RANGE);
   });
 });
 
