@@ -3,6 +3,7 @@ import { zeroHash, type Hex } from "viem";
 import { ClaimStatus, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../../../src/chain/types.ts";
 import { sha256, toHex } from "../../../src/merkle/hash.ts";
 import { MerkleList } from "../../../src/merkle/list.ts";
+import { commitProgram } from "../../../src/program/root.ts";
 import { disputeKit, LIE, disputedToy } from "../../../test-support/protocol/disputeKit.ts";
 import { GameDriver } from "../../../test-support/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace, toyProgram } from "../../../test-support/protocol/toyProgram.ts";
@@ -14,7 +15,7 @@ const toy = disputedToy;
 
 describe("DisputeGame: open", () => {
   const world = useWorld();
-  const { revert, pass, againstLiar } = disputeKit(world);
+  const { revert, pass, against, againstLiar } = disputeKit(world);
 
   it("open_tooLateUnknownOrTwice_reverts", async () => {
     const { game, market, viem, watcher } = world();
@@ -53,6 +54,27 @@ describe("DisputeGame: open", () => {
     await revert(open({ node: ROOT }), "NotTheNode");
     await revert(open({ checkpoint: { ...pick.checkpoint, first: 8 } }), "CheckpointNotProven");
     await revert(open({ checkpoint: { ...pick.checkpoint, siblings: [] } }), "SiblingCount");
+  });
+
+  it("open_onPaddingAtAnyHeight_reverts", async () => {
+    // Five checkpoints in a list of eight: node 3 of height 1 is padding, though its hash and its path are right.
+    const driver = await againstLiar();
+    const sent = world().game.write.open(driver.openArgs(2, 3), { account: world().watcher.account });
+    await revert(sent, "PickPastWidth");
+  });
+
+  it("open_programWhoseCheckpointsHaveNoRange_reverts", async () => {
+    for (const bent of [
+      { first: 10, step: 9 },
+      { first: 9, step: 22 },
+    ]) {
+      const checkpoints = toy.program.checkpoints.map((c, j) => (j === LIE.checkpoint ? bent : c));
+      const program = { ...toy.program, checkpoints };
+      const of = { ...toy, program, commitment: commitProgram(program) };
+      const driver = await against(honestTrace(toy), of);
+      const sent = world().game.write.open(driver.openArgs(3, LIE.checkpoint), { account: world().watcher.account });
+      await revert(sent, "CheckpointNotProven");
+    }
   });
 
   it("open_siblingCountOfAnotherDepth_reverts", async () => {
@@ -182,6 +204,17 @@ describe("DisputeGame: pick", () => {
     await revert(pick(game, { step: { ...good, count: good.count + 1n } }), "StepNotProven");
     await revert(pick(game, { step: game.stepOpening(11) }), "StepNotProven");
     await revert(pick(game, { step: NO_STEP }), "SiblingCount");
+  });
+
+  it("pick_withSiblingsOfAListThatIsNotEntered_reverts", async () => {
+    const game = await (await againstLiar()).open();
+    await game.reveal();
+    const leaf = game.pickArgs(LIE.checkpoint, 3);
+    await revert(pick(game, { step: { ...leaf.step, siblings: [ROOT] } }, LIE.checkpoint), "WrongPathLength");
+    await game.pick(LIE.checkpoint, 3);
+    await game.expand();
+    const step = game.pickArgs(3, 3);
+    await revert(pick(game, { checkpoint: { ...step.checkpoint, siblings: [ROOT] } }), "WrongPathLength");
   });
 
   it("pick_atAChunk_reverts", async () => {

@@ -50,6 +50,8 @@ describe("DisputeGame: expand", () => {
     await revert(expand(game, ...args), "NotTurnOf");
     const fresh = await (await against(lyingTrace(toy, 1, 1))).open();
     await revert(expand(fresh, "0x", []), "NothingToExpand");
+    const inTensor = await (await against(lyingTrace(toy, 3, 5))).open(3, 1);
+    await revert(expand(inTensor, "0x", []), "NothingToExpand");
   });
 
   it("expand_longRange_proofCrossesTheHop", async () => {

@@ -2,13 +2,12 @@ import { expect } from "chai";
 import { encodeFunctionData, type Hex } from "viem";
 import { submissionOf } from "../../../src/chain/game/workerMove.ts";
 import { marketKit, delivery, smallToy } from "../../../test-support/protocol/marketKit.ts";
-import { honestTrace } from "../../../test-support/protocol/toyProgram.ts";
+import { honestTrace, toyProgram, type Toy } from "../../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../../test-support/protocol/useWorld.ts";
-import { creditOf, ETHER, toyRequest } from "../../../test-support/protocol/world.ts";
+import { claimKey, creditOf, ETHER, toyRequest } from "../../../test-support/protocol/world.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
 const toy = smallToy;
-const NODES = submissionOf(honestTrace(toy), 4);
 
 describe("JobMarket: callbacks", () => {
   const world = useWorld();
@@ -17,20 +16,20 @@ describe("JobMarket: callbacks", () => {
   const MOOD = { take: 0, revert: 1, burnGas: 2, returnBomb: 3, reenter: 4 } as const;
 
   /** A finalised job of a requester contract in some mood. */
-  async function moody(mood: number, callbackGas = 1_500_000) {
+  async function moody(mood: number, callbackGas = 1_500_000, of: Toy = toy) {
     const { viem, market, vault, token } = world();
     const consumer = await viem.deployContract("MoodyRequester", [market.address]);
     await token.write.mint([world().mallory.account.address, ETHER]);
     await vault.write.deposit([consumer.address, ETHER], as("mallory"));
     await consumer.write.setMood([mood]);
-    const request = await toyRequest(world(), toy, { callbackGas });
+    const request = await toyRequest(world(), of, { callbackGas });
     await consumer.write.post([request]);
     const [posted] = await market.getEvents.JobPosted();
     const job = posted!.args.job!;
     await market.write.claim([job], as("worker"));
-    const traceRoot = honestTrace(toy).root;
-    await market.write.submit([job, NODES], as("worker"));
-    const claim = { job, worker: world().worker.account.address, traceRoot };
+    const trace = honestTrace(of);
+    await market.write.submit([job, submissionOf(trace, 4)], as("worker"));
+    const claim = { job, worker: world().worker.account.address, traceRoot: trace.root };
     await pass(1_801);
     await market.write.finalise([claim]);
     return { consumer, claim };
@@ -58,6 +57,25 @@ describe("JobMarket: callbacks", () => {
       await revert(world().market.write.deliver([claim, delivery()]), "AlreadyDelivered");
     });
   }
+
+  it("deliver_twoOutputs_eachIsCalledBackOnce_whicheverFailed", async () => {
+    const two = toyProgram(300, [3, 1, 2], [0, 2]);
+    const { consumer, claim } = await moody(MOOD.revert, 1_500_000, two);
+    const { market } = world();
+    const deliver = (output: number) => market.write.deliver([claim, delivery(two, output)]);
+    await deliver(0);
+    expect(await market.getEvents.CallbackFailed()).to.have.length(1);
+    await consumer.write.setMood([MOOD.take]);
+    await deliver(1);
+    // Both are delivered, so that the fee is paid; the first callback is still owed.
+    expect(await creditOf(world(), world().worker)).to.equal(11n * ETHER);
+    expect((await market.read.claimOf([claimKey(world(), claim)])).slice(2)).to.deep.equal([3n, 2n, true]);
+    await revert(deliver(1), "AlreadyDelivered");
+    await deliver(0);
+    expect(await consumer.read.results()).to.equal(2n);
+    await revert(deliver(0), "AlreadyDelivered");
+    expect(await creditOf(world(), world().worker)).to.equal(11n * ETHER);
+  });
 
   it("deliver_callbackReenters_oneResultOnePayment", async () => {
     const { consumer, claim } = await moody(MOOD.reenter, 2_000_000);

@@ -354,6 +354,15 @@ describe("JobMarket: what it tells and stores", () => {
     await revert(market.write.finalise([claim]), "WrongClaimStatus");
     await revert(market.write.accept([claim], as("requester")), "WrongClaimStatus");
     await revert(market.write.deliver([claim, delivery()]), "WrongClaimStatus");
+    const other = await post({ salt: ROOT });
+    await market.write.cancel([other], as("requester"));
+    await revert(market.write.finalise([{ ...claim, job: other }]), "WrongClaimStatus");
+  });
+
+  it("accept_afterTheDelivery_reverts", async () => {
+    const claim = await finalised();
+    await world().market.write.deliver([claim, delivery()]);
+    await revert(world().market.write.accept([claim], as("requester")), "AlreadyPaid");
   });
 
   it("parameters_areThoseOfTheDeployment", async () => {

@@ -135,6 +135,14 @@ describe("JobMarket: post", () => {
     );
   });
 
+  it("post_programWithoutOutputs_orWithTooLargeAnInput_reverts", async () => {
+    const none = factsOf(commitProgram({ ...toy.program, outputs: [] }));
+    await refusedPost("EmptyProgram", { program: none });
+    const header = Buffer.from(toy.commitment.header);
+    header.writeBigUInt64BE(2n ** 32n, 27);
+    await refusedPost("WrongElementCount", { program: { ...factsOf(toy.commitment), header: toHex(header) } });
+  });
+
   it("post_65Outputs_reverts", async () => {
     const many = toyProgram(4, [1], new Array<number>(65).fill(0));
     await refusedPost("TooManyOutputs", {}, many);
