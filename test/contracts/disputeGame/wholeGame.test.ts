@@ -18,6 +18,7 @@ describe("DisputeGame: a whole game", () => {
   for (const [title, checkpoint, step, element] of [
     ["inside a range", 3, 12, 299],
     ["first step of a range", 3, 9, 0],
+    ["step that reads the first of its range", 3, 10, 5],
     ["last step of a range", 4, 21, 128],
     ["one-step range", 1, 3, 255],
     ["first step of all", 0, 0, 127],
