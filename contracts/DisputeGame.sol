@@ -313,13 +313,13 @@ contract DisputeGame is IDisputeGame {
 
     /// @dev Notes the price of a challenger's own move, at what gas costs now, capped.
     function _spend(GameState memory s, uint256 gas) private view returns (uint256 price) {
-        price = gas * GasSchedule.price(block.basefee, _priceCap);
+        price = GasSchedule.paid(gas) * GasSchedule.price(block.basefee, _priceCap);
         s.spent = (s.spent + price).toUint96();
     }
 
     /// @dev Moves the price of a worker's move from the bond to the worker's earnings; a quarter above the base fee, for the tip.
     function _earn(ClaimGames g, GameState memory s, uint256 gas) private {
-        uint256 price = gas * GasSchedule.price((block.basefee * 5) / 4, _priceCap);
+        uint256 price = GasSchedule.paid(gas) * GasSchedule.price((block.basefee * 5) / 4, _priceCap);
         (uint256 paid, uint256 left) = Payouts.draw(s.bond, price);
         s.bond = uint96(left);
         _claims[s.claimId] = g.addDues(paid).addEarned(paid);

@@ -94,12 +94,17 @@ library GasSchedule {
         return SEAM + LEVEL * levels + HEADER_BYTE * headerBytes;
     }
 
+    /// @notice What of a move's gas is paid: all of it to a plain account, whose move is a transaction of its own; nothing to a contract, or to an account that
+    /// delegates to one (EIP-7702).
+    function paid(uint256 gas) internal view returns (uint256) {
+        // SAFETY: calls in one transaction share its 21,000 and its warm storage, and only a transaction pays for calldata. A caught cheat could play many games
+        // against itself in one for half their price, and so have back what should go to the sink.
+        // solhint-disable-next-line avoid-tx-origin
+        return msg.sender == tx.origin && msg.sender.code.length == 0 ? gas : 0;
+    }
+
     /// @notice Gas of this transaction so far, if it is a call from outside that began with `gasAtStart` left: EIP-7623's rule.
     function transactionGas(uint256 gasAtStart) internal view returns (uint256) {
-        // SAFETY: only a transaction pays for calldata. A contract, or an account that delegates to one (EIP-7702), calls with as much of it as it likes
-        // for next to nothing: a cheat that refutes itself so would have back what should go to the sink.
-        // solhint-disable-next-line avoid-tx-origin
-        if (msg.sender != tx.origin || msg.sender.code.length != 0) return 21_000 + gasAtStart - gasleft();
         uint256 others = _nonzeroBytes();
         uint256 zeros = msg.data.length - others;
         uint256 used = gasAtStart - gasleft() + 16 * others + 4 * zeros;

@@ -48,4 +48,8 @@ contract ProtocolHarness {
     function calldataGas(bytes calldata) external view returns (uint256) {
         return GasSchedule.transactionGas(gasleft());
     }
+
+    function paid(uint256 gas) external view returns (uint256) {
+        return GasSchedule.paid(gas);
+    }
 }

@@ -219,7 +219,7 @@ contract LeagueHandler {
             (, uint256 staked, uint256 locked, , ) = _vault.accountOf(actor);
             require(locked == 0, "locked for nothing");
             if (staked == 0) continue;
-            vm.prank(actor);
+            vm.prank(actor, actor);
             _vault.requestWithdraw(staked);
         }
         vm.warp(world.time() + _vault.withdrawalDelay());
@@ -227,11 +227,11 @@ contract LeagueHandler {
             address actor = world.actors(i);
             (uint256 credit, , , uint256 withdrawing, ) = _vault.accountOf(actor);
             if (withdrawing != 0) {
-                vm.prank(actor);
+                vm.prank(actor, actor);
                 _vault.unstake();
             }
             if (credit + withdrawing == 0) continue;
-            vm.prank(actor);
+            vm.prank(actor, actor);
             _vault.withdraw(credit + withdrawing, actor);
         }
     }

@@ -56,11 +56,11 @@ contract ProtocolHandler {
             actors[i] = address(0x1000 + i);
             token.mint(actors[i], 100 ether);
             minted += 100 ether;
-            vm.prank(actors[i]);
+            _prankAs(actors[i]);
             token.approve(address(vault), type(uint256).max);
-            vm.prank(actors[i]);
+            _prankAs(actors[i]);
             vault.deposit(actors[i], 50 ether);
-            vm.prank(actors[i]);
+            _prankAs(actors[i]);
             vault.stake(20 ether);
         }
     }
@@ -73,13 +73,13 @@ contract ProtocolHandler {
 
     function depositOrWithdraw(uint8 who, uint96 amount, bool out) external {
         address actor = actors[who % 5];
-        vm.prank(actor);
+        _prankAs(actor);
         if (out) vault.withdraw(amount % 5 ether, actor);
         else vault.deposit(actors[(who / 5) % 5], amount % 5 ether);
     }
 
     function stakeOrUnstake(uint8 who, uint96 amount, uint8 what) external {
-        vm.prank(actors[who % 5]);
+        _prankAs(actors[who % 5]);
         if (what % 3 == 0) vault.stake(amount % 5 ether);
         else if (what % 3 == 1) vault.requestWithdraw(amount % 10 ether);
         else vault.unstake();
@@ -95,7 +95,7 @@ contract ProtocolHandler {
         request.maxOutputBytes = undelivered ? 0 : 4_096;
         request.salt = bytes32(++_salt);
         vm.recordLogs();
-        vm.prank(actors[who % 5]);
+        _prankAs(actors[who % 5]);
         market.post(request);
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
@@ -106,7 +106,7 @@ contract ProtocolHandler {
     }
 
     function claimJob(uint8 who, uint8 which) public {
-        vm.prank(actors[who % 5]);
+        _prankAs(actors[who % 5]);
         market.claim(_jobs[which % _jobs.length]);
     }
 
@@ -114,7 +114,7 @@ contract ProtocolHandler {
         Job memory job = _jobs[which % _jobs.length];
         (, address worker, , ) = market.jobOf(market.jobIdOf(job));
         bytes32 root = traceRoot(lie);
-        vm.prank(worker);
+        _prankAs(worker);
         bytes32 claimId = market.submit(job, abi.encodePacked(root));
         _lie[claimId] = lie;
         _claims.push(Claim(job, worker, root));
@@ -132,10 +132,10 @@ contract ProtocolHandler {
     function endJob(uint8 which, uint8 how) external {
         Job memory job = _jobs[which % _jobs.length];
         if (how % 2 == 0) {
-            vm.prank(actors[how % 5]);
+            _prankAs(actors[how % 5]);
             market.expire(job);
         } else {
-            vm.prank(job.requester);
+            _prankAs(job.requester);
             market.cancel(job);
         }
     }
@@ -148,7 +148,7 @@ contract ProtocolHandler {
     function payClaim(uint8 which, bool accept) external {
         Claim memory claim = _claims[which % _claims.length];
         if (accept) {
-            vm.prank(claim.job.requester);
+            _prankAs(claim.job.requester);
             market.accept(claim);
             return;
         }
@@ -168,12 +168,17 @@ contract ProtocolHandler {
         // Another index is refused.
         pick.index = direct ? 0 : 1;
         vm.recordLogs();
-        vm.prank(actors[who % 5]);
+        _prankAs(actors[who % 5]);
         bytes32 gameId = game.open(_claims[c], pick);
         ++opened;
         _games.push(gameId);
         _claimOf[gameId] = c;
         _follow(gameId);
+    }
+
+    /// @dev The next call is a plain account's transaction.
+    function _prankAs(address account) private {
+        vm.prank(account, account);
     }
 
     function playGame(uint8 which, uint8 leaf) external {
@@ -184,6 +189,7 @@ contract ProtocolHandler {
         vm.recordLogs();
         if (s.turn == Side.Worker) {
             bytes32 l = sha256(_chunk(lie));
+            _prankAs(_claims[_claimOf[id]].worker);
             game.reveal(packed, s.depth == 0 ? _chunk(lie) : abi.encodePacked(l, l, l, l));
         } else if (s.depth != 0) {
             Pick memory pick;
@@ -193,7 +199,7 @@ contract ProtocolHandler {
             pick.siblings = new bytes32[](2);
             pick.siblings[0] = l;
             pick.siblings[1] = sha256(abi.encodePacked(l, l));
-            vm.prank(s.challenger);
+            _prankAs(s.challenger);
             game.pick(packed, pick);
         } else {
             _prove(id, s, lie);
@@ -207,11 +213,11 @@ contract ProtocolHandler {
         PackedState memory packed = _states[id];
         ClaimKey memory key = _key(_claims[_claimOf[id]]);
         if (how % 3 == 0) {
-            vm.prank(worker ? key.worker : this.unpack(packed).challenger);
+            _prankAs(worker ? key.worker : this.unpack(packed).challenger);
             game.concede(packed, key);
             if (worker) ++died;
         } else if (how % 3 == 1) {
-            vm.prank(actors[how % 5]);
+            _prankAs(actors[how % 5]);
             game.timeout(packed, key);
         } else {
             game.settle(packed);
@@ -332,7 +338,7 @@ contract ProtocolHandler {
         proof.body = hex"00";
         proof.element = uint64(512 * uint256(s.index));
         proof.chunk = _chunk(lie);
-        vm.prank(s.challenger);
+        _prankAs(s.challenger);
         game.prove(_states[id], _claims[_claimOf[id]], proof);
         ++died;
         if (!lie) ++honestDied;

@@ -46,19 +46,20 @@ contract ProtocolLibrariesTest {
         uint256 others = call.length - zeros;
         uint256 floor = 21_000 + 40 * others + 10 * zeros;
         uint256 standard = 21_000 + 16 * others + 4 * zeros;
-        vm.prank(address(0xe0a), address(0xe0a));
         uint256 counted = _harness.calldataGas(data);
         // The count itself costs gas, about 60 a word.
         require(counted >= floor && counted >= standard, "too little");
         require(counted <= floor || counted <= standard + 1_000 + 3 * call.length, "too much");
     }
 
-    function testFuzz_calldataGas_ofACallByAContract_isNotCounted(bytes calldata data) external {
-        require(_harness.calldataGas(data) < 22_000, "a contract");
+    function testFuzz_gas_isPaidToPlainAccountsOnly(uint256 gas) external {
+        require(_harness.paid(gas) == 0, "a contract");
         vm.prank(address(this), address(this));
-        require(_harness.calldataGas(data) < 22_000, "an account with code");
+        require(_harness.paid(gas) == 0, "an account with code");
         vm.prank(address(0xe0a), address(0xe0b));
-        require(_harness.calldataGas(data) < 22_000, "not the origin");
+        require(_harness.paid(gas) == 0, "not the origin");
+        vm.prank(address(0xe0a), address(0xe0a));
+        require(_harness.paid(gas) == gas, "a plain account");
     }
 
     /// @dev What solvers are not able to prove: each change of the word touches its own field only.
