@@ -49,13 +49,12 @@ function chooseCuts(steps: readonly Step[], live: readonly number[][], longest: 
  */
 export function chooseCheckpoints(steps: readonly Step[], outputs: readonly number[]): Checkpoint[] {
   const live = liveSets(steps);
-  const [short, long] = [SHORT_RANGE, LONG_RANGE].map((longest) => {
+  const choose = (longest: number): { cuts: readonly number[]; chosen: readonly number[]; bytes: number } => {
     const cuts = chooseCuts(steps, live, longest);
     const chosen = [...new Set([...outputs, ...cuts.flatMap((cut) => live[cut]!)])].sort((a, b) => a - b);
     return { cuts, chosen, bytes: chosen.reduce((sum, s) => sum + bytesOf(steps[s]!), 0) };
-  }) as [Choice, Choice];
+  };
+  const [short, long] = [choose(SHORT_RANGE), choose(LONG_RANGE)];
   const { cuts, chosen } = short.bytes - long.bytes >= WORTH_LONG_RANGES ? long : short;
   return chosen.map((step) => ({ first: (cuts.findLast((cut) => cut < step) ?? -1) + 1, step }));
 }
-
-type Choice = { cuts: readonly number[]; chosen: readonly number[]; bytes: number };
