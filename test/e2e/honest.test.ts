@@ -78,6 +78,7 @@ describe("an honest job, end to end", function () {
     await players.chain.advance(3_601);
     await waitForResult(requester, jobId, { intervalMs: 20 });
     await Promise.all([worker.stop(), other.stop()]);
-    expect(worker.inbox.all.length).to.equal(before);
+    // Until the chain is longer than before it cannot tell a reorganisation from a node that lags: it offers its submission again, which is refused.
+    expect(worker.inbox.all.slice(before).filter(({ kind }) => kind !== "executed")).to.deep.equal([]);
   });
 });

@@ -2,7 +2,8 @@ import { FIXED_ONE, FRACTION, PI_OVER_2, type Scaled } from "./fixed.ts";
 import { bitLength } from "../round.ts";
 
 /** 2/pi with 384 fraction bits, cut down. */
-export const TWO_OVER_PI = 0xa2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561b7246e3a424dd2e006492eea09d1921cn;
+export const TWO_OVER_PI =
+  0xa2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561b7246e3a424dd2e006492eea09d1921cn;
 /** Quarter turns have 220 fraction bits; the window of 2/pi that matters, 2 more. */
 const WINDOW = (1n << 222n) - 1n;
 const ONE_QUARTER_TURN = 1n << 220n;
