@@ -1,7 +1,7 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import type { Session } from "../chain/session.ts";
+import { HttpServer } from "../worker/httpServer.ts";
 
 /** An event of a worker or a watcher, as far as it is counted. */
 type Counted = { kind: string; receipt?: { gasUsed: bigint } };
@@ -20,7 +20,7 @@ export class Monitor {
   readonly #gas: Counter<"kind">;
   readonly #balance: Gauge;
   readonly #lastGood: Gauge;
-  #server: Server | undefined;
+  readonly #server = new HttpServer((url, response) => this.#answer(url, response));
   #lastRound: { outcome: "done" | "failed"; at: number } | undefined;
 
   /** @param intervalMs Pause between rounds. */
@@ -52,25 +52,12 @@ export class Monitor {
   };
 
   /** Begins to serve. @param port 0 for any free one. @returns the port */
-  async listen(port: number): Promise<number> {
-    const server = createServer((request, response) => {
-      this.#answer(request.url ?? "", response).catch((error: unknown) => {
-        response.writeHead(500).end(`${(error as Error).message}\n`);
-      });
-    });
-    this.#server = server;
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(port, "127.0.0.1", resolve);
-    });
-    return (server.address() as AddressInfo).port;
+  listen(port: number): Promise<number> {
+    return this.#server.listen(port);
   }
 
-  async close(): Promise<void> {
-    const server = this.#server;
-    if (server === undefined) return;
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   async #answer(url: string, response: ServerResponse): Promise<void> {

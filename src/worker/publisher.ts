@@ -1,15 +1,15 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import type { Hex } from "viem";
 import type { Executions } from "../chain/game/executions.ts";
 import type { JobRecord } from "../chain/history.ts";
+import { HttpServer } from "./httpServer.ts";
 
 /**
  * Publishes a worker's traces over HTTP: `/<claim id>/<step>` is the tensor of that step, little-endian. A challenger that has it goes from a
  * range's steps straight to the proof, so that a dispute takes three transactions instead of eleven.
  */
 export class TracePublisher {
-  #server: Server | undefined;
+  readonly #server = new HttpServer((url, response) => this.#answer(url, response));
   #executions: Executions | undefined;
   #claims: ReadonlyMap<Hex, JobRecord> = new Map();
 
@@ -19,25 +19,12 @@ export class TracePublisher {
   }
 
   /** Begins to serve. @param port 0 for any free one. @returns the port */
-  async listen(port: number, host = "127.0.0.1"): Promise<number> {
-    const server = createServer((request, response) => {
-      this.#answer(request.url ?? "", response).catch((error: unknown) => {
-        response.writeHead(500).end(`${(error as Error).message}\n`);
-      });
-    });
-    this.#server = server;
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(port, host, resolve);
-    });
-    return (server.address() as AddressInfo).port;
+  listen(port: number, host?: string): Promise<number> {
+    return this.#server.listen(port, host);
   }
 
-  async close(): Promise<void> {
-    const server = this.#server;
-    if (server === undefined) return;
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   async #answer(url: string, response: ServerResponse): Promise<void> {

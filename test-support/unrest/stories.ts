@@ -30,11 +30,8 @@ const LIAR: Story = {
 };
 
 const SILENT_LIAR: Story = {
+  ...LIAR,
   name: "a liar that never answers against two watchers",
-  ending: "refuted",
-  honest: ["watcher", "second"],
-  delivery: true,
-  executions: { worker: wrong, watcher: right, second: right },
   silent: { party: "worker", functions: ["reveal", "expand"] },
 };
 
