@@ -99,7 +99,7 @@ function attributeProto(name: string, value: AttributeValue): AttributeProto {
 }
 
 /** A node as protobuf. */
-export function nodeProto(spec: NodeSpec): NodeProto {
+function nodeProto(spec: NodeSpec): NodeProto {
   return create(NodeProtoSchema, {
     name: spec.name ?? "",
     opType: spec.op,

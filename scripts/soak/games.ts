@@ -3,7 +3,7 @@ import { Siege } from "../../test-support/soak/siege.ts";
 import { Totals } from "../../test-support/soak/totals.ts";
 
 /** Games on one chain: a fresh one keeps memory low, and gives a seed that shows a fault again soon. */
-export const GAMES_A_CHAIN = 250;
+const GAMES_A_CHAIN = 250;
 
 /**
  * Plays random games on embedded chains until there are at least `games`. The same seed gives the same games.

@@ -85,7 +85,7 @@ export function readAt(
 }
 
 /** The axis of an offset that never leaves the tensor; none if it is always 0. */
-export function flatAxis(flat: Affine, radix: (digit: number) => number): ReadAxis[] {
+function flatAxis(flat: Affine, radix: (digit: number) => number): ReadAxis[] {
   if (flat.base === 0 && flat.coeffs.size === 0) return [];
   return [{ extent: affineRange(flat, radix)[1] + 1, stride: 1, index: flat }];
 }

@@ -51,7 +51,7 @@ const NAN_BITS = 0x7fc00000;
 const NEGATIVE_ZERO = 0x80000000;
 
 /** Makes float32 bits canonical in place: one zero, one NaN. */
-export function canonicaliseFloats(bits: Uint32Array): void {
+function canonicaliseFloats(bits: Uint32Array): void {
   for (let i = 0; i < bits.length; i++) {
     const word = bits[i]!;
     if ((word & MAGNITUDE) > INFINITY_BITS) bits[i] = NAN_BITS;

@@ -1,7 +1,7 @@
 import type { Node } from "./model.ts";
 
 /** An operator as it is called in messages: with its domain, if that is not ai.onnx. */
-export const operatorName = ({ operator, domain }: Pick<Node, "operator" | "domain">): string =>
+const operatorName = ({ operator, domain }: Pick<Node, "operator" | "domain">): string =>
   domain === "" ? operator : `${domain}.${operator}`;
 
 /** How often each operator stands in a graph and the bodies of its nodes. */

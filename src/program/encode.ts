@@ -4,7 +4,7 @@ import { ByteWriter } from "./bytes.ts";
 import { programWork, type Instruction, type Program, type Step, type TensorRef, type View } from "./types.ts";
 
 /** Version of the semantics that a header commits to. */
-export const SEMANTICS_VERSION = 1;
+const SEMANTICS_VERSION = 1;
 
 const KIND = { input: 0, constant: 1, step: 2 } as const;
 const NO_INDEX = 255;

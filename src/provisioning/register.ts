@@ -9,7 +9,7 @@ import type { SoftwareDevice } from "./device.ts";
 export type ReportContent = Record<string, string | number>;
 
 /** The content's canonical bytes: JSON with sorted keys. */
-export const contentBytes = (content: ReportContent): Uint8Array =>
+const contentBytes = (content: ReportContent): Uint8Array =>
   toBytes(JSON.stringify(Object.fromEntries(Object.entries(content).sort(([a], [b]) => (a < b ? -1 : 1)))));
 
 /** A report to be made. */

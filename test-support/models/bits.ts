@@ -19,7 +19,7 @@ const SAMPLES = 12;
 const SAMPLED_TERMS = 8_000;
 
 /** A model of the catalogue compiled, with its inputs in order. */
-export function compiledModel(one: CatalogueModel): { model: CompiledModel; inputs: Uint8Array[] } {
+function compiledModel(one: CatalogueModel): { model: CompiledModel; inputs: Uint8Array[] } {
   const own = readModel(one.bytes());
   const given = one.inputs();
   const model = compile(bindInputs(own, boundTensors(own, one.bind)), { shapes: shapesOf(given) });

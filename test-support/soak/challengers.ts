@@ -103,7 +103,7 @@ export const silent = (address: Address, theirs: Execution, traceRoot: Pick["nod
 });
 
 /** Gives up after some moves. */
-export function quitter(prng: Prng, inner: SoakChallenger): SoakChallenger {
+function quitter(prng: Prng, inner: SoakChallenger): SoakChallenger {
   const after = 1 + prng.below(6);
   return {
     ...inner,

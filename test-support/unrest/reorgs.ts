@@ -25,7 +25,7 @@ export const KEPT_NAMES = Object.keys(KEPT) as Kept[];
 export type Reorg = { story: Story; point: number; depth: number; kept: Kept };
 
 /** Tells a story with a reorganisation in it. @throws Error if it does not end as without one. */
-export const tellWithReorg = (stage: Stage, { story, point, depth, kept }: Reorg) =>
+const tellWithReorg = (stage: Stage, { story, point, depth, kept }: Reorg) =>
   Telling.of(stage, story, point, ({ fork }) => fork.reorganise(depth, KEPT[kept]));
 
 /** The calls of each story when nothing disturbs it: its points. */

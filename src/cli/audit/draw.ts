@@ -8,7 +8,7 @@ import type { Random } from "./random.ts";
 export type Sample = { step: number; element: number; stratum: string };
 
 /** How a step reduces, and the type it does so in: what the verifier has different code for. */
-export function kindOf({ reduce, reduceType, dtype }: Step): string {
+function kindOf({ reduce, reduceType, dtype }: Step): string {
   const name = Object.keys(Reduce).find((key) => Reduce[key as keyof typeof Reduce] === reduce);
   return `${name} ${dtypeName(reduceType ?? dtype)}`;
 }

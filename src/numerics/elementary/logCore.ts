@@ -12,7 +12,7 @@ const LAST_DIVISOR = 49n;
  * z^24/49 (the rest is below 2^-132); each Horner step cuts less than 2 units of 2^-126 and is damped by z, and the cut of z costs less than 0.4 units,
  * so that the sum is off by less than 3 units: 2^-124.4. The last cut adds 2^-125.
  */
-export function logQuotient(p: bigint, q: bigint): Scaled {
+function logQuotient(p: bigint, q: bigint): Scaled {
   const shift = FRACTION - bitLength(p) + bitLength(q);
   const s = (p << BigInt(shift)) / q;
   const z = (s * s) >> BigInt(2 * shift - FRACTION);

@@ -164,7 +164,7 @@ function reverseAll(context: NodeContext, outputs: readonly LazyTensor[], length
 }
 
 /** Runs all directions and lays out Y, Y_h (and Y_c). */
-export function runRecurrence(
+function runRecurrence(
   context: NodeContext,
   defaults: readonly string[],
   rule: BiasRule,

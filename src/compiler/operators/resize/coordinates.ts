@@ -16,7 +16,7 @@ export const COORDINATES = [
 export type CoordinateMode = (typeof COORDINATES)[number];
 
 /** The input coordinate of output position `o`. */
-export function inputCoordinate(mode: CoordinateMode, axis: ResizeAxis, o: number): number {
+function inputCoordinate(mode: CoordinateMode, axis: ResizeAxis, o: number): number {
   const { input, output, scale, start, end } = axis;
   const halfPixel = f(f(f(o + 0.5) / scale) - 0.5);
   switch (mode) {
@@ -47,7 +47,7 @@ export const ROUNDINGS = ["round_prefer_floor", "round_prefer_ceil", "floor", "c
 export type Rounding = (typeof ROUNDINGS)[number];
 
 /** The nearest position; `simple` is the rule of operator set 10. */
-export function roundCoordinate(rounding: Rounding, x: number, scale: number): number {
+function roundCoordinate(rounding: Rounding, x: number, scale: number): number {
   switch (rounding) {
     case "round_prefer_floor":
       return Math.ceil(x - 0.5);
