@@ -1,10 +1,12 @@
 /** What the runner and the tests of one process know of the mutant that is alive. */
 type Alive = {
   id: number;
-  /** Whether the making of a test's world passes the mutant, so that the world must be made with it. */
-  fresh: boolean;
+  /** Titles of the suites whose set-up passes the mutant, so that their worlds must be made with it. */
+  fresh: ReadonlySet<string>;
   /** Whether chains that are opened now outlive the mutant. */
   keep: boolean;
+  /** Worlds made with the mutant, by how they are made. */
+  worlds: Map<unknown, unknown>;
   /** The coinbase that says the mutant's id: see Mutants.sol. */
   coinbase: () => `0x${string}`;
 };
@@ -15,8 +17,9 @@ const BASE = 0x4d757461740000000000n;
 const place = globalThis as unknown as { refuteMutant?: Alive };
 export const alive = (place.refuteMutant ??= {
   id: 0,
-  fresh: false,
+  fresh: new Set(),
   keep: false,
+  worlds: new Map(),
   coinbase(): `0x${string}` {
     return `0x${(BASE + BigInt(this.id)).toString(16).padStart(40, "0")}`;
   },

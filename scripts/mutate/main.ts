@@ -1,20 +1,22 @@
 /**
  * Mutation testing of the contracts: small changes, one at a time, each of which a test should notice.
- * `npm run mutate -- [--files DisputeGame.sol,lib/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N] [--seed S] [--json FILE] [--in FOLDER]`
+ * `npm run mutate -- [--files DisputeGame.sol,lib/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N] [--seed S] [--json FILE] [--resume FILE] [--survivors FILE] [--in FOLDER]`
  * The contracts with their mutants are built in FOLDER, which a second run finds built. Survivors of the tests meet the wider ones. `--most` is of each file, drawn by the seed.
+ * `--resume` takes over the verdicts in an earlier run's JSON, also where lines have moved; `--survivors` tries only its survivors, against new tests say.
  */
-import { rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Workspace } from "../instrument/workspace.ts";
 import type { Plan, Report } from "./plan.ts";
-import { withMutants, type Mutant } from "./schemata.ts";
+import { constantsOf, withMutants, type Mutant } from "./schemata.ts";
 
 /** What decides over money and verdicts. */
 const FILES = ["StakeVault.sol", "Provisioning.sol", "JobMarket.sol", "market/*.sol", "DisputeGame.sol", "lib/*.sol"];
 const LIBRARY = "contracts/test/Mutants.sol";
-/** A mutant that says nothing for so long runs for ever. */
-const QUIET_SECONDS = 120;
+/** A test that takes so long under a mutant has no end. */
+const QUIET_SECONDS = 60;
 
 const { values } = parseArgs({
   options: {
@@ -24,11 +26,13 @@ const { values } = parseArgs({
     most: { type: "string", default: "1000000" },
     seed: { type: "string", default: "1" },
     json: { type: "string" },
+    resume: { type: "string" },
+    survivors: { type: "string" },
     in: { type: "string" },
   },
 });
 
-type Tried = Mutant & { killer?: string; tests: number };
+type Tried = Mutant & { killer?: string; tests: number; milliseconds: number };
 
 const workspace = new Workspace(values.in);
 try {
@@ -48,22 +52,37 @@ async function mutate(): Promise<boolean> {
       .replace("../../test-support/protocol/", "./")
       .replace("./alive", "../../scripts/mutate/alive"),
   );
+  const constants = workspace
+    .files("contracts/**/*.sol")
+    .map((file) => ({ file, all: constantsOf(workspace.read(file)) }));
   for (const file of files) {
-    const { source, mutants } = withMutants(file, workspace.read(file), made.length + 1);
+    const words = constants.flatMap(({ file: home, all }) =>
+      all.map(({ contract, name }) => (home === file ? name : `${contract}.${name}`)),
+    );
+    const { source, mutants } = withMutants(file, workspace.read(file), made.length + 1, new Set(words));
     if (mutants.length === 0) continue;
     made.push(...mutants);
     workspace.writeContract(file, source, { name: "Mutants", file: LIBRARY });
   }
   console.log(`${made.length} mutants in ${files.length} files; building`);
   await workspace.build();
+  const known = new Map(earlier(values.resume).map((verdict) => [nameOf(verdict), verdict]));
+  const over = made.flatMap((mutant) => {
+    const verdict = known.get(nameOf(mutant));
+    return verdict === undefined ? [] : [{ ...verdict, ...mutant }];
+  });
+  const survivors = new Set(earlier(values.survivors).flatMap((v) => (v.killer === undefined ? [nameOf(v)] : [])));
+  const isLeft = (mutant: Mutant): boolean =>
+    !known.has(nameOf(mutant)) && (values.survivors === undefined || survivors.has(nameOf(mutant)));
+  const left = made.filter(isLeft);
   const drawn = files.flatMap((file) =>
     draw(
-      made.filter((mutant) => mutant.file === file),
+      left.filter((mutant) => mutant.file === file),
       Number(values.most),
       Number(values.seed),
     ),
   );
-  let tried = await run(drawn, workspace.files(values.tests));
+  let tried = [...over, ...(await run(drawn, workspace.files(values.tests), over))];
   if (values.wider !== "") {
     const survivors = tried.filter(({ killer }) => killer === undefined);
     const again = new Map((await run(survivors, workspace.files(values.wider))).map((mutant) => [mutant.id, mutant]));
@@ -73,10 +92,14 @@ async function mutate(): Promise<boolean> {
 }
 
 /** Tries mutants against tests; a runner that hangs is a mutant killed, and the next one goes on. */
-async function run(mutants: readonly Mutant[], files: readonly string[]): Promise<Tried[]> {
-  const reach = join(workspace.path, "reach.json");
+async function run(
+  mutants: readonly Mutant[],
+  files: readonly string[],
+  before: readonly Tried[] = [],
+): Promise<Tried[]> {
+  // What passes what is known from an earlier run, if nothing has changed.
+  const reach = join(workspace.path, `reach-${digest(files)}.json`);
   const planFile = join(workspace.path, "plan.json");
-  rmSync(reach, { force: true });
   const done = new Map<number, Tried>();
   for (;;) {
     const left = mutants.filter(({ id }) => !done.has(id));
@@ -93,16 +116,20 @@ async function run(mutants: readonly Mutant[], files: readonly string[]): Promis
         if (message.kind === "fails") return console.log(`decides nothing: ${message.title}: ${message.message}`);
         current = left.find(({ id }) => id === message.id);
         if (message.kind === "begins" || current === undefined) return;
-        const { killer, tests } = message;
-        done.set(current.id, { ...current, tests, ...(killer === undefined ? {} : { killer }) });
+        const { killer, tests, milliseconds } = message;
+        done.set(current.id, { ...current, tests, milliseconds, ...(killer === undefined ? {} : { killer }) });
         if (killer === undefined)
           console.log(`survives ${tests} tests: ${current.file}:${current.line}: ${current.change}`);
         current = undefined;
-        if (done.size % 10 === 0) console.log(`${done.size} of ${mutants.length} tried, last of ${message.id} made`);
+        if (done.size % 10 !== 0) return;
+        const each = Math.round([...done.values()].reduce((sum, one) => sum + one.milliseconds, 0) / done.size);
+        console.log(`${done.size} of ${mutants.length} tried, last of ${message.id} made, ${each} ms each`);
+        keep([...before, ...done.values()]);
       },
       QUIET_SECONDS,
     );
-    if (current !== undefined) done.set(current.id, { ...current, tests: 0, killer: "no end" });
+    if (current !== undefined)
+      done.set(current.id, { ...current, tests: 0, milliseconds: QUIET_SECONDS * 1_000, killer: "no end" });
     else if (status !== 0) throw new Error(`the runner failed:\n${other.slice(-40).join("\n")}`);
   }
   return mutants.map(({ id }) => done.get(id)!);
@@ -125,9 +152,28 @@ function report(files: readonly string[], made: readonly Mutant[], tried: readon
   row(["all", made.length, tried.length, tried.length - survivors.length, survivors.length]);
   for (const { file, line, change, tests } of survivors)
     console.log(`survives ${tests} tests: ${file}:${line}: ${change}`);
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(tried, null, 2)}\n`);
+  keep(tried);
   return survivors.length === 0;
 }
+
+/** Of all that decides which of some tests pass which mutants. */
+function digest(tests: readonly string[]): string {
+  const hash = createHash("sha256");
+  const others = workspace.files("contracts/**/*.sol,src/**/*.ts,test-support/**/*.ts");
+  for (const file of [...tests, ...others]) hash.update(`${file}\n${workspace.read(file)}`);
+  return hash.digest("hex").slice(0, 16);
+}
+
+function keep(tried: readonly Tried[]): void {
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(tried, null, 2)}\n`);
+}
+
+/** The verdicts of an earlier run. */
+const earlier = (json: string | undefined): Tried[] =>
+  json === undefined ? [] : (JSON.parse(readFileSync(json, "utf8")) as Tried[]);
+
+/** What tells mutants apart, also when ids and lines have moved. */
+const nameOf = ({ file, change, nth }: Mutant): string => `${file}: ${change} (${nth})`;
 
 /** `count` of the mutants, the same for the same seed. */
 function draw(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {

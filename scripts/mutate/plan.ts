@@ -9,9 +9,9 @@ export type Plan = {
 
 /** Which tests pass which mutants. */
 export type Reach = {
-  tests: Readonly<Record<string, readonly number[]>>;
-  /** What the set-up of suites passes. */
-  suites: readonly { titles: readonly string[]; ids: readonly number[] }[];
+  tests: Readonly<Record<string, { ids: readonly number[]; milliseconds: number }>>;
+  /** What the set-up of suites passes; `titles` are their tests. */
+  suites: readonly { title: string; titles: readonly string[]; ids: readonly number[] }[];
   /** Tests that fail without a mutant, because they measure gas or size: they decide nothing. */
   failing: readonly string[];
 };
@@ -21,4 +21,4 @@ export type Report =
   | { kind: "fails"; title: string; message: string }
   | { kind: "begins"; id: number }
   /** killer: the test that failed. tests: how many pass the mutant. */
-  | { kind: "ends"; id: number; tests: number; killer?: string | undefined };
+  | { kind: "ends"; id: number; tests: number; milliseconds: number; killer?: string | undefined };

@@ -13,13 +13,18 @@ import type { Plan, Reach, Report } from "./plan.ts";
 const plan = JSON.parse(readFileSync(process.argv[2]!, "utf8")) as Plan;
 const say = (report: Report): void => console.log(`@${JSON.stringify(report)}`);
 
-/** Tests that are run before all others. */
-const MOST_TELLING = 5;
+/** Tests that are run before all others; then as many again, and so on. */
+const MOST_TELLING = 3;
+/** Mutants are neighbours of those before them: what killed the last ones is tried first. */
+const LAST_KILLERS = 6;
 /** Of the tests that pass a mutant only where their world is made. */
 const MOST_BY_SET_UP = 10;
 
 type Connection = Awaited<ReturnType<typeof hre.network.create>>;
 const open = new Set<Connection>();
+/** The last ones, the latest first, and how many mutants each test killed. */
+let killers: string[] = [];
+const kills = new Map<string, number>();
 /** Ids that the listener heard since it was last read. */
 let heard = new Set<number>();
 
@@ -52,8 +57,14 @@ async function run(chosen: (title: string) => boolean, bail: boolean, listen?: (
   mocha.bail(bail);
   await new Promise<void>((done) => {
     const runner = mocha.run(() => done());
+    runner.on("test end", (test) => console.log(test.fullTitle()));
     listen?.(runner);
   });
+}
+
+/** Forgets the chains that were made for a mutant. */
+async function clear(): Promise<void> {
+  alive.worlds.clear();
   for (const connection of open) await connection.close();
   open.clear();
 }
@@ -62,8 +73,8 @@ async function run(chosen: (title: string) => boolean, bail: boolean, listen?: (
 async function record(): Promise<Reach> {
   const titles: string[] = [];
   const failing: string[] = [];
-  const tests: Record<string, number[]> = {};
-  const suites: { titles: string[]; ids: number[] }[] = [];
+  const tests: Record<string, { ids: number[]; milliseconds: number }> = {};
+  const suites: { title: string; titles: string[]; ids: number[] }[] = [];
   const take = (): number[] => {
     const ids = [...heard];
     heard = new Set();
@@ -78,7 +89,7 @@ async function record(): Promise<Reach> {
   const endSetUp = () => {
     const suite = stack.at(-1);
     const ids = take();
-    if (suite !== undefined && ids.length > 0) suites.push({ titles: titlesIn(suite), ids });
+    if (suite !== undefined && ids.length > 0) suites.push({ title: suite.fullTitle(), titles: titlesIn(suite), ids });
   };
   await run(
     () => true,
@@ -92,10 +103,13 @@ async function record(): Promise<Reach> {
         endSetUp();
         stack.pop();
       });
-      runner.on("test", () => endSetUp());
+      let begun = 0;
+      runner.on("test", () => {
+        endSetUp();
+        begun = performance.now();
+      });
       runner.on("test end", (test) => {
-        tests[test.fullTitle()] = take();
-        console.log(test.fullTitle());
+        tests[test.fullTitle()] = { ids: take(), milliseconds: performance.now() - begun };
       });
       runner.on("pass", (test) => void titles.push(test.fullTitle()));
       runner.on("fail", (test, error) => {
@@ -104,36 +118,48 @@ async function record(): Promise<Reach> {
       });
     },
   );
-  return { tests: Object.fromEntries(titles.map((title) => [title, tests[title] ?? []])), suites, failing };
+  await clear();
+  return { tests: Object.fromEntries(titles.map((title) => [title, tests[title]!])), suites, failing };
 }
 
 /**
- * The tests that pass a mutant, the most telling first: those that pass it themselves before those whose world was made with it,
- * and those that pass few mutants before those that pass many. Of the worlds, some are as good as all.
+ * The tests that pass a mutant, the most telling first: those that killed its neighbours, then those that pass it themselves before those
+ * whose world was made with it, and those that take little time, pass few mutants and killed many before the others. Of the worlds,
+ * some are as good as all.
  */
-function testsOf(id: number): { titles: string[]; fresh: boolean } {
-  const breadth = (title: string): number => reach.tests[title]!.length;
+function testsOf(id: number): { titles: string[]; fresh: Set<string> } {
+  const cost = (title: string): number => {
+    const { ids, milliseconds } = reach.tests[title]!;
+    return (ids.length * milliseconds) / (1 + (kills.get(title) ?? 0)) ** 2;
+  };
   const sorted = (titles: Iterable<string>): string[] =>
-    [...new Set(titles)].filter((title) => reach.tests[title] !== undefined).sort((a, b) => breadth(a) - breadth(b));
-  const direct = sorted(Object.keys(reach.tests).filter((title) => reach.tests[title]!.includes(id)));
+    [...new Set(titles)].filter((title) => reach.tests[title] !== undefined).sort((a, b) => cost(a) - cost(b));
+  const direct = sorted(Object.keys(reach.tests).filter((title) => reach.tests[title]!.ids.includes(id)));
   const suites = reach.suites.filter(({ ids }) => ids.includes(id));
   const inSetUp = sorted(suites.flatMap(({ titles }) => titles)).filter((title) => !direct.includes(title));
-  return { titles: [...direct, ...inSetUp.slice(0, MOST_BY_SET_UP)], fresh: suites.length > 0 };
+  const all = new Set([...direct, ...inSetUp.slice(0, MOST_BY_SET_UP)]);
+  const titles = new Set([...killers.filter((title) => all.has(title)), ...all]);
+  return { titles: [...titles], fresh: new Set(suites.map(({ title }) => title)) };
 }
 
 async function tryMutant(id: number): Promise<void> {
   const { titles, fresh } = testsOf(id);
   say({ kind: "begins", id });
+  const begun = performance.now();
   let killer: string | undefined;
   Object.assign(alive, { id, fresh });
-  for (const some of [titles.slice(0, MOST_TELLING), titles.slice(MOST_TELLING)]) {
-    const chosen = new Set(some);
-    if (chosen.size === 0 || killer !== undefined) continue;
+  for (let from = 0; from < titles.length && killer === undefined; from = 2 * from + MOST_TELLING) {
+    const chosen = new Set(titles.slice(from, 2 * from + MOST_TELLING));
     await run(
       (title) => chosen.has(title),
       true,
       (runner) => runner.on("fail", (test) => void (killer ??= test.fullTitle())),
     );
   }
-  say({ kind: "ends", id, tests: titles.length, killer });
+  await clear();
+  if (killer !== undefined) {
+    killers = [...new Set([killer, ...killers])].slice(0, LAST_KILLERS);
+    kills.set(killer, (kills.get(killer) ?? 0) + 1);
+  }
+  say({ kind: "ends", id, tests: titles.length, milliseconds: Math.round(performance.now() - begun), killer });
 }

@@ -1,7 +1,7 @@
 import { childOf, parse, type Node } from "../instrument/ast.ts";
 
-/** One small change of a contract, which a good test notices. */
-export type Mutant = { id: number; file: string; line: number; change: string };
+/** One small change of a contract, which a good test notices. `nth`: of those in the file that read the same. */
+export type Mutant = { id: number; file: string; line: number; change: string; nth: number };
 
 const OPERATORS: Readonly<Record<string, string>> = {
   "+": "-",
@@ -24,12 +24,29 @@ const ASSIGNMENTS: Readonly<Record<string, string>> = { "+=": "-=", "-=": "+=", 
 /** Not executed, or not in words that a condition may stand in. */
 const LEFT_ALONE = new Set(["InlineAssembly", "VariableDeclaration", "ModifierInvocation", "UserDefinedTypeName"]);
 
+/** The constants of a Solidity file that are numbers: `NAME` where they are declared, `Contract.NAME` elsewhere. */
+export function constantsOf(source: string): { contract: string; name: string }[] {
+  const contracts = parse(source).children.filter(({ type }) => type === "ContractDefinition");
+  return contracts.flatMap((contract) =>
+    contract.children
+      .filter(({ type, fields }) => type === "VariableDeclaration" && fields["constant"] === true)
+      .filter(({ fields }) => (fields["typeName"] as { name?: string }).name === "uint256")
+      .map(({ fields }) => ({ contract: String(contract.fields["name"]), name: String(fields["name"]) })),
+  );
+}
+
 /**
  * A Solidity file that holds all its mutants at once, each behind `Mutants.on(id)`: one build for all ("mutant schemata", Untch,
  * Offutt and Harrold, 1993).
  * @param firstId Id of the first mutant.
+ * @param constants Words that stand for a constant number: one greater in all of the file.
  */
-export function withMutants(file: string, source: string, firstId: number): { source: string; mutants: Mutant[] } {
+export function withMutants(
+  file: string,
+  source: string,
+  firstId: number,
+  constants: ReadonlySet<string>,
+): { source: string; mutants: Mutant[] } {
   const bytes = Buffer.from(source);
   const mutants: Mutant[] = [];
   const text = (from: number, to: number): string => bytes.subarray(from, to).toString();
@@ -37,7 +54,8 @@ export function withMutants(file: string, source: string, firstId: number): { so
   const on = (node: Node, change: string): string => {
     const id = firstId + mutants.length;
     const line = text(0, node.start).split("\n").length;
-    mutants.push({ id, file, line, change: change.replace(/\s+/g, " ") });
+    const words = change.replace(/\s+/g, " ");
+    mutants.push({ id, file, line, change: words, nth: mutants.filter((other) => other.change === words).length });
     return `Mutants.on(${id})`;
   };
 
@@ -53,6 +71,15 @@ export function withMutants(file: string, source: string, firstId: number): { so
     return out + text(at, node.end);
   };
 
+  const greater = new Map<string, string>();
+  /** A constant that is one greater, the same mutant wherever it stands. */
+  function constant(node: Node): string {
+    const name = original(node);
+    const condition = greater.get(name) ?? on(node, `${name} -> ${name} + 1`);
+    greater.set(name, condition);
+    return `(${condition} ? ${name} + 1 : ${name})`;
+  }
+
   /** @param inside Whether the node lies in a body that is executed. */
   function render(node: Node, inside: boolean): string {
     if (LEFT_ALONE.has(node.type)) return original(node);
@@ -63,6 +90,7 @@ export function withMutants(file: string, source: string, firstId: number): { so
     if (node.type === "ExpressionStatement") return statement(node);
     if (node.type === "EmitStatement") return `{ if (!${on(node, `no ${original(node)}`)}) { ${around(node, true)} } }`;
     if (node.type === "BinaryOperation") return binary(node);
+    if (constants.has(original(node))) return constant(node);
     if (node.type === "UnaryOperation" && node.fields["operator"] === "!") {
       const operand = childOf(node, "subExpression");
       const condition = on(node, `${original(node)} -> ${original(operand)}`);

@@ -1,26 +1,32 @@
-/** Stands in for test-support/protocol/useWorld.ts in the copy: a world is made once for all mutants that its making does not pass. */
+/**
+ * Stands in for test-support/protocol/useWorld.ts in the copy: suites whose worlds are made in one way share one, which serves all
+ * mutants that its making does not pass.
+ */
 import { createWorld, type World } from "../../test-support/protocol/world.ts";
 import { alive } from "./alive.ts";
 
+type Shared = { world: World; takeBack: () => Promise<void> };
+const kept = new Map<unknown, Shared>();
+
 export function useWorld(make: () => Promise<World> = createWorld): () => World {
-  let kept: World | undefined;
-  let takeBack: () => Promise<void>;
   let world: World;
   let restore: () => Promise<void>;
-  before(async () => {
-    if (alive.fresh) world = await make();
-    else if (kept === undefined) {
-      alive.keep = true;
-      world = kept = await make();
-      alive.keep = false;
+  before(async function () {
+    const fresh = alive.fresh.has(this.test!.parent!.fullTitle());
+    const worlds = (fresh ? alive.worlds : kept) as Map<unknown, Shared>;
+    let shared = worlds.get(make);
+    if (shared === undefined) {
+      alive.keep = !fresh;
+      const made = await make().finally(() => void (alive.keep = false));
+      shared = { world: made, takeBack: () => Promise.resolve() };
+      // What passes which mutant is noted without any: each suite's set-up is to be heard.
+      if (alive.id !== 0) worlds.set(make, shared);
     } else {
-      world = kept;
-      await takeBack();
+      await shared.takeBack();
     }
-    if (!alive.fresh) {
-      const made = await world.networkHelpers.takeSnapshot();
-      takeBack = () => made.restore();
-    }
+    world = shared.world;
+    const made = await world.networkHelpers.takeSnapshot();
+    shared.takeBack = () => made.restore();
     // Calls see the coinbase of the last block.
     await world.networkHelpers.setCoinbase(alive.coinbase());
     await world.networkHelpers.mine();
