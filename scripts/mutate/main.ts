@@ -169,11 +169,14 @@ function keep(tried: readonly Tried[]): void {
 }
 
 /** The verdicts of an earlier run. */
-const earlier = (json: string | undefined): Tried[] =>
-  json === undefined ? [] : (JSON.parse(readFileSync(json, "utf8")) as Tried[]);
+function earlier(json: string | undefined): Tried[] {
+  return json === undefined ? [] : (JSON.parse(readFileSync(json, "utf8")) as Tried[]);
+}
 
 /** What tells mutants apart, also when ids and lines have moved. */
-const nameOf = ({ file, change, nth }: Mutant): string => `${file}: ${change} (${nth})`;
+function nameOf({ file, change, nth }: Mutant): string {
+  return `${file}: ${change} (${nth})`;
+}
 
 /** `count` of the mutants, the same for the same seed. */
 function draw(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
