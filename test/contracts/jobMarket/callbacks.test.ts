@@ -4,7 +4,15 @@ import { submissionOf } from "../../../src/chain/game/workerMove.ts";
 import { marketKit, delivery, smallToy } from "../../../test-support/protocol/marketKit.ts";
 import { honestTrace, toyProgram, type Toy } from "../../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../../test-support/protocol/useWorld.ts";
-import { claimKey, creditOf, ETHER, toyRequest } from "../../../test-support/protocol/world.ts";
+import {
+  claimId,
+  claimKey,
+  creditOf,
+  ETHER,
+  jobId,
+  submitted,
+  toyRequest,
+} from "../../../test-support/protocol/world.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
 const toy = smallToy;
@@ -105,5 +113,18 @@ describe("JobMarket: what only the game may do", () => {
     await revert(market.write.gameOpened([ROOT, ROOT, address, 0n], as("mallory")), "NotGame");
     await revert(market.write.pay([address, 1n], as("mallory")), "NotGame");
     await revert(market.write.refuted([ROOT, ROOT, address], as("mallory")), "NotGame");
+  });
+
+  it("refuted_byTheGameItself_ofAClaimThatDoesNotStand_reverts", async () => {
+    const { market, game, worker, networkHelpers } = world();
+    const claim = await submitted(world(), toy, honestTrace(toy));
+    const [job, id] = [jobId(world(), claim.job), claimId(world(), claim)];
+    await networkHelpers.impersonateAccount(game.address);
+    await networkHelpers.setBalance(game.address, ETHER);
+    const refuted = (claimed: Hex) =>
+      market.write.refuted([job, claimed, worker.account.address], { account: game.address });
+    await revert(refuted(ROOT), "WrongClaimStatus");
+    await refuted(id);
+    await revert(refuted(id), "WrongClaimStatus");
   });
 });

@@ -1,0 +1,76 @@
+import { expect } from "chai";
+import { parseEventLogs, type Address } from "viem";
+import { stakeVaultAbi } from "../../../src/chain/abi/stakeVault.ts";
+import { delivery, marketKit } from "../../../test-support/protocol/marketKit.ts";
+import { useWorld } from "../../../test-support/protocol/useWorld.ts";
+import { ETHER, jobId, SINK } from "../../../test-support/protocol/world.ts";
+
+/** Every entry is for money that moves, once, to whom it belongs: nothing is written for an amount of zero. */
+describe("JobMarket: what it has the vault write", () => {
+  const world = useWorld();
+  const { as, post, pass, finalised } = marketKit(world);
+
+  /** The vault's events of the last block: name, account, amount. */
+  async function entries(): Promise<[string, Address, bigint][]> {
+    const { client, vault } = world();
+    const block = await client.getBlockNumber();
+    const logs = await client.getLogs({ address: vault.address, fromBlock: block, toBlock: block });
+    return parseEventLogs({ abi: stakeVaultAbi, logs }).map(({ eventName, args }) => {
+      const { account, amount } = args;
+      return [eventName, account.toLowerCase() as Address, amount];
+    });
+  }
+  const closed = async () => (await world().market.getEvents.JobClosed()).map(({ args }) => args);
+
+  it("jobWithoutFee_writesNothing_butWhatBacksItsClaim", async () => {
+    const { market, worker, parameters } = world();
+    const job = await post({ fee: 0n });
+    expect(await entries()).to.deep.equal([]);
+    await market.write.cancel([job], as("requester"));
+    expect(await entries()).to.deep.equal([]);
+    const claim = await finalised({ fee: 0n });
+    expect(await entries()).to.deep.equal([["Unlocked", worker.account.address, parameters.collateral]]);
+    await market.write.deliver([claim, delivery()]);
+    expect(await entries()).to.deep.equal([]);
+  });
+
+  it("cancel_givesTheFeeBack_inOneEntry", async () => {
+    const { market, requester } = world();
+    const job = await post();
+    expect(await entries()).to.deep.equal([["Taken", requester.account.address, ETHER]]);
+    await market.write.cancel([job], as("requester"));
+    expect(await entries()).to.deep.equal([["Given", requester.account.address, ETHER]]);
+  });
+
+  it("expire_byTheRequester_isNotRewarded", async () => {
+    const { market, requester } = world();
+    const job = await post();
+    await pass(86_400);
+    await market.write.expire([job], as("requester"));
+    expect(await entries()).to.deep.equal([["Given", requester.account.address, ETHER]]);
+    expect(await closed()).to.deep.equal([{ jobId: jobId(world(), job), refund: ETHER }]);
+  });
+
+  it("expire_forAFeeBelowTheReward_leavesNothingForTheRequester", async () => {
+    const { market, mallory } = world();
+    const job = await post({ fee: 5n });
+    await pass(86_400);
+    await market.write.expire([job], as("mallory"));
+    expect(await entries()).to.deep.equal([["Given", mallory.account.address, 5n]]);
+    expect(await closed()).to.deep.equal([{ jobId: jobId(world(), job), refund: 0n }]);
+  });
+
+  it("expire_byTheLateWorker_givesItsPenaltyToTheSinkAlone", async () => {
+    const { market, worker, parameters } = world();
+    const job = await post();
+    await market.write.claim([job], as("worker"));
+    await pass(601);
+    await market.write.expire([job], as("worker"));
+    const penalty = parameters.collateral / 20n;
+    expect(await entries()).to.deep.equal([
+      ["Slashed", worker.account.address, penalty],
+      ["Unlocked", worker.account.address, parameters.collateral - penalty],
+      ["Given", SINK.toLowerCase(), penalty],
+    ]);
+  });
+});
