@@ -10,20 +10,22 @@ library ProgramProofs {
     using ProgramHeader for bytes;
 
     /// @notice The program root of a header and its two lists.
-    function root(ProgramFacts calldata facts) internal view returns (bytes32) {
+    function root(ProgramFacts calldata facts) internal view returns (bytes32 programRoot) {
         facts.header.check();
         bytes calldata header = facts.header;
         (bytes32 stepsRoot, bytes32 checkpointsRoot) = (facts.stepsRoot, facts.checkpointsRoot);
-        uint256 preimage;
+        bool ok;
         assembly ("memory-safe") {
-            preimage := mload(0x40)
+            let preimage := mload(0x40)
             mstore8(preimage, 0)
             calldatacopy(add(preimage, 1), header.offset, header.length)
             let roots := add(add(preimage, 1), header.length)
             mstore(roots, stepsRoot)
             mstore(add(roots, 0x20), checkpointsRoot)
+            ok := staticcall(gas(), 2, preimage, add(header.length, 65), 0x00, 0x20)
+            programRoot := mload(0x00)
         }
-        return _sha256(preimage, header.length + 65);
+        _requireHashed(ok);
     }
 
     /// @notice Whether `opening` is checkpoint `index` of the program.
@@ -33,11 +35,15 @@ library ProgramProofs {
         CheckpointOpening calldata opening
     ) internal view returns (bool) {
         (uint256 first, uint256 step) = (opening.first, opening.step);
+        bytes32 leaf;
+        bool ok;
         assembly ("memory-safe") {
             // A zero byte and twice 32 bits: the lowest nine bytes of a word.
             mstore(0x00, or(shl(32, first), step))
+            ok := staticcall(gas(), 2, 23, 9, 0x00, 0x20)
+            leaf := mload(0x00)
         }
-        bytes32 leaf = _sha256(23, 9);
+        _requireHashed(ok);
         return
             PositionalMerkle.leafUnder(
                 facts.checkpointsRoot,
@@ -55,22 +61,20 @@ library ProgramProofs {
         StepOpening calldata opening
     ) internal view returns (bool) {
         (uint256 dtype, uint256 count, bytes32 bodyHash) = (opening.dtype, opening.count, opening.bodyHash);
+        bytes32 leaf;
+        bool ok;
         assembly ("memory-safe") {
             // A zero byte, 8 bits and 64 bits: the lowest ten bytes of a word; and the hash.
             mstore(0x00, or(shl(64, dtype), count))
             mstore(0x20, bodyHash)
+            ok := staticcall(gas(), 2, 22, 42, 0x00, 0x20)
+            leaf := mload(0x00)
         }
-        bytes32 leaf = _sha256(22, 42);
+        _requireHashed(ok);
         return PositionalMerkle.leafUnder(facts.stepsRoot, facts.header.stepCount(), leaf, index, opening.siblings);
     }
 
-    /// @dev The hash of `size` bytes at a memory address.
-    function _sha256(uint256 start, uint256 size) private view returns (bytes32 hash) {
-        bool ok;
-        assembly ("memory-safe") {
-            ok := staticcall(gas(), 2, start, size, 0x00, 0x20)
-            hash := mload(0x00)
-        }
+    function _requireHashed(bool ok) private pure {
         // SAFETY: a precompile that ran out of gas must not leave an input standing as its hash.
         require(ok, PositionalMerkle.HashFailed());
     }

@@ -7,7 +7,7 @@ import {Claim} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {DType} from "../verifier/DType.sol";
 import {PositionalMerkle} from "../verifier/PositionalMerkle.sol";
-import {StepDecoder, TensorRef} from "../verifier/StepDecoder.sol";
+import {TensorRef, TensorRefs} from "../verifier/TensorRefs.sol";
 import {Descent} from "./Descent.sol";
 import {ProgramHeader} from "./ProgramHeader.sol";
 import {ProgramProofs} from "./ProgramProofs.sol";
@@ -48,16 +48,16 @@ library StepProofs {
         Claim calldata claim,
         StepProof calldata proof
     ) internal view returns (bytes32[] memory roots) {
-        TensorRef[] memory refs = StepDecoder.refs(proof.body);
+        TensorRef[] memory refs = TensorRefs.decode(proof.body);
         require(proof.inputs.length == refs.length, IDisputeGame.WrongInputCount(proof.inputs.length, refs.length));
         roots = new bytes32[](refs.length);
         for (uint256 i = 0; i < refs.length; ++i) {
             TensorRef memory ref = refs[i];
             // A constant's root is in the body, which the program commits to.
-            if (ref.kind == StepDecoder.KIND_CONSTANT) continue;
+            if (ref.kind == TensorRefs.KIND_CONSTANT) continue;
             InputProof calldata input = proof.inputs[i];
             bool proven =
-                ref.kind == StepDecoder.KIND_INPUT
+                ref.kind == TensorRefs.KIND_INPUT
                     ? _isJobInput(proof.pick.program, claim.job.inputsRoot, ref.index, input)
                     : _isStep(s, claim.traceRoot, proof.pick.program, i, ref.index, input);
             require(proven, IDisputeGame.InputNotProven(i));

@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {PositionalMerkle} from "../verifier/PositionalMerkle.sol";
-import {StepDecoder, TensorRef} from "../verifier/StepDecoder.sol";
+import {TensorRef, TensorRefs} from "../verifier/TensorRefs.sol";
 
 /// @title Opens the libraries' functions to tests.
 contract MerkleHarness {
@@ -56,6 +56,6 @@ contract MerkleHarness {
     }
 
     function refs(bytes calldata body) external pure returns (TensorRef[] memory) {
-        return StepDecoder.refs(body);
+        return TensorRefs.decode(body);
     }
 }

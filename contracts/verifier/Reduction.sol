@@ -6,7 +6,8 @@ import {ExactSum} from "./ExactSum.sol";
 import {Float} from "./Float.sol";
 import {FloatSum} from "./FloatSum.sol";
 import {Integer} from "./Integer.sol";
-import {StepDecoder, View} from "./StepDecoder.sol";
+import {StepDecoder} from "./StepDecoder.sol";
+import {View} from "./ViewDecoder.sol";
 
 /// @title Folds a step's terms. Mirrors src/program/reduction.ts.
 library Reduction {

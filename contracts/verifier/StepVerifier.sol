@@ -5,8 +5,10 @@ import {Expression} from "./Expression.sol";
 import {IElementary} from "./IElementary.sol";
 import {ChunkOpening, IStepVerifier} from "./IStepVerifier.sol";
 import {Reduction} from "./Reduction.sol";
-import {Code, Step, StepDecoder, TensorRef, View} from "./StepDecoder.sol";
+import {Code, Step, StepDecoder} from "./StepDecoder.sol";
 import {Tensor, Tensors} from "./Tensor.sol";
+import {TensorRef, TensorRefs} from "./TensorRefs.sol";
+import {View} from "./ViewDecoder.sol";
 import {Views} from "./Views.sol";
 
 /// @title Recomputes one element of one step. Mirrors src/program/evaluate.ts; docs/program.md is the definition of both.
@@ -91,7 +93,7 @@ contract StepVerifier is IStepVerifier {
         tensors = new Tensor[](count);
         for (uint256 i = 0; i < count; ++i) {
             TensorRef memory ref = inputs[i];
-            bytes32 root = ref.kind == StepDecoder.KIND_CONSTANT ? ref.root : roots[i];
+            bytes32 root = ref.kind == TensorRefs.KIND_CONSTANT ? ref.root : roots[i];
             tensors[i] = Tensors.open(i, root, ref.dtype, ref.count, openings[i]);
         }
     }

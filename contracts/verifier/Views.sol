@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {StepDecoder, View} from "./StepDecoder.sol";
 import {Tensor, Tensors} from "./Tensor.sol";
+import {View, ViewDecoder} from "./ViewDecoder.sol";
 
 /// @title Reads inputs through views. Mirrors src/program/view.ts.
 /// @dev Along one digit, the fastest of the reduction, a coordinate is affine; so a view is *placed* once for as many terms as its
@@ -212,7 +212,7 @@ library Views {
             held = terms;
             int256 extent = int256(head >> 224);
             uint256 read = (head >> 120) & 0xff;
-            if (read != StepDecoder.NO_INDEX_READ) {
+            if (read != ViewDecoder.NO_INDEX_READ) {
                 View memory index = views[read];
                 int256 value = integer(index);
                 c += value < 0 ? value + extent : value;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {DType} from "./DType.sol";
+import {Words} from "./Words.sol";
+
+/// @title What the decoders of a step body read it with.
+/// @dev A position is an address in calldata. Reading past the body gives some bytes or zeros: StepDecoder's last check, that the end of
+/// the encoding is the end of the body, refuses those; every loop before it is bounded by a one-byte count.
+library BodyReader {
+    error BodyLength(uint256 given, uint256 needed);
+    error TooMany(bytes32 what, uint256 count, uint256 limit);
+    error UnknownType(uint256 dtype);
+    error ElementCount(uint256 count);
+    error UnknownDigit(uint256 digit);
+    error NotCanonical(int256 value, uint256 dtype);
+
+    /// @dev The float32 word.
+    int256 private constant INFINITY = 0x7f800000;
+
+    /// @notice Where a body begins.
+    function start(bytes calldata body) internal pure returns (uint256 position) {
+        assembly ("memory-safe") {
+            position := body.offset
+        }
+    }
+
+    /// @notice 32 bytes, the first one highest.
+    function word(uint256 position) internal pure returns (uint256 value) {
+        assembly ("memory-safe") {
+            value := calldataload(position)
+        }
+    }
+
+    function byteAt(uint256 position) internal pure returns (uint256) {
+        return word(position) >> 248;
+    }
+
+    /// @notice The one-byte length of a list, and where its first item is.
+    /// @param what The list, for the error.
+    function count(uint256 position, bytes32 what, uint256 limit) internal pure returns (uint256 length, uint256) {
+        length = byteAt(position);
+        require(length <= limit, TooMany(what, length, limit));
+        return (length, position + 1);
+    }
+
+    /// @notice An array of `length` structs of `size` bytes: its address in memory.
+    /// @dev SAFETY: they are not cleared; the caller sets every field that is read before it is written.
+    function newStructs(uint256 length, uint256 size) internal pure returns (uint256 array) {
+        assembly ("memory-safe") {
+            array := mload(0x40)
+            mstore(array, length)
+            let element := add(array, 0x20)
+            let item := add(element, shl(5, length))
+            for {} length {
+                length := sub(length, 1)
+            } {
+                mstore(element, item)
+                element := add(element, 0x20)
+                item := add(item, size)
+            }
+            mstore(0x40, item)
+        }
+    }
+
+    /// @notice A word written as i64, checked to be the one canonical word of its value in `dtype`.
+    function canonicalWord(uint256 position, uint256 dtype) internal pure returns (uint256 canonical) {
+        int256 value = int64(uint64(word(position) >> 192));
+        // Zero is a word of every type, and of float32 every positive number.
+        if (value == 0 || (dtype == DType.FLOAT32 && value > 0 && value <= INFINITY)) return uint256(value);
+        // The 64 bits are a float64's own.
+        canonical = dtype == DType.FLOAT64 ? uint64(uint256(value)) : uint256(value);
+        require(int256(canonical) >= 0 || DType.isSigned(dtype), NotCanonical(value, dtype));
+        require(Words.canonical(canonical, dtype) == canonical, NotCanonical(value, dtype));
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {BodyReader} from "./BodyReader.sol";
+import {DType} from "./DType.sol";
+
+/// @notice What a step reads.
+/// @param kind 0: job input `index`; 1: constant with tensor root `root`; 2: step `index`.
+/// @param dtype The element type (an ONNX code).
+/// @param count Elements, 1 .. 2^32 - 1.
+/// @param index Number of the job input or step; 0 for a constant.
+/// @param root Tensor root of a constant; 0 otherwise.
+struct TensorRef {
+    uint8 kind;
+    uint8 dtype;
+    uint64 count;
+    uint32 index;
+    bytes32 root;
+}
+
+/// @title Decodes and checks what a step reads (docs/program.md, "Step body").
+library TensorRefs {
+    error UnknownKind(uint256 kind);
+
+    uint256 internal constant KIND_INPUT = 0;
+    uint256 internal constant KIND_CONSTANT = 1;
+    uint256 internal constant KIND_STEP = 2;
+
+    uint256 private constant MAX_INPUTS = 16;
+
+    /// @notice The inputs of a step, in order. Checks that part of the body only.
+    function decode(bytes calldata body) internal pure returns (TensorRef[] memory list) {
+        uint256 start = BodyReader.start(body);
+        uint256 position;
+        (list, position) = read(start);
+        require(position - start <= body.length, BodyReader.BodyLength(body.length, position - start));
+    }
+
+    /// @notice The list of a body's inputs, and where it ends.
+    function read(uint256 position) internal pure returns (TensorRef[] memory list, uint256) {
+        unchecked {
+            uint256 count;
+            (count, position) = BodyReader.count(position, "inputs", MAX_INPUTS);
+            uint256 array = BodyReader.newStructs(count, 0xa0);
+            assembly ("memory-safe") {
+                list := array
+            }
+            for (uint256 i = 0; i < count; ++i) {
+                TensorRef memory ref = list[i];
+                uint256 head = BodyReader.word(position);
+                uint256 kind = head >> 248;
+                uint256 dtype = (head >> 240) & 0xff;
+                uint256 elements = (head >> 176) & type(uint64).max;
+                require(kind <= KIND_STEP, UnknownKind(kind));
+                require(DType.isKnown(dtype), BodyReader.UnknownType(dtype));
+                require(elements != 0 && elements <= type(uint32).max, BodyReader.ElementCount(elements));
+                // SAFETY: bounded by the two masks and what was just required; the index is the 32 bits that a cast leaves of the word.
+                ref.kind = uint8(kind);
+                ref.dtype = uint8(dtype);
+                ref.count = uint64(elements);
+                if (kind == KIND_CONSTANT) {
+                    (ref.index, ref.root) = (0, bytes32(BodyReader.word(position + 10)));
+                    position += 42;
+                } else {
+                    (ref.index, ref.root) = (uint32(head >> 144), 0);
+                    position += 14;
+                }
+            }
+            return (list, position);
+        }
+    }
+}
