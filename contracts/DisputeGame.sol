@@ -106,6 +106,7 @@ contract DisputeGame is IDisputeGame {
     function reveal(PackedState calldata state, bytes calldata data) external {
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
+        _requirePlain();
         uint256 gas;
         if (s.depth != 0) {
             uint256 hop = Descent.hopOf(s.depth, _arityBits);
@@ -211,6 +212,7 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function settle(PackedState calldata state) external {
+        _requirePlain();
         GameState memory s = state.unpack();
         bytes32 gameId = _requireCurrent(s, state);
         ClaimGames g = _claims[s.claimId];
@@ -287,6 +289,12 @@ contract DisputeGame is IDisputeGame {
     /// @dev SAFETY: who is paid and slashed, and what a proof reads, is what the state's claim says.
     function _requireClaim(GameState memory s, bytes32 given) private pure {
         require(given == s.claimId, WrongClaim(s.claimId, given));
+    }
+
+    /// @dev SAFETY: what anybody may send is paid, whoever sends it. Else a copy by way of a contract, sent first, would leave the honest sender with a transaction
+    /// that reverts and a move that nobody pays: move by move, until a worker has no gas money left.
+    function _requirePlain() private view {
+        require(GasSchedule.isPlain(), NotPlainAccount(msg.sender));
     }
 
     /// @dev The claimed element differs from the recomputed one.

@@ -53,6 +53,7 @@ interface IDisputeGame {
     error NotACheckpoint(uint256 input, uint32 step);
     error ProofFails(uint256 claimed, uint256 exact);
     error NothingEarned(bytes32 claimId);
+    error NotPlainAccount(address caller);
 
     /// @notice A challenger's move, `Open` or `Pick`, and the state it led to.
     event Picked(bytes32 indexed gameId, PackedState state);
@@ -78,7 +79,8 @@ interface IDisputeGame {
     /// @notice Opens a game against a claim in its window and picks a first node (or, without siblings, the trace root). Takes the bond from the caller's credit.
     function open(Claim calldata claim, Pick calldata pick_) external returns (bytes32 gameId);
 
-    /// @notice The worker's answer to a node: its `2^hop` children, or at a tensor's leaf the chunk. Proves itself, so anyone may send it.
+    /// @notice The worker's answer to a node: its `2^hop` children, or at a tensor's leaf the chunk. Proves itself, so any plain
+    /// account may send it.
     function reveal(PackedState calldata state, bytes calldata data) external;
 
     /// @notice The challenger's choice of a node below the current one.

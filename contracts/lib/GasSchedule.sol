@@ -94,13 +94,18 @@ library GasSchedule {
         return SEAM + LEVEL * levels + HEADER_BYTE * headerBytes;
     }
 
+    /// @notice Whether the caller is a plain account: no contract, nor an account that delegates to one (EIP-7702).
+    function isPlain() internal view returns (bool) {
+        // solhint-disable-next-line avoid-tx-origin
+        return msg.sender == tx.origin && msg.sender.code.length == 0;
+    }
+
     /// @notice What of a move's gas is paid: all of it to a plain account, whose move is a transaction of its own; nothing to a contract, or to an account that
     /// delegates to one (EIP-7702).
     function paid(uint256 gas) internal view returns (uint256) {
         // SAFETY: calls in one transaction share its 21,000 and its warm storage, and only a transaction pays for calldata. A caught cheat could play many games
         // against itself in one for half their price, and so have back what should go to the sink.
-        // solhint-disable-next-line avoid-tx-origin
-        return msg.sender == tx.origin && msg.sender.code.length == 0 ? gas : 0;
+        return isPlain() ? gas : 0;
     }
 
     /// @notice Gas of this transaction so far, if it is a call from outside that began with `gasAtStart` left: EIP-7623's rule.

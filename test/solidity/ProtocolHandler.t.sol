@@ -220,6 +220,7 @@ contract ProtocolHandler {
             _prankAs(actors[how % 5]);
             game.timeout(packed, key);
         } else {
+            _prankAs(actors[how % 5]);
             game.settle(packed);
         }
         _noteDeath(_claimOf[id]);

@@ -27,6 +27,7 @@ export const disputeGameAbi = parseAbi([
   "error NotAParty(address caller)",
   "error NotAtTensor(uint8 level)",
   "error NotChallenger(address caller, address challenger)",
+  "error NotPlainAccount(address caller)",
   "error NotTheNode(bytes32 node, bytes32 given)",
   "error NotTurnOf(uint8 side)",
   "error NotWorker(address caller, bytes32 claimId)",

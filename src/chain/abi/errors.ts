@@ -69,6 +69,7 @@ export const errorsAbi = parseAbi([
   "error NotGame(address caller)",
   "error NotLive(address worker)",
   "error NotMarket(address caller)",
+  "error NotPlainAccount(address caller)",
   "error NotRegistrar(address caller)",
   "error NotRequester(address caller, address requester)",
   "error NotTheNode(bytes32 node, bytes32 given)",
