@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TransactionNotFoundError } from "viem";
-import type { Abi, Account, Address, Chain, ContractFunctionArgs, ContractFunctionName } from "viem";
-import type { Hash, PublicClient, TransactionReceipt, Transport, WalletClient } from "viem";
-import { TransactionDroppedError, TransactionRevertedError } from "./errors.ts";
-import { translateError } from "./translateError.ts";
+import { TransactionNotFoundError, encodeFunctionData, keccak256 } from "viem";
+import type { Abi, Address, Chain, ContractFunctionArgs, ContractFunctionName } from "viem";
+import type { Hash, Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
+import { NonceTakenError, RpcUnavailableError, TransactionDroppedError, TransactionRevertedError } from "./errors.ts";
+import { says, translateError } from "./translateError.ts";
 
 type Writable = "nonpayable" | "payable";
 
@@ -23,42 +23,56 @@ export type Call<
 /** EIP-7825: no transaction may have more gas. */
 const MAX_TRANSACTION_GAS = 16_777_216n;
 
-const POLLING_MS = 500;
-/** Polls in a row in which the node does not know a transaction that it took: a reorganisation, or a full pool, dropped it. */
+/** How long a sender waits for what. */
+export type Patience = {
+  /** How often a transaction that was sent is asked for. */
+  pollingMs: number;
+  /** A transaction that waits this long though its fee covers the base fee gets a higher one; so does one of an earlier process. */
+  slowMs: number;
+  /** A transaction that waits longer is given up, so that its action is looked at again. Its nonce stays to be used. */
+  longestMs: number;
+};
+
+const PATIENCE: Patience = { pollingMs: 500, slowMs: 45_000, longestMs: 180_000 };
+/** Polls in a row in which no node knows a transaction that one took: a reorganisation, or a full pool, dropped it. */
 const MISSES = 6;
-/** A transaction that waits longer is given up, so that its action is looked at again. */
-const LONGEST_WAIT_MS = 180_000;
-/** A transaction that waits this long though its fee covers the base fee gets a higher one. */
-const SLOW_MS = 45_000;
+/** A transaction that waits though its fee covers the base fee is not offered more than so many times the usual tip. */
+const MOST = 4n;
+/** Times that a fee is raised at once, by an eighth each, to replace a transaction whose fee is not known: that is to four times the usual one. */
+const RAISES = 12;
 
 /**
  * Sends one account's transactions, one after the other, and waits for each to be mined. Several may wait together: a block takes
  * the moves of many games, where one move a block would let many sham games run an honest player's clocks out.
+ *
+ * A nonce is given out again until a transaction with it is mined, so that what was given up, and what an earlier process left in the
+ * pools, is replaced instead of followed: a move that is looked at again takes its own place, and cannot be made twice.
  */
 export class Sender {
   readonly #publicClient: PublicClient<Transport, Chain>;
-  readonly #walletClient: WalletClient<Transport, Chain, Account>;
-  readonly #pollingMs: number;
+  readonly #account: LocalAccount;
+  readonly #patience: Patience;
   #last: Promise<unknown> = Promise.resolve();
+  /** Nonces of transactions that are waited for. */
+  readonly #awaited = new Set<number>();
+  /** Nonces of transactions of this process that were given up and may be in a pool still. */
+  readonly #left = new Set<number>();
+  /** Since when a nonce is seen taken by a transaction that is not this process's. */
+  #strange: { nonce: number; since: number } | undefined;
 
-  /** @param pollingMs How often a transaction that was sent is asked for. */
-  constructor(
-    publicClient: PublicClient<Transport, Chain>,
-    walletClient: WalletClient<Transport, Chain, Account>,
-    pollingMs = POLLING_MS,
-  ) {
+  constructor(publicClient: PublicClient<Transport, Chain>, account: LocalAccount, patience: Partial<Patience> = {}) {
     this.#publicClient = publicClient;
-    this.#walletClient = walletClient;
-    this.#pollingMs = pollingMs;
+    this.#account = account;
+    this.#patience = { ...PATIENCE, ...patience };
   }
 
   get address(): Address {
-    return this.#walletClient.account.address;
+    return this.#account.address;
   }
 
   /**
    * Sends a call and waits for its receipt. A call that would revert is refused before anything is sent.
-   * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, InsufficientGasFundsError, RpcUnavailableError
+   * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, NonceTakenError, InsufficientGasFundsError, RpcUnavailableError
    */
   async send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
     call: Call<A, Name>,
@@ -66,8 +80,7 @@ export class Sender {
     const sent = this.#last.then(() => this.#submit(call as unknown as Call));
     this.#last = sent.catch(() => undefined);
     try {
-      const hash = await sent;
-      const receipt = await this.#mined(call, hash);
+      const receipt = await this.#mined(await sent);
       if (receipt.status === "reverted") throw new TransactionRevertedError(call.functionName, receipt.transactionHash);
       return receipt;
     } catch (error) {
@@ -80,68 +93,157 @@ export class Sender {
    * @throws ContractRevertError if it would not, RpcUnavailableError
    */
   async check<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(call: Call<A, Name>): Promise<void> {
-    const request = { ...(call as unknown as Call), account: this.#walletClient.account, gas: MAX_TRANSACTION_GAS };
+    const request = { ...(call as unknown as Call), account: this.#account, gas: MAX_TRANSACTION_GAS };
     await this.#publicClient.simulateContract(request).catch((error: unknown) => {
       throw translateError(error, call.functionName);
     });
+  }
+
+  async #submit(call: Call): Promise<Waiting> {
+    // The nonce first: if this very move gets into a block after the simulation (a reorganisation put it back, another process has the same key),
+    // the nonce is taken, and the node refuses what the contract would only refuse for the price of its gas.
+    const nonce = await this.#freeNonce(call);
+    const { address, abi, functionName, args, value = 0n } = call;
+    const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.#account }));
+    const fees = await this.#publicClient.estimateFeesPerGas();
+    const data = encodeFunctionData({ abi, functionName, args });
+    const waiting: Waiting = { functionName, nonce, fees, hashes: [], action: { to: address, data, value, gas } };
+    await this.#offer(waiting);
+    this.#awaited.add(nonce);
+    return waiting;
+  }
+
+  /** The first nonce without a transaction that is mined or waited for. @throws NonceTakenError while a transaction of an earlier process has it. */
+  async #freeNonce({ functionName }: Call): Promise<number> {
+    const count = (blockTag: "latest" | "pending") =>
+      this.#publicClient.getTransactionCount({ address: this.address, blockTag });
+    let nonce = await count("latest");
+    for (const old of this.#left) if (old < nonce) this.#left.delete(old);
+    while (this.#awaited.has(nonce)) nonce++;
+    if (this.#left.has(nonce) || (await count("pending")) <= nonce) {
+      this.#strange = undefined;
+      return nonce;
+    }
+    if (this.#strange?.nonce !== nonce) this.#strange = { nonce, since: Date.now() };
+    if (Date.now() - this.#strange.since >= this.#patience.slowMs) return nonce;
+    throw new NonceTakenError(`${functionName}: a transaction that an earlier process sent waits to be mined`);
+  }
+
+  /** Signs and sends, with higher fees where a pool asks for more than another transaction has. */
+  async #offer(waiting: Waiting): Promise<void> {
+    const { action, nonce, hashes } = waiting;
+    const chainId = this.#publicClient.chain.id;
+    for (let raises = 0; ; raises++) {
+      const raw = await this.#account.signTransaction({ ...action, ...waiting.fees, nonce, chainId, type: "eip1559" });
+      const hash = keccak256(raw);
+      const refusal = await this.#broadcast(raw);
+      if (refusal === "underpriced" && raises < RAISES) {
+        waiting.fees = raised(waiting.fees);
+        continue;
+      }
+      if (refusal === "underpriced")
+        throw new NonceTakenError(`${waiting.functionName}: another transaction with nonce ${nonce} offers more`);
+      hashes.push(hash);
+      return;
+    }
+  }
+
+  /** @returns Whether a pool wants higher fees. A node that gives no answer may have taken the transaction: it is waited for like one that was. */
+  async #broadcast(raw: Hex): Promise<"underpriced" | undefined> {
+    try {
+      await this.#publicClient.sendRawTransaction({ serializedTransaction: raw });
+    } catch (error) {
+      if (says(error, /already (known|imported)|known transaction/i)) return undefined;
+      if (says(error, /underpriced|replacement ?(transaction|not ?allowed)|fee too low to replace/i))
+        return "underpriced";
+      if (!(translateError(error, "sending") instanceof RpcUnavailableError)) throw error;
+    }
+    return undefined;
   }
 
   /**
    * The receipt, once there is one. A clock may be running: a transaction that no node has any more is not waited for, and one that the base fee
    * has outrun is replaced by one with higher fees.
    */
-  async #mined(call: Call, first: Hash): Promise<TransactionReceipt> {
-    // Any of them may be the one that is mined.
-    const hashes = [first];
-    let misses = 0;
-    let sentAt = Date.now();
-    for (const end = Date.now() + LONGEST_WAIT_MS; misses < MISSES && Date.now() < end; await sleep(this.#pollingMs)) {
-      for (const hash of hashes) {
-        // A node that does not answer now may answer later.
-        const receipt = await this.#publicClient.getTransactionReceipt({ hash }).catch(() => undefined);
+  async #mined(waiting: Waiting): Promise<TransactionReceipt> {
+    const { nonce, functionName } = waiting;
+    const { pollingMs, longestMs } = this.#patience;
+    try {
+      const end = Date.now() + longestMs;
+      let sentAt = Date.now();
+      for (let misses = 0; misses < MISSES && Date.now() < end; await sleep(pollingMs)) {
+        const receipt = await this.#receipt(waiting);
         if (receipt !== undefined) return receipt;
+        const seen = await this.#seen(waiting);
+        misses = seen === "nowhere" ? misses + 1 : 0;
+        if (seen === "pool" && (await this.#replace(waiting, Date.now() - sentAt).catch(() => false)))
+          sentAt = Date.now();
       }
-      const waiting = await this.#publicClient.getTransaction({ hash: hashes.at(-1)! }).catch((error: unknown) => {
-        return error instanceof TransactionNotFoundError ? undefined : ("unknown" as const);
-      });
-      misses = waiting === undefined ? misses + 1 : 0;
-      if (waiting === undefined || waiting === "unknown") continue;
-      const next = await this.#replace(call, waiting, Date.now() - sentAt).catch(() => undefined);
-      if (next === undefined) continue;
-      hashes.push(next);
-      sentAt = Date.now();
+      this.#left.add(nonce);
+      throw new TransactionDroppedError(functionName, waiting.hashes.at(-1)!);
+    } finally {
+      this.#awaited.delete(nonce);
     }
-    throw new TransactionDroppedError(call.functionName, hashes.at(-1)!);
   }
 
-  /** Sends a waiting transaction again, with the same nonce and higher fees, if its own are too low or it waits long. */
-  async #replace(call: Call, waiting: Fees, waitedMs: number): Promise<Hash | undefined> {
-    const { nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = waiting;
-    if (maxFeePerGas === undefined || maxPriorityFeePerGas === undefined) return undefined;
+  /** Any of the transactions that were sent with a nonce may be the one that is mined. */
+  async #receipt({ hashes }: Waiting): Promise<TransactionReceipt | undefined> {
+    for (const hash of hashes) {
+      // A node that does not answer now may answer later.
+      const receipt = await this.#publicClient.getTransactionReceipt({ hash }).catch(() => undefined);
+      if (receipt !== undefined) return receipt;
+    }
+    return undefined;
+  }
+
+  /** Where the latest of the transactions is; "unknown" if no node tells. */
+  #seen({ hashes }: Waiting): Promise<"pool" | "nowhere" | "unknown"> {
+    return this.#publicClient.getTransaction({ hash: hashes.at(-1)! }).then(
+      () => "pool",
+      (error: unknown) => (error instanceof TransactionNotFoundError ? "nowhere" : "unknown"),
+    );
+  }
+
+  /** Sends a waiting transaction again, with the same nonce and higher fees, if its own are too low or it waits long. @returns Whether it did. */
+  async #replace(waiting: Waiting, waitedMs: number): Promise<boolean> {
     const { baseFeePerGas } = await this.#publicClient.getBlock({ blockTag: "latest" });
-    const isOutrun = (baseFeePerGas ?? 0n) > maxFeePerGas;
-    if (!isOutrun && waitedMs < SLOW_MS) return undefined;
-    const tip = raised(maxPriorityFeePerGas);
-    const covering = 2n * (baseFeePerGas ?? 0n) + tip;
-    const fee = raised(maxFeePerGas) > covering ? raised(maxFeePerGas) : covering;
-    return this.#walletClient.writeContract({ ...call, gas, nonce, maxFeePerGas: fee, maxPriorityFeePerGas: tip });
-  }
-
-  async #submit(call: Call): Promise<Hash> {
-    const { account } = this.#walletClient;
-    // The nonce first: if this very move gets into a block after the simulation (a reorganisation put it back, another process has the same key),
-    // the nonce is taken, and the node refuses what the contract would only refuse for the price of its gas.
-    const nonce = await this.#publicClient.getTransactionCount({ address: account.address, blockTag: "pending" });
-    const estimate = await this.#publicClient.estimateContractGas({ ...call, account });
-    return this.#walletClient.writeContract({ ...call, nonce, gas: withMargin(estimate) });
+    const base = baseFeePerGas ?? 0n;
+    const higher = raised(waiting.fees);
+    if (base <= waiting.fees.maxFeePerGas) {
+      if (waitedMs < this.#patience.slowMs) return false;
+      // Whoever keeps a transaction out is not bought off.
+      const { maxPriorityFeePerGas } = await this.#publicClient.estimateFeesPerGas();
+      if (higher.maxPriorityFeePerGas > MOST * (maxPriorityFeePerGas + 1n)) return false;
+    }
+    const covering = 2n * base + higher.maxPriorityFeePerGas;
+    const next = { ...waiting, fees: { ...higher, maxFeePerGas: larger(higher.maxFeePerGas, covering) } };
+    await this.#offer(next);
+    waiting.fees = next.fees;
+    return true;
   }
 }
 
-/** What a transaction that waits offers. */
-type Fees = { nonce: number; gas: bigint; maxFeePerGas?: bigint; maxPriorityFeePerGas?: bigint };
+/** What a transaction offers, wei. */
+type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+
+/** A transaction that was sent, once or several times with one nonce. */
+type Waiting = {
+  functionName: string;
+  nonce: number;
+  fees: Fees;
+  /** Oldest first. */
+  hashes: Hash[];
+  action: { to: Address; data: Hex; value: bigint; gas: bigint };
+};
 
 /** An eighth more, and at least 1 wei: less is no replacement to a node. */
-const raised = (fee: bigint): bigint => fee + fee / 8n + 1n;
+const raised = (fees: Fees): Fees => ({
+  maxFeePerGas: eighthMore(fees.maxFeePerGas),
+  maxPriorityFeePerGas: eighthMore(fees.maxPriorityFeePerGas),
+});
+const eighthMore = (fee: bigint): bigint => fee + fee / 8n + 1n;
+
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** Three words of storage that were filled at the estimate and are empty when the transaction is mined. */
 const EMPTY_WORDS_GAS = 3n * 22_100n;

@@ -1,9 +1,9 @@
-import type { Account, Address, Chain, PublicClient, Transport } from "viem";
+import type { Address, Chain, LocalAccount, PublicClient, Transport } from "viem";
 import { connect, type Endpoint } from "./connect.ts";
 import { readDeployment, type Deployment } from "./deployment.ts";
 import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";
 import { LogStore } from "./logStore.ts";
-import { Sender } from "./sender.ts";
+import { Sender, type Patience } from "./sender.ts";
 
 /** A deployment, a node to read it from, and an account to act with. */
 export type Session = {
@@ -23,10 +23,10 @@ export type SessionOptions = {
   chainId: number;
   /** The market's address: the other contracts are read from it. */
   market: Address;
-  account: Account;
+  account: LocalAccount;
   fromBlock?: bigint;
-  /** How often a transaction that was sent is asked for. */
-  pollingMs?: number;
+  /** How long a transaction is waited for. */
+  patience?: Partial<Patience>;
 };
 
 /**
@@ -39,11 +39,11 @@ export async function openSession({
   market,
   account,
   fromBlock = 0n,
-  pollingMs,
+  patience,
 }: SessionOptions): Promise<Session> {
-  const { publicClient, walletClient } = await connect(endpoint, chainId, account);
+  const publicClient = await connect(endpoint, chainId);
   const deployment = await readDeployment(publicClient, market);
-  return { deployment, publicClient, sender: new Sender(publicClient, walletClient!, pollingMs), fromBlock };
+  return { deployment, publicClient, sender: new Sender(publicClient, account, patience), fromBlock };
 }
 
 /** What is known of a market at one block. */

@@ -25,14 +25,29 @@ const UNAVAILABLE = [
   ResourceUnavailableRpcError,
 ];
 
+/** Providers' own codes for too many requests, in an answer that is well-formed otherwise. */
+const TOO_MANY = [429, -32_007];
+
+/** Whether an error says no more than that a node gave no answer. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof RpcUnavailableError) return true;
+  const isIt = (e: unknown): boolean =>
+    UNAVAILABLE.some((type) => e instanceof type) ||
+    e instanceof RpcUnavailableError ||
+    (e instanceof RpcRequestError && TOO_MANY.includes(e.code));
+  return error instanceof BaseError && error.walk(isIt) !== null;
+}
+
 /**
  * Turns what viem throws into one of Refute's errors; what is none of them is given back as it is.
  * @param what The function or action that failed, for the message.
  */
 export function translateError(error: unknown, what: string): Error {
   if (error instanceof RefuteError || !(error instanceof BaseError)) return error as Error;
+  const own = error.walk((e) => e instanceof RefuteError);
+  if (own instanceof RefuteError) return own;
   const options = { cause: error };
-  if (error.walk((e) => UNAVAILABLE.some((type) => e instanceof type)) !== null) {
+  if (isUnavailable(error)) {
     return new RpcUnavailableError(`${what}: no answer from the node (${error.shortMessage})`, options);
   }
   if (error.walk((e) => e instanceof InsufficientFundsError) !== null || says(error, /(insufficient|enough) funds/i)) {
@@ -57,8 +72,8 @@ export function translateError(error: unknown, what: string): Error {
 }
 
 /** What a node says, where its error has no class of its own: there are as many codes as makes of nodes. */
-const says = (error: BaseError, words: RegExp): boolean =>
-  error.walk((e) => e instanceof BaseError && words.test(e.details)) !== null;
+export const says = (error: unknown, words: RegExp): boolean =>
+  error instanceof BaseError && error.walk((e) => e instanceof BaseError && words.test(e.details)) !== null;
 
 /** The data that a call reverted with, wherever the node put it. */
 function revertData(error: BaseError): Hex | undefined {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { isAddress, type Account } from "viem";
+import { isAddress, type LocalAccount } from "viem";
 import { z } from "zod";
 import { openSession, type Session } from "../chain/session.ts";
 import { loadAccount } from "./keys.ts";
@@ -9,7 +9,7 @@ const address = z.string().refine((text) => isAddress(text), "expected an addres
 
 /** Settings of every command that talks to a chain. */
 export const chainShape = {
-  /** URLs, comma-separated; reads fall back from one to the next. */
+  /** URLs, comma-separated: any of them may fail. */
   rpcUrl: z.string().transform((text) => text.split(",")),
   chainId: z.coerce.number().int().positive(),
   market: address.transform((text) => text),
@@ -22,7 +22,7 @@ export const chainShape = {
 export function addChainOptions(command: Command): Command {
   const option = (key: keyof typeof chainShape, value: string, text: string) =>
     command.option(`${flagName(key)} <${value}>`, `${text} (or ${envName(key)})`);
-  option("rpcUrl", "urls", "node to use; several, comma-separated, for reads to fall back on");
+  option("rpcUrl", "urls", "node to use, or several, comma-separated: any of them may fail");
   option("chainId", "id", "chain that every node must serve");
   option("market", "address", "the market's contract; the others are read from it");
   option("fromBlock", "number", "block of the deployment");
@@ -34,7 +34,7 @@ export function addChainOptions(command: Command): Command {
 type ChainSettings = z.output<z.ZodObject<typeof chainShape>>;
 
 /** Connects with the account of the settings. */
-export async function sessionFrom(settings: ChainSettings, account?: Account): Promise<Session> {
+export async function sessionFrom(settings: ChainSettings, account?: LocalAccount): Promise<Session> {
   const { rpcUrl, chainId, market, fromBlock, keystore } = settings;
   const owner = account ?? (await loadAccount({ keystore }));
   return openSession({ endpoint: { rpcUrls: rpcUrl }, chainId, market, account: owner, fromBlock });

@@ -144,7 +144,7 @@ export class Telling {
   #session(line: Line, key: Hex): Promise<Session> {
     const { chainId, market } = this.fork.chain;
     const account = privateKeyToAccount(key);
-    return openSession({ endpoint: { transport: line.transport }, chainId, market, account, pollingMs: POLLING_MS });
+    return openSession({ endpoint: { transport: line.transport }, chainId, market, account, patience: { pollingMs: POLLING_MS } });
   }
 
   #silenceOf(party: Party): Fault {

@@ -1,88 +1,132 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import {
-  parseAbi,
-  toHex,
-  TransactionNotFoundError,
-  TransactionReceiptNotFoundError,
-  zeroAddress,
-  zeroHash,
-} from "viem";
-import { TransactionDroppedError } from "../../src/chain/errors.ts";
+import { parseAbi, zeroAddress, type Transport } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { connect } from "../../src/chain/connect.ts";
+import { ContractRevertError, NonceTakenError, TransactionDroppedError } from "../../src/chain/errors.ts";
 import { Sender } from "../../src/chain/sender.ts";
+import { GWEI, MempoolNode } from "../../test-support/mempoolNode.ts";
 import { rejection } from "../../test-support/rejection.ts";
 
+const account = privateKeyToAccount(generatePrivateKey());
+const PATIENCE = { pollingMs: 5, slowMs: 60, longestMs: 150 };
+const abi = parseAbi(["function move(uint256 number)"]);
+const move = (number: number) => ({ address: zeroAddress, abi, functionName: "move", args: [BigInt(number)] }) as const;
+
+const senderOf = async ({ transport }: { transport: Transport }) =>
+  new Sender(await connect({ transport }, 1), account, PATIENCE);
+
+/** Does what a round does: makes a move until the chain says that it is made. */
+async function insist(sender: Sender, number: number): Promise<string[]> {
+  const failures: string[] = [];
+  for (;;) {
+    try {
+      await sender.send(move(number));
+      return failures;
+    } catch (error) {
+      if (error instanceof ContractRevertError) return failures;
+      failures.push((error as { code: string }).code);
+      await sleep(5);
+    }
+  }
+}
+
 describe("Sender", function () {
+  let node: MempoolNode;
+  let mining: NodeJS.Timeout | undefined;
+  const startMining = (): void => void (mining = setInterval(() => node.mine(), 10));
+  beforeEach(() => void (node = new MempoolNode()));
+  afterEach(() => clearInterval(mining));
+
+  /** Each move is in the chain once, and nothing else was paid for. */
+  const made = () => {
+    expect(node.mined.filter(({ reverted }) => reverted)).to.deep.equal([]);
+    expect(node.pool.size).to.equal(0);
+    return node.mined.length;
+  };
+
   it("manySends_doNotWaitForEachOthersBlocks", async function () {
-    let mine = (): void => undefined;
-    const mined = new Promise<void>((resolve) => (mine = resolve));
-    let sent = 0;
-    const publicClient = {
-      getTransactionCount: () => Promise.resolve(7),
-      estimateContractGas: () => Promise.resolve(21_000n),
-      getTransactionReceipt: ({ hash }: { hash: string }) =>
-        mined.then(() => ({ status: "success", transactionHash: hash })),
-    };
-    const walletClient = {
-      account: { address: zeroAddress },
-      writeContract: () => {
-        // A block is made only when the moves of all three games are there.
-        if (++sent === 3) mine();
-        return Promise.resolve(toHex(sent, { size: 32 }));
-      },
-    };
-    const sender = new Sender(publicClient as never, walletClient as never);
-    const abi = parseAbi(["function move()"]);
-    const call = { address: zeroAddress, abi, functionName: "move", args: [] } as const;
-    const receipts = await Promise.all([1, 2, 3].map(() => sender.send(call)));
+    const sender = await senderOf(node);
+    const sends = [1, 2, 3].map((number) => sender.send(move(number)));
+    while (node.pool.size < 3) await sleep(1);
+    node.mine();
+    const receipts = await Promise.all(sends);
     expect(new Set(receipts.map(({ transactionHash }) => transactionHash)).size).to.equal(3);
   });
 
   it("transactionThatTheBaseFeeHasOutrun_isSentAgainWithTheSameNonce", async function () {
-    const GWEI = 10n ** 9n;
-    const sent: { nonce?: number; maxFeePerGas?: bigint; maxPriorityFeePerGas?: bigint }[] = [];
-    const publicClient = {
-      getTransactionCount: () => Promise.resolve(7),
-      estimateContractGas: () => Promise.resolve(21_000n),
-      // Only the second one is ever mined.
-      getTransactionReceipt: ({ hash }: { hash: `0x${string}` }) =>
-        hash === toHex(2, { size: 32 })
-          ? Promise.resolve({ status: "success", transactionHash: hash })
-          : Promise.reject(new TransactionReceiptNotFoundError({ hash })),
-      getTransaction: () =>
-        Promise.resolve({ nonce: 7, gas: 24_150n, maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: GWEI }),
-      getBlock: () => Promise.resolve({ baseFeePerGas: 50n * GWEI }),
-    };
-    const walletClient = {
-      account: { address: zeroAddress },
-      writeContract: (request: (typeof sent)[number]) => {
-        sent.push(request);
-        return Promise.resolve(toHex(sent.length, { size: 32 }));
-      },
-    };
-    const sender = new Sender(publicClient as never, walletClient as never);
-    const abi = parseAbi(["function move()"]);
-    const receipt = await sender.send({ address: zeroAddress, abi, functionName: "move", args: [] });
-    expect(receipt.transactionHash).to.equal(toHex(2, { size: 32 }));
-    expect(sent).to.have.length(2);
-    expect(sent[1]!.nonce).to.equal(7);
-    expect(sent[1]!.maxFeePerGas! > 100n * GWEI).to.equal(true);
-    expect(sent[1]!.maxPriorityFeePerGas! >= (GWEI * 9n) / 8n).to.equal(true);
+    const sender = await senderOf(node);
+    const sending = sender.send(move(1));
+    while (node.pool.size === 0) await sleep(1);
+    const { hash } = node.pool.get(0)!;
+    node.baseFee = 50n * GWEI;
+    startMining();
+    expect((await sending).transactionHash).not.to.equal(hash);
+    expect(made()).to.equal(1);
   });
 
-  it("transactionThatTheNodeHasForgotten_isGivenUp", async function () {
-    this.timeout(20_000);
-    const publicClient = {
-      getTransactionCount: () => Promise.resolve(7),
-      estimateContractGas: () => Promise.resolve(21_000n),
-      getTransactionReceipt: ({ hash }: { hash: `0x${string}` }) =>
-        Promise.reject(new TransactionReceiptNotFoundError({ hash })),
-      getTransaction: ({ hash }: { hash: `0x${string}` }) => Promise.reject(new TransactionNotFoundError({ hash })),
-    };
-    const walletClient = { account: { address: zeroAddress }, writeContract: () => Promise.resolve(zeroHash) };
-    const sender = new Sender(publicClient as never, walletClient as never);
-    const abi = parseAbi(["function move()"]);
-    const error = await rejection(sender.send({ address: zeroAddress, abi, functionName: "move", args: [] }));
-    expect(error).to.be.instanceOf(TransactionDroppedError);
-    expect(error.retryable).to.equal(true);
+  it("inclusionWithheldForLong_theMoveTakesItsOwnPlaceEachTime_isMadeOnce_andBuysNobodyOff", async function () {
+    const sender = new Sender(await connect(node, 1), account, { ...PATIENCE, slowMs: 20 });
+    node.isCensored = true;
+    startMining();
+    const moves = [insist(sender, 1), insist(sender, 2)];
+    await sleep(5 * PATIENCE.longestMs);
+    expect([...node.pool.keys()]).to.deep.equal([0, 1]);
+    for (const { tip } of node.pool.values()) expect(tip <= 5n * GWEI).to.equal(true);
+    node.isCensored = false;
+    expect((await Promise.all(moves))[0]).to.include("TRANSACTION_DROPPED");
+    expect(made()).to.equal(2);
+  });
+
+  it("transactionOfAKilledProcess_isLeftForAWhile_thenReplaced_andNothingIsMadeTwice", async function () {
+    const killed = await senderOf(node);
+    void killed.send(move(1)).catch(() => undefined);
+    while (node.pool.size === 0) await sleep(1);
+    // The base fee rises; the tip, that a replacement must raise too, stays what it was.
+    node.baseFee = 3n * GWEI;
+    startMining();
+    const again = new Sender(await connect(node, 1), account, { ...PATIENCE, slowMs: 40 });
+    expect(await rejection(again.send(move(1)))).to.be.instanceOf(NonceTakenError);
+    await insist(again, 1);
+    expect(made()).to.equal(1);
+  });
+
+  it("transactionThatTheNodeHasForgotten_isGivenUp_andItsNonceUsedAgain", async function () {
+    const sender = await senderOf(node);
+    const sends = [1, 2].map((number) => insist(sender, number));
+    while (node.pool.size < 2) await sleep(1);
+    node.forget(0);
+    startMining();
+    expect((await Promise.all(sends))[0]).to.deep.equal([new TransactionDroppedError("move", "0x").code]);
+    expect(made()).to.equal(2);
+  });
+
+  it("answerThatIsLost_isNoReasonToSendTheMoveAgain", async function () {
+    const sender = await senderOf(node);
+    node.losesAnswers = true;
+    const sending = sender.send(move(1));
+    while (node.pool.size === 0) await sleep(1);
+    node.losesAnswers = false;
+    startMining();
+    await sending;
+    expect(made()).to.equal(1);
+  });
+
+  it("fees_thatAnotherTransactionOfTheAccountOutbids_areRaisedNoFurtherThanFourfold", async function () {
+    const sender = await senderOf(node);
+    node.isCensored = true;
+    const rich = new Sender(await connect(node, 1), account, PATIENCE);
+    node.baseFee = 100n * GWEI;
+    void rich.send(move(1)).catch(() => undefined);
+    while (node.pool.size === 0) await sleep(1);
+    node.baseFee = GWEI;
+    const { maxFee } = node.pool.get(0)!;
+    const second = insist(sender, 2);
+    await sleep(4 * PATIENCE.slowMs);
+    expect(node.pool.get(0)!.maxFee <= (maxFee * 3n) / 2n).to.equal(true);
+    node.isCensored = false;
+    startMining();
+    await second;
+    expect(made()).to.be.within(1, 2);
   });
 });

@@ -44,7 +44,7 @@ describe("sessions", function () {
   it("nodeThatGoesDownLater_isARetryableError_andTheNextRoundGoesOn", async function () {
     const rpc = await serveRpc(chain.provider);
     const transport = http(rpc.url, { retryCount: 0 });
-    const { publicClient } = await connect({ transport }, chain.chainId);
+    const publicClient = await connect({ transport }, chain.chainId);
     const deployment = await readDeployment(publicClient, chain.market);
     const follow = followMarket({ publicClient, deployment, fromBlock: 0n });
     await follow();
@@ -58,16 +58,8 @@ describe("sessions", function () {
     expect(error.message).to.contain("serves chain 31337, expected chain 1");
   });
 
-  it("oneWrongEndpointAmongSeveral_isRefused", async function () {
-    const rpc = await serveRpc(chain.provider);
-    const error = await rejection(connect({ rpcUrls: [rpc.url, "http://127.0.0.1:1"] }, chain.chainId));
-    await rpc.close();
-    expect(error).to.be.instanceOf(RpcUnavailableError);
-    expect(error.message).to.contain("endpoint 2");
-  });
-
   it("addressWithoutAMarket_isRefused", async function () {
-    const { publicClient } = await connect({ transport: chain.transport }, chain.chainId);
+    const publicClient = await connect({ transport: chain.transport }, chain.chainId);
     const session = await chain.newSession();
     expect(await rejection(readDeployment(publicClient, zeroAddress))).to.be.instanceOf(NotDeployedError);
     const error = await rejection(readDeployment(publicClient, session.deployment.asset));

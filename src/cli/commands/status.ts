@@ -20,7 +20,7 @@ export function statusCommand(): Command {
     .option("--account <address>", "an account's credit, stake and attestation")
     .action(async (job: string | undefined, _options: unknown, command: Command) => {
       const settings = readSettings(command, shape);
-      const { publicClient } = await connect({ rpcUrls: settings.rpcUrl }, settings.chainId);
+      const publicClient = await connect({ rpcUrls: settings.rpcUrl }, settings.chainId);
       const deployment = await readDeployment(publicClient, settings.market);
       const reader = { publicClient, deployment, fromBlock: settings.fromBlock };
       if (job !== undefined) {

@@ -1,0 +1,136 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { HttpRequestError, createPublicClient, custom, keccak256, type Transport } from "viem";
+import { connect } from "../../src/chain/connect.ts";
+import { RpcUnavailableError, WrongChainError } from "../../src/chain/errors.ts";
+import { httpNode } from "../../src/chain/node.ts";
+import { Nodes } from "../../src/chain/nodes.ts";
+import { translateError } from "../../src/chain/translateError.ts";
+import { rejection } from "../../test-support/rejection.ts";
+
+type Call = { id: number; method: string; params: unknown[] };
+
+/** How a node answers. */
+type Manner = (response: ServerResponse, call: Call) => void;
+
+const answer = (response: ServerResponse, call: Call, result: unknown): void => {
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify({ jsonrpc: "2.0", id: call.id, result }));
+};
+
+/** A node of chain 1 that is at a height. */
+const at =
+  (height: number): Manner =>
+  (response, call) => {
+    if (call.method === "eth_chainId") return answer(response, call, "0x1");
+    if (call.method === "eth_sendRawTransaction") return answer(response, call, keccak256(call.params[0] as "0x"));
+    const number = `0x${height.toString(16)}`;
+    const block = { number, hash: keccak256(number as "0x"), timestamp: "0x1", transactions: [] };
+    answer(response, call, call.method === "eth_getBlockByNumber" ? block : number);
+  };
+
+/** Ways not to answer. */
+const FAULTS = {
+  "garbage in place of JSON": (response) =>
+    void response.setHeader("content-type", "application/json").end('{"jsonrpc":'),
+  "a page of HTML": (response) => void response.setHeader("content-type", "text/html").end("<h1>It works!</h1>"),
+  "JSON that is no answer": (response) =>
+    void response.setHeader("content-type", "application/json").end('{"ok":true}'),
+  "another chain": (response, call) => answer(response, call, "0x5"),
+  "HTTP 503": (response) => void response.writeHead(503).end(),
+  "HTTP 429, come back in an hour": (response) => void response.writeHead(429, { "retry-after": "3600" }).end(),
+  "a lost connection": (response) => void response.destroy(),
+  silence: () => undefined,
+  "one byte at a time": (response) => {
+    response.setHeader("content-type", "application/json");
+    const timer = setInterval(() => response.write(" "), 10);
+    response.once("close", () => clearInterval(timer));
+  },
+} satisfies Record<string, Manner>;
+
+const TIMEOUT_MS = 150;
+
+describe("nodes that do not answer as they should", function () {
+  const servers: Server[] = [];
+  const serve = async (manner: Manner): Promise<string> => {
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => void chunks.push(chunk));
+      request.on("end", () => manner(response, JSON.parse(Buffer.concat(chunks).toString()) as Call));
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  const clientOf = async (...manners: Manner[]) => {
+    const urls = await Promise.all(manners.map(serve));
+    const nodes = new Nodes(
+      urls.map((url) => httpNode(url, TIMEOUT_MS)),
+      1,
+    );
+    return createPublicClient({ transport: nodes.transport, cacheTime: 0 });
+  };
+  afterEach(() => {
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  for (const [name, fault] of Object.entries(FAULTS)) {
+    it(`${name}: anotherNodeIsAsked_andSentTo`, async function () {
+      const client = await clientOf(fault, at(7));
+      expect((await client.getBlock()).number).to.equal(7n);
+      expect(await client.getTransactionCount({ address: `0x${"11".repeat(20)}` })).to.equal(7);
+      expect(await client.sendRawTransaction({ serializedTransaction: "0x02" })).to.equal(keccak256("0x02"));
+    });
+
+    it(`${name}: aloneItIsAnErrorWithAName_soon`, async function () {
+      const client = await clientOf(fault);
+      const error = translateError(await rejection(client.getBlock()), "reading");
+      expect(error).to.be.instanceOf(name === "another chain" ? WrongChainError : RpcUnavailableError);
+    });
+  }
+
+  it("nodeThatStandsStill_orIsOnABranchThatWasLeft_leadsNobody", async function () {
+    const client = await clientOf(at(5), at(9), FAULTS.silence);
+    expect((await client.getBlock()).number).to.equal(9n);
+    // What is read beside the head is read where the head is.
+    expect(await client.getTransactionCount({ address: `0x${"11".repeat(20)}` })).to.equal(9);
+  });
+
+  it("nodeThatIsDownAtTheStart_isNeededOnlyIfItIsTheOnlyOne_butOneOfAnotherChainIsRefused", async function () {
+    const down = "http://127.0.0.1:1";
+    expect(await (await connect({ rpcUrls: [down, await serve(at(3))] }, 1)).getChainId()).to.equal(1);
+    expect(await rejection(connect({ rpcUrls: [down] }, 1))).to.be.instanceOf(RpcUnavailableError);
+    const rpcUrls = [await serve(at(3)), await serve(FAULTS["another chain"])];
+    expect(await rejection(connect({ rpcUrls }, 1))).to.be.instanceOf(WrongChainError);
+  });
+
+  it("requestThatANodeRefused_isNotPutOffByTheHourItAskedFor", async function () {
+    let refuse = true;
+    const asked: Transport = custom(
+      {
+        request: ({ method }: Call) =>
+          refuse ? Promise.reject(tooMany()) : Promise.resolve(method === "eth_chainId" ? "0x1" : "0x2"),
+      },
+      { retryCount: 0 },
+    );
+    const { now } = Date;
+    const client = createPublicClient({ transport: new Nodes([asked], 1).transport });
+    try {
+      await rejection(client.getGasPrice());
+      refuse = false;
+      // As long as it rests it is not asked.
+      await rejection(client.getGasPrice());
+      Date.now = () => now() + 30_001;
+      expect(await client.getGasPrice()).to.equal(2n);
+    } finally {
+      Date.now = now;
+    }
+  });
+});
+
+const tooMany = () =>
+  new HttpRequestError({ url: "http://node", status: 429, headers: new Headers({ "retry-after": "3600" }) });
