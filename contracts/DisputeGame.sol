@@ -28,13 +28,12 @@ contract DisputeGame is IDisputeGame {
     using States for GameState;
     using States for PackedState;
 
-    /// @dev What there was for the games that were alive when a claim died, what they were due, and what of that each is due for its settlement.
-    /// INVARIANT: they fit. A settlement is less than 2^16 gas at 2^48 or less (ParameterChecks); dues are for gas spent, of which there is less than 2^48 in the
-    /// time that a claim can live.
+    /// @dev What there was for the games that were alive when a claim died, what they were due, and what a unit of gas is worth to them that they settle with.
+    /// INVARIANT: they fit. A price is 2^48 or less (ParameterChecks); dues are for gas spent, of which there is less than 2^48 in the time that a claim can live.
     struct Death {
         uint96 pot;
         uint96 dues;
-        uint64 settlement;
+        uint64 price;
     }
 
     bytes32 private constant CLOSED = bytes32(uint256(1));
@@ -72,6 +71,7 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function open(Claim calldata claim, Pick calldata pick_) external returns (bytes32 gameId) {
+        uint256 start = gasleft() + GasSchedule.OPEN_END;
         GameState memory s;
         bytes32 jobId = JobIds.jobId(claim.job, address(market));
         s.claimId = JobIds.claimId(jobId, claim.worker, claim.traceRoot);
@@ -89,21 +89,23 @@ contract DisputeGame is IDisputeGame {
         // The descent has checked both: the index is below the width, the path no longer than the trace is deep.
         s.openIndex = uint32(pick_.index);
         s.openDepth = traceDepth - uint8(pick_.siblings.length);
-        bool crossed = s.depth == 0 || s.level != Level.Trace;
-        _spend(s, GasSchedule.open(pick_.siblings.length) + (crossed ? GasSchedule.seam(pick_) : 0));
-
         gameId = s.gameId();
         require(stateHash[gameId] == 0, GameExists(gameId));
-        ClaimGames g = _alive(s.claimId);
-        _claims[s.claimId] = g.opened().addDues(s.spent);
+        ClaimGames g = _alive(s.claimId).opened();
+        // Written before the gas is measured: a claim's first game costs more.
+        _claims[s.claimId] = g;
+        market.gameOpened(jobId, s.claimId, msg.sender, bond);
+        bool crossed = s.depth == 0 || s.level != Level.Trace;
+        uint256 gas = GasSchedule.open(pick_.siblings.length) + (crossed ? GasSchedule.seam(pick_) : 0);
+        _claims[s.claimId] = g.addDues(_spend(s, gas, start));
         PackedState memory packed = s.pack(Move.Open);
         stateHash[gameId] = packed.hash();
         emit Picked(gameId, packed);
-        market.gameOpened(jobId, s.claimId, msg.sender, bond);
     }
 
     /// @inheritdoc IDisputeGame
     function reveal(PackedState calldata state, bytes calldata data) external {
+        uint256 start = gasleft() + GasSchedule.MOVE_END + GasSchedule.TOLD_BYTE * data.length;
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
         _requirePlain();
@@ -118,7 +120,7 @@ contract DisputeGame is IDisputeGame {
             s.checkChunk(data);
             gas = GasSchedule.CHUNK;
         }
-        _earn(g, s, gas);
+        _earn(g, s, gas, start);
         PackedState memory packed = s.pack(Move.Reveal);
         stateHash[gameId] = packed.hash();
         emit Moved(gameId, packed, data);
@@ -126,6 +128,7 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function pick(PackedState calldata state, Pick calldata pick_) external {
+        uint256 start = gasleft() + GasSchedule.MOVE_END;
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Challenger);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
@@ -137,7 +140,7 @@ contract DisputeGame is IDisputeGame {
         s.descend(pick_);
         bool crossed = s.level != before || (s.level == Level.Trace && s.depth == 0);
         uint256 gas = GasSchedule.pick(pick_.siblings.length) + (crossed ? GasSchedule.seam(pick_) : 0);
-        _claims[s.claimId] = g.addDues(_spend(s, gas));
+        _claims[s.claimId] = g.addDues(_spend(s, gas, start));
         PackedState memory packed = s.pack(Move.Pick);
         stateHash[gameId] = packed.hash();
         emit Picked(gameId, packed);
@@ -151,6 +154,7 @@ contract DisputeGame is IDisputeGame {
         bytes calldata children,
         bytes32[] calldata siblings
     ) external {
+        uint256 start = gasleft() + GasSchedule.MOVE_END + GasSchedule.TOLD_BYTE * children.length;
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
         // SAFETY: only the worker binds itself to an interior; a stranger's would convict it.
@@ -158,7 +162,7 @@ contract DisputeGame is IDisputeGame {
         require(s.level == Level.Trace && s.depth == 0, NothingToExpand(s.level, s.depth));
         uint256 hop = Descent.hopOf(PositionalMerkle.depth(s.rangeOf()), _arityBits);
         s.enterInterior(hop, children, siblings);
-        _earn(g, s, GasSchedule.expand(hop, siblings.length));
+        _earn(g, s, GasSchedule.expand(hop, siblings.length), start);
         PackedState memory packed = s.pack(Move.Expand);
         stateHash[gameId] = packed.hash();
         emit Moved(gameId, packed, children);
@@ -166,7 +170,7 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function prove(PackedState calldata state, Claim calldata claim, StepProof calldata proof) external {
-        uint256 gasAtStart = gasleft();
+        uint256 start = gasleft() + GasSchedule.CLOSE;
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _load(s, state);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
@@ -178,7 +182,7 @@ contract DisputeGame is IDisputeGame {
         require(s.level == Level.Tensor, NotAtTensor(s.level));
         _requireWrong(gameId, s, claim, proof);
         uint256 most = uint256(proof.pick.program.header.maxStepGas()) + GasSchedule.PROVE_MARGIN;
-        uint256 price = _spend(s, Math.min(GasSchedule.transactionGas(gasAtStart) + GasSchedule.CLOSE, most));
+        uint256 price = _spend(s, most, start);
         _die(gameId, key, s, g.addDues(price), 0);
     }
 
@@ -202,7 +206,7 @@ contract DisputeGame is IDisputeGame {
         _requireClaim(s, key.claimId());
         (uint256 left, uint256 elapsed) = _clock(s);
         require(Clock.isOver(left, elapsed), ClockRunning(s.turn, left, elapsed));
-        uint256 reward = GasSchedule.TIMEOUT * GasSchedule.price(block.basefee, _priceCap);
+        uint256 reward = GasSchedule.paid(GasSchedule.TIMEOUT) * GasSchedule.price(block.basefee, _priceCap);
         if (s.turn == Side.Worker) {
             _die(gameId, key, s, g.addDues(reward), reward);
         } else {
@@ -217,10 +221,22 @@ contract DisputeGame is IDisputeGame {
         bytes32 gameId = _requireCurrent(s, state);
         ClaimGames g = _claims[s.claimId];
         require(g.dead(), ClaimAlive(s.claimId));
-        Death storage death = _deaths[s.claimId];
-        uint256 paid = s.bond + Payouts.share(_due(s) + death.settlement, death.pot, death.dues);
-        _claims[s.claimId] = g.closed();
-        _close(gameId, s.claimId, Outcome.Settled, s.challenger, paid);
+        Death memory death = _deaths[s.claimId];
+        g = g.closed();
+        // What it costs now, and no more than was set aside: what gas was dearer at the death is nobody's gain.
+        uint256 price = GasSchedule.price(block.basefee, death.price);
+        uint256 due = _due(s) + GasSchedule.settle(g.open()) * price;
+        uint256 share = Payouts.share(due, death.pot, death.dues);
+        // INVARIANT: all that was set aside is paid to the games or, with the last of them, to the sink.
+        g = g.subtractDues(share);
+        uint256 rest;
+        if (g.open() == 0) {
+            rest = g.dues();
+            delete _deaths[s.claimId];
+        }
+        _claims[s.claimId] = g.subtractDues(rest);
+        if (rest != 0) market.pay(_sink, rest);
+        _close(gameId, s.claimId, Outcome.Settled, s.challenger, s.bond + share);
     }
 
     /// @inheritdoc IDisputeGame
@@ -319,16 +335,16 @@ contract DisputeGame is IDisputeGame {
         return left - elapsed;
     }
 
-    /// @dev Notes the price of a challenger's own move, at what gas costs now, capped.
-    function _spend(GameState memory s, uint256 gas) private view returns (uint256 price) {
-        price = GasSchedule.paid(gas) * GasSchedule.price(block.basefee, _priceCap);
+    /// @dev Notes the price of a challenger's own move, of `most` gas at most, at what gas costs now, capped.
+    function _spend(GameState memory s, uint256 most, uint256 start) private view returns (uint256 price) {
+        price = GasSchedule.paid(most, start) * GasSchedule.price(block.basefee, _priceCap);
         s.spent = (s.spent + price).toUint96();
     }
 
-    /// @dev Moves the price of a worker's move from the bond to the worker's earnings; a quarter above the base fee, for the tip.
-    function _earn(ClaimGames g, GameState memory s, uint256 gas) private {
-        uint256 price = GasSchedule.paid(gas) * GasSchedule.price((block.basefee * 5) / 4, _priceCap);
-        (uint256 paid, uint256 left) = Payouts.draw(s.bond, price);
+    /// @dev Moves the price of a worker's move from the bond to the worker's earnings, with its tip, up to a quarter of the base fee.
+    function _earn(ClaimGames g, GameState memory s, uint256 most, uint256 start) private {
+        uint256 unit = GasSchedule.price(Math.min(tx.gasprice, (block.basefee * 5) / 4), _priceCap);
+        (uint256 paid, uint256 left) = Payouts.draw(s.bond, GasSchedule.paid(most, start) * unit);
         s.bond = uint96(left);
         _claims[s.claimId] = g.addDues(paid).addEarned(paid);
     }
@@ -342,19 +358,29 @@ contract DisputeGame is IDisputeGame {
     /// @param reward Due to the caller beside the games' dues, which it is part of.
     function _die(bytes32 gameId, ClaimKey memory key, GameState memory s, ClaimGames g, uint256 reward) private {
         g = g.killed().closed();
-        _claims[s.claimId] = g;
+        Death memory death;
+        death.price = uint64(GasSchedule.nextPrice(_priceCap));
         // Every game left behind is due its settlement too.
-        uint256 settlement = GasSchedule.settlement(_priceCap);
-        uint256 dues = g.dues() + g.open() * settlement;
+        death.dues = (g.dues() + GasSchedule.settlements(g.open()) * death.price).toUint96();
         uint256 collateral = market.refuted(key.jobId, s.claimId, key.worker);
-        (uint256 bounty, uint256 pot, uint256 rest) = Payouts.divide(collateral, _bounty, dues);
-        // INVARIANT: the winner's share, the others' shares and the rest are at most the pot: a settled game never pays from another claim's money.
-        if (g.open() != 0) _deaths[s.claimId] = Death((pot - rest).toUint96(), dues.toUint96(), settlement.toUint64());
-        emit ClaimDied(s.claimId, gameId, pot - rest, dues, rest);
+        (uint256 bounty, uint256 pot, uint256 rest) = Payouts.divide(collateral, _bounty, death.dues);
+        death.pot = (pot - rest).toUint96();
+        uint256 toCaller = Payouts.share(reward, death.pot, death.dues);
+        uint256 toWinner = Payouts.share(_due(s), death.pot, death.dues);
+        // INVARIANT: all that was slashed is the winner's, the caller's, the sink's or kept for the other games.
+        uint256 kept = death.pot - toCaller - toWinner;
+        if (g.open() == 0) {
+            // What shares were rounded down by.
+            rest += kept;
+            kept = 0;
+        } else {
+            _deaths[s.claimId] = death;
+        }
+        _claims[s.claimId] = g.withDues(kept);
+        emit ClaimDied(s.claimId, gameId, death.pot, death.dues, rest);
         if (rest != 0) market.pay(_sink, rest);
-        if (reward != 0) market.pay(msg.sender, Payouts.share(reward, pot, dues));
-        uint256 paid = s.bond + bounty + Payouts.share(_due(s), pot, dues);
-        _close(gameId, s.claimId, Outcome.ChallengerWon, s.challenger, paid);
+        if (toCaller != 0) market.pay(msg.sender, toCaller);
+        _close(gameId, s.claimId, Outcome.ChallengerWon, s.challenger, s.bond + bounty + toWinner);
     }
 
     /// @dev The challenger loses this game, with what is left of its bond; other games go on.

@@ -42,7 +42,6 @@ interface IDisputeGame {
     error CheckpointNotProven(uint256 index);
     error StepNotProven(uint256 index);
     error LastLeafNotDisputed(bytes32 leaf);
-    error TensorTooLarge(uint256 chunks);
     error NotAtTensor(Level level);
     error WrongBody(bytes32 expected, bytes32 given);
     error ElementOutOfRange(uint64 element, uint64 count);
@@ -111,7 +110,9 @@ interface IDisputeGame {
     /// by its bond (unless the worker itself calls).
     function timeout(PackedState calldata state, ClaimKey calldata key) external;
 
-    /// @notice Closes a game whose claim died in another one: bond and own gas back. Anyone may.
+    /// @notice Closes a game whose claim died in another one: bond and own gas back, this call's too, at what gas costs now. Any plain account may. The last one
+    /// pays the sink what all left.
+    /// @dev Reverts with `ClaimAlive` before that death, with `StaleState` after the settlement.
     function settle(PackedState calldata state) external;
 
     /// @notice Credits a worker with what its moves on a claim earned. Anyone may.
@@ -120,7 +121,8 @@ interface IDisputeGame {
     /// @notice Hash of a game's state; zero if it never was or ended with its claim, one if the worker won it.
     function stateHash(bytes32 gameId) external view returns (bytes32);
 
-    /// @notice Games open on a claim, whether it is dead, what its games are due if it dies, what its worker has earned and not collected.
+    /// @notice Games open on a claim, whether it is dead, what its games are due if it dies (of a dead one: what is left for those that have not settled),
+    /// what its worker has earned and not collected.
     function claimGames(bytes32 claimId) external view returns (uint256 open_, bool dead, uint256 dues, uint256 earned);
 
     /// @notice Levels that the next reveal crosses at a node `depth` levels above the leaves.

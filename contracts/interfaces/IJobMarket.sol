@@ -98,7 +98,6 @@ interface IJobMarket {
     error WrongInputLength(uint256 input, uint256 given, uint256 expected);
     error WrongInputRoot(uint256 input, bytes32 given, bytes32 actual);
     error RootOnlyWithBytes();
-    error NoSuchInput(uint256 input);
     error NoSuchPart(uint256 input, uint256 part);
     error PartAlreadyPublished(uint256 input, uint256 part);
     error NotLive(address worker);

@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 /// @notice What the game keeps of a claim, in one word: from the lowest bit up the number of open games 24, dead 8, dues 112, earned 112.
-/// Dues: what the games alive get if the claim dies. Earned: what the worker drew from bonds and has not collected.
+/// Dues: what the games alive get if the claim dies; once it is dead, what is left for those that have not settled. Earned: what the worker drew from bonds and has not collected.
 type ClaimGames is uint256;
 
 using ClaimGamesLib for ClaimGames global;
@@ -53,6 +53,11 @@ library ClaimGamesLib {
     /// @param amount At most the dues: what was added for one game.
     function subtractDues(ClaimGames g, uint256 amount) internal pure returns (ClaimGames) {
         return ClaimGames.wrap(ClaimGames.unwrap(g) - (amount << DUES));
+    }
+
+    /// @notice The dues replaced.
+    function withDues(ClaimGames g, uint256 amount) internal pure returns (ClaimGames) {
+        return g.subtractDues(g.dues()).addDues(amount);
     }
 
     function addEarned(ClaimGames g, uint256 amount) internal pure returns (ClaimGames) {

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Pick} from "../types/GameState.sol";
 
 /// @title What moves are worth in gas. A worker's moves are paid from the challenger's bond, a challenger's own ones from the collateral of a claim that dies.
-/// @dev Close above what the transactions measure (test/contracts/gas.test.ts): less would starve the honest, more would pay for sham games.
+/// @dev What is paid is what the move's transaction burns, as it is measured, at most the move's price here. Prices are close above what transactions of
+/// calldata without zeros burn (test/contracts/gas.test.ts): less would starve the honest.
 library GasSchedule {
-    uint256 private constant OPEN = 107_000;
-    uint256 private constant PICK = 50_000;
+    uint256 private constant OPEN = 111_500;
+    uint256 private constant PICK = 51_600;
     /// @dev Crossing into another list, beside the levels of the program's lists and the header.
     uint256 private constant SEAM = 5_000;
     /// @dev A sibling: its calldata, and a hash.
     uint256 private constant LEVEL = 800;
-    uint256 internal constant CHUNK = 58_000;
-    uint256 private constant EXPAND = 47_800;
-    uint256 private constant REVEAL = 45_200;
-    uint256 private constant CHILD = 1_070;
+    uint256 internal constant CHUNK = 60_500;
+    uint256 private constant EXPAND = 49_000;
+    uint256 private constant REVEAL = 45_600;
+    uint256 private constant CHILD = 1_115;
     /// @dev What ends a game, beside a proof's own gas.
     uint256 internal constant CLOSE = 85_000;
     /// @dev Also where the call fills accounts that were empty.
@@ -24,6 +26,13 @@ library GasSchedule {
     uint256 internal constant PROVE_MARGIN = 200_000;
     /// @dev Taking one's bond back after the claim's death in another game.
     uint256 private constant SETTLE = 57_000;
+    /// @dev What the last of these costs more: it pays the sink what the others left.
+    uint256 private constant LAST = 7_800;
+    /// @dev What a move's transaction burns beside what is measured (`paid`) and a byte of what it tells: before its first line, and for writing and telling the
+    /// new state.
+    uint256 internal constant OPEN_END = 25_200;
+    uint256 internal constant MOVE_END = 11_400;
+    uint256 internal constant TOLD_BYTE = 9;
     /// @dev A byte of a program's header, at the calldata floor (EIP-7623).
     uint256 private constant HEADER_BYTE = 40;
     /// @dev Longest header of a program that is served.
@@ -54,10 +63,19 @@ library GasSchedule {
         return OPEN + LEVEL * levels;
     }
 
-    /// @notice What each game that a claim's death leaves behind is due for its settlement: at the highest base fee that the next block can have (EIP-1559), so
-    /// that settling at once costs nothing, and never pays more than an eighth.
-    function settlement(uint256 cap) internal view returns (uint256) {
-        return SETTLE * price(block.basefee + block.basefee / 8 + 1, cap);
+    /// @notice Gas of taking a bond back from a dead claim, the last one if no game is left then.
+    function settle(uint256 left) internal pure returns (uint256) {
+        return left == 0 ? SETTLE + LAST : SETTLE;
+    }
+
+    /// @notice Gas of all settlements of the `games` that a claim's death leaves behind.
+    function settlements(uint256 games) internal pure returns (uint256) {
+        return games == 0 ? 0 : SETTLE * games + LAST;
+    }
+
+    /// @notice The highest price that a unit of gas can have in the next block (EIP-1559), as `price` caps it.
+    function nextPrice(uint256 cap) internal view returns (uint256) {
+        return price(block.basefee + block.basefee / 8 + 1, cap);
     }
 
     /// @notice Gas of a pick of `levels` levels.
@@ -108,13 +126,22 @@ library GasSchedule {
         return isPlain() ? gas : 0;
     }
 
-    /// @notice Gas of this transaction so far, if it is a call from outside that began with `gasAtStart` left: EIP-7623's rule.
-    function transactionGas(uint256 gasAtStart) internal view returns (uint256) {
-        uint256 others = _nonzeroBytes();
-        uint256 zeros = msg.data.length - others;
-        uint256 used = gasAtStart - gasleft() + 16 * others + 4 * zeros;
-        uint256 floor = 40 * others + 10 * zeros;
-        return 21_000 + (used > floor ? used : floor);
+    /// @notice As `paid`, and no more than the transaction burns.
+    /// @param start The gas that was left when its call began, and what it burns beside what was measured until now.
+    function paid(uint256 most, uint256 start) internal view returns (uint256) {
+        uint256 gas = paid(most);
+        // SAFETY: lengths alone do not tell what a move costs: zeros in calldata, and storage that is not empty, are cheaper. A caught cheat would choose them.
+        return gas == 0 ? 0 : Math.min(gas, transactionGas(start));
+    }
+
+    /// @notice Gas of this transaction, if it is a call from outside: EIP-7623's rule. `start` as in `paid`.
+    function transactionGas(uint256 start) internal view returns (uint256) {
+        unchecked {
+            uint256 others = _nonzeroBytes();
+            uint256 zeros = msg.data.length - others;
+            uint256 used = start - gasleft() + 16 * others + 4 * zeros;
+            return 21_000 + Math.max(used, 40 * others + 10 * zeros);
+        }
     }
 
     /// @dev Bytes of the calldata that are not zero, a word at a time, four words a turn. Past its end calldata reads as zeros. Counts are summed in the 32

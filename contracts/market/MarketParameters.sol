@@ -74,6 +74,6 @@ abstract contract MarketParameters is IJobMarket {
 
     /// @dev The price of freeing an abandoned job.
     function _expiryReward() internal view returns (uint256) {
-        return GasSchedule.EXPIRE * GasSchedule.price(block.basefee, _priceCap);
+        return GasSchedule.paid(GasSchedule.EXPIRE) * GasSchedule.price(block.basefee, _priceCap);
     }
 }

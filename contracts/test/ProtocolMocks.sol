@@ -44,9 +44,14 @@ contract ProtocolHarness {
         return TensorTree.subtree(data, levels);
     }
 
-    /// @notice The calldata part of a transaction's gas, for this call's own calldata.
-    function calldataGas(bytes calldata) external view returns (uint256) {
-        return GasSchedule.transactionGas(gasleft());
+    /// @notice The gas of a transaction with this call's calldata that burns `rest` beside it.
+    function calldataGas(bytes calldata, uint256 rest) external view returns (uint256) {
+        return GasSchedule.transactionGas(gasleft() + rest);
+    }
+
+    /// @notice What of a move's gas is paid, if it burns no more than its calldata and `rest`.
+    function paidAtMost(uint256 most, uint256 rest) external view returns (uint256) {
+        return GasSchedule.paid(most, gasleft() + rest);
     }
 
     function paid(uint256 gas) external view returns (uint256) {

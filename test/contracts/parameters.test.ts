@@ -25,7 +25,7 @@ describe("Deployment", () => {
     ["WithdrawalTooFast", { withdrawalDelay: 133_600 }],
     ["StepGasOutOfRange", { maxStepGas: 12_000_001 }],
     ["StepGasOutOfRange", { maxStepGas: 0 }],
-    ["BondBelowGas", { bondGas: 905_719 }],
+    ["BondBelowGas", { bondGas: 921_339 }],
     ["BondBelowGas", { arityBits: 1 }],
     ["CollateralTooSmall", { collateral: PARAMETERS.collateral / 3n }],
     ["PriceCapOutOfRange", { priceCap: 2n ** 48n + 1n, collateral: 10n ** 24n }],

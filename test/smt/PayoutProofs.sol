@@ -71,6 +71,55 @@ contract PayoutProofs {
         assert(paid <= pot);
     }
 
+    /// @dev The claim's word holds what is left of the pot. It covers the games that are left by the same line: a settlement that is paid at no more than was set
+    /// aside for it (`asked` of `amount`) never takes what is not there,
+    function settle_findsItsShare(
+        uint128 left,
+        uint112 open,
+        uint112 amount,
+        uint112 asked,
+        uint128 pot,
+        uint112 dues
+    ) external pure {
+        require(dues != 0 && pot < dues && open <= dues && amount <= open && asked <= amount && left <= pot);
+        require(left * uint256(dues) >= uint256(open) * pot);
+        uint256 share = Payouts.share(asked, pot, dues);
+        assert(share * dues <= uint256(asked) * pot);
+        assert(share <= left);
+    }
+
+    /// @dev and leaves what covers the others.
+    function settle_keepsTheOthersCovered(
+        uint128 left,
+        uint112 open,
+        uint112 amount,
+        uint112 asked,
+        uint128 pot,
+        uint112 dues
+    ) external pure {
+        require(dues != 0 && pot < dues && open <= dues && amount <= open && asked <= amount);
+        require(left * uint256(dues) >= uint256(open) * pot);
+        uint256 share = Payouts.share(asked, pot, dues);
+        require(share * dues <= uint256(amount) * pot && share <= left);
+        assert((left - share) * dues >= (uint256(open) - amount) * pot);
+    }
+
+    /// @dev While nothing is cut, what is left covers the games that are left to the last unit, and what was not asked is over.
+    function settle_ofAFullPot(
+        uint128 left,
+        uint112 open,
+        uint112 amount,
+        uint112 asked,
+        uint128 pot,
+        uint112 dues
+    ) external pure {
+        require(pot >= dues && open <= dues && amount <= open && asked <= amount && left >= open);
+        uint256 share = Payouts.share(asked, pot, dues);
+        assert(share <= left);
+        assert(left - share >= uint256(open) - amount);
+        assert(left - share == uint256(left) - asked);
+    }
+
     /// @dev Two games as a whole, without the induction.
     function share_ofTwo(uint112 first, uint112 second, uint128 pot, uint112 dues) external pure {
         require(uint256(first) + second <= dues);

@@ -25,11 +25,26 @@ contract ScheduleProofs {
         assert(cost * (2 ** 32 - 1) < 2 ** 112);
     }
 
-    /// @dev A settlement fits 64 bits, and costs at most an eighth more than the base fee now, and the unit that rounds it up.
-    function settlement(uint256 cap) external view {
+    /// @dev The price of the next block fits 64 bits, and is at most an eighth more than the base fee now, and the unit that rounds it up.
+    function nextPrice(uint256 cap) external view {
         require(cap != 0 && cap <= 2 ** 48 && block.basefee < 2 ** 128);
-        uint256 cost = GasSchedule.settlement(cap);
-        assert(cost < 2 ** 64);
-        assert(cost <= 57_000 * (block.basefee + block.basefee / 8 + 1));
+        uint256 unit = GasSchedule.nextPrice(cap);
+        assert(unit != 0 && unit <= cap);
+        assert(unit <= block.basefee + block.basefee / 8 + 1);
+    }
+
+    /// @dev A settlement is paid at what gas costs when it is made, never above what was set aside.
+    function price_ofASettlement(uint256 wanted, uint64 setAside) external pure {
+        require(setAside != 0);
+        uint256 unit = GasSchedule.price(wanted, setAside);
+        assert(unit != 0 && unit <= setAside);
+        assert(unit <= wanted || wanted == 0);
+    }
+
+    /// @dev The inductive step over the games that a death leaves behind: what is set aside covers each settlement, and then those that are left.
+    function settlements(uint24 games) external pure {
+        require(games != 0);
+        uint256 left = uint256(games) - 1;
+        assert(GasSchedule.settlements(games) == GasSchedule.settle(left) + GasSchedule.settlements(left));
     }
 }

@@ -10,7 +10,6 @@ import {IStakeVault} from "../../contracts/interfaces/IStakeVault.sol";
 import {OnesVerifier, OpenProvisioning} from "../../contracts/test/ProtocolMocks.sol";
 import {TestToken} from "../../contracts/test/TestTokens.sol";
 import {GameState, PackedState, Pick, StepProof, Side} from "../../contracts/types/GameState.sol";
-import {GasSchedule} from "../../contracts/lib/GasSchedule.sol";
 import {States} from "../../contracts/lib/States.sol";
 import {Claim, ClaimKey, Job, JobIds} from "../../contracts/types/Job.sol";
 import {Parameters} from "../../contracts/types/Parameters.sol";
@@ -42,7 +41,6 @@ contract ProtocolHandler {
     mapping(bytes32 gameId => PackedState) private _states;
     mapping(bytes32 gameId => uint256) private _claimOf;
     mapping(bytes32 claimId => bool) private _lie;
-    mapping(bytes32 claimId => uint256) private _settlement;
     uint256 private _salt;
     uint256 private _now = 1_000_000;
 
@@ -223,7 +221,6 @@ contract ProtocolHandler {
             _prankAs(actors[how % 5]);
             game.settle(packed);
         }
-        _noteDeath(_claimOf[id]);
     }
 
     function collectEarnings(uint8 which) external {
@@ -296,17 +293,29 @@ contract ProtocolHandler {
             bytes32 claimId = _claimId(_claims[i]);
             (ClaimStatus status, , , , bool paid) = market.claimOf(_key(_claims[i]));
             if (status == ClaimStatus.Finalised && !paid) sum += _claims[i].job.fee;
-            (, , , uint256 earned) = game.claimGames(claimId);
-            sum += earned;
+            (, bool dead, uint256 left, uint256 earned) = game.claimGames(claimId);
+            sum += earned + (dead ? left : 0);
         }
         for (uint256 i = 0; i < _games.length; ++i) {
-            bytes32 hash = game.stateHash(_games[i]);
-            if (uint256(hash) <= 1) continue;
-            GameState memory s = this.unpack(_states[_games[i]]);
-            (, bool dead, , ) = game.claimGames(_claimId(_claims[_claimOf[_games[i]]]));
-            // These pots are never short: a dead claim's games are promised all that they are due.
-            sum += dead ? game.bond() + s.spent + _settlement[s.claimId] : s.bond;
+            if (uint256(game.stateHash(_games[i])) > 1) sum += this.unpack(_states[_games[i]]).bond;
         }
+    }
+
+    /// @notice Whether what is kept of each dead claim's collateral is at least what its games are due beside their settlements (these pots are never short), and
+    /// nothing if none is left.
+    function deadArePaidFor() external view returns (bool) {
+        for (uint256 c = 0; c < _claims.length; ++c) {
+            (uint256 open, bool dead, uint256 left, ) = game.claimGames(_claimId(_claims[c]));
+            if (!dead) continue;
+            uint256 due;
+            for (uint256 i = 0; i < _games.length; ++i) {
+                if (_claimOf[_games[i]] != c || uint256(game.stateHash(_games[i])) <= 1) continue;
+                GameState memory s = this.unpack(_states[_games[i]]);
+                due += game.bond() - s.bond + s.spent;
+            }
+            if (open == 0 ? left != 0 : left < due) return false;
+        }
+        return true;
     }
 
     /// @dev From calldata, as the game reads it.
@@ -343,14 +352,6 @@ contract ProtocolHandler {
         game.prove(_states[id], _claims[_claimOf[id]], proof);
         ++died;
         if (!lie) ++honestDied;
-        _noteDeath(_claimOf[id]);
-    }
-
-    /// @dev What a claim's other games are due for their settlement is fixed by the base fee at its death.
-    function _noteDeath(uint256 c) private {
-        bytes32 claimId = _claimId(_claims[c]);
-        (, bool dead, , ) = game.claimGames(claimId);
-        if (dead && _settlement[claimId] == 0) _settlement[claimId] = GasSchedule.settlement(_parameters().priceCap);
     }
 
     /// @dev Takes the new state from the event.

@@ -39,17 +39,34 @@ contract ProtocolLibrariesTest {
         require(_harness.subtree(data, 2) == sha256(bytes.concat(pair, zero)), "subtree");
     }
 
-    function testFuzz_calldataGas_countsEveryByte(bytes calldata data) external {
-        bytes memory call = abi.encodeCall(ProtocolHarness.calldataGas, (data));
+    function testFuzz_calldataGas_countsEveryByte_andIsAtLeastTheFloor(bytes calldata data, uint16 rest) external view {
+        bytes memory call = abi.encodeCall(ProtocolHarness.calldataGas, (data, rest));
         uint256 zeros;
         for (uint256 i = 0; i < call.length; ++i) if (call[i] == 0) ++zeros;
         uint256 others = call.length - zeros;
         uint256 floor = 21_000 + 40 * others + 10 * zeros;
-        uint256 standard = 21_000 + 16 * others + 4 * zeros;
-        uint256 counted = _harness.calldataGas(data);
+        uint256 standard = 21_000 + 16 * others + 4 * zeros + rest;
+        uint256 counted = _harness.calldataGas(data, rest);
         // The count itself costs gas, about 60 a word.
         require(counted >= floor && counted >= standard, "too little");
         require(counted <= floor || counted <= standard + 1_000 + 3 * call.length, "too much");
+    }
+
+    /// @dev A thousand bytes and more that are not zero: the floor is above what is burnt, and what is burnt beside it hides below it.
+    function testFuzz_calldataFloor_isPaid_notTheGasBelowIt(uint8 more, uint16 rest) external view {
+        bytes memory data = new bytes(2_800 + uint256(more));
+        for (uint256 i = 0; i < data.length; ++i) data[i] = 0xff;
+        bytes memory call = abi.encodeCall(ProtocolHarness.calldataGas, (data, rest));
+        uint256 zeros;
+        for (uint256 i = 0; i < call.length; ++i) if (call[i] == 0) ++zeros;
+        require(_harness.calldataGas(data, rest) == 21_000 + 40 * (call.length - zeros) + 10 * zeros, "the floor");
+    }
+
+    function testFuzz_gas_isPaidAsBurnt_upToThePrice(uint32 most, uint32 rest) external {
+        vm.prank(address(0xe0a), address(0xe0a));
+        uint256 paid = _harness.paidAtMost(most, rest);
+        require(paid <= most && (paid == most || (paid >= rest + 21_000 && paid <= uint256(rest) + 25_000)), "paid");
+        require(_harness.paidAtMost(most, rest) == 0, "a contract");
     }
 
     function testFuzz_gas_isPaidToPlainAccountsOnly(uint256 gas) external {
@@ -81,6 +98,7 @@ contract ProtocolLibrariesTest {
         _requireFields(g.killed(), open, true, dues, earned);
         _requireFields(g.addDues(amount), open, dead, uint256(dues) + amount, earned);
         _requireFields(g.subtractDues(amount), open, dead, dues - amount, earned);
+        _requireFields(g.withDues(amount), open, dead, amount, earned);
         _requireFields(g.addEarned(amount), open, dead, dues, uint256(earned) + amount);
         _requireFields(g.collected(), open, dead, dues, 0);
     }

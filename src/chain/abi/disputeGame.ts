@@ -43,7 +43,6 @@ export const disputeGameAbi = parseAbi([
   "error ReadsLaterStep(uint256 input, uint32 read, uint32 step)",
   "error StaleState(bytes32 gameId, bytes32 stored, bytes32 given)",
   "error StepNotProven(uint256 index)",
-  "error TensorTooLarge(uint256 chunks)",
   "error WrongBody(bytes32 expected, bytes32 given)",
   "error WrongClaim(bytes32 expected, bytes32 given)",
   "error WrongDataLength(uint256 given, uint256 expected)",

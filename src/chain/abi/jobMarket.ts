@@ -19,7 +19,6 @@ export const jobMarketAbi = parseAbi([
   "error GamesOpen(bytes32 claimId, uint256 games)",
   "error HeaderTooLong(uint256 bytes_, uint256 limit)",
   "error JobExists(bytes32 jobId)",
-  "error NoSuchInput(uint256 input)",
   "error NoSuchPart(uint256 input, uint256 part)",
   "error NotDeliverable(uint256 output)",
   "error NotGame(address caller)",

@@ -3,14 +3,14 @@ import { hopOf } from "./hop.ts";
 
 /** What moves are worth: contracts/lib/GasSchedule.sol (test/chain/worstDispute.test.ts holds them to it). */
 export const MOVE_GAS = {
-  open: 107_000,
-  pick: 50_000,
+  open: 111_500,
+  pick: 51_600,
   seam: 5_000,
   level: 800,
-  chunk: 58_000,
-  expand: 47_800,
-  reveal: 45_200,
-  child: 1_070,
+  chunk: 60_500,
+  expand: 49_000,
+  reveal: 45_600,
+  child: 1_115,
   headerByte: 40,
 } as const;
 

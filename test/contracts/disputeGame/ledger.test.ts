@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { readFileSync } from "node:fs";
 import { zeroHash, type Hex } from "viem";
 import { packState } from "../../../src/chain/game/state.ts";
 import { ClaimStatus, Outcome } from "../../../src/chain/types.ts";
 import { disputedToy, disputeKit, LIE } from "../../../test-support/protocol/disputeKit.ts";
 import { GameDriver } from "../../../test-support/protocol/gameDriver.ts";
+import { schedule } from "../../../test-support/protocol/schedule.ts";
 import { honestTrace, lyingTrace } from "../../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../../test-support/protocol/useWorld.ts";
 import {
@@ -19,10 +19,6 @@ import {
 const GWEI = 10n ** 9n;
 const BASE_FEE = 8n * GWEI;
 const toy = disputedToy;
-const source = readFileSync("contracts/lib/GasSchedule.sol", "utf8");
-/** A constant of the schedule. */
-const schedule = (name: string): bigint =>
-  BigInt(new RegExp(`constant ${name} = ([\\d_]+);`).exec(source)![1]!.replaceAll("_", ""));
 const seam = (siblings: number): bigint =>
   schedule("SEAM") +
   schedule("LEVEL") * BigInt(siblings) +
@@ -34,12 +30,23 @@ describe("DisputeGame: what each move costs whom", () => {
   const level = schedule("LEVEL");
   const children = (hop: number): bigint => schedule("CHILD") << BigInt(hop);
 
-  /** What a move adds to the challenger's account, and what it draws from the bond, in gas. */
-  async function costOf(game: GameDriver, move: () => Promise<unknown>): Promise<[bigint, bigint]> {
+  /** What is paid for a move: at least the gas that it burns, at most the schedule's price, and hardly more than it burns. */
+  function isPaid(paid: bigint, price: bigint, game: GameDriver): void {
+    const { move, gas } = game.gas.at(-1)!;
+    const said = `${move} burns ${gas}, pays ${paid}, at most ${price}`;
+    expect(paid >= gas && paid <= price && paid * 100n <= gas * 102n, said).to.equal(true);
+  }
+
+  /** Makes a move of either side, whose price in the schedule is given. */
+  async function isPaidFor(game: GameDriver, price: bigint, move: () => Promise<unknown>): Promise<void> {
     const [spent, bond] = [BigInt(game.state.spent), BigInt(game.state.bond)];
     await world().networkHelpers.setNextBlockBaseFeePerGas(BASE_FEE);
     await move();
-    return [(BigInt(game.state.spent) - spent) / BASE_FEE, (bond - BigInt(game.state.bond)) / ((BASE_FEE * 5n) / 4n)];
+    const { transactions } = await world().client.getBlock({ includeTransactions: true });
+    const drawn = (bond - BigInt(game.state.bond)) / transactions[0]!.gasPrice!;
+    const added = (BigInt(game.state.spent) - spent) / BASE_FEE;
+    expect(drawn === 0n || added === 0n).to.equal(true);
+    isPaid(drawn + added, price, game);
   }
 
   async function opened(levels: number, index: number, trace = lyingTrace(toy, LIE.step, LIE.element)) {
@@ -52,27 +59,15 @@ describe("DisputeGame: what each move costs whom", () => {
   it("everyMove_isPricedByTheSchedule_andDueIfTheClaimDies", async () => {
     const { game: contract, bond } = world();
     const game = await opened(0, 0);
-    const opening = schedule("OPEN");
-    expect(BigInt(game.state.spent)).to.equal(opening * BASE_FEE);
-    const costs = [
-      await costOf(game, () => game.reveal()),
-      await costOf(game, () => game.pick(LIE.checkpoint, 3)),
-      await costOf(game, () => game.expand()),
-      await costOf(game, () => game.pick(LIE.step - 9, 3)),
-      await costOf(game, () => game.reveal()),
-      await costOf(game, () => game.pick(2, 2)),
-      await costOf(game, () => game.reveal()),
-    ];
+    isPaid(BigInt(game.state.spent) / BASE_FEE, schedule("OPEN"), game);
     // Three levels of checkpoints, five of the program's steps; the tensor has three chunks.
-    expect(costs).to.deep.equal([
-      [0n, schedule("REVEAL") + children(3)],
-      [schedule("PICK") + 3n * level + seam(3), 0n],
-      [0n, schedule("EXPAND") + children(3)],
-      [schedule("PICK") + 3n * level + seam(5), 0n],
-      [0n, schedule("REVEAL") + children(2)],
-      [schedule("PICK") + 2n * level, 0n],
-      [0n, schedule("CHUNK")],
-    ]);
+    await isPaidFor(game, schedule("REVEAL") + children(3), () => game.reveal());
+    await isPaidFor(game, schedule("PICK") + 3n * level + seam(3), () => game.pick(LIE.checkpoint, 3));
+    await isPaidFor(game, schedule("EXPAND") + children(3), () => game.expand());
+    await isPaidFor(game, schedule("PICK") + 3n * level + seam(5), () => game.pick(LIE.step - 9, 3));
+    await isPaidFor(game, schedule("REVEAL") + children(2), () => game.reveal());
+    await isPaidFor(game, schedule("PICK") + 2n * level, () => game.pick(2, 2));
+    await isPaidFor(game, schedule("CHUNK"), () => game.reveal());
     const [open, dead, dues, earned] = await contract.read.claimGames([claimId(world(), game.claim)]);
     const drawn = bond - BigInt(game.state.bond);
     expect([open, dead, dues, earned]).to.deep.equal([1n, false, drawn + BigInt(game.state.spent), drawn]);
@@ -88,10 +83,12 @@ describe("DisputeGame: what each move costs whom", () => {
     ] as const) {
       const before = await world().networkHelpers.takeSnapshot();
       const game = await opened(levels, index);
-      expect(BigInt(game.state.spent)).to.equal(price * BASE_FEE);
+      isPaid(BigInt(game.state.spent) / BASE_FEE, price, game);
       // What names the game beside claim and challenger: where it was opened.
       expect([game.state.openIndex, game.state.openDepth]).to.deep.equal([index, 3 - levels]);
-      expect((await world().game.read.claimGames([claimId(world(), game.claim)]))[2]).to.equal(price * BASE_FEE);
+      expect((await world().game.read.claimGames([claimId(world(), game.claim)]))[2]).to.equal(
+        BigInt(game.state.spent),
+      );
       await before.restore();
     }
   });
@@ -164,10 +161,8 @@ describe("DisputeGame: what it tells", () => {
       args: { gameId: lost.gameId, claimId: id, outcome: Outcome.workerWon, paid: BigInt(lost.state.bond) },
     });
     await won.concede(w.worker);
-    // At the highest base fee that the next block can have.
-    const baseFee = (await w.client.getBlock()).baseFeePerGas!;
-    const settlement = schedule("SETTLE") * (baseFee + baseFee / 8n + 1n);
     await other.settle(w.mallory);
+    const settlement = (schedule("SETTLE") + schedule("LAST")) * (await w.client.getBlock()).baseFeePerGas!;
     expect((await told(await lastHash()))[0]).to.deep.equal({
       eventName: "GameClosed",
       args: {
