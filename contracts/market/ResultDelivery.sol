@@ -38,7 +38,8 @@ abstract contract ResultDelivery is JobRecords {
         (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
         uint256 output = delivery.output;
         uint64 wanted = claim_.job.deliverables;
-        require(output < MAX_OUTPUTS && (wanted >> output) & 1 == 1, NotDeliverable(output));
+        // Outputs past the 64th have no bit.
+        require((wanted >> output) & 1 == 1, NotDeliverable(output));
         Deliveries memory done;
         if (status == ClaimStatus.Submitted) _finalise(jobId, claimId, claim_);
         else {
@@ -69,12 +70,10 @@ abstract contract ResultDelivery is JobRecords {
         if (Callback.onResult(claim_.job.requester, claim_.job.callbackGas, jobId, output, delivery.data)) {
             emit CallbackMade(jobId, output);
         } else {
-            // SAFETY: the consumer may have had other outputs delivered meanwhile: only this call is taken back.
-            bool complete = _jobs[jobId].status == JobStatus.Complete;
-            done = complete ? Deliveries(wanted, wanted, true) : _deliveries[claimId];
+            // SAFETY: a call that failed has undone all that it did, so that what was marked before it is still all there is: only the call is taken back.
             done.calledBack &= ~bit;
             _deliveries[claimId] = done;
-            if (complete) _jobs[jobId].status = JobStatus.Finalised;
+            _jobs[jobId].status = JobStatus.Finalised;
             emit CallbackFailed(jobId, output);
         }
     }

@@ -19,13 +19,13 @@ const COPIED = [
   ".mocharc.json",
 ] as const;
 
-/** What the added code needs: larger contracts, dearer calls, more in one transaction; and a compiler that does not try hard. */
-const CONFIG = `import base from "./hardhat.base.ts";
+/** What the added code needs: larger contracts, dearer calls, more in one transaction; and, if there is much of it, a compiler that does not try hard. */
+const config = (optimised: boolean): string => `import base from "./hardhat.base.ts";
 const network = base.networks!.default as object;
 const limits = { gasMultiplier: 2, allowUnlimitedContractSize: true, transactionGasCap: 2_000_000_000, blockGasLimit: 2_000_000_000 };
 const { default: profile } = (base.solidity as { profiles: { default: { settings: object } } }).profiles;
 const optimizer = { enabled: true, runs: 1, details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "dhfoDgvulfnTUtnIf" } } };
-const quick = { ...profile, settings: { ...profile.settings, optimizer } };
+const quick = { ...profile, settings: { ...profile.settings, ${optimised ? "" : "optimizer"} } };
 export default {
   ...base,
   solidity: { profiles: { default: quick, production: quick } },
@@ -38,8 +38,11 @@ export class Workspace {
   readonly path: string;
   readonly #kept: boolean;
 
-  /** @param folder Where it is, to be kept for the next time: what has not changed is not compiled again. By default it is made and removed. */
-  constructor(folder?: string) {
+  /**
+   * @param folder Where it is, to be kept for the next time: what has not changed is not compiled again. By default it is made and removed.
+   * @param optimised Whether contracts are compiled as ever: for little added code.
+   */
+  constructor(folder?: string, optimised = false) {
     this.#kept = folder !== undefined;
     this.path = folder === undefined ? mkdtempSync(join(tmpdir(), "refute-instrumented-")) : resolve(folder);
     for (const name of COPIED) {
@@ -49,7 +52,7 @@ export class Workspace {
     if (!existsSync(join(this.path, "node_modules")))
       symlinkSync(resolve("node_modules"), join(this.path, "node_modules"));
     cpSync("hardhat.config.ts", join(this.path, "hardhat.base.ts"));
-    writeFileSync(join(this.path, "hardhat.config.ts"), CONFIG);
+    writeFileSync(join(this.path, "hardhat.config.ts"), config(optimised));
   }
 
   read(file: string): string {

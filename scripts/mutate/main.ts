@@ -1,8 +1,10 @@
 /**
  * Mutation testing of the contracts: small changes, one at a time, each of which a test should notice.
- * `npm run mutate -- [--files DisputeGame.sol,lib/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N] [--seed S] [--json FILE] [--resume FILE] [--survivors FILE] [--in FOLDER]`
+ * `npm run mutate -- [--files DisputeGame.sol,lib/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N] [--seed S] [--tries N] [--json FILE] [--resume FILE] [--survivors FILE] [--in FOLDER]`
  * The contracts with their mutants are built in FOLDER, which a second run finds built. Survivors of the tests meet the wider ones. `--most` is of each file, drawn by the seed.
- * `--resume` takes over the verdicts in an earlier run's JSON, also where lines have moved; `--survivors` tries only its survivors, against new tests say.
+ * `--resume` takes over the verdicts in an earlier run's JSON, also where lines have moved.
+ * `--tries`: most tests that a mutant meets. `--survivors` tries those that survived in an earlier run's JSON, against all tests and new ones: only these are in
+ * the build, which is optimised as ever, so that tests of gas decide too.
  */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     wider: { type: "string", default: "" },
     most: { type: "string", default: "1000000" },
     seed: { type: "string", default: "1" },
+    tries: { type: "string", default: "1000000" },
     json: { type: "string" },
     resume: { type: "string" },
     survivors: { type: "string" },
@@ -34,7 +37,7 @@ const { values } = parseArgs({
 
 type Tried = Mutant & { killer?: string; tests: number; milliseconds: number };
 
-const workspace = new Workspace(values.in);
+const workspace = new Workspace(values.in, values.survivors !== undefined);
 try {
   process.exitCode = (await mutate()) ? 0 : 1;
 } finally {
@@ -44,6 +47,8 @@ try {
 async function mutate(): Promise<boolean> {
   const files = workspace.files(values.files.replace(/^|,/g, "$&contracts/"));
   const made: Mutant[] = [];
+  const survivors = new Set(earlier(values.survivors).flatMap((v) => (v.killer === undefined ? [nameOf(v)] : [])));
+  const isWanted = (mutant: Mutant): boolean => values.survivors === undefined || survivors.has(nameOf(mutant));
   workspace.write(LIBRARY, workspace.read("scripts/mutate/Mutants.sol"));
   workspace.write(
     "test-support/protocol/useWorld.ts",
@@ -59,10 +64,9 @@ async function mutate(): Promise<boolean> {
     const words = constants.flatMap(({ file: home, all }) =>
       all.map(({ contract, name }) => (home === file ? name : `${contract}.${name}`)),
     );
-    const { source, mutants } = withMutants(file, workspace.read(file), made.length + 1, new Set(words));
-    if (mutants.length === 0) continue;
+    const { source, mutants } = withMutants(file, workspace.read(file), made.length + 1, new Set(words), isWanted);
     made.push(...mutants);
-    workspace.writeContract(file, source, { name: "Mutants", file: LIBRARY });
+    if (mutants.some(isWanted)) workspace.writeContract(file, source, { name: "Mutants", file: LIBRARY });
   }
   console.log(`${made.length} mutants in ${files.length} files; building`);
   await workspace.build();
@@ -71,10 +75,7 @@ async function mutate(): Promise<boolean> {
     const verdict = known.get(nameOf(mutant));
     return verdict === undefined ? [] : [{ ...verdict, ...mutant }];
   });
-  const survivors = new Set(earlier(values.survivors).flatMap((v) => (v.killer === undefined ? [nameOf(v)] : [])));
-  const isLeft = (mutant: Mutant): boolean =>
-    !known.has(nameOf(mutant)) && (values.survivors === undefined || survivors.has(nameOf(mutant)));
-  const left = made.filter(isLeft);
+  const left = made.filter((mutant) => isWanted(mutant) && !known.has(nameOf(mutant)));
   const drawn = files.flatMap((file) =>
     draw(
       left.filter((mutant) => mutant.file === file),
@@ -104,7 +105,10 @@ async function run(
   for (;;) {
     const left = mutants.filter(({ id }) => !done.has(id));
     if (left.length === 0) break;
-    writeFileSync(planFile, JSON.stringify({ files, mutants: left.map(({ id }) => id), reach } satisfies Plan));
+    const killers = [...before, ...done.values()].flatMap(({ killer }) => killer ?? []);
+    const ids = left.map(({ id }) => id);
+    const plan: Plan = { files, mutants: ids, tries: Number(values.tries), killers, reach };
+    writeFileSync(planFile, JSON.stringify(plan));
     let current: Mutant | undefined;
     const other: string[] = [];
     const status = await workspace.run(

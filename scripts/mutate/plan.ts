@@ -3,6 +3,10 @@ export type Plan = {
   /** Tests, in the order in which they are to run. */
   files: readonly string[];
   mutants: readonly number[];
+  /** Most tests that a mutant meets. */
+  tries: number;
+  /** The tests that killed other mutants, each as often as it did. */
+  killers: readonly string[];
   /** Where the runner keeps its `Reach`; read if it is there. */
   reach: string;
 };

@@ -25,6 +25,7 @@ const open = new Set<Connection>();
 /** The last ones, the latest first, and how many mutants each test killed. */
 let killers: string[] = [];
 const kills = new Map<string, number>();
+for (const title of plan.killers) count(title);
 /** Ids that the listener heard since it was last read. */
 let heard = new Set<number>();
 
@@ -50,6 +51,10 @@ const reach = existsSync(plan.reach) ? (JSON.parse(readFileSync(plan.reach, "utf
 writeFileSync(plan.reach, JSON.stringify(reach));
 for (const id of plan.mutants) await tryMutant(id);
 process.exit(0);
+
+function count(title: string): void {
+  kills.set(title, (kills.get(title) ?? 0) + 1);
+}
 
 /** One run of mocha over the tests whose full title is chosen. */
 async function run(chosen: (title: string) => boolean, bail: boolean, listen?: (runner: Mocha.Runner) => void) {
@@ -139,7 +144,7 @@ function testsOf(id: number): { titles: string[]; fresh: Set<string> } {
   const inSetUp = sorted(suites.flatMap(({ titles }) => titles)).filter((title) => !direct.includes(title));
   const all = new Set([...direct, ...inSetUp.slice(0, MOST_BY_SET_UP)]);
   const titles = new Set([...killers.filter((title) => all.has(title)), ...all]);
-  return { titles: [...titles], fresh: new Set(suites.map(({ title }) => title)) };
+  return { titles: [...titles].slice(0, plan.tries), fresh: new Set(suites.map(({ title }) => title)) };
 }
 
 async function tryMutant(id: number): Promise<void> {
@@ -159,7 +164,7 @@ async function tryMutant(id: number): Promise<void> {
   await clear();
   if (killer !== undefined) {
     killers = [...new Set([killer, ...killers])].slice(0, LAST_KILLERS);
-    kills.set(killer, (kills.get(killer) ?? 0) + 1);
+    count(killer);
   }
   say({ kind: "ends", id, tests: titles.length, milliseconds: Math.round(performance.now() - begun), killer });
 }

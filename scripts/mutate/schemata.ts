@@ -40,12 +40,14 @@ export function constantsOf(source: string): { contract: string; name: string }[
  * Offutt and Harrold, 1993).
  * @param firstId Id of the first mutant.
  * @param constants Words that stand for a constant number: one greater in all of the file.
+ * @param wanted Which mutants the file holds; the others are counted, and never alive.
  */
 export function withMutants(
   file: string,
   source: string,
   firstId: number,
   constants: ReadonlySet<string>,
+  wanted: (mutant: Mutant) => boolean,
 ): { source: string; mutants: Mutant[] } {
   const bytes = Buffer.from(source);
   const mutants: Mutant[] = [];
@@ -55,8 +57,10 @@ export function withMutants(
     const id = firstId + mutants.length;
     const line = text(0, node.start).split("\n").length;
     const words = change.replace(/\s+/g, " ");
-    mutants.push({ id, file, line, change: words, nth: mutants.filter((other) => other.change === words).length });
-    return `Mutants.on(${id})`;
+    const nth = mutants.filter((other) => other.change === words).length;
+    const mutant = { id, file, line, change: words, nth };
+    mutants.push(mutant);
+    return wanted(mutant) ? `Mutants.on(${id})` : "false";
   };
 
   const around = (node: Node, inside: boolean): string => {

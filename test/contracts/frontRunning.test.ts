@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { encodeFunctionData, type Hex } from "viem";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { Sender } from "../../src/chain/sender.ts";
 import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
@@ -71,9 +70,7 @@ describe("DisputeGame: calls that are copied and sent first", () => {
     const claim = await submitted(w, toy, trace);
     // While it is open, a further game is cheaper by a word that is not empty. It is gone when the honest one lands.
     const sham = await new GameDriver(w, toy, trace, claim, w.mallory).open();
-    const account = privateKeyToAccount(generatePrivateKey());
-    await w.networkHelpers.setBalance(account.address, ETHER);
-    await w.vault.write.deposit([account.address, w.bond], { account: w.watcher.account });
+    const wallet = await w.viem.getWalletClient(w.watcher.account.address);
     const late = Object.assign(Object.create(w.client) as typeof w.client, {
       estimateContractGas: async (call: Parameters<typeof w.client.estimateContractGas>[0]) => {
         const estimate = await w.client.estimateContractGas(call);
@@ -83,7 +80,7 @@ describe("DisputeGame: calls that are copied and sent first", () => {
     });
     const args = new GameDriver(w, toy, trace, claim).openArgs(0, 0);
     const call = { address: w.game.address, abi: disputeGameAbi, functionName: "open", args } as const;
-    const { status } = await new Sender(late, account).send(call);
+    const { status } = await new Sender(late, wallet).send(call);
     expect(status).to.equal("success");
   });
 });

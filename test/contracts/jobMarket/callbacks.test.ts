@@ -49,7 +49,18 @@ describe("JobMarket: callbacks", () => {
     expect(await consumer.read.lastResult()).to.equal(delivery().data);
     const seen = await consumer.read.gasSeen();
     expect(seen > 1_480_000n && seen <= 1_500_000n, String(seen)).to.equal(true);
+    expect(await world().market.getEvents.CallbackMade()).to.have.length(1);
     await revert(world().market.write.deliver([claim, delivery()]), "AlreadyDelivered");
+  });
+
+  it("deliver_withoutACallback_callsNobody", async () => {
+    const { market } = world();
+    const claim = await submitted(world(), toy, honestTrace(toy));
+    await pass(1_801);
+    await market.write.deliver([claim, delivery()]);
+    expect([...(await market.getEvents.CallbackMade()), ...(await market.getEvents.CallbackFailed())]).to.have.length(
+      0,
+    );
   });
 
   for (const mood of ["revert", "burnGas", "returnBomb"] as const) {
@@ -60,6 +71,8 @@ describe("JobMarket: callbacks", () => {
       expect(await world().market.getEvents.CallbackFailed()).to.have.length(1);
       await consumer.write.setMood([MOOD.take]);
       await world().market.write.deliver([claim, delivery()], as("mallory"));
+      // What was delivered is not told again.
+      expect(await world().market.getEvents.OutputDelivered()).to.have.length(0);
       expect(await consumer.read.results()).to.equal(1n);
       expect(await creditOf(world(), world().worker)).to.equal(11n * ETHER);
       await revert(world().market.write.deliver([claim, delivery()]), "AlreadyDelivered");
@@ -100,6 +113,22 @@ describe("JobMarket: callbacks", () => {
     const { claim } = await moody(MOOD.take, 1_000_000);
     const sent = world().market.write.deliver([claim, delivery()], { gas: 900_000n });
     await revert(sent, "TooLittleGas");
+  });
+
+  it("deliver_withTheLeastGasThatIsTaken_givesTheCallbackAllThatWasPromised", async () => {
+    const { consumer, claim } = await moody(MOOD.take, 1_000_000);
+    const args = [claim, delivery()] as const;
+    const withGas = (gas: bigint) => world().market.write.deliver(args, { ...as("mallory"), gas });
+    const tried = 1_150_000n;
+    const refusal = await withGas(tried).then(() => "taken", String);
+    const [, available, needed] = /TooLittleGas\((\d+), (\d+)\)/.exec(refusal) ?? [];
+    // A reserve of 40,000 beside the callback's gas; a call passes on 63/64.
+    expect(needed, refusal).to.equal(String((1_040_000n * 64n) / 63n));
+    const least = tried + BigInt(needed!) - BigInt(available!);
+    await revert(withGas(least - 1n), "TooLittleGas");
+    await withGas(least);
+    expect(await world().market.getEvents.CallbackMade()).to.have.length(1);
+    expect(Number(await consumer.read.gasSeen())).to.be.within(990_000, 1_000_000);
   });
 });
 

@@ -1,8 +1,7 @@
 import { expect } from "chai";
-import { parseEventLogs, type Address } from "viem";
-import { stakeVaultAbi } from "../../../src/chain/abi/stakeVault.ts";
 import { delivery, marketKit } from "../../../test-support/protocol/marketKit.ts";
 import { useWorld } from "../../../test-support/protocol/useWorld.ts";
+import { vaultEntries } from "../../../test-support/protocol/vaultEntries.ts";
 import { ETHER, jobId, SINK } from "../../../test-support/protocol/world.ts";
 
 /** Every entry is for money that moves, once, to whom it belongs: nothing is written for an amount of zero. */
@@ -10,16 +9,7 @@ describe("JobMarket: what it has the vault write", () => {
   const world = useWorld();
   const { as, post, pass, finalised } = marketKit(world);
 
-  /** The vault's events of the last block: name, account, amount. */
-  async function entries(): Promise<[string, Address, bigint][]> {
-    const { client, vault } = world();
-    const block = await client.getBlockNumber();
-    const logs = await client.getLogs({ address: vault.address, fromBlock: block, toBlock: block });
-    return parseEventLogs({ abi: stakeVaultAbi, logs }).map(({ eventName, args }) => {
-      const { account, amount } = args;
-      return [eventName, account.toLowerCase() as Address, amount];
-    });
-  }
+  const entries = () => vaultEntries(world());
   const closed = async () => (await world().market.getEvents.JobClosed()).map(({ args }) => args);
 
   it("jobWithoutFee_writesNothing_butWhatBacksItsClaim", async () => {

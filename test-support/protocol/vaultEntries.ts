@@ -1,0 +1,13 @@
+import { parseEventLogs, type Address } from "viem";
+import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
+import type { World } from "./world.ts";
+
+/** What the last block had the vault write: name, account in lower case, amount. */
+export async function vaultEntries({ client, vault }: World): Promise<[string, Address, bigint][]> {
+  const block = await client.getBlockNumber();
+  const logs = await client.getLogs({ address: vault.address, fromBlock: block, toBlock: block });
+  return parseEventLogs({ abi: stakeVaultAbi, logs }).map(({ eventName, args }) => {
+    const { account, amount } = args as { account: Address; amount: bigint };
+    return [eventName, account.toLowerCase() as Address, amount];
+  });
+}
