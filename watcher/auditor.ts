@@ -1,17 +1,72 @@
-import type { Execution } from "../src/chain/game/execution.ts";
+import type { Hex } from "viem";
+import { submittedTrace } from "../src/chain/game/disputed.ts";
 import type { Executions } from "../src/chain/game/executions.ts";
-import type { ClaimRecord, JobRecord } from "../src/chain/history.ts";
+import { openingPick } from "../src/chain/game/pick.ts";
+import type { ClaimRecord, History, JobRecord } from "../src/chain/history.ts";
+import type { Pick } from "../src/chain/types.ts";
 
-/** What re-executing a claim's job says of it. */
+/** What re-executing a claim's job says of it. `opening` is where a game over a difference begins; undefined if all that there are are lost. */
 export type Verdict =
-  { kind: "agrees" | "differs"; execution: Execution; milliseconds: number } | { kind: "unknown"; reason: string };
+  | { kind: "agrees"; milliseconds: number }
+  | { kind: "differs"; milliseconds: number; own: Hex; opening: Pick | undefined }
+  | { kind: "unknown"; reason: string };
 
-/** Re-executes a claim's job and compares the trace roots. @throws ExecutionInputError */
-export async function audit(executions: Executions, job: JobRecord, { claim }: ClaimRecord): Promise<Verdict> {
-  if (!executions.knows(job)) return { kind: "unknown", reason: "its program was not compiled here" };
-  const start = performance.now();
-  const execution = await executions.of(job);
-  if (execution === undefined) return { kind: "unknown", reason: "its input bytes are not on chain" };
-  const kind = execution.trace.root === claim.traceRoot ? "agrees" : "differs";
-  return { kind, execution, milliseconds: Math.round(performance.now() - start) };
+/** A verdict, and what it rests on. */
+type Known = { verdict: Verdict; lost: number; parts: number };
+
+/** Verdicts that are remembered, however many claims there are; those on claims that are gone are forgotten beyond it. */
+const REMEMBERED = 10_000;
+
+/** Judges claims. A verdict is remembered with its opening, so that no claim is executed twice while it waits for a bond. */
+export class Auditor {
+  readonly #executions: Executions;
+  readonly #arityBits: number;
+  readonly #known = new Map<Hex, Known>();
+  /** How long the latest execution of a program took, seconds. */
+  readonly #seconds = new Map<Hex, number>();
+
+  constructor(executions: Executions, arityBits: number) {
+    this.#executions = executions;
+    this.#arityBits = arityBits;
+  }
+
+  /** How long a job's execution takes, seconds, as far as one of its program was seen. */
+  secondsFor = ({ job }: JobRecord): number => this.#seconds.get(job.programRoot) ?? 0;
+
+  /** Whether a claim is found right, or cannot be judged until more of its input is published. */
+  isDone(job: JobRecord, claim: ClaimRecord): boolean {
+    const known = this.#known.get(claim.id);
+    if (known === undefined || known.verdict.kind === "differs") return false;
+    return known.verdict.kind === "agrees" || known.parts === partsOf(job);
+  }
+
+  /** Re-executes a claim's job and compares the trace roots. @param lost Games on it that are lost. @throws ExecutionInputError */
+  async judge(job: JobRecord, claim: ClaimRecord, lost: number): Promise<Verdict> {
+    const known = this.#known.get(claim.id);
+    if (known?.verdict.kind === "differs" && known.lost === lost) return known.verdict;
+    const verdict = await this.#execute(job, claim, lost);
+    this.#known.set(claim.id, { verdict, lost, parts: partsOf(job) });
+    return verdict;
+  }
+
+  /** Forgets claims that are gone, once there are many. */
+  forget({ claims }: History): void {
+    if (this.#known.size <= REMEMBERED) return;
+    for (const id of this.#known.keys()) if (!claims.has(id)) this.#known.delete(id);
+  }
+
+  async #execute(job: JobRecord, { claim, nodes }: ClaimRecord, lost: number): Promise<Verdict> {
+    if (!this.#executions.knows(job)) return { kind: "unknown", reason: "its program was not compiled here" };
+    const start = performance.now();
+    const execution = await this.#executions.of(job);
+    if (execution === undefined) return { kind: "unknown", reason: "its input bytes are not on chain" };
+    const milliseconds = Math.round(performance.now() - start);
+    this.#seconds.set(job.job.programRoot, milliseconds / 1_000);
+    const own = execution.trace.root;
+    if (own === claim.traceRoot) return { kind: "agrees", milliseconds };
+    const opening = openingPick(execution, submittedTrace(execution, nodes), this.#arityBits, lost);
+    return { kind: "differs", milliseconds, own, opening };
+  }
 }
+
+const partsOf = ({ parts }: JobRecord): number => [...parts.values()].reduce((sum, ofInput) => sum + ofInput.size, 0);

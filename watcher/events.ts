@@ -8,4 +8,5 @@ export type WatcherEvent =
   | { kind: "unknown"; jobId: Hex; claimId: Hex; reason: string }
   | { kind: "opened"; claimId: Hex; receipt: TransactionReceipt }
   | { kind: "moved"; gameId: Hex; claimId: Hex; move: ChallengerMove["kind"]; receipt: TransactionReceipt }
+  | { kind: "lost"; gameId: Hex; claimId: Hex }
   | { kind: "settled"; gameId: Hex; claimId: Hex; receipt: TransactionReceipt };

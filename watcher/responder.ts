@@ -1,24 +1,17 @@
 import type { TransactionReceipt } from "viem";
 import { disputeGameAbi } from "../src/chain/abi/disputeGame.ts";
 import { ContractRevertError } from "../src/chain/errors.ts";
-import { submittedTrace } from "../src/chain/game/disputed.ts";
-import type { Execution } from "../src/chain/game/execution.ts";
-import { openingPick } from "../src/chain/game/pick.ts";
 import { packState } from "../src/chain/game/state.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../src/chain/history.ts";
 import { accountOf } from "../src/chain/ledger.ts";
 import type { Session } from "../src/chain/session.ts";
+import type { Pick } from "../src/chain/types.ts";
 import { RefuteError } from "../src/errors.ts";
 import type { ChallengerMove } from "./strategy.ts";
 
 /** The watcher's credit does not cover the bond. */
 export class BondError extends RefuteError {
   readonly code = "BOND";
-}
-
-/** Every game that could be opened over a difference is lost. */
-export class NoOpeningError extends RefuteError {
-  readonly code = "NO_OPENING";
 }
 
 /** The chain's verifier gives the claimed value where this execution gives another: this execution is at fault. */
@@ -29,27 +22,32 @@ export class VerifierDisagreesError extends RefuteError {
 /** Sends a watcher's moves. The only part of it that spends money. */
 export class Responder {
   readonly #session: Session;
+  /** Bonds of games that are being opened. */
+  #reserved = 0n;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
   /**
-   * Opens a game at the first submitted node that differs from one's own.
-   * @param lost Games that were lost on this claim.
-   * @throws BondError, NoOpeningError, ContractRevertError
+   * Puts a bond of the credit aside, so that games that are opened together do not count on the same one.
+   * @returns What gives it back, to be called when it is drawn or not needed.
+   * @throws BondError, RpcUnavailableError
    */
-  async open(execution: Execution, { claim, nodes }: ClaimRecord, lost = 0): Promise<TransactionReceipt> {
+  async reserve(): Promise<() => void> {
     const { sender, deployment } = this.#session;
     const { credit } = await accountOf(this.#session, sender.address);
-    if (credit < deployment.bond) {
-      throw new BondError(`credit is ${credit}, a game's bond ${deployment.bond}: deposit into the vault`);
+    const free = credit - this.#reserved;
+    if (free < deployment.bond) {
+      throw new BondError(`credit is ${free}, a game's bond ${deployment.bond}: deposit into the vault`);
     }
-    const pick = openingPick(execution, submittedTrace(execution, nodes), deployment.parameters.arityBits, lost);
-    if (pick === undefined)
-      throw new NoOpeningError(`${lost} games on this claim are lost, and no other can be opened`);
-    const args = [claim, pick] as const;
-    return sender.send({ ...this.#contract, functionName: "open", args });
+    this.#reserved += deployment.bond;
+    return () => void (this.#reserved -= deployment.bond);
+  }
+
+  /** Opens a game. @throws ContractRevertError */
+  async open({ claim }: ClaimRecord, pick: Pick): Promise<TransactionReceipt> {
+    return this.#session.sender.send({ ...this.#contract, functionName: "open", args: [claim, pick] });
   }
 
   /**

@@ -1,34 +1,55 @@
 import { isAddressEqual, type Address } from "viem";
-import { Outcome } from "../src/chain/types.ts";
 import type { ClaimRecord, GameRecord, History, JobRecord } from "../src/chain/history.ts";
+import { Outcome, Side } from "../src/chain/types.ts";
 
 const isLost = ({ closed }: GameRecord): boolean => closed?.outcome === Outcome.workerWon;
 
-/** A thing to do in a round. */
-export type Task =
-  | { kind: "play"; job: JobRecord; claim: ClaimRecord; game: GameRecord }
-  | { kind: "settle"; job: JobRecord; claim: ClaimRecord; game: GameRecord }
-  | { kind: "audit"; job: JobRecord; claim: ClaimRecord; lost: readonly GameRecord[] };
+/** A game of the watcher's to be played, or its bond to be taken back. */
+export type GameTask = { kind: "play" | "settle"; job: JobRecord; claim: ClaimRecord; game: GameRecord };
+/** A claim to be judged, and opened a game on if it is wrong. `lost`: the watcher's games on it that are lost. */
+export type AuditTask = { kind: "audit"; job: JobRecord; claim: ClaimRecord; lost: readonly GameRecord[] };
+/** What a watcher has to do now, each the most urgent first; and its games that are lost. */
+export type Agenda = {
+  plays: GameTask[];
+  audits: AuditTask[];
+  settles: GameTask[];
+  lost: { claim: ClaimRecord; game: GameRecord }[];
+};
 
 /**
- * What a watcher has to do now, most urgent first: its own games, whose clocks run; then the claims in their windows, the one that
- * closes first at the front; then bonds to take back. Pure.
+ * What a watcher has to do now. Its games: the one whose clock runs out first at the front. The claims in their windows: the one that closes first, of equal
+ * ones that with the higher fee; every refutation pays the same, and a bond that is not enough for all of them goes furthest this way. Those that cannot be executed in
+ * time any more come last. Pure.
+ * @param secondsFor How long executing a job takes here.
  */
-export function schedule(history: History, me: Address, now: bigint): Task[] {
-  const plays: Task[] = [];
-  const settles: Task[] = [];
-  const audits: (Task & { kind: "audit" })[] = [];
+export function schedule(history: History, me: Address, now: bigint, secondsFor: (job: JobRecord) => number): Agenda {
+  const agenda: Agenda = { plays: [], audits: [], settles: [], lost: [] };
   for (const claim of history.claims.values()) {
     const job = history.jobs.get(claim.jobId);
     if (job === undefined) continue;
     const own = claim.games.filter(({ challenger }) => isAddressEqual(challenger, me));
     for (const game of own.filter(({ closed }) => closed === undefined)) {
-      (claim.refuted ? settles : plays).push({ kind: claim.refuted ? "settle" : "play", job, claim, game });
+      if (claim.refuted) agenda.settles.push({ kind: "settle", job, claim, game });
+      else agenda.plays.push({ kind: "play", job, claim, game });
     }
+    agenda.lost.push(...own.filter(isLost).map((game) => ({ claim, game })));
     const disputable = !claim.refuted && !claim.finalised && now <= claim.windowEnd;
     // A game may have been lost by the clock, while this watcher or its node was down: the claim is as wrong as before.
-    if (disputable && own.every(isLost)) audits.push({ kind: "audit", job, claim, lost: own });
+    if (disputable && own.every(isLost)) agenda.audits.push({ kind: "audit", job, claim, lost: own });
   }
-  audits.sort((a, b) => Number(a.claim.windowEnd - b.claim.windowEnd));
-  return [...plays, ...audits, ...settles];
+  agenda.plays.sort((a, b) => endOfTime(a.game) - endOfTime(b.game));
+  const isLate = ({ job, claim }: AuditTask): boolean => Number(now) + secondsFor(job) > Number(claim.windowEnd);
+  agenda.audits.sort(
+    (a, b) =>
+      Number(isLate(a)) - Number(isLate(b)) ||
+      Number(a.claim.windowEnd - b.claim.windowEnd) ||
+      Number(b.job.job.fee - a.job.job.fee),
+  );
+  return agenda;
+}
+
+/** When the watcher's clock in a game runs out, unix seconds; never while it is the worker's turn. */
+function endOfTime({ moves }: GameRecord): number {
+  const state = moves.at(-1)?.state;
+  return state?.turn === Side.challenger ? state.since + state.challengerSeconds : Number.MAX_SAFE_INTEGER;
 }

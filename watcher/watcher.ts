@@ -1,18 +1,26 @@
 import type { Hex } from "viem";
 import type { Logger } from "pino";
 import type { KnownProgram } from "../src/chain/game/execution.ts";
+import { isOver, type Forget } from "../src/chain/forget.ts";
 import { overtime } from "../src/chain/game/hop.ts";
 import { Executions, type Execute } from "../src/chain/game/executions.ts";
-import { stateOf, type GameRecord } from "../src/chain/history.ts";
+import { stateOf, type ClaimRecord, type GameRecord } from "../src/chain/history.ts";
+import { Lane } from "../src/chain/lane.ts";
 import { report, runLoop } from "../src/chain/loop.ts";
 import { followMarket, type Session, type Snapshot } from "../src/chain/session.ts";
-import type { TensorSource } from "../src/trace/published.ts";
-import { audit, type Verdict } from "./auditor.ts";
 import { Tasks } from "../src/chain/tasks.ts";
+import { RefuteError } from "../src/errors.ts";
+import type { TensorSource } from "../src/trace/published.ts";
+import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
-import { play } from "./player.ts";
-import { Responder } from "./responder.ts";
-import { schedule, type Task } from "./scheduler.ts";
+import { carryOut, idleMove, plan, type Plan } from "./player.ts";
+import { BondError, Responder } from "./responder.ts";
+import { schedule, type AuditTask, type GameTask } from "./scheduler.ts";
+
+/** Every game that could be opened over a difference is lost. */
+export class NoOpeningError extends RefuteError {
+  readonly code = "NO_OPENING";
+}
 
 /** How a watcher runs. */
 export type WatcherOptions = {
@@ -40,7 +48,7 @@ export type WatcherOptions = {
 export async function runWatcher(options: WatcherOptions): Promise<void> {
   const { session, mode, log } = options;
   const watcher = new Watcher(options);
-  const monitor = followMarket(session);
+  const monitor = followMarket(session, watcher.forget);
   const tasks = new Tasks();
   log.info({ watcher: session.sender.address, mode, programs: options.programs.length }, "watcher starts");
   await runLoop(options, async () => {
@@ -53,78 +61,139 @@ export async function runWatcher(options: WatcherOptions): Promise<void> {
   log.info("watcher stops");
 }
 
+/** Starts an action beside the others, unless one of its key runs, or ran when the snapshot was taken. */
 type Start = (key: string, action: () => Promise<void>) => void;
+
+/** A thing to do, and the snapshot that says so. */
+type Due<T> = { task: T; snapshot: Snapshot; start: Start };
 
 class Watcher {
   readonly #options: WatcherOptions;
   readonly #executions: Executions;
   readonly #responder: Responder;
-  /** Claims on which a verdict was told, so that each is told once. */
+  readonly #auditor: Auditor;
+  /** Neither a long audit may keep a game waiting, nor many games fill the memory: one execution at a time for each. */
+  readonly #plays = new Lane<Due<GameTask>>();
+  readonly #audits = new Lane<Due<AuditTask>>();
+  /** The block of the latest own transaction about a game or claim: a snapshot of an earlier one does not show it. */
+  readonly #acted = new Map<Hex, bigint>();
+  /** The block of the snapshot at which the purse was found empty. */
+  #shortAt: bigint | undefined;
+  /** Claims and games on which a thing was told, so that it is told once. */
   readonly #told = new Set<Hex>();
-  /** Claims found right: the same content is not executed again. */
-  readonly #agreed = new Set<Hex>();
-  /** The audits that were started, one after the other. */
-  #audits = Promise.resolve();
-
-  readonly #failures = new Set<string>();
+  /** The latest failure of each claim: the same one is told once. It is tried again every round. */
+  readonly #failures = new Map<Hex, string>();
 
   constructor(options: WatcherOptions) {
+    const { session, programs, execute } = options;
     this.#options = options;
-    this.#executions = new Executions(options.programs, options.execute);
-    this.#responder = new Responder(options.session);
+    this.#executions = new Executions(programs, execute);
+    this.#auditor = new Auditor(this.#executions, session.deployment.parameters.arityBits);
+    this.#responder = new Responder(session);
   }
 
-  /** @param start Starts an action, each beside the others: neither a failure nor a long audit may keep a game waiting. */
-  round({ history, now }: Snapshot, start: Start): void {
+  /** What need not be remembered of a job: all of one that is over, and the input of one that cannot be judged here. */
+  readonly forget: Forget = (job, now) => {
+    if (isOver(job, now, this.#options.session.sender.address)) return "all";
+    return this.#executions.knows(job) ? "nothing" : "inputs";
+  };
+
+  round(snapshot: Snapshot, start: Start): void {
     const { session, mode } = this.#options;
-    for (const task of schedule(history, session.sender.address, now)) {
-      if (task.kind !== "audit") {
-        if (mode === "defend") start(task.game.id, () => this.#attempt(task, now));
-      } else if (!this.#agreed.has(task.claim.id)) {
-        start(task.claim.id, () => {
-          // One audit at a time: each may hold a whole execution.
-          this.#audits = this.#audits.then(() => this.#attempt(task, now));
-          return this.#audits;
-        });
-      }
-    }
+    const { history, now } = snapshot;
+    const { plays, audits, settles, lost } = schedule(history, session.sender.address, now, this.#auditor.secondsFor);
+    this.#forget(snapshot);
+    const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));
+    this.#audits.renew(due(audits.filter(({ job, claim }) => !this.#auditor.isDone(job, claim))));
+    start("audits", () => this.#audits.run((audit) => this.#attempt(audit.task, () => this.#audit(audit))));
+    for (const { claim, game } of lost) this.#tellOnce(game.id, { kind: "lost", gameId: game.id, claimId: claim.id });
+    if (mode === "watch") return;
+    this.#plays.renew(due(plays).filter((play) => !this.#playIdle(play)));
+    start("plays", () => this.#plays.run((play) => this.#attempt(play.task, () => this.#play(play))));
+    for (const task of settles) start(task.game.id, () => this.#attempt(task, () => this.#settle(task)));
   }
 
-  async #attempt(task: Task, now: bigint): Promise<void> {
+  /** Judges a claim, and opens a game on it if it is wrong. The next one does not wait until the opening is mined. */
+  async #audit({ task, snapshot, start }: Due<AuditTask>): Promise<void> {
+    const { job, claim, lost } = task;
+    if (this.#isStale(claim.id, snapshot)) return;
+    const verdict = await this.#auditor.judge(job, claim, lost.length);
+    this.#tellVerdict(task, verdict);
+    if (verdict.kind !== "differs" || this.#options.mode === "watch" || this.#shortAt === snapshot.blockNumber) return;
+    const { opening } = verdict;
+    const last = lost.at(-1);
+    if (last !== undefined && !(await this.#isLostByTheClock(last))) return;
+    if (opening === undefined)
+      throw new NoOpeningError(`${lost.length} games on this claim are lost, and no other can be opened`);
+    const release = await this.#responder.reserve().catch((error: unknown) => {
+      if (error instanceof BondError) this.#shortAt = snapshot.blockNumber;
+      throw error;
+    });
+    let isOpening = false;
+    start(claim.id, () => {
+      isOpening = true;
+      return this.#attempt(task, async () => {
+        const receipt = await this.#responder.open(claim, opening);
+        this.#acted.set(claim.id, receipt.blockNumber);
+        this.#tell({ kind: "opened", claimId: claim.id, receipt });
+      }).finally(release);
+    });
+    if (!isOpening) release();
+  }
+
+  /** Whether there is nothing to plan in a game: it is the worker's turn, and no trace is published. */
+  #playIdle({ task, snapshot, start }: Due<GameTask>): boolean {
+    const move = this.#options.tensors === undefined ? idleMove(task.game, snapshot.now) : undefined;
+    if (move === undefined) return false;
+    if (move.kind !== "wait") this.#send({ task, snapshot, start }, { move });
+    return true;
+  }
+
+  /** Plans a move and has it made. The next game does not wait until it is mined, and the execution is let go. */
+  async #play(play: Due<GameTask>): Promise<void> {
+    const { task, snapshot } = play;
+    if (this.#isStale(task.game.id, snapshot)) return;
+    const { session, tensors } = this.#options;
+    const { arityBits } = session.deployment.parameters;
+    const planned = await this.#executions.use(task.job, (execution) =>
+      plan(task.claim, task.game, execution, { arityBits, now: snapshot.now, tensors }),
+    );
+    if (planned !== undefined) this.#send(play, planned);
+  }
+
+  #send({ task, snapshot, start }: Due<GameTask>, planned: Plan): void {
+    const { claim, game } = task;
+    if (this.#isStale(game.id, snapshot)) return;
+    start(game.id, () =>
+      this.#attempt(task, async () => {
+        const disagreement = (error: Error): void => report(this.#options.log, error, "step proof");
+        const played = await carryOut(this.#responder, claim, game, planned, disagreement);
+        if (played === undefined) return;
+        this.#acted.set(game.id, played.receipt.blockNumber);
+        this.#tell({ kind: "moved", gameId: game.id, claimId: claim.id, ...played });
+      }),
+    );
+  }
+
+  async #settle({ claim, game }: GameTask): Promise<void> {
+    const receipt = await this.#responder.settle(game);
+    this.#tell({ kind: "settled", gameId: game.id, claimId: claim.id, receipt });
+  }
+
+  /** Whether a snapshot is older than one's own latest transaction about a claim or game. */
+  #isStale(id: Hex, { blockNumber }: Snapshot): boolean {
+    return (this.#acted.get(id) ?? -1n) > blockNumber;
+  }
+
+  async #attempt({ kind, claim }: GameTask | AuditTask, action: () => Promise<void>): Promise<void> {
     if (this.#options.signal.aborted) return;
     try {
-      await this.#do(task, now);
+      await action();
     } catch (error) {
-      this.#report(task, error);
-    }
-  }
-
-  async #do(task: Task, now: bigint): Promise<void> {
-    const { job, claim } = task;
-    if (task.kind === "settle") {
-      const receipt = await this.#responder.settle(task.game);
-      return this.#tell({ kind: "settled", gameId: task.game.id, claimId: claim.id, receipt });
-    }
-    const verdict = await audit(this.#executions, job, claim);
-    if (verdict.kind === "agrees") this.#agreed.add(claim.id);
-    if (task.kind === "audit") this.#tellVerdict(task, verdict);
-    if (verdict.kind === "unknown") return;
-    if (task.kind === "play") {
-      const { session, log, tensors } = this.#options;
-      const played = await this.#executions.use(job, (execution) =>
-        play(this.#responder, claim, task.game, execution, {
-          arityBits: session.deployment.parameters.arityBits,
-          now,
-          tensors,
-          onDisagreement: (error) => report(log, error, "step proof"),
-        }),
-      );
-      if (played !== undefined) this.#tell({ kind: "moved", gameId: task.game.id, claimId: claim.id, ...played });
-    } else if (verdict.kind === "differs" && this.#options.mode === "defend") {
-      const last = task.lost.at(-1);
-      if (last !== undefined && !(await this.#isLostByTheClock(last))) return;
-      const receipt = await this.#responder.open(verdict.execution, claim, task.lost.length);
-      this.#tell({ kind: "opened", claimId: claim.id, receipt });
+      const { message } = error as Error;
+      if (this.#failures.get(claim.id) === message) return;
+      this.#failures.set(claim.id, message);
+      report(this.#options.log, error, kind);
     }
   }
 
@@ -135,33 +204,43 @@ class Watcher {
     return overtime(stateOf(game), timestamp) > 0;
   }
 
-  /** The same failure of the same claim is reported once; it is tried again every round. */
-  #report({ kind, claim }: Task, error: unknown): void {
-    const failure = `${claim.id} ${(error as Error).message}`;
-    if (this.#failures.has(failure)) return;
-    this.#failures.add(failure);
-    report(this.#options.log, error, kind);
+  /** Lets go what was remembered of claims and games that are gone. */
+  #forget({ history, blockNumber }: Snapshot): void {
+    this.#auditor.forget(history);
+    const isGone = (id: Hex): boolean => !history.claims.has(id) && !history.games.has(id);
+    for (const remembered of [this.#told, this.#failures]) {
+      if (remembered.size > REMEMBERED) for (const id of remembered.keys()) if (isGone(id)) remembered.delete(id);
+    }
+    for (const [id, block] of this.#acted) if (block <= blockNumber) this.#acted.delete(id);
   }
 
-  #tellVerdict({ job, claim }: Task, verdict: Verdict): void {
-    if (this.#told.has(claim.id)) return;
-    this.#told.add(claim.id);
+  #tellVerdict({ job, claim }: { job: { id: Hex }; claim: ClaimRecord }, verdict: Verdict): void {
     const ids = { jobId: job.id, claimId: claim.id };
-    if (verdict.kind === "unknown") return this.#tell({ ...ids, kind: "unknown", reason: verdict.reason });
-    const { kind, milliseconds, execution } = verdict;
-    if (kind === "agrees") return this.#tell({ ...ids, kind, milliseconds });
-    this.#tell({ ...ids, kind, milliseconds, claimed: claim.claim.traceRoot, own: execution.trace.root });
+    const { kind } = verdict;
+    if (kind === "unknown") return this.#tellOnce(claim.id, { ...ids, kind, reason: verdict.reason });
+    const { milliseconds } = verdict;
+    if (kind === "agrees") return this.#tellOnce(claim.id, { ...ids, kind, milliseconds });
+    this.#tellOnce(claim.id, { ...ids, kind, milliseconds, claimed: claim.claim.traceRoot, own: verdict.own });
+  }
+
+  #tellOnce(id: Hex, event: WatcherEvent): void {
+    if (this.#told.has(id)) return;
+    this.#told.add(id);
+    this.#tell(event);
   }
 
   #tell(event: WatcherEvent): void {
     const { kind, ...rest } = event;
     const fields = Object.fromEntries(Object.entries(rest).filter(([key]) => key !== "receipt"));
     const gas = "receipt" in event ? { gas: Number(event.receipt.gasUsed) } : {};
-    const level = kind === "differs" ? "warn" : "info";
+    const level = kind === "differs" || kind === "lost" ? "warn" : "info";
     this.#options.log[level]({ ...fields, ...gas }, MESSAGES[kind]);
     this.#options.onEvent?.(event);
   }
 }
+
+/** Things told and failures that are remembered; those of claims and games that are gone are forgotten beyond it. */
+const REMEMBERED = 10_000;
 
 const MESSAGES: Record<WatcherEvent["kind"], string> = {
   agrees: "claim agrees with this machine's execution",
@@ -169,5 +248,6 @@ const MESSAGES: Record<WatcherEvent["kind"], string> = {
   unknown: "claim cannot be judged here",
   opened: "game opened",
   moved: "move made",
+  lost: "GAME LOST: the bond is gone",
   settled: "bond taken back",
 };

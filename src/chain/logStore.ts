@@ -1,4 +1,13 @@
-import { BaseError, HttpRequestError, RpcRequestError, type Abi, type AbiEvent, type Address, type Hex } from "viem";
+import {
+  BaseError,
+  HttpRequestError,
+  RpcRequestError,
+  TimeoutError,
+  type Abi,
+  type AbiEvent,
+  type Address,
+  type Hex,
+} from "viem";
 import type { Log, PublicClient } from "viem";
 import { translateError } from "./translateError.ts";
 
@@ -8,10 +17,16 @@ export type LogSource = Pick<PublicClient, "getBlock" | "getLogs">;
 /** An event of `A`, with its decoded arguments. */
 export type ChainEvent<A extends Abi> = Log<bigint, number, false, undefined, true, A>;
 
-/** Whether a node answered, if only with an error. */
-const isAnswer = (error: unknown): boolean =>
+/** Whether less might be answered: a node gave an error, too long an answer, or took too long to give it. */
+const isTooMuch = (error: unknown): boolean =>
   error instanceof BaseError &&
-  error.walk((e) => e instanceof RpcRequestError || (e instanceof HttpRequestError && e.status !== undefined)) !== null;
+  error.walk(
+    (e) =>
+      e instanceof RpcRequestError ||
+      e instanceof TimeoutError ||
+      (e instanceof HttpRequestError && e.status !== undefined) ||
+      (e as Error).name === "ResponseBodyTooLargeError",
+  ) !== null;
 
 const keyOf = ({ blockHash, logIndex }: { blockHash: Hex; logIndex: number }): string => `${blockHash} ${logIndex}`;
 
@@ -34,7 +49,7 @@ const REMEMBERED = 512;
 
 /**
  * The events of some contracts, in chain order, kept equal to the canonical chain. Reorganisations are found by comparing block
- * hashes, because nodes do not reliably announce removed logs. Kept in memory only: a restart reads the chain again.
+ * hashes, because nodes do not reliably announce removed logs. Kept in memory only: a restart reads the chain again. What is over and old may be dropped.
  */
 export class LogStore<const A extends Abi> {
   readonly #source: LogSource;
@@ -47,6 +62,8 @@ export class LogStore<const A extends Abi> {
   #rewoundTo: bigint | undefined;
   #logs: ChainEvent<A>[] = [];
   #known = new Set<string>();
+  /** Some of the events of blocks below this one were dropped. */
+  #droppedBelow: bigint | undefined;
   #head: SyncResult["head"] | undefined;
 
   /** @param fromBlock The block of the deployment. */
@@ -64,17 +81,32 @@ export class LogStore<const A extends Abi> {
 
   /**
    * Reads what is new up to the head, after dropping what a reorganisation removed.
+   * @param onSpan Called when more was read, of a chain that may be long; its head is another block by the end.
    * @throws RpcUnavailableError
    */
-  async sync(): Promise<SyncResult> {
+  async sync(onSpan: (read: SyncResult) => void = () => undefined): Promise<SyncResult> {
     try {
-      return await this.#sync();
+      return await this.#sync(onSpan);
     } catch (error) {
       throw translateError(error, "reading events");
     }
   }
 
-  async #sync(): Promise<SyncResult> {
+  /** The first block whose events may be asked for again, and which are therefore not to be dropped. */
+  get keptFrom(): bigint {
+    return (this.#seen.at(-1)?.number ?? this.#from) - OVERLAP;
+  }
+
+  /** Drops events of blocks below one that is at most `keptFrom`. A reorganisation that reaches further down has everything read again. */
+  drop(below: bigint, isDropped: (event: ChainEvent<A>) => boolean): void {
+    const kept = this.#logs.filter((log) => log.blockNumber >= below || !isDropped(log));
+    if (kept.length === this.#logs.length) return;
+    this.#logs = kept;
+    this.#known = new Set(kept.map(keyOf));
+    this.#droppedBelow = below;
+  }
+
+  async #sync(onSpan: (read: SyncResult) => void): Promise<SyncResult> {
     for (;;) {
       const head = await this.#latest();
       // A node that lags has nothing to tell, and above all no reorganisation.
@@ -96,14 +128,19 @@ export class LogStore<const A extends Abi> {
       await this.#take([...logs, ...again], next);
       if (to >= next) this.#remember({ number: to, hash: end.hash });
       if (to >= head.number) return this.#result(head);
+      onSpan(this.#takeRewind(head));
     }
   }
 
   #result({ number, hash, timestamp }: SyncResult["head"]): SyncResult {
+    this.#head = { number, hash, timestamp };
+    return this.#takeRewind(this.#head);
+  }
+
+  #takeRewind(head: SyncResult["head"]): SyncResult {
     const rewoundTo = this.#rewoundTo;
     this.#rewoundTo = undefined;
-    this.#head = { number, hash, timestamp };
-    return { head: this.#head, ...(rewoundTo === undefined ? {} : { rewoundTo }) };
+    return { head, ...(rewoundTo === undefined ? {} : { rewoundTo }) };
   }
 
   /** Forgets the heads that are not on the branch of `head`, and the logs past the last one that is. @returns Whether `head` tells anything new. */
@@ -122,6 +159,9 @@ export class LogStore<const A extends Abi> {
   /** Forgets what is remembered of a block and of those above it. */
   #rewind(block: bigint): void {
     while ((this.#seen.at(-1)?.number ?? -1n) >= block) this.#seen.pop();
+    // What is read again must not bring back some of what was dropped.
+    if (this.#droppedBelow !== undefined && this.#droppedBelow > this.keptFrom)
+      [this.#seen, this.#droppedBelow] = [[], undefined];
     const kept = this.#seen.at(-1)?.number ?? this.#from - 1n;
     this.#logs = this.#logs.filter((log) => log.blockNumber <= kept);
     this.#known = new Set(this.#logs.map(keyOf));
@@ -140,7 +180,8 @@ export class LogStore<const A extends Abi> {
     }
     if (found.size === 0) return;
     for (const [key, log] of found) {
-      this.#logs.push(log);
+      // What was decoded is enough.
+      this.#logs.push({ ...log, data: "0x", topics: [] });
       this.#known.add(key);
       if (log.blockNumber >= next) continue;
       if (this.#rewoundTo === undefined || this.#rewoundTo >= log.blockNumber) this.#rewoundTo = log.blockNumber - 1n;
@@ -164,8 +205,8 @@ export class LogStore<const A extends Abi> {
       this.#span = this.#span * 2n < SPAN ? this.#span * 2n : SPAN;
       return logs as unknown as ChainEvent<A>[];
     } catch (error) {
-      // Nodes limit blocks, logs or bytes, each in its own words: whatever a node answers, a shorter span is tried first.
-      if (!isAnswer(error) || this.#span === 1n) throw error;
+      // Nodes limit blocks, logs, bytes or time, each in its own words: whatever comes of it, a shorter span is tried first.
+      if (!isTooMuch(error) || this.#span === 1n) throw error;
       const span = to < next ? overlap : to - next + 1n;
       this.#span = span > 1n ? span / 2n : 1n;
       return undefined;

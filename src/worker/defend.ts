@@ -1,25 +1,26 @@
+import type { TransactionReceipt } from "viem";
 import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
 import type { Execution } from "../chain/game/execution.ts";
-import { workerMove } from "../chain/game/workerMove.ts";
+import { workerMove, type WorkerMove } from "../chain/game/workerMove.ts";
 import { packState } from "../chain/game/state.ts";
 import { stateOf, type GameRecord } from "../chain/history.ts";
 import type { Session } from "../chain/session.ts";
 import type { WorkerEvent } from "./events.ts";
 
 /** Makes the worker's next move in a game. @returns undefined when there is none to make. */
-export async function defend(
-  session: Session,
+export const defend = (session: Session, game: GameRecord, execution: Execution, now: bigint) =>
+  makeMove(session, game, workerMove(execution, stateOf(game), session.deployment.parameters.arityBits, now));
+
+/** Sends a worker's move. @returns undefined when there is nothing to send. */
+export async function makeMove(
+  { sender, deployment }: Session,
   game: GameRecord,
-  execution: Execution,
-  now: bigint,
+  move: WorkerMove,
 ): Promise<WorkerEvent | undefined> {
-  const { sender, deployment } = session;
-  const state = stateOf(game);
   const contract = { address: deployment.game, abi: disputeGameAbi } as const;
-  const packed = packState(state);
+  const packed = packState(stateOf(game));
   const { key } = game;
-  const move = workerMove(execution, state, deployment.parameters.arityBits, now);
-  const moved = (receipt: Awaited<ReturnType<typeof sender.send>>): WorkerEvent => {
+  const moved = (receipt: TransactionReceipt): WorkerEvent => {
     return { kind: "moved", gameId: game.id, move: move.kind, receipt };
   };
   switch (move.kind) {

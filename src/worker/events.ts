@@ -7,6 +7,7 @@ export type WorkerEvent =
   | { kind: "executed"; jobId: Hex; traceRoot: Hex; milliseconds: number }
   | { kind: "submitted"; jobId: Hex; traceRoot: Hex; receipt: TransactionReceipt }
   | { kind: "moved"; gameId: Hex; move: WorkerMove["kind"]; receipt: TransactionReceipt }
+  | { kind: "refuted"; jobId: Hex; claimId: Hex }
   | { kind: "expired"; jobId: Hex; receipt: TransactionReceipt }
   | { kind: "finalised"; jobId: Hex; claimId: Hex; receipt: TransactionReceipt }
   | { kind: "delivered"; jobId: Hex; claimId: Hex; output: number; receipt: TransactionReceipt }

@@ -1,15 +1,16 @@
 import { isAddressEqual } from "viem";
 import type { Logger } from "pino";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
+import { isOver, type Forget } from "../chain/forget.ts";
 import type { KnownProgram } from "../chain/game/execution.ts";
-import { submissionOf } from "../chain/game/workerMove.ts";
+import { idleMove, submissionOf, workerMove } from "../chain/game/workerMove.ts";
 import { Executions, type Execute } from "../chain/game/executions.ts";
-import type { ClaimRecord, GameRecord, JobRecord } from "../chain/history.ts";
+import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../chain/history.ts";
 import { report, runLoop } from "../chain/loop.ts";
 import { followMarket, type Session, type Snapshot } from "../chain/session.ts";
 import { Tasks } from "../chain/tasks.ts";
 import { RefuteError } from "../errors.ts";
-import { defend } from "./defend.ts";
+import { makeMove } from "./defend.ts";
 import type { WorkerEvent } from "./events.ts";
 import { isSuitable, mayClaim, type WorkerPolicy } from "./jobs.ts";
 import type { TracePublisher } from "./publisher.ts";
@@ -43,7 +44,7 @@ export type WorkerOptions = {
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { session, log } = options;
   const worker = new Worker(options);
-  const follow = followMarket(session);
+  const follow = followMarket(session, worker.forget);
   const tasks = new Tasks();
   log.info({ worker: session.sender.address, programs: options.programs.length }, "worker starts");
   await runLoop(options, async () => {
@@ -71,20 +72,39 @@ class Worker {
   /** Claims that are over and whose earnings were collected, or had none: saves a read a round. After a reorganisation their records are others. */
   readonly #collected = new WeakSet<ClaimRecord>();
 
+  /** What was told of each job and claim, by its kind, so that it is told once however often a reorganisation has it done again. */
+  readonly #told = new Map<string, string>();
+
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#executions = new Executions(options.programs, options.execute);
   }
 
+  /** What need not be remembered of a job: all of one that is over and owes this worker nothing, and the input of one that it does not serve. */
+  readonly forget: Forget = (job, now) => {
+    const { address } = this.#options.session.sender;
+    const isOwed = job.claims.some((record) => {
+      const { claim, refuted, finalised, games } = record;
+      const isDone = refuted || (finalised && missingOutputs(record).length === 0);
+      // What a game earned may be there to be collected.
+      return this.#isMe(claim.worker) && (!isDone || games.length > 0);
+    });
+    if (isOwed || (job.holder !== undefined && this.#isMe(job.holder.worker))) return "nothing";
+    if (isOver(job, now, address)) return "all";
+    return this.#executions.knows(job) ? "nothing" : "inputs";
+  };
+
   /** @param start Starts an action, each beside the others: an execution must not keep a game waiting, whose clock runs. */
   round({ history, now }: Snapshot, start: Start): void {
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
-      start(`${doing} ${id}`, () => this.#attempt(doing, action));
+      start(`${doing} ${id}`, () => this.#attempt(doing, id, action));
     const published = new Map<`0x${string}`, JobRecord>();
     for (const record of history.claims.values()) {
       if (!this.#isMe(record.claim.worker)) continue;
       const job = history.jobs.get(record.jobId)!;
       published.set(record.id, job);
+      if (record.refuted && this.#isNew("refuted", record.id, ""))
+        this.#tell({ kind: "refuted", jobId: job.id, claimId: record.id });
       const alive = record.finalised || record.refuted ? [] : record.games.filter(({ closed }) => closed === undefined);
       for (const game of alive) attempt("game", game.id, () => this.#defend(job, game, now));
       if (alive.length === 0) attempt("claim", record.id, () => this.#tend(job, record, now));
@@ -99,10 +119,14 @@ class Worker {
   }
 
   async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
-    if ((await this.#executions.of(job)) === undefined)
-      throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
     const { session } = this.#options;
-    this.#tell(await this.#executions.use(job, (execution) => defend(session, game, execution, now)));
+    const { arityBits } = session.deployment.parameters;
+    // The execution is let go before the move is mined: there may be many games.
+    const planned =
+      idleMove(stateOf(game), now) ??
+      (await this.#executions.use(job, (execution) => workerMove(execution, stateOf(game), arityBits, now)));
+    if (planned === undefined) throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
+    this.#tell(await makeMove(session, game, planned));
   }
 
   /** What an undisputed claim of one's own needs now. */
@@ -131,7 +155,9 @@ class Worker {
     const execution = await this.#executions.of(job);
     if (execution === undefined) return void log.error({ job: job.id }, "the input of a claimed job is not there");
     const traceRoot = execution.trace.root;
-    this.#tell({ kind: "executed", jobId: job.id, traceRoot, milliseconds: Math.round(performance.now() - start) });
+    const milliseconds = Math.round(performance.now() - start);
+    if (this.#isNew("executed", job.id, String(until)))
+      this.#tell({ kind: "executed", jobId: job.id, traceRoot, milliseconds });
     const { deployment, publicClient, sender } = session;
     const draw = replayed((below) => Math.floor(Math.random() * below));
     await this.#executions.use(job, () =>
@@ -146,11 +172,12 @@ class Worker {
   async #claim(jobs: readonly JobRecord[], now: bigint): Promise<void> {
     const { session, policy } = this.#options;
     const { deployment, sender } = session;
-    const suitable = jobs
-      .filter((job) => !this.#hasLost(job))
-      .filter((job) => isSuitable(job, this.#executions, policy, deployment.parameters.rate, now))
-      .sort((a, b) => Number(b.job.fee - a.job.fee));
-    const [best] = suitable;
+    const { rate } = deployment.parameters;
+    // Looked at one by one: to look at one is to hash its inputs, and anybody may post as many as they like.
+    const best = jobs
+      .filter((job) => job.open && !this.#hasLost(job))
+      .sort((a, b) => Number(b.job.fee - a.job.fee))
+      .find((job) => isSuitable(job, this.#executions, policy, rate, now));
     if (best === undefined || !(await mayClaim(session))) return;
     const { job, id } = best;
     const call = { address: deployment.market, abi: jobMarketAbi, functionName: "claim", args: [job] } as const;
@@ -166,25 +193,39 @@ class Worker {
     return isAddressEqual(address, this.#options.session.sender.address);
   }
 
+  /** Whether a thing differs from what was told last of the same kind and subject. */
+  #isNew(kind: string, id: string, what: string): boolean {
+    const key = `${kind} ${id}`;
+    if (this.#told.get(key) === what) return false;
+    this.#told.delete(key);
+    this.#told.set(key, what);
+    const [oldest] = this.#told.keys();
+    if (this.#told.size > REMEMBERED && oldest !== undefined) this.#told.delete(oldest);
+    return true;
+  }
+
   #tell(event: WorkerEvent | undefined): void {
     if (event === undefined) return;
     const { kind, ...rest } = event;
     const fields = Object.fromEntries(Object.entries(rest).filter(([key]) => key !== "receipt"));
     const gas = "receipt" in event ? { gas: Number(event.receipt.gasUsed) } : {};
-    this.#options.log.info({ ...fields, ...gas }, kind);
+    this.#options.log[kind === "refuted" ? "error" : "info"]({ ...fields, ...gas }, kind);
     this.#options.onEvent?.(event);
   }
 
-  /** One failing claim, game or job must not keep the others waiting. */
-  async #attempt(doing: string, action: () => Promise<void>): Promise<void> {
+  /** One failing claim, game or job must not keep the others waiting. The same failure in a row is told once; it is tried again every round. */
+  async #attempt(doing: string, id: string, action: () => Promise<void>): Promise<void> {
     if (this.#options.signal.aborted) return;
     try {
       await action();
     } catch (error) {
-      report(this.#options.log, error, doing);
+      if (this.#isNew(doing, id, (error as Error).message)) report(this.#options.log, error, doing);
     }
   }
 }
+
+/** Things told that are remembered. */
+const REMEMBERED = 10_000;
 
 /** Each call begins the same series of numbers again: what is begun anew draws the same samples. */
 function replayed(random: (below: number) => number): () => (below: number) => number {

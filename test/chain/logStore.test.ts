@@ -1,5 +1,15 @@
 import { expect } from "chai";
-import { BlockNotFoundError, LimitExceededRpcError, RpcRequestError, keccak256, parseAbi, toHex, type Hex } from "viem";
+import {
+  BlockNotFoundError,
+  LimitExceededRpcError,
+  ResponseBodyTooLargeError,
+  RpcRequestError,
+  TimeoutError,
+  keccak256,
+  parseAbi,
+  toHex,
+  type Hex,
+} from "viem";
 import { LogStore, type LogSource } from "../../src/chain/logStore.ts";
 
 const abi = parseAbi(["event Ping(uint256 value)"]);
@@ -212,5 +222,38 @@ describe("LogStore", function () {
     expect(values(store)).to.deep.equal([1_500n, 3_000n, 4_500n]);
     // The last span twice.
     expect(chain.requests).to.equal(4);
+  });
+
+  it("droppedEvents_doNotComeBack_butADeepReorganisationHasEverythingReadAgain", async function () {
+    const chain = new ToyChain();
+    for (let k = 1n; k <= 200n; k++) chain.mine(k);
+    const store = new LogStore(chain.source(), [], abi, 0n);
+    await store.sync();
+    store.drop(store.keptFrom, ({ args }) => args.value % 2n === 0n);
+    const odd = values(store);
+    chain.mine(201n);
+    expect((await store.sync()).rewoundTo).to.equal(undefined);
+    expect(values(store)).to.deep.equal([...odd, 201n]);
+    expect(odd).to.include(136n).and.not.to.include(134n);
+    chain.drop(10);
+    for (let k = 0n; k < 11n; k++) chain.mine(1_000n + k);
+    expect((await store.sync()).rewoundTo).to.equal(-1n);
+    expect(values(store)).to.have.length(202);
+  });
+
+  it("answersThatAreTooLargeOrTooSlow_areAskedForInParts", async function () {
+    for (const failure of [
+      new ResponseBodyTooLargeError({ maxSize: 1, size: 2 }),
+      new TimeoutError({ body: {}, url: "http://node" }),
+    ]) {
+      const chain = new ToyChain();
+      for (let k = 1n; k <= 40n; k++) chain.mine(k);
+      const source = chain.source();
+      const getLogs = (range: { fromBlock: bigint; toBlock: bigint }) =>
+        range.toBlock - range.fromBlock > 6n ? Promise.reject(failure) : source.getLogs(range);
+      const store = new LogStore({ ...source, getLogs: getLogs as never }, [], abi, 0n);
+      await store.sync();
+      expect(values(store)).to.have.length(40);
+    }
   });
 });

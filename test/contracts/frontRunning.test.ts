@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { encodeFunctionData, type Hex } from "viem";
+import { mnemonicToAccount } from "viem/accounts";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { Sender } from "../../src/chain/sender.ts";
 import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
@@ -70,7 +71,9 @@ describe("DisputeGame: calls that are copied and sent first", () => {
     const claim = await submitted(w, toy, trace);
     // While it is open, a further game is cheaper by a word that is not empty. It is gone when the honest one lands.
     const sham = await new GameDriver(w, toy, trace, claim, w.mallory).open();
-    const wallet = await w.viem.getWalletClient(w.watcher.account.address);
+    // The third of the accounts that Hardhat makes.
+    const account = mnemonicToAccount(`${"test ".repeat(11)}junk`, { addressIndex: 2 });
+    expect(account.address.toLowerCase()).to.equal(w.watcher.account.address);
     const late = Object.assign(Object.create(w.client) as typeof w.client, {
       estimateContractGas: async (call: Parameters<typeof w.client.estimateContractGas>[0]) => {
         const estimate = await w.client.estimateContractGas(call);
@@ -80,7 +83,7 @@ describe("DisputeGame: calls that are copied and sent first", () => {
     });
     const args = new GameDriver(w, toy, trace, claim).openArgs(0, 0);
     const call = { address: w.game.address, abi: disputeGameAbi, functionName: "open", args } as const;
-    const { status } = await new Sender(late, wallet).send(call);
+    const { status } = await new Sender(late, account).send(call);
     expect(status).to.equal("success");
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { ClaimRecord, GameRecord, History, JobRecord } from "../../src/chain/history.ts";
-import { Outcome } from "../../src/chain/types.ts";
+import type { GameState } from "../../src/chain/game/state.ts";
+import { Outcome, Side } from "../../src/chain/types.ts";
 import { schedule } from "../../watcher/scheduler.ts";
 
 const ME = `0x${"11".repeat(20)}` as const;
@@ -11,7 +12,7 @@ function historyWith(claims: readonly Partial<ClaimRecord>[]): History {
   const history: History = { jobs: new Map(), claims: new Map(), games: new Map(), parts: new Map() };
   claims.forEach((claim, k) => {
     const defaults = { windowEnd: 100n, games: [], finalised: false, refuted: false };
-    history.jobs.set(id(k), { id: id(k) } as unknown as JobRecord);
+    history.jobs.set(id(k), { id: id(k), job: { fee: BigInt(k) } } as unknown as JobRecord);
     history.claims.set(id(k), { id: id(k), jobId: id(k), ...defaults, ...claim } as unknown as ClaimRecord);
   });
   return history;
@@ -26,8 +27,10 @@ const game = (challenger: `0x${string}`, closed = false, outcome: number = Outco
   ...(closed ? { closed: { outcome, paid: 0n, transactionHash: id(0), blockNumber: 1n } } : {}),
 });
 
-const tasks = (claims: readonly Partial<ClaimRecord>[], now = 50n) =>
-  schedule(historyWith(claims), ME, now).map(({ kind, claim }) => [kind, Number(claim.id)]);
+const tasks = (claims: readonly Partial<ClaimRecord>[], now = 50n, seconds = 0) => {
+  const { plays, audits, settles } = schedule(historyWith(claims), ME, now, () => seconds);
+  return [...plays, ...audits, ...settles].map(({ kind, claim }) => [kind, Number(claim.id)]);
+};
 
 describe("schedule", function () {
   it("ownGamesComeFirst_thenTheWindowThatClosesFirst_thenBondsToTakeBack", function () {
@@ -43,6 +46,36 @@ describe("schedule", function () {
       ["audit", 1],
       ["settle", 0],
     ]);
+  });
+
+  it("gameWhoseClockRunsOutFirst_comesFirst_thoseOfTheWorkersTurnLast", function () {
+    const at = (turn: number, since: number, challengerSeconds: number): GameRecord => {
+      const state = { turn, since, challengerSeconds } as GameState;
+      return { ...game(ME), moves: [{ move: 0, state, data: "0x", transactionHash: id(0) }] };
+    };
+    const games = [at(Side.worker, 0, 1), at(Side.challenger, 100, 50), at(Side.challenger, 0, 120)];
+    expect(tasks(games.map((one) => ({ games: [one] })))).to.deep.equal([
+      ["play", 2],
+      ["play", 1],
+      ["play", 0],
+    ]);
+  });
+
+  it("ofEqualWindows_theHigherFeeComesFirst_andWhatCannotBeExecutedInTimeLast", function () {
+    expect(tasks([{}, {}])).to.deep.equal([
+      ["audit", 1],
+      ["audit", 0],
+    ]);
+    expect(tasks([{ windowEnd: 55n }, { windowEnd: 70n }, { windowEnd: 60n }], 50n, 10)).to.deep.equal([
+      ["audit", 2],
+      ["audit", 1],
+      ["audit", 0],
+    ]);
+  });
+
+  it("lostGames_areTold", function () {
+    const history = historyWith([{ games: [game(ME, true, Outcome.workerWon), game(ME)] }]);
+    expect(schedule(history, ME, 50n, () => 0).lost).to.have.length(1);
   });
 
   it("claimsThatAreOverOrPastTheirWindow_areNotAudited", function () {

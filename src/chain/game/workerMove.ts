@@ -16,12 +16,19 @@ export type WorkerMove =
   | { kind: "expand"; children: Hex; siblings: Hash[] }
   | { kind: "timeout" };
 
+/** The move that needs no execution, while it is the challenger's turn. */
+export function idleMove(state: GameState, now: bigint): WorkerMove | undefined {
+  if (state.turn !== Side.challenger) return undefined;
+  return overtime(state, now) > 0 ? { kind: "timeout" } : { kind: "wait" };
+}
+
 /**
  * A worker's next move. Pure: it depends on the game's state and the worker's own execution only, so a restart changes nothing.
  * @param now The chain's time, unix seconds.
  */
 export function workerMove(execution: Execution, state: GameState, arityBits: number, now: bigint): WorkerMove {
-  if (state.turn === Side.challenger) return overtime(state, now) > 0 ? { kind: "timeout" } : { kind: "wait" };
+  const idle = idleMove(state, now);
+  if (idle !== undefined) return idle;
   const { trace } = execution;
   const { index } = state;
   if (state.depth > 0) {
