@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
+import { schedule } from "../../test-support/protocol/schedule.ts";
 import { lyingTrace, toyProgram } from "../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../test-support/protocol/useWorld.ts";
 import { MOVE_GAS } from "../../src/chain/game/moveGas.ts";
@@ -35,6 +36,58 @@ describe("GasSchedule", () => {
       expect(gas * 105n >= price * 100n, `${move} costs ${gas}, pays ${price}`).to.equal(true);
       if (move !== "open") expect(gas <= 67_000n, `${move} costs ${gas}`).to.equal(true);
     });
+  });
+
+  it("settle_costsAtMostItsPrice_andNotMuchLess_theLastOneTooThatPaysTheSink", async () => {
+    const trace = lyingTrace(FULL, 20, 2_047);
+    const claim = await submitted(world(), FULL, trace);
+    const games: GameDriver[] = [];
+    for (const index of [0, 1, 2]) games.push(await new GameDriver(world(), FULL, trace, claim).open(4, index));
+    await games[0]!.concede(world().worker);
+    for (const [n, price] of [
+      [1, schedule("SETTLE")],
+      [2, schedule("SETTLE") + schedule("LAST")],
+    ] as const) {
+      await games[n]!.settle(world().watcher);
+      const { gas } = games[n]!.gas.at(-1)!;
+      expect(gas <= price && gas * 105n >= price * 100n, `costs ${gas}, pays ${price}`).to.equal(true);
+    }
+  });
+
+  /** What is paid for an opening is at least what it burns, and at most two in a hundred more. */
+  async function isPaidAsBurnt(game: GameDriver, levels: number, index: number): Promise<bigint> {
+    await game.open(levels, index);
+    const { baseFeePerGas } = await world().client.getBlock();
+    const paid = BigInt(game.state.spent) / baseFeePerGas!;
+    const { gas } = game.gas.at(-1)!;
+    expect(paid >= gas && paid * 100n <= gas * 102n, `burns ${gas}, pays ${paid}`).to.equal(true);
+    return paid;
+  }
+
+  it("open_afterAnotherGame_costsLess_andIsPaidLess", async () => {
+    const trace = lyingTrace(FULL, 20, 2_047);
+    const claim = await submitted(world(), FULL, trace);
+    const first = await isPaidAsBurnt(new GameDriver(world(), FULL, trace, claim), 0, 0);
+    const second = await isPaidAsBurnt(new GameDriver(world(), FULL, trace, claim, world().mallory), 0, 0);
+    expect(second < first - 15_000n, `${first}, ${second}`).to.equal(true);
+  });
+
+  it("open_withTheLongestHeader_nearlyAllZeros_isPaidAsBurnt_farBelowThePriceOfItsLength", async () => {
+    const toy = toyProgram(300, [3, 1, 5]);
+    const { header } = toy.commitment;
+    // After the counts, the inputs: type and length each. Of 220 more, nearly all bytes are zeros.
+    const inputs = 220;
+    const more = Buffer.alloc(9 * inputs);
+    for (let i = 0; i < inputs; i++) more[9 * i] = more[9 * i + 8] = 2;
+    const long = Buffer.concat([header.subarray(0, 26), more, header.subarray(26)]);
+    long.writeUInt16BE(1 + inputs, 22);
+    const padded = { ...toy, commitment: { ...toy.commitment, header: new Uint8Array(long) } };
+    const trace = lyingTrace(toy, 6, 299);
+    const roots = new Array<`0x${string}`>(1 + inputs).fill(toy.inputsList.root);
+    const changes = { rootOnly: true, inputs: [], inputRoots: roots };
+    const claim = await submitted(world(), padded, trace, changes);
+    const paid = await isPaidAsBurnt(new GameDriver(world(), padded, trace, claim), 2, 2);
+    expect(paid < BigInt(open + 2 * level + seam + 2 * level + long.length * headerByte - 40_000)).to.equal(true);
   });
 
   it("open_atALeaf_isPaidForTheCrossing", async () => {

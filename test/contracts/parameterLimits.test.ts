@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Parameters } from "../../src/chain/types.ts";
+import { schedule } from "../../test-support/protocol/schedule.ts";
 import { useWorld } from "../../test-support/protocol/useWorld.ts";
 import { ETHER, PARAMETERS } from "../../test-support/protocol/world.ts";
 
@@ -60,6 +61,35 @@ describe("Deployment at the limits of its parameters", () => {
       expect(await deploy(changes), JSON.stringify(Object.entries(changes).join())).to.include(error);
     }
   });
+
+  // Lists of 12, 12 and 20 levels in hops of k: reveals of 2^k children, one of them by the expansion, and a pick for each.
+  for (const [arityBits, reveals, picks] of [
+    [1, 43n, 44n],
+    [2, 21n, 22n],
+    [3, 14n, 15n],
+    [4, 10n, 11n],
+    [5, 9n, 10n],
+    [6, 7n, 8n],
+  ] as const) {
+    it(`leastBondAndCollateral_ofArity2^${arityBits}_payTheLongestGameMoveByMove`, async () => {
+      const [level, child] = [schedule("LEVEL"), schedule("CHILD")];
+      const children = child * 2n ** BigInt(arityBits);
+      const worker =
+        reveals * (schedule("REVEAL") + children) +
+        (schedule("EXPAND") + children + 12n * level) +
+        schedule("CHUNK") +
+        schedule("TIMEOUT");
+      const bondGas = await leastOf("BondBelowGas", { arityBits, bondGas: 1 });
+      expect(bondGas).to.equal(worker);
+      // Into the interior and into the tensor, each with two openings in the program's lists of 24 levels.
+      const seam = schedule("SEAM") + 48n * level + 2_048n * schedule("HEADER_BYTE");
+      const own = schedule("OPEN") + schedule("SETTLE") + picks * schedule("PICK") + 44n * level + 2n * seam;
+      const { maxStepGas, bounty, priceCap } = PARAMETERS;
+      const challenger = own + BigInt(maxStepGas) + schedule("PROVE_MARGIN");
+      const changes = { arityBits, bondGas: Number(bondGas), collateral: 1n };
+      expect(await leastOf("CollateralTooSmall", changes)).to.equal(bounty + (worker + challenger) * priceCap);
+    });
+  }
 
   it("deploy_bondOfTheWorstGamesGas_accepted_ofOneLess_reverts", async () => {
     const least = Number(await leastOf("BondBelowGas", { bondGas: 1 }));
