@@ -7,6 +7,7 @@ import { Executions, type Execute } from "../src/chain/game/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../src/chain/history.ts";
 import { Lane } from "../src/chain/lane.ts";
 import { report, runLoop } from "../src/chain/loop.ts";
+import { requirePlainAccount } from "../src/chain/plainAccount.ts";
 import { followMarket, type Session, type Snapshot } from "../src/chain/session.ts";
 import { Tasks } from "../src/chain/tasks.ts";
 import { RefuteError } from "../src/errors.ts";
@@ -44,9 +45,11 @@ export type WatcherOptions = {
 /**
  * Runs the challenger until the signal: monitor -> scheduler -> player -> pure strategy -> responder. Every round starts from the
  * chain alone, so it may be stopped in the middle of a game and started again.
+ * @throws NotPlainAccountError if it defends and its account has code
  */
 export async function runWatcher(options: WatcherOptions): Promise<void> {
   const { session, mode, log } = options;
+  if (mode === "defend") await requirePlainAccount(session);
   const watcher = new Watcher(options);
   const monitor = followMarket(session, watcher.forget);
   const tasks = new Tasks();

@@ -9,7 +9,12 @@ export type WorkerPolicy = {
   minFee: bigint;
   /** Seconds that are kept between the expected end of an execution and the end of the claim. */
   marginSeconds: number;
+  /** Most gas of a requester's callback: whoever delivers pays it, for each output. `MOST_CALLBACK_GAS` if absent. */
+  maxCallbackGas?: number;
 };
+
+/** Enough for a consumer that keeps some words of a result; a requester that burns more would have its worker pay for it. */
+export const MOST_CALLBACK_GAS = 500_000;
 
 /** Whether a job is worth claiming: open, of a known program, with all its input at hand, paid, and with time left. Pure. */
 export function isSuitable(
@@ -19,13 +24,14 @@ export function isSuitable(
   rate: bigint,
   now: bigint,
 ): boolean {
-  const { fee, claimSeconds, deadline, work } = record.job;
+  const { fee, claimSeconds, deadline, work, callbackGas } = record.job;
   // `rate` is the slowest that the deployment allows for: every element by the exact fallback.
   const needed = work / rate + BigInt(policy.marginSeconds);
   return (
     record.open &&
     executions.knows(record) &&
     fee >= policy.minFee &&
+    callbackGas <= (policy.maxCallbackGas ?? MOST_CALLBACK_GAS) &&
     BigInt(claimSeconds) >= needed &&
     now + BigInt(claimSeconds) < deadline &&
     inputBytesOf(record) !== undefined

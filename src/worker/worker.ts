@@ -7,6 +7,7 @@ import { idleMove, submissionOf, workerMove } from "../chain/game/workerMove.ts"
 import { Executions, type Execute } from "../chain/game/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../chain/history.ts";
 import { report, runLoop } from "../chain/loop.ts";
+import { requirePlainAccount } from "../chain/plainAccount.ts";
 import { followMarket, type Session, type Snapshot } from "../chain/session.ts";
 import { Tasks } from "../chain/tasks.ts";
 import { RefuteError } from "../errors.ts";
@@ -40,9 +41,11 @@ export type WorkerOptions = {
 /**
  * Runs a worker until the signal: claims suitable jobs, executes, submits, answers disputes, finalises, delivers and collects. Every
  * round starts from the chain alone, so it may be stopped and started at any time.
+ * @throws NotPlainAccountError
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { session, log } = options;
+  await requirePlainAccount(session);
   const worker = new Worker(options);
   const follow = followMarket(session, worker.forget);
   const tasks = new Tasks();

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { parseUnits } from "viem";
 import { z } from "zod";
+import { MOST_CALLBACK_GAS } from "../../worker/jobs.ts";
 import { TracePublisher } from "../../worker/publisher.ts";
 import { runWorker } from "../../worker/worker.ts";
 import { addChainOptions } from "../chainSettings.ts";
@@ -11,6 +12,7 @@ const shape = {
   ...playerShape,
   minFee: z.coerce.string().default("0"),
   marginSeconds: z.coerce.number().int().nonnegative().default(60),
+  maxCallbackGas: z.coerce.number().int().nonnegative().default(MOST_CALLBACK_GAS),
   publishPort: z.coerce.number().int().min(0).max(65_535).optional(),
   selfAudit: z.coerce.number().int().nonnegative().default(8),
 };
@@ -22,6 +24,10 @@ export function workerCommand(): Command {
     .option("--models <file>", "JSON array of {path, shapes, uint8}: the models to serve (or REFUTE_MODELS)")
     .option("--min-fee <amount>", "least fee, in whole units of the stake asset (or REFUTE_MIN_FEE)")
     .option("--margin-seconds <n>", "time to spare that a claim must leave (or REFUTE_MARGIN_SECONDS)")
+    .option(
+      "--max-callback-gas <n>",
+      "most gas of a job's callback, which whoever delivers pays (or REFUTE_MAX_CALLBACK_GAS)",
+    )
     .option("--self-audit <n>", "elements that the chain recomputes, free, before a submission (or REFUTE_SELF_AUDIT)")
     .option(
       "--publish-port <port>",
@@ -31,7 +37,8 @@ export function workerCommand(): Command {
     .option("--interval <seconds>", "pause between rounds (or REFUTE_INTERVAL)")
     .action(async (_options: unknown, command: Command) => {
       const settings = readSettings(command, shape);
-      const policy = { minFee: parseUnits(settings.minFee, 18), marginSeconds: settings.marginSeconds };
+      const { marginSeconds, maxCallbackGas } = settings;
+      const policy = { minFee: parseUnits(settings.minFee, 18), marginSeconds, maxCallbackGas };
       const publisher = settings.publishPort === undefined ? undefined : new TracePublisher();
       await play(settings, async (playing) => {
         if (settings.publishPort !== undefined)

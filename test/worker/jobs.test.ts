@@ -1,0 +1,32 @@
+import { expect } from "chai";
+import type { JobRecord } from "../../src/chain/history.ts";
+import { isSuitable, MOST_CALLBACK_GAS } from "../../src/worker/jobs.ts";
+
+const policy = { minFee: 5n, marginSeconds: 60 };
+
+/** A job that a worker takes, but for the changes; without input it needs none. */
+function suits(
+  changes: Partial<JobRecord["job"]>,
+  open = true,
+  policyChanges: { maxCallbackGas?: number } = {},
+): boolean {
+  const job = { fee: 5n, claimSeconds: 160, deadline: 1_161n, work: 100n, callbackGas: 0, ...changes };
+  const record = { job, open, inputRoots: [], parts: new Map() } as unknown as JobRecord;
+  return isSuitable(record, { knows: () => true }, { ...policy, ...policyChanges }, 1n, 1_000n);
+}
+
+describe("isSuitable", () => {
+  it("job_onTheTerms_isTaken_andOneBelowAnyOfThem_isNot", () => {
+    expect(suits({})).to.equal(true);
+    expect(suits({}, false)).to.equal(false);
+    expect(suits({ fee: 4n })).to.equal(false);
+    expect(suits({ claimSeconds: 159 })).to.equal(false);
+    expect(suits({ deadline: 1_160n })).to.equal(false);
+  });
+
+  it("callback_thatBurnsTheWorkersGas_isNotServed", () => {
+    expect(suits({ callbackGas: MOST_CALLBACK_GAS })).to.equal(true);
+    expect(suits({ callbackGas: MOST_CALLBACK_GAS + 1 })).to.equal(false);
+    expect(suits({ callbackGas: 2_000_000 }, true, { maxCallbackGas: 2_000_000 })).to.equal(true);
+  });
+});
