@@ -46,9 +46,9 @@ export class Players {
     this.manufacturer = manufacturer;
   }
 
-  static async create(parameters: LocalParameters = {}): Promise<Players> {
+  static async create(parameters: LocalParameters = {}, token?: string): Promise<Players> {
     const manufacturer = new SoftwareManufacturer();
-    return new Players(await startLocalChain({ ...parameters, manufacturers: [manufacturer.id] }), manufacturer);
+    return new Players(await startLocalChain({ ...parameters, manufacturers: [manufacturer.id] }, token), manufacturer);
   }
 
   /** The key of a worker that is attested and has stake for two claims. */

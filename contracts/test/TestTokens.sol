@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
+import {WrappedEther} from "../examples/WrappedEther.sol";
 
 /// @notice A token that anybody may mint.
 contract TestToken is ERC20 {
@@ -54,5 +55,40 @@ contract ReentrantToken is ERC20 {
         if (call.length == 0) return;
         delete payload;
         (lastCallSucceeded, ) = vault.call(call);
+    }
+}
+
+/// @notice Wrapped ether that makes calls, as many as it was told, before and after the balances of each transfer change.
+contract HostileToken is WrappedEther {
+    struct Call {
+        address to;
+        bytes data;
+    }
+
+    event Tried(address indexed to, bytes4 indexed selector, bool succeeded);
+
+    Call[] public calls;
+    bool private _isBusy;
+
+    /// @notice Takes over the calls to make from now on.
+    function arm(Call[] calldata calls_) external {
+        delete calls;
+        for (uint256 i = 0; i < calls_.length; ++i) calls.push(calls_[i]);
+    }
+
+    function _update(address from, address to, uint256 amount) internal override {
+        _callAll();
+        super._update(from, to, amount);
+        _callAll();
+    }
+
+    function _callAll() private {
+        if (_isBusy) return;
+        _isBusy = true;
+        for (uint256 i = 0; i < calls.length; ++i) {
+            (bool succeeded, ) = calls[i].to.call(calls[i].data);
+            emit Tried(calls[i].to, bytes4(calls[i].data), succeeded);
+        }
+        _isBusy = false;
     }
 }

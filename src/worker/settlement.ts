@@ -14,7 +14,7 @@ export function missingOutputs({ claim, delivered }: Pick<ClaimRecord, "claim" |
 }
 
 /** An output with its opening under the trace root. */
-function deliveryOf({ model, commitment, trace }: Execution, output: number): Delivery {
+export function deliveryOf({ model, commitment, trace }: Execution, output: number): Delivery {
   const j = model.program.outputs[output]!;
   const { step } = model.program.checkpoints[j]!;
   return {

@@ -6,6 +6,7 @@ import type { Execute } from "../../src/chain/game/executions.ts";
 import type { ClaimRecord, GameRecord, History, JobRecord } from "../../src/chain/history.ts";
 import { accountOf, deposit } from "../../src/chain/ledger.ts";
 import { followMarket, type Session } from "../../src/chain/session.ts";
+import type { LocalParameters } from "../../src/cli/demo/localChain.ts";
 import { Outcome } from "../../src/chain/types.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
@@ -30,8 +31,8 @@ type Stoppable = { stop: () => Promise<void> };
 class ArenaPlayers extends Players {
   readonly #running = new Set<Stoppable>();
 
-  static override async create(): Promise<ArenaPlayers> {
-    const { chain, manufacturer } = await Players.create();
+  static override async create(parameters: LocalParameters = {}, token?: string): Promise<ArenaPlayers> {
+    const { chain, manufacturer } = await Players.create(parameters, token);
     return new ArenaPlayers(chain, manufacturer);
   }
 
@@ -82,8 +83,9 @@ export class Arena {
     this.watcher = { inbox: undefined as never, stop: () => Promise.resolve() };
   }
 
-  static async create(): Promise<Arena> {
-    const players = await ArenaPlayers.create();
+  /** @param token The contract of the stake asset. */
+  static async create(token?: string): Promise<Arena> {
+    const players = await ArenaPlayers.create({}, token);
     const watcherKey = await players.chain.newAccount(parseEther("20"));
     await deposit(await players.chain.sessionOf(watcherKey), parseEther("10"));
     const mlp = knownProgram(compile(readModel(mlpBytes(1)), { shapes: {} }));

@@ -19,7 +19,7 @@ export const postSums = (arena: Arena): Promise<Posted> =>
   arena.post(arena.chainOfSums, [toyInput(seeded(seed++), arena.chainOfSums.model)]);
 
 /** A wrong execution of the chain of sums: one byte of one element, and all that follows from it. */
-const lyingSums = (arena: Arena, posted: Posted, step = 4, element = 1): Promise<Execution> =>
+export const lyingSums = (arena: Arena, posted: Posted, step = 4, element = 1): Promise<Execution> =>
   arena.execution(posted, (model, inputs) => reference({ step, element })(model, inputs));
 
 /** A job of the chain of sums, a worker that will lie about it, and its lie. */

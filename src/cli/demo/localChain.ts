@@ -29,11 +29,15 @@ export type LocalChain = {
 /** Parameters of ignition/modules/Refute.ts to set; the rest are its defaults. */
 export type LocalParameters = Record<string, number | bigint | string | readonly string[]>;
 
-/** Starts an embedded chain and deploys with Ignition. */
-export async function startLocalChain(parameters: LocalParameters = {}): Promise<LocalChain> {
+/**
+ * Starts an embedded chain and deploys with Ignition.
+ * @param token The contract of the stake asset, if not wrapped ether itself: one that wraps ether too.
+ */
+export async function startLocalChain(parameters: LocalParameters = {}, token?: string): Promise<LocalChain> {
   const connection = await network.create();
   const { ignition, viem, provider } = connection;
-  const { asset } = await ignition.deploy(wrappedEtherModule);
+  const asset =
+    token === undefined ? (await ignition.deploy(wrappedEtherModule)).asset : await viem.deployContract(token);
   const { verifier } = await ignition.deploy(verifierModule);
   const given = { ...parameters, asset: asset.address, verifier: verifier.address };
   const { market } = await ignition.deploy(refuteModule, { parameters: { Refute: given } });
