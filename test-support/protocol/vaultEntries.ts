@@ -7,7 +7,7 @@ export async function vaultEntries({ client, vault }: World): Promise<[string, A
   const block = await client.getBlockNumber();
   const logs = await client.getLogs({ address: vault.address, fromBlock: block, toBlock: block });
   return parseEventLogs({ abi: stakeVaultAbi, logs }).map(({ eventName, args }) => {
-    const { account, amount } = args as { account: Address; amount: bigint };
+    const { account, amount } = args;
     return [eventName, account.toLowerCase() as Address, amount];
   });
 }
