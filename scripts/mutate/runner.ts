@@ -17,8 +17,6 @@ const say = (report: Report): void => console.log(`@${JSON.stringify(report)}`);
 const MOST_TELLING = 3;
 /** Mutants are neighbours of those before them: what killed the last ones is tried first. */
 const LAST_KILLERS = 6;
-/** Of the tests that pass a mutant only where their world is made. */
-const MOST_BY_SET_UP = 10;
 
 type Connection = Awaited<ReturnType<typeof hre.network.create>>;
 const open = new Set<Connection>();
@@ -129,8 +127,7 @@ async function record(): Promise<Reach> {
 
 /**
  * The tests that pass a mutant, the most telling first: those that killed its neighbours, then those that pass it themselves before those
- * whose world was made with it, and those that take little time, pass few mutants and killed many before the others. Of the worlds,
- * some are as good as all.
+ * whose world was made with it, and those that take little time, pass few mutants and killed many before the others.
  */
 function testsOf(id: number): { titles: string[]; fresh: Set<string> } {
   const cost = (title: string): number => {
@@ -142,7 +139,7 @@ function testsOf(id: number): { titles: string[]; fresh: Set<string> } {
   const direct = sorted(Object.keys(reach.tests).filter((title) => reach.tests[title]!.ids.includes(id)));
   const suites = reach.suites.filter(({ ids }) => ids.includes(id));
   const inSetUp = sorted(suites.flatMap(({ titles }) => titles)).filter((title) => !direct.includes(title));
-  const all = new Set([...direct, ...inSetUp.slice(0, MOST_BY_SET_UP)]);
+  const all = new Set([...direct, ...inSetUp]);
   const titles = new Set([...killers.filter((title) => all.has(title)), ...all]);
   return { titles: [...titles].slice(0, plan.tries), fresh: new Set(suites.map(({ title }) => title)) };
 }

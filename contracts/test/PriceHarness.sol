@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {GasSchedule} from "../lib/GasSchedule.sol";
+import {Payouts} from "../lib/Payouts.sol";
+import {Pick} from "../types/GameState.sol";
+
+/// @notice Makes the arithmetic of prices and payouts callable.
+contract PriceHarness {
+    event NextPrice(uint256 price);
+
+    function draw(uint256 bond, uint256 price_) external pure returns (uint256 taken, uint256 left) {
+        return Payouts.draw(bond, price_);
+    }
+
+    function due(uint256 bond, uint256 left, uint256 spent) external pure returns (uint256) {
+        return Payouts.due(bond, left, spent);
+    }
+
+    function divide(
+        uint256 collateral,
+        uint256 bounty,
+        uint256 dues
+    ) external pure returns (uint256 toWinner, uint256 pot, uint256 toSink) {
+        return Payouts.divide(collateral, bounty, dues);
+    }
+
+    function share(uint256 due_, uint256 pot, uint256 dues) external pure returns (uint256) {
+        return Payouts.share(due_, pot, dues);
+    }
+
+    function forfeit(uint256 left, uint256 reward) external pure returns (uint256 toCaller, uint256 toWorker) {
+        return Payouts.forfeit(left, reward);
+    }
+
+    function price(uint256 wanted, uint256 cap) external pure returns (uint256) {
+        return GasSchedule.price(wanted, cap);
+    }
+
+    /// @dev Told, because calls see no base fee.
+    function tellNextPrice(uint256 cap) external {
+        emit NextPrice(GasSchedule.nextPrice(cap));
+    }
+
+    /// @return open At a node `levels` below the root.
+    /// @return reveal Of `2^hop` children.
+    /// @return pick Of `levels` levels.
+    /// @return expand Of `2^hop` children and `levels` siblings.
+    function moves(
+        uint256 hop,
+        uint256 levels
+    ) external pure returns (uint256 open, uint256 reveal, uint256 pick, uint256 expand) {
+        return (
+            GasSchedule.open(levels),
+            GasSchedule.reveal(hop),
+            GasSchedule.pick(levels),
+            GasSchedule.expand(hop, levels)
+        );
+    }
+
+    function seam(Pick calldata p) external pure returns (uint256) {
+        return GasSchedule.seam(p);
+    }
+
+    /// @return one Gas of a settlement that leaves `games` open.
+    /// @return all Gas of all settlements of `games`.
+    function settlements(uint256 games) external pure returns (uint256 one, uint256 all) {
+        return (GasSchedule.settle(games), GasSchedule.settlements(games));
+    }
+
+    function worst(uint256 k, uint256 maxStepGas) external pure returns (uint256 worker, uint256 challenger) {
+        return (GasSchedule.worstWorker(k), GasSchedule.worstChallenger(k, maxStepGas));
+    }
+
+    /// @notice The gas of a transaction with this call's calldata that burns `rest` beside it.
+    function transactionGas(bytes calldata, uint256 rest) external view returns (uint256) {
+        return GasSchedule.transactionGas(gasleft() + rest);
+    }
+
+    /// @notice What of `most` gas is paid to a caller whose transaction has this call's calldata and burns `rest` beside it.
+    function paid(uint256 most, uint256 rest) external view returns (uint256) {
+        return GasSchedule.paid(most, gasleft() + rest);
+    }
+
+    /// @notice The same by way of a contract, which is paid nothing.
+    function paidToAContract(uint256 most, uint256 rest) external view returns (uint256) {
+        return this.paid(most, rest);
+    }
+}
