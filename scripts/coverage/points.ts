@@ -1,4 +1,5 @@
 import { childOf, parse, type Node } from "../instrument/ast.ts";
+import { withYulPoints } from "./yul.ts";
 
 /** Something that a test should make happen: a statement executed, a condition true, a condition false. */
 export type Point = { id: number; file: string; line: number; branch: boolean; what: string };
@@ -16,12 +17,12 @@ const STATEMENTS = new Set([
   "WhileStatement",
   "InlineAssembly",
 ]);
-const LEFT_ALONE = new Set(["InlineAssembly", "VariableDeclaration", "ModifierInvocation", "UserDefinedTypeName"]);
+const LEFT_ALONE = new Set(["VariableDeclaration", "ModifierInvocation", "UserDefinedTypeName"]);
 const LOGICAL = new Set(["&&", "||"]);
 
 /**
  * A Solidity file that tells of each statement that it executes and of each way in which a condition falls out: of `if`, `?:`, loops and
- * `require`, and of the parts of `&&` and `||`. Assembly is a statement without branches.
+ * `require`, and of the parts of `&&` and `||`. In assembly likewise.
  * @param firstId Id of the first point.
  */
 export function withPoints(file: string, source: string, firstId: number): { source: string; points: Point[] } {
@@ -59,7 +60,7 @@ export function withPoints(file: string, source: string, firstId: number): { sou
     node.fields[name] ? new Map([[childOf(node, name).start, condition]]) : new Map<number, (child: Node) => string>();
 
   function render(node: Node, inside: boolean): string {
-    if (LEFT_ALONE.has(node.type) && !(inside && node.type === "InlineAssembly")) return text(node.start, node.end);
+    if (LEFT_ALONE.has(node.type)) return text(node.start, node.end);
     const body = inside || node.type === "Block";
     if (!body) return around(node, false);
     if (!STATEMENTS.has(node.type)) return expression(node);
@@ -69,7 +70,10 @@ export function withPoints(file: string, source: string, firstId: number): { sou
   }
 
   function statement(node: Node): string {
-    if (node.type === "InlineAssembly") return text(node.start, node.end);
+    if (node.type === "InlineAssembly") {
+      const block = childOf(node, "AST");
+      return text(node.start, block.start) + withYulPoints(block, text, point) + text(block.end, node.end);
+    }
     if (node.type === "IfStatement") {
       const special = conditionIn(node, "condition");
       for (const name of ["trueBody", "falseBody"])

@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
-import { createInterface } from "node:readline";
+import { HEAR } from "./listener.ts";
+import { run } from "./run.ts";
 
 const COPIED = [
   "contracts",
@@ -30,6 +30,15 @@ export default {
   ...base,
   solidity: { profiles: { default: quick, production: quick } },
   networks: { ...base.networks, default: { ...network, ...limits } },
+  test: {
+    solidity: {
+      gasLimit: 2n ** 60n,
+      blockGasLimit: false,
+      transactionGasCap: false,
+      memoryLimit: 2 ** 31,
+      fsPermissions: { dangerouslyReadWriteDirectory: ["./replay"] },
+    },
+  },
 };
 `;
 
@@ -51,6 +60,8 @@ export class Workspace {
     }
     if (!existsSync(join(this.path, "node_modules")))
       symlinkSync(resolve("node_modules"), join(this.path, "node_modules"));
+    // What is added tells the chain something and asks it something; pure functions may not.
+    for (const file of this.files("contracts/**/*.sol")) this.write(file, this.read(file).replace(/\bpure\b/g, "view"));
     cpSync("hardhat.config.ts", join(this.path, "hardhat.base.ts"));
     writeFileSync(join(this.path, "hardhat.config.ts"), config(optimised));
   }
@@ -63,6 +74,13 @@ export class Workspace {
     writeFileSync(join(this.path, file), text);
   }
 
+  /** Adds a library that tells of what is executed. */
+  addLibrary(file: string, source: string): void {
+    this.write(file, this.read(source));
+    const listener = this.read("scripts/instrument/Listener.sol");
+    this.write(join(dirname(file), "Listener.sol"), listener.replace("listenerHear(id)", `${HEAR}$&`));
+  }
+
   /** Replaces a contract, with an import of a library of the copy. */
   writeContract(file: string, source: string, library: { name: string; file: string }): void {
     const place = relative(dirname(file), library.file);
@@ -72,35 +90,25 @@ export class Workspace {
     this.write(file, source.slice(0, end) + imported + source.slice(end));
   }
 
-  /** Compiles the contracts. @throws Error with the compiler's words. */
-  async build(): Promise<void> {
+  /** Compiles the contracts, or some files of them. @throws Error with the compiler's words. */
+  async build(files: readonly string[] = []): Promise<void> {
     const lines: string[] = [];
-    const status = await this.run("hardhat", ["build", "--no-tests", "--quiet"], (line) => void lines.push(line));
+    const status = await this.run(
+      "hardhat",
+      ["build", "--no-tests", "--quiet", ...files],
+      (line) => void lines.push(line),
+    );
     if (status !== 0) throw new Error(`the changed contracts do not build:\n${lines.slice(-60).join("\n")}`);
   }
 
-  /**
-   * Runs a program in the copy.
-   * @param quietSeconds After as long without a line it is killed.
-   * @returns Its exit status; -1 if it was killed.
-   */
-  run(command: string, args: readonly string[], onLine: (line: string) => void, quietSeconds = 1_800): Promise<number> {
-    return new Promise((done) => {
-      const child = spawn(command, args, { cwd: this.path, stdio: ["ignore", "pipe", "pipe"] });
-      const kill = () => void child.kill("SIGKILL");
-      let watch = setTimeout(kill, quietSeconds * 1_000);
-      const take = (line: string) => {
-        clearTimeout(watch);
-        watch = setTimeout(kill, quietSeconds * 1_000);
-        onLine(line);
-      };
-      createInterface({ input: child.stdout }).on("line", take);
-      createInterface({ input: child.stderr }).on("line", take);
-      child.on("close", (status) => {
-        clearTimeout(watch);
-        done(status ?? -1);
-      });
-    });
+  /** Runs a program in the copy, as `run` does. */
+  run(
+    command: string,
+    args: readonly string[],
+    onLine: (line: string) => void,
+    quietSeconds?: number,
+  ): Promise<number> {
+    return run(this.path, command, args, onLine, quietSeconds);
   }
 
   /** The files of the copy that globs, separated by commas, name: each once, in their order. */

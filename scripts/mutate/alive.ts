@@ -13,6 +13,9 @@ type Alive = {
 
 const BASE = 0x4d757461740000000000n;
 
+/** The coinbase that says a mutant's id: see Mutants.sol. */
+export const coinbaseOf = (id: number): `0x${string}` => `0x${(BASE + BigInt(id)).toString(16).padStart(40, "0")}`;
+
 // Two copies of this module, the runner's and the tests', share one state.
 const place = globalThis as unknown as { refuteMutant?: Alive };
 export const alive = (place.refuteMutant ??= {
@@ -21,6 +24,6 @@ export const alive = (place.refuteMutant ??= {
   keep: false,
   worlds: new Map(),
   coinbase(): `0x${string}` {
-    return `0x${(BASE + BigInt(this.id)).toString(16).padStart(40, "0")}`;
+    return coinbaseOf(this.id);
   },
 });

@@ -1,7 +1,8 @@
 /**
  * Mutation testing of the contracts: small changes, one at a time, each of which a test should notice.
- * `npm run mutate -- [--files DisputeGame.sol,lib/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N] [--seed S] [--tries N] [--json FILE] [--resume FILE] [--survivors FILE] [--in FOLDER]`
+ * `npm run mutate -- [--files DisputeGame.sol,lib/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N] [--seed S] [--tries N] [--calls FILE] [--json FILE] [--resume FILE] [--survivors FILE] [--in FOLDER]`
  * The contracts with their mutants are built in FOLDER, which a second run finds built. Survivors of the tests meet the wider ones. `--most` is of each file, drawn by the seed.
+ * Mutants of contracts without state meet recorded calls: `--calls` keeps them.
  * `--resume` takes over the verdicts in an earlier run's JSON, also where lines have moved.
  * `--tries`: most tests that a mutant meets. `--survivors` tries those that survived in an earlier run's JSON, against all tests and new ones: only these are in
  * the build, which is optimised as ever, so that tests of gas decide too.
@@ -11,23 +12,36 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Workspace } from "../instrument/workspace.ts";
+import { readRecording } from "../replay/calls.ts";
+import { filesOf, recorded, STATELESS } from "../replay/recorded.ts";
+import { Replay } from "../replay/replay.ts";
+import { replayMutants } from "./byReplay.ts";
 import type { Plan, Report } from "./plan.ts";
 import { constantsOf, withMutants, type Mutant } from "./schemata.ts";
 
 /** What decides over money and verdicts. */
-const FILES = ["StakeVault.sol", "Provisioning.sol", "JobMarket.sol", "market/*.sol", "DisputeGame.sol", "lib/*.sol"];
+const PROTOCOL = [
+  "StakeVault.sol",
+  "Provisioning.sol",
+  "JobMarket.sol",
+  "market/*.sol",
+  "DisputeGame.sol",
+  "lib/*.sol",
+];
+const VERIFIER = ["verifier/*.sol", "verifier/elementary/*.sol"];
 const LIBRARY = "contracts/test/Mutants.sol";
 /** A test that takes so long under a mutant has no end. */
 const QUIET_SECONDS = 60;
 
 const { values } = parseArgs({
   options: {
-    files: { type: "string", default: FILES.join(",") },
+    files: { type: "string", default: [...PROTOCOL, ...VERIFIER].join(",") },
     tests: { type: "string", default: "test/contracts/*.test.ts,test/contracts/**/*.test.ts" },
     wider: { type: "string", default: "" },
     most: { type: "string", default: "1000000" },
     seed: { type: "string", default: "1" },
     tries: { type: "string", default: "1000000" },
+    calls: { type: "string" },
     json: { type: "string" },
     resume: { type: "string" },
     survivors: { type: "string" },
@@ -37,6 +51,8 @@ const { values } = parseArgs({
 
 type Tried = Mutant & { killer?: string; tests: number; milliseconds: number };
 
+const survived = new Set(earlier(values.survivors).flatMap((v) => (v.killer === undefined ? [nameOf(v)] : [])));
+const isWanted = (mutant: Mutant): boolean => values.survivors === undefined || survived.has(nameOf(mutant));
 const workspace = new Workspace(values.in, values.survivors !== undefined);
 try {
   process.exitCode = (await mutate()) ? 0 : 1;
@@ -45,11 +61,7 @@ try {
 }
 
 async function mutate(): Promise<boolean> {
-  const files = workspace.files(values.files.replace(/^|,/g, "$&contracts/"));
-  const made: Mutant[] = [];
-  const survivors = new Set(earlier(values.survivors).flatMap((v) => (v.killer === undefined ? [nameOf(v)] : [])));
-  const isWanted = (mutant: Mutant): boolean => values.survivors === undefined || survivors.has(nameOf(mutant));
-  workspace.write(LIBRARY, workspace.read("scripts/mutate/Mutants.sol"));
+  workspace.addLibrary(LIBRARY, "scripts/mutate/Mutants.sol");
   workspace.write(
     "test-support/protocol/useWorld.ts",
     workspace
@@ -57,6 +69,29 @@ async function mutate(): Promise<boolean> {
       .replace("../../test-support/protocol/", "./")
       .replace("./alive", "../../scripts/mutate/alive"),
   );
+  const files = workspace.files(values.files.replace(/^|,/g, "$&contracts/"));
+  const made: Mutant[] = [];
+  const tried: Tried[] = [];
+  const isStateless = (file: string) => file.startsWith(STATELESS);
+  for (const [group, tryAll] of [
+    [files.filter((file) => !isStateless(file)), tryByTests],
+    [files.filter(isStateless), tryByReplay],
+  ] as const) {
+    if (group.length === 0) continue;
+    const originals = group.map((file) => [file, workspace.read(file)] as const);
+    const own = addMutants(group, made.length + 1);
+    console.log(`${own.length} mutants in ${group.length} files`);
+    made.push(...own);
+    const { over, drawn } = choose(group, own);
+    tried.push(...over, ...(await tryAll(drawn, tried.concat(over))));
+    for (const [file, original] of originals) workspace.write(file, original);
+  }
+  return report(files, made, tried);
+}
+
+/** Replaces contracts by such as hold their mutants. */
+function addMutants(files: readonly string[], firstId: number): Mutant[] {
+  const made: Mutant[] = [];
   const constants = workspace
     .files("contracts/**/*.sol")
     .map((file) => ({ file, all: constantsOf(workspace.read(file)) }));
@@ -64,32 +99,49 @@ async function mutate(): Promise<boolean> {
     const words = constants.flatMap(({ file: home, all }) =>
       all.map(({ contract, name }) => (home === file ? name : `${contract}.${name}`)),
     );
-    const { source, mutants } = withMutants(file, workspace.read(file), made.length + 1, new Set(words), isWanted);
+    const { source, mutants } = withMutants(
+      file,
+      workspace.read(file),
+      firstId + made.length,
+      new Set(words),
+      isWanted,
+    );
     made.push(...mutants);
     if (mutants.some(isWanted)) workspace.writeContract(file, source, { name: "Mutants", file: LIBRARY });
   }
-  console.log(`${made.length} mutants in ${files.length} files; building`);
-  await workspace.build();
+  return made;
+}
+
+/** The mutants whose verdict is known, and those to try. */
+function choose(files: readonly string[], made: readonly Mutant[]): { over: Tried[]; drawn: Mutant[] } {
   const known = new Map(earlier(values.resume).map((verdict) => [nameOf(verdict), verdict]));
   const over = made.flatMap((mutant) => {
     const verdict = known.get(nameOf(mutant));
     return verdict === undefined ? [] : [{ ...verdict, ...mutant }];
   });
   const left = made.filter((mutant) => isWanted(mutant) && !known.has(nameOf(mutant)));
-  const drawn = files.flatMap((file) =>
-    draw(
-      left.filter((mutant) => mutant.file === file),
-      Number(values.most),
-      Number(values.seed),
-    ),
-  );
-  let tried = [...over, ...(await run(drawn, workspace.files(values.tests), over))];
-  if (values.wider !== "") {
-    const survivors = tried.filter(({ killer }) => killer === undefined);
-    const again = new Map((await run(survivors, workspace.files(values.wider))).map((mutant) => [mutant.id, mutant]));
-    tried = tried.map((mutant) => again.get(mutant.id) ?? mutant);
-  }
-  return report(files, made, tried);
+  const of = (file: string) => left.filter((mutant) => mutant.file === file);
+  return { over, drawn: files.flatMap((file) => draw(of(file), Number(values.most), Number(values.seed))) };
+}
+
+/** Protocol: the tests run again. */
+async function tryByTests(drawn: readonly Mutant[], before: readonly Tried[]): Promise<Tried[]> {
+  await workspace.build();
+  const tried = await run(drawn, workspace.files(values.tests), before);
+  if (values.wider === "") return tried;
+  const survivors = tried.filter(({ killer }) => killer === undefined);
+  const again = await run(survivors, workspace.files(values.wider));
+  return tried.map((mutant) => again.find(({ id }) => id === mutant.id) ?? mutant);
+}
+
+/** Contracts without state: the calls of their tests are made again. */
+async function tryByReplay(drawn: readonly Mutant[]): Promise<Tried[]> {
+  const calls = await recorded(workspace.path, values.calls);
+  await workspace.build(filesOf(calls));
+  const recording = readRecording(calls);
+  const ids = drawn.map(({ id }) => id);
+  const verdicts = await replayMutants(new Replay(workspace, recording), recording, ids, Number(values.seed));
+  return drawn.map((mutant) => ({ ...mutant, ...verdicts.get(mutant.id)! }));
 }
 
 /** Tries mutants against tests; a runner that hangs is a mutant killed, and the next one goes on. */

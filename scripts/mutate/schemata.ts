@@ -1,4 +1,5 @@
 import { childOf, parse, type Node } from "../instrument/ast.ts";
+import { withYulMutants } from "./yul.ts";
 
 /** One small change of a contract, which a good test notices. `nth`: of those in the file that read the same. */
 export type Mutant = { id: number; file: string; line: number; change: string; nth: number };
@@ -19,10 +20,13 @@ const OPERATORS: Readonly<Record<string, string>> = {
   "||": "&&",
   "<<": ">>",
   ">>": "<<",
+  "&": "|",
+  "|": "&",
+  "^": "|",
 };
 const ASSIGNMENTS: Readonly<Record<string, string>> = { "+=": "-=", "-=": "+=", "|=": "&=", "&=": "|=" };
 /** Not executed, or not in words that a condition may stand in. */
-const LEFT_ALONE = new Set(["InlineAssembly", "VariableDeclaration", "ModifierInvocation", "UserDefinedTypeName"]);
+const LEFT_ALONE = new Set(["VariableDeclaration", "ModifierInvocation", "UserDefinedTypeName"]);
 
 /** The constants of a Solidity file that are numbers: `NAME` where they are declared, `Contract.NAME` elsewhere. */
 export function constantsOf(source: string): { contract: string; name: string }[] {
@@ -53,14 +57,18 @@ export function withMutants(
   const mutants: Mutant[] = [];
   const text = (from: number, to: number): string => bytes.subarray(from, to).toString();
   const original = (node: Node): string => text(node.start, node.end);
-  const on = (node: Node, change: string): string => {
+  const make = (node: Node, change: string): number | undefined => {
     const id = firstId + mutants.length;
     const line = text(0, node.start).split("\n").length;
     const words = change.replace(/\s+/g, " ");
     const nth = mutants.filter((other) => other.change === words).length;
     const mutant = { id, file, line, change: words, nth };
     mutants.push(mutant);
-    return wanted(mutant) ? `Mutants.on(${id})` : "false";
+    return wanted(mutant) ? id : undefined;
+  };
+  const on = (node: Node, change: string): string => {
+    const id = make(node, change);
+    return id === undefined ? "false" : `Mutants.on(${id})`;
   };
 
   const around = (node: Node, inside: boolean): string => {
@@ -89,6 +97,7 @@ export function withMutants(
     if (LEFT_ALONE.has(node.type)) return original(node);
     const body = inside || node.type === "Block";
     if (!body) return around(node, false);
+    if (node.type === "InlineAssembly") return assembly(node);
     if (node.type === "ForStatement") return loop(node);
     if (node.type === "IfStatement" || node.type === "Conditional") return decision(node);
     if (node.type === "ExpressionStatement") return statement(node);
@@ -101,6 +110,11 @@ export function withMutants(
       return `(${condition} ? (${original(operand)}) : !(${render(operand, true)}))`;
     }
     return around(node, true);
+  }
+
+  function assembly(node: Node): string {
+    const block = childOf(node, "AST");
+    return text(node.start, block.start) + withYulMutants(block, text, make) + text(block.end, node.end);
   }
 
   /** The body; a loop whose head is wrong runs for ever or not at all, which any test notices. */

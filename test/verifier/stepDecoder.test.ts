@@ -1,14 +1,11 @@
 import { expect } from "chai";
 import { toHash } from "../../src/merkle/hash.ts";
-import { DType } from "../../src/numerics/dtype.ts";
-import { decodeStepBody } from "../../src/program/decode.ts";
 import { encodeStepBody } from "../../src/program/encode.ts";
-import { ProgramFormatError } from "../../src/program/errors.ts";
-import { validateStep } from "../../src/program/validate.ts";
 import { Prng } from "../../test-support/float32Words.ts";
 import { randomStep } from "../../test-support/randomStep.ts";
 import { deployVerifier, type DeployedVerifier } from "../../test-support/stepProof.ts";
 import { revertName } from "../../test-support/revertName.ts";
+import { isWellFormed } from "../../test-support/wellFormed.ts";
 
 /** The decoder's errors: a body that is refused is refused by one of these. */
 const REFUSALS = [
@@ -32,20 +29,6 @@ const REFUSALS = [
   "SlotType",
   "UnusedOperand",
 ];
-
-/** Whether the definition accepts a body, with whatever output type and count it gives. */
-function isWellFormed(body: Uint8Array): boolean {
-  return Object.values(DType).some((dtype) => {
-    try {
-      const step = decodeStepBody(body, { dtype, count: 0 });
-      validateStep({ ...step, count: step.outDigits.reduce((product, radix) => product * radix, 1) });
-      return true;
-    } catch (error) {
-      if (error instanceof ProgramFormatError) return false;
-      throw error;
-    }
-  });
-}
 
 function mutate(prng: Prng, body: Uint8Array): Uint8Array {
   const position = prng.below(body.length);

@@ -1,0 +1,70 @@
+import { childOf, type Node } from "../instrument/ast.ts";
+import { HEAR } from "../instrument/listener.ts";
+
+const STATEMENTS = new Set([
+  "YulAssignment",
+  "YulExpressionStatement",
+  "YulVariableDeclaration",
+  "YulIf",
+  "YulForLoop",
+  "YulSwitch",
+  "YulLeave",
+  "YulBreak",
+  "YulContinue",
+]);
+
+const POINTS = `${HEAR}
+function coveredIf(coveredId, coveredCondition) -> coveredDecision {
+  coveredDecision := coveredCondition
+  listenerHear(add(coveredId, iszero(coveredCondition)))
+}
+`;
+
+/**
+ * An assembly block that tells of each statement that it executes, of both ways of each `if` and loop, and of each case of a `switch`.
+ * @param point Numbers a point, in ascending order.
+ */
+export function withYulPoints(
+  block: Node,
+  text: (from: number, to: number) => string,
+  point: (node: Node, branch: boolean, what: string) => number,
+): string {
+  const words = (node: Node): string => text(node.start, node.end).split("\n")[0]!;
+
+  const around = (node: Node): string => {
+    let out = "";
+    let at = node.start;
+    for (const child of node.children) {
+      out += text(at, child.start) + render(child);
+      at = child.end;
+    }
+    return out + text(at, node.end);
+  };
+
+  const condition = (node: Node): string => {
+    const id = point(node, true, `${words(node)} holds`);
+    point(node, true, `${words(node)} does not hold`);
+    return `coveredIf(${id}, ${text(node.start, node.end)})`;
+  };
+
+  function render(node: Node): string {
+    return STATEMENTS.has(node.type) ? `listenerHear(${point(node, false, words(node))}) ${statement(node)}` : part(node);
+  }
+
+  function statement(node: Node): string {
+    if (node.type !== "YulIf" && node.type !== "YulForLoop") return around(node);
+    const [decision, body] = [childOf(node, "condition"), childOf(node, "body")];
+    const head = text(node.start, decision.start) + condition(decision) + text(decision.end, body.start);
+    return head + around(body);
+  }
+
+  function part(node: Node): string {
+    if (node.type !== "YulCase") return around(node);
+    const body = childOf(node, "body");
+    const head = text(node.start, body.start);
+    const id = point(node, true, head.trim());
+    return head + around(body).replace("{", () => `{ listenerHear(${id})`);
+  }
+
+  return around(block).replace("{", () => `{${POINTS}`);
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+/// @title Tells the chain of the tests what is executed.
+library Listener {
+    /// @notice Execution is at place `id`. In assembly: `HEAR` of listener.ts.
+    function hear(uint256 id) internal view {
+        assembly ("memory-safe") {
+            listenerHear(id)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+/**
+ * Runs a program in a folder.
+ * @param quietSeconds After as long without a line it is killed.
+ * @returns Its exit status; -1 if it was killed.
+ */
+export function run(
+  folder: string,
+  command: string,
+  args: readonly string[],
+  onLine: (line: string) => void,
+  quietSeconds = 1_800,
+): Promise<number> {
+  return new Promise((done) => {
+    const child = spawn(command, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+    const kill = () => void child.kill("SIGKILL");
+    let watch = setTimeout(kill, quietSeconds * 1_000);
+    const take = (line: string) => {
+      clearTimeout(watch);
+      watch = setTimeout(kill, quietSeconds * 1_000);
+      onLine(line);
+    };
+    createInterface({ input: child.stdout }).on("line", take);
+    createInterface({ input: child.stderr }).on("line", take);
+    child.on("close", (status) => {
+      clearTimeout(watch);
+      done(status ?? -1);
+    });
+  });
+}

@@ -1,0 +1,65 @@
+import type { Recording } from "../replay/calls.ts";
+import { listen } from "../replay/listen.ts";
+import type { Group, Replay } from "../replay/replay.ts";
+import { coinbaseOf } from "./alive.ts";
+
+/** A mutant meets calls until they take so much gas in all, or are so many. */
+const GAS_OF_A_MUTANT = 60_000_000n;
+const MOST_OF_A_MUTANT = 200;
+/** Calls of a test that are listened to, until none of them is wanted any more. */
+const ROUNDS = [4, 8, 16, 32, 64, 128, 256];
+/** A mutant under which a call takes so many times its gas has no end. */
+const GAS_FACTOR = 10n;
+/** Mutants that are tried before their verdicts are told. */
+const BATCH = 500;
+
+type Passing = { calls: number[]; gas: bigint };
+const wantsMore = ({ calls, gas }: Passing): boolean => calls.length < MOST_OF_A_MUTANT && gas < GAS_OF_A_MUTANT;
+
+export type Verdict = { killer?: string; tests: number; milliseconds: number };
+
+/**
+ * The verdicts of recorded calls on mutants of contracts without state: first it is noted which call passes which mutant, then each mutant
+ * meets the calls that pass it, of as many tests as there are, up to the first with another outcome.
+ */
+export async function replayMutants(
+  replay: Replay,
+  recording: Recording,
+  ids: readonly number[],
+  seed: number,
+): Promise<Map<number, Verdict>> {
+  const gas = new Map<number, bigint>();
+  const passing = new Map<number, Passing>(ids.map((id) => [id, { calls: [], gas: 0n }]));
+  let useless = 0;
+  await listen(replay, recording, coinbaseOf(0), seed, ROUNDS, ({ call, gas: own, places }) => {
+    gas.set(call, own);
+    if (own === 0n) useless++;
+    if (own === 0n) return false;
+    const wanting = [...places].flatMap((id) => passing.get(id) ?? []).filter(wantsMore);
+    for (const mutant of wanting) {
+      mutant.calls.push(call);
+      mutant.gas += own;
+    }
+    return wanting.length > 0;
+  });
+  console.log(`${gas.size} calls, of which ${useless} have another outcome in the copy`);
+  const limit = (call: number): bigint => GAS_FACTOR * gas.get(call)! + 1_000_000n;
+  const verdicts = new Map<number, Verdict>();
+  for (let from = 0; from < ids.length; from += BATCH) {
+    const begun = performance.now();
+    const batch = ids.slice(from, from + BATCH);
+    const groups = batch.map((id): Group => ({
+      coinbase: coinbaseOf(id),
+      attempts: passing.get(id)!.calls.map((call) => ({ call, gasLimit: limit(call) })),
+    }));
+    const firsts = await replay.compare(groups);
+    const milliseconds = Math.round((performance.now() - begun) / batch.length);
+    batch.forEach((id, k) => {
+      const first = firsts[k];
+      const killer = first === undefined ? {} : { killer: recording.calls[passing.get(id)!.calls[first]!]!.test };
+      verdicts.set(id, { ...killer, tests: passing.get(id)!.calls.length, milliseconds });
+    });
+    console.log(`${verdicts.size} of ${ids.length} tried, ${milliseconds} ms each`);
+  }
+  return verdicts;
+}

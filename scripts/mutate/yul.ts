@@ -1,0 +1,121 @@
+import { childOf, type Node } from "../instrument/ast.ts";
+import { HEAR } from "../instrument/listener.ts";
+
+/** The neighbour of a built-in function of two operands. */
+const NEIGHBOURS: Readonly<Record<string, string>> = {
+  add: "sub(mutantA, mutantB)",
+  sub: "add(mutantA, mutantB)",
+  mul: "div(mutantA, mutantB)",
+  div: "mul(mutantA, mutantB)",
+  sdiv: "div(mutantA, mutantB)",
+  smod: "mod(mutantA, mutantB)",
+  and: "or(mutantA, mutantB)",
+  or: "and(mutantA, mutantB)",
+  xor: "or(mutantA, mutantB)",
+  shl: "shr(mutantA, mutantB)",
+  shr: "shl(mutantA, mutantB)",
+  lt: "iszero(gt(mutantA, mutantB))",
+  gt: "iszero(lt(mutantA, mutantB))",
+  eq: "iszero(eq(mutantA, mutantB))",
+  signextend: "mutantB",
+};
+const REMOVED = new Set(["YulAssignment", "YulExpressionStatement"]);
+
+/** Which mutant is alive: as in Mutants.sol. */
+const MUTANT = `${HEAR}
+function mutantOn(mutantId) -> mutantAlive {
+  let mutantSaid := coinbase()
+  mutantAlive := eq(mutantSaid, add(0x4d757461740000000000, mutantId))
+  if eq(mutantSaid, 0x4d757461740000000000) { listenerHear(mutantId) }
+}
+function mutantIf(mutantId, mutantA) -> mutantResult {
+  mutantResult := mutantA
+  if mutantOn(mutantId) { mutantResult := 1 }
+  if mutantOn(add(mutantId, 1)) { mutantResult := 0 }
+}
+function mutantNot(mutantId, mutantA) -> mutantResult {
+  mutantResult := iszero(mutantA)
+  if mutantOn(mutantId) { mutantResult := mutantA }
+}
+`;
+
+/**
+ * An assembly block with its mutants: a built-in function for its neighbour, a number plus one, a statement left out, an `if` that always
+ * goes one way. Heads of loops are left alone: a loop whose head is wrong runs for ever or not at all.
+ * @param make Numbers a mutant of a node, in ascending order, unless it is not wanted.
+ */
+export function withYulMutants(
+  block: Node,
+  text: (from: number, to: number) => string,
+  make: (node: Node, change: string) => number | undefined,
+): string {
+  const used = new Set<string>();
+  const original = (node: Node): string => text(node.start, node.end);
+
+  const around = (node: Node): string => {
+    let out = "";
+    let at = node.start;
+    for (const child of node.children) {
+      out += text(at, child.start) + render(child);
+      at = child.end;
+    }
+    return out + text(at, node.end);
+  };
+
+  function render(node: Node): string {
+    if (node.type === "YulForLoop") {
+      const body = childOf(node, "body");
+      return text(node.start, body.start) + around(body);
+    }
+    if (node.type === "YulCase") {
+      const body = childOf(node, "body");
+      return text(node.start, body.start) + around(body);
+    }
+    if (node.type === "YulIf") return decision(node);
+    if (REMOVED.has(node.type)) {
+      const id = make(node, `no ${original(node)}`);
+      return id === undefined ? around(node) : `if iszero(mutantOn(${id})) { ${around(node)} }`;
+    }
+    if (node.type === "YulLiteral" && node.fields["kind"] === "number") {
+      const id = make(node, `${original(node)} -> + 1`);
+      return id === undefined ? original(node) : `add(${original(node)}, mutantOn(${id}))`;
+    }
+    if (node.type === "YulFunctionCall") return call(node);
+    return around(node);
+  }
+
+  function decision(node: Node): string {
+    const condition = childOf(node, "condition");
+    const always = make(node, `if ${original(condition)} -> if 1`);
+    const never = make(node, `if ${original(condition)} -> if 0`);
+    if (always === undefined && never === undefined) return around(node);
+    return `if mutantIf(${always ?? never! - 1}, ${render(condition)}) ${render(childOf(node, "body"))}`;
+  }
+
+  function call(node: Node): string {
+    const name = original(childOf(node, "functionName"));
+    const operands = node.children.slice(1);
+    if (name === "iszero") {
+      const id = make(node, `${original(node)} -> ${original(operands[0]!)}`);
+      return id === undefined ? around(node) : `mutantNot(${id}, ${render(operands[0]!)})`;
+    }
+    const other = NEIGHBOURS[name];
+    if (other === undefined) return around(node);
+    const words = other.replace(/mutant([AB])/g, (_, operand: string) => operand.toLowerCase());
+    const id = make(node, `${original(node)} -> ${words}`);
+    if (id === undefined) return around(node);
+    used.add(name);
+    return `mutant_${name}(${id}, ${operands.map(render).join(", ")})`;
+  }
+
+  const body = around(block);
+  const functions = [...used].map(
+    (name) => `
+function mutant_${name}(mutantId, mutantA, mutantB) -> mutantResult {
+  mutantResult := ${name}(mutantA, mutantB)
+  if mutantOn(mutantId) { mutantResult := ${NEIGHBOURS[name]!} }
+}
+`,
+  );
+  return body.replace("{", () => `{${MUTANT}${functions.join("")}`);
+}

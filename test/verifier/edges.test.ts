@@ -1,0 +1,106 @@
+import { expect } from "chai";
+import { network } from "hardhat";
+import { keccak256, toBytes, type Hex } from "viem";
+import { toHash, zeroHash } from "../../src/merkle/hash.ts";
+import { tensorTree } from "../../src/merkle/tensor.ts";
+import { DType, writeWord, type Word } from "../../src/numerics/dtype.ts";
+import { Reduce, type Step } from "../../src/program/types.ts";
+import { openChunks } from "../../src/trace/opening.ts";
+import { revertName } from "../../test-support/revertName.ts";
+import { deployVerifier, proveElement, type DeployedVerifier } from "../../test-support/stepProof.ts";
+
+/** Adds up `terms` elements, each `stride` after the last. */
+const sumOf = (terms: number, stride: number): Step => ({
+  dtype: DType.float32,
+  count: 1,
+  inputs: [{ kind: "input", index: 0, dtype: DType.float32, count: terms * stride }],
+  outDigits: [1],
+  redDigits: [terms],
+  reduce: Reduce.sum,
+  reduceType: DType.float32,
+  constants: [],
+  termReads: [
+    { input: 0, fill: 0n, axes: [{ extent: terms, stride, base: 0, div: 1, coeffs: [{ digit: 1, coeff: 1 }] }] },
+  ],
+  epilogueReads: [],
+  term: { code: [], outA: 0, outB: 0 },
+  epilogue: { code: [], out: 0 },
+});
+
+/** The rounded total of sums' words, four each. */
+const totalOf = (words: readonly Word[]): [Step, Uint8Array] => {
+  const bytes = new Uint8Array(32 * words.length);
+  words.forEach((word, k) => writeWord(bytes, k, DType.limb, word));
+  const step = sumOf(words.length, 1);
+  const inputs = [{ kind: "input" as const, index: 0, dtype: DType.limb, count: words.length }];
+  return [{ ...step, inputs, reduce: Reduce.total, reduceType: DType.limb }, bytes];
+};
+
+const ALL = (1n << 256n) - 1n;
+const TOTALS: [string, Word[]][] = [
+  ["zero", [0n, 0n, 0n, 0n]],
+  ["theLeastUnit", [1n, 0n, 0n, 0n]],
+  ["minusTheLeastUnit", [ALL, ALL, ALL, 0n]],
+  ["aLowestWordOfZero", [0n, ALL << 100n, ALL, 0n]],
+  ["twoWordsOfZero", [0n, 0n, ALL, 0n]],
+  ["minusOne", [0n, -(1n << 42n), ALL, 0n]],
+  ["aCarryThroughTwoWords", [ALL, ALL, 0n, 0n, 1n, 0n, 0n, 0n]],
+  ["aCarryThroughThreeWords", [ALL, ALL, ALL, 0n, 1n, 0n, 0n, 0n]],
+  ["aCarryIntoTheSecond", [ALL, 5n, 0n, 0n, 1n << 255n, 0n, 0n, 0n]],
+  ["positiveInfinity", [7n, 0n, 0n, 2n]],
+  ["negativeInfinity", [7n, 0n, 0n, 4n]],
+  ["infinitiesOfBothSigns", [7n, 0n, 0n, 2n, 0n, 0n, 0n, 4n]],
+  ["nan", [7n, 0n, 0n, 1n]],
+  ["flagsBeyondTheThree", [7n, 0n, 0n, ALL << 3n]],
+];
+
+describe("Edges of the step verifier", () => {
+  let verifier: DeployedVerifier;
+  before(async () => void (verifier = await deployVerifier()));
+
+  for (const [name, words] of TOTALS) {
+    it(`total_${name}_isTheDefinitions`, async () => {
+      const [step, bytes] = totalOf(words.map((word) => BigInt.asUintN(256, word)));
+      const { value, proof } = proveElement(step, 0, [bytes]);
+      expect(await verifier.read.evaluate(proof)).to.equal(value);
+    });
+  }
+
+  it("evaluate_aChunkInTheMiddleNotOpened_reverts", async () => {
+    const step = sumOf(5, 128);
+    const tensor = new Uint8Array(4 * 5 * 128).fill(1);
+    const { proof, value } = proveElement(step, 0, [tensor]);
+    expect(await verifier.read.evaluate(proof)).to.equal(value);
+    const tree = tensorTree(tensor);
+    for (const missing of [0, 1, 2, 3, 4]) {
+      const others = [0, 1, 2, 3, 4].filter((chunk) => chunk !== missing);
+      const opening = openChunks({ bytes: tensor, tree: () => tree }, others);
+      const call = verifier.read.evaluate([proof[0], proof[1], proof[2], [opening]]);
+      expect(await revertName(call), `chunk ${missing}`).to.equal("ChunkNotOpened");
+    }
+  });
+});
+
+describe("Edges of Merkle lists", () => {
+  const deploy = async () => (await network.create()).viem.deployContract("MerkleHarness");
+  let harness: Awaited<ReturnType<typeof deploy>>;
+  before(async () => void (harness = await deploy()));
+  const leaf = (k: number): Hex => keccak256(toBytes(`leaf ${k}`));
+  const leaves = (count: number): Hex[] => Array.from({ length: count }, (_, k) => leaf(k));
+
+  it("zeroHash_ofEachHeight_isTheDefinitions", async () => {
+    for (let height = 0; height <= 40; height++)
+      expect(await harness.read.zeroHash([BigInt(height)]), `${height}`).to.equal(toHash(zeroHash(height)));
+  });
+
+  it("rootFromPath_256Levels_reverts", async () => {
+    expect(await revertName(harness.read.rootFromPath([leaf(0), 0n, leaves(256)]))).to.equal("IndexBitsLeft");
+    expect(await revertName(harness.read.rootFromPath([leaf(0), 0n, leaves(255)]))).to.equal(undefined);
+  });
+
+  it("subtreeRoot_withoutLeavesOrOf256Levels_reverts", async () => {
+    expect(await revertName(harness.read.subtreeRoot([[], 3n]))).to.equal("EmptyList");
+    expect(await revertName(harness.read.subtreeRoot([leaves(2), 256n]))).to.equal("PastWidth");
+    expect(await revertName(harness.read.leavesRoot([[]]))).to.equal("EmptyList");
+  });
+});

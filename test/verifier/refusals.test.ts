@@ -1,0 +1,153 @@
+import { expect } from "chai";
+import { toHash } from "../../src/merkle/hash.ts";
+import { DType, type DType as DTypeCode } from "../../src/numerics/dtype.ts";
+import { encodeStepBody } from "../../src/program/encode.ts";
+import { Op } from "../../src/program/operations.ts";
+import { Reduce, type Axis, type Instruction, type Step, type View } from "../../src/program/types.ts";
+import { revertName } from "../../test-support/revertName.ts";
+import { deployVerifier, type DeployedVerifier } from "../../test-support/stepProof.ts";
+import { isWellFormed } from "../../test-support/wellFormed.ts";
+
+const input = (dtype: DTypeCode, count = 16) => ({ kind: "input" as const, index: 0, dtype, count });
+const axis = (change: Partial<Axis> = {}): Axis => ({ extent: 4, stride: 1, base: 0, div: 1, coeffs: [], ...change });
+const read = (n: number, change: Partial<Axis> = {}): View => ({ input: n, fill: 0n, axes: [axis(change)] });
+const instruction = (change: Partial<Instruction>): Instruction => ({
+  op: Op.neg,
+  dtype: DType.float32,
+  a: 0,
+  b: 0,
+  c: 0,
+  ...change,
+});
+
+/** Well-formed: reads, no reduction. */
+const MAP: Step = {
+  dtype: DType.float32,
+  count: 4,
+  inputs: [input(DType.float32), input(DType.int32), input(DType.bool), input(DType.limb)],
+  outDigits: [4],
+  redDigits: [],
+  reduce: Reduce.none,
+  constants: [],
+  termReads: [],
+  epilogueReads: [read(0), read(1), read(2)],
+  term: { code: [], outA: 0, outB: 0 },
+  epilogue: { code: [], out: 0 },
+};
+/** Well-formed: the sum of four elements. */
+const SUM: Step = {
+  ...MAP,
+  redDigits: [4],
+  reduce: Reduce.sum,
+  reduceType: DType.float32,
+  termReads: [read(0)],
+  epilogueReads: [],
+};
+const code = (change: Partial<Instruction>): Partial<Step> => ({
+  epilogue: { code: [instruction(change)], out: 3 },
+});
+const reads = (...epilogueReads: View[]): Partial<Step> => ({ epilogueReads, epilogue: { code: [], out: 0 } });
+const constant = (dtype: DTypeCode, value: bigint): Partial<Step> => ({ constants: [{ dtype, value }] });
+
+const partial = (change: Partial<Step>): Partial<Step> => ({ reduce: Reduce.partialSum, ...change });
+const total = (change: Partial<Step>): Partial<Step> => ({
+  reduce: Reduce.total,
+  reduceType: DType.limb,
+  termReads: [read(3)],
+  ...change,
+});
+
+const BAD_SUMS: [string, Partial<Step>, string][] = [
+  ["a sum of bools", { reduceType: DType.bool, termReads: [read(2)] }, "UnknownReduction"],
+  ["a sum of limbs", { reduceType: DType.limb, termReads: [read(3)] }, "UnknownReduction"],
+  ["a total of floats", { reduce: Reduce.total }, "UnknownReduction"],
+  ["a partial sum of integers", partial({ reduceType: DType.int32, termReads: [read(1)] }), "UnknownReduction"],
+  ["an unknown reduction", { reduce: 14 as Reduce }, "UnknownReduction"],
+  ["an unknown accumulator", { reduceType: 8 as DTypeCode }, "UnknownReduction"],
+  ["a reduction without digits", { redDigits: [] }, "TermWithoutReduction"],
+  ["a partial sum whose last digit has 3 values", partial({ outDigits: [4, 3] }), "NoLimbDigit"],
+  ["a total over 6 words", total({ redDigits: [6] }), "NoLimbDigit"],
+  ["a partial total of 5 words", total({ reduce: Reduce.partialTotal, outDigits: [5] }), "NoLimbDigit"],
+  ["a term that is no slot", { term: { code: [], outA: 1, outB: 0 } }, "SlotType"],
+  ["a term of another type", { termReads: [read(1)] }, "SlotType"],
+  ["a second result of a sum", { term: { code: [], outA: 0, outB: 1 } }, "UnusedOperand"],
+];
+
+const BAD_MAPS: [string, Partial<Step>, string][] = [
+  ["digits without a reduction", { redDigits: [4] }, "TermWithoutReduction"],
+  ["an accumulator without a reduction", { reduceType: DType.float32 }, "UnknownReduction"],
+  ["a digit as another type than int64", code({ op: Op.digit, dtype: DType.int32 }), "UnknownOperation"],
+  ["a digit that is not there", code({ op: Op.digit, dtype: DType.int64, a: 1 }), "UnknownDigit"],
+  ["an operation on another type", code({ op: Op.and }), "UnknownOperation"],
+  ["an unknown operation", code({ op: 0x7f as Op }), "UnknownOperation"],
+  ["a cast to no type", code({ op: Op.cast, b: 8 }), "UnknownType"],
+  ["a cast to a limb", code({ op: Op.cast, b: DType.limb }), "UnknownType"],
+  ["a second operand of a negation", code({ b: 1 }), "UnusedOperand"],
+  ["a third operand of an addition", code({ op: Op.add, c: 1 }), "UnusedOperand"],
+  ["an operand that is no slot yet", code({ a: 3 }), "SlotType"],
+  ["an operand of another type", code({ a: 1 }), "SlotType"],
+  ["a second operand of another type", code({ op: Op.add, b: 1 }), "SlotType"],
+  ["a choice by a number", code({ op: Op.select, a: 0, b: 0, c: 0 }), "SlotType"],
+  ["a choice between two types", code({ op: Op.select, a: 2, b: 0, c: 1 }), "SlotType"],
+  ["a result that is no slot", { epilogue: { code: [], out: 3 } }, "SlotType"],
+  ["an index that is a float", reads(read(0), read(0, { indirect: 0 })), "BadIndexRead"],
+  ["an index that is this read", reads(read(1), read(0, { indirect: 1 })), "BadIndexRead"],
+  ["an index found by an index", reads(read(1), read(1, { indirect: 0 }), read(0, { indirect: 1 })), "BadIndexRead"],
+  ["an axis without elements", reads(read(0, { extent: 0 })), "AxisLimits"],
+  ["a division by 0", reads(read(0, { div: 0 })), "AxisLimits"],
+  ["a read of one element too many", reads(read(0, { extent: 17 })), "ViewPastEnd"],
+  ["a coefficient of no digit", reads(read(0, { coeffs: [{ digit: 1, coeff: 1 }] })), "UnknownDigit"],
+  ["an output without digits", { outDigits: [] }, "NoDigits"],
+  ["a digit without values", { outDigits: [4, 0] }, "ZeroRadix"],
+  ["2^32 elements", { outDigits: [2 ** 16, 2 ** 16] }, "ElementCount"],
+  ["a negative float32 word", constant(DType.float32, -1n), "NotCanonical"],
+  ["a NaN with a payload", constant(DType.float32, 0x7f800001n), "NotCanonical"],
+  ["a negative byte", constant(DType.uint8, -1n), "NotCanonical"],
+  ["a byte of 9 bits", constant(DType.uint8, 256n), "NotCanonical"],
+  ["a signed byte of 128", constant(DType.int8, 128n), "NotCanonical"],
+  ["a truth of 2", constant(DType.bool, 2n), "NotCanonical"],
+  ["a float16's -0", constant(DType.float16, 0x8000n), "NotCanonical"],
+  ["a float64's -0", constant(DType.float64, 1n << 63n), "NotCanonical"],
+];
+
+/** What is next to what is refused, and allowed. */
+const GOOD: [string, Step][] = [
+  ["the sum", SUM],
+  ["the map", MAP],
+  ["a digit", { ...MAP, ...code({ op: Op.digit, dtype: DType.int64 }) }],
+  ["a read of all elements", { ...MAP, ...reads(read(0, { extent: 16 })) }],
+  ["2^32 - 1 elements", { ...MAP, outDigits: [2 ** 16 - 1, 2 ** 16 + 1] }],
+  ["infinity", { ...MAP, ...constant(DType.float32, 0x7f800000n) }],
+  ["the only NaN", { ...MAP, ...constant(DType.float32, 0x7fc00000n) }],
+  ["the largest byte", { ...MAP, ...constant(DType.uint8, 255n) }],
+  ["the least signed byte", { ...MAP, ...constant(DType.int8, -128n) }],
+  ["a total over 8 words", { ...SUM, ...total({ redDigits: [8] }) }],
+];
+
+describe("What the decoder refuses", () => {
+  let verifier: DeployedVerifier;
+  before(async () => void (verifier = await deployVerifier()));
+
+  // Past every element: a body that is accepted is stopped there.
+  const outcome = (body: Uint8Array) => revertName(verifier.read.evaluate([toHash(body), 2n ** 255n, [], []]));
+
+  const bad = [
+    ...BAD_SUMS.map(([name, change, error]) => [name, { ...SUM, ...change }, error] as const),
+    ...BAD_MAPS.map(([name, change, error]) => [name, { ...MAP, ...change }, error] as const),
+  ];
+  for (const [name, step, error] of bad) {
+    it(`decode_${name.replaceAll(" ", "_")}_reverts`, async () => {
+      const body = encodeStepBody(step);
+      expect(isWellFormed(body)).to.equal(false);
+      expect(await outcome(body)).to.equal(error);
+    });
+  }
+
+  for (const [name, step] of GOOD) {
+    it(`decode_${name.replaceAll(" ", "_")}_isAccepted`, async () => {
+      const body = encodeStepBody(step);
+      expect(isWellFormed(body)).to.equal(true);
+      expect(await outcome(body)).to.equal("ElementPastEnd");
+    });
+  }
+});

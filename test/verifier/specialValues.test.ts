@@ -1,0 +1,90 @@
+import { expect } from "chai";
+import { network } from "hardhat";
+import { concatHex, decodeFunctionResult, encodeFunctionData, numberToHex, type Hex } from "viem";
+import { arithmeticOf } from "../../src/numerics/arithmetic.ts";
+import { DType, dtypeBytes, dtypeName, type DType as DTypeCode, type Word } from "../../src/numerics/dtype.ts";
+import { ExactSum } from "../../src/numerics/exactSum.ts";
+import * as float32 from "../../src/numerics/float32.ts";
+import { applyOperation } from "../../src/program/expression.ts";
+import { Op } from "../../src/program/operations.ts";
+import { UNIVARIATE } from "../../test-support/elementaryCases.ts";
+import { edgeWords, OTHER_FLOATS } from "../../test-support/floatWords.ts";
+
+const { add, sub, mul, div, fmod, min, max, eq, lt, le } = float32;
+const BINARY = { add, sub, mul, div, fmod, min, max, eq, lt, le };
+const CALL_GAS = 2n ** 24n;
+
+const pack = (words: readonly Word[], bytes: number): Hex =>
+  concatHex(words.map((word) => numberToHex(word, { size: bytes })));
+const unpack = (packed: Hex, bytes: number): Word[] =>
+  Array.from({ length: (packed.length - 2) / 2 / bytes }, (_, k) =>
+    BigInt(`0x${packed.slice(2 + 2 * bytes * k, 2 + 2 * bytes * (k + 1))}`),
+  );
+const pairsOf = (dtype: DTypeCode): [Word, Word][] =>
+  edgeWords(dtype).flatMap((a) => edgeWords(dtype).map((b): [Word, Word] => [a, b]));
+
+/** Zero, one, infinities of both signs, NaN. */
+function specials(dtype: DTypeCode): Word[] {
+  const { sign, infinity, nan } = arithmeticOf(dtype).format;
+  return [0n, sign, 1n, infinity, infinity | sign, nan];
+}
+
+describe("Special values on chain", () => {
+  const deploy = async () => {
+    const { viem } = await network.create();
+    const elementary = await viem.deployContract("Elementary");
+    const functions = await viem.deployContract("ElementaryHarness");
+    const floats = await viem.deployContract("FloatHarness");
+    const own = await viem.deployContract("Float32Harness");
+    return { client: await viem.getPublicClient(), elementary, functions, floats, own };
+  };
+  let chain: Awaited<ReturnType<typeof deploy>>;
+  before(async () => void (chain = await deploy()));
+
+  for (const [name, definition] of Object.entries(BINARY)) {
+    it(`float32_${name}_ofAnyTwo_isTheDefinitions`, async () => {
+      const pairs = pairsOf(DType.float32);
+      const [packed] = await chain.own.read.float32([name, pack(pairs.flat(), 4)]);
+      expect(unpack(packed, 4)).to.deep.equal(pairs.map(([a, b]) => definition(a, b)));
+    });
+  }
+
+  for (const name of ["pow", ...UNIVARIATE] as const) {
+    it(`${name}_ofAny_isTheDefinitions`, async () => {
+      const { abi, address } = chain.functions;
+      const pairs =
+        name === "pow" ? pairsOf(DType.float32) : edgeWords(DType.float32).map((a): [Word, Word] => [a, 0n]);
+      for (let from = 0; from < pairs.length; from += 300) {
+        const some = pairs.slice(from, from + 300);
+        const args = [chain.elementary.address, BigInt(Op[name]), BigInt(DType.float32), pack(some.flat(), 4)] as const;
+        const data = encodeFunctionData({ abi, functionName: "evaluateMany", args });
+        const result = await chain.client.call({ to: address, data, gas: CALL_GAS });
+        const [packed] = decodeFunctionResult({ abi, functionName: "evaluateMany", data: result.data! });
+        const canonical = some.map((pair) => pair.map(float32.canonical) as [Word, Word]);
+        expect(unpack(packed, 4)).to.deep.equal(
+          canonical.map(([a, b]) => applyOperation(Op[name], DType.float32, a, b, 0n)),
+        );
+      }
+    });
+  }
+
+  for (const dtype of [DType.float32, ...OTHER_FLOATS]) {
+    it(`sumsOf${dtypeName(dtype)}_ofAnyTwoProducts_areTheDefinitions`, async () => {
+      const words = specials(dtype);
+      const rows = words.flatMap((a) => words.flatMap((b) => words.map((c) => [a, b, c, words[2]!] as const)));
+      const want = rows.map(([a, b, c, d]) => {
+        const sum = new ExactSum(arithmeticOf(dtype));
+        sum.addProduct(a, b);
+        sum.addProduct(c, d);
+        return sum.round();
+      });
+      if (dtype === DType.float32) {
+        const [packed] = await chain.own.read.dots([pack(rows.flat(), 4), 2n]);
+        expect(unpack(packed, 4)).to.deep.equal(want);
+      } else {
+        const args = [BigInt(dtype), BigInt(dtypeBytes(dtype)), pack(rows.flat(), 32), 2n] as const;
+        expect(unpack(await chain.floats.read.dots(args), 32)).to.deep.equal(want);
+      }
+    });
+  }
+});
