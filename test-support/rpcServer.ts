@@ -2,13 +2,21 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { LocalChain } from "../src/cli/demo/localChain.ts";
 
-type Call = { id: number; method: string; params?: unknown[] };
+export type RpcRequest = { method: string; params?: unknown[] };
+type Call = RpcRequest & { id: number };
 
-/** Serves an embedded chain over HTTP on 127.0.0.1, for what must go through a real node URL. */
-export async function serveRpc(provider: LocalChain["provider"]): Promise<{ url: string; close: () => Promise<void> }> {
+/**
+ * Serves an embedded chain over HTTP on 127.0.0.1, for what must go through a real node URL.
+ * @param through What a request goes through on its way to the chain.
+ */
+export async function serveRpc(
+  provider: LocalChain["provider"],
+  through: (request: RpcRequest, pass: () => Promise<unknown>) => Promise<unknown> = (_, pass) => pass(),
+): Promise<{ url: string; close: () => Promise<void> }> {
   const answer = async ({ id, method, params }: Call): Promise<object> => {
+    const request = { method, params: params ?? [] };
     try {
-      return { jsonrpc: "2.0", id, result: await provider.request({ method, params: params ?? [] }) };
+      return { jsonrpc: "2.0", id, result: await through(request, () => provider.request(request)) };
     } catch (error) {
       const { message, code, data } = error as Error & { code?: number; data?: unknown };
       return { jsonrpc: "2.0", id, error: { code: code ?? -32_000, message, data } };

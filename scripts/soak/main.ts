@@ -3,6 +3,7 @@
  * `npm run soak -- [--minutes N] [--seed S]`: random steps, programs and ONNX graphs; definition, executors and on-chain verifier must agree.
  * `npm run soak -- --games N [--seed S]`: random disputes on an embedded chain; every verdict must be right, and nobody honest lose.
  * `npm run soak -- --reorgs`: reorganisations of 1 to 20 blocks after each transaction of a game; `--depths N`: N of the 20 depths after each.
+ * `npm run soak -- --kills`: the processes of a worker and a watcher, killed after each transaction and started again.
  * `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
  * `npm run soak -- --models`: the models of the catalogue in full size, examined; then all of them on every executor, the same bits.
  * `npm run soak -- --function NAME [--stride N]`: an elementary kernel on all float32 (every N-th) against another library and the definition.
@@ -12,6 +13,7 @@ import { LARGE } from "../../test-support/models/catalogue.ts";
 import { printModels } from "../models/print.ts";
 import { soakFunction } from "./functions.ts";
 import { soakGames } from "./games.ts";
+import { soakKills } from "./kills.ts";
 import { soakModels } from "./models.ts";
 import { soakOperators } from "./operators.ts";
 import { soakReorgs } from "./reorgs.ts";
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     function: { type: "string" },
     stride: { type: "string", default: "1" },
     models: { type: "boolean", default: false },
+    kills: { type: "boolean", default: false },
     reorgs: { type: "boolean", default: false },
     depths: { type: "string", default: "20" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
@@ -35,6 +38,7 @@ if (values.models) {
   const { clean } = await printModels(LARGE, 32);
   process.exit((await soakModels()) && clean ? 0 : 1);
 }
+if (values.kills) process.exit((await soakKills()) ? 0 : 1);
 if (values.reorgs) {
   const totals = await soakReorgs(Number(values.depths), ({ tellings, wrong }) =>
     console.log(`${tellings} reorganisations, ${wrong.length} wrong`),

@@ -1,0 +1,77 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { encryptKeystoreJson } from "ethers";
+import type { Hex } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
+
+const PASSWORD = "Tr0ub4dor-and-3";
+
+/** A party whose process, `refute worker` or `refute watcher`, is killed and started again, each time in an empty folder of its own. */
+export class RefuteProcess {
+  readonly #command: readonly string[];
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #folder = mkdtempSync(join(tmpdir(), "refute-"));
+  readonly #key: Hex;
+  #child: ChildProcess | undefined;
+  #starts = 0;
+  /** Everything that it printed in all its lives. */
+  output = "";
+
+  /** @param settings As flags: `--rpc-url` and the like. The key comes from a keystore file. */
+  constructor(command: readonly string[], key: Hex, models: readonly Uint8Array[]) {
+    this.#key = key;
+    const entries = models.map((bytes, k) => {
+      const path = join(this.#folder, `model${k}.onnx`);
+      writeFileSync(path, bytes);
+      return { path, shapes: {} };
+    });
+    const list = join(this.#folder, "models.json");
+    writeFileSync(list, JSON.stringify(entries));
+    this.#command = [...command, "--models", list, "--keystore", join(this.#folder, "keystore.json")];
+    this.#env = { ...process.env, REFUTE_KEYSTORE_PASSWORD: PASSWORD };
+  }
+
+  /** Starts it. */
+  async start(): Promise<void> {
+    if (this.#starts++ === 0) {
+      // A light scrypt keeps the start quick.
+      const account = { address: privateKeyToAddress(this.#key), privateKey: this.#key };
+      const keystore = await encryptKeystoreJson(account, PASSWORD, { scrypt: { N: 2, r: 8, p: 1 } });
+      writeFileSync(join(this.#folder, "keystore.json"), keystore);
+    }
+    const cwd = this.#cwd;
+    mkdirSync(cwd);
+    const main = ["--import", import.meta.resolve("tsx"), resolve("src/cli/main.ts")];
+    const child = spawn(process.execPath, [...main, ...this.#command], { cwd, env: this.#env });
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk: Buffer) => void (this.output += chunk.toString()));
+    this.#child = child;
+  }
+
+  /** Ends it at once, in the middle of whatever it does. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((done) => child.once("exit", done));
+    child.kill("SIGKILL");
+    await ended;
+  }
+
+  /** Kills it, removes what it left, and makes sure that it kept nothing on disk and told no secret. @throws Error */
+  async end(): Promise<void> {
+    await this.kill();
+    const kept = Array.from({ length: this.#starts }, (_, k) => readdirSync(join(this.#folder, String(k + 1)))).flat();
+    rmSync(this.#folder, { recursive: true });
+    if (kept.length > 0) throw new Error(`the process keeps files: ${kept.join()}`);
+    const secrets = [this.#key.slice(2), PASSWORD];
+    if (secrets.some((secret) => this.output.includes(secret)))
+      throw new Error("the process prints its key or password");
+    if (secrets.some((secret) => this.#command.join().includes(secret))) throw new Error("a secret is an argument");
+  }
+
+  get #cwd(): string {
+    return join(this.#folder, String(this.#starts));
+  }
+}
