@@ -11,7 +11,7 @@ library GasSchedule {
     uint256 private constant OPEN = 111_500;
     uint256 private constant PICK = 51_600;
     /// @dev Crossing into another list, beside the levels of the program's lists and the header.
-    uint256 private constant SEAM = 5_000;
+    uint256 private constant SEAM = 6_200;
     /// @dev A sibling: its calldata, and a hash.
     uint256 private constant LEVEL = 800;
     uint256 internal constant CHUNK = 60_500;

@@ -38,6 +38,19 @@ describe("GasSchedule", () => {
     });
   });
 
+  it("pick_fromTheTraceStraightToATensor_isPaidAsBurnt", async () => {
+    const toy = toyProgram(2_048, new Array<number>(16).fill(1));
+    const trace = lyingTrace(toy, 5, 2_047);
+    const game = await new GameDriver(world(), toy, trace, await submitted(world(), toy, trace)).open(0, 0);
+    await game.reveal();
+    const before = game.state.spent;
+    await game.pick(5, 4);
+    const { baseFeePerGas } = await world().client.getBlock();
+    const paid = BigInt(game.state.spent - before) / baseFeePerGas!;
+    const { gas } = game.gas.at(-1)!;
+    expect(paid >= gas && paid * 100n <= gas * 102n, `burns ${gas}, pays ${paid}`).to.equal(true);
+  });
+
   it("settle_costsAtMostItsPrice_andNotMuchLess_theLastOneTooThatPaysTheSink", async () => {
     const trace = lyingTrace(FULL, 20, 2_047);
     const claim = await submitted(world(), FULL, trace);

@@ -5,7 +5,7 @@ import { hopOf } from "./hop.ts";
 export const MOVE_GAS = {
   open: 111_500,
   pick: 51_600,
-  seam: 5_000,
+  seam: 6_200,
   level: 800,
   chunk: 60_500,
   expand: 49_000,
