@@ -49,7 +49,7 @@ class JunkMarket {
 }
 
 describe("what is over is forgotten", function () {
-  const forget = (job: JobRecord, now: bigint) => (isOver(job, now, ME) ? "all" : "inputs") as "all" | "inputs";
+  const forget = (job: JobRecord, now: bigint) => (isOver(job, now, ME) ? "all" : "inputs");
 
   it("thousandsOfJunkJobs_leaveThoseOfTheLast320Blocks_whetherReadAtOnceOrBlockByBlock", async function () {
     const market = new JunkMarket();
