@@ -1,5 +1,5 @@
 import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
-import { DType, dtypeBytes, isFloat } from "../numerics/dtype.ts";
+import { DType, dtypeBytes, isFloat, isInteger } from "../numerics/dtype.ts";
 import { encodeStepBody } from "./encode.ts";
 import { Op, signature } from "./operations.ts";
 import { isDot, isPartial } from "./reduction.ts";
@@ -22,15 +22,19 @@ const GAS = {
   opening: 4_000,
   chunk: 4_800,
   node: 1_100,
-  /** Placing a view for a block of terms; finding a chunk doubles by halving the list. */
-  place: { view: 900, axis: 650, coefficient: 130, seek: 700, halving: 180 },
+  /** Placing a view for a block of terms; an axis with a divisor, an index read or an end in reach; finding a chunk doubles by halving the list. */
+  place: { view: 900, axis: 650, detour: 220, coefficient: 130, seek: 700, halving: 180 },
   block: 900,
-  run: 900,
-  /** A float32 term that is summed as it is read; any other term: its reads and its fold. */
-  bareTerm: 520,
+  /** Beginning a run of the fastest digit; each slower digit that is counted up or back to 0. */
+  run: { start: 900, digit: 170 },
+  /** A float32 term that is summed as it is read, and each read of it; any other term: its reads and its fold. */
+  bareTerm: 490,
+  bareRead: 15,
   term: 350,
-  read: 200,
+  read: 290,
   fold: 600,
+  /** Turning the byte order of a word of a chunk: one for each term where elements lie a word apart or more. By log2 of an element's bytes. */
+  word: [0, 170, 170, 290, 330, 330],
   epilogue: 4_000,
   /** Floats that are not float32: operations, terms of a sum, and beginning and rounding a sum. */
   otherFloat: {
@@ -77,7 +81,8 @@ function operationGas(instruction: Instruction): number {
     case "select":
       return 1_000;
     case "cast":
-      return 1_500;
+      // To an integer the range is tried, by code for all float types.
+      return isFloat(dtype) && isInteger(b as DType) ? 2_300 : 1_500;
     default:
       if (op === Op.pow || op >= Op.exp) return 12_500;
       return isFloat(dtype) ? 1_900 : 1_450;
@@ -225,12 +230,26 @@ const coefficient = (axis: Axis, digit: number): number => axis.coeffs.find((c) 
 const varyingDigits = (axis: Axis, first: number): number[] =>
   axis.coeffs.filter((c) => c.digit >= first && c.coeff !== 0).map((c) => c.digit);
 
-function placeGas(view: View, chunks: number): number {
+function placeGas(step: Step, view: View, chunks: number): number {
   const coefficients = sum(view.axes.map((axis) => axis.coeffs.length));
   const { place } = GAS;
   const seek = place.seek + place.halving * Math.ceil(Math.log2(chunks + 1));
-  return place.view + place.axis * view.axes.length + place.coefficient * coefficients + seek;
+  const detours = view.axes.filter((axis) => !alwaysInside(step, axis)).length;
+  const axes = place.axis * view.axes.length + place.detour * detours + place.coefficient * coefficients;
+  return place.view + axes + seek + wordGas(step, view);
 }
+
+/** Turning the byte order of one word of what a view reads. */
+const wordGas = (step: Step, view: View): number => GAS.word[Math.log2(dtypeBytes(step.inputs[view.input]!.dtype))]!;
+
+/** Bytes between the elements of neighbouring terms, as a digit counts up. */
+const pitchOf = (step: Step, view: View, along: number): number =>
+  dtypeBytes(step.inputs[view.input]!.dtype) *
+  Math.abs(sum(view.axes.map((axis) => axis.stride * coefficient(axis, along))));
+
+/** The words whose byte order is turned for the reads of one term. */
+const turningGas = (step: Step, along: number): number =>
+  sum(step.termReads.map((view) => wordGas(step, view) * Math.min(1, pitchOf(step, view, along) / 32)));
 
 function reductionGas(step: Step, opened: readonly Opened[]): number {
   if (step.reduceType === undefined) return 0;
@@ -249,7 +268,7 @@ function reductionGas(step: Step, opened: readonly Opened[]): number {
   step.termReads.forEach((view, n) => {
     const perRun = placesPerRun(step, n, along, runLength, opened[view.input]!.chunks);
     blocks += runs * (perRun - 1);
-    places += runs * perRun * placeGas(view, opened[view.input]!.chunks);
+    places += runs * perRun * placeGas(step, view, opened[view.input]!.chunks);
   });
   blocks = Math.min(blocks, terms);
 
@@ -257,11 +276,14 @@ function reductionGas(step: Step, opened: readonly Opened[]): number {
   const exact = isFloat(step.reduceType) && adds;
   const other = isOtherFloat(step.reduceType);
   const bare = exact && step.term.code.length === 0;
-  const bareTerm = other ? GAS.otherFloat.bareTerm : GAS.bareTerm;
+  const reads = step.termReads.length;
+  const bareTerm = (other ? GAS.otherFloat.bareTerm : GAS.bareTerm) + GAS.bareRead * reads;
   const fold = other ? GAS.otherFloat.fold : GAS.fold;
-  const perTerm = bare ? bareTerm : GAS.term + GAS.read * step.termReads.length + fold + codeGas(step.term.code);
+  const perTerm = bare ? bareTerm : GAS.term + GAS.read * reads + fold + codeGas(step.term.code);
   const sumOf = exact && other ? GAS.otherFloat.sum : 0;
-  return sumOf + runs * GAS.run + blocks * (GAS.block + 250 * step.termReads.length) + places + terms * perTerm;
+  const run = GAS.run.start + GAS.run.digit * (along - step.outDigits.length);
+  const turning = terms * turningGas(step, along);
+  return sumOf + runs * run + blocks * (GAS.block + 250 * reads) + places + terms * perTerm + turning;
 }
 
 /** How often a read is placed in one run of the fastest reduction digit. */
@@ -278,8 +300,7 @@ function placesPerRun(step: Step, n: number, along: number, runLength: number, c
     // Enters and leaves its bounds once.
     if (moves && !alwaysInside(step, axis)) blocks += 2;
   }
-  const stride = Math.abs(sum(view.axes.map((axis) => axis.stride * coefficient(axis, along))));
-  const bytes = dtypeBytes(step.inputs[view.input]!.dtype) * stride;
+  const bytes = pitchOf(step, view, along);
   if (bytes > 0 && chunks > 1) blocks += Math.ceil((bytes * (runLength - 1)) / CHUNK_BYTES);
   return Math.min(blocks, runLength);
 }
@@ -293,7 +314,7 @@ function alwaysInside({ outDigits, redDigits }: Step, axis: Axis): boolean {
 }
 
 function epilogueGas(step: Step): number {
-  const reads = step.epilogueReads.map((view) => placeGas(view, 64) + GAS.read);
+  const reads = step.epilogueReads.map((view) => placeGas(step, view, 64) + GAS.read);
   const elementary = 3_000;
   return GAS.epilogue + sum(reads) + codeGas(step.epilogue.code) + elementary;
 }

@@ -187,13 +187,11 @@ describe("Malleability of step proofs", () => {
         const data = verifier.encode([proof[0], proof[1], proof[2], openings]);
         return { name, data: name === "calldata" ? mutateCalldata(prng, data) : data };
       });
-      const [exact, ...answers] = await verifier.answers([
-        verifier.encode(proof),
-        ...mutations.map(({ data }) => data),
-      ]);
+      const short = mutations.filter(({ data }) => data.length <= 2 * LONGEST_PROOF);
+      const [exact, ...answers] = await verifier.answers([verifier.encode(proof), ...short.map(({ data }) => data)]);
       expect(exact, `step ${n}`).to.equal(value);
       answers.forEach((answer, m) => {
-        const { name, data } = mutations[m]!;
+        const { name, data } = short[m]!;
         if (answer === undefined) refused.set(name, refused.get(name)! + 1);
         else if (answer !== value) expect.fail(`step ${n}, ${name}: ${answer} for ${value} by ${data}`);
         else accepted++;
