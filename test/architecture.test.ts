@@ -5,6 +5,7 @@ import { dirname, join, normalize, relative } from "node:path";
 /** Folders from the ground up: a folder may import itself and what stands before it. */
 const ORDER = [
   "src/errors.ts",
+  "src/redact.ts",
   "src/numerics",
   "src/kernels",
   "src/merkle",

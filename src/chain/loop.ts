@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { RefuteError } from "../errors.ts";
+import { withoutPaths } from "../redact.ts";
 
 /** How a long-running loop runs. */
 export type LoopOptions = {
@@ -43,11 +44,11 @@ export async function runLoop(
 /** Logs an error of a round: one that passes by itself as a warning, any other with its stack. */
 export function report(log: Logger, error: unknown, doing = "round"): void {
   if (error instanceof RefuteError) {
-    const fields = { code: error.code, reason: error.message };
+    const fields = { code: error.code, reason: withoutPaths(error.message) };
     if (error.retryable) log.warn(fields, `${doing} failed, trying again`);
     else log.error(fields, `${doing} failed`);
   } else {
-    const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
-    log.error({ reason: message, stack }, `${doing} failed unexpectedly`);
+    const { message, stack = "" } = error instanceof Error ? error : { message: String(error) };
+    log.error({ reason: withoutPaths(message), stack: withoutPaths(stack) }, `${doing} failed unexpectedly`);
   }
 }

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { decryptKeystoreJson, isKeystoreJson } from "ethers";
 import { isHex } from "viem";
 import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
+import { withoutKeys } from "../redact.ts";
 import { KeyError } from "./errors.ts";
 
 /** Where a key comes from: never from an argument, which other users of the machine could read. */
@@ -26,7 +27,7 @@ export async function loadAccount({ keystore, env = process.env, prompt }: KeySo
 
 async function fromKeystore(path: string, password: () => string | Promise<string>): Promise<PrivateKeyAccount> {
   const json = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw new KeyError(`cannot read the keystore ${path}: ${(cause as Error).message}`, { cause });
+    throw new KeyError(withoutKeys(`cannot read the keystore ${path}: ${(cause as Error).message}`), { cause });
   });
   if (!isKeystoreJson(json)) throw new KeyError(`${path} is not a keystore V3 file`);
   const { privateKey } = await decryptKeystoreJson(json, await password()).catch((cause: unknown) => {

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { RefuteError } from "../errors.ts";
+import { withoutKeys, withoutPaths } from "../redact.ts";
 import { attestCommand } from "./commands/attest.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { checkCommand } from "./commands/check.ts";
@@ -17,7 +18,7 @@ import { watcherCommand } from "./commands/watcher.ts";
 import { withdrawCommand } from "./commands/withdraw.ts";
 import { workerCommand } from "./commands/worker.ts";
 
-/** Runs the command line. @returns The exit status: 0, or 1 with one clear line on stderr. */
+/** Runs the command line. @returns The exit status: 0, or 1 with one clear line on stderr, or with the stack of an error that nobody expected. */
 export async function run(args: readonly string[]): Promise<number> {
   const program = new Command("refute")
     .description("Refutable ML inference: serve, watch, buy")
@@ -38,14 +39,16 @@ export async function run(args: readonly string[]): Promise<number> {
     .addCommand(conformCommand())
     .addCommand(auditCommand())
     .showHelpAfterError("(--help shows all options)");
-  for (const command of [program, ...program.commands]) command.exitOverride();
+  // What is not understood is repeated, and may be a key in the wrong place.
+  const outputError = (text: string, write: (text: string) => void): void => write(withoutKeys(text));
+  for (const command of [program, ...program.commands]) command.exitOverride().configureOutput({ outputError });
   try {
     await program.parseAsync([...args], { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    if (!(error instanceof RefuteError)) throw error;
-    console.error(`refute: ${error.message} [${error.code}]`);
+    if (error instanceof RefuteError) console.error(`refute: ${withoutPaths(error.message)} [${error.code}]`);
+    else console.error(`refute: unexpected: ${withoutPaths((error as Error).stack ?? String(error))}`);
     return 1;
   }
 }
