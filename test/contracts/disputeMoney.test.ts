@@ -5,6 +5,7 @@ import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
 import { nextPrice, schedule } from "../../test-support/protocol/schedule.ts";
 import { honestTrace, lyingTrace, toyProgram } from "../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../test-support/protocol/useWorld.ts";
+import { vaultEntries } from "../../test-support/protocol/vaultEntries.ts";
 import {
   claimId,
   claimKey,
@@ -326,7 +327,7 @@ describe("DisputeGame: a pot that is too short", () => {
   it("manyDearGames_sharePotProRata", async function () {
     this.timeout(120_000);
     // The smallest collateral that may be deployed, and gas far above the cap.
-    const least = 1_000_000n + 2_221_940n;
+    const least = 1_000_000n + 2_224_340n;
     const w = await createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + least * 50n * GWEI });
     for (const actor of [w.worker, w.watcher, w.mallory, w.requester]) {
       await w.networkHelpers.setBalance(actor.account.address, 1_000_000n * ETHER);
@@ -358,6 +359,8 @@ describe("DisputeGame: a pot that is too short", () => {
     const winner = games.pop()!;
     await setBaseFee(w, 200n * GWEI);
     await winner.concede(w.worker);
+    // Nothing is left for the sink: it is not given nothing.
+    expect((await vaultEntries(w)).map(([name]) => name)).to.deep.equal(["Slashed", "Given"]);
     const price = nextPrice(await baseFee(w), w.parameters.priceCap);
     const pot = w.parameters.collateral - w.parameters.bounty;
     const due = (g: GameDriver) => w.bond - BigInt(g.state.bond) + BigInt(g.state.spent);

@@ -4,7 +4,7 @@ import { GameDriver } from "../../../test-support/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace } from "../../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../../test-support/protocol/useWorld.ts";
 import { vaultEntries } from "../../../test-support/protocol/vaultEntries.ts";
-import { claimId, gameEvents } from "../../../test-support/protocol/world.ts";
+import { claimId, gameEvents, SINK } from "../../../test-support/protocol/world.ts";
 
 /** A game without cause, which its challenger loses: what the vault writes, and what is told. */
 describe("DisputeGame: what a lost game has the vault write", () => {
@@ -72,5 +72,30 @@ describe("DisputeGame: what a lost game has the vault write", () => {
     expect([left, gone]).to.deep.equal([1n, true]);
     await contract.write.collect([game.key]);
     expect(await read()).to.deep.equal([1n, true, due, 0n]);
+  });
+
+  it("death_isSlashed_andDividedBetweenTheSinkAndTheWinner", async () => {
+    const { worker, watcher, parameters } = world();
+    const game = await (await against(lyingTrace(disputedToy, LIE.step, LIE.element))).open();
+    await game.concede(worker);
+    const due = BigInt(game.state.spent);
+    expect(await vaultEntries(world())).to.deep.equal([
+      ["Slashed", worker.account.address, parameters.collateral],
+      ["Given", SINK.toLowerCase(), parameters.collateral - parameters.bounty - due],
+      ["Given", watcher.account.address, BigInt(game.state.bond) + parameters.bounty + due],
+    ]);
+  });
+
+  it("settlement_atTheHighestPriceThatWasSetAside_leavesTheSinkNothing", async () => {
+    const { worker, mallory, networkHelpers, client } = world();
+    const trace = lyingTrace(disputedToy, LIE.step, LIE.element);
+    const game = await (await against(trace)).open();
+    const other = await new GameDriver(world(), disputedToy, trace, game.claim, mallory).open();
+    await game.concede(worker);
+    const { baseFeePerGas: fee } = await client.getBlock();
+    await networkHelpers.setNextBlockBaseFeePerGas(fee! + fee! / 8n + 1n);
+    await other.settle(mallory);
+    const entries = await vaultEntries(world());
+    expect(entries.map((entry) => entry.slice(0, 2))).to.deep.equal([["Given", mallory.account.address]]);
   });
 });
