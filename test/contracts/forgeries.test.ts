@@ -17,7 +17,8 @@ const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc6
 /** Calldata with a bit flipped, a word put in another's place, a number changed, cut short or longer. */
 function forged(prng: Prng, data: Hex): Hex {
   const bytes = Buffer.from(data.slice(2), "hex");
-  const word = (): number => SELECTOR_BYTES + 32 * prng.below((bytes.length - SELECTOR_BYTES) / 32);
+  if (bytes.length < SELECTOR_BYTES + 32) return data;
+  const word = (): number => SELECTOR_BYTES + 32 * prng.below(Math.floor((bytes.length - SELECTOR_BYTES) / 32));
   const at = word();
   switch (prng.below(6)) {
     case 0:
