@@ -5,6 +5,7 @@ import { verifierModule } from "../../ignition/modules/Verifier.ts";
 import { wrappedEtherModule } from "../../ignition/modules/WrappedEther.ts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import type { ContractRevertError } from "../../src/chain/errors.ts";
+import { MOVE_GAS } from "../../src/chain/game/moveGas.ts";
 import { translateError } from "../../src/chain/translateError.ts";
 import type { Parameters } from "../../src/chain/types.ts";
 import { inEther, type Deployment } from "./model.ts";
@@ -17,6 +18,18 @@ export type Bounds = {
   bond: number;
   collateral: number;
 };
+
+/** Levels of the longest range of steps that the contracts price. */
+const LONGEST_RANGE = 12;
+
+/** Gas of a worker's dearest move, and of a challenger's cheapest one. */
+function extremeMoves(arityBits: number): Pick<Deployment, "dearestMove" | "cheapestPick"> {
+  const { expand, child, level, pick } = MOVE_GAS;
+  return {
+    dearestMove: expand + child * 2 ** arityBits + level * (LONGEST_RANGE - arityBits),
+    cheapestPick: pick,
+  };
+}
 
 /**
  * The default deployment as the contracts hold it, and the bounds that they enforce: asked of an embedded chain, by deployments that
@@ -75,6 +88,7 @@ export async function readDeployment(
       penalty: inEther((given.collateral * BigInt(given.penaltyBps)) / 10_000n),
       worstWorker: own.worstWorker,
       worstChallenger: own.worstChallenger,
+      ...extremeMoves(given.arityBits),
     };
     return { deployment, bounds };
   } finally {

@@ -1,27 +1,27 @@
-import { MOVE_GAS } from "../../src/chain/game/moveGas.ts";
 import type { Bounds } from "./deployment.ts";
 import {
   auditShare,
   breakEven,
   clock,
   longestDelay,
+  leastSelfChallengeLoss,
   selfChallengeLoss,
+  shamGameLoss,
   shamGamePerHour,
   squattedClaimPerHour,
   workerFloat,
   wrongClaimPerHour,
   type Deployment,
+  type SelfChallenge,
 } from "./model.ts";
 
 /** A table of docs/economics.md, by the name of its marker. */
 export type Tables = Record<string, string>;
 
-/** Levels of the longest range of steps that the contracts price. */
-const LONGEST_RANGE = 12;
-
 const GWEI = 1e-9;
 const WORK = [1e7, 1e9, 1e11, 1e12];
-const PRICES = [1, 5, 25, 50];
+const PRICES = [1, 5, 25, 40, 50];
+const WAYS: readonly SelfChallenge[] = ["one game", "many games", "own blocks"];
 const GAMES = [1, 10, 100, 1_000];
 
 const number = (value: number): string => String(Number(value.toPrecision(3)));
@@ -34,15 +34,9 @@ function markdown(head: readonly string[], rows: readonly (readonly string[])[])
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** Gas of a worker's dearest move: a chunk, or an expansion of the longest range. */
-export function dearestMove({ arityBits }: Deployment): number {
-  const { chunk, expand, child, level } = MOVE_GAS;
-  return Math.max(chunk, expand + child * 2 ** arityBits + level * (LONGEST_RANGE - arityBits));
-}
-
-/** All tables of docs/economics.md. @param moveGas Gas of a worker's dearest move. */
-export function economicsTables(d: Deployment, bounds: readonly Bounds[], moveGas: number): Tables {
-  const wrong = d.collateral - d.bounty;
+/** All tables of docs/economics.md. */
+export function economicsTables(d: Deployment, bounds: readonly Bounds[]): Tables {
+  const [sham, wrong] = [shamGameLoss(d, d.priceCap), leastSelfChallengeLoss(d)];
   return {
     bonds: markdown(
       ["k", "worker's worst game, gas", "challenger's, gas", "least bond", "least collateral"],
@@ -84,18 +78,21 @@ export function economicsTables(d: Deployment, bounds: readonly Bounds[], moveGa
       GAMES.map((games) => [
         String(games),
         "0",
-        number(workerFloat(moveGas, games, 5 * GWEI)),
-        number(workerFloat(moveGas, games, 50 * GWEI)),
+        number(workerFloat(d.dearestMove, games, 5 * GWEI)),
+        number(workerFloat(d.dearestMove, games, 50 * GWEI)),
         number(d.bond * games),
-        `${number(d.bond * games)} by sham games, ${number(wrong * games)} by wrong claims`,
+        `${number(sham * games)} by sham games, ${number(wrong * games)} by wrong claims`,
       ]),
     ),
     selfChallenge: markdown(
-      ["base fee, gwei", "lost at least", "of the collateral"],
-      PRICES.map((price) => {
-        const loss = selfChallengeLoss(d, price * GWEI);
-        return [String(price), number(loss), percent(loss / d.collateral)];
-      }),
+      ["base fee, gwei", ...WAYS.map((how) => `in ${how}`)],
+      PRICES.map((price) => [
+        String(price),
+        ...WAYS.map((how) => {
+          const loss = selfChallengeLoss(d, price * GWEI, how);
+          return `${number(loss)}, ${percent(loss / d.collateral)}`;
+        }),
+      ]),
     ),
     watcher: markdown(
       ["what one check costs", "lies per check at which bounties pay for it"],
@@ -106,7 +103,7 @@ export function economicsTables(d: Deployment, bounds: readonly Bounds[], moveGa
       [0.001, 0.01, 0.1, 1, 10, 100].map((gain) => [
         String(gain),
         percent(auditShare(gain, d.collateral)),
-        percent(auditShare(gain, selfChallengeLoss(d, d.priceCap))),
+        percent(auditShare(gain, leastSelfChallengeLoss(d))),
       ]),
     ),
   };
