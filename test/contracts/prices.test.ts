@@ -149,6 +149,16 @@ describe("Prices and payouts, by the numbers", () => {
       expect(more - gas).to.equal(16n * (rather - others) - 4n * (zeros - fewer));
     });
 
+    it("paid_toAnAccountThatDelegates_isNothing", async () => {
+      const { mallory, networkHelpers } = world();
+      const { read, address } = await harness();
+      const by = { account: mallory.account };
+      expect(await read.paid([30_000n, 100_000n], by)).to.equal(30_000n);
+      // EIP-7702: its code says to whom.
+      await networkHelpers.setCode(mallory.account.address, `0xef0100${address.slice(2)}`);
+      expect(await read.paid([30_000n, 100_000n], by)).to.equal(0n);
+    });
+
     it("paid_isWhatIsBurnt_upToThePrice_andToNoContract", async () => {
       const { read } = await harness();
       expect(await read.paid([30_000n, 100_000n])).to.equal(30_000n);
