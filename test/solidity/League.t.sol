@@ -2,14 +2,14 @@
 pragma solidity ^0.8.28;
 
 import {LeagueHandler} from "./LeagueHandler.t.sol";
-import {ProtocolHandler} from "./ProtocolHandler.t.sol";
+import {TrespassHandler} from "./TrespassHandler.t.sol";
 
 /// @notice Honest sides against a league, over random sequences of calls.
 contract LeagueInvariants {
     LeagueHandler private _league;
 
     function setUp() external {
-        _league = new LeagueHandler(new ProtocolHandler());
+        _league = new LeagueHandler(new TrespassHandler());
     }
 
     function targetContracts() external view returns (address[] memory targets) {
@@ -34,6 +34,8 @@ contract LeagueInvariants {
         require(_league.world().honestDied() == 0, "an honest claim died by a proof");
         require(_league.liesThatStand() == 0, "a lie stands");
         require(_league.stuck() == 0, "an honest side had no legal move");
+        require(_league.world().wrongPayouts() == 0, "an end of a game paid something else");
+        require(_league.world().trespasses() == 0, _league.world().trespass());
         // Nothing is paid twice, and nothing is kept.
         require(_league.world().vault().custody() == _league.world().promised(), "custody is not what is promised");
     }
@@ -60,7 +62,7 @@ contract LeagueInvariants {
 
     function test_shamGames_onAnHonestClaim_payTheWorker() external {
         _league.post(true, 5, true);
-        _league.honestlyWork(0);
+        _league.honestlyWork(0, false);
         _league.open(0, 0);
         _league.open(1, 0);
         _league.windDown();

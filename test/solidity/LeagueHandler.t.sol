@@ -5,11 +5,11 @@ import {JobStatus, ClaimStatus} from "../../contracts/interfaces/IJobMarket.sol"
 import {IStakeVault} from "../../contracts/interfaces/IStakeVault.sol";
 import {Claim, Job} from "../../contracts/types/Job.sol";
 import {GameState, Side} from "../../contracts/types/GameState.sol";
-import {ProtocolHandler} from "./ProtocolHandler.t.sol";
+import {TrespassHandler} from "./TrespassHandler.t.sol";
 import {vm} from "./Vm.sol";
 
 /// @notice A league of two, who play workers, challengers and requesters as they like, also against themselves, against one honest challenger, one honest
-/// worker and one requester. The honest act at the last moment: before time passes that would cost them a window or a clock.
+/// worker and one requester. The honest act at the last moment: in the last second of a window, of their clock, of their time to submit.
 contract LeagueHandler {
     uint8 private constant LEAGUE = 2;
     uint8 private constant CHALLENGER = 2;
@@ -18,6 +18,10 @@ contract LeagueHandler {
     uint256 private constant START = 100 ether;
     /// @dev Window and both clocks, in the handler's deployment: after that no claim submitted before is undecided.
     uint256 private constant LONGEST_DISPUTE = 1_800 + 2 * 3_600;
+    uint256 private constant CLAIM_SECONDS = 3_600;
+    uint256 private constant NEVER = type(uint256).max;
+    /// @dev More than honest sides have to do in the longest time that passes at once.
+    uint256 private constant MOST_STOPS = 100;
     /// @dev The price of freeing a job at the cap: what a requester may lose of a fee to whoever does.
     uint256 private constant MOST_EXPIRY = 100_000 * 50 gwei;
     /// @dev Arguments of `ProtocolHandler.endGame`: a remainder by 3 says how, by 5 who.
@@ -25,13 +29,13 @@ contract LeagueHandler {
     uint8 private constant TIMEOUT = 10;
     uint8 private constant BY = 6;
 
-    ProtocolHandler public immutable world;
+    TrespassHandler public immutable world;
     IStakeVault private immutable _vault;
     /// @notice Moves that honest sides wanted to make and could not: none may be.
     uint256 public stuck;
     mapping(uint256 claim => bool) private _challenged;
 
-    constructor(ProtocolHandler world_) {
+    constructor(TrespassHandler world_) {
         world = world_;
         _vault = world_.vault();
     }
@@ -40,9 +44,10 @@ contract LeagueHandler {
         world.postJob(byLeague ? 0 : REQUESTER, fee, undelivered);
     }
 
-    function honestlyWork(uint8 which) public {
+    /// @param late The submission comes in the last second.
+    function honestlyWork(uint8 which, bool late) public {
         world.claimJob(WORKER, which);
-        world.submitJob(which, false);
+        if (!late) world.submitJob(which, false);
     }
 
     function claimJob(uint8 who, uint8 which) public {
@@ -90,7 +95,7 @@ contract LeagueHandler {
     function advance(uint8 who, uint8 which, bool lie) external {
         (uint256 jobs, uint256 claims, ) = world.counts();
         (, JobStatus status, ) = world.jobAt(which % jobs);
-        if (status == JobStatus.Open && who % 4 == 3) honestlyWork(which);
+        if (status == JobStatus.Open && who % 4 == 3) honestlyWork(which, lie);
         else if (status == JobStatus.Open) claimJob(who, which);
         else if (status == JobStatus.Claimed) submit(which, lie);
         else if (status == JobStatus.Submitted) open(who, uint8(claims - 1));
@@ -101,6 +106,14 @@ contract LeagueHandler {
         else if (what % 4 == 1) world.payClaim(which, what % 8 == 1);
         else if (what % 4 == 2) world.collectEarnings(which);
         else world.endJob(which, what);
+    }
+
+    /// @notice What nobody may.
+    function trespass(uint8 which, uint8 who, uint8 what) external {
+        if (what % 4 == 0) world.meddle(which, who);
+        else if (what % 4 == 1) world.squat(which, who);
+        else if (what % 4 == 2) world.plunder(who);
+        else world.intrude(which, who);
     }
 
     function stakeOrUnstake(uint8 who, uint96 amount, uint8 what) external {
@@ -125,7 +138,7 @@ contract LeagueHandler {
     /// @notice Nothing new happens, and all that is open ends: games within the longest dispute, jobs after their deadlines; everybody leaves with
     /// all that is theirs. Any call that fails here is a state without exit.
     function windDown() external {
-        uint256 end = world.time() + LONGEST_DISPUTE;
+        uint256 end = world.time() + CLAIM_SECONDS + LONGEST_DISPUTE;
         while (world.time() <= end) _pass(600, 10);
         _endGames();
         for (uint256 i = 0; i < 5; ++i) world.move(7_000, 10);
@@ -150,37 +163,72 @@ contract LeagueHandler {
     }
 
     function _pass(uint16 secondsOn, uint8 baseFeeGwei) private {
-        _challengeLies(world.time() + secondsOn);
-        _answer(world.time() + secondsOn);
-        world.move(secondsOn, baseFeeGwei);
+        uint256 until = world.time() + secondsOn;
+        for (uint256 i = 0; i < MOST_STOPS; ++i) {
+            uint256 next = _act(NEVER);
+            if (next >= until) break;
+            if (next > world.time()) world.move(uint16(next - world.time()), baseFeeGwei);
+            _act(next);
+        }
+        if (until > world.time()) world.move(uint16(until - world.time()), baseFeeGwei);
     }
 
-    function _challengeLies(uint256 until) private {
-        (, uint256 claims, ) = world.counts();
+    /// @dev Everything that honest sides must do by then, or (`NEVER`) nothing.
+    /// @return next The last second of what comes next.
+    function _act(uint256 by) private returns (uint256 next) {
+        next = NEVER;
+        (uint256 jobs, uint256 claims, uint256 games) = world.counts();
+        for (uint256 j = 0; j < jobs; ++j) {
+            (, JobStatus status, address worker) = world.jobAt(j);
+            if (status != JobStatus.Claimed || worker != world.actors(WORKER)) continue;
+            uint256 last = world.untilOf(j);
+            if (by != NEVER && last <= by) _submitLate(uint8(j));
+            else if (last < next) next = last;
+        }
         for (uint256 c = 0; c < claims; ++c) {
             (, bool lie) = world.claimAt(c);
-            (ClaimStatus status, uint256 windowEnd, , ) = world.fateOf(c);
-            if (!lie || _challenged[c] || status != ClaimStatus.Submitted || windowEnd >= until) continue;
-            _challenged[c] = true;
-            try world.openGame(CHALLENGER, uint8(c), true) {} catch {
-                ++stuck;
-            }
+            (ClaimStatus status, uint256 last, , ) = world.fateOf(c);
+            if (!lie || _challenged[c] || status != ClaimStatus.Submitted) continue;
+            if (by != NEVER && last <= by) _challenge(c);
+            else if (last < next) next = last;
+        }
+        for (uint256 g = 0; g < games; ++g) {
+            uint256 last = _lastSecond(g);
+            if (by != NEVER && last <= by) _answer(uint8(g));
+            else if (last < next) next = last;
         }
     }
 
-    function _answer(uint256 until) private {
-        (, , uint256 games) = world.counts();
-        for (uint256 g = 0; g < games; ++g) {
-            (GameState memory s, uint256 c, bool over) = world.gameAt(g);
-            if (over || _isDead(c)) continue;
-            (Claim memory claim, ) = world.claimAt(c);
-            bool worker = s.turn == Side.Worker;
-            if ((worker ? claim.worker : s.challenger) != world.actors(worker ? WORKER : CHALLENGER)) continue;
-            if (s.since + (worker ? s.workerSeconds : s.challengerSeconds) >= until) continue;
-            try world.playGame(uint8(g), 0) {} catch {
-                ++stuck;
-            }
+    function _submitLate(uint8 j) private {
+        world.squat(j, WORKER);
+        try world.submitJob(j, false) {} catch {
+            ++stuck;
         }
+    }
+
+    function _challenge(uint256 c) private {
+        _challenged[c] = true;
+        world.meddle(uint8(c), CHALLENGER);
+        try world.openGame(CHALLENGER, uint8(c), true) {} catch {
+            ++stuck;
+        }
+    }
+
+    function _answer(uint8 g) private {
+        world.intrude(g, 0);
+        try world.playGame(g, 0) {} catch {
+            ++stuck;
+        }
+    }
+
+    /// @dev Of a game in which an honest side is to move.
+    function _lastSecond(uint256 g) private view returns (uint256) {
+        (GameState memory s, uint256 c, bool over) = world.gameAt(g);
+        if (over || _isDead(c)) return NEVER;
+        (Claim memory claim, ) = world.claimAt(c);
+        bool worker = s.turn == Side.Worker;
+        if ((worker ? claim.worker : s.challenger) != world.actors(worker ? WORKER : CHALLENGER)) return NEVER;
+        return s.since + (worker ? s.workerSeconds : s.challengerSeconds);
     }
 
     /// @dev INVARIANT under test: the longest dispute after the last submission somebody's clock is over in every game, and anybody can end it.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {ProtocolHandler} from "./ProtocolHandler.t.sol";
+import {TrespassHandler} from "./TrespassHandler.t.sol";
 
 /// @notice Invariants of the money, over random sequences of calls.
 contract ProtocolInvariants {
-    ProtocolHandler private _handler;
+    TrespassHandler private _handler;
 
     function setUp() external {
-        _handler = new ProtocolHandler();
+        _handler = new TrespassHandler();
     }
 
     function targetContracts() external view returns (address[] memory targets) {
@@ -19,9 +19,22 @@ contract ProtocolInvariants {
     /// @dev One campaign for all: it is the calls that take the time.
     function invariant_money() external view {
         require(_handler.honestDied() == 0, "an honest claim died by a proof");
+        require(_handler.trespasses() == 0, _handler.trespass());
+        require(_handler.wrongPayouts() == 0, "an end of a game paid something else");
+        require(_handler.wrongClocks() == 0, "clocks are not what is left");
         _vaultHoldsWhatItOwes();
         _custodyIsWhatIsPromised();
         _lockedIsExactAndAtMostTheStake();
+    }
+
+    /// @dev Once for each sequence.
+    function afterInvariant() external view {
+        _pricesAreKept();
+    }
+
+    function _pricesAreKept() private view {
+        require(_handler.duesAreExact(), "dues are not what games are due");
+        require(_handler.deadArePaidFor(), "what a dead claim keeps is not what its games are due");
     }
 
     function _vaultHoldsWhatItOwes() private view {
@@ -62,5 +75,111 @@ contract ProtocolInvariants {
         _handler.payClaim(1, false);
         require(_handler.finalisedCount() == 1 && _handler.opened() == 2, "stages");
         require(_handler.vault().custody() == 0, "something is left");
+    }
+
+    /// @dev The same by way of what nobody may, tried at every stage, and every end that a game, a claim and a job can have.
+    function test_everyStage_withstandsWhatNobodyMay() external {
+        _handler.stakeOrUnstake(4, 2 ether, 1);
+        _handler.stakeOrUnstake(3, 1 ether, 0);
+        _handler.postJob(0, 5, false);
+        _probe();
+        _handler.claimJob(1, 0);
+        _probe();
+        _handler.submitJob(0, true);
+        for (uint8 who = 2; who < 5; ++who) _handler.openGame(who, 0, true);
+        _handler.openGame(0, 0, true);
+        _probe();
+        _handler.playGame(0, 0);
+        _handler.playGame(1, 0);
+        _probe();
+        // One is lost by the clock, in the second after its last; one is given up.
+        _handler.move(3_600, 20);
+        _probe();
+        _handler.playGame(1, 2);
+        _handler.playGame(1, 0);
+        _handler.move(1, 20);
+        _probe();
+        _handler.endGame(0, 13, false);
+        _probe();
+        _handler.endGame(2, 10, false);
+        require(_handler.died() == 0, "nobody conceded");
+        _probe();
+        _handler.endGame(3, 2, false);
+        _handler.endGame(1, 2, false);
+        _handler.collectEarnings(0);
+        _probe();
+        // The same again by the same worker: it has no other name.
+        _handler.claimJob(1, 0);
+        _probe();
+        _handler.submitJob(0, false);
+        _handler.openGame(2, 1, true);
+        _handler.openGame(3, 1, true);
+        _handler.openGame(4, 1, true);
+        _handler.playGame(5, 0);
+        _handler.playGame(6, 0);
+        _probe();
+        _handler.endGame(4, 0, false);
+        _probe();
+        _handler.move(1_800, 3);
+        _probe();
+        _handler.move(3_600, 3);
+        // By the worker itself, and by a stranger.
+        _handler.endGame(5, 1, false);
+        _probe();
+        _handler.endGame(6, 13, false);
+        _handler.finaliseClaim(1);
+        _probe();
+        _handler.payClaim(1, true);
+        _probe();
+        _handler.payClaim(1, false);
+        _handler.collectEarnings(1);
+        _probe();
+    }
+
+    function test_everyEndOfAJob_withstandsWhatNobodyMay() external {
+        _handler.stakeOrUnstake(4, 2 ether, 1);
+        // Late, and open again; then taken back.
+        _handler.postJob(2, 7, false);
+        _handler.claimJob(3, 0);
+        _probe();
+        _handler.move(3_600, 10);
+        _probe();
+        _handler.move(1, 10);
+        _handler.endJob(0, 4);
+        _probe();
+        _handler.endJob(0, 1);
+        _probe();
+        // Delivered, by which it is final.
+        _handler.postJob(2, 7, false);
+        _handler.claimJob(3, 1);
+        _handler.submitJob(1, false);
+        _handler.move(1_801, 10);
+        _probe();
+        _handler.payClaim(0, false);
+        _probe();
+        // Out of time.
+        _handler.postJob(2, 7, false);
+        for (uint256 i = 0; i < 4; ++i) _handler.move(6_600, 10);
+        _probe();
+        _handler.move(1, 10);
+        _handler.endJob(2, 0);
+        _probe();
+        for (uint256 i = 0; i < 20; ++i) _handler.move(7_100, 10);
+        _probe();
+        _handler.stakeOrUnstake(4, 0, 2);
+        _probe();
+        require(_handler.vault().custody() == 0, "something is left");
+    }
+
+    function _probe() private {
+        (uint256 jobs, uint256 claims, uint256 games) = _handler.counts();
+        for (uint8 who = 0; who < 5; ++who) {
+            for (uint8 j = 0; j < jobs; ++j) _handler.squat(j, who);
+            for (uint8 c = 0; c < claims; ++c) _handler.meddle(c, who);
+            for (uint8 g = 0; g < games; ++g) _handler.intrude(g, who);
+            _handler.plunder(who);
+        }
+        this.invariant_money();
+        _pricesAreKept();
     }
 }

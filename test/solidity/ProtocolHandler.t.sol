@@ -17,8 +17,8 @@ import {ProgramFacts} from "../../contracts/types/Program.sol";
 import {vm, Vm} from "./Vm.sol";
 
 /// @notice Drives the protocol at random with five actors. The program has one step of 2,048 bytes, each of which should be 1.
-contract ProtocolHandler {
-    uint256 private constant CLOCK = 3_600;
+abstract contract ProtocolHandler {
+    uint256 internal constant CLOCK = 3_600;
     address public constant SINK = address(0xdead);
 
     TestToken public token = new TestToken();
@@ -34,15 +34,24 @@ contract ProtocolHandler {
     /// @notice Honest claims that died by a proof: none may.
     uint256 public honestDied;
     uint256 public finalisedCount;
+    /// @notice Games whose end paid the sides something else than the rules say (pots are never short here).
+    uint256 public wrongPayouts;
+    /// @notice Moves after which the clocks were not what was left.
+    uint256 public wrongClocks;
 
-    Job[] private _jobs;
-    Claim[] private _claims;
-    bytes32[] private _games;
-    mapping(bytes32 gameId => PackedState) private _states;
-    mapping(bytes32 gameId => uint256) private _claimOf;
-    mapping(bytes32 claimId => bool) private _lie;
+    Job[] internal _jobs;
+    Claim[] internal _claims;
+    bytes32[] internal _games;
+    mapping(bytes32 gameId => PackedState) internal _states;
+    mapping(bytes32 gameId => PackedState) internal _before;
+    mapping(bytes32 gameId => uint256) internal _openedAt;
+    mapping(bytes32 gameId => uint256) internal _claimOf;
+    mapping(uint256 claim => uint256) internal _windowEnd;
+    mapping(uint256 job => uint256) internal _until;
+    mapping(address account => uint256) internal _readyAt;
+    mapping(bytes32 claimId => bool) internal _lie;
     uint256 private _salt;
-    uint256 private _now = 1_000_000;
+    uint256 internal _now = 1_000_000;
 
     constructor() {
         vm.warp(_now);
@@ -78,9 +87,14 @@ contract ProtocolHandler {
 
     function stakeOrUnstake(uint8 who, uint96 amount, uint8 what) external {
         _prankAs(actors[who % 5]);
-        if (what % 3 == 0) vault.stake(amount % 5 ether);
-        else if (what % 3 == 1) vault.requestWithdraw(amount % 10 ether);
-        else vault.unstake();
+        if (what % 3 == 0) {
+            vault.stake(amount % 5 ether);
+        } else if (what % 3 == 1) {
+            vault.requestWithdraw(amount % 10 ether);
+            _readyAt[actors[who % 5]] = _now + 172_800;
+        } else {
+            vault.unstake();
+        }
     }
 
     function postJob(uint8 who, uint64 fee, bool undelivered) external {
@@ -106,6 +120,7 @@ contract ProtocolHandler {
     function claimJob(uint8 who, uint8 which) public {
         _prankAs(actors[who % 5]);
         market.claim(_jobs[which % _jobs.length]);
+        _until[which % _jobs.length] = _now + 3_600;
     }
 
     function submitJob(uint8 which, bool lie) public {
@@ -115,6 +130,7 @@ contract ProtocolHandler {
         _prankAs(worker);
         bytes32 claimId = market.submit(job, abi.encodePacked(root));
         _lie[claimId] = lie;
+        _windowEnd[_claims.length] = _now + job.window;
         _claims.push(Claim(job, worker, root));
     }
 
@@ -157,12 +173,7 @@ contract ProtocolHandler {
     function openGame(uint8 who, uint8 which, bool direct) public {
         uint256 c = which % _claims.length;
         bool lie = _lie[_claimId(_claims[c])];
-        Pick memory pick;
-        pick.node = traceRoot(lie);
-        pick.program = program();
-        pick.step.dtype = 2;
-        pick.step.count = 2_048;
-        pick.step.bodyHash = sha256(hex"00");
+        Pick memory pick = _openingOf(lie);
         // Another index is refused.
         pick.index = direct ? 0 : 1;
         vm.recordLogs();
@@ -171,11 +182,12 @@ contract ProtocolHandler {
         ++opened;
         _games.push(gameId);
         _claimOf[gameId] = c;
+        _openedAt[gameId] = _now;
         _follow(gameId);
     }
 
     /// @dev The next call is a plain account's transaction.
-    function _prankAs(address account) private {
+    function _prankAs(address account) internal {
         vm.prank(account, account);
     }
 
@@ -186,17 +198,12 @@ contract ProtocolHandler {
         bool lie = _lie[_claimId(_claims[_claimOf[id]])];
         vm.recordLogs();
         if (s.turn == Side.Worker) {
-            bytes32 l = sha256(_chunk(lie));
+            // A precompile's call would take the prank.
+            bytes memory data = _revealOf(s, lie);
             _prankAs(_claims[_claimOf[id]].worker);
-            game.reveal(packed, s.depth == 0 ? _chunk(lie) : abi.encodePacked(l, l, l, l));
+            game.reveal(packed, data);
         } else if (s.depth != 0) {
-            Pick memory pick;
-            bytes32 l = sha256(_chunk(lie));
-            pick.index = leaf % 4;
-            pick.node = l;
-            pick.siblings = new bytes32[](2);
-            pick.siblings[0] = l;
-            pick.siblings[1] = sha256(abi.encodePacked(l, l));
+            Pick memory pick = _pickOf(lie, leaf);
             _prankAs(s.challenger);
             game.pick(packed, pick);
         } else {
@@ -210,16 +217,32 @@ contract ProtocolHandler {
         bytes32 id = _games[which % _games.length];
         PackedState memory packed = _states[id];
         ClaimKey memory key = _key(_claims[_claimOf[id]]);
+        GameState memory s = this.unpack(packed);
+        (uint256 workers, uint256 theirs) = (_creditOf(key.worker), _creditOf(s.challenger));
         if (how % 3 == 0) {
-            _prankAs(worker ? key.worker : this.unpack(packed).challenger);
+            _prankAs(worker ? key.worker : s.challenger);
             game.concede(packed, key);
             if (worker) ++died;
+            if (key.worker == s.challenger) return;
+            uint256 won = game.bond() + s.spent + _parameters().bounty;
+            if (_creditOf(s.challenger) != theirs + (worker ? won : 0)) ++wrongPayouts;
+            if (_creditOf(key.worker) != workers + (worker ? 0 : s.bond)) ++wrongPayouts;
         } else if (how % 3 == 1) {
-            _prankAs(actors[how % 5]);
+            address by = actors[how % 5];
+            uint256 callers = _creditOf(by);
+            _prankAs(by);
             game.timeout(packed, key);
+            // The caller's reward is a part of the bond, or beside what the winner gets.
+            uint256 lost = by == key.worker ? 2 * s.bond : s.bond;
+            bool paid =
+                s.turn == Side.Challenger
+                    ? _creditOf(key.worker) + _creditOf(by) == workers + callers + lost
+                    : _creditOf(s.challenger) >= theirs + game.bond() + s.spent + _parameters().bounty;
+            if (!paid) ++wrongPayouts;
         } else {
             _prankAs(actors[how % 5]);
             game.settle(packed);
+            if (_creditOf(s.challenger) < theirs + game.bond() + s.spent) ++wrongPayouts;
         }
     }
 
@@ -249,6 +272,11 @@ contract ProtocolHandler {
     function claimAt(uint256 index) external view returns (Claim memory claim, bool lie) {
         claim = _claims[index];
         lie = _lie[_claimId(claim)];
+    }
+
+    /// @notice Until when the worker of a claimed job may submit.
+    function untilOf(uint256 job) external view returns (uint256) {
+        return _until[job];
     }
 
     /// @notice What the market and the game say about a claim.
@@ -360,18 +388,49 @@ contract ProtocolHandler {
         for (uint256 i = 0; i < logs.length; ++i) {
             if (logs[i].emitter != address(game) || logs[i].topics[1] != gameId) continue;
             // The first seven words of both events are the state.
+            _before[gameId] = _states[gameId];
             (bytes32 topic, bytes memory data) = (logs[i].topics[0], logs[i].data);
             if (topic == IDisputeGame.Picked.selector) _states[gameId] = abi.decode(data, (PackedState));
             else if (topic == IDisputeGame.Moved.selector) (_states[gameId], ) = abi.decode(data, (PackedState, bytes));
         }
+        // Both sides' time since the game was opened, and what is left of it: neither more, which would delay, nor less.
+        GameState memory s = this.unpack(_states[gameId]);
+        uint256 left = uint256(s.workerSeconds) + s.challengerSeconds;
+        if (s.since != _now || s.since + left != _openedAt[gameId] + 2 * CLOCK) ++wrongClocks;
     }
 
-    function _key(Claim memory claim) private view returns (ClaimKey memory) {
+    function _openingOf(bool lie) internal pure returns (Pick memory pick) {
+        pick.node = traceRoot(lie);
+        pick.program = program();
+        pick.step.dtype = 2;
+        pick.step.count = 2_048;
+        pick.step.bodyHash = sha256(hex"00");
+    }
+
+    function _revealOf(GameState memory s, bool lie) internal pure returns (bytes memory) {
+        bytes32 l = sha256(_chunk(lie));
+        return s.depth == 0 ? _chunk(lie) : abi.encodePacked(l, l, l, l);
+    }
+
+    function _pickOf(bool lie, uint8 leaf) internal pure returns (Pick memory pick) {
+        bytes32 l = sha256(_chunk(lie));
+        pick.index = leaf % 4;
+        pick.node = l;
+        pick.siblings = new bytes32[](2);
+        pick.siblings[0] = l;
+        pick.siblings[1] = sha256(abi.encodePacked(l, l));
+    }
+
+    function _key(Claim memory claim) internal view returns (ClaimKey memory) {
         return ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.traceRoot);
     }
 
-    function _claimId(Claim memory claim) private view returns (bytes32) {
+    function _claimId(Claim memory claim) internal view returns (bytes32) {
         return JobIds.claimId(market.jobIdOf(claim.job), claim.worker, claim.traceRoot);
+    }
+
+    function _creditOf(address account) private view returns (uint256 credit) {
+        (credit, , , , ) = vault.accountOf(account);
     }
 
     function _holdings(address account) private view returns (uint256) {
@@ -388,7 +447,7 @@ contract ProtocolHandler {
         chunk = abi.encodePacked(chunk, chunk, chunk, chunk);
     }
 
-    function _tensor(bool lie) private pure returns (bytes memory) {
+    function _tensor(bool lie) internal pure returns (bytes memory) {
         bytes memory chunk = _chunk(lie);
         return abi.encodePacked(chunk, chunk, chunk, chunk);
     }

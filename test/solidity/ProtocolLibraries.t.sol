@@ -2,7 +2,9 @@
 pragma solidity ^0.8.28;
 
 import {ClaimGames} from "../../contracts/lib/ClaimGames.sol";
+import {States} from "../../contracts/lib/States.sol";
 import {ProtocolHarness} from "../../contracts/test/ProtocolMocks.sol";
+import {GameState, Level, Move, PackedState, Side} from "../../contracts/types/GameState.sol";
 import {vm} from "./Vm.sol";
 
 /// @notice Libraries against their plainest form.
@@ -101,6 +103,69 @@ contract ProtocolLibrariesTest {
         _requireFields(g.withDues(amount), open, dead, amount, earned);
         _requireFields(g.addEarned(amount), open, dead, dues, uint256(earned) + amount);
         _requireFields(g.collected(), open, dead, dues, 0);
+    }
+
+    /// @dev Every field with bits anywhere in its width: each has its own place, none is cut, none is lost.
+    function testFuzz_states_fieldsStayApart(bytes32 seed) external view {
+        GameState memory s = _stateOf(seed);
+        PackedState memory p = States.pack(s, s.move);
+        require(p.claimId == s.claimId && p.programRoot == s.programRoot, "claim, program");
+        require(p.node == s.node && p.interiorRoot == s.interiorRoot, "nodes");
+        uint256 place = _field(
+            _field(_field(uint256(uint8(s.move)), 8, s.openDepth), 32, s.openIndex),
+            16,
+            s.tailBytes
+        );
+        place = _field(_field(_field(place, 32, s.step), 32, s.last), 32, s.first);
+        place = _field(_field(_field(place, 8, uint8(s.turn)), 8, uint8(s.level)), 8, s.depth);
+        require(p.place == _field(_field(place, 32, s.width), 32, s.index), "place");
+        require(p.party == _field(s.bond, 160, uint160(s.challenger)), "party");
+        uint256 clock = _field(_field(s.spent, 40, s.since), 32, s.challengerSeconds);
+        require(p.clock == _field(clock, 32, s.workerSeconds), "clock");
+        require(keccak256(abi.encode(this.unpack(p))) == keccak256(abi.encode(s)), "unpacked");
+        require(States.hash(p) == keccak256(abi.encode(p)), "hash");
+    }
+
+    /// @dev Two states that differ in one bit have two hashes.
+    function testFuzz_states_everyBitCounts(bytes32 seed, uint8 word, uint8 bit) external pure {
+        PackedState memory p = States.pack(_stateOf(seed), Move.Pick);
+        bytes32 before = States.hash(p);
+        uint256 offset = 32 * (uint256(word) % 7);
+        assembly ("memory-safe") {
+            mstore(add(p, offset), xor(mload(add(p, offset)), shl(bit, 1)))
+        }
+        require(States.hash(p) != before, "hash");
+    }
+
+    function unpack(PackedState calldata p) external pure returns (GameState memory) {
+        return States.unpack(p);
+    }
+
+    /// @dev A field below those that are there.
+    function _field(uint256 above, uint256 bits, uint256 value) private pure returns (uint256) {
+        require(value >> bits == 0, "too wide");
+        return above * 2 ** bits + value;
+    }
+
+    function _stateOf(bytes32 seed) private pure returns (GameState memory s) {
+        uint256[22] memory words;
+        for (uint256 i = 0; i < 22; ++i) {
+            words[i] = uint256(keccak256(abi.encode(seed, i)));
+            // Often all bits of a field or none.
+            if (words[i] % 4 == 0) words[i] = type(uint256).max;
+            else if (words[i] % 4 == 1) words[i] = 0;
+        }
+        s.claimId = bytes32(words[0]);
+        s.programRoot = bytes32(words[1]);
+        s.node = bytes32(words[2]);
+        s.interiorRoot = bytes32(words[3]);
+        s.challenger = address(uint160(words[4]));
+        (s.bond, s.spent, s.since) = (uint96(words[5]), uint96(words[6]), uint40(words[7]));
+        (s.workerSeconds, s.challengerSeconds) = (uint32(words[8]), uint32(words[9]));
+        (s.depth, s.openDepth, s.tailBytes) = (uint8(words[10]), uint8(words[11]), uint16(words[12]));
+        (s.level, s.turn, s.move) = (Level(words[13] % 3), Side(words[14] % 2), Move(words[15] % 4));
+        (s.openIndex, s.index, s.width) = (uint32(words[16]), uint32(words[17]), uint32(words[18]));
+        (s.first, s.last, s.step) = (uint32(words[19]), uint32(words[20]), uint32(words[21]));
     }
 
     function _requireFields(ClaimGames g, uint256 open, bool dead, uint256 dues, uint256 earned) private pure {
