@@ -6,7 +6,7 @@
  */
 export const HEAR = `
 function listenerHear(listenerId) {
-  let listenerCell := add(0x40000, listenerId)
+  let listenerCell := add(0x100000, listenerId)
   let listenerReplays := gt(gas(), 500000000)
   if listenerReplays {
     if byte(0, mload(listenerCell)) { leave }
