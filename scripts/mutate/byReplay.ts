@@ -35,13 +35,18 @@ export async function replayMutants(
     gas.set(call, own);
     if (own === 0n) useless++;
     if (own === 0n) return false;
-    const wanting = [...places].flatMap((id) => passing.get(id) ?? []).filter(wantsMore);
+    // A dear call is for a mutant that no other passes.
+    const isCheap = own <= GAS_OF_A_MUTANT / 10n;
+    const wanting = [...places]
+      .flatMap((id) => passing.get(id) ?? [])
+      .filter((mutant) => (isCheap ? wantsMore(mutant) : mutant.calls.length === 0));
     for (const mutant of wanting) {
       mutant.calls.push(call);
-      mutant.gas += own;
+      if (isCheap) mutant.gas += own;
     }
     return wanting.length > 0;
   });
+  for (const { calls } of passing.values()) calls.sort((a, b) => Number(gas.get(a)! - gas.get(b)!));
   console.log(`${gas.size} calls, of which ${useless} have another outcome in the copy`);
   const limit = (call: number): bigint => GAS_FACTOR * gas.get(call)! + 1_000_000n;
   const verdicts = new Map<number, Verdict>();

@@ -119,6 +119,7 @@ const GOOD: [string, Step][] = [
   ["2^32 - 1 elements", { ...MAP, outDigits: [2 ** 16 - 1, 2 ** 16 + 1] }],
   ["infinity", { ...MAP, ...constant(DType.float32, 0x7f800000n) }],
   ["the only NaN", { ...MAP, ...constant(DType.float32, 0x7fc00000n) }],
+  ["a negative float64", { ...MAP, ...constant(DType.float64, 0xbff0000000000000n) }],
   ["the largest byte", { ...MAP, ...constant(DType.uint8, 255n) }],
   ["the least signed byte", { ...MAP, ...constant(DType.int8, -128n) }],
   ["a total over 8 words", { ...SUM, ...total({ redDigits: [8] }) }],
@@ -142,6 +143,27 @@ describe("What the decoder refuses", () => {
       expect(await outcome(body)).to.equal(error);
     });
   }
+
+  it("decode_anyUnknownType_reverts", async () => {
+    const known: readonly number[] = Object.values(DType);
+    for (let code = 0; code < 256; code++) {
+      if (known.includes(code)) continue;
+      const dtype = code as DTypeCode;
+      const asInput = encodeStepBody({ ...MAP, inputs: [...MAP.inputs, input(dtype)] });
+      const asConstant = encodeStepBody({ ...MAP, ...constant(dtype, 0n) });
+      for (const body of [asInput, asConstant]) expect(await outcome(body), `${code}`).to.equal("UnknownType");
+    }
+  });
+
+  it("decode_anyUnknownOperation_reverts", async () => {
+    const known: readonly number[] = Object.values(Op);
+    for (let op = 0; op < 256; op++) {
+      if (known.includes(op)) continue;
+      expect(await outcome(encodeStepBody({ ...MAP, ...code({ op: op as Op }) })), `${op}`).to.equal(
+        "UnknownOperation",
+      );
+    }
+  });
 
   for (const [name, step] of GOOD) {
     it(`decode_${name.replaceAll(" ", "_")}_isAccepted`, async () => {

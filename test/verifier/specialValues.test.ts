@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { network } from "hardhat";
 import { concatHex, decodeFunctionResult, encodeFunctionData, numberToHex, type Hex } from "viem";
 import { arithmeticOf } from "../../src/numerics/arithmetic.ts";
+import { cast } from "../../src/numerics/cast.ts";
 import { DType, dtypeBytes, dtypeName, type DType as DTypeCode, type Word } from "../../src/numerics/dtype.ts";
 import { ExactSum } from "../../src/numerics/exactSum.ts";
 import * as float32 from "../../src/numerics/float32.ts";
@@ -27,6 +28,19 @@ const pairsOf = (dtype: DTypeCode): [Word, Word][] =>
 function specials(dtype: DTypeCode): Word[] {
   const { sign, infinity, nan } = arithmeticOf(dtype).format;
   return [0n, sign, 1n, infinity, infinity | sign, nan];
+}
+
+/** Of both signs and of each exponent around those of integers: all fraction bits, and only the last. */
+function everyExponent(dtype: DTypeCode): Word[] {
+  const { fractionBits, sign, infinity } = arithmeticOf(dtype).format;
+  const unit = 1n << BigInt(fractionBits);
+  const bias = (infinity / unit) >> 1n;
+  const fields = Array.from({ length: 140 }, (_, k) => bias - 4n + BigInt(k)).filter(
+    (field) => field * unit < infinity,
+  );
+  return fields.flatMap((field) =>
+    [unit - 1n, 1n].flatMap((rest) => [field * unit + rest, sign | (field * unit + rest)]),
+  );
 }
 
 describe("Special values on chain", () => {
@@ -64,6 +78,22 @@ describe("Special values on chain", () => {
         expect(unpack(packed, 4)).to.deep.equal(
           canonical.map(([a, b]) => applyOperation(Op[name], DType.float32, a, b, 0n)),
         );
+      }
+    });
+  }
+
+  for (const from of [DType.float32, ...OTHER_FLOATS]) {
+    it(`castsOf${dtypeName(from)}_atEveryExponent_areTheDefinitions`, async () => {
+      const words = [...edgeWords(from), ...everyExponent(from)];
+      for (const to of Object.values(DType)) {
+        if (to === DType.limb) continue;
+        const operands = pack(
+          words.flatMap((word) => [word, 0n]),
+          32,
+        );
+        const [packed] = await chain.own.read.integer(["cast", BigInt(from + 256 * to), operands]);
+        const want = words.map((word) => BigInt.asUintN(256, cast(word, from, to)));
+        expect(unpack(packed, 32), dtypeName(to)).to.deep.equal(want);
       }
     });
   }
