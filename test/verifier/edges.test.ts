@@ -3,29 +3,62 @@ import { network } from "hardhat";
 import { keccak256, toBytes, type Hex } from "viem";
 import { toHash, zeroHash } from "../../src/merkle/hash.ts";
 import { tensorTree } from "../../src/merkle/tensor.ts";
-import { DType, writeWord, type Word } from "../../src/numerics/dtype.ts";
+import {
+  DType,
+  dtypeBytes,
+  dtypeName,
+  isFloat,
+  isInteger,
+  writeWord,
+  type DType as DTypeCode,
+  type Word,
+} from "../../src/numerics/dtype.ts";
+import { encodeStepBody } from "../../src/program/encode.ts";
 import { Reduce, type Step } from "../../src/program/types.ts";
 import { openChunks } from "../../src/trace/opening.ts";
+import { edgeWords } from "../../test-support/floatWords.ts";
+import { integerWords } from "../../test-support/integerWords.ts";
 import { revertName } from "../../test-support/revertName.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../test-support/stepProof.ts";
 
+const ALL = (1n << 256n) - 1n;
+
+/** Copies a tensor. */
+const copyOf = (dtype: DTypeCode, count: number): Step => ({
+  dtype,
+  count,
+  inputs: [{ kind: "input", index: 0, dtype, count }],
+  outDigits: [count],
+  redDigits: [],
+  reduce: Reduce.none,
+  constants: [],
+  termReads: [],
+  epilogueReads: [
+    { input: 0, fill: 0n, axes: [{ extent: count, stride: 1, base: 0, div: 1, coeffs: [{ digit: 0, coeff: 1 }] }] },
+  ],
+  term: { code: [], outA: 0, outB: 0 },
+  epilogue: { code: [], out: 0 },
+});
+
 /** Adds up `terms` elements, each `stride` after the last. */
 const sumOf = (terms: number, stride: number): Step => ({
-  dtype: DType.float32,
-  count: 1,
+  ...copyOf(DType.float32, 1),
   inputs: [{ kind: "input", index: 0, dtype: DType.float32, count: terms * stride }],
-  outDigits: [1],
   redDigits: [terms],
   reduce: Reduce.sum,
   reduceType: DType.float32,
-  constants: [],
   termReads: [
     { input: 0, fill: 0n, axes: [{ extent: terms, stride, base: 0, div: 1, coeffs: [{ digit: 1, coeff: 1 }] }] },
   ],
   epilogueReads: [],
-  term: { code: [], outA: 0, outB: 0 },
-  epilogue: { code: [], out: 0 },
 });
+
+/** What an element's bytes can be: edges, and what is not canonical. */
+function rawWords(dtype: DTypeCode): Word[] {
+  if (isFloat(dtype)) return edgeWords(dtype);
+  if (isInteger(dtype)) return integerWords(dtype);
+  return dtype === DType.bool ? [0n, 1n, 2n, 128n, 255n] : [0n, 1n, ALL, ALL >> 1n, 1n << 255n];
+}
 
 /** The rounded total of sums' words, four each. */
 const totalOf = (words: readonly Word[]): [Step, Uint8Array] => {
@@ -36,7 +69,6 @@ const totalOf = (words: readonly Word[]): [Step, Uint8Array] => {
   return [{ ...step, inputs, reduce: Reduce.total, reduceType: DType.limb }, bytes];
 };
 
-const ALL = (1n << 256n) - 1n;
 const TOTALS: [string, Word[]][] = [
   ["zero", [0n, 0n, 0n, 0n]],
   ["theLeastUnit", [1n, 0n, 0n, 0n]],
@@ -49,6 +81,7 @@ const TOTALS: [string, Word[]][] = [
   ["aCarryIntoTheSecond", [ALL, 5n, 0n, 0n, 1n << 255n, 0n, 0n, 0n]],
   ["bitsOfTwoWords", [0xabcdef12_34567890n << 192n, 3n, 0n, 0n]],
   ["halfWayButForTheLastBit", [(1n << 232n) + 1n, 1n, 0n, 0n]],
+  ["halfWayAboveAnOddOne", [3n << 232n, 1n, 0n, 0n]],
   ["halfWay", [1n << 232n, 1n, 0n, 0n]],
   ["bitsOfTwoWordsBelowZero", [-(0xabcdef12_34567890n << 192n), ALL - 3n, ALL, 0n]],
   ["positiveInfinity", [7n, 0n, 0n, 2n]],
@@ -67,6 +100,19 @@ describe("Edges of the step verifier", () => {
       const [step, bytes] = totalOf(words.map((word) => BigInt.asUintN(256, word)));
       const { value, proof } = proveElement(step, 0, [bytes]);
       expect(await verifier.read.evaluate(proof)).to.equal(value);
+    });
+  }
+
+  for (const dtype of Object.values(DType)) {
+    it(`read_ofEach${dtypeName(dtype)}_isTheDefinitions`, async () => {
+      const words = rawWords(dtype);
+      const bytes = new Uint8Array(dtypeBytes(dtype) * words.length);
+      words.forEach((word, k) => writeWord(bytes, k, dtype, word));
+      const step = copyOf(dtype, words.length);
+      for (let element = 0; element < words.length; element++) {
+        const { value, proof } = proveElement(step, element, [bytes]);
+        expect(await verifier.read.evaluate(proof), `${words[element]}`).to.equal(value);
+      }
     });
   }
 
@@ -100,6 +146,12 @@ describe("Edges of Merkle lists", () => {
   it("rootFromPath_256Levels_reverts", async () => {
     expect(await revertName(harness.read.rootFromPath([leaf(0), 0n, leaves(256)]))).to.equal("IndexBitsLeft");
     expect(await revertName(harness.read.rootFromPath([leaf(0), 0n, leaves(255)]))).to.equal(undefined);
+  });
+
+  it("refs_bodyThatEndsWithThem_areGiven_oneByteLessReverts", async () => {
+    const refs = encodeStepBody(sumOf(5, 1)).subarray(0, 15);
+    expect((await harness.read.refs([toHash(refs)])).length).to.equal(1);
+    expect(await revertName(harness.read.refs([toHash(refs.subarray(0, 14))]))).to.equal("BodyLength");
   });
 
   it("subtreeRoot_withoutLeavesOrOf256Levels_reverts", async () => {

@@ -110,6 +110,18 @@ const BAD_MAPS: [string, Partial<Step>, string][] = [
   ["a float64's -0", constant(DType.float64, 1n << 63n), "NotCanonical"],
 ];
 
+const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+/** As many of everything as there may be, and `more`. */
+const LISTS: [string, (more: number) => Step][] = [
+  ["inputs", (more) => ({ ...MAP, inputs: many(16 + more, input(DType.float32)), ...reads(read(0)) })],
+  ["out digits", (more) => ({ ...MAP, outDigits: many(12 + more, 1) })],
+  ["reduction digits", (more) => ({ ...SUM, redDigits: many(12 + more, 1) })],
+  ["constants", (more) => ({ ...MAP, constants: many(64 + more, { dtype: DType.int8, value: -5n }) })],
+  ["reads", (more) => ({ ...MAP, ...reads(...many(16 + more, read(0))) })],
+  ["axes", (more) => ({ ...MAP, ...reads({ ...read(0), axes: many(8 + more, axis({ extent: 1 })) }) })],
+  ["instructions", (more) => ({ ...MAP, epilogue: { code: many(64 + more, instruction({})), out: 3 } })],
+];
+
 /** What is next to what is refused, and allowed. */
 const GOOD: [string, Step][] = [
   ["the sum", SUM],
@@ -141,6 +153,13 @@ describe("What the decoder refuses", () => {
       const body = encodeStepBody(step);
       expect(isWellFormed(body)).to.equal(false);
       expect(await outcome(body)).to.equal(error);
+    });
+  }
+
+  for (const [name, step] of LISTS) {
+    it(`decode_asMany_${name.replaceAll(" ", "_")}_asThereMayBe_isAccepted_oneMoreReverts`, async () => {
+      expect(await outcome(encodeStepBody(step(0)))).to.equal("ElementPastEnd");
+      expect(await outcome(encodeStepBody(step(1)))).to.equal("TooMany");
     });
   }
 

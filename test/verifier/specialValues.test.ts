@@ -101,20 +101,37 @@ describe("Special values on chain", () => {
   for (const dtype of [DType.float32, ...OTHER_FLOATS]) {
     it(`sumsOf${dtypeName(dtype)}_ofAnyTwoProducts_areTheDefinitions`, async () => {
       const words = specials(dtype);
-      const rows = words.flatMap((a) => words.flatMap((b) => words.map((c) => [a, b, c, words[2]!] as const)));
-      const want = rows.map(([a, b, c, d]) => {
-        const sum = new ExactSum(arithmeticOf(dtype));
-        sum.addProduct(a, b);
-        sum.addProduct(c, d);
-        return sum.round();
-      });
-      if (dtype === DType.float32) {
-        const [packed] = await chain.own.read.dots([pack(rows.flat(), 4), 2n]);
-        expect(unpack(packed, 4)).to.deep.equal(want);
-      } else {
-        const args = [BigInt(dtype), BigInt(dtypeBytes(dtype)), pack(rows.flat(), 32), 2n] as const;
-        expect(unpack(await chain.floats.read.dots(args), 32)).to.deep.equal(want);
-      }
+      const rows = words.flatMap((a) => words.flatMap((b) => words.map((c) => [a, b, c, words[2]!])));
+      await compareSums(dtype, rows);
     });
+
+    it(`sumsOf${dtypeName(dtype)}_halfWayButForSomethingFarBelow_areTheDefinitions`, async () => {
+      const { fractionBits, infinity, sign } = arithmeticOf(dtype).format;
+      const unit = 1n << BigInt(fractionBits);
+      const one = (infinity >> 1n) & -unit;
+      const half = one - BigInt(fractionBits + 1) * unit;
+      const rows = [one, one + 1n, one | sign, (one + 1n) | sign].flatMap((a) =>
+        [half, half | sign].flatMap((b) =>
+          [0n, 1n, 1n | sign, unit, unit | sign].map((c) => [a, one, b, one, c, unit]),
+        ),
+      );
+      await compareSums(dtype, rows);
+    });
+  }
+
+  async function compareSums(dtype: DTypeCode, rows: readonly Word[][]): Promise<void> {
+    const terms = rows[0]!.length / 2;
+    const want = rows.map((row) => {
+      const sum = new ExactSum(arithmeticOf(dtype));
+      for (let k = 0; k < terms; k++) sum.addProduct(row[2 * k]!, row[2 * k + 1]!);
+      return sum.round();
+    });
+    if (dtype === DType.float32) {
+      const [packed] = await chain.own.read.dots([pack(rows.flat(), 4), BigInt(terms)]);
+      expect(unpack(packed, 4)).to.deep.equal(want);
+    } else {
+      const args = [BigInt(dtype), BigInt(dtypeBytes(dtype)), pack(rows.flat(), 32), BigInt(terms)] as const;
+      expect(unpack(await chain.floats.read.dots(args), 32)).to.deep.equal(want);
+    }
   }
 });
