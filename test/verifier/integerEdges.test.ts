@@ -1,14 +1,7 @@
 import { expect } from "chai";
 import { network } from "hardhat";
 import { concatHex, numberToHex, type Hex } from "viem";
-import {
-  DType,
-  dtypeBytes,
-  dtypeName,
-  isSigned,
-  type DType as DTypeCode,
-  type Word,
-} from "../../src/numerics/dtype.ts";
+import { DType, dtypeName, type Word } from "../../src/numerics/dtype.ts";
 import * as integer from "../../src/numerics/integer.ts";
 import { INTEGER_TYPES, integerWords } from "../../test-support/integerWords.ts";
 
