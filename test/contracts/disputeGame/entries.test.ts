@@ -98,4 +98,31 @@ describe("DisputeGame: what a lost game has the vault write", () => {
     const entries = await vaultEntries(world());
     expect(entries.map((entry) => entry.slice(0, 2))).to.deep.equal([["Given", mallory.account.address]]);
   });
+
+  it("timeout_ofTheWorker_whileAnotherGameIsOpen_keepsWhatThatIsDue_andNoMore", async () => {
+    const { game: contract, vault, mallory, requester, parameters } = world();
+    const trace = lyingTrace(disputedToy, LIE.step, LIE.element);
+    const game = await (await against(trace)).open();
+    const other = await new GameDriver(world(), disputedToy, trace, game.claim, mallory).open();
+    await pass(3_601);
+    await game.timeout(requester);
+    const [slashed, ...given] = await vaultEntries(world());
+    expect(slashed![2]).to.equal(parameters.collateral);
+    const [, , kept] = await contract.read.claimGames([claimId(world(), game.claim)]);
+    const paidOut = given.reduce((sum, [, , amount]) => sum + amount, 0n);
+    expect(paidOut - BigInt(game.state.bond) + kept).to.equal(parameters.collateral);
+    await other.settle(mallory);
+    // Nothing is left in custody but the fee of the job, which is open again.
+    expect(await vault.read.custody()).to.equal(game.claim.job.fee);
+  });
+});
+
+describe("DisputeGame: what names a game beside its claim and its challenger", () => {
+  const world = useWorld();
+  const { against } = disputeKit(world);
+
+  it("open_belowTheRoot_isNamedByTheNode", async () => {
+    const game = await (await against(honestTrace(disputedToy))).open(1, 0);
+    expect([game.state.openIndex, game.state.openDepth]).to.deep.equal([0, 2]);
+  });
 });
