@@ -14,10 +14,10 @@ import {
   type Word,
 } from "../../src/numerics/dtype.ts";
 import { encodeStepBody } from "../../src/program/encode.ts";
-import { Reduce, type Step } from "../../src/program/types.ts";
+import { Reduce, type Step, type View } from "../../src/program/types.ts";
 import { openChunks } from "../../src/trace/opening.ts";
 import { edgeWords } from "../../test-support/floatWords.ts";
-import { integerWords } from "../../test-support/integerWords.ts";
+import { INTEGER_TYPES, integerWords } from "../../test-support/integerWords.ts";
 import { revertName } from "../../test-support/revertName.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../test-support/stepProof.ts";
 
@@ -52,6 +52,16 @@ const sumOf = (terms: number, stride: number): Step => ({
   ],
   epilogueReads: [],
 });
+
+/** The first read of a step as a window: element i adds up what is at i + coeff * k + base, for k below `terms`. */
+function window(step: Step, terms: number, count: number, base: number, extent: number, coeff = 1): Step {
+  const coeffs = [
+    { digit: 0, coeff: 1 },
+    { digit: 1, coeff },
+  ];
+  const axes = [{ extent, stride: 1, base, div: 1, coeffs }];
+  return { ...step, count, outDigits: [count], redDigits: [terms], termReads: [{ input: 0, fill: 5n, axes }] };
+}
 
 /** What an element's bytes can be: edges, and what is not canonical. */
 function rawWords(dtype: DTypeCode): Word[] {
@@ -115,6 +125,68 @@ describe("Edges of the step verifier", () => {
       }
     });
   }
+
+  const everyElement = async (step: Step, tensors: readonly Uint8Array[]): Promise<void> => {
+    for (let element = 0; element < step.count; element++) {
+      const { value, proof } = proveElement(step, element, tensors);
+      expect(await verifier.read.evaluate(proof), `element ${element}`).to.equal(value);
+    }
+  };
+
+  it("partialTotal_ofAnyWords_isTheDefinitions", async () => {
+    for (const [, words] of TOTALS) {
+      const [total, bytes] = totalOf(words.map((word) => BigInt.asUintN(256, word)));
+      const step = { ...total, dtype: DType.limb, reduce: Reduce.partialTotal, outDigits: [4], count: 4 };
+      await everyElement(step, [bytes]);
+    }
+  });
+
+  for (const reduce of [Reduce.sum, Reduce.dot]) {
+    it(`${reduce === Reduce.sum ? "sum" : "dot"}_ofIntegersPastTheirEnds_isTheDefinitions`, async () => {
+      for (const dtype of INTEGER_TYPES) {
+        const words = integerWords(dtype);
+        const bytes = new Uint8Array(dtypeBytes(dtype) * words.length);
+        words.forEach((word, k) => writeWord(bytes, k, dtype, word));
+        const inputs = [{ kind: "input" as const, index: 0, dtype, count: words.length }];
+        const step = { ...sumOf(words.length, 1), dtype, inputs, reduce, reduceType: dtype };
+        const pairs = window(step, 2, words.length - 1, 0, words.length);
+        await everyElement(pairs, [bytes]);
+      }
+    });
+  }
+
+  it("window_pastBothEnds_isTheDefinitions", async () => {
+    const words = Array.from({ length: 7 }, (_, k) => BigInt(1000 + 7 * k));
+    const bytes = new Uint8Array(4 * words.length);
+    words.forEach((word, k) => writeWord(bytes, k, DType.int32, word));
+    const inputs = [{ kind: "input" as const, index: 0, dtype: DType.int32, count: words.length }];
+    const step = { ...sumOf(7, 1), dtype: DType.int32, inputs, reduceType: DType.int32 };
+    for (const coeff of [1, 2, 3, -1, -2])
+      for (const base of [-9, -5, -1, 0, 3, 6, 9]) {
+        const shifted = window(step, 6, 3, base, 7, coeff);
+        const [first] = shifted.termReads as [View];
+        // A second view, which stays where it is for another number of terms.
+        const second = { ...first, axes: first.axes.map((axis) => ({ ...axis, base: axis.base + 2 })) };
+        const product: Step = {
+          ...shifted,
+          reduce: Reduce.dot,
+          termReads: [first, second],
+          term: { code: [], outA: 0, outB: 1 },
+        };
+        await everyElement(product, [bytes]);
+      }
+  });
+
+  it("evaluate_anyRunOfChunks_givesTheValue", async () => {
+    const tensor = new Uint8Array(4 * 6 * 128);
+    for (let k = 0; k < 6 * 128; k++) writeWord(tensor, k, DType.float32, BigInt(0x3f800000 + k));
+    for (let first = 0; first < 6; first++)
+      for (let terms = 1; first + terms <= 6; terms++) {
+        const step = sumOf(6, 128);
+        const axes = step.termReads[0]!.axes.map((axis) => ({ ...axis, base: first }));
+        await everyElement({ ...step, redDigits: [terms], termReads: [{ ...step.termReads[0]!, axes }] }, [tensor]);
+      }
+  });
 
   it("evaluate_aChunkInTheMiddleNotOpened_reverts", async () => {
     const step = sumOf(5, 128);

@@ -73,8 +73,13 @@ const BAD_SUMS: [string, Partial<Step>, string][] = [
   ["a second result of a sum", { term: { code: [], outA: 0, outB: 1 } }, "UnusedOperand"],
 ];
 
+const digit = instruction({ op: Op.digit, dtype: DType.int64 });
 const BAD_MAPS: [string, Partial<Step>, string][] = [
   ["digits without a reduction", { redDigits: [4] }, "TermWithoutReduction"],
+  ["reads of terms without a reduction", { termReads: [read(0)] }, "TermWithoutReduction"],
+  ["code of terms without a reduction", { term: { code: [digit], outA: 0, outB: 0 } }, "TermWithoutReduction"],
+  ["a result of terms without a reduction", { term: { code: [], outA: 1, outB: 0 } }, "TermWithoutReduction"],
+  ["a second result without a reduction", { term: { code: [], outA: 0, outB: 1 } }, "TermWithoutReduction"],
   ["an accumulator without a reduction", { reduceType: DType.float32 }, "UnknownReduction"],
   ["a digit as another type than int64", code({ op: Op.digit, dtype: DType.int32 }), "UnknownOperation"],
   ["a digit that is not there", code({ op: Op.digit, dtype: DType.int64, a: 1 }), "UnknownDigit"],
@@ -162,6 +167,25 @@ describe("What the decoder refuses", () => {
       expect(await outcome(encodeStepBody(step(1)))).to.equal("TooMany");
     });
   }
+
+  it("decode_everyOperationOnEveryType_isAcceptedIfTheDefinitionAccepts", async () => {
+    for (const op of Object.values(Op))
+      for (const dtype of Object.values(DType)) {
+        const a = op === Op.digit ? 0 : op === Op.select ? 2 : 3;
+        for (const { b, c } of [
+          { b: 0, c: 0 },
+          { b: 3, c: 0 },
+          { b: 3, c: 3 },
+          { b: DType.bool, c: 0 },
+        ]) {
+          const code = [instruction({ op, dtype, a, b, c })];
+          const own = { ...MAP, inputs: [...MAP.inputs, input(dtype)], epilogueReads: [...MAP.epilogueReads, read(4)] };
+          const body = encodeStepBody({ ...own, epilogue: { code, out: 4 } });
+          const accepted = (await outcome(body)) === "ElementPastEnd";
+          expect(accepted, `${op} on ${dtype} of ${b}, ${c}`).to.equal(isWellFormed(body));
+        }
+      }
+  });
 
   it("decode_anyUnknownType_reverts", async () => {
     const known: readonly number[] = Object.values(DType);

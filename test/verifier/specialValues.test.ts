@@ -82,6 +82,22 @@ describe("Special values on chain", () => {
     });
   }
 
+  for (const [dtype, from, to] of [
+    [DType.float32, 4097, 4160],
+    [DType.float16, 47, 64],
+    [DType.bfloat16, 17, 22],
+  ] as const) {
+    it(`pow_ofSquaresHalfWayBetweenTwo${dtypeName(dtype)}_isTheDefinitions`, async () => {
+      // Odd, of one bit more than a significand has.
+      const bases = Array.from({ length: (to - from + 1) >> 1 }, (_, k) => BigInt(from + 2 * k));
+      for (const base of bases) {
+        const [a, b] = [cast(base, DType.int32, dtype), cast(2n, DType.int32, dtype)];
+        const words = await chain.elementary.read.evaluate([BigInt(Op.pow), BigInt(dtype), a, b]);
+        expect(words, `${base}`).to.equal(applyOperation(Op.pow, dtype, a, b, 0n));
+      }
+    });
+  }
+
   for (const from of [DType.float32, ...OTHER_FLOATS]) {
     it(`castsOf${dtypeName(from)}_atEveryExponent_areTheDefinitions`, async () => {
       const words = [...edgeWords(from), ...everyExponent(from)];
