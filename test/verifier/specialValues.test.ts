@@ -82,18 +82,21 @@ describe("Special values on chain", () => {
     });
   }
 
-  for (const [dtype, from, to] of [
-    [DType.float32, 4097, 4160],
-    [DType.float16, 47, 64],
-    [DType.bfloat16, 17, 22],
+  for (const [dtype, power, from, to] of [
+    [DType.float32, 2n, 4097, 4160],
+    [DType.float32, 3n, 257, 321],
+    [DType.float16, 2n, 47, 64],
+    [DType.float16, 3n, 13, 15],
+    [DType.bfloat16, 2n, 17, 22],
+    [DType.bfloat16, 3n, 7, 7],
   ] as const) {
-    it(`pow_ofSquaresHalfWayBetweenTwo${dtypeName(dtype)}_isTheDefinitions`, async () => {
-      // Odd, of one bit more than a significand has.
-      const bases = Array.from({ length: (to - from + 1) >> 1 }, (_, k) => BigInt(from + 2 * k));
+    it(`pow_${power}_halfWayBetweenTwo${dtypeName(dtype)}_isTheDefinitions`, async () => {
+      // Powers that are odd, of one bit more than a significand has; half of the cubes are above an odd word.
+      const bases = Array.from({ length: ((to - from) >> 1) + 1 }, (_, k) => BigInt(from + 2 * k));
       for (const base of bases) {
-        const [a, b] = [cast(base, DType.int32, dtype), cast(2n, DType.int32, dtype)];
-        const words = await chain.elementary.read.evaluate([BigInt(Op.pow), BigInt(dtype), a, b]);
-        expect(words, `${base}`).to.equal(applyOperation(Op.pow, dtype, a, b, 0n));
+        const [a, b] = [cast(base, DType.int32, dtype), cast(power, DType.int32, dtype)];
+        const word = await chain.elementary.read.evaluate([BigInt(Op.pow), BigInt(dtype), a, b]);
+        expect(word, `${base}`).to.equal(applyOperation(Op.pow, dtype, a, b, 0n));
       }
     });
   }
