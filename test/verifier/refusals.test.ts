@@ -79,6 +79,12 @@ const BAD_MAPS: [string, Partial<Step>, string][] = [
   ["reads of terms without a reduction", { termReads: [read(0)] }, "TermWithoutReduction"],
   ["code of terms without a reduction", { term: { code: [digit], outA: 0, outB: 0 } }, "TermWithoutReduction"],
   ["a result of terms without a reduction", { term: { code: [], outA: 1, outB: 0 } }, "TermWithoutReduction"],
+  [
+    "reads and a second result without a reduction",
+    { termReads: [read(0)], term: { code: [], outA: 0, outB: 1 } },
+    "TermWithoutReduction",
+  ],
+  ["code and a result without a reduction", { term: { code: [digit], outA: 1, outB: 0 } }, "TermWithoutReduction"],
   ["a second result without a reduction", { term: { code: [], outA: 0, outB: 1 } }, "TermWithoutReduction"],
   ["an accumulator without a reduction", { reduceType: DType.float32 }, "UnknownReduction"],
   ["a digit as another type than int64", code({ op: Op.digit, dtype: DType.int32 }), "UnknownOperation"],
