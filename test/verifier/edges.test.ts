@@ -141,6 +141,28 @@ describe("Edges of the step verifier", () => {
     }
   });
 
+  for (const reduce of [Reduce.partialSum, Reduce.partialDot, Reduce.sum, Reduce.dot]) {
+    it(`reduction${reduce}_ofAnyTwoFloats_isTheDefinitions`, async () => {
+      const words = edgeWords(DType.float32);
+      const bytes = new Uint8Array(4 * words.length);
+      words.forEach((word, k) => writeWord(bytes, k, DType.float32, word));
+      const whole = reduce === Reduce.sum || reduce === Reduce.dot;
+      const inputs = [{ kind: "input" as const, index: 0, dtype: DType.float32, count: words.length }];
+      const step = { ...sumOf(words.length, 1), inputs, reduce, dtype: whole ? DType.float32 : DType.limb };
+      for (const coeff of [2, 3, 7, 16, -5]) {
+        const pairs = window(step, 2, words.length, 0, words.length, coeff);
+        const digits = (digit: number, by: number) => ({ digit, coeff: by });
+        const axes = [{ ...pairs.termReads[0]!.axes[0]!, coeffs: [digits(0, 1), digits(2, coeff)] }];
+        const parts = {
+          outDigits: [words.length, 4],
+          count: 4 * words.length,
+          termReads: [{ input: 0, fill: 5n, axes }],
+        };
+        await everyElement(whole ? pairs : { ...pairs, ...parts }, [bytes]);
+      }
+    });
+  }
+
   for (const reduce of [Reduce.sum, Reduce.dot]) {
     it(`${reduce === Reduce.sum ? "sum" : "dot"}_ofIntegersPastTheirEnds_isTheDefinitions`, async () => {
       for (const dtype of INTEGER_TYPES) {

@@ -167,6 +167,18 @@ describe("What the decoder refuses", () => {
     });
   }
 
+  it("decode_aReadOfNoInput_reverts", async () => {
+    const body = Buffer.from(encodeStepBody({ ...MAP, ...reads(read(0)) }));
+    // After four inputs, a digit, no reduction, no constants, no terms, and the number of reads.
+    const at = 1 + 4 * 14 + 5 + 1 + 2 + 1 + 1 + 1;
+    expect(body.subarray(at - 1, at + 1)).to.deep.equal(Buffer.from([1, 0]));
+    body[at] = 3;
+    expect(await outcome(body)).to.equal("ElementPastEnd");
+    body[at] = 4;
+    expect(isWellFormed(body)).to.equal(false);
+    expect(await outcome(body)).to.equal("UnknownInput");
+  });
+
   for (const [name, step] of LISTS) {
     it(`decode_asMany_${name.replaceAll(" ", "_")}_asThereMayBe_isAccepted_oneMoreReverts`, async () => {
       expect(await outcome(encodeStepBody(step(0)))).to.equal("ElementPastEnd");
