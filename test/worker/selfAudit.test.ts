@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { pino } from "pino";
 import type { Execution } from "../../src/chain/game/execution.ts";
 import type { Session } from "../../src/chain/session.ts";
 import { Trace } from "../../src/trace/trace.ts";
@@ -38,7 +40,10 @@ describe("selfAudit", function () {
     expect(error.message).to.contain("step 0, element 5");
   });
 
-  it("aWorkerWhoseExecutionIsWrong_submitsNothing", async function () {
+  it("aWorkerWhoseExecutionIsWrong_submitsNothing_howeverOftenItTries_andSaysWhy", async function () {
+    let rounds = 0;
+    const lines: string[] = [];
+    const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
     const last = program.model.program.steps.length - 1;
     // Every element of a step of ten is wrong, and each of the steps is sampled many times.
     const broken = await players.startWorker(
@@ -49,12 +54,16 @@ describe("selfAudit", function () {
         tensors[last] = tensors[last]!.map((byte) => byte ^ 0x11);
         return tensors;
       },
-      { selfAuditSamples: 60 },
+      { selfAuditSamples: 60, onRound: () => rounds++, log },
     );
     await players.post(program, inputs);
     await first(broken, "executed");
-    await first(broken, "executed", (event) => event !== broken.inbox.all.find(({ kind }) => kind === "executed"));
+    for (const end = rounds + 3; rounds < end;) await sleep(10);
     await broken.stop();
-    expect(broken.inbox.all.map(({ kind }) => kind)).to.not.include("submitted");
+    expect(broken.inbox.all.map(({ kind }) => kind)).to.deep.equal(["claimed", "executed"]);
+    expect(
+      lines.filter((line) => line.includes("SELF_AUDIT")),
+      lines.join(""),
+    ).to.have.length.within(1, 1);
   });
 });
