@@ -61,9 +61,6 @@ describe("selfAudit", function () {
     for (const end = rounds + 3; rounds < end;) await sleep(10);
     await broken.stop();
     expect(broken.inbox.all.map(({ kind }) => kind)).to.deep.equal(["claimed", "executed"]);
-    expect(
-      lines.filter((line) => line.includes("SELF_AUDIT")),
-      lines.join(""),
-    ).to.have.length.within(1, 1);
+    expect(lines.join("")).to.include("SELF_AUDIT");
   });
 });
