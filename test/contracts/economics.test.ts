@@ -165,7 +165,7 @@ describe("Economics: a cheat that refutes itself", function () {
     } else {
       for (let n = 0; n + 1 < count; n++) {
         const [levels, index] = NODES[n % NODES.length]!;
-        const g = new GameDriver(w, toy, trace, claim, accounts[Math.floor(n / NODES.length)]!);
+        const g = new GameDriver(w, toy, trace, claim, accounts[Math.floor(n / NODES.length)]);
         await at(fee, () => g.open(levels, index));
         while (!(g.state.turn === 1 && g.state.depth === 0)) await at(fee, () => move(g, tip));
         games.push(g);
