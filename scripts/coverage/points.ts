@@ -1,4 +1,4 @@
-import { childOf, parse, type Node } from "../instrument/ast.ts";
+import { around, childOf, parse, type Node } from "../instrument/ast.ts";
 import { withYulPoints } from "./yul.ts";
 
 /** Something that a test should make happen: a statement executed, a condition true, a condition false. */
@@ -36,17 +36,8 @@ export function withPoints(file: string, source: string, firstId: number): { sou
   };
 
   /** A node with some of its children rendered in another way. */
-  const around = (node: Node, inside: boolean, special?: Map<number, (child: Node) => string>): string => {
-    let out = "";
-    let at = node.start;
-    for (const child of node.children) {
-      // Some nodes come twice, as a name and as what it stands for.
-      if (child.start < at || child.end > node.end) continue;
-      out += text(at, child.start) + (special?.get(child.start) ?? ((c: Node) => render(c, inside)))(child);
-      at = child.end;
-    }
-    return out + text(at, node.end);
-  };
+  const within = (node: Node, inside: boolean, special?: Map<number, (child: Node) => string>): string =>
+    around(node, text, (child) => special?.get(child.start)?.(child) ?? render(child, inside));
 
   const condition = (node: Node): string => {
     if (node.type === "BinaryOperation" && LOGICAL.has(String(node.fields["operator"]))) return render(node, true);
@@ -62,7 +53,7 @@ export function withPoints(file: string, source: string, firstId: number): { sou
   function render(node: Node, inside: boolean): string {
     if (LEFT_ALONE.has(node.type)) return text(node.start, node.end);
     const body = inside || node.type === "Block";
-    if (!body) return around(node, false);
+    if (!body) return within(node, false);
     if (!STATEMENTS.has(node.type)) return expression(node);
     const id = point(node, false, text(node.start, node.end).split("\n")[0]!);
     const rendered = statement(node);
@@ -78,24 +69,24 @@ export function withPoints(file: string, source: string, firstId: number): { sou
       const special = conditionIn(node, "condition");
       for (const name of ["trueBody", "falseBody"])
         if (node.fields[name]) special.set(childOf(node, name).start, inBraces);
-      return around(node, true, special);
+      return within(node, true, special);
     }
     if (node.type === "ForStatement" || node.type === "WhileStatement") {
       const special = conditionIn(node, "condition");
       for (const name of ["initializationExpression", "loopExpression"])
         if (node.fields[name]) special.set(childOf(node, name).start, (child) => text(child.start, child.end));
       special.set(childOf(node, "body").start, inBraces);
-      return around(node, true, special);
+      return within(node, true, special);
     }
-    return around(node, true);
+    return within(node, true);
   }
 
   const inBraces = (node: Node): string => (node.type === "Block" ? render(node, true) : `{ ${render(node, true)} }`);
 
   function expression(node: Node): string {
-    if (node.type === "Conditional") return around(node, true, conditionIn(node, "condition"));
+    if (node.type === "Conditional") return within(node, true, conditionIn(node, "condition"));
     if (node.type === "BinaryOperation" && LOGICAL.has(String(node.fields["operator"])))
-      return `(${around(
+      return `(${within(
         node,
         true,
         new Map([
@@ -105,9 +96,9 @@ export function withPoints(file: string, source: string, firstId: number): { sou
       )})`;
     if (node.type === "FunctionCall" && /^require\b/.test(text(node.start, node.end))) {
       const first = Number((node.fields["arguments"] as { src: string }[])[0]!.src.split(":")[0]);
-      return around(node, true, new Map([[first, condition]]));
+      return within(node, true, new Map([[first, condition]]));
     }
-    return around(node, true);
+    return within(node, true);
   }
 
   const tree = parse(source);

@@ -1,4 +1,4 @@
-import { childOf, type Node } from "../instrument/ast.ts";
+import { around, childOf, type Node } from "../instrument/ast.ts";
 import { HEAR } from "../instrument/listener.ts";
 
 const STATEMENTS = new Set([
@@ -31,15 +31,7 @@ export function withYulPoints(
 ): string {
   const words = (node: Node): string => text(node.start, node.end).split("\n")[0]!;
 
-  const around = (node: Node): string => {
-    let out = "";
-    let at = node.start;
-    for (const child of node.children) {
-      out += text(at, child.start) + render(child);
-      at = child.end;
-    }
-    return out + text(at, node.end);
-  };
+  const inside = (node: Node): string => around(node, text, render);
 
   const condition = (node: Node): string => {
     const id = point(node, true, `${words(node)} holds`);
@@ -52,19 +44,19 @@ export function withYulPoints(
   }
 
   function statement(node: Node): string {
-    if (node.type !== "YulIf" && node.type !== "YulForLoop") return around(node);
+    if (node.type !== "YulIf" && node.type !== "YulForLoop") return inside(node);
     const [decision, body] = [childOf(node, "condition"), childOf(node, "body")];
     const head = text(node.start, decision.start) + condition(decision) + text(decision.end, body.start);
-    return head + around(body);
+    return head + inside(body);
   }
 
   function part(node: Node): string {
-    if (node.type !== "YulCase") return around(node);
+    if (node.type !== "YulCase") return inside(node);
     const body = childOf(node, "body");
     const head = text(node.start, body.start);
     const id = point(node, true, head.trim());
-    return head + around(body).replace("{", () => `{ listenerHear(${id})`);
+    return head + inside(body).replace("{", () => `{ listenerHear(${id})`);
   }
 
-  return around(block).replace("{", () => `{${POINTS}`);
+  return inside(block).replace("{", () => `{${POINTS}`);
 }

@@ -67,3 +67,23 @@ export function childOf(node: Node, name: string): Node {
   const start = Number(raw.src.split(":")[0]);
   return node.children.find((child) => child.start === start && child.type === raw.nodeType)!;
 }
+
+/**
+ * A node's source, with its children rendered in their place.
+ * @param text The source between two offsets.
+ */
+export function around(
+  node: Node,
+  text: (from: number, to: number) => string,
+  render: (child: Node) => string,
+): string {
+  let out = "";
+  let at = node.start;
+  for (const child of node.children) {
+    // Some nodes come twice, as a name and as what it stands for.
+    if (child.start < at || child.end > node.end) continue;
+    out += text(at, child.start) + render(child);
+    at = child.end;
+  }
+  return out + text(at, node.end);
+}

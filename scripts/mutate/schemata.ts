@@ -1,4 +1,4 @@
-import { childOf, parse, type Node } from "../instrument/ast.ts";
+import { around, childOf, parse, type Node } from "../instrument/ast.ts";
 import { withYulMutants } from "./yul.ts";
 
 /** One small change of a contract, which a good test notices. `nth`: of those in the file that read the same. */
@@ -71,17 +71,7 @@ export function withMutants(
     return id === undefined ? "false" : `Mutants.on(${id})`;
   };
 
-  const around = (node: Node, inside: boolean): string => {
-    let out = "";
-    let at = node.start;
-    for (const child of node.children) {
-      // Some nodes come twice, as a name and as what it stands for.
-      if (child.start < at || child.end > node.end) continue;
-      out += text(at, child.start) + render(child, inside);
-      at = child.end;
-    }
-    return out + text(at, node.end);
-  };
+  const within = (node: Node, inside: boolean): string => around(node, text, (child) => render(child, inside));
 
   const greater = new Map<string, string>();
   /** A constant that is one greater, the same mutant wherever it stands. */
@@ -96,12 +86,12 @@ export function withMutants(
   function render(node: Node, inside: boolean): string {
     if (LEFT_ALONE.has(node.type)) return original(node);
     const body = inside || node.type === "Block";
-    if (!body) return around(node, false);
+    if (!body) return within(node, false);
     if (node.type === "InlineAssembly") return assembly(node);
     if (node.type === "ForStatement") return loop(node);
     if (node.type === "IfStatement" || node.type === "Conditional") return decision(node);
     if (node.type === "ExpressionStatement") return statement(node);
-    if (node.type === "EmitStatement") return `{ if (!${on(node, `no ${original(node)}`)}) { ${around(node, true)} } }`;
+    if (node.type === "EmitStatement") return `{ if (!${on(node, `no ${original(node)}`)}) { ${within(node, true)} } }`;
     if (node.type === "BinaryOperation") return binary(node);
     if (constants.has(original(node))) return constant(node);
     if (node.type === "UnaryOperation" && node.fields["operator"] === "!") {
@@ -109,7 +99,7 @@ export function withMutants(
       const condition = on(node, `${original(node)} -> ${original(operand)}`);
       return `(${condition} ? (${original(operand)}) : !(${render(operand, true)}))`;
     }
-    return around(node, true);
+    return within(node, true);
   }
 
   function assembly(node: Node): string {
@@ -150,11 +140,11 @@ export function withMutants(
     const swapped = ASSIGNMENTS[operator];
     const removed = on(node, `no ${original(expression)}`);
     if (expression.type !== "Assignment" || swapped === undefined)
-      return `{ if (!${removed}) { ${around(node, true)} } }`;
+      return `{ if (!${removed}) { ${within(node, true)} } }`;
     const left = original(childOf(expression, "leftHandSide"));
     const right = original(childOf(expression, "rightHandSide"));
     const condition = on(node, `${original(expression)} -> ${swapped}`);
-    return `{ if (${condition}) { ${left} ${swapped} ${right}; } else if (!${removed}) { ${around(node, true)} } }`;
+    return `{ if (${condition}) { ${left} ${swapped} ${right}; } else if (!${removed}) { ${within(node, true)} } }`;
   }
 
   function requirement(call: Node): string {
@@ -169,7 +159,7 @@ export function withMutants(
     const operator = String(node.fields["operator"]);
     const other = OPERATORS[operator];
     const bothLiteral = left.type === "Literal" && right.type === "Literal";
-    if (other === undefined || bothLiteral) return around(node, true);
+    if (other === undefined || bothLiteral) return within(node, true);
     const condition = on(node, `${original(node)} -> ${other}`);
     const mutated = `(${original(left)}) ${other} (${original(right)})`;
     return `(${condition} ? (${mutated}) : ((${render(left, true)}) ${operator} (${render(right, true)})))`;

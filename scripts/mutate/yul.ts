@@ -1,4 +1,4 @@
-import { childOf, type Node } from "../instrument/ast.ts";
+import { around, childOf, type Node } from "../instrument/ast.ts";
 import { HEAR } from "../instrument/listener.ts";
 
 /** The neighbour of a built-in function of two operands. */
@@ -52,43 +52,35 @@ export function withYulMutants(
   const used = new Set<string>();
   const original = (node: Node): string => text(node.start, node.end);
 
-  const around = (node: Node): string => {
-    let out = "";
-    let at = node.start;
-    for (const child of node.children) {
-      out += text(at, child.start) + render(child);
-      at = child.end;
-    }
-    return out + text(at, node.end);
-  };
+  const inside = (node: Node): string => around(node, text, render);
 
   function render(node: Node): string {
     if (node.type === "YulForLoop") {
       const body = childOf(node, "body");
-      return text(node.start, body.start) + around(body);
+      return text(node.start, body.start) + inside(body);
     }
     if (node.type === "YulCase") {
       const body = childOf(node, "body");
-      return text(node.start, body.start) + around(body);
+      return text(node.start, body.start) + inside(body);
     }
     if (node.type === "YulIf") return decision(node);
     if (REMOVED.has(node.type)) {
       const id = make(node, `no ${original(node)}`);
-      return id === undefined ? around(node) : `if iszero(mutantOn(${id})) { ${around(node)} }`;
+      return id === undefined ? inside(node) : `if iszero(mutantOn(${id})) { ${inside(node)} }`;
     }
     if (node.type === "YulLiteral" && node.fields["kind"] === "number") {
       const id = make(node, `${original(node)} -> + 1`);
       return id === undefined ? original(node) : `add(${original(node)}, mutantOn(${id}))`;
     }
     if (node.type === "YulFunctionCall") return call(node);
-    return around(node);
+    return inside(node);
   }
 
   function decision(node: Node): string {
     const condition = childOf(node, "condition");
     const always = make(node, `if ${original(condition)} -> if 1`);
     const never = make(node, `if ${original(condition)} -> if 0`);
-    if (always === undefined && never === undefined) return around(node);
+    if (always === undefined && never === undefined) return inside(node);
     return `if mutantIf(${always ?? never! - 1}, ${render(condition)}) ${render(childOf(node, "body"))}`;
   }
 
@@ -97,18 +89,18 @@ export function withYulMutants(
     const operands = node.children.slice(1);
     if (name === "iszero") {
       const id = make(node, `${original(node)} -> ${original(operands[0]!)}`);
-      return id === undefined ? around(node) : `mutantNot(${id}, ${render(operands[0]!)})`;
+      return id === undefined ? inside(node) : `mutantNot(${id}, ${render(operands[0]!)})`;
     }
     const other = NEIGHBOURS[name];
-    if (other === undefined) return around(node);
+    if (other === undefined) return inside(node);
     const words = other.replace(/mutant([AB])/g, (_, operand: string) => operand.toLowerCase());
     const id = make(node, `${original(node)} -> ${words}`);
-    if (id === undefined) return around(node);
+    if (id === undefined) return inside(node);
     used.add(name);
     return `mutant_${name}(${id}, ${operands.map(render).join(", ")})`;
   }
 
-  const body = around(block);
+  const body = inside(block);
   const functions = [...used].map(
     (name) => `
 function mutant_${name}(mutantId, mutantA, mutantB) -> mutantResult {
