@@ -131,3 +131,10 @@ function words(count: number, value: (i: number) => number): Uint8Array {
   for (let i = 0; i < count; i++) view.setInt32(4 * i, value(i) | 0, true);
   return bytes;
 }
+
+/** The nodes of a trace's tree at which a game can be opened, from its root down: levels below the root, index. */
+export function traceNodes({ list }: Trace): readonly (readonly [levels: number, index: number])[] {
+  return Array.from({ length: list.depth + 1 }, (_, levels) =>
+    Array.from({ length: Math.ceil(list.width / 2 ** (list.depth - levels)) }, (_, index) => [levels, index] as const),
+  ).flat();
+}

@@ -3,7 +3,7 @@ import { ClaimStatus } from "../../src/chain/types.ts";
 import type { Trace } from "../../src/trace/trace.ts";
 import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
 import { nextPrice, schedule } from "../../test-support/protocol/schedule.ts";
-import { honestTrace, lyingTrace, toyProgram } from "../../test-support/protocol/toyProgram.ts";
+import { honestTrace, lyingTrace, toyProgram, traceNodes } from "../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../test-support/protocol/useWorld.ts";
 import { vaultEntries } from "../../test-support/protocol/vaultEntries.ts";
 import {
@@ -336,14 +336,7 @@ describe("DisputeGame: a pot that is too short", () => {
     const claim = await submitted(w, toy, trace);
     const games: GameDriver[] = [];
     for (const by of [w.watcher, w.mallory, w.requester, w.worker]) {
-      for (const [levels, index] of [
-        [0, 0],
-        [1, 0],
-        [1, 1],
-        [2, 0],
-        [2, 1],
-        [2, 2],
-      ] as const) {
+      for (const [levels, index] of traceNodes(trace)) {
         const g = game(w, trace, claim, by);
         await setBaseFee(w, 200n * GWEI);
         await g.open(levels, index);

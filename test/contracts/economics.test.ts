@@ -15,7 +15,7 @@ import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { hopOf } from "../../src/chain/game/hop.ts";
 import { Level } from "../../src/chain/types.ts";
 import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
-import { honestTrace, lyingTrace, toyProgram } from "../../test-support/protocol/toyProgram.ts";
+import { honestTrace, lyingTrace, toyProgram, traceNodes } from "../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../test-support/protocol/useWorld.ts";
 import {
   claimKey,
@@ -111,15 +111,8 @@ describe("Economics: a cheat that refutes itself", function () {
   // The least collateral that may be deployed, so that not many games use it up.
   const collateral = ETHER / 50n + 3_224_340n * 50n * GWEI;
   const world = useWorld(() => createWorld({ maxStepGas: 1_000_000, collateral }));
-  const NODES = [
-    [0, 0],
-    [1, 0],
-    [1, 1],
-    [2, 0],
-    [2, 1],
-    [2, 2],
-  ] as const;
   const trace = lyingTrace(toy, 6, 299);
+  const nodes = traceNodes(trace);
 
   /** What all its accounts lose together, in the ledger and in gas burnt, and the tips that they paid. */
   async function play(strategy: Strategy): Promise<{ lost: bigint; tips: bigint; ledger: bigint }> {
@@ -149,7 +142,7 @@ describe("Economics: a cheat that refutes itself", function () {
       const batcher = await w.viem.deployContract("ContractChallenger");
       inContract = BigInt(count) * w.bond;
       await w.vault.write.deposit([batcher.address, inContract], { account: w.mallory.account });
-      const calls = NODES.slice(0, count).map(([levels, index]): Hex => {
+      const calls = nodes.slice(0, count).map(([levels, index]): Hex => {
         const args = new GameDriver(w, toy, trace, claim).openArgs(levels, index);
         return encodeFunctionData({ abi: disputeGameAbi, functionName: "open", args });
       });
@@ -164,8 +157,8 @@ describe("Economics: a cheat that refutes itself", function () {
       expect(inContract).to.equal((BigInt(count) * 57_000n + 7_800n) * settleFee * GWEI);
     } else {
       for (let n = 0; n + 1 < count; n++) {
-        const [levels, index] = NODES[n % NODES.length]!;
-        const g = new GameDriver(w, toy, trace, claim, accounts[Math.floor(n / NODES.length)]);
+        const [levels, index] = nodes[n % nodes.length]!;
+        const g = new GameDriver(w, toy, trace, claim, accounts[Math.floor(n / nodes.length)]);
         await at(fee, () => g.open(levels, index));
         while (!(g.state.turn === 1 && g.state.depth === 0)) await at(fee, () => move(g, tip));
         games.push(g);

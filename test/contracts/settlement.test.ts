@@ -6,7 +6,7 @@ import { hopOf } from "../../src/chain/game/hop.ts";
 import { Level } from "../../src/chain/types.ts";
 import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
 import { nextPrice, schedule } from "../../test-support/protocol/schedule.ts";
-import { lyingTrace, toyProgram } from "../../test-support/protocol/toyProgram.ts";
+import { lyingTrace, toyProgram, traceNodes } from "../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../test-support/protocol/useWorld.ts";
 import { claimId, claimKey, createWorld, creditOf, ETHER, SINK, submitted } from "../../test-support/protocol/world.ts";
 
@@ -14,15 +14,7 @@ const GWEI = 10n ** 9n;
 const toy = toyProgram(300, [3, 1, 5]);
 const trace = lyingTrace(toy, 6, 299);
 const [SETTLE, LAST] = [schedule("SETTLE"), schedule("LAST")];
-/** Nodes of the trace where games can be opened: levels below its root, index. */
-const NODES = [
-  [0, 0],
-  [1, 0],
-  [1, 1],
-  [2, 0],
-  [2, 1],
-  [2, 2],
-] as const;
+const NODES = traceNodes(trace);
 
 describe("DisputeGame: settlements", () => {
   const world = useWorld();
