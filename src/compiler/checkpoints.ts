@@ -7,8 +7,8 @@ import type { Checkpoint, Step } from "../program/types.ts";
  */
 const SHORT_RANGE = 16;
 export const LONG_RANGE = 64;
-/** Every job pays for hashing, few jobs for a dispute: long ranges if they save so many bytes of it, one to two milliseconds. */
-const WORTH_LONG_RANGES = 2 ** 20;
+/** Every job pays for hashing, few jobs for a dispute: long ranges if they save so many bytes of it, some two milliseconds. */
+const WORTH_LONG_RANGES = 3 * 2 ** 19;
 /** What a cut costs beside hashing its tensors, in bytes hashed: it keeps a cut from being made for nothing. */
 const CUT_COST = 4096;
 
