@@ -26,6 +26,8 @@ export type JobRecord = {
   open: boolean;
   /** Who has claimed it and not submitted yet, and until when it may (unix seconds). */
   holder: { worker: Address; until: bigint } | undefined;
+  /** Who had claimed it and was too late. */
+  late: Set<Address>;
   /** Cancelled or expired; no claim will come. */
   closed: boolean;
 };
@@ -97,6 +99,7 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
         claims: [],
         open: false,
         holder: undefined,
+        late: new Set(),
         closed: false,
       });
       break;
@@ -115,6 +118,9 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       update(jobs, jobId, { open: false, holder: { worker, until } });
       break;
     }
+    case "JobExpired":
+      jobs.get(event.args.jobId)?.late.add(event.args.worker);
+      break;
     case "JobClosed":
       update(jobs, event.args.jobId, { open: false, holder: undefined, closed: true });
       break;

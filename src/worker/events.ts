@@ -5,6 +5,7 @@ import type { WorkerMove } from "../chain/game/workerMove.ts";
 export type WorkerEvent =
   | { kind: "claimed"; jobId: Hex; receipt: TransactionReceipt }
   | { kind: "executed"; jobId: Hex; traceRoot: Hex; milliseconds: number }
+  | { kind: "withheld"; jobId: Hex; reason: string; submitBy: bigint; penalty: bigint }
   | { kind: "submitted"; jobId: Hex; traceRoot: Hex; receipt: TransactionReceipt }
   | { kind: "moved"; gameId: Hex; move: WorkerMove["kind"]; receipt: TransactionReceipt }
   | { kind: "refuted"; jobId: Hex; claimId: Hex }

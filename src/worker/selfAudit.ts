@@ -8,15 +8,24 @@ import { dtypeBytes, readWord } from "../numerics/dtype.ts";
 import { encodeStepBody } from "../program/encode.ts";
 import type { TensorRef } from "../program/types.ts";
 import { openElement } from "../trace/opening.ts";
+import type { Sample } from "./doubts.ts";
 
 /** The chain's verifier and one's own execution disagree: submitting would lose the collateral. */
 export class SelfAuditError extends RefuteError {
   readonly code = "SELF_AUDIT";
+  /** Where they disagree. */
+  readonly sample: Sample;
+
+  constructor(message: string, sample: Sample) {
+    super(message);
+    this.sample = sample;
+  }
 }
 
 /**
  * Has the chain recompute random elements of an execution, free of charge, by eth_call.
  * @param random A number in 0 .. below-1.
+ * @param again Elements that are recomputed besides, and first.
  * @throws SelfAuditError, RpcUnavailableError
  */
 export async function selfAudit(
@@ -25,15 +34,17 @@ export async function selfAudit(
   execution: Execution,
   samples: number,
   random: (below: number) => number = (below) => Math.floor(Math.random() * below),
+  again: readonly Sample[] = [],
 ): Promise<void> {
   const { steps } = execution.model.program;
-  const drawn = Array.from({ length: samples }, () => {
-    const s = random(steps.length);
-    return { s, element: random(steps[s]!.count) };
+  const drawn = Array.from({ length: samples }, (): Sample => {
+    const step = random(steps.length);
+    return { step, element: random(steps[step]!.count) };
   });
+  const all = [...again, ...drawn];
   // Missed all at once, so that the job is executed once more at most.
-  execution.trace.require(drawn.flatMap(({ s }) => [s, ...steps[s]!.inputs.flatMap(stepNumber)]));
-  for (const { s, element } of drawn) {
+  execution.trace.require(all.flatMap(({ step: s }) => [s, ...steps[s]!.inputs.flatMap(stepNumber)]));
+  for (const { step: s, element } of all) {
     const step = steps[s]!;
     const inputs = step.inputs.map((ref) => openable(execution, ref));
     const { openings } = openElement(step, element, inputs);
@@ -49,6 +60,7 @@ export async function selfAudit(
     if (BigInt.asUintN(bits, exact) !== BigInt.asUintN(bits, own)) {
       throw new SelfAuditError(
         `step ${s}, element ${element}: this execution has ${own}, the chain's verifier ${exact}; nothing was submitted`,
+        { step: s, element },
       );
     }
   }

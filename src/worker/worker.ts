@@ -1,4 +1,4 @@
-import { isAddressEqual } from "viem";
+import { isAddressEqual, type Hex } from "viem";
 import type { Logger } from "pino";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import { isOver, type Forget } from "../chain/forget.ts";
@@ -12,10 +12,11 @@ import { followMarket, type Session, type Snapshot } from "../chain/session.ts";
 import { Tasks } from "../chain/tasks.ts";
 import { RefuteError } from "../errors.ts";
 import { makeMove } from "./defend.ts";
+import { Doubts } from "./doubts.ts";
 import type { WorkerEvent } from "./events.ts";
 import { isSuitable, mayClaim, type WorkerPolicy } from "./jobs.ts";
 import type { TracePublisher } from "./publisher.ts";
-import { selfAudit } from "./selfAudit.ts";
+import { selfAudit, SelfAuditError } from "./selfAudit.ts";
 import { collect, deliver, expire, finalise, missingOutputs } from "./settlement.ts";
 
 /** How a worker runs. */
@@ -72,6 +73,7 @@ type Start = (key: string, action: () => Promise<void>) => void;
 class Worker {
   readonly #options: WorkerOptions;
   readonly #executions: Executions;
+  readonly #doubts = new Doubts();
   /** Claims that are over and whose earnings were collected, or had none: saves a read a round. After a reorganisation their records are others. */
   readonly #collected = new WeakSet<ClaimRecord>();
 
@@ -101,7 +103,7 @@ class Worker {
   round({ history, now }: Snapshot, start: Start): void {
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
       start(`${doing} ${id}`, () => this.#attempt(doing, id, action));
-    const published = new Map<`0x${string}`, JobRecord>();
+    const published = new Map<Hex, JobRecord>();
     for (const record of history.claims.values()) {
       if (!this.#isMe(record.claim.worker)) continue;
       const job = history.jobs.get(record.jobId)!;
@@ -152,23 +154,49 @@ class Worker {
   /** Executes and submits a job that this worker has claimed. */
   async #work(job: JobRecord, until: bigint, now: bigint): Promise<void> {
     const { session, selfAuditSamples, log } = this.#options;
+    const { deployment, sender } = session;
     // Else what is left of the collateral would stay locked, and this worker would claim nothing more.
     if (now > until) return this.#tell(await expire(session, job));
+    if (this.#doubts.isWithheld(job)) return;
     const start = performance.now();
-    const execution = await this.#executions.of(job);
-    if (execution === undefined) return void log.error({ job: job.id }, "the input of a claimed job is not there");
-    const traceRoot = execution.trace.root;
-    const milliseconds = Math.round(performance.now() - start);
-    if (this.#isNew("executed", job.id, String(until)))
-      this.#tell({ kind: "executed", jobId: job.id, traceRoot, milliseconds });
-    const { deployment, publicClient, sender } = session;
     const draw = replayed((below) => Math.floor(Math.random() * below));
-    await this.#executions.use(job, () =>
-      selfAudit(publicClient, deployment.verifier, execution, selfAuditSamples, draw()),
-    );
-    const args = [job.job, submissionOf(execution.trace, deployment.parameters.arityBits)] as const;
+    // Beside many games it may be executed again meanwhile: the one that is submitted is the one that was audited.
+    const audited = await this.#executions.use(job, async (execution) => {
+      const milliseconds = Math.round(performance.now() - start);
+      if (this.#isNew("executed", job.id, String(until)))
+        this.#tell({ kind: "executed", jobId: job.id, traceRoot: execution.trace.root, milliseconds });
+      const again = this.#doubts.samplesOf(job);
+      const audit = selfAudit(session.publicClient, deployment.verifier, execution, selfAuditSamples, draw(), again);
+      const failure = await audit.then(
+        () => undefined,
+        (error: unknown) => {
+          if (error instanceof SelfAuditError) return error;
+          throw error;
+        },
+      );
+      return { trace: execution.trace, failure };
+    });
+    if (audited === undefined) return log.error({ job: job.id }, "the input of a claimed job is not there");
+    const { trace, failure } = audited;
+    if (failure !== undefined) return this.#doubt(job, trace.root, until, failure);
+    const args = [job.job, submissionOf(trace, deployment.parameters.arityBits)] as const;
     const receipt = await sender.send({ address: deployment.market, abi: jobMarketAbi, functionName: "submit", args });
-    this.#tell({ kind: "submitted", jobId: job.id, traceRoot, receipt });
+    this.#tell({ kind: "submitted", jobId: job.id, traceRoot: trace.root, receipt });
+  }
+
+  /** Has a job whose execution is wrong executed anew, or gives it up. */
+  #doubt(job: JobRecord, traceRoot: Hex, submitBy: bigint, { code, message, sample }: SelfAuditError): void {
+    const { session, log } = this.#options;
+    const { collateral, penaltyBps } = session.deployment.parameters;
+    this.#executions.drop(job);
+    if (!this.#doubts.note(job, traceRoot, sample))
+      return log.warn({ code, job: job.id, reason: message }, "self-audit failed, executing anew");
+    const penalty = (collateral * BigInt(penaltyBps)) / 10_000n;
+    const by = new Date(Number(submitBy) * 1_000).toISOString();
+    const reason =
+      `${message}; this machine's executions of the job are wrong, and none is submitted: the penalty of ${penalty} (of the stake ` +
+      `asset's smallest unit) is lost unless a mended worker with this key submits by ${by}. No more jobs of this program are claimed until a restart`;
+    this.#tell({ kind: "withheld", jobId: job.id, reason, submitBy, penalty });
   }
 
   /** Claims the best paid of the suitable jobs. */
@@ -178,7 +206,7 @@ class Worker {
     const { rate } = deployment.parameters;
     // Looked at one by one: to look at one is to hash its inputs, and anybody may post as many as they like.
     const best = jobs
-      .filter((job) => job.open && !this.#hasLost(job))
+      .filter((job) => job.open && !this.#hasLost(job) && !this.#doubts.isDistrusted(job.job.programRoot))
       .sort((a, b) => Number(b.job.fee - a.job.fee))
       .find((job) => isSuitable(job, this.#executions, policy, rate, now));
     if (best === undefined || !(await mayClaim(session))) return;
@@ -187,12 +215,13 @@ class Worker {
     this.#tell({ kind: "claimed", jobId: id, receipt: await sender.send(call) });
   }
 
-  /** A job on which this worker was refuted: its execution is not to be trusted with it again. */
-  #hasLost(job: JobRecord): boolean {
-    return job.claims.some(({ refuted, claim }) => refuted && this.#isMe(claim.worker));
+  /** A job on which this worker was refuted, or that it did not submit in time: it would lose on it again. */
+  #hasLost({ claims, late }: JobRecord): boolean {
+    const refuted = claims.some((record) => record.refuted && this.#isMe(record.claim.worker));
+    return refuted || [...late].some((worker) => this.#isMe(worker));
   }
 
-  #isMe(address: `0x${string}`): boolean {
+  #isMe(address: Hex): boolean {
     return isAddressEqual(address, this.#options.session.sender.address);
   }
 
@@ -212,7 +241,7 @@ class Worker {
     const { kind, ...rest } = event;
     const fields = Object.fromEntries(Object.entries(rest).filter(([key]) => key !== "receipt"));
     const gas = "receipt" in event ? { gas: Number(event.receipt.gasUsed) } : {};
-    this.#options.log[kind === "refuted" ? "error" : "info"]({ ...fields, ...gas }, kind);
+    this.#options.log[kind === "refuted" || kind === "withheld" ? "error" : "info"]({ ...fields, ...gas }, kind);
     this.#options.onEvent?.(event);
   }
 

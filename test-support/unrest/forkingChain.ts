@@ -1,4 +1,5 @@
 import {
+  decodeErrorResult,
   decodeFunctionData,
   keccak256,
   numberToHex,
@@ -6,6 +7,7 @@ import {
   recoverTransactionAddress,
   type Hex,
 } from "viem";
+import { errorsAbi } from "../../src/chain/abi/errors.ts";
 import { wrappedEtherAbi } from "../../src/chain/abi/wrappedEther.ts";
 import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
 import { protocolAbi } from "../../src/chain/history.ts";
@@ -92,6 +94,14 @@ export class ForkingChain {
 
   async height(): Promise<number> {
     return Number(await this.#request("eth_blockNumber"));
+  }
+
+  /** Why a transaction that the chain holds reverted: the name of the contract's error. */
+  async reasonOf(hash: Hex): Promise<string> {
+    const brief = { disableStorage: true, disableMemory: true, disableStack: true };
+    const { returnValue } = (await this.#request("debug_traceTransaction", [hash, brief])) as { returnValue: string };
+    const data: Hex = `0x${returnValue.replace(/^0x/, "")}`;
+    return data === "0x" ? "no reason" : decodeErrorResult({ abi: errorsAbi, data }).errorName;
   }
 
   /** All transactions of the story that the chain holds now, oldest first. */

@@ -39,8 +39,8 @@ export async function pointsOf(stage: Stage): Promise<{ story: Story; calls: str
 /** What a number of reorganisations came to. */
 export class ReorgTotals {
   tellings = 0;
-  /** Transactions of honest parties that reverted: lost races, each the price of a move. */
-  refused = 0;
+  /** Transactions of honest parties that reverted, by what was called and why: lost races, each the price of a move. */
+  readonly refused = new Map<string, number>();
   deepest = 0;
   readonly points = new Map<string, number>();
   readonly wrong: string[] = [];
@@ -53,7 +53,7 @@ export class ReorgTotals {
     this.points.set(call, (this.points.get(call) ?? 0) + 1);
     try {
       const { refused, repeated } = await tellWithReorg(stage, reorg);
-      this.refused += refused;
+      for (const race of refused) this.refused.set(race, (this.refused.get(race) ?? 0) + 1);
       if (repeated > 0) throw new Error(`${repeated} moves were made twice`);
     } catch (error) {
       const { message } = error as Error;
@@ -62,12 +62,14 @@ export class ReorgTotals {
   }
 
   report(): string {
+    const races = [...this.refused].sort(([, a], [, b]) => b - a);
     const points = [...this.points].map(([call, count]) => `${call} ${count}`).join(", ");
     return [
       `reorganisations     ${this.tellings}, up to ${this.deepest} blocks`,
       `after               ${points}`,
       `wrong endings       ${this.wrong.length}`,
-      `lost races          ${this.refused} transactions of honest parties reverted`,
+      `lost races          ${races.reduce((sum, [, count]) => sum + count, 0)} transactions of honest parties reverted`,
+      ...races.map(([race, count]) => `  ${count} ${race}`),
       ...this.wrong.map((text) => `  ${text}`),
     ].join("\n");
   }

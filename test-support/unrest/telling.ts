@@ -31,8 +31,8 @@ export type Disturbance = (telling: Telling, included?: Included) => Promise<voi
 export type Outcomes = {
   /** The functions that were called, in order, as far as the chain kept them or not. */
   calls: string[];
-  /** Transactions of honest parties that the chain holds and that reverted, beside those that a reorganisation moved. */
-  refused: number;
+  /** Transactions of honest parties that the chain holds and that reverted, beside those that a reorganisation moved: what was called, and why it was refused. */
+  refused: readonly string[];
   /** Moves of honest parties that had succeeded and were sent again. */
   repeated: number;
   /** What the parties logged, warnings and worse. */
@@ -144,7 +144,13 @@ export class Telling {
   #session(line: Line, key: Hex): Promise<Session> {
     const { chainId, market } = this.fork.chain;
     const account = privateKeyToAccount(key);
-    return openSession({ endpoint: { transport: line.transport }, chainId, market, account, patience: { pollingMs: POLLING_MS } });
+    return openSession({
+      endpoint: { transport: line.transport },
+      chainId,
+      market,
+      account,
+      patience: { pollingMs: POLLING_MS },
+    });
   }
 
   #silenceOf(party: Party): Fault {
@@ -243,14 +249,18 @@ export class Telling {
     return undefined;
   }
 
-  async #refusals(): Promise<{ refused: number; repeated: number }> {
+  async #refusals(): Promise<{ refused: readonly string[]; repeated: number }> {
     const made = new Set<string>();
-    let [refused, repeated] = [0, 0];
+    const refused: string[] = [];
+    let repeated = 0;
     for (const { hash, from, input, reverted } of await this.fork.canonical()) {
       const party = this.partyOf({ from });
       if (party === undefined || !this.#story.honest.includes(party)) continue;
       const isMoved = this.fork.reincluded.has(hash);
-      if (reverted && !isMoved) refused++;
+      if (reverted && !isMoved) {
+        const { functionName } = decodeFunctionData({ abi: protocolAbi, data: input });
+        refused.push(`${functionName}: ${await this.fork.reasonOf(hash)}`);
+      }
       const move = `${party} ${input}`;
       if (made.has(move) && !isMoved) repeated++;
       if (!reverted) made.add(move);

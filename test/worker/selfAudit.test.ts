@@ -2,8 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { pino } from "pino";
 import type { Execution } from "../../src/chain/game/execution.ts";
-import type { Session } from "../../src/chain/session.ts";
+import { accountOf } from "../../src/chain/ledger.ts";
+import { followMarket, type Session } from "../../src/chain/session.ts";
 import { Trace } from "../../src/trace/trace.ts";
+import { MOST_TRIES } from "../../src/worker/doubts.ts";
 import { selfAudit, SelfAuditError } from "../../src/worker/selfAudit.ts";
 import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
 import { first, Players, reference } from "../../test-support/players.ts";
@@ -40,27 +42,112 @@ describe("selfAudit", function () {
     expect(error.message).to.contain("step 0, element 5");
   });
 
-  it("aWorkerWhoseExecutionIsWrong_submitsNothing_howeverOftenItTries_andSaysWhy", async function () {
+  it("whatFailedBefore_isAuditedAgain_whereverTheNextSamplesFall", async function () {
+    const wrong = await execution({ step: 0, element: 5 });
+    const { publicClient, deployment } = session;
+    await selfAudit(publicClient, deployment.verifier, wrong, 1, () => 0);
+    const again = [{ step: 0, element: 5 }];
+    const error = await rejection(selfAudit(publicClient, deployment.verifier, wrong, 1, () => 0, again));
+    expect(error).to.be.instanceOf(SelfAuditError);
+    expect((error as SelfAuditError).sample).to.deep.equal(again[0]);
+  });
+
+  /** A worker whose executions are changed by `spoil`, which is told how many there were before, on a job that waits for it. */
+  async function broken(spoil: (tensors: Uint8Array[], before: number) => void) {
     let rounds = 0;
-    const lines: string[] = [];
-    const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
-    const last = program.model.program.steps.length - 1;
-    // Every element of a step of ten is wrong, and each of the steps is sampled many times.
-    const broken = await players.startWorker(
-      await players.workerKey(),
+    let executions = 0;
+    const lines: { level: number; code?: string; reason: string }[] = [];
+    const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line) as never) });
+    const key = await players.workerKey();
+    const running = await players.startWorker(
+      key,
       program,
-      async (model, given) => {
-        const tensors = await reference()(model, given);
-        tensors[last] = tensors[last]!.map((byte) => byte ^ 0x11);
+      async (...given) => {
+        const tensors = await reference()(...given);
+        spoil(tensors, executions++);
         return tensors;
       },
       { selfAuditSamples: 60, onRound: () => rounds++, log },
     );
-    await players.post(program, inputs);
-    await first(broken, "executed");
-    for (const end = rounds + 3; rounds < end;) await sleep(10);
-    await broken.stop();
-    expect(broken.inbox.all.map(({ kind }) => kind)).to.deep.equal(["claimed", "executed"]);
-    expect(lines.join("")).to.include("SELF_AUDIT");
+    const worker = { ...running, key, address: players.addressOf(key) };
+    const { requester, record } = await posted();
+    return {
+      worker,
+      lines,
+      record,
+      requester,
+      executions: () => executions,
+      moreRounds: async () => {
+        for (const end = rounds + 3; rounds < end;) await sleep(10);
+      },
+      kinds: () => worker.inbox.all.map(({ kind }) => kind),
+    };
+  }
+
+  async function posted() {
+    const { requester, jobId } = await players.post(program, inputs);
+    const { history } = await followMarket(requester)();
+    return { requester, record: history.jobs.get(jobId)! };
+  }
+
+  // Every element of a step of ten is wrong, and each of the steps is sampled many times.
+  const last = program.model.program.steps.length - 1;
+  const spoilLast = (tensors: Uint8Array[], by: number): void => {
+    tensors[last] = tensors[last]!.map((byte) => byte ^ by);
+  };
+
+  it("aWorkerWhoseExecutionIsWrong_submitsNothing_triesOnceMore_andSaysOnceWhatIsAtStake", async function () {
+    const { worker, lines, executions, moreRounds, kinds } = await broken((tensors) => spoilLast(tensors, 0x11));
+    const { reason, penalty, submitBy } = await first(worker, "withheld");
+    const { collateral } = session.deployment.parameters;
+    expect(penalty).to.equal(collateral / 20n);
+    expect(reason).to.include(`step ${last}`).and.include(String(penalty));
+    expect(reason).to.include(new Date(Number(submitBy) * 1_000).toISOString());
+    await moreRounds();
+    await worker.stop();
+    expect(kinds()).to.deep.equal(["claimed", "executed", "withheld"]);
+    expect(executions()).to.equal(2);
+    expect(lines.map(({ level }) => level)).to.deep.equal([40, 50]);
+    expect(lines[0]!.code).to.equal("SELF_AUDIT");
+  });
+
+  it("aMachineThatIsWrongInAnotherWayEachTime_isGivenUpAfterThree", async function () {
+    const { worker, executions, moreRounds, kinds } = await broken((tensors, k) => spoilLast(tensors, 0x11 + k));
+    await first(worker, "withheld");
+    await moreRounds();
+    await worker.stop();
+    expect(kinds()).to.deep.equal(["claimed", "executed", "withheld"]);
+    expect(executions()).to.equal(MOST_TRIES);
+  });
+
+  it("aFaultThatPasses_costsAnExecutionMore_andNothingElse", async function () {
+    const { worker, lines, executions, kinds } = await broken((tensors, k) => spoilLast(tensors, k === 0 ? 0x11 : 0));
+    const { traceRoot } = await first(worker, "submitted");
+    await worker.stop();
+    expect(traceRoot).to.equal((await execution()).trace.root);
+    expect(kinds()).to.deep.equal(["claimed", "executed", "submitted"]);
+    expect(executions()).to.equal(2);
+    expect(lines).to.have.length(1);
+  });
+
+  it("whatItGaveUp_costsOnePenalty_andNoJobOfTheProgramIsClaimedAgain_untilARestart", async function () {
+    const { worker, record, requester, moreRounds, kinds } = await broken((tensors) => spoilLast(tensors, 0x11));
+    await first(worker, "withheld");
+    await players.chain.advance(record.job.claimSeconds + 1);
+    await first(worker, "expired");
+    // The job is open again, and there is another one.
+    const other = await posted();
+    await moreRounds();
+    expect(kinds()).to.deep.equal(["claimed", "executed", "withheld", "expired"]);
+    const { collateral } = session.deployment.parameters;
+    const { staked, locked } = await accountOf(requester, worker.address);
+    expect(staked).to.equal(2n * collateral - collateral / 20n);
+    expect(locked).to.equal(0n);
+    await worker.stop();
+    // Mended, it takes the other job, and not the one that it was too late for.
+    const mended = await players.startWorker(worker.key, program, reference(), { selfAuditSamples: 5 });
+    expect((await first(mended, "submitted")).jobId).to.equal(other.record.id);
+    await mended.stop();
+    expect(mended.inbox.all.filter(({ kind }) => kind === "claimed")).to.have.length(1);
   });
 });

@@ -41,6 +41,11 @@ export class Executions {
     return this.#programs.has(job.job.programRoot);
   }
 
+  /** Lets an execution go, so that the job is executed anew when it is asked for. */
+  drop({ id }: JobRecord): void {
+    this.#kept.delete(id);
+  }
+
   /**
    * The execution of a job.
    * @returns undefined if its program is not known or its input bytes are not (all) on chain.
