@@ -33,7 +33,7 @@ export type Outcomes = {
   calls: string[];
   /** Transactions of honest parties that the chain holds and that reverted, beside those that a reorganisation moved: what was called, and why it was refused. */
   refused: readonly string[];
-  /** Moves of honest parties that had succeeded and were sent again. */
+  /** Moves of honest parties that had succeeded and were sent again. A collection that passes is none: there is something new to collect. */
   repeated: number;
   /** What the parties logged, warnings and worse. */
   complaints: readonly string[];
@@ -257,12 +257,10 @@ export class Telling {
       const party = this.partyOf({ from });
       if (party === undefined || !this.#story.honest.includes(party)) continue;
       const isMoved = this.fork.reincluded.has(hash);
-      if (reverted && !isMoved) {
-        const { functionName } = decodeFunctionData({ abi: protocolAbi, data: input });
-        refused.push(`${functionName}: ${await this.fork.reasonOf(hash)}`);
-      }
       const move = `${party} ${input}`;
-      if (made.has(move) && !isMoved) repeated++;
+      const { functionName } = decodeFunctionData({ abi: protocolAbi, data: input });
+      if (reverted && !isMoved) refused.push(`${functionName}: ${await this.fork.reasonOf(hash)}`);
+      if (made.has(move) && !isMoved && (functionName !== "collect" || reverted)) repeated++;
       if (!reverted) made.add(move);
     }
     return { refused, repeated };

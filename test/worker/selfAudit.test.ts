@@ -49,7 +49,7 @@ describe("selfAudit", function () {
     const again = [{ step: 0, element: 5 }];
     const error = await rejection(selfAudit(publicClient, deployment.verifier, wrong, 1, () => 0, again));
     expect(error).to.be.instanceOf(SelfAuditError);
-    expect((error as SelfAuditError).sample).to.deep.equal(again[0]);
+    expect(error).to.have.property("sample").that.deep.equals(again[0]);
   });
 
   /** A worker whose executions are changed by `spoil`, which is told how many there were before, on a job that waits for it. */
