@@ -1,11 +1,12 @@
 import { hexToBytes, type Address, type Hex } from "viem";
+import { MerkleList } from "../merkle/list.ts";
 import { tensorRoot } from "../merkle/tensor.ts";
 import { disputeGameAbi } from "./abi/disputeGame.ts";
 import { jobMarketAbi } from "./abi/jobMarket.ts";
 import type { ChainEvent } from "./logStore.ts";
 import { unpackState, type GameState } from "./game/state.ts";
 import { claimKeyOf } from "./ids.ts";
-import type { Claim, ClaimKey, Job, ProgramFacts } from "./types.ts";
+import { ZERO_HASH, type Claim, type ClaimKey, type Job, type ProgramFacts } from "./types.ts";
 
 /** The events of the market and of its games. */
 export const protocolAbi = [...jobMarketAbi, ...disputeGameAbi] as const;
@@ -201,9 +202,16 @@ function update<T extends object>(records: Map<Hex, T>, id: Hex, change: Partial
 
 /**
  * The bytes of a job's inputs as they were published.
- * @returns undefined while parts are missing, or for a job that never posts them.
+ * @returns undefined while parts are missing, for a job that never posts them, or if they are not those that the job's content, and so its id, names.
  */
-export function inputBytesOf({ parts, inputRoots }: Pick<JobRecord, "parts" | "inputRoots">): Uint8Array[] | undefined {
+export function inputBytesOf({
+  job,
+  parts,
+  inputRoots,
+}: Pick<JobRecord, "job" | "parts" | "inputRoots">): Uint8Array[] | undefined {
+  // On chain the roots are the job's own. A node that told others would have a worker execute, and lose its collateral for, another input.
+  const list = inputRoots.length === 0 ? ZERO_HASH : MerkleList.fromHashes(inputRoots).root;
+  if (list !== job.inputsRoot) return undefined;
   const inputs: Uint8Array[] = [];
   for (const [input, root] of inputRoots.entries()) {
     const published = parts.get(input) ?? new Map<number, Hex>();

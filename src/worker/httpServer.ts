@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Serves what is asked for by its path alone; an answer that fails is a 500 with its reason. */
+/** Serves what is asked for by its path alone; an answer that fails is a 500 with its reason, or cut off if it has begun. */
 export class HttpServer {
   readonly #answer: (url: string, response: ServerResponse) => Promise<void>;
   #server: Server | undefined;
@@ -14,7 +14,9 @@ export class HttpServer {
   async listen(port: number, host = "127.0.0.1"): Promise<number> {
     const server = createServer((request, response) => {
       this.#answer(request.url ?? "", response).catch((error: unknown) => {
-        response.writeHead(500).end(`${(error as Error).message}\n`);
+        // Half an answer cannot be taken back, only cut off.
+        if (response.headersSent) response.destroy();
+        else response.writeHead(500).end(`${(error as Error).message}\n`);
       });
     });
     this.#server = server;

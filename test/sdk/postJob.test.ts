@@ -11,6 +11,8 @@ import { JobClosedError, JobInputError, JobUnknownError } from "../../src/sdk/er
 import { leastWindow } from "../../src/sdk/postJob.ts";
 import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
 import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
+import { toHex } from "../../src/merkle/hash.ts";
+import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { buildModel } from "../../test-support/onnxBuilder.ts";
 import { Players, reference } from "../../test-support/players.ts";
 import { rejection } from "../../test-support/rejection.ts";
@@ -40,6 +42,16 @@ describe("postJob and waitForResult", function () {
     ]);
     expect(inputBytesOf(job)?.map((read, k) => Buffer.from(read).equals(inputs[k]!))).to.deep.equal([true, true]);
     expect(await jobProgress(requester, jobId)).to.have.property("status", "open");
+  });
+
+  it("inputsThatANodeTellsInPlaceOfTheJobs_areNotRead", async function () {
+    const { requester, jobId } = await players.post(program, [mlpInput(9)]);
+    const job = (await followMarket(requester)()).history.jobs.get(jobId)!;
+    const [forged, other] = [mlpInput(10), tensorRoot(mlpInput(10))];
+    const parts = new Map([[0, new Map([[0, toHex(forged)]])]]);
+    expect(inputBytesOf(job)).to.deep.equal([mlpInput(9)]);
+    for (const lie of [{ parts }, { parts, inputRoots: [other] }, { inputRoots: [] }, { inputRoots: [other, other] }])
+      expect(inputBytesOf({ ...job, ...lie }), JSON.stringify(lie.inputRoots)).to.equal(undefined);
   });
 
   it("inputsThatDoNotFitTheProgram_areRefusedBeforeAnythingIsSent", async function () {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { JobRecord } from "../../src/chain/history.ts";
+import { ZERO_HASH } from "../../src/chain/types.ts";
 import { isSuitable, MOST_CALLBACK_GAS } from "../../src/worker/jobs.ts";
 
 const policy = { minFee: 5n, marginSeconds: 60 };
@@ -10,7 +11,15 @@ function suits(
   open = true,
   policyChanges: { maxCallbackGas?: number } = {},
 ): boolean {
-  const job = { fee: 5n, claimSeconds: 160, deadline: 1_161n, work: 100n, callbackGas: 0, ...changes };
+  const job = {
+    fee: 5n,
+    claimSeconds: 160,
+    deadline: 1_161n,
+    work: 100n,
+    callbackGas: 0,
+    inputsRoot: ZERO_HASH,
+    ...changes,
+  };
   const record = { job, open, inputRoots: [], parts: new Map() } as unknown as JobRecord;
   return isSuitable(record, { knows: () => true }, { ...policy, ...policyChanges }, 1n, 1_000n);
 }
@@ -22,6 +31,7 @@ describe("isSuitable", () => {
     expect(suits({ fee: 4n })).to.equal(false);
     expect(suits({ claimSeconds: 159 })).to.equal(false);
     expect(suits({ deadline: 1_160n })).to.equal(false);
+    expect(suits({ inputsRoot: `0x${"01".repeat(32)}` })).to.equal(false);
   });
 
   it("callback_thatBurnsTheWorkersGas_isNotServed", () => {
