@@ -220,6 +220,60 @@ describe("DisputeGame: settlements in any order", () => {
   });
 });
 
+describe("DisputeGame: settlements set aside at a spike of the base fee", () => {
+  const PLAYERS = 12;
+  const world = useWorld(() =>
+    createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + 3_230_000n * 50n * GWEI }),
+  );
+
+  it("shamGamesOpenedWhenGasWasCheap_makeThePotShort_thoughLittleWasBurnt_andTheHonestGetsItsFraction", async () => {
+    // A known limit (docs/security.md): this is how far it goes.
+    const w = world();
+    const at = (gwei: bigint) => w.networkHelpers.setNextBlockBaseFeePerGas(gwei * GWEI);
+    const claim = await submitted(w, toy, trace, { fee: 0n });
+    const accounts = (await w.viem.getWalletClients()).slice(-PLAYERS) as unknown as (typeof w.mallory)[];
+    const sham: GameDriver[] = [];
+    for (const by of accounts) {
+      const owner = by.account.address;
+      await w.token.write.mint([w.mallory.account.address, 6n * w.bond]);
+      await w.vault.write.deposit([owner, 6n * w.bond], { account: w.mallory.account });
+      for (const node of NODES) {
+        await at(1n);
+        sham.push(await new GameDriver(w, toy, trace, claim, by).open(...node));
+      }
+    }
+    const before = await creditOf(w, w.watcher);
+    const honest = new GameDriver(w, toy, trace, claim);
+    await at(50n);
+    await honest.open();
+    for (const move of [() => honest.reveal(), () => honest.pick(2, 2)]) {
+      await at(50n);
+      await move();
+    }
+    await at(50n);
+    await sham[0]!.concede(w.worker);
+    await at(50n);
+    await honest.settle(w.watcher);
+    const pot = w.parameters.collateral - w.parameters.bounty;
+    const due = (g: GameDriver): bigint => w.bond - BigInt(g.state.bond) + BigInt(g.state.spent);
+    const setAside = (BigInt(sham.length) * SETTLE + LAST) * w.parameters.priceCap;
+    const dues = sham.reduce((sum, g) => sum + due(g), due(honest)) + setAside;
+    const got = (await creditOf(w, w.watcher)) - before;
+    const left = BigInt(honest.state.bond) - w.bond;
+    expect(got - left).to.equal(((due(honest) + SETTLE * w.parameters.priceCap) * pot) / dues);
+    // Two thirds to four fifths of it, for less than a twentieth of the pot.
+    const burnt = sham.reduce((sum, { gas }) => sum + gas[0]!.gas * GWEI, 0n);
+    expect(burnt * 20n < pot && dues * 2n < pot * 3n && dues * 4n > pot * 5n, `${burnt} ${dues} ${pot}`).to.equal(true);
+    // Nothing stays behind.
+    for (const g of sham.slice(1)) {
+      await at(1n);
+      await g.settle(w.mallory);
+    }
+    const [open, dead, kept] = await w.game.read.claimGames([claimId(w, claim)]);
+    expect([open, dead, kept]).to.deep.equal([0n, true, 0n]);
+  });
+});
+
 /** The next move of whoever is to move, towards the leftmost leaf. */
 async function next(g: GameDriver, arityBits: number): Promise<unknown> {
   const { turn, depth, level, index } = g.state;
