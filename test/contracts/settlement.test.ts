@@ -231,7 +231,7 @@ describe("DisputeGame: settlements set aside at a spike of the base fee", () => 
     const w = world();
     const at = (gwei: bigint) => w.networkHelpers.setNextBlockBaseFeePerGas(gwei * GWEI);
     const claim = await submitted(w, toy, trace, { fee: 0n });
-    const accounts = (await w.viem.getWalletClients()).slice(-PLAYERS) as unknown as (typeof w.mallory)[];
+    const accounts = (await w.viem.getWalletClients()).slice(-PLAYERS);
     const sham: GameDriver[] = [];
     for (const by of accounts) {
       const owner = by.account.address;
