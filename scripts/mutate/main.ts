@@ -1,14 +1,15 @@
 /**
  * Mutation testing of the contracts: small changes, one at a time, each of which a test should notice.
- * `npm run mutate -- [--files DisputeGame.sol,lib/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N] [--seed S] [--tries N] [--calls FILE] [--json FILE] [--resume FILE] [--survivors FILE] [--in FOLDER]`
+ * `npm run mutate -- [--files DisputeGame.sol,lib/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N] [--seed S] [--tries N] [--calls FILE] [--json FILE] [--resume FILE] [--survivors FILE] [--alone] [--in FOLDER]`
  * The contracts with their mutants are built in FOLDER, which a second run finds built. Survivors of the tests meet the wider ones. `--most` is of each file, drawn by the seed.
  * Mutants of contracts without state meet recorded calls: `--calls` keeps them.
  * `--resume` takes over the verdicts in an earlier run's JSON, also where lines have moved.
  * `--tries`: most tests that a mutant meets. `--survivors` tries those that survived in an earlier run's JSON, against all tests and new ones: only these are in
- * the build, which is optimised as ever, so that tests of gas decide too.
+ * the build, which is optimised as ever, so that tests of gas decide too. `--alone` makes a build for each mutant, in which there is nothing else: minutes
+ * each, for tests that measure gas to the unit.
  */
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Workspace } from "../instrument/workspace.ts";
@@ -18,6 +19,7 @@ import { Replay } from "../replay/replay.ts";
 import { replayMutants } from "./byReplay.ts";
 import type { Plan, Report } from "./plan.ts";
 import { constantsOf, withMutants, type Mutant } from "./schemata.ts";
+import { forGood } from "./yul.ts";
 
 /** What decides over money and verdicts. */
 const PROTOCOL = [
@@ -45,6 +47,7 @@ const { values } = parseArgs({
     json: { type: "string" },
     resume: { type: "string" },
     survivors: { type: "string" },
+    alone: { type: "boolean", default: false },
     in: { type: "string" },
   },
 });
@@ -53,7 +56,7 @@ type Tried = Mutant & { killer?: string; tests: number; milliseconds: number };
 
 const survived = new Set(earlier(values.survivors).flatMap((v) => (v.killer === undefined ? [nameOf(v)] : [])));
 const isWanted = (mutant: Mutant): boolean => values.survivors === undefined || survived.has(nameOf(mutant));
-const workspace = new Workspace(values.in, values.survivors !== undefined);
+const workspace = new Workspace(values.in, values.survivors !== undefined || values.alone);
 try {
   process.exitCode = (await mutate()) ? 0 : 1;
 } finally {
@@ -73,13 +76,14 @@ async function mutate(): Promise<boolean> {
   const made: Mutant[] = [];
   const tried: Tried[] = [];
   const isStateless = (file: string) => file.startsWith(STATELESS);
-  for (const [group, tryAll] of [
+  const together = [
     [files.filter((file) => !isStateless(file)), tryByTests],
     [files.filter(isStateless), tryByReplay],
-  ] as const) {
+  ] as const;
+  for (const [group, tryAll] of values.alone ? [[files, tryAlone] as const] : together) {
     if (group.length === 0) continue;
     const originals = group.map((file) => [file, workspace.read(file)] as const);
-    const own = addMutants(group, made.length + 1);
+    const own = addMutants(group, made.length + 1, values.alone ? () => false : isWanted);
     console.log(`${own.length} mutants in ${group.length} files`);
     made.push(...own);
     const { over, drawn } = choose(group, own);
@@ -89,8 +93,8 @@ async function mutate(): Promise<boolean> {
   return report(files, made, tried);
 }
 
-/** Replaces contracts by such as hold their mutants. */
-function addMutants(files: readonly string[], firstId: number): Mutant[] {
+/** Replaces contracts by such as hold those of their mutants that are wanted. */
+function addMutants(files: readonly string[], firstId: number, wanted: (mutant: Mutant) => boolean): Mutant[] {
   const made: Mutant[] = [];
   const constants = workspace
     .files("contracts/**/*.sol")
@@ -99,15 +103,13 @@ function addMutants(files: readonly string[], firstId: number): Mutant[] {
     const words = constants.flatMap(({ file: home, all }) =>
       all.map(({ contract, name }) => (home === file ? name : `${contract}.${name}`)),
     );
-    const { source, mutants } = withMutants(
-      file,
-      workspace.read(file),
-      firstId + made.length,
-      new Set(words),
-      isWanted,
-    );
+    const id = firstId + made.length;
+    const alive = values.alone ? () => "true" : undefined;
+    const { source, mutants } = withMutants(file, workspace.read(file), id, new Set(words), wanted, alive);
     made.push(...mutants);
-    if (mutants.some(isWanted)) workspace.writeContract(file, source, { name: "Mutants", file: LIBRARY });
+    const held = mutants.filter(wanted);
+    if (values.alone) for (const { id } of held) workspace.write(file, forGood(source, id));
+    else if (held.length > 0) workspace.writeContract(file, source, { name: "Mutants", file: LIBRARY });
   }
   return made;
 }
@@ -134,6 +136,24 @@ async function tryByTests(drawn: readonly Mutant[], before: readonly Tried[]): P
   return tried.map((mutant) => again.find(({ id }) => id === mutant.id) ?? mutant);
 }
 
+/** Each mutant in a build of its own. What passes it is not known: it meets all tests. */
+async function tryAlone(drawn: readonly Mutant[], before: readonly Tried[]): Promise<Tried[]> {
+  const files = workspace.files(values.tests);
+  const reach = reachOf(files);
+  await workspace.build();
+  await run([], files, [], reach);
+  const tried: Tried[] = [];
+  for (const mutant of drawn) {
+    const original = workspace.read(mutant.file);
+    addMutants([mutant.file], 1, (other) => nameOf(other) === nameOf(mutant));
+    await workspace.build();
+    tried.push(...(await run([mutant], files, [...before, ...tried], reach)));
+    keep([...before, ...tried]);
+    workspace.write(mutant.file, original);
+  }
+  return tried;
+}
+
 /** Contracts without state: the calls of their tests are made again. */
 async function tryByReplay(drawn: readonly Mutant[]): Promise<Tried[]> {
   const calls = await recorded(workspace.path, values.calls);
@@ -149,17 +169,17 @@ async function run(
   mutants: readonly Mutant[],
   files: readonly string[],
   before: readonly Tried[] = [],
+  reach = reachOf(files),
 ): Promise<Tried[]> {
-  // What passes what is known from an earlier run, if nothing has changed.
-  const reach = join(workspace.path, `reach-${digest(files)}.json`);
   const planFile = join(workspace.path, "plan.json");
   const done = new Map<number, Tried>();
   for (;;) {
     const left = mutants.filter(({ id }) => !done.has(id));
-    if (left.length === 0) break;
+    // Alone, the tests run once before the first mutant, to know those that fail without one.
+    if (left.length === 0 && !(values.alone && !existsSync(reach))) break;
     const killers = [...before, ...done.values()].flatMap(({ killer }) => killer ?? []);
     const ids = left.map(({ id }) => id);
-    const plan: Plan = { files, mutants: ids, tries: Number(values.tries), killers, reach };
+    const plan: Plan = { files, mutants: ids, tries: Number(values.tries), killers, all: values.alone, reach };
     writeFileSync(planFile, JSON.stringify(plan));
     let current: Mutant | undefined;
     const other: string[] = [];
@@ -212,12 +232,12 @@ function report(files: readonly string[], made: readonly Mutant[], tried: readon
   return survivors.length === 0;
 }
 
-/** Of all that decides which of some tests pass which mutants. */
-function digest(tests: readonly string[]): string {
+/** Where it is kept which of some tests pass which mutants: known from an earlier run, if nothing that decides it has changed. */
+function reachOf(tests: readonly string[]): string {
   const hash = createHash("sha256");
   const others = workspace.files("contracts/**/*.sol,src/**/*.ts,test-support/**/*.ts");
   for (const file of [...tests, ...others]) hash.update(`${file}\n${workspace.read(file)}`);
-  return hash.digest("hex").slice(0, 16);
+  return join(workspace.path, `reach-${hash.digest("hex").slice(0, 16)}.json`);
 }
 
 function keep(tried: readonly Tried[]): void {

@@ -7,6 +7,8 @@ export type Plan = {
   tries: number;
   /** The tests that killed other mutants, each as often as it did. */
   killers: readonly string[];
+  /** Whether a mutant meets all tests, because the contracts do not tell which pass it. */
+  all: boolean;
   /** Where the runner keeps its `Reach`; read if it is there. */
   reach: string;
 };

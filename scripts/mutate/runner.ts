@@ -146,11 +146,12 @@ async function record(): Promise<Reach> {
 function testsOf(id: number): { titles: string[]; fresh: Set<string> } {
   const cost = (title: string): number => {
     const { ids, milliseconds } = reach.tests[title]!;
-    return (ids.length * milliseconds) / (1 + (kills.get(title) ?? 0)) ** 2;
+    return (Math.max(ids.length, 1) * milliseconds) / (1 + (kills.get(title) ?? 0)) ** 2;
   };
   const sorted = (titles: Iterable<string>): string[] =>
     [...new Set(titles)].filter((title) => reach.tests[title] !== undefined).sort((a, b) => cost(a) - cost(b));
-  const direct = sorted(Object.keys(reach.tests).filter((title) => reach.tests[title]!.ids.includes(id)));
+  const passes = (title: string): boolean => plan.all || reach.tests[title]!.ids.includes(id);
+  const direct = sorted(Object.keys(reach.tests).filter(passes));
   const suites = reach.suites.filter(({ ids }) => ids.includes(id));
   const inSetUp = sorted(suites.flatMap(({ titles }) => titles)).filter((title) => !direct.includes(title));
   const all = new Set([...direct, ...inSetUp]);

@@ -39,12 +39,25 @@ export function constantsOf(source: string): { contract: string; name: string }[
   );
 }
 
+/** An expression that is another one under a condition, which may be settled. */
+function choice(condition: string, mutated: string, original: string): string {
+  if (condition === "true") return `(${mutated})`;
+  return condition === "false" ? original : `(${condition} ? ${mutated} : ${original})`;
+}
+
+/** A statement, in braces, because an `else` may follow, that is left out under a condition, which may be settled. */
+function unless(condition: string, statement: string): string {
+  if (condition === "true") return "{ }";
+  return condition === "false" ? `{ ${statement} }` : `{ if (!${condition}) { ${statement} } }`;
+}
+
 /**
  * A Solidity file that holds all its mutants at once, each behind `Mutants.on(id)`: one build for all ("mutant schemata", Untch,
  * Offutt and Harrold, 1993).
  * @param firstId Id of the first mutant.
  * @param constants Words that stand for a constant number: one greater in all of the file.
  * @param wanted Which mutants the file holds; the others are counted, and never alive.
+ * @param alive What asks whether a mutant is alive: "true" puts it in place of what it changes.
  */
 export function withMutants(
   file: string,
@@ -52,6 +65,7 @@ export function withMutants(
   firstId: number,
   constants: ReadonlySet<string>,
   wanted: (mutant: Mutant) => boolean,
+  alive = (id: number): string => `Mutants.on(${id})`,
 ): { source: string; mutants: Mutant[] } {
   const bytes = Buffer.from(source);
   const mutants: Mutant[] = [];
@@ -68,7 +82,7 @@ export function withMutants(
   };
   const on = (node: Node, change: string): string => {
     const id = make(node, change);
-    return id === undefined ? "false" : `Mutants.on(${id})`;
+    return id === undefined ? "false" : alive(id);
   };
 
   const within = (node: Node, inside: boolean): string => around(node, text, (child) => render(child, inside));
@@ -79,7 +93,7 @@ export function withMutants(
     const name = original(node);
     const condition = greater.get(name) ?? on(node, `${name} -> ${name} + 1`);
     greater.set(name, condition);
-    return `(${condition} ? ${name} + 1 : ${name})`;
+    return choice(condition, `${name} + 1`, name);
   }
 
   /** @param inside Whether the node lies in a body that is executed. */
@@ -91,13 +105,13 @@ export function withMutants(
     if (node.type === "ForStatement") return loop(node);
     if (node.type === "IfStatement" || node.type === "Conditional") return decision(node);
     if (node.type === "ExpressionStatement") return statement(node);
-    if (node.type === "EmitStatement") return `{ if (!${on(node, `no ${original(node)}`)}) { ${within(node, true)} } }`;
+    if (node.type === "EmitStatement") return unless(on(node, `no ${original(node)}`), within(node, true));
     if (node.type === "BinaryOperation") return binary(node);
     if (constants.has(original(node))) return constant(node);
     if (node.type === "UnaryOperation" && node.fields["operator"] === "!") {
       const operand = childOf(node, "subExpression");
       const condition = on(node, `${original(node)} -> ${original(operand)}`);
-      return `(${condition} ? (${original(operand)}) : !(${render(operand, true)}))`;
+      return choice(condition, `(${original(operand)})`, `!(${render(operand, true)})`);
     }
     return within(node, true);
   }
@@ -119,7 +133,7 @@ export function withMutants(
     const words = original(condition);
     const always = on(node, `if (${words}) -> if (true)`);
     const never = on(node, `if (${words}) -> if (false)`);
-    const inner = `(${always} || (!${never} && (${render(condition, true)})))`;
+    const inner = choice(always, "true", choice(never, "false", render(condition, true)));
     let out = text(node.start, condition.start) + inner;
     let at = condition.end;
     for (const child of node.children) {
@@ -135,23 +149,23 @@ export function withMutants(
     const isRequire =
       expression.type === "FunctionCall" && /^(require|revert|assert)\b/.test(original(expression).trimStart());
     if (isRequire) return original(expression).startsWith("require") ? `${requirement(expression)};` : original(node);
-    // In braces, because an `else` may follow.
     const operator = String(expression.fields["operator"]);
     const swapped = ASSIGNMENTS[operator];
     const removed = on(node, `no ${original(expression)}`);
-    if (expression.type !== "Assignment" || swapped === undefined)
-      return `{ if (!${removed}) { ${within(node, true)} } }`;
+    if (expression.type !== "Assignment" || swapped === undefined) return unless(removed, within(node, true));
     const left = original(childOf(expression, "leftHandSide"));
     const right = original(childOf(expression, "rightHandSide"));
     const condition = on(node, `${original(expression)} -> ${swapped}`);
-    return `{ if (${condition}) { ${left} ${swapped} ${right}; } else if (!${removed}) { ${within(node, true)} } }`;
+    const kept = unless(removed, within(node, true));
+    if (condition === "false") return kept;
+    return `{ if (${condition}) { ${left} ${swapped} ${right}; } else { ${kept} } }`;
   }
 
   function requirement(call: Node): string {
     const [condition] = (call.fields["arguments"] as { src: string }[]).map(({ src }) => Number(src.split(":")[0]));
     const node = call.children.find((child) => child.start === condition)!;
     const rest = text(node.end, call.end);
-    return `require(${on(call, `no require(${original(node)})`)} || (${render(node, true)})${rest}`;
+    return `require(${choice(on(call, `no require(${original(node)})`), "true", render(node, true))}${rest}`;
   }
 
   function binary(node: Node): string {
@@ -161,8 +175,8 @@ export function withMutants(
     const bothLiteral = left.type === "Literal" && right.type === "Literal";
     if (other === undefined || bothLiteral) return within(node, true);
     const condition = on(node, `${original(node)} -> ${other}`);
-    const mutated = `(${original(left)}) ${other} (${original(right)})`;
-    return `(${condition} ? (${mutated}) : ((${render(left, true)}) ${operator} (${render(right, true)})))`;
+    const mutated = `((${original(left)}) ${other} (${original(right)}))`;
+    return choice(condition, mutated, `((${render(left, true)}) ${operator} (${render(right, true)}))`);
   }
 
   // The tree begins after the comments at the head of the file.

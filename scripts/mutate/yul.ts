@@ -22,12 +22,14 @@ const NEIGHBOURS: Readonly<Record<string, string>> = {
 const REMOVED = new Set(["YulAssignment", "YulExpressionStatement"]);
 
 /** Which mutant is alive: as in Mutants.sol. */
-const MUTANT = `${HEAR}
+const SWITCH = `${HEAR}
 function mutantOn(mutantId) -> mutantAlive {
   let mutantSaid := coinbase()
   mutantAlive := eq(mutantSaid, add(0x4d757461740000000000, mutantId))
   if eq(mutantSaid, 0x4d757461740000000000) { listenerHear(mutantId) }
 }
+`;
+const MUTANT = `${SWITCH}
 function mutantIf(mutantId, mutantA) -> mutantResult {
   mutantResult := mutantA
   if mutantOn(mutantId) { mutantResult := 1 }
@@ -38,6 +40,10 @@ function mutantNot(mutantId, mutantA) -> mutantResult {
   if mutantOn(mutantId) { mutantResult := mutantA }
 }
 `;
+
+/** A Solidity file in whose assembly a mutant is alive for good, and nobody is asked. The compiler leaves out what then never runs. */
+export const forGood = (source: string, id: number): string =>
+  source.replaceAll(SWITCH, `function mutantOn(mutantId) -> mutantAlive { mutantAlive := eq(mutantId, ${id}) }`);
 
 /**
  * An assembly block with its mutants: a built-in function for its neighbour, a number plus one, a statement left out, an `if` that always
