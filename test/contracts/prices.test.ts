@@ -139,6 +139,17 @@ describe("Prices and payouts, by the numbers", () => {
       expect(gas).to.equal(21_000n + 40n * others + 10n * zeros);
     });
 
+    it("ofMuchCalldata_countsEveryByteThatIsNotZero_whereverItLies", async () => {
+      // More than the bytes of a word can count, twice: none of these counts is zero.
+      const full = new Uint8Array(20_000).fill(0xff);
+      const values = [0, 1, 0, 0x7f, 0x80, 0, 0x81, 0xff];
+      const mixed = Uint8Array.from({ length: 10_000 }, (_, i) => values[(Math.imul(i, 0x9e3779b1) >>> 16) % 8]!);
+      for (const data of [full, mixed]) {
+        const [gas, zeros, others] = await measured(data, 0n);
+        expect(gas).to.equal(21_000n + 40n * others + 10n * zeros);
+      }
+    });
+
     it("ofMuchWork_isTheWork_andTheCalldatasPrice", async () => {
       const rest = 10_000_000n;
       const [gas, zeros, others] = await measured(bytes(100, 200), rest);
