@@ -105,9 +105,17 @@ export class Sender {
     const nonce = await this.#freeNonce(call);
     const { address, abi, functionName, args, value = 0n } = call;
     const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.#account }));
-    const fees = await this.#publicClient.estimateFeesPerGas();
+    const usual = await this.#publicClient.estimateFeesPerGas();
+    const fees = paidBack(usual);
     const data = encodeFunctionData({ abi, functionName, args });
-    const waiting: Waiting = { functionName, nonce, fees, hashes: [], action: { to: address, data, value, gas } };
+    const waiting: Waiting = {
+      functionName,
+      nonce,
+      fees,
+      usual,
+      hashes: [],
+      action: { to: address, data, value, gas },
+    };
     await this.#offer(waiting);
     this.#awaited.add(nonce);
     return waiting;
@@ -138,7 +146,7 @@ export class Sender {
       const hash = keccak256(raw);
       const refusal = await this.#broadcast(raw);
       if (refusal === "underpriced" && raises < RAISES) {
-        waiting.fees = raised(waiting.fees);
+        waiting.fees = raised(larger(waiting.fees, waiting.usual));
         continue;
       }
       if (refusal === "underpriced")
@@ -208,15 +216,16 @@ export class Sender {
   async #replace(waiting: Waiting, waitedMs: number): Promise<boolean> {
     const { baseFeePerGas } = await this.#publicClient.getBlock({ blockTag: "latest" });
     const base = baseFeePerGas ?? 0n;
-    const higher = raised(waiting.fees);
+    let higher = raised(waiting.fees);
     if (base <= waiting.fees.maxFeePerGas) {
       if (waitedMs < this.#patience.slowMs) return false;
+      const usual = await this.#publicClient.estimateFeesPerGas();
       // Whoever keeps a transaction out is not bought off.
-      const { maxPriorityFeePerGas } = await this.#publicClient.estimateFeesPerGas();
-      if (higher.maxPriorityFeePerGas > MOST * (maxPriorityFeePerGas + 1n)) return false;
+      if (higher.maxPriorityFeePerGas > MOST * (usual.maxPriorityFeePerGas + 1n)) return false;
+      higher = larger(higher, usual);
     }
     const covering = 2n * base + higher.maxPriorityFeePerGas;
-    const next = { ...waiting, fees: { ...higher, maxFeePerGas: larger(higher.maxFeePerGas, covering) } };
+    const next = { ...waiting, fees: larger(higher, { ...higher, maxFeePerGas: covering }) };
     await this.#offer(next);
     waiting.fees = next.fees;
     return true;
@@ -231,6 +240,8 @@ type Waiting = {
   functionName: string;
   nonce: number;
   fees: Fees;
+  /** What the node advised. */
+  usual: Fees;
   /** Oldest first. */
   hashes: Hash[];
   action: { to: Address; data: Hex; value: bigint; gas: bigint };
@@ -243,7 +254,25 @@ const raised = (fees: Fees): Fees => ({
 });
 const eighthMore = (fee: bigint): bigint => fee + fee / 8n + 1n;
 
-const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const larger = (a: Fees, b: Fees): Fees => ({
+  maxFeePerGas: most(a.maxFeePerGas, b.maxFeePerGas),
+  maxPriorityFeePerGas: most(a.maxPriorityFeePerGas, b.maxPriorityFeePerGas),
+});
+
+/** The least tip that pools and makers of blocks ask for by default, and some: 0.01 gwei. */
+const LEAST_TIP = 10_000_000n;
+
+/**
+ * What is offered at first: no more tip than a game pays a worker back (contracts/DisputeGame.sol), a quarter of the base fee. When gas is cheap the usual tip is many times
+ * that, and many sham games would empty an honest worker's purse; and blocks then have room. The usual tip is for where no block takes it.
+ * @param usual Its highest fee covers the base fee by a fifth, and the tip.
+ */
+function paidBack({ maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees {
+  const base = ((maxFeePerGas - maxPriorityFeePerGas) * 5n) / 6n;
+  const tip = most(base / 4n, LEAST_TIP);
+  return { maxFeePerGas, maxPriorityFeePerGas: tip < maxPriorityFeePerGas ? tip : maxPriorityFeePerGas };
+}
 
 /** Three words of storage that were filled at the estimate and are empty when the transaction is mined. */
 const EMPTY_WORDS_GAS = 3n * 22_100n;

@@ -54,6 +54,41 @@ describe("Sender", function () {
     expect(new Set(receipts.map(({ transactionHash }) => transactionHash)).size).to.equal(3);
   });
 
+  it("tip_isAtFirstWhatAGameReturns_andTheUsualOneIfNoBlockTakesIt", async function () {
+    const tips = async (baseFee: bigint): Promise<bigint> => {
+      node.baseFee = baseFee;
+      const sending = (await senderOf(node)).send(move(Number(baseFee)));
+      while (node.pool.size === 0) await sleep(1);
+      const { tip } = [...node.pool.values()][0]!;
+      node.mine();
+      await sending;
+      return tip;
+    };
+    expect(await tips(8n * GWEI)).to.equal(GWEI);
+    expect(await tips(2n * GWEI)).to.equal(GWEI / 2n);
+    // Where a quarter is next to nothing.
+    expect(await tips(10n)).to.equal(GWEI / 100n);
+    node.baseFee = GWEI / 10n;
+    node.leastTip = GWEI;
+    const sending = (await senderOf(node)).send(move(1));
+    while (node.pool.size === 0) await sleep(1);
+    const first = [...node.pool.values()][0]!.tip;
+    startMining();
+    await sending;
+    expect([first, node.mined.at(-1)!.tip]).to.deep.equal([GWEI / 40n, GWEI]);
+    made();
+  });
+
+  it("tip_thatAPoolRefuses_isTheUsualOneAtOnce", async function () {
+    node.baseFee = GWEI / 10n;
+    node.leastTipOfPool = GWEI;
+    startMining();
+    await (await senderOf(node)).send(move(1));
+    const { tip } = node.mined[0]!;
+    expect(tip >= GWEI && tip * 8n <= GWEI * 9n + 8n, String(tip)).to.equal(true);
+    expect(made()).to.equal(1);
+  });
+
   it("transactionThatTheBaseFeeHasOutrun_isSentAgainWithTheSameNonce", async function () {
     const sender = await senderOf(node);
     const sending = sender.send(move(1));
