@@ -4,8 +4,8 @@ import type { Executions } from "../chain/game/executions.ts";
 import type { JobRecord } from "../chain/history.ts";
 import { HttpServer } from "./httpServer.ts";
 
-/** Requests that are waiting or whose answers are under way; beyond it they are refused, and a challenger plays without. */
-const MOST_REQUESTS = 16;
+/** Requests that are waiting or whose answers, each a tensor in memory, are under way; beyond it they are refused, and a challenger plays without. */
+const MOST_REQUESTS = 4;
 /** How long an answer may take to be read: longer than a challenger waits for one. */
 const PATIENCE_MS = 20_000;
 

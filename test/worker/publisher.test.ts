@@ -10,7 +10,7 @@ import { TracePublisher } from "../../src/worker/publisher.ts";
 
 const STEPS = 3;
 /** Requests that a publisher takes. */
-const AT_ONCE = 16;
+const AT_ONCE = 4;
 const TENSOR = new Uint8Array(8 * 2 ** 20).fill(7);
 const id = (n: number): Hex => numberToHex(n, { size: 32 });
 
