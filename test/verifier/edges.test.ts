@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { network } from "hardhat";
 import { keccak256, toBytes, type Hex } from "viem";
 import { toHash, zeroHash } from "../../src/merkle/hash.ts";
+import { MerkleList } from "../../src/merkle/list.ts";
 import { tensorTree } from "../../src/merkle/tensor.ts";
 import {
   DType,
@@ -85,6 +86,8 @@ const TOTALS: [string, Word[]][] = [
   ["minusTheLeastUnit", [ALL, ALL, ALL, 0n]],
   ["aLowestWordOfZero", [0n, ALL << 100n, ALL, 0n]],
   ["twoWordsOfZero", [0n, 0n, ALL, 0n]],
+  ["minusOneOfTheSecondWord", [0n, ALL, ALL, 0n]],
+  ["minusTwoOfTheThirdWord", [0n, 0n, ALL - 1n, 0n]],
   ["minusOne", [0n, -(1n << 42n), ALL, 0n]],
   ["aCarryThroughTwoWords", [ALL, ALL, 0n, 0n, 1n, 0n, 0n, 0n]],
   ["aCarryThroughThreeWords", [ALL, ALL, ALL, 0n, 1n, 0n, 0n, 0n]],
@@ -210,17 +213,35 @@ describe("Edges of the step verifier", () => {
       }
   });
 
-  it("evaluate_aChunkInTheMiddleNotOpened_reverts", async () => {
-    const step = sumOf(5, 128);
-    const tensor = new Uint8Array(4 * 5 * 128).fill(1);
-    const { proof, value } = proveElement(step, 0, [tensor]);
-    expect(await verifier.read.evaluate(proof)).to.equal(value);
-    const tree = tensorTree(tensor);
-    for (const missing of [0, 1, 2, 3, 4]) {
-      const others = [0, 1, 2, 3, 4].filter((chunk) => chunk !== missing);
-      const opening = openChunks({ bytes: tensor, tree: () => tree }, others);
+  it("evaluate_anyNeededChunksNotOpened_reverts", async () => {
+    const step = sumOf(6, 128);
+    // What stands behind the indices, which a proof's author chooses: the length of the chunks, then the first 32 bytes of the first.
+    for (const first of [0, 1, 2, 3, 4]) {
+      const tensor = new Uint8Array(4 * 6 * 128).fill(1);
+      tensor.fill(0, 0, 32)[31] = first;
+      const { proof, value } = proveElement(step, 0, [tensor]);
+      expect(await verifier.read.evaluate(proof)).to.equal(value);
+      const tree = tensorTree(tensor);
+      for (let opened = 1; opened < 63; opened++) {
+        const chunks = [0, 1, 2, 3, 4, 5].filter((chunk) => (opened >> chunk) & 1);
+        if (first !== 0 && first !== chunks.length - 1) continue;
+        const opening = openChunks({ bytes: tensor, tree: () => tree }, chunks);
+        const call = verifier.read.evaluate([proof[0], proof[1], proof[2], [opening]]);
+        expect(await revertName(call), chunks.join()).to.equal("ChunkNotOpened");
+      }
+    }
+  });
+
+  it("evaluate_aChunkNotOpenedWhoseNumberFollowsTheIndices_reverts", async () => {
+    // After the indices of a proof there is the length of its chunks: 512 for one.
+    const tensor = new Uint8Array(513 * 512);
+    const [tree, step] = [tensorTree(tensor), copyOf(DType.float32, 513 * 128)];
+    const { proof } = proveElement(step, 512 * 128, [tensor]);
+    expect(await verifier.read.evaluate(proof)).to.equal(0n);
+    for (const chunk of [0, 1, 511]) {
+      const opening = openChunks({ bytes: tensor, tree: () => tree }, [chunk]);
       const call = verifier.read.evaluate([proof[0], proof[1], proof[2], [opening]]);
-      expect(await revertName(call), `chunk ${missing}`).to.equal("ChunkNotOpened");
+      expect(await revertName(call), `chunk ${chunk}`).to.equal("ChunkNotOpened");
     }
   });
 });
@@ -235,6 +256,14 @@ describe("Edges of Merkle lists", () => {
   it("zeroHash_ofEachHeight_isTheDefinitions", async () => {
     for (let height = 0; height <= 40; height++)
       expect(await harness.read.zeroHash([BigInt(height)]), `${height}`).to.equal(toHash(zeroHash(height)));
+  });
+
+  it("leafUnder_thePaddingAfterTheLastLeaf_reverts", async () => {
+    const list = MerkleList.fromHashes(leaves(5));
+    const padding = list.path(4)[0]!;
+    expect(await harness.read.rootFromPath([padding, 5n, [leaf(4), ...list.path(4).slice(1)]])).to.equal(list.root);
+    const call = harness.read.leafUnder([list.root, 5n, padding, 5n, [leaf(4), ...list.path(4).slice(1)]]);
+    expect(await revertName(call)).to.equal("PastWidth");
   });
 
   it("rootFromPath_256Levels_reverts", async () => {

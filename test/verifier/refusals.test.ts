@@ -20,6 +20,8 @@ const instruction = (change: Partial<Instruction>): Instruction => ({
   ...change,
 });
 
+const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+
 /** Well-formed: reads, no reduction. */
 const MAP: Step = {
   dtype: DType.float32,
@@ -57,12 +59,29 @@ const total = (change: Partial<Step>): Partial<Step> => ({
   ...change,
 });
 
+const product = (outB: number, change: Partial<Step> = {}): Partial<Step> => ({
+  reduce: Reduce.dot,
+  termReads: [read(0), read(1)],
+  term: { code: [], outA: 0, outB },
+  ...change,
+});
+const negated = { epilogue: { code: [instruction({})], out: 1 } };
+
 const BAD_SUMS: [string, Partial<Step>, string][] = [
   ["a sum of bools", { reduceType: DType.bool, termReads: [read(2)] }, "UnknownReduction"],
   ["a sum of limbs", { reduceType: DType.limb, termReads: [read(3)] }, "UnknownReduction"],
   ["a total of floats", { reduce: Reduce.total }, "UnknownReduction"],
   ["a partial sum of integers", partial({ reduceType: DType.int32, termReads: [read(1)] }), "UnknownReduction"],
   ["an unknown reduction", { reduce: 14 as Reduce }, "UnknownReduction"],
+  ["an unknown reduction of limbs", total({ reduce: 14 as Reduce }), "UnknownReduction"],
+  ["a second factor of another type", product(1), "SlotType"],
+  ["a second factor that is no slot", product(2), "SlotType"],
+  [
+    "a value of another type than the last one's",
+    product(1, { reduce: Reduce.last, termReads: [read(2), read(1)] }),
+    "SlotType",
+  ],
+  ["a word of a partial sum taken for a float", partial({ outDigits: [4], ...negated }), "SlotType"],
   ["an unknown accumulator", { reduceType: 8 as DTypeCode }, "UnknownReduction"],
   ["a reduction without digits", { redDigits: [] }, "TermWithoutReduction"],
   ["a partial sum whose last digit has 3 values", partial({ outDigits: [4, 3] }), "NoLimbDigit"],
@@ -71,12 +90,22 @@ const BAD_SUMS: [string, Partial<Step>, string][] = [
   ["a term that is no slot", { term: { code: [], outA: 1, outB: 0 } }, "SlotType"],
   ["a term of another type", { termReads: [read(1)] }, "SlotType"],
   ["a second result of a sum", { term: { code: [], outA: 0, outB: 1 } }, "UnusedOperand"],
+  [
+    "an operand that the terms have and the epilogue has not yet",
+    { termReads: [read(0), read(0)], epilogue: { code: [instruction({ a: 1 })], out: 1 } },
+    "SlotType",
+  ],
 ];
 
 const digit = instruction({ op: Op.digit, dtype: DType.int64 });
 const BAD_MAPS: [string, Partial<Step>, string][] = [
   ["digits without a reduction", { redDigits: [4] }, "TermWithoutReduction"],
   ["reads of terms without a reduction", { termReads: [read(0)] }, "TermWithoutReduction"],
+  [
+    "reads and code of terms without a reduction",
+    { termReads: [read(0)], term: { code: [digit], outA: 0, outB: 0 } },
+    "TermWithoutReduction",
+  ],
   ["code of terms without a reduction", { term: { code: [digit], outA: 0, outB: 0 } }, "TermWithoutReduction"],
   ["a result of terms without a reduction", { term: { code: [], outA: 1, outB: 0 } }, "TermWithoutReduction"],
   [
@@ -103,11 +132,18 @@ const BAD_MAPS: [string, Partial<Step>, string][] = [
   ["a result that is no slot", { epilogue: { code: [], out: 3 } }, "SlotType"],
   ["an index that is a float", reads(read(0), read(0, { indirect: 0 })), "BadIndexRead"],
   ["an index that is this read", reads(read(1), read(0, { indirect: 1 })), "BadIndexRead"],
+  ["an integer index that is this read", reads(read(1, { indirect: 0 })), "BadIndexRead"],
   ["an index found by an index", reads(read(1), read(1, { indirect: 0 }), read(0, { indirect: 1 })), "BadIndexRead"],
   ["an axis without elements", reads(read(0, { extent: 0 })), "AxisLimits"],
   ["a division by 0", reads(read(0, { div: 0 })), "AxisLimits"],
   ["a read of one element too many", reads(read(0, { extent: 17 })), "ViewPastEnd"],
   ["a coefficient of no digit", reads(read(0, { coeffs: [{ digit: 1, coeff: 1 }] })), "UnknownDigit"],
+  ["two coefficients of one digit", reads(read(0, { coeffs: many(2, { digit: 0, coeff: 1 }) })), "UnknownDigit"],
+  [
+    "coefficients of falling digits",
+    { outDigits: [2, 2], ...reads(read(0, { coeffs: [1, 0].map((at) => ({ digit: at, coeff: 1 })) })) },
+    "UnknownDigit",
+  ],
   ["an output without digits", { outDigits: [] }, "NoDigits"],
   ["a digit without values", { outDigits: [4, 0] }, "ZeroRadix"],
   ["2^32 elements", { outDigits: [2 ** 16, 2 ** 16] }, "ElementCount"],
@@ -117,11 +153,14 @@ const BAD_MAPS: [string, Partial<Step>, string][] = [
   ["a byte of 9 bits", constant(DType.uint8, 256n), "NotCanonical"],
   ["a signed byte of 128", constant(DType.int8, 128n), "NotCanonical"],
   ["a truth of 2", constant(DType.bool, 2n), "NotCanonical"],
+  ["a float32 of 33 bits", constant(DType.float32, 0x13f800000n), "NotCanonical"],
+  ["a float16 of 17 bits", constant(DType.float16, 0x13c00n), "NotCanonical"],
+  ["a bfloat16 of 17 bits", constant(DType.bfloat16, 0x13f80n), "NotCanonical"],
+  ["a negative limb", constant(DType.limb, -1n), "NotCanonical"],
   ["a float16's -0", constant(DType.float16, 0x8000n), "NotCanonical"],
   ["a float64's -0", constant(DType.float64, 1n << 63n), "NotCanonical"],
 ];
 
-const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 /** As many of everything as there may be, and `more`. */
 const LISTS: [string, (more: number) => Step][] = [
   ["inputs", (more) => ({ ...MAP, inputs: many(16 + more, input(DType.float32)), ...reads(read(0)) })],

@@ -82,6 +82,25 @@ describe("Special values on chain", () => {
     });
   }
 
+  it("log1p_ofNumbersSoLargeThatOneMoreIsHardlySeen_isTheDefinitions", async () => {
+    const words = [0x4b000000n, 0x4b800000n, 0x4c000000n, 0x4d000000n].flatMap((first) =>
+      Array.from({ length: 70 }, (_, k) => first + BigInt(k)),
+    );
+    const [log1p, log] = [Op.log1p, Op.log].map((op) => words.map((x) => applyOperation(op, DType.float32, x, 0n, 0n)));
+    expect(log1p).to.not.deep.equal(log);
+    const packed = pack(
+      words.flatMap((word) => [word, 0n]),
+      4,
+    );
+    const [results] = await chain.functions.read.evaluateMany([
+      chain.elementary.address,
+      BigInt(Op.log1p),
+      BigInt(DType.float32),
+      packed,
+    ]);
+    expect(unpack(results, 4)).to.deep.equal(log1p);
+  });
+
   for (const [dtype, power, from, to] of [
     [DType.float32, 2n, 4097, 4160],
     [DType.float32, 3n, 257, 321],
@@ -100,6 +119,35 @@ describe("Special values on chain", () => {
       }
     });
   }
+
+  it("float64_rootsAHairAboveHalfWay_areTheDefinitions", async () => {
+    // s^2 + 7 = x * 2^54 or x * 2^55 for an odd s of 54 bits, which is half-way between two words: the root is above it, by 7/(2 s).
+    const words = [54n, 55n].flatMap((places) => {
+      let root = 1n;
+      for (let bit = 3n; bit < places; bit++)
+        if (BigInt.asUintN(Number(bit + 1n), root * root + 7n) !== 0n) root += 1n << (bit - 1n);
+      const modulus = 1n << places;
+      const candidates = [root, -root, root + modulus / 2n, -root + modulus / 2n].map((s) =>
+        BigInt.asUintN(Number(places), s),
+      );
+      return candidates
+        .filter((s) => (s * s + 7n) % modulus === 0n && s >> 53n === 1n)
+        .map((s) => (s * s + 7n) >> places)
+        .filter((x) => x >> 52n === 1n)
+        .map((x) => (x ^ (1n << 52n)) + ((1075n + places) << 52n));
+    });
+    expect(words.length).to.be.above(1);
+    const { sqrt } = Op;
+    const packed = await chain.floats.read.operate([
+      BigInt(sqrt),
+      BigInt(DType.float64),
+      pack(
+        words.flatMap((word) => [word, 0n]),
+        32,
+      ),
+    ]);
+    expect(unpack(packed, 32)).to.deep.equal(words.map((word) => applyOperation(sqrt, DType.float64, word, 0n, 0n)));
+  });
 
   for (const from of [DType.float32, ...OTHER_FLOATS]) {
     it(`castsOf${dtypeName(from)}_atEveryExponent_areTheDefinitions`, async () => {
