@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { encodeFunctionData, parseEther, toHex, type Hex } from "viem";
+import { concat, encodeFunctionData, keccak256, padHex, parseEther, toHex, type Hex } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
 import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
@@ -41,6 +42,60 @@ describe("contracts under attack", () => {
 
   it("movesOfAContract_areNotPaid_whateverTheirCalldata", async () => {
     for (const padding of [0n, 96_000n]) expect(await contractsGain(padding)).to.equal(0n);
+  });
+
+  /** What of a move was paid above what its transaction burnt, gas. */
+  const overpaid = (driver: GameDriver, spentBefore: bigint): number => {
+    const { spent } = driver.state;
+    return Number((BigInt(spent) - spentBefore) / (20n * GWEI)) - Number(driver.gas.at(-1)!.gas);
+  };
+
+  it("accessListsAndDelegationsOfOthers_inAMove_areNotPaid", async () => {
+    const { game, market, vault, watcher, networkHelpers, chainId, client } = world();
+    const trace = lyingTrace(toy, 6, 299);
+    const driver = new GameDriver(world(), toy, trace, await submitted(world(), toy, trace));
+    const credit = keccak256(concat([padHex(watcher.account.address), toHex(1, { size: 32 })]));
+    const accessList = [
+      { address: market.address, storageKeys: [] },
+      { address: vault.address, storageKeys: [toHex(0, { size: 32 }), credit] },
+    ];
+    await networkHelpers.setNextBlockBaseFeePerGas(20n * GWEI);
+    const open = driver.openArgs(1, 1);
+    await driver.run("open", game.write.open(open, { account: watcher.account, accessList } as never));
+    // 2,400 an address and 1,900 a word, which are 2,500 and 2,000 cheaper then: the list saves 400, and is not paid.
+    expect(overpaid(driver, 0n)).to.be.within(-8_600, -8_100);
+    await networkHelpers.setNextBlockBaseFeePerGas(20n * GWEI);
+    await driver.reveal();
+    const before = BigInt(driver.state.spent);
+    // An account that exists is cheaper than it is charged: half of it is given back after the game has measured.
+    const authority = privateKeyToAccount(generatePrivateKey());
+    await networkHelpers.setBalance(authority.address, ETHER);
+    const delegation = { address: vault.address, chainId, nonce: await client.getTransactionCount(authority) };
+    const authorizationList = [await authority.signAuthorization(delegation)];
+    await networkHelpers.setNextBlockBaseFeePerGas(20n * GWEI);
+    const pick = [driver.packed, driver.pickArgs(2, 1)] as const;
+    await driver.run("pick", game.write.pick(pick, { account: watcher.account, authorizationList } as never));
+    expect(overpaid(driver, before)).to.be.within(-12_500, -11_500);
+  });
+
+  it("creditThatAnOpeningEmpties_givesGasBack_lessThanItCostsToFillItAgain", async () => {
+    const w = world();
+    const trace = lyingTrace(toy, 6, 299);
+    const claim = await submitted(w, toy, trace);
+    const [credit] = await w.vault.read.accountOf([w.mallory.account.address]);
+    await w.vault.write.withdraw([credit - w.bond, w.mallory.account.address], { account: w.mallory.account });
+    const open = async (by = w.watcher): Promise<GameDriver> => {
+      await w.networkHelpers.setNextBlockBaseFeePerGas(20n * GWEI);
+      return new GameDriver(w, toy, trace, claim, by).open();
+    };
+    const [winner, emptied] = [await open(), await open(w.mallory)];
+    const gained = overpaid(emptied, 0n);
+    expect(gained).to.be.within(4_800, 5_200);
+    await winner.concede(w.worker);
+    await w.networkHelpers.setNextBlockBaseFeePerGas(20n * GWEI);
+    await emptied.settle(w.mallory);
+    const paid = Number(((await creditOf(w, w.mallory)) - w.bond - BigInt(emptied.state.spent)) / (20n * GWEI));
+    expect(Number(emptied.gas.at(-1)!.gas) - paid).to.be.above(gained);
   });
 
   it("forcedEther_changesNothing_andNoContractTakesAny", async () => {
