@@ -14,10 +14,15 @@ export type PublishedTensor = { bytes: Uint8Array; tree: MerkleList };
 /** A node of a tensor's tree that the worker is bound to. */
 export type CommittedNode = { height: number; index: number; node: Hash };
 
+/** Until when a source is not asked, milliseconds of `performance.now`: while a watcher waits for it the clocks of its games run. */
+const resting = new WeakMap<TensorSource, number>();
+/** A source that gave nothing rests for so many times as long as that took: many games cannot be kept waiting for more than a tenth of the time. */
+const REST = 9;
+
 /**
  * Takes what a source gives only if it is what the worker committed to.
  * @param length The tensor's bytes.
- * @returns undefined if the source has nothing, fails, or gives anything else
+ * @returns undefined if the source has nothing, fails, gives anything else, or did so a while ago
  */
 export async function publishedTensor(
   source: TensorSource,
@@ -26,10 +31,14 @@ export async function publishedTensor(
   length: number,
   committed: CommittedNode,
 ): Promise<PublishedTensor | undefined> {
+  const asked = performance.now();
+  if (asked < (resting.get(source) ?? 0)) return undefined;
   const bytes = await source(claimId, step, length).catch(() => undefined);
-  if (bytes?.length !== length) return undefined;
-  const tree = tensorTree(bytes);
-  return tree.node(committed.height, committed.index) === committed.node ? { bytes, tree } : undefined;
+  const answered = performance.now();
+  const tree = bytes?.length === length ? tensorTree(bytes) : undefined;
+  if (bytes !== undefined && tree?.node(committed.height, committed.index) === committed.node) return { bytes, tree };
+  resting.set(source, answered + REST * (answered - asked));
+  return undefined;
 }
 
 /** How long a source may take to answer, in milliseconds. */
