@@ -55,8 +55,13 @@ export class Trace {
 
   /** @throws MissingTensorsError that names all of these tensors that were not kept. */
   require(steps: readonly number[]): void {
-    const missing = steps.filter((step) => this.#tensors[step] === undefined && !this.#held.has(step));
+    const missing = this.missing(steps);
     if (missing.length > 0) throw new MissingTensorsError(missing);
+  }
+
+  /** Those of some steps whose tensors were not kept and are not held. */
+  missing(steps: readonly number[]): number[] {
+    return steps.filter((step) => this.#tensors[step] === undefined && !this.#held.has(step));
   }
 
   /** Takes in tensors that were missing. */

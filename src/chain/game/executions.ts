@@ -30,6 +30,8 @@ export class Executions {
   readonly #execute: Execute;
   readonly #users = new WeakMap<Trace, number>();
   readonly #kept = new Map<Hex, Promise<Execution>>();
+  /** The latest execution for tensors that were not kept, and the steps that it is for while it has not begun. */
+  readonly #fills = new WeakMap<Trace, { last: Promise<void>; next: Set<number> | undefined }>();
 
   constructor(programs: readonly KnownProgram[], execute: Execute) {
     this.#programs = new Map(programs.map((program) => [program.model.programRoot, program]));
@@ -80,7 +82,7 @@ export class Executions {
   async use<T>(job: JobRecord, action: (execution: Execution) => T | Promise<T>): Promise<T | undefined> {
     const execution = await this.of(job);
     if (execution === undefined) return undefined;
-    const { model, inputs, trace } = execution;
+    const { trace } = execution;
     this.#users.set(trace, (this.#users.get(trace) ?? 0) + 1);
     try {
       for (;;) {
@@ -88,8 +90,7 @@ export class Executions {
           return await action(execution);
         } catch (error) {
           if (!(error instanceof MissingTensorsError)) throw error;
-          const wanted = segmentsOf(model.program, error.steps);
-          trace.hold(await this.#execute(model, inputs, (step) => wanted.has(step)));
+          await this.#fill(execution, error.steps);
           trace.require(error.steps);
         }
       }
@@ -98,6 +99,30 @@ export class Executions {
       this.#users.set(trace, users);
       if (users === 0) trace.release();
     }
+  }
+
+  /**
+   * Executes a job again for tensors that were not kept. All who miss some while it is executed wait for one execution after that: many games over one claim,
+   * whose clocks all run, must not wait for one each.
+   */
+  #fill({ model, inputs, trace }: Execution, steps: readonly number[]): Promise<void> {
+    const { last, next } = this.#fills.get(trace) ?? { last: Promise.resolve(), next: undefined };
+    if (next !== undefined) {
+      for (const step of steps) next.add(step);
+      return last;
+    }
+    const needed = new Set(steps);
+    const filled = last
+      .catch(() => undefined)
+      .then(async () => {
+        this.#fills.set(trace, { last: filled, next: undefined });
+        const missing = trace.missing([...needed]);
+        if (missing.length === 0) return;
+        const wanted = segmentsOf(model.program, missing);
+        trace.hold(await this.#execute(model, inputs, (step) => wanted.has(step)));
+      });
+    this.#fills.set(trace, { last: filled, next: needed });
+    return filled;
   }
 
   async #run(program: KnownProgram, inputs: readonly Uint8Array[]): Promise<Execution> {
