@@ -3,6 +3,7 @@
  * `npm run soak -- [--minutes N] [--seed S]`: random steps, programs and ONNX graphs; definition, executors and on-chain verifier must agree.
  * `npm run soak -- --games N [--seed S]`: random disputes on an embedded chain; every verdict must be right, and nobody honest lose.
  * `npm run soak -- --reorgs`: reorganisations of 1 to 20 blocks after each transaction of a game; `--depths N`: N of the 20 depths after each.
+ * `npm run soak -- --siege N [--bonds B]`: N wrong claims at once against one watcher with a purse of B bonds.
  * `npm run soak -- --kills`: the processes of a worker and a watcher, killed after each transaction and started again.
  * `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
  * `npm run soak -- --models`: the models of the catalogue in full size, examined; then all of them on every executor, the same bits.
@@ -17,6 +18,7 @@ import { soakKills } from "./kills.ts";
 import { soakModels } from "./models.ts";
 import { soakOperators } from "./operators.ts";
 import { soakReorgs } from "./reorgs.ts";
+import { soakSiege } from "./siege.ts";
 import { soakSteps } from "./steps.ts";
 
 const { values } = parseArgs({
@@ -29,6 +31,8 @@ const { values } = parseArgs({
     models: { type: "boolean", default: false },
     kills: { type: "boolean", default: false },
     reorgs: { type: "boolean", default: false },
+    siege: { type: "string" },
+    bonds: { type: "string", default: "3" },
     depths: { type: "string", default: "20" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
   },
@@ -46,6 +50,7 @@ if (values.reorgs) {
   console.log(totals.report());
   process.exit(totals.wrong.length === 0 ? 0 : 1);
 }
+if (values.siege !== undefined) process.exit((await soakSiege(Number(values.siege), BigInt(values.bonds))) ? 0 : 1);
 if (values.function !== undefined) process.exit(soakFunction(values.function, Number(values.stride)) ? 0 : 1);
 if (values.operators !== undefined) {
   console.log(`seed ${seed}`);

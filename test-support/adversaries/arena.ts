@@ -136,14 +136,17 @@ export class Arena {
   }
 
   /** A worker's whole execution of a job, right or wrong. */
-  async execution({ program, inputs }: Posted, execute: Execute = reference()): Promise<Execution> {
+  async execution(
+    { program, inputs }: Pick<Posted, "program" | "inputs">,
+    execute: Execute = reference(),
+  ): Promise<Execution> {
     const tensors = await execute(program.model, inputs);
     return { ...program, inputs, trace: new Trace(program.model.program, tensors) };
   }
 
-  /** Waits until something holds of the history. @throws Error after half a minute, with what was waited for. */
-  async until<T>(what: string, found: (history: History) => T | undefined): Promise<T> {
-    const end = Date.now() + LIMIT_MS;
+  /** Waits until something holds of the history. @throws Error after the time limit, with what was waited for. */
+  async until<T>(what: string, found: (history: History) => T | undefined, limitMs = LIMIT_MS): Promise<T> {
+    const end = Date.now() + limitMs;
     for (;;) {
       const value = found(await this.history());
       if (value !== undefined) return value;
