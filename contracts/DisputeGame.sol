@@ -358,11 +358,15 @@ contract DisputeGame is IDisputeGame {
     /// @param reward Due to the caller beside the games' dues, which it is part of.
     function _die(bytes32 gameId, ClaimKey memory key, GameState memory s, ClaimGames g, uint256 reward) private {
         g = g.killed().closed();
-        Death memory death;
-        death.price = uint64(GasSchedule.nextPrice(_priceCap));
-        // Every game left behind is due its settlement too.
-        death.dues = (g.dues() + GasSchedule.settlements(g.open()) * death.price).toUint96();
         uint256 collateral = market.refuted(key.jobId, s.claimId, key.worker);
+        Death memory death;
+        // SAFETY: moves first: they were paid for. Were settlements, priced at the death, their equals, sham games opened while gas was cheap would make the
+        // pot short at a spike of the base fee.
+        uint256 settlements = GasSchedule.settlements(g.open());
+        death.price = uint64(
+            Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))
+        );
+        death.dues = (g.dues() + settlements * death.price).toUint96();
         (uint256 bounty, uint256 pot, uint256 rest) = Payouts.divide(collateral, _bounty, death.dues);
         death.pot = (pot - rest).toUint96();
         uint256 toCaller = Payouts.share(reward, death.pot, death.dues);

@@ -46,11 +46,13 @@ library GasSchedule {
     /// @dev Of a program's own lists.
     uint256 private constant LEVELS_STEPS = 24;
 
-    /// @notice What a unit of gas is paid: as wanted, at most `cap`; at least 1, because eth_estimateGas runs with a base fee of 0 and must see the same
-    /// storage written.
+    /// @notice What a unit of gas is paid: as wanted, at most `cap`; at least 1, if that may be, because eth_estimateGas runs with a base fee of 0 and must see
+    /// the same storage written.
     function price(uint256 wanted, uint256 cap) internal pure returns (uint256) {
         if (wanted > cap) return cap;
-        return wanted == 0 ? 1 : wanted;
+        // What is estimated takes the longest way.
+        if (wanted != 0) return wanted;
+        return cap == 0 ? 0 : 1;
     }
 
     /// @notice Gas of revealing `2^hop` children.

@@ -26,6 +26,20 @@ library Payouts {
         toSink = pot > dues ? pot - dues : 0;
     }
 
+    /// @notice What a unit of gas of the settlements is paid: as wanted, as far as what moves leave of the pot goes.
+    /// @param moves What all games alive are due for their moves.
+    /// @param settlements Gas of the settlements of all that are left behind.
+    function affordable(
+        uint256 collateral,
+        uint256 bounty,
+        uint256 moves,
+        uint256 settlements,
+        uint256 wanted
+    ) internal pure returns (uint256) {
+        (, , uint256 spare) = divide(collateral, bounty, moves);
+        return settlements == 0 ? 0 : _min(wanted, spare / settlements);
+    }
+
     /// @notice A due, or its part pro rata if the pot is short.
     function share(uint256 due_, uint256 pot, uint256 dues) internal pure returns (uint256) {
         return pot >= dues ? due_ : (due_ * pot) / dues;

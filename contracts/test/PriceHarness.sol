@@ -33,6 +33,16 @@ contract PriceHarness {
         return Payouts.forfeit(left, reward);
     }
 
+    function affordable(
+        uint256 collateral,
+        uint256 bounty,
+        uint256 moves_,
+        uint256 settlements_,
+        uint256 wanted
+    ) external pure returns (uint256) {
+        return Payouts.affordable(collateral, bounty, moves_, settlements_, wanted);
+    }
+
     function price(uint256 wanted, uint256 cap) external pure returns (uint256) {
         return GasSchedule.price(wanted, cap);
     }

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { ClaimStatus } from "../../src/chain/types.ts";
 import type { Trace } from "../../src/trace/trace.ts";
 import { GameDriver } from "../../test-support/protocol/gameDriver.ts";
-import { nextPrice, schedule } from "../../test-support/protocol/schedule.ts";
+import { schedule } from "../../test-support/protocol/schedule.ts";
 import { honestTrace, lyingTrace, toyProgram, traceNodes } from "../../test-support/protocol/toyProgram.ts";
 import { useWorld } from "../../test-support/protocol/useWorld.ts";
 import { vaultEntries } from "../../test-support/protocol/vaultEntries.ts";
@@ -341,7 +341,13 @@ describe("DisputeGame: a pot that is too short", () => {
         await setBaseFee(w, 200n * GWEI);
         await g.open(levels, index);
         if (levels === 0) {
-          for (const move of [() => g.reveal(), () => g.pick(2, 2), () => g.expand()]) {
+          for (const move of [
+            () => g.reveal(),
+            () => g.pick(2, 2),
+            () => g.expand(),
+            () => g.pick(0, 3),
+            () => g.reveal(),
+          ]) {
             await setBaseFee(w, 200n * GWEI);
             await move();
           }
@@ -354,24 +360,22 @@ describe("DisputeGame: a pot that is too short", () => {
     await winner.concede(w.worker);
     // Nothing is left for the sink: it is not given nothing.
     expect((await vaultEntries(w)).map(([name]) => name)).to.deep.equal(["Slashed", "Given"]);
-    const price = nextPrice(await baseFee(w), w.parameters.priceCap);
     const pot = w.parameters.collateral - w.parameters.bounty;
     const due = (g: GameDriver) => w.bond - BigInt(g.state.bond) + BigInt(g.state.spent);
-    const setAside = (BigInt(games.length) * SETTLE + LAST) * price;
-    const total = [...games, winner].map(due).reduce((a, b) => a + b) + setAside;
+    const total = [...games, winner].map(due).reduce((a, b) => a + b);
     expect(total > pot, `${total} of ${pot}`).to.equal(true);
     let left = pot - (due(winner) * pot) / total;
-    for (const [n, g] of games.entries()) {
+    // Moves alone take all there is: nothing is left for settlements.
+    for (const g of games) {
       const before = await creditOf(w, g.challenger);
       expect((await w.game.read.claimGames([claimId(w, claim)]))[2]).to.equal(left);
       await setBaseFee(w, 10n * GWEI);
       await g.settle(w.watcher);
       const paid = (await creditOf(w, g.challenger)) - before - BigInt(g.state.bond);
-      const gas = n + 1 < games.length ? SETTLE : SETTLE + LAST;
-      expect(paid).to.equal(((due(g) + gas * 10n * GWEI) * pot) / total);
+      expect(paid).to.equal((due(g) * pot) / total);
       left -= paid;
     }
-    // What gas is cheaper now than was set aside, and what divisions rounded down, is the sink's; nothing is left but the job's fee.
+    // What divisions rounded down is the sink's; nothing is left but the job's fee.
     expect((await w.vault.read.accountOf([SINK]))[0]).to.equal(left);
     await collect(w, claim);
     expect(await w.vault.read.custody()).to.equal(ETHER);

@@ -55,6 +55,23 @@ describe("Prices and payouts, by the numbers", () => {
     }
   });
 
+  it("affordable_isWhatMovesLeave_andNoMoreThanIsWanted", async () => {
+    const { read } = await harness();
+    for (const [moves, settlements, wanted, unit] of [
+      [50n, 4n, 9n, 5n],
+      [50n, 4n, 5n, 5n],
+      [50n, 4n, 4n, 4n],
+      [51n, 4n, 5n, 4n],
+      [67n, 4n, 5n, 0n],
+      [70n, 4n, 5n, 0n],
+      [71n, 4n, 5n, 0n],
+      // No game is left.
+      [50n, 0n, 5n, 0n],
+    ] as const) {
+      expect(await read.affordable([100n, 30n, moves, settlements, wanted])).to.equal(unit);
+    }
+  });
+
   it("price_isAtLeastOne_andAtMostTheCap", async () => {
     const { read } = await harness();
     for (const [wanted, cap, price] of [
@@ -62,6 +79,8 @@ describe("Prices and payouts, by the numbers", () => {
       [1n, 5n, 1n],
       [4n, 5n, 4n],
       [6n, 5n, 5n],
+      [0n, 0n, 0n],
+      [6n, 0n, 0n],
     ] as const) {
       expect(await read.price([wanted, cap])).to.equal(price);
     }

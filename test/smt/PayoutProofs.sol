@@ -34,6 +34,20 @@ contract PayoutProofs {
         assert(pot - toSink == (pot < dues ? pot : dues));
     }
 
+    /// @dev Settlements never make a pot short: they get what moves leave of it, and no more than was wanted.
+    function affordable(
+        uint128 collateral,
+        uint128 bounty,
+        uint112 moves,
+        uint48 settlements,
+        uint64 wanted
+    ) external pure {
+        uint256 unit = Payouts.affordable(collateral, bounty, moves, settlements, wanted);
+        (, uint256 pot, ) = Payouts.divide(collateral, bounty, moves);
+        assert(unit <= wanted);
+        assert(pot > moves ? moves + settlements * unit <= pot : unit == 0);
+    }
+
     /// @dev A share is at most the due, and at most the pot.
     function share_isAtMostTheDue(uint112 amount, uint128 pot, uint112 dues) external pure {
         require(amount <= dues);

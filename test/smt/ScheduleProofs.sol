@@ -33,11 +33,11 @@ contract ScheduleProofs {
         assert(unit <= block.basefee + block.basefee / 8 + 1);
     }
 
-    /// @dev A settlement is paid at what gas costs when it is made, never above what was set aside.
+    /// @dev A settlement is paid at what gas costs when it is made, never above what was set aside, which may be nothing.
     function price_ofASettlement(uint256 wanted, uint64 setAside) external pure {
-        require(setAside != 0);
         uint256 unit = GasSchedule.price(wanted, setAside);
-        assert(unit != 0 && unit <= setAside);
+        assert(unit <= setAside);
+        assert(unit != 0 || setAside == 0);
         assert(unit <= wanted || wanted == 0);
     }
 
