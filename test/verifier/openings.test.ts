@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { toHash, type Hash } from "../../src/merkle/hash.ts";
+import { tensorTree } from "../../src/merkle/tensor.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { Reduce, type Step } from "../../src/program/types.ts";
-import type { ChunkOpening } from "../../src/trace/opening.ts";
+import { openChunks, type ChunkOpening } from "../../src/trace/opening.ts";
 import { Prng } from "../../test-support/float32Words.ts";
 import { randomTensor } from "../../test-support/randomStep.ts";
 import { revertName } from "../../test-support/revertName.ts";
@@ -89,6 +90,27 @@ describe("Openings of a step proof", () => {
     expect(await outcome(other[3][0]!)).to.equal("ChunkNotOpened");
     expect(await outcome({ indices: [], chunks: "0x", siblings: [] })).to.equal("ChunkNotOpened");
     expect(await outcome({ indices: [], chunks: "0x" })).to.equal("SiblingCount");
+  });
+
+  it("evaluate_anyNeededChunkNotOpened_alongAnyStride_reverts", async () => {
+    const tensor = tensors[0]!;
+    const tree = tensorTree(tensor);
+    for (const stride of [1, 37, 60, 100, 128, -1, -37, -60, -100, -128]) {
+      const base = stride < 0 ? 700 : 35;
+      const terms = Math.min(600, Math.floor(600 / Math.abs(stride)));
+      const axes = [{ extent: COUNT, stride: 1, base, div: 1, coeffs: [{ digit: 1, coeff: stride }] }];
+      const step = { ...STEP, redDigits: [terms], termReads: [{ input: 0, fill: 0n, axes }] };
+      const { proof: args, value: exact } = proveElement(step, 1, tensors);
+      expect(await verifier.read.evaluate(args)).to.equal(exact);
+      const needed = args[3][0]!.indices.map(Number);
+      for (const missing of needed)
+        for (const more of [[], [10]]) {
+          const chunks = [...needed.filter((chunk) => chunk !== missing), ...more];
+          const opening = openChunks({ bytes: tensor, tree: () => tree }, chunks);
+          const call = verifier.read.evaluate([args[0], args[1], args[2], [opening, args[3][1]!]]);
+          expect(await revertName(call), `${stride}: ${chunks.join()}`).to.equal("ChunkNotOpened");
+        }
+    }
   });
 
   it("evaluate_moreChunksThanNeeded_givesTheValue", async () => {

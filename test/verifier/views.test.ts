@@ -137,6 +137,25 @@ describe("Views on chain", () => {
     });
   }
 
+  it("anIndexThatStays_besideAnAxisThatLeavesTheTensor_isTheDefinitions", async () => {
+    const tensors = [tensorOf(DType.int8, [2n, -1n, 9n]), tensorOf(DType.int16, words(21))];
+    const counts: [DTypeCode, number][] = [
+      [DType.int8, 3],
+      [DType.int16, 21],
+    ];
+    for (const at of [0, 1, 2])
+      for (const move of [1, -1, 2])
+        for (const div of [1, 2]) {
+          const index = { input: 0, fill: 3n, axes: [axis(3, { base: at })] };
+          const axes = [
+            axis(3, { stride: 7, base: move < 0 ? 2 : 0, coeffs: moves(0, move) }),
+            axis(7, { div, indirect: 0 }),
+          ];
+          for (const own of [axes, [...axes].reverse()])
+            await check(sumOf(DType.int16, [1, 8], counts, [index, { input: 1, fill: 5n, axes: own }]), tensors);
+        }
+  });
+
   for (const dtype of [DType.uint8, DType.int16, DType.int32, DType.int64]) {
     it(`elementsOfAnyStride_${dtypeName(dtype)}_areTheDefinitions`, async () => {
       const data = tensorOf(
