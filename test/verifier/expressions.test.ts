@@ -57,35 +57,28 @@ describe("Expressions on chain", () => {
         own.forEach((word, k) => writeWord(bytes, k, type, word));
         return bytes;
       });
+      const stepOf = (type: DTypeCode, code: Instruction, count: number): Step => ({
+        dtype: type,
+        count,
+        inputs: [dtype, dtype, DType.bool].map((own, index) => ({ kind: "input", index, dtype: own, count: a.length })),
+        outDigits: [count],
+        redDigits: [],
+        reduce: Reduce.none,
+        constants: [{ dtype: DType.bool, value: 1n }],
+        termReads: [],
+        epilogueReads: [0, 1, 2].map((input) => row(input, a.length)),
+        term: { code: [], outA: 0, outB: 0 },
+        epilogue: { code: [code], out: 4 },
+      });
       for (const [name, op] of Object.entries(Op)) {
         const { accepts, arity, bool } = signature(op)!;
         if (!accepts(dtype) || op === Op.digit || op === Op.cast) continue;
-        const code: Instruction = {
-          op,
-          dtype,
-          a: arity === 3 ? 2 : 0,
-          b: arity === 3 ? 0 : arity - 1,
-          c: arity === 3 ? 1 : 0,
-        };
-        const step: Step = {
-          dtype: bool ? DType.bool : dtype,
-          count: a.length,
-          inputs: [dtype, dtype, DType.bool].map((type, index) => ({
-            kind: "input",
-            index,
-            dtype: type,
-            count: a.length,
-          })),
-          outDigits: [a.length],
-          redDigits: [],
-          reduce: Reduce.none,
-          constants: [{ dtype: DType.bool, value: 1n }],
-          termReads: [],
-          epilogueReads: [0, 1, 2].map((input) => row(input, a.length)),
-          term: { code: [], outA: 0, outB: 0 },
-          epilogue: { code: [code], out: 4 },
-        };
-        await everyElement(step, tensors, name);
+        const slots = arity === 3 ? { a: 2, b: 0, c: 1 } : { a: 0, b: arity - 1, c: 0 };
+        await everyElement(stepOf(bool ? DType.bool : dtype, { op, dtype, ...slots }, a.length), tensors, name);
+      }
+      for (const to of Object.values(DType)) {
+        if (to === DType.limb) continue;
+        await everyElement(stepOf(to, { op: Op.cast, dtype, a: 0, b: to, c: 0 }, 3), tensors, `cast to ${to}`);
       }
     });
   }

@@ -84,8 +84,39 @@ describe("Reductions on chain", () => {
       ];
       for (const reduce of [max, min, argmax, argmin, argmaxLast, argminLast]) {
         const type = reduce === max || reduce === min ? dtype : DType.int64;
-        await everyElement(stepOf(reduce, type, [dtype], words.length), [tensorOf(dtype, words)]);
+        const step = stepOf(reduce, type, [dtype], words.length);
+        await everyElement(step, [tensorOf(dtype, words)]);
+        // The result has the type that code takes it for.
+        const negated = { code: [{ op: Op.neg, dtype: type, a: 0, b: 0, c: 0 }], out: 1 };
+        await everyElement({ ...step, count: 1, outDigits: [1], epilogue: negated }, [tensorOf(dtype, words)]);
       }
+    });
+  }
+
+  it("placesOfExtrema_inWindowsPastBothEnds_areTheDefinitions", async () => {
+    const words = [4n, 9n, -2n, 9n, -2n];
+    for (const reduce of [argmax, argmin, argmaxLast, argminLast])
+      for (const [base, coeff] of [
+        [-3, 1],
+        [-5, 2],
+        [7, -1],
+        [2, 1],
+      ] as const)
+        for (const fill of [-7n, 0n, 20n]) {
+          const axes = [{ extent: 5, stride: 1, base, div: 1, coeffs: [{ digit: 1, coeff }] }];
+          const step = { ...stepOf(reduce, DType.int64, [DType.int16], 5), count: 1, outDigits: [1], redDigits: [10] };
+          await everyElement({ ...step, termReads: [{ input: 0, fill, axes }] }, [tensorOf(DType.int16, words)]);
+        }
+  });
+
+  for (const dtype of OTHER_FLOATS) {
+    it(`sumsAndProductsOf_${dtypeName(dtype)}_areTheDefinitions`, async () => {
+      const edges = edgeWords(dtype);
+      // Ones, subnormals, the largest, and words that are not canonical.
+      const words = [14, 2, 16, 17, 20, 1, 8, 21, 24, 14, 22, 15, 26].map((k) => edges[k]!);
+      const tensors = [tensorOf(dtype, words), tensorOf(dtype, [...words].reverse())];
+      await everyElement(stepOf(Reduce.sum, dtype, [dtype], words.length), tensors.slice(0, 1));
+      await everyElement(stepOf(Reduce.dot, dtype, [dtype, dtype], words.length), tensors);
     });
   }
 

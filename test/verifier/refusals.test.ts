@@ -137,6 +137,7 @@ const BAD_MAPS: [string, Partial<Step>, string][] = [
   ["an axis without elements", reads(read(0, { extent: 0 })), "AxisLimits"],
   ["a division by 0", reads(read(0, { div: 0 })), "AxisLimits"],
   ["a read of one element too many", reads(read(0, { extent: 17 })), "ViewPastEnd"],
+  ["a read that its stride leads past the end", reads(read(0, { stride: 6 })), "ViewPastEnd"],
   ["a coefficient of no digit", reads(read(0, { coeffs: [{ digit: 1, coeff: 1 }] })), "UnknownDigit"],
   ["two coefficients of one digit", reads(read(0, { coeffs: many(2, { digit: 0, coeff: 1 }) })), "UnknownDigit"],
   [

@@ -24,10 +24,10 @@ const unpack = (packed: Hex, bytes: number): Word[] =>
 const pairsOf = (dtype: DTypeCode): [Word, Word][] =>
   edgeWords(dtype).flatMap((a) => edgeWords(dtype).map((b): [Word, Word] => [a, b]));
 
-/** Zero, one, infinities of both signs, NaN. */
+/** Zero, one, infinities of both signs, NaN, and one whose payload is 1. */
 function specials(dtype: DTypeCode): Word[] {
   const { sign, infinity, nan } = arithmeticOf(dtype).format;
-  return [0n, sign, 1n, infinity, infinity | sign, nan];
+  return [0n, sign, 1n, infinity, infinity | sign, nan, infinity + 1n];
 }
 
 /** Of both signs and of each exponent around those of integers: all fraction bits, and only the last. */
