@@ -11,6 +11,8 @@ import { seeded, toyInput } from "./toyProgram.ts";
 
 /** Windows of the claims of a siege, seconds: the last one submitted has the shortest. */
 const [SHORTEST, LONGEST] = [20_000, 40_000];
+/** Room for four executions. */
+const KEPT_BYTES = 5 * 2 ** 16;
 const LIMIT_MS_A_CLAIM = 20_000;
 
 /** A siege: so many wrong claims at once, a purse of so many bonds, and what the liar does in a game. */
@@ -66,7 +68,7 @@ export async function besiege(arena: Arena, { claims: count, bonds, liar: how }:
     return (await arena.wealth(key)) + (await session.publicClient.getBalance({ address }));
   };
   const before = await wealth();
-  const watcher = await arena.players.startWatcher(key, program, counting.execute);
+  const watcher = await arena.players.startWatcher(key, program, counting.execute, { keptBytes: KEPT_BYTES });
   try {
     const isOver = (id: Hex, all: Awaited<ReturnType<Arena["history"]>>["claims"]): boolean => {
       const { refuted, games } = all.get(id)!;

@@ -63,7 +63,10 @@ export class Auditor {
     const milliseconds = Math.round(performance.now() - start);
     this.#seconds.set(job.job.programRoot, milliseconds / 1_000);
     const own = execution.trace.root;
-    if (own === claim.traceRoot) return { kind: "agrees", milliseconds };
+    if (own === claim.traceRoot) {
+      this.#executions.drop(job);
+      return { kind: "agrees", milliseconds };
+    }
     const opening = openingPick(execution, submittedTrace(execution, nodes), this.#arityBits, lost);
     return { kind: "differs", milliseconds, own, opening };
   }

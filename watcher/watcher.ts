@@ -33,6 +33,8 @@ export type WatcherOptions = {
   tensors?: TensorSource | undefined;
   /** `watch` observes and reports, `defend` also opens and plays games. */
   mode: "watch" | "defend";
+  /** Bytes of executions that are kept in memory. `KEPT_BYTES` if absent. */
+  keptBytes?: number;
   signal: AbortSignal;
   intervalMs: number;
   log: Logger;
@@ -88,9 +90,9 @@ class Watcher {
   readonly #failures = new Map<Hex, string>();
 
   constructor(options: WatcherOptions) {
-    const { session, programs, execute } = options;
+    const { session, programs, execute, keptBytes } = options;
     this.#options = options;
-    this.#executions = new Executions(programs, execute);
+    this.#executions = new Executions(programs, execute, keptBytes);
     this.#auditor = new Auditor(this.#executions, session.deployment.parameters.arityBits);
     this.#responder = new Responder(session);
   }

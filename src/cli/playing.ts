@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { z } from "zod";
 import type { KnownProgram } from "../chain/game/execution.ts";
-import type { Execute } from "../chain/game/executions.ts";
+import { KEPT_BYTES, type Execute } from "../chain/game/executions.ts";
 import { FastExecutors } from "../chain/game/fastExecute.ts";
 import type { Session } from "../chain/session.ts";
 import { chainShape, sessionFrom } from "./chainSettings.ts";
@@ -10,11 +10,18 @@ import { loadProgram, readModels } from "./models.ts";
 import { Monitor } from "./monitor.ts";
 import { stopSignal } from "./stop.ts";
 
+const MIB = 2 ** 20;
+
 /** The settings that a worker and a watcher share. */
 export const playerShape = {
   ...chainShape,
   models: z.string(),
   interval: z.coerce.number().positive().default(4),
+  /** MiB of executions that are kept in memory. */
+  keepMib: z.coerce
+    .number()
+    .nonnegative()
+    .default(KEPT_BYTES / MIB),
   /** Port of /healthz, /readyz and /metrics on 127.0.0.1; none if left out. */
   monitorPort: z.coerce.number().int().min(0).max(65_535).optional(),
 };
@@ -26,6 +33,7 @@ export type Playing = {
   session: Session;
   programs: KnownProgram[];
   execute: Execute;
+  keptBytes: number;
   signal: AbortSignal;
   intervalMs: number;
   log: Logger;
@@ -43,7 +51,8 @@ export async function play(settings: PlayerSettings, loop: (playing: Playing) =>
   const { onRound, onEvent } = monitor;
   if (settings.monitorPort !== undefined)
     log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
-  await loop({ session, programs, execute: executors.execute, signal, intervalMs, log, onRound, onEvent });
+  const keptBytes = settings.keepMib * MIB;
+  await loop({ session, programs, execute: executors.execute, keptBytes, signal, intervalMs, log, onRound, onEvent });
   await monitor.close();
   await executors.close();
 }

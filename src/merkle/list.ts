@@ -3,6 +3,9 @@ import { hashPairs } from "./hashKernel.ts";
 import type { Levels } from "./levels.ts";
 import { depthOf, HASH_BYTES, nodesAt } from "./sizes.ts";
 
+/** Roughly what an array takes besides its bytes. */
+const OBJECT_BYTES = 100;
+
 /** The tree over a list of 32-byte leaves (docs/program.md, "Merkle lists"). Heights count from the leaves. */
 export class MerkleList {
   readonly width: number;
@@ -34,6 +37,11 @@ export class MerkleList {
 
   static fromHashes(leaves: readonly Hash[]): MerkleList {
     return new MerkleList(Buffer.concat(leaves.map(fromHash)));
+  }
+
+  /** Roughly the bytes of memory that it takes. */
+  get bytes(): number {
+    return this.#levels.reduce((sum, { length }) => sum + length + OBJECT_BYTES, 0);
   }
 
   get root(): Hash {

@@ -45,6 +45,16 @@ export class Trace {
     return this.list.root;
   }
 
+  /** Roughly the bytes of memory that it takes: tensors, trees and lists. */
+  get bytes(): number {
+    let sum = this.list.bytes;
+    // `forEach` leaves out holes.
+    this.#tensors.forEach(({ length }) => (sum += length));
+    for (const { length } of this.#held.values()) sum += length;
+    for (const lists of [this.#trees, this.#interiors]) for (const { bytes } of lists.values()) sum += bytes;
+    return sum;
+  }
+
   /** @throws MissingTensorsError if it was not kept; RangeError if there is no such step. */
   tensor(step: number): Uint8Array {
     if (!(step in this.#program.steps)) throw new RangeError(`no tensor of step ${step}`);
@@ -66,12 +76,14 @@ export class Trace {
 
   /** Takes in tensors that were missing. */
   hold(tensors: readonly Uint8Array[]): void {
-    tensors.forEach((tensor, step) => this.#held.set(step, tensor));
+    tensors.forEach((tensor, step) => {
+      if (this.#tensors[step] === undefined) this.#held.set(step, tensor);
+    });
   }
 
   /** Lets go of tensors that were taken in, and of their trees. */
   release(): void {
-    for (const step of this.#held.keys()) if (this.#tensors[step] === undefined) this.#trees.delete(step);
+    for (const step of this.#held.keys()) this.#trees.delete(step);
     this.#held.clear();
   }
 

@@ -1,5 +1,5 @@
 import type { Executions } from "../chain/game/executions.ts";
-import { inputBytesOf, type JobRecord } from "../chain/history.ts";
+import { inputBytesOf, type ClaimRecord, type JobRecord } from "../chain/history.ts";
 import { accountOf, isLive } from "../chain/ledger.ts";
 import type { Session } from "../chain/session.ts";
 
@@ -11,10 +11,26 @@ export type WorkerPolicy = {
   marginSeconds: number;
   /** Most gas of a requester's callback: whoever delivers pays it, for each output. `MOST_CALLBACK_GAS` if absent. */
   maxCallbackGas?: number;
+  /** Most own claims that are neither final nor refuted: all of them can be disputed at once. `MOST_OPEN_CLAIMS` if absent. */
+  maxOpenClaims?: number;
 };
 
 /** Enough for a consumer that keeps some words of a result; a requester that burns more would have its worker pay for it. */
 export const MOST_CALLBACK_GAS = 500_000;
+
+/**
+ * A game takes an execution of its job and one for the range that it enters, each of which waits for one of every other claim, of the job that is claimed and of a tensor
+ * that is published: 2 (8 + 2) = 20 in a clock of an hour at least, 180 s each.
+ */
+export const MOST_OPEN_CLAIMS = 8;
+
+/** Whether a claim can be disputed, or becomes final only by a transaction that was not sent yet. */
+export const isOpen = ({ finalised, refuted }: Pick<ClaimRecord, "finalised" | "refuted">): boolean =>
+  !finalised && !refuted;
+
+/** Whether one more claim may be open beside so many. */
+export const hasRoom = ({ maxOpenClaims = MOST_OPEN_CLAIMS }: WorkerPolicy, open: number): boolean =>
+  open < maxOpenClaims;
 
 /** Whether a job is worth claiming: open, of a known program, with all its input at hand, paid, and with time left. Pure. */
 export function isSuitable(

@@ -72,9 +72,7 @@ export class TracePublisher {
   }
 
   async #tensor(job: JobRecord, step: number): Promise<Uint8Array | undefined> {
-    return this.#executions?.use(job, ({ model, trace }) =>
-      step < model.program.steps.length ? trace.tensor(step) : undefined,
-    );
+    return this.#executions?.tensor(job, step);
   }
 
   /** Resolves when the answer is read or given up: until then it takes memory. */

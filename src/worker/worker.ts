@@ -14,7 +14,7 @@ import { RefuteError } from "../errors.ts";
 import { makeMove } from "./defend.ts";
 import { Doubts } from "./doubts.ts";
 import type { WorkerEvent } from "./events.ts";
-import { isSuitable, mayClaim, type WorkerPolicy } from "./jobs.ts";
+import { hasRoom, isOpen, isSuitable, mayClaim, type WorkerPolicy } from "./jobs.ts";
 import type { TracePublisher } from "./publisher.ts";
 import { selfAudit, SelfAuditError } from "./selfAudit.ts";
 import { collect, deliver, expire, finalise, missingOutputs } from "./settlement.ts";
@@ -26,6 +26,8 @@ export type WorkerOptions = {
   programs: readonly KnownProgram[];
   execute: Execute;
   policy: WorkerPolicy;
+  /** Bytes of executions that are kept in memory. `KEPT_BYTES` if absent. */
+  keptBytes?: number;
   /** Random elements that the chain recomputes, free of charge, before a submission. */
   selfAuditSamples: number;
   /** Publishes the traces of its claims. */
@@ -82,7 +84,7 @@ class Worker {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    this.#executions = new Executions(options.programs, options.execute);
+    this.#executions = new Executions(options.programs, options.execute, options.keptBytes);
   }
 
   /** What need not be remembered of a job: all of one that is over and owes this worker nothing, and the input of one that it does not serve. */
@@ -120,7 +122,8 @@ class Worker {
       job.holder !== undefined && this.#isMe(job.holder.worker) ? [{ job, until: job.holder.until }] : [],
     );
     for (const { job, until } of claimed) attempt("job", job.id, () => this.#work(job, until, now));
-    if (claimed.length === 0) attempt("claiming", "", () => this.#claim(jobs, now));
+    const open = [...history.claims.values()].filter((record) => this.#isMe(record.claim.worker) && isOpen(record));
+    if (claimed.length === 0) attempt("claiming", "", () => this.#claim(jobs, open.length, now));
   }
 
   async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
@@ -199,9 +202,9 @@ class Worker {
     this.#tell({ kind: "withheld", jobId: job.id, reason, submitBy, penalty });
   }
 
-  /** Claims the best paid of the suitable jobs. */
-  async #claim(jobs: readonly JobRecord[], now: bigint): Promise<void> {
-    const { session, policy } = this.#options;
+  /** Claims the best paid of the suitable jobs. @param open Own claims that can be disputed. */
+  async #claim(jobs: readonly JobRecord[], open: number, now: bigint): Promise<void> {
+    const { session, policy, log } = this.#options;
     const { deployment, sender } = session;
     const { rate } = deployment.parameters;
     // Looked at one by one: to look at one is to hash its inputs, and anybody may post as many as they like.
@@ -209,7 +212,13 @@ class Worker {
       .filter((job) => job.open && !this.#hasLost(job) && !this.#doubts.isDistrusted(job.job.programRoot))
       .sort((a, b) => Number(b.job.fee - a.job.fee))
       .find((job) => isSuitable(job, this.#executions, policy, rate, now));
-    if (best === undefined || !(await mayClaim(session))) return;
+    if (best === undefined) return;
+    if (!hasRoom(policy, open)) {
+      const message = "as many claims are open as the policy allows; no more jobs are claimed until one is final";
+      if (this.#isNew("full", "", "")) log.warn({ open }, message);
+      return;
+    }
+    if (!(await mayClaim(session))) return;
     const { job, id } = best;
     const call = { address: deployment.market, abi: jobMarketAbi, functionName: "claim", args: [job] } as const;
     this.#tell({ kind: "claimed", jobId: id, receipt: await sender.send(call) });

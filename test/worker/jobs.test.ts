@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { JobRecord } from "../../src/chain/history.ts";
 import { ZERO_HASH } from "../../src/chain/types.ts";
-import { isSuitable, MOST_CALLBACK_GAS } from "../../src/worker/jobs.ts";
+import { hasRoom, isOpen, isSuitable, MOST_CALLBACK_GAS, MOST_OPEN_CLAIMS } from "../../src/worker/jobs.ts";
 
 const policy = { minFee: 5n, marginSeconds: 60 };
 
@@ -38,5 +38,20 @@ describe("isSuitable", () => {
     expect(suits({ callbackGas: MOST_CALLBACK_GAS })).to.equal(true);
     expect(suits({ callbackGas: MOST_CALLBACK_GAS + 1 })).to.equal(false);
     expect(suits({ callbackGas: 2_000_000 }, true, { maxCallbackGas: 2_000_000 })).to.equal(true);
+  });
+});
+
+describe("hasRoom", () => {
+  it("oneMoreClaim_isOpened_belowThePolicysNumber_only", () => {
+    expect(hasRoom(policy, MOST_OPEN_CLAIMS - 1)).to.equal(true);
+    expect(hasRoom(policy, MOST_OPEN_CLAIMS)).to.equal(false);
+    expect(hasRoom({ ...policy, maxOpenClaims: 2 }, 1)).to.equal(true);
+    expect(hasRoom({ ...policy, maxOpenClaims: 2 }, 2)).to.equal(false);
+  });
+
+  it("claimThatIsFinalOrRefuted_isNotOpen", () => {
+    expect(isOpen({ finalised: false, refuted: false })).to.equal(true);
+    expect(isOpen({ finalised: true, refuted: false })).to.equal(false);
+    expect(isOpen({ finalised: false, refuted: true })).to.equal(false);
   });
 });

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { numberToHex, type Hex } from "viem";
-import type { Execution } from "../../src/chain/game/execution.ts";
 import type { Executions } from "../../src/chain/game/executions.ts";
 import type { ClaimRecord, JobRecord } from "../../src/chain/history.ts";
 import { TracePublisher } from "../../src/worker/publisher.ts";
@@ -21,14 +20,13 @@ class Slow {
   done = 0;
   gate: Promise<unknown> = Promise.resolve();
 
-  async use<T>(_job: JobRecord, action: (execution: Execution) => T): Promise<T> {
+  async tensor(_job: JobRecord, step: number): Promise<Uint8Array | undefined> {
     this.most = Math.max(this.most, ++this.running);
     await this.gate;
     await sleep(1);
     this.running--;
     this.done++;
-    const program = { steps: Array.from({ length: STEPS }) };
-    return action({ model: { program }, trace: { tensor: () => TENSOR } } as unknown as Execution);
+    return step < STEPS ? TENSOR : undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { parseUnits } from "viem";
 import { z } from "zod";
-import { MOST_CALLBACK_GAS } from "../../worker/jobs.ts";
+import { MOST_CALLBACK_GAS, MOST_OPEN_CLAIMS } from "../../worker/jobs.ts";
 import { TracePublisher } from "../../worker/publisher.ts";
 import { runWorker } from "../../worker/worker.ts";
 import { addChainOptions } from "../chainSettings.ts";
@@ -13,6 +13,7 @@ const shape = {
   minFee: z.coerce.string().default("0"),
   marginSeconds: z.coerce.number().int().nonnegative().default(60),
   maxCallbackGas: z.coerce.number().int().nonnegative().default(MOST_CALLBACK_GAS),
+  maxOpenClaims: z.coerce.number().int().positive().default(MOST_OPEN_CLAIMS),
   publishPort: z.coerce.number().int().min(0).max(65_535).optional(),
   selfAudit: z.coerce.number().int().nonnegative().default(8),
 };
@@ -28,17 +29,22 @@ export function workerCommand(): Command {
       "--max-callback-gas <n>",
       "most gas of a job's callback, which whoever delivers pays (or REFUTE_MAX_CALLBACK_GAS)",
     )
+    .option(
+      "--max-open-claims <n>",
+      "most own claims that are neither final nor refuted: all can be disputed at once (or REFUTE_MAX_OPEN_CLAIMS)",
+    )
     .option("--self-audit <n>", "elements that the chain recomputes, free, before a submission (or REFUTE_SELF_AUDIT)")
     .option(
       "--publish-port <port>",
       "serve the traces of its claims on 127.0.0.1: /<claim>/<step> (or REFUTE_PUBLISH_PORT)",
     )
     .option("--monitor-port <port>", "serve /healthz, /readyz and /metrics on 127.0.0.1 (or REFUTE_MONITOR_PORT)")
+    .option("--keep-mib <n>", "MiB of executions kept in memory for games (or REFUTE_KEEP_MIB)")
     .option("--interval <seconds>", "pause between rounds (or REFUTE_INTERVAL)")
     .action(async (_options: unknown, command: Command) => {
       const settings = readSettings(command, shape);
-      const { marginSeconds, maxCallbackGas } = settings;
-      const policy = { minFee: parseUnits(settings.minFee, 18), marginSeconds, maxCallbackGas };
+      const { marginSeconds, maxCallbackGas, maxOpenClaims } = settings;
+      const policy = { minFee: parseUnits(settings.minFee, 18), marginSeconds, maxCallbackGas, maxOpenClaims };
       const publisher = settings.publishPort === undefined ? undefined : new TracePublisher();
       await play(settings, async (playing) => {
         if (settings.publishPort !== undefined)
