@@ -9,7 +9,7 @@ import { claimId, gameEvents, SINK } from "../../../test-support/protocol/world.
 /** A game without cause, which its challenger loses: what the vault writes, and what is told. */
 describe("DisputeGame: what a lost game has the vault write", () => {
   const world = useWorld();
-  const { against, pass } = disputeKit(world);
+  const { against, pass, revert } = disputeKit(world);
 
   /** A game in which the challenger is to move, and lets its time pass. */
   async function abandoned(): Promise<GameDriver> {
@@ -72,6 +72,7 @@ describe("DisputeGame: what a lost game has the vault write", () => {
     expect([left, gone]).to.deep.equal([1n, true]);
     await contract.write.collect([game.key]);
     expect(await read()).to.deep.equal([1n, true, due, 0n]);
+    await revert(contract.write.collect([game.key]), "NothingEarned");
   });
 
   it("death_isSlashed_andDividedBetweenTheSinkAndTheWinner", async () => {
