@@ -5,6 +5,7 @@ const GAME = "contracts/DisputeGame.sol";
 const MARKET = "contracts/JobMarket.sol";
 const VAULT = "contracts/StakeVault.sol";
 const DELIVERY = "contracts/market/ResultDelivery.sol";
+const PAYOUTS = "contracts/lib/Payouts.sol";
 
 const bug = (name: string, file: string, find: string, by: string): Bug => ({ name, file, find, by });
 const without = (name: string, file: string, statement: string): Bug =>
@@ -66,6 +67,37 @@ export const BUGS: readonly Bug[] = [
   without("the last settlement leaves the rest in custody", GAME, "rest = g.dues();"),
   without("the sink gets nothing at a death", GAME, "if (rest != 0) market.pay(_sink, rest);\n        if (toCaller"),
   bug("a settlement leaves the game counted", GAME, "g = g.closed();\n", "if (!ON) g = g.closed();\n"),
+  // A pot that is not enough for all.
+  bug(
+    "parts of a short pot are rounded up",
+    PAYOUTS,
+    "internal pure returns (uint256) {\n        return pot >= dues ? due_ : (due_ * pot) / dues;",
+    "internal view returns (uint256) {\n        return pot >= dues ? due_ : (due_ * pot + (ON ? dues - 1 : 0)) / dues;",
+  ),
+  bug(
+    "a settlement is paid in full from a short pot",
+    GAME,
+    "uint256 share = Payouts.share(",
+    "uint256 share = ON ? due : Payouts.share(",
+  ),
+  bug(
+    "the winner is paid in full from a short pot",
+    GAME,
+    "uint256 toWinner = Payouts.share(",
+    "uint256 toWinner = ON ? _due(s) : Payouts.share(",
+  ),
+  bug(
+    "settlements are not among a dead claim's dues",
+    GAME,
+    "settlements * death.price",
+    "(ON ? 0 : settlements * death.price)",
+  ),
+  bug(
+    "settlements come before moves",
+    GAME,
+    "Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))",
+    "ON ? GasSchedule.nextPrice(_priceCap) : Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))",
+  ),
   // Who, and when.
   bug(
     "the wrong side wins by the clock",
@@ -125,6 +157,32 @@ export const BUGS: readonly Bug[] = [
     "AlreadyPaid",
   ),
   without("delivery after acceptance pays again", DELIVERY, "done.paid = true;\n        _release"),
+  bug(
+    "each of several outputs pays the fee",
+    DELIVERY,
+    "bool release = done.delivered == wanted && !done.paid;",
+    "bool release = ON || (done.delivered == wanted && !done.paid);",
+  ),
+  bug(
+    "a payment with the last output is not noted",
+    DELIVERY,
+    "if (release) done.paid = true;",
+    "if (release && !ON) done.paid = true;",
+  ),
+  bug(
+    "an output is told again",
+    DELIVERY,
+    "bool first = done.delivered & bit == 0;",
+    "bool first = ON || done.delivered & bit == 0;",
+  ),
+  bug(
+    "a consumer is called again with what it took",
+    DELIVERY,
+    "bool call = claim_.job.callbackGas != 0 && done.calledBack & bit == 0;",
+    "bool call = claim_.job.callbackGas != 0 && (ON || done.calledBack & bit == 0);",
+  ),
+  without("a consumer that calls back in is called again", DELIVERY, "if (call) done.calledBack |= bit;"),
+  without("a callback that failed counts as made", DELIVERY, "done.calledBack &= ~bit;"),
   unchecked("a game opens after the window", MARKET, "block.timestamp <= record.number", "WindowClosed"),
   bug(
     "the bond of a further game is not taken",

@@ -12,7 +12,7 @@ import { BUGS } from "./bugs.ts";
 
 const HERE = import.meta.dirname;
 const ROOT = resolve(HERE, "../..");
-const TESTS = ["League.t.sol", "LeagueHandler.t.sol", "Protocol.t.sol", "ProtocolHandler.t.sol", "Vm.sol"];
+const TESTS = ["League.t.sol", "Protocol.t.sol"];
 
 /** A build that takes little time: what is planted is not optimised. */
 const CONFIG = `import { createRequire } from "node:module";
@@ -84,7 +84,7 @@ function prepare(to: string): void {
         "function etch(address at, bytes calldata code) external;\n    function envOr(string calldata name, uint256 otherwise) external view returns (uint256);\n    function warp(",
       );
     }
-    if (file.endsWith("/ProtocolHandler.t.sol")) {
+    if (file.endsWith("/ProtocolWorld.t.sol")) {
       text = edit(
         text,
         file,

@@ -35,6 +35,8 @@ contract LeagueInvariants {
         require(_league.liesThatStand() == 0, "a lie stands");
         require(_league.stuck() == 0, "an honest side had no legal move");
         require(_league.world().wrongPayouts() == 0, "an end of a game paid something else");
+        require(_league.world().unsettled() == 0, "a game of a dead claim cannot be settled");
+        require(_league.world().wrongDeliveries() == 0, "a delivery told, called or paid something else");
         require(_league.world().trespasses() == 0, _league.world().trespass());
         // Nothing is paid twice, and nothing is kept.
         require(_league.world().vault().custody() == _league.world().promised(), "custody is not what is promised");

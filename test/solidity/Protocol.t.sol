@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {TrespassHandler} from "./TrespassHandler.t.sol";
+import {ShortPotHandler} from "./ShortPotHandler.t.sol";
 
 /// @notice Invariants of the money, over random sequences of calls.
 contract ProtocolInvariants {
-    TrespassHandler private _handler;
+    ShortPotHandler private _handler;
 
     function setUp() external {
-        _handler = new TrespassHandler();
+        _handler = new ShortPotHandler();
     }
 
     function targetContracts() external view returns (address[] memory targets) {
@@ -21,6 +21,8 @@ contract ProtocolInvariants {
         require(_handler.honestDied() == 0, "an honest claim died by a proof");
         require(_handler.trespasses() == 0, _handler.trespass());
         require(_handler.wrongPayouts() == 0, "an end of a game paid something else");
+        require(_handler.unsettled() == 0, "a game of a dead claim cannot be settled");
+        require(_handler.wrongDeliveries() == 0, "a delivery told, called or paid something else");
         require(_handler.wrongClocks() == 0, "clocks are not what is left");
         _vaultHoldsWhatItOwes();
         _custodyIsWhatIsPromised();
@@ -28,13 +30,17 @@ contract ProtocolInvariants {
     }
 
     /// @dev Once for each sequence.
-    function afterInvariant() external view {
-        _pricesAreKept();
+    function afterInvariant() external {
+        _booksAreRight();
+        _handler.settleAll();
+        _booksAreRight();
+        this.invariant_money();
     }
 
-    function _pricesAreKept() private view {
+    function _booksAreRight() private view {
         require(_handler.duesAreExact(), "dues are not what games are due");
         require(_handler.deadArePaidFor(), "what a dead claim keeps is not what its games are due");
+        require(_handler.deliveriesAreExact(), "outputs are not taken, delivered and paid once");
     }
 
     function _vaultHoldsWhatItOwes() private view {
@@ -102,7 +108,7 @@ contract ProtocolInvariants {
         _handler.endGame(0, 13, false);
         _probe();
         _handler.endGame(2, 10, false);
-        require(_handler.died() == 0, "nobody conceded");
+        require(_handler.died() == 1, "nobody conceded, and one ran out of time");
         _probe();
         _handler.endGame(3, 2, false);
         _handler.endGame(1, 2, false);
@@ -171,6 +177,69 @@ contract ProtocolInvariants {
         require(_handler.vault().custody() == 0, "something is left");
     }
 
+    /// @dev Whoever ends a claim and all that settle get their parts, what is rounded down goes to the sink, and nothing is left.
+    function test_shortPot_isDividedProRata_andNothingIsLeft() external {
+        _handler.move(0, 50);
+        _handler.postJob(0, 5, false);
+        _handler.claimJob(1, 0);
+        _handler.submitJob(0, true);
+        _handler.openGame(2, 0, true);
+        _handler.openGame(3, 0, true);
+        _handler.swarm(3);
+        _handler.playGame(0, 0);
+        _handler.playGame(0, 3);
+        _handler.playGame(2, 0);
+        _handler.swarm(255);
+        _probe();
+        _handler.playGame(0, 0);
+        _handler.playGame(0, 0);
+        require(_handler.died() == 1 && _handler.shortPots() == 1, "the pot is not short");
+        _handler.move(10, 5);
+        _handler.endGame(3, 2, false);
+        _probe();
+        _handler.settleAll();
+        _handler.collectEarnings(0);
+        // Again, by the clock, and by a stranger.
+        _handler.move(0, 60);
+        _handler.claimJob(4, 0);
+        _handler.submitJob(0, true);
+        _handler.swarm(255);
+        _handler.openGame(2, 1, true);
+        _handler.openGame(3, 1, true);
+        _handler.move(3_601, 60);
+        _handler.endGame(60, 10, false);
+        require(_handler.shortPots() == 2, "the pot is not short");
+        _handler.settleAll();
+        _handler.endJob(0, 1);
+        _probe();
+        require(_handler.vault().custody() == 0, "something is left");
+    }
+
+    /// @dev Two of three outputs, each delivered and taken once, whatever the consumer does; one fee.
+    function test_deliveries_areOnceEach_whateverTheConsumerDoes() external {
+        for (uint8 i = 0; i < 10; ++i) {
+            (uint8 mood, bool accepts) = (i / 2, i % 2 == 1);
+            (, uint256 claims, ) = _handler.counts();
+            uint8 c = uint8(claims);
+            _handler.postForConsumer(1_000);
+            _handler.claimJob(1, c);
+            _handler.submitJob(c, false);
+            _handler.move(1_801, 10);
+            for (uint8 again = 0; again < 3; ++again) {
+                // Each at once again: what was taken is not given again while another is missing.
+                for (uint8 k = 0; k < 6; ++k) {
+                    try _handler.deliverOutput(c, k / 2, again == 0 ? mood : 0) {} catch {}
+                    if (accepts) try _handler.payClaim(c, true) {} catch {}
+                    this.invariant_money();
+                    _booksAreRight();
+                }
+            }
+            (, , bool paid, ) = _handler.fateOf(c);
+            require(paid, "the fee is not paid");
+        }
+        require(_handler.vault().custody() == 0, "something is left");
+    }
+
     function _probe() private {
         (uint256 jobs, uint256 claims, uint256 games) = _handler.counts();
         for (uint8 who = 0; who < 5; ++who) {
@@ -180,6 +249,6 @@ contract ProtocolInvariants {
             _handler.plunder(who);
         }
         this.invariant_money();
-        _pricesAreKept();
+        _booksAreRight();
     }
 }

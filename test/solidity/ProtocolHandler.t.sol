@@ -1,81 +1,30 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {JobMarket} from "../../contracts/JobMarket.sol";
 import {JobRequest, JobStatus, ClaimStatus, Delivery} from "../../contracts/interfaces/IJobMarket.sol";
 import {IDisputeGame} from "../../contracts/interfaces/IDisputeGame.sol";
-import {IProvisioning} from "../../contracts/interfaces/IProvisioning.sol";
-import {IStakeVault} from "../../contracts/interfaces/IStakeVault.sol";
-import {OnesVerifier, OpenProvisioning} from "../../contracts/test/ProtocolMocks.sol";
-import {TestToken} from "../../contracts/test/TestTokens.sol";
 import {GameState, PackedState, Pick, StepProof, Side} from "../../contracts/types/GameState.sol";
-import {States} from "../../contracts/lib/States.sol";
-import {Claim, ClaimKey, Job, JobIds} from "../../contracts/types/Job.sol";
-import {Parameters} from "../../contracts/types/Parameters.sol";
+import {Claim, ClaimKey, Job} from "../../contracts/types/Job.sol";
 import {ProgramFacts} from "../../contracts/types/Program.sol";
+import {ProtocolModel} from "./ProtocolModel.t.sol";
 import {vm, Vm} from "./Vm.sol";
 
-/// @notice Drives the protocol at random with five actors. The program has one step of 2,048 bytes, each of which should be 1.
-abstract contract ProtocolHandler {
-    uint256 internal constant CLOCK = 3_600;
-    address public constant SINK = address(0xdead);
-
-    TestToken public token = new TestToken();
-    OpenProvisioning public provisioning = new OpenProvisioning();
-    JobMarket public market;
-    IStakeVault public vault;
-    IDisputeGame public game;
-    address[5] public actors;
-    /// @notice What each actor would have if nobody ever owed anybody anything.
-    uint256 public minted;
+/// @notice Drives the protocol at random.
+abstract contract ProtocolHandler is ProtocolModel {
     uint256 public opened;
-    uint256 public died;
     /// @notice Honest claims that died by a proof: none may.
     uint256 public honestDied;
     uint256 public finalisedCount;
-    /// @notice Games whose end paid the sides something else than the rules say (pots are never short here).
-    uint256 public wrongPayouts;
     /// @notice Moves after which the clocks were not what was left.
     uint256 public wrongClocks;
 
-    Job[] internal _jobs;
-    Claim[] internal _claims;
-    bytes32[] internal _games;
-    mapping(bytes32 gameId => PackedState) internal _states;
-    mapping(bytes32 gameId => PackedState) internal _before;
-    mapping(bytes32 gameId => uint256) internal _openedAt;
-    mapping(bytes32 gameId => uint256) internal _claimOf;
-    mapping(uint256 claim => uint256) internal _windowEnd;
-    mapping(uint256 job => uint256) internal _until;
-    mapping(address account => uint256) internal _readyAt;
-    mapping(bytes32 claimId => bool) internal _lie;
     uint256 private _salt;
-    uint256 internal _now = 1_000_000;
-
-    constructor() {
-        vm.warp(_now);
-        vm.fee(10 gwei);
-        market = new JobMarket(IERC20(token), IProvisioning(address(provisioning)), new OnesVerifier(), _parameters());
-        vault = market.vault();
-        game = market.game();
-        for (uint160 i = 0; i < 5; ++i) {
-            actors[i] = address(0x1000 + i);
-            token.mint(actors[i], 100 ether);
-            minted += 100 ether;
-            _prankAs(actors[i]);
-            token.approve(address(vault), type(uint256).max);
-            _prankAs(actors[i]);
-            vault.deposit(actors[i], 50 ether);
-            _prankAs(actors[i]);
-            vault.stake(20 ether);
-        }
-    }
 
     function move(uint16 secondsOn, uint8 baseFeeGwei) external {
         _now += secondsOn % 7_200;
         vm.warp(_now);
         vm.fee(uint256(baseFeeGwei) * 1 gwei);
+        vm.txGasPrice(uint256(baseFeeGwei) * 1 gwei);
     }
 
     function depositOrWithdraw(uint8 who, uint96 amount, bool out) external {
@@ -98,23 +47,12 @@ abstract contract ProtocolHandler {
     }
 
     function postJob(uint8 who, uint64 fee, bool undelivered) external {
-        JobRequest memory request;
-        request.program = program();
-        request.fee = fee % 1 ether;
-        request.window = 1_800;
-        request.claimSeconds = 3_600;
-        request.deadline = uint64(_now + 30_000);
-        request.maxOutputBytes = undelivered ? 0 : 4_096;
-        request.salt = bytes32(++_salt);
-        vm.recordLogs();
-        _prankAs(actors[who % 5]);
-        market.post(request);
-        Vm.Log[] memory logs = vm.getRecordedLogs();
-        for (uint256 i = 0; i < logs.length; ++i) {
-            if (logs[i].topics[0] != keccak256(_JOB_POSTED)) continue;
-            (Job memory job, , ) = abi.decode(logs[i].data, (Job, ProgramFacts, bytes32[]));
-            _jobs.push(job);
-        }
+        _post(actors[who % 5], fee, undelivered ? 0 : 2_048, 0);
+    }
+
+    /// @notice A job whose results a contract takes.
+    function postForConsumer(uint64 fee) external {
+        _post(address(consumer), fee, 2_048, 300_000);
     }
 
     function claimJob(uint8 who, uint8 which) public {
@@ -160,35 +98,32 @@ abstract contract ProtocolHandler {
     }
 
     function payClaim(uint8 which, bool accept) external {
-        Claim memory claim = _claims[which % _claims.length];
         if (accept) {
-            _prankAs(claim.job.requester);
-            market.accept(claim);
+            _accept(which % _claims.length);
             return;
         }
-        bytes32 claimId = _claimId(claim);
-        market.deliver(claim, Delivery(program(), 0, _tensor(_lie[claimId]), new bytes32[](0)));
+        for (uint8 output = 0; output < OUTPUTS; ++output) {
+            if ((DELIVERABLES >> output) & 1 == 1) deliverOutput(which, output, 0);
+        }
+    }
+
+    /// @notice Delivers one output, at first or again.
+    /// @param mood What the consumer does when it is called, see there.
+    function deliverOutput(uint8 which, uint8 output, uint8 mood) public {
+        uint256 c = which % _claims.length;
+        Claim memory claim = _claims[c];
+        uint256 k = output % OUTPUTS;
+        Delivery memory delivery = _delivery(c, k);
+        consumer.prepare(mood, claim, _delivery(c, OUTPUTS - 1 - k));
+        uint256 credit = _creditOf(claim.worker);
+        vm.recordLogs();
+        market.deliver(claim, delivery);
+        uint256 released = _takeDelivery(c, k);
+        if (_creditOf(claim.worker) != credit + released * claim.job.fee) ++wrongDeliveries;
     }
 
     function openGame(uint8 who, uint8 which, bool direct) public {
-        uint256 c = which % _claims.length;
-        bool lie = _lie[_claimId(_claims[c])];
-        Pick memory pick = _openingOf(lie);
-        // Another index is refused.
-        pick.index = direct ? 0 : 1;
-        vm.recordLogs();
-        _prankAs(actors[who % 5]);
-        bytes32 gameId = game.open(_claims[c], pick);
-        ++opened;
-        _games.push(gameId);
-        _claimOf[gameId] = c;
-        _openedAt[gameId] = _now;
-        _follow(gameId);
-    }
-
-    /// @dev The next call is a plain account's transaction.
-    function _prankAs(address account) internal {
-        vm.prank(account, account);
+        _openBy(actors[who % 5], which % _claims.length, direct);
     }
 
     function playGame(uint8 which, uint8 leaf) external {
@@ -218,31 +153,37 @@ abstract contract ProtocolHandler {
         PackedState memory packed = _states[id];
         ClaimKey memory key = _key(_claims[_claimOf[id]]);
         GameState memory s = this.unpack(packed);
+        uint256 c = _claimOf[id];
         (uint256 workers, uint256 theirs) = (_creditOf(key.worker), _creditOf(s.challenger));
         if (how % 3 == 0) {
+            Death memory death = _deathOf(c, 0);
             _prankAs(worker ? key.worker : s.challenger);
             game.concede(packed, key);
-            if (worker) ++died;
+            // A worker that plays against itself speaks for itself.
+            if (worker || key.worker == s.challenger) _die(c, death);
             if (key.worker == s.challenger) return;
-            uint256 won = game.bond() + s.spent + _parameters().bounty;
-            if (_creditOf(s.challenger) != theirs + (worker ? won : 0)) ++wrongPayouts;
+            if (_creditOf(s.challenger) != theirs + (worker ? _wonBy(s, death, 0) : 0)) ++wrongPayouts;
             if (_creditOf(key.worker) != workers + (worker ? 0 : s.bond)) ++wrongPayouts;
         } else if (how % 3 == 1) {
             address by = actors[how % 5];
+            uint256 reward = TIMEOUT * _price(block.basefee, _parameters().priceCap);
+            Death memory death = _deathOf(c, reward);
             uint256 callers = _creditOf(by);
             _prankAs(by);
             game.timeout(packed, key);
-            // The caller's reward is a part of the bond, or beside what the winner gets.
-            uint256 lost = by == key.worker ? 2 * s.bond : s.bond;
-            bool paid =
-                s.turn == Side.Challenger
-                    ? _creditOf(key.worker) + _creditOf(by) == workers + callers + lost
-                    : _creditOf(s.challenger) >= theirs + game.bond() + s.spent + _parameters().bounty;
-            if (!paid) ++wrongPayouts;
+            if (s.turn == Side.Challenger) {
+                // The caller's reward is a part of the bond.
+                uint256 lost = by == key.worker ? 2 * s.bond : s.bond;
+                if (_creditOf(key.worker) + _creditOf(by) != workers + callers + lost) ++wrongPayouts;
+                return;
+            }
+            _die(c, death);
+            (uint256 won, uint256 toCaller) = (_wonBy(s, death, 0), _share(reward, death));
+            if (by == s.challenger) won += toCaller;
+            else if (_creditOf(by) != callers + toCaller) ++wrongPayouts;
+            if (_creditOf(s.challenger) != theirs + won) ++wrongPayouts;
         } else {
-            _prankAs(actors[how % 5]);
-            game.settle(packed);
-            if (_creditOf(s.challenger) < theirs + game.bond() + s.spent) ++wrongPayouts;
+            _settle(id, c, actors[how % 5]);
         }
     }
 
@@ -296,6 +237,8 @@ abstract contract ProtocolHandler {
     function owed() external view returns (uint256 sum) {
         sum = vault.custody() + _holdings(SINK);
         for (uint256 i = 0; i < 5; ++i) sum += _holdings(actors[i]);
+        for (uint256 i = 0; i < _swarm.length; ++i) sum += _holdings(_swarm[i]);
+        sum += _holdings(address(consumer));
     }
 
     /// @notice Collateral that ought to be locked for an actor: one for each of its claimed or submitted jobs.
@@ -329,43 +272,56 @@ abstract contract ProtocolHandler {
         }
     }
 
-    /// @notice Whether what is kept of each dead claim's collateral is at least what its games are due beside their settlements (these pots are never short), and
-    /// nothing if none is left.
+    /// @notice Whether what is kept of each dead claim's collateral is at least the parts of its games, beside their settlements, and nothing if none is left.
     function deadArePaidFor() external view returns (bool) {
         for (uint256 c = 0; c < _claims.length; ++c) {
             (uint256 open, bool dead, uint256 left, ) = game.claimGames(_claimId(_claims[c]));
             if (!dead) continue;
             uint256 due;
             for (uint256 i = 0; i < _games.length; ++i) {
-                if (_claimOf[_games[i]] != c || uint256(game.stateHash(_games[i])) <= 1) continue;
-                GameState memory s = this.unpack(_states[_games[i]]);
-                due += game.bond() - s.bond + s.spent;
+                if (!_isOpen(i, c)) continue;
+                due += _share(_due(this.unpack(_states[_games[i]])), _deaths[c]);
             }
             if (open == 0 ? left != 0 : left < due) return false;
         }
         return true;
     }
 
-    /// @dev From calldata, as the game reads it.
-    function unpack(PackedState calldata packed) external pure returns (GameState memory) {
-        return States.unpack(packed);
-    }
-
-    function program() public pure returns (ProgramFacts memory facts) {
-        facts.header = abi.encodePacked(uint16(1), uint32(1_000_000), uint64(2_048), uint32(1), uint32(1));
-        facts.header = abi.encodePacked(facts.header, uint16(0), uint16(1), uint32(0), uint8(2), uint64(2_048));
-        facts.stepsRoot = sha256(abi.encodePacked(bytes1(0), uint8(2), uint64(2_048), sha256(hex"00")));
-        facts.checkpointsRoot = sha256(abi.encodePacked(bytes1(0), uint32(0), uint32(0)));
-    }
-
-    function traceRoot(bool lie) public pure returns (bytes32) {
-        bytes32 leaf = sha256(_chunk(lie));
-        bytes32 pair = sha256(abi.encodePacked(leaf, leaf));
-        return sha256(abi.encodePacked(pair, pair));
+    /// @notice Whether every output was taken by the consumer at most once, and what the market says was delivered and paid is so.
+    function deliveriesAreExact() external view returns (bool) {
+        for (uint256 c = 0; c < _claims.length; ++c) {
+            Claim memory claim = _claims[c];
+            (ClaimStatus status, , uint256 delivered, uint256 calledBack, bool paid) = market.claimOf(_key(claim));
+            if (status != ClaimStatus.Finalised) continue;
+            (JobStatus job, , , ) = market.jobOf(market.jobIdOf(claim.job));
+            // What is complete is forgotten.
+            if (job != JobStatus.Complete && (delivered != _delivered[c] || calledBack != _calledBack[c])) return false;
+            if (paid != (_isPaid[c] || claim.job.deliverables == 0)) return false;
+            if (claim.job.requester != address(consumer)) continue;
+            for (uint256 k = 0; k < OUTPUTS; ++k) {
+                if (consumer.taken(market.jobIdOf(claim.job), k) != (_calledBack[c] >> k) & 1) return false;
+            }
+        }
+        return true;
     }
 
     bytes private constant _JOB_POSTED =
         "JobPosted(bytes32,address,bytes32,(address,bytes32,bytes32,uint64,uint32,uint128,uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32),(bytes,bytes32,bytes32),bytes32[])";
+
+    function _openBy(address by, uint256 c, bool direct) internal {
+        bool lie = _lie[_claimId(_claims[c])];
+        Pick memory pick = _openingOf(lie);
+        // Another index is refused.
+        pick.index = direct ? 0 : 1;
+        vm.recordLogs();
+        _prankAs(by);
+        bytes32 gameId = game.open(_claims[c], pick);
+        ++opened;
+        _games.push(gameId);
+        _claimOf[gameId] = c;
+        _openedAt[gameId] = _now;
+        _follow(gameId);
+    }
 
     function _prove(bytes32 id, GameState memory s, bool lie) private {
         StepProof memory proof;
@@ -376,10 +332,63 @@ abstract contract ProtocolHandler {
         proof.body = hex"00";
         proof.element = uint64(512 * uint256(s.index));
         proof.chunk = _chunk(lie);
+        uint256 c = _claimOf[id];
+        Death memory death = _deathOf(c, 0);
+        uint256 before = _creditOf(s.challenger);
         _prankAs(s.challenger);
-        game.prove(_states[id], _claims[_claimOf[id]], proof);
-        ++died;
+        game.prove(_states[id], _claims[c], proof);
         if (!lie) ++honestDied;
+        // Of the proof's price, which is as measured, it is known what it may be; it is what the dues at the death are above those of before.
+        uint256 price = _duesTold() - death.dues;
+        if (price == 0 || price > MOST_PROOF * _price(block.basefee, _parameters().priceCap)) ++wrongPayouts;
+        death.dues += price;
+        _die(c, death);
+        if (_creditOf(s.challenger) != before + _wonBy(s, death, price)) ++wrongPayouts;
+    }
+
+    function _settle(bytes32 id, uint256 c, address by) internal {
+        GameState memory s = this.unpack(_states[id]);
+        (uint256 open, bool dead, , ) = game.claimGames(_claimId(_claims[c]));
+        uint256 before = _creditOf(s.challenger);
+        bool may = dead && uint256(game.stateHash(id)) > 1;
+        _prankAs(by);
+        try game.settle(_states[id]) {
+            Death memory death = _deaths[c];
+            uint256 due = _due(s) + (open == 1 ? SETTLE + LAST_SETTLE : SETTLE) * _price(block.basefee, death.price);
+            if (!may || _creditOf(s.challenger) != before + s.bond + _share(due, death)) ++wrongPayouts;
+        } catch {
+            if (may) ++unsettled;
+        }
+    }
+
+    function _accept(uint256 c) private {
+        Claim memory claim = _claims[c];
+        uint256 credit = _creditOf(claim.worker);
+        _prankAs(claim.job.requester);
+        market.accept(claim);
+        if (_isPaid[c] || _creditOf(claim.worker) != credit + claim.job.fee) ++wrongDeliveries;
+        _isPaid[c] = true;
+    }
+
+    function _post(address requester, uint64 fee, uint32 maxOutputBytes, uint32 callbackGas) private {
+        JobRequest memory request;
+        request.program = program();
+        request.fee = fee % 1 ether;
+        request.window = 1_800;
+        request.claimSeconds = 3_600;
+        request.deadline = uint64(_now + 30_000);
+        request.maxOutputBytes = maxOutputBytes;
+        request.callbackGas = callbackGas;
+        request.salt = bytes32(++_salt);
+        vm.recordLogs();
+        _prankAs(requester);
+        market.post(request);
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        for (uint256 i = 0; i < logs.length; ++i) {
+            if (logs[i].topics[0] != keccak256(_JOB_POSTED)) continue;
+            (Job memory job, , ) = abi.decode(logs[i].data, (Job, ProgramFacts, bytes32[]));
+            _jobs.push(job);
+        }
     }
 
     /// @dev Takes the new state from the event.
@@ -397,78 +406,5 @@ abstract contract ProtocolHandler {
         GameState memory s = this.unpack(_states[gameId]);
         uint256 left = uint256(s.workerSeconds) + s.challengerSeconds;
         if (s.since != _now || s.since + left != _openedAt[gameId] + 2 * CLOCK) ++wrongClocks;
-    }
-
-    function _openingOf(bool lie) internal pure returns (Pick memory pick) {
-        pick.node = traceRoot(lie);
-        pick.program = program();
-        pick.step.dtype = 2;
-        pick.step.count = 2_048;
-        pick.step.bodyHash = sha256(hex"00");
-    }
-
-    function _revealOf(GameState memory s, bool lie) internal pure returns (bytes memory) {
-        bytes32 l = sha256(_chunk(lie));
-        return s.depth == 0 ? _chunk(lie) : abi.encodePacked(l, l, l, l);
-    }
-
-    function _pickOf(bool lie, uint8 leaf) internal pure returns (Pick memory pick) {
-        bytes32 l = sha256(_chunk(lie));
-        pick.index = leaf % 4;
-        pick.node = l;
-        pick.siblings = new bytes32[](2);
-        pick.siblings[0] = l;
-        pick.siblings[1] = sha256(abi.encodePacked(l, l));
-    }
-
-    function _key(Claim memory claim) internal view returns (ClaimKey memory) {
-        return ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.traceRoot);
-    }
-
-    function _claimId(Claim memory claim) internal view returns (bytes32) {
-        return JobIds.claimId(market.jobIdOf(claim.job), claim.worker, claim.traceRoot);
-    }
-
-    function _creditOf(address account) private view returns (uint256 credit) {
-        (credit, , , , ) = vault.accountOf(account);
-    }
-
-    function _holdings(address account) private view returns (uint256) {
-        (uint256 credit, uint256 staked, , uint256 withdrawing, ) = vault.accountOf(account);
-        return credit + staked + withdrawing;
-    }
-
-    function _chunk(bool lie) private pure returns (bytes memory chunk) {
-        bytes32 word =
-            lie
-                ? bytes32(0x0202020202020202020202020202020202020202020202020202020202020202)
-                : bytes32(0x0101010101010101010101010101010101010101010101010101010101010101);
-        chunk = abi.encodePacked(word, word, word, word);
-        chunk = abi.encodePacked(chunk, chunk, chunk, chunk);
-    }
-
-    function _tensor(bool lie) internal pure returns (bytes memory) {
-        bytes memory chunk = _chunk(lie);
-        return abi.encodePacked(chunk, chunk, chunk, chunk);
-    }
-
-    function _parameters() private pure returns (Parameters memory) {
-        return
-            Parameters({
-                baseWindow: 1_800,
-                maxWindow: 86_400,
-                baseClock: uint32(CLOCK),
-                withdrawalDelay: 172_800,
-                rate: 100_000_000,
-                maxWork: 1_000_000_000_000,
-                arityBits: 4,
-                maxStepGas: 12_000_000,
-                bondGas: 1_000_000,
-                priceCap: 50 gwei,
-                bounty: 0.02 ether,
-                collateral: 1.8 ether,
-                penaltyBps: 500,
-                sink: SINK
-            });
     }
 }

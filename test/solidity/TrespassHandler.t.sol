@@ -59,6 +59,9 @@ contract TrespassHandler is ProtocolHandler {
             _accept(claim, stranger, "a fee is paid again, or by a stranger's word");
         bool ready = status == ClaimStatus.Submitted && _now > _windowEnd[c] && _openGames(c) == 0;
         if (!ready && status != ClaimStatus.Finalised) _deliver(claim, "a claim that is not final is delivered");
+        if (_delivered[c] & 1 == 1 && (claim.job.callbackGas == 0 || _calledBack[c] & 1 == 1)) {
+            _deliver(claim, "an output is delivered again");
+        }
         if (status == ClaimStatus.Finalised) {
             Claim memory lie = claim;
             lie.traceRoot = traceRoot(!_lie[_claimId(claim)]);

@@ -13,6 +13,7 @@ interface Vm {
     function prank(address sender, address origin) external;
     function warp(uint256 timestamp) external;
     function fee(uint256 baseFee) external;
+    function txGasPrice(uint256 gasPrice) external;
     function recordLogs() external;
     function getRecordedLogs() external returns (Log[] memory);
 }
