@@ -6,7 +6,6 @@ import { MerkleList } from "../../src/merkle/list.ts";
 import { tensorTree } from "../../src/merkle/tensor.ts";
 import {
   DType,
-  dtypeBytes,
   dtypeName,
   isFloat,
   isInteger,
@@ -21,6 +20,7 @@ import { edgeWords } from "../../test-support/floatWords.ts";
 import { INTEGER_TYPES, integerWords } from "../../test-support/integerWords.ts";
 import { revertName } from "../../test-support/revertName.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../test-support/stepProof.ts";
+import { tensorOf } from "../../test-support/tensorOf.ts";
 
 const ALL = (1n << 256n) - 1n;
 
@@ -73,8 +73,7 @@ function rawWords(dtype: DTypeCode): Word[] {
 
 /** The rounded total of sums' words, four each. */
 const totalOf = (words: readonly Word[]): [Step, Uint8Array] => {
-  const bytes = new Uint8Array(32 * words.length);
-  words.forEach((word, k) => writeWord(bytes, k, DType.limb, word));
+  const bytes = tensorOf(DType.limb, words);
   const step = sumOf(words.length, 1);
   const inputs = [{ kind: "input" as const, index: 0, dtype: DType.limb, count: words.length }];
   return [{ ...step, inputs, reduce: Reduce.total, reduceType: DType.limb }, bytes];
@@ -119,8 +118,7 @@ describe("Edges of the step verifier", () => {
   for (const dtype of Object.values(DType)) {
     it(`read_ofEach${dtypeName(dtype)}_isTheDefinitions`, async () => {
       const words = rawWords(dtype);
-      const bytes = new Uint8Array(dtypeBytes(dtype) * words.length);
-      words.forEach((word, k) => writeWord(bytes, k, dtype, word));
+      const bytes = tensorOf(dtype, words);
       const step = copyOf(dtype, words.length);
       for (let element = 0; element < words.length; element++) {
         const { value, proof } = proveElement(step, element, [bytes]);
@@ -147,8 +145,7 @@ describe("Edges of the step verifier", () => {
   for (const reduce of [Reduce.partialSum, Reduce.partialDot, Reduce.sum, Reduce.dot]) {
     it(`reduction${reduce}_ofAnyTwoFloats_isTheDefinitions`, async () => {
       const words = edgeWords(DType.float32);
-      const bytes = new Uint8Array(4 * words.length);
-      words.forEach((word, k) => writeWord(bytes, k, DType.float32, word));
+      const bytes = tensorOf(DType.float32, words);
       const whole = reduce === Reduce.sum || reduce === Reduce.dot;
       const inputs = [{ kind: "input" as const, index: 0, dtype: DType.float32, count: words.length }];
       const step = { ...sumOf(words.length, 1), inputs, reduce, dtype: whole ? DType.float32 : DType.limb };
@@ -170,8 +167,7 @@ describe("Edges of the step verifier", () => {
     it(`${reduce === Reduce.sum ? "sum" : "dot"}_ofIntegersPastTheirEnds_isTheDefinitions`, async () => {
       for (const dtype of INTEGER_TYPES) {
         const words = integerWords(dtype);
-        const bytes = new Uint8Array(dtypeBytes(dtype) * words.length);
-        words.forEach((word, k) => writeWord(bytes, k, dtype, word));
+        const bytes = tensorOf(dtype, words);
         const inputs = [{ kind: "input" as const, index: 0, dtype, count: words.length }];
         const step = { ...sumOf(words.length, 1), dtype, inputs, reduce, reduceType: dtype };
         const pairs = window(step, 2, words.length - 1, 0, words.length);
@@ -182,8 +178,7 @@ describe("Edges of the step verifier", () => {
 
   it("window_pastBothEnds_isTheDefinitions", async () => {
     const words = Array.from({ length: 7 }, (_, k) => BigInt(1000 + 7 * k));
-    const bytes = new Uint8Array(4 * words.length);
-    words.forEach((word, k) => writeWord(bytes, k, DType.int32, word));
+    const bytes = tensorOf(DType.int32, words);
     const inputs = [{ kind: "input" as const, index: 0, dtype: DType.int32, count: words.length }];
     const step = { ...sumOf(7, 1), dtype: DType.int32, inputs, reduceType: DType.int32 };
     for (const coeff of [1, 2, 3, -1, -2])

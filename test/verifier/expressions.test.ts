@@ -1,19 +1,12 @@
 import { expect } from "chai";
 import { arithmeticOf } from "../../src/numerics/arithmetic.ts";
-import {
-  DType,
-  dtypeBytes,
-  dtypeName,
-  isFloat,
-  writeWord,
-  type DType as DTypeCode,
-  type Word,
-} from "../../src/numerics/dtype.ts";
+import { DType, dtypeName, isFloat, type DType as DTypeCode, type Word } from "../../src/numerics/dtype.ts";
 import { cast } from "../../src/numerics/cast.ts";
 import { Op, signature } from "../../src/program/operations.ts";
 import { Reduce, type Instruction, type Step, type View } from "../../src/program/types.ts";
 import { integerWords } from "../../test-support/integerWords.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../test-support/stepProof.ts";
+import { tensorOf } from "../../test-support/tensorOf.ts";
 
 /** Operands that tell operations apart. */
 function operands(dtype: DTypeCode): Word[] {
@@ -51,12 +44,9 @@ describe("Expressions on chain", () => {
         [...words, ...words],
         [...words, ...words.slice(1), words[0]!],
       ];
-      const tensors = [a, b, a.map((_, k) => BigInt(k & 1))].map((own, n) => {
-        const type = n === 2 ? DType.bool : dtype;
-        const bytes = new Uint8Array(dtypeBytes(type) * own.length);
-        own.forEach((word, k) => writeWord(bytes, k, type, word));
-        return bytes;
-      });
+      const tensors = [a, b, a.map((_, k) => BigInt(k & 1))].map((own, n) =>
+        tensorOf(n === 2 ? DType.bool : dtype, own),
+      );
       const stepOf = (type: DTypeCode, code: Instruction, count: number): Step => ({
         dtype: type,
         count,
@@ -100,8 +90,7 @@ describe("Expressions on chain", () => {
     ]) {
       const terms = redDigits.reduce((product, radix) => product * radix);
       const [outer, middle, inner] = redDigits as [number, number, number];
-      const bytes = new Uint8Array(8 * terms);
-      for (let k = 0; k < terms; k++) writeWord(bytes, k, DType.int64, BigInt(7 * k + 3));
+      const words = Array.from({ length: terms }, (_, k) => BigInt(7 * k + 3));
       const coeffs = [middle * inner, inner, 1].map((coeff, k) => ({ digit: 1 + k, coeff }));
       const step: Step = {
         dtype: DType.int64,
@@ -117,7 +106,7 @@ describe("Expressions on chain", () => {
         term: { code, outA: 12, outB: 0 },
         epilogue: { code: [], out: 0 },
       };
-      await everyElement(step, [bytes], redDigits.join());
+      await everyElement(step, [tensorOf(DType.int64, words)], redDigits.join());
     }
   });
 });

@@ -1,27 +1,14 @@
 import { expect } from "chai";
-import {
-  DType,
-  dtypeBytes,
-  dtypeName,
-  isFloat,
-  writeWord,
-  type DType as DTypeCode,
-  type Word,
-} from "../../src/numerics/dtype.ts";
+import { DType, dtypeName, isFloat, type DType as DTypeCode, type Word } from "../../src/numerics/dtype.ts";
 import { Op } from "../../src/program/operations.ts";
 import { Reduce, type Step, type View } from "../../src/program/types.ts";
 import { edgeWords, OTHER_FLOATS } from "../../test-support/floatWords.ts";
 import { integerWords } from "../../test-support/integerWords.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../test-support/stepProof.ts";
+import { tensorOf } from "../../test-support/tensorOf.ts";
 
 const { max, min, argmax, argmin, argmaxLast, argminLast } = Reduce;
 const TERMS = 3;
-
-function tensorOf(dtype: DTypeCode, words: readonly Word[]): Uint8Array {
-  const bytes = new Uint8Array(dtypeBytes(dtype) * words.length);
-  words.forEach((word, k) => writeWord(bytes, k, dtype, word));
-  return bytes;
-}
 
 /** Element i reads what is at i, i + 1, .. of an input. */
 const row = (input: number, extent: number): View => ({

@@ -2,18 +2,12 @@ import { expect } from "chai";
 import { network } from "hardhat";
 import { concatHex, numberToHex, type Hex } from "viem";
 import { arithmeticOf } from "../../src/numerics/arithmetic.ts";
-import {
-  DType,
-  dtypeBytes,
-  dtypeName,
-  writeWord,
-  type DType as DTypeCode,
-  type Word,
-} from "../../src/numerics/dtype.ts";
+import { DType, dtypeBytes, dtypeName, type DType as DTypeCode, type Word } from "../../src/numerics/dtype.ts";
 import { ExactSum } from "../../src/numerics/exactSum.ts";
 import { Reduce, type Step } from "../../src/program/types.ts";
 import { OTHER_FLOATS } from "../../test-support/floatWords.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../test-support/stepProof.ts";
+import { tensorOf } from "../../test-support/tensorOf.ts";
 
 /** How far below the first product the second one lies, whose sign is the other: next to it, below its bits, in another window. */
 const GAPS = [0, 1, 25, 49, 100, 128, 200, 300];
@@ -99,11 +93,12 @@ describe("Exact sums at every place", () => {
 
   it("partialDot_anyProductLessAnyOther_isTheDefinitions", async () => {
     for (const row of rowsOf(DType.float32, 18)) {
-      const tensors = [0, 1].map((n) => {
-        const bytes = new Uint8Array(12);
-        for (let k = 0; k < 3; k++) writeWord(bytes, k, DType.float32, row[2 * k + n]!);
-        return bytes;
-      });
+      const tensors = [0, 1].map((n) =>
+        tensorOf(
+          DType.float32,
+          [0, 1, 2].map((k) => row[2 * k + n]!),
+        ),
+      );
       const axes = [{ extent: 3, stride: 1, base: 0, div: 1, coeffs: [{ digit: 1, coeff: 1 }] }];
       const step: Step = {
         dtype: DType.limb,

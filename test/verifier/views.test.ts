@@ -1,22 +1,10 @@
 import { expect } from "chai";
-import {
-  DType,
-  dtypeBytes,
-  dtypeName,
-  writeWord,
-  type DType as DTypeCode,
-  type Word,
-} from "../../src/numerics/dtype.ts";
+import { DType, dtypeName, type DType as DTypeCode, type Word } from "../../src/numerics/dtype.ts";
 import { Op } from "../../src/program/operations.ts";
 import { Reduce, type Axis, type Step, type View } from "../../src/program/types.ts";
 import { Prng } from "../../test-support/float32Words.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../test-support/stepProof.ts";
-
-function tensorOf(dtype: DTypeCode, words: readonly Word[]): Uint8Array {
-  const bytes = new Uint8Array(dtypeBytes(dtype) * words.length);
-  words.forEach((word, k) => writeWord(bytes, k, dtype, word));
-  return bytes;
-}
+import { tensorOf } from "../../test-support/tensorOf.ts";
 
 const axis = (extent: number, change: Partial<Axis>): Axis => ({
   extent,
