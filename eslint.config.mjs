@@ -6,7 +6,7 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ["eslint.config.mjs", "scripts/setup.mjs"] },
+        projectService: { allowDefaultProject: ["eslint.config.mjs", "tools/setup.mjs"] },
         tsconfigRootDir: import.meta.dirname,
       },
     },

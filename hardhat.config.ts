@@ -24,7 +24,7 @@ export default defineConfig({
     default: { type: "edr-simulated", chainType: "l1", hardfork: "osaka" },
     localhost: { type: "http", chainType: "l1", url: "http://127.0.0.1:8545" },
   },
-  paths: { tests: { mocha: "./test", solidity: "./test/solidity" } },
+  paths: { tests: { mocha: "./test", solidity: "./test/contracts/solidity" } },
   test: {
     mocha: { timeout: 120_000 },
     solidity: {

@@ -2,45 +2,135 @@ import { expect } from "chai";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 
-/** Folders from the ground up: a folder may import itself and what stands before it. */
-const ORDER = [
+/**
+ * Files and folders from the ground up: each may import itself and what stands before it. A file belongs to the longest entry that
+ * holds it, so that a folder may stand below a file that lies in it.
+ */
+const TYPESCRIPT = [
   "src/errors.ts",
   "src/redact.ts",
+  "src/text.ts",
   "src/numerics",
   "src/kernels",
   "src/merkle",
   "src/program",
   "src/onnx",
+  "src/compiler/errors.ts",
+  "src/compiler/expressions",
+  "src/compiler/steps",
+  "src/compiler/lowering",
+  "src/compiler/operators/entry.ts",
+  "src/compiler/operators",
+  "src/compiler/operators/microsoft",
+  "src/compiler/operators/registry.ts",
+  "src/compiler/graph/control",
+  "src/compiler/graph",
+  "src/compiler/program/provable",
+  "src/compiler/program",
   "src/compiler",
+  "src/executor/arrays.ts",
+  "src/executor/certificateStats.ts",
+  "src/executor/errors.ts",
+  "src/executor/halfBits.ts",
+  "src/executor/sources.ts",
+  "src/executor/splitStep.ts",
+  "src/executor/stages.ts",
+  "src/executor/referenceStep.ts",
+  "src/executor/reference.ts",
+  "src/executor/engine",
+  "src/executor/loops",
+  "src/executor/memory",
+  "src/executor/machine.ts",
+  "src/executor/product",
+  "src/executor/plan",
+  "src/executor/threads",
   "src/executor",
   "src/trace",
+  "src/chain/abi",
   "src/chain",
+  "src/market",
+  "src/player",
+  "src/dispute",
   "src/provisioning",
   "src/worker",
   "watcher",
   "src/sdk",
+  "src/examine",
   "src/cli",
+  "src/demo",
+  "testkit",
+  "tools/generate",
+  "tools/measure",
+  "tools/verify",
 ];
 
-const rank = (file: string): number => ORDER.findIndex((folder) => file === folder || file.startsWith(`${folder}/`));
+const SOLIDITY = [
+  "contracts/interfaces/IStepVerifier.sol",
+  "contracts/merkle",
+  "contracts/verifier",
+  "contracts/types",
+  "contracts/interfaces",
+  "contracts/program",
+  "contracts/vault",
+  "contracts/provisioning",
+  "contracts/game",
+  "contracts/market",
+  "contracts/examples",
+  "contracts/test",
+];
 
-function sources(folder: string): string[] {
+/** The place of a file in an order; -1 if it has none. */
+function rank(order: readonly string[], file: string): number {
+  const holders = order.filter((entry) => file === entry || file.startsWith(`${entry}/`));
+  return order.indexOf(holders.reduce((a, b) => (b.length > a.length ? b : a), ""));
+}
+
+function sources(folder: string, extension: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => name.endsWith(extension))
     .map((name) => join(folder, name));
 }
 
+/** The files that a file imports, of those in the repository. */
+const imports = (file: string): string[] =>
+  [...readFileSync(file, "utf8").matchAll(/(?:from|import) "(\.[^"]+)"/g)].map(([, path]) =>
+    relative(".", normalize(join(dirname(file), path!))),
+  );
+
+/** Imports that go up an order, and files that have no place in it. */
+function wrongImports(order: readonly string[], files: readonly string[]): string[] {
+  return files.flatMap((file) => {
+    const own = rank(order, file);
+    if (own === -1) return [`${file} has no place in the order`];
+    const up = imports(file).filter((target) => rank(order, target) > own);
+    return up.map((target) => `${file} imports ${target}`);
+  });
+}
+
 describe("architecture", () => {
-  it("imports_goOneWay", () => {
-    const wrong: string[] = [];
-    for (const file of [...sources("src"), ...sources("watcher")]) {
-      expect(rank(file), `${file} has no place in the order`).to.be.at.least(0);
-      for (const [, path] of readFileSync(file, "utf8").matchAll(/from "(\.[^"]+)"/g)) {
-        const target = relative(".", normalize(join(dirname(file), path!)));
-        const outside = rank(target) === -1;
-        if (!outside && rank(target) > rank(file)) wrong.push(`${file} imports ${target}`);
-      }
-    }
-    expect(wrong).to.deep.equal([]);
+  it("importsOfTypeScript_goOneWay", () => {
+    const files = ["src", "watcher", "testkit", "tools"].flatMap((folder) => sources(folder, ".ts"));
+    expect(wrongImports(TYPESCRIPT, files)).to.deep.equal([]);
+  });
+
+  it("importsOfSolidity_goOneWay", () => {
+    expect(wrongImports(SOLIDITY, sources("contracts", ".sol"))).to.deep.equal([]);
+  });
+
+  it("everyEntry_holdsAFile", () => {
+    const files = ["src", "watcher", "testkit", "tools"].flatMap((folder) => sources(folder, ".ts"));
+    const contracts = sources("contracts", ".sol");
+    const empty = [
+      ...TYPESCRIPT.filter((_, k) => !files.some((file) => rank(TYPESCRIPT, file) === k)),
+      ...SOLIDITY.filter((_, k) => !contracts.some((file) => rank(SOLIDITY, file) === k)),
+    ];
+    expect(empty).to.deep.equal([]);
+  });
+
+  it("theCommandLine_isImportedByNothingElse", () => {
+    const files = ["src", "watcher", "testkit", "tools"].flatMap((folder) => sources(folder, ".ts"));
+    const others = files.filter((file) => !file.startsWith("src/cli/"));
+    const importing = others.filter((file) => imports(file).some((target) => target.startsWith("src/cli/")));
+    expect(importing).to.deep.equal([]);
   });
 });

@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
-import { submittedTrace } from "../src/chain/game/disputed.ts";
-import type { Executions } from "../src/chain/game/executions.ts";
-import { openingPick } from "../src/chain/game/pick.ts";
-import type { ClaimRecord, History, JobRecord } from "../src/chain/history.ts";
-import type { Pick } from "../src/chain/types.ts";
+import { submittedTrace } from "../src/dispute/disputed.ts";
+import type { Executions } from "../src/player/executions.ts";
+import { openingPick } from "../src/dispute/pick.ts";
+import type { ClaimRecord, History, JobRecord } from "../src/market/history.ts";
+import type { Pick } from "../src/market/types.ts";
 
 /** What re-executing a claim's job says of it. `opening` is where a game over a difference begins; undefined if all that there are are lost. */
 export type Verdict =

@@ -1,5 +1,5 @@
 import type { Hex, TransactionReceipt } from "viem";
-import type { ChallengerMove } from "./strategy.ts";
+import type { ChallengerMove } from "../src/dispute/challengerMove.ts";
 
 /** What a watcher found and did, for logs and for programs that run one. */
 export type WatcherEvent =

@@ -1,13 +1,13 @@
 import type { TransactionReceipt } from "viem";
 import { disputeGameAbi } from "../src/chain/abi/disputeGame.ts";
 import { ContractRevertError } from "../src/chain/errors.ts";
-import { packState } from "../src/chain/game/state.ts";
-import { stateOf, type ClaimRecord, type GameRecord } from "../src/chain/history.ts";
-import { accountOf } from "../src/chain/ledger.ts";
-import type { Session } from "../src/chain/session.ts";
-import type { Pick } from "../src/chain/types.ts";
+import { packState } from "../src/market/state.ts";
+import { stateOf, type ClaimRecord, type GameRecord } from "../src/market/history.ts";
+import { accountOf } from "../src/market/ledger.ts";
+import type { Session } from "../src/market/session.ts";
+import type { Pick } from "../src/market/types.ts";
 import { RefuteError } from "../src/errors.ts";
-import type { ChallengerMove } from "./strategy.ts";
+import type { ChallengerMove } from "../src/dispute/challengerMove.ts";
 
 /** The watcher's credit does not cover the bond. */
 export class BondError extends RefuteError {

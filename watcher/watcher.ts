@@ -1,20 +1,21 @@
 import type { Hex } from "viem";
 import type { Logger } from "pino";
-import type { KnownProgram } from "../src/chain/game/execution.ts";
-import { isOver, type Forget } from "../src/chain/forget.ts";
-import { overtime } from "../src/chain/game/hop.ts";
-import { Executions, type Execute } from "../src/chain/game/executions.ts";
-import { stateOf, type ClaimRecord, type GameRecord } from "../src/chain/history.ts";
-import { Lane } from "../src/chain/lane.ts";
-import { report, runLoop } from "../src/chain/loop.ts";
-import { requirePlainAccount } from "../src/chain/plainAccount.ts";
-import { followMarket, type Session, type Snapshot } from "../src/chain/session.ts";
-import { Tasks } from "../src/chain/tasks.ts";
+import type { KnownProgram } from "../src/player/execution.ts";
+import { isOver, type Forget } from "../src/market/forget.ts";
+import { overtime } from "../src/market/hop.ts";
+import { Executions, type Execute } from "../src/player/executions.ts";
+import { stateOf, type ClaimRecord, type GameRecord } from "../src/market/history.ts";
+import { Lane } from "../src/player/lane.ts";
+import { report, runLoop } from "../src/player/loop.ts";
+import { requirePlainAccount } from "../src/player/plainAccount.ts";
+import { followMarket, type Session, type Snapshot } from "../src/market/session.ts";
+import { Tasks } from "../src/player/tasks.ts";
 import { RefuteError } from "../src/errors.ts";
 import type { TensorSource } from "../src/trace/published.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
-import { carryOut, idleMove, plan, type Plan } from "./player.ts";
+import { idleChallengerMove, planChallengerMove, type Plan } from "../src/dispute/challengerPlan.ts";
+import { carryOut } from "./carryOut.ts";
 import { BondError, Responder } from "./responder.ts";
 import { schedule, type AuditTask, type GameTask } from "./scheduler.ts";
 
@@ -148,7 +149,7 @@ class Watcher {
 
   /** Whether there is nothing to plan in a game: it is the worker's turn, and no trace is published. */
   #playIdle({ task, snapshot, start }: Due<GameTask>): boolean {
-    const move = this.#options.tensors === undefined ? idleMove(task.game, snapshot.now) : undefined;
+    const move = this.#options.tensors === undefined ? idleChallengerMove(task.game, snapshot.now) : undefined;
     if (move === undefined) return false;
     if (move.kind !== "wait") this.#send({ task, snapshot, start }, { move });
     return true;
@@ -161,7 +162,7 @@ class Watcher {
     const { session, tensors } = this.#options;
     const { arityBits } = session.deployment.parameters;
     const planned = await this.#executions.use(task.job, (execution) =>
-      plan(task.claim, task.game, execution, { arityBits, now: snapshot.now, tensors }),
+      planChallengerMove(task.claim, task.game, execution, { arityBits, now: snapshot.now, tensors }),
     );
     if (planned !== undefined) this.#send(play, planned);
   }

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Claim, ClaimKey} from "../types/Job.sol";
 import {PackedState, Pick, StepProof, Side, Level} from "../types/GameState.sol";
-import {IStepVerifier} from "../verifier/IStepVerifier.sol";
+import {IStepVerifier} from "./IStepVerifier.sol";
 import {IJobMarket} from "./IJobMarket.sol";
 
 /// @notice WorkerWon: the challenger lost this game. ChallengerWon: this game killed the claim. Settled: the claim died in another game.

@@ -2,11 +2,11 @@
 pragma solidity ^0.8.28;
 
 import {IJobMarket, JobStatus, JobRequest, InputPart} from "../interfaces/IJobMarket.sol";
-import {Clock} from "../lib/Clock.sol";
-import {GasSchedule} from "../lib/GasSchedule.sol";
-import {Inputs} from "../lib/Inputs.sol";
-import {ProgramHeader} from "../lib/ProgramHeader.sol";
-import {ProgramProofs} from "../lib/ProgramProofs.sol";
+import {Clock} from "../game/Clock.sol";
+import {GasSchedule} from "../game/GasSchedule.sol";
+import {Inputs} from "./Inputs.sol";
+import {ProgramHeader} from "../program/ProgramHeader.sol";
+import {ProgramProofs} from "../program/ProgramProofs.sol";
 import {Job, JobIds} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {JobRecords} from "./JobRecords.sol";

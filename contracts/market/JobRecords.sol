@@ -2,17 +2,17 @@
 pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {DisputeGame} from "../DisputeGame.sol";
-import {StakeVault} from "../StakeVault.sol";
+import {DisputeGame} from "../game/DisputeGame.sol";
+import {StakeVault} from "../vault/StakeVault.sol";
 import {IJobMarket, JobStatus, ClaimStatus} from "../interfaces/IJobMarket.sol";
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {IProvisioning} from "../interfaces/IProvisioning.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
-import {ProgramProofs} from "../lib/ProgramProofs.sol";
+import {ProgramProofs} from "../program/ProgramProofs.sol";
 import {Job, Claim, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {ProgramFacts} from "../types/Program.sol";
-import {IStepVerifier} from "../verifier/IStepVerifier.sol";
+import {IStepVerifier} from "../interfaces/IStepVerifier.sol";
 import {MarketParameters} from "./MarketParameters.sol";
 
 /// @title What the market keeps of jobs, and the vault and the game that it works with.

@@ -2,9 +2,9 @@
 pragma solidity ^0.8.28;
 
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
-import {GasSchedule} from "../lib/GasSchedule.sol";
-import {Inputs} from "../lib/Inputs.sol";
-import {ParameterChecks} from "../lib/ParameterChecks.sol";
+import {GasSchedule} from "../game/GasSchedule.sol";
+import {Inputs} from "./Inputs.sol";
+import {ParameterChecks} from "./ParameterChecks.sol";
 import {Parameters} from "../types/Parameters.sol";
 
 /// @title The limits of the market: those of every deployment, and those that this one fixed for good.

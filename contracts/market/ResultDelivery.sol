@@ -2,11 +2,11 @@
 pragma solidity ^0.8.28;
 
 import {IJobMarket, JobStatus, ClaimStatus, Delivery} from "../interfaces/IJobMarket.sol";
-import {Callback} from "../lib/Callback.sol";
-import {ProgramHeader} from "../lib/ProgramHeader.sol";
-import {TensorTree} from "../lib/TensorTree.sol";
+import {Callback} from "./Callback.sol";
+import {ProgramHeader} from "../program/ProgramHeader.sol";
+import {TensorTree} from "../merkle/TensorTree.sol";
 import {Claim, ClaimKey, JobIds} from "../types/Job.sol";
-import {PositionalMerkle} from "../verifier/PositionalMerkle.sol";
+import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 import {JobRecords} from "./JobRecords.sol";
 
 /// @title How an undisputed claim ends: it is final, its outputs are delivered, its fee is released.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {PositionalMerkle} from "../verifier/PositionalMerkle.sol";
+import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 import {TensorRef, TensorRefs} from "../verifier/TensorRefs.sol";
 
 /// @title Opens the libraries' functions to tests.

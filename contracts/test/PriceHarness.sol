@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {GasSchedule} from "../lib/GasSchedule.sol";
-import {Payouts} from "../lib/Payouts.sol";
+import {GasSchedule} from "../game/GasSchedule.sol";
+import {Payouts} from "../game/Payouts.sol";
 import {Pick} from "../types/GameState.sol";
 
 /// @notice Makes the arithmetic of prices and payouts callable.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {ChunkOpening, IStepVerifier} from "../verifier/IStepVerifier.sol";
+import {ChunkOpening, IStepVerifier} from "../interfaces/IStepVerifier.sol";
 
 /// @title Calls a step verifier as a game does, with arguments from its own calldata, and tells the gas.
 contract ProofGasMeter {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {GasSchedule} from "../lib/GasSchedule.sol";
-import {TensorTree} from "../lib/TensorTree.sol";
-import {IStepVerifier, ChunkOpening} from "../verifier/IStepVerifier.sol";
+import {GasSchedule} from "../game/GasSchedule.sol";
+import {TensorTree} from "../merkle/TensorTree.sol";
+import {IStepVerifier, ChunkOpening} from "../interfaces/IStepVerifier.sol";
 
 /// @notice A verifier for which every element of every step is 1.
 contract OnesVerifier is IStepVerifier {

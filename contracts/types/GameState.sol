@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {ProgramFacts, CheckpointOpening, StepOpening} from "./Program.sol";
-import {ChunkOpening} from "../verifier/IStepVerifier.sol";
+import {ChunkOpening} from "../interfaces/IStepVerifier.sol";
 
 /// @notice The list that a game is in: the checkpoints of the trace, the steps of one range, or the chunks of one tensor.
 enum Level {
@@ -71,7 +71,7 @@ struct GameState {
     uint32 step;
 }
 
-/// @notice A `GameState` in seven words, as calls bring it and events tell it (contracts/lib/States.sol says where each field lies).
+/// @notice A `GameState` in seven words, as calls bring it and events tell it (contracts/game/States.sol says where each field lies).
 struct PackedState {
     bytes32 claimId;
     bytes32 programRoot;

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Expression} from "./Expression.sol";
 import {IElementary} from "./IElementary.sol";
-import {ChunkOpening, IStepVerifier} from "./IStepVerifier.sol";
+import {ChunkOpening, IStepVerifier} from "../interfaces/IStepVerifier.sol";
 import {Reduction} from "./Reduction.sol";
 import {Code, Step, StepDecoder} from "./StepDecoder.sol";
 import {Tensor, Tensors} from "./Tensor.sol";

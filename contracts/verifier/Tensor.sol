@@ -2,8 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {DType} from "./DType.sol";
-import {ChunkOpening} from "./IStepVerifier.sol";
-import {PositionalMerkle} from "./PositionalMerkle.sol";
+import {ChunkOpening} from "../interfaces/IStepVerifier.sol";
+import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 
 /// @notice The opened chunks of one input, and the segment of them in which the last element was found.
 /// @param log2Bytes log2 of the bytes of an element.

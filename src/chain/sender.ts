@@ -264,7 +264,7 @@ const larger = (a: Fees, b: Fees): Fees => ({
 const LEAST_TIP = 10_000_000n;
 
 /**
- * What is offered at first: no more tip than a game pays a worker back (contracts/DisputeGame.sol), a quarter of the base fee. When gas is cheap the usual tip is many times
+ * What is offered at first: no more tip than a game pays a worker back (contracts/game/DisputeGame.sol), a quarter of the base fee. When gas is cheap the usual tip is many times
  * that, and many sham games would empty an honest worker's purse; and blocks then have room. The usual tip is for where no block takes it.
  * @param usual Its highest fee covers the base fee by a fifth, and the tip.
  */

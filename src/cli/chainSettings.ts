@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { isAddress, type LocalAccount } from "viem";
 import { z } from "zod";
-import { openSession, type Session } from "../chain/session.ts";
+import { openSession, type Session } from "../market/session.ts";
 import { loadAccount } from "./keys.ts";
 import { envName, flagName } from "./settings.ts";
 

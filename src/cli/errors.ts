@@ -10,14 +10,6 @@ export class KeyError extends RefuteError {
   readonly code = "KEY";
 }
 
-/** A file given as an input tensor that is not one, or not the one that the model takes. */
-export class InputFileError extends RefuteError {
-  readonly code = "INPUT_FILE";
-  constructor(path: string, what: string, options?: ErrorOptions) {
-    super(`${path}: ${what}`, options);
-  }
-}
-
 /** The account has too little of what the command moves: tokens, credit or stake. */
 export class ShortOfFundsError extends RefuteError {
   readonly code = "SHORT_OF_FUNDS";

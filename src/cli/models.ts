@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { knownProgram, type KnownProgram } from "../chain/game/execution.ts";
+import { knownProgram, type KnownProgram } from "../player/execution.ts";
 import { compile } from "../compiler/compile.ts";
 import { bindInputs } from "../onnx/bindInputs.ts";
 import type { Model, TensorData } from "../onnx/model.ts";
 import { withImagePreprocessing, type ImagePreprocessing } from "../onnx/preprocess.ts";
 import { readModel } from "../onnx/readModel.ts";
 import { UsageError } from "./errors.ts";
-import { boundTensors } from "./inputs/bound.ts";
+import { boundTensors } from "../onnx/inputs/boundTensors.ts";
 import { stepProgress } from "./progress.ts";
 import { readJson } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
-import type { Session } from "../chain/session.ts";
+import type { Session } from "../market/session.ts";
 import { HttpServer } from "../worker/httpServer.ts";
 
 /** An event of a worker or a watcher, as far as it is counted. */

@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import { z } from "zod";
-import type { KnownProgram } from "../chain/game/execution.ts";
-import { KEPT_BYTES, type Execute } from "../chain/game/executions.ts";
-import { FastExecutors } from "../chain/game/fastExecute.ts";
-import type { Session } from "../chain/session.ts";
+import type { KnownProgram } from "../player/execution.ts";
+import { KEPT_BYTES, type Execute } from "../player/executions.ts";
+import { FastExecutors } from "../player/fastExecutors.ts";
+import type { Session } from "../market/session.ts";
 import { chainShape, sessionFrom } from "./chainSettings.ts";
-import { createLogger } from "./log.ts";
+import { createLogger } from "../player/log.ts";
 import { loadProgram, readModels } from "./models.ts";
 import { Monitor } from "./monitor.ts";
 import { stopSignal } from "./stop.ts";

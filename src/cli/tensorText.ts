@@ -1,4 +1,4 @@
-import { wordNumber } from "../compiler/words.ts";
+import { wordNumber } from "../numerics/numbers.ts";
 import { dtypeName, isFloat, readWord } from "../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../onnx/model.ts";
 

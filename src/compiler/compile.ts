@@ -6,14 +6,14 @@ import { programRoot } from "../program/root.ts";
 import type { Program, Step } from "../program/types.ts";
 import { MOST_LEVELS, validateProgram, validateStep } from "../program/validate.ts";
 import { elementCount, type Model } from "../onnx/model.ts";
-import { bindShapes } from "./bindShapes.ts";
-import { ProgramBuilder } from "./builder.ts";
-import { chooseCheckpoints } from "./checkpoints.ts";
+import { bindShapes } from "./graph/bindShapes.ts";
+import { ProgramBuilder } from "./steps/builder.ts";
+import { chooseCheckpoints } from "./program/checkpoints.ts";
 import { InputShapeError, StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./errors.ts";
-import { keepLiveSteps } from "./liveSteps.ts";
-import { lowerGraph } from "./lowerGraph.ts";
-import { placesOf } from "./places.ts";
-import { makeProvable } from "./provable/makeProvable.ts";
+import { keepLiveSteps } from "./program/liveSteps.ts";
+import { lowerGraph } from "./graph/lowerGraph.ts";
+import { placesOf } from "./program/valueLocations.ts";
+import { makeProvable } from "./program/provable/makeProvable.ts";
 
 /** A proof of one element must fit a transaction of 2^24 gas (EIP-7825) with room for a repricing. */
 export const MAX_STEP_GAS = 12_000_000;

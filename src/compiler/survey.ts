@@ -4,9 +4,9 @@ import type { CompiledModel } from "../program/compiled.ts";
 import { RefuteError } from "../errors.ts";
 import { compile, type CompileOptions } from "./compile.ts";
 import { InputShapeError, NodeInputError, StepTooExpensiveError, UnsupportedOperatorError } from "./errors.ts";
-import { CONTROL } from "./control/table.ts";
-import { whyOutside } from "./outside.ts";
-import { findEntry } from "./registry.ts";
+import { findControl } from "./graph/control/table.ts";
+import { whyUnsupported } from "./graph/unsupported.ts";
+import { findEntry } from "./operators/registry.ts";
 
 /** Why a model is refused at one place of its graph. `node` and `operator` are empty where the whole model is meant. */
 export type Refusal = { node: string; operator: string; reason: string; code: string };
@@ -63,7 +63,7 @@ function judgeByName(nodes: Iterable<Node>): { refusals: Refusal[]; unreached: n
 }
 
 const isKnown = ({ operator, domain }: Node): boolean =>
-  findEntry(operator, domain) !== undefined || (domain === "" && CONTROL.has(operator));
+  findEntry(operator, domain) !== undefined || findControl(operator, domain) !== undefined;
 
 function surveyFrom(model: Model, options: CompileOptions, before: readonly Refusal[]): Survey {
   const refusals = [...before];
@@ -119,7 +119,7 @@ const notInTheTable = (node: Node): Refusal => ({
   node: nodeLabel(node),
   operator: node.domain === "" ? node.operator : `${node.domain}.${node.operator}`,
   code: "COMPILE_UNSUPPORTED",
-  reason: whyOutside(node),
+  reason: whyUnsupported(node),
 });
 
 function refusedNode({ graph }: Model, error: RefuteError): Node | undefined {

@@ -6,12 +6,12 @@ import { isDot, isPartial } from "./reduction.ts";
 import { Reduce, type Axis, type Instruction, type Step, type View } from "./types.ts";
 
 /**
- * Upper bounds of what parts of a step proof cost, in gas; measured on contracts/verifier (test/verifier/gas.test.ts holds them to
+ * Upper bounds of what parts of a step proof cost, in gas; measured on contracts/verifier (test/contracts/verifier/gas.test.ts holds them to
  * it) and rounded up.
  */
 const GAS = {
   transaction: 21_000,
-  /** The game's own part: program, checkpoint and step proofs, the claimed chunk, state, settlement (test/contracts/proofGas.test.ts). */
+  /** The game's own part: program, checkpoint and step proofs, the claimed chunk, state, settlement (test/contracts/game/proofGas.test.ts). */
   game: 200_000,
   /** An input's root, proven under the trace, the interior or the job: some 20 siblings. */
   gameInput: 30_000,

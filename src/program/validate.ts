@@ -17,7 +17,7 @@ import { Reduce, type Axis, type Instruction, type Program, type Step, type View
 /** Limits of the encoding; the verifier decodes under the same ones. */
 export const LIMITS = { inputs: 16, digits: 12, constants: 64, reads: 16, axes: 8, instructions: 64 } as const;
 
-/** Levels of a program's lists: bonds are sized for disputes no longer than these (contracts/lib/GasSchedule.sol). */
+/** Levels of a program's lists: bonds are sized for disputes no longer than these (contracts/game/GasSchedule.sol). */
 export const MOST_LEVELS = { trace: 12, interior: 12, tensor: 20 } as const;
 
 /** A tensor has fewer elements than these. */

@@ -1,6 +1,6 @@
-import type { KnownProgram } from "../chain/game/execution.ts";
-import type { Execute } from "../chain/game/executions.ts";
-import type { Session } from "../chain/session.ts";
+import type { KnownProgram } from "../player/execution.ts";
+import type { Execute } from "../player/executions.ts";
+import type { Session } from "../market/session.ts";
 import { benchmark, identify } from "./content.ts";
 import type { SoftwareDevice } from "./device.ts";
 import { registerReport, type ReportContent } from "./register.ts";

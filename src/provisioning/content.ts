@@ -1,7 +1,7 @@
 import { cpus, platform, release, totalmem } from "node:os";
 import type { Hex } from "viem";
-import type { KnownProgram } from "../chain/game/execution.ts";
-import type { Execute } from "../chain/game/executions.ts";
+import type { KnownProgram } from "../player/execution.ts";
+import type { Execute } from "../player/executions.ts";
 import { fromHash, sha256 } from "../merkle/hash.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import { Trace } from "../trace/trace.ts";

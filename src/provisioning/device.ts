@@ -1,6 +1,6 @@
 import { encodeAbiParameters, hexToBytes, type AbiParameter, type Address, type Hex } from "viem";
 import { provisioningAbi } from "../chain/abi/provisioning.ts";
-import type { Report } from "../chain/types.ts";
+import type { Report } from "../market/types.ts";
 import { generateKey, keyId, signMessage, type P256Key } from "./keys.ts";
 import type { Endorsement, SoftwareManufacturer } from "./manufacturer.ts";
 
@@ -22,7 +22,7 @@ export type DeviceMemory = {
   saveCounter: (counter: bigint) => void;
 };
 
-/** The quote's fields in the order of contracts/types/DongleQuote.sol. */
+/** The quote's fields in the order of contracts/provisioning/DongleQuote.sol. */
 const QUOTE = [
   { type: "tuple", components: Array.from({ length: 8 }, (_, k) => ({ type: "bytes32", name: `word${k}` })) },
 ] as const;

@@ -1,8 +1,8 @@
 import { keccak256, parseEventLogs, toBytes, type Hex } from "viem";
 import { provisioningAbi } from "../chain/abi/provisioning.ts";
 import { NotDeployedError } from "../chain/errors.ts";
-import type { Session } from "../chain/session.ts";
-import { ReportKind } from "../chain/types.ts";
+import type { Session } from "../market/session.ts";
+import { ReportKind } from "../market/types.ts";
 import type { SoftwareDevice } from "./device.ts";
 
 /** What a report is about; published off chain, its hash goes into the report. */

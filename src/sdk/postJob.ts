@@ -1,8 +1,8 @@
 import { parseEventLogs, toHex, type Hex } from "viem";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
-import { inputsList, programFacts, type KnownProgram } from "../chain/game/execution.ts";
-import type { Session } from "../chain/session.ts";
-import type { Job } from "../chain/types.ts";
+import { inputsList, programFacts, type KnownProgram } from "../player/execution.ts";
+import type { Session } from "../market/session.ts";
+import type { Job } from "../market/types.ts";
 import { tensorTree } from "../merkle/tensor.ts";
 import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
 import { JobInputError } from "./errors.ts";
@@ -23,7 +23,7 @@ export type JobTerms = {
   salt?: Hex;
 };
 
-/** Bytes of a full part of an input (contracts/lib/Inputs.sol): 256 chunks of 512. */
+/** Bytes of a full part of an input (contracts/market/Inputs.sol): 256 chunks of 512. */
 const PART_BYTES = 131_072;
 /** Levels under a full part. */
 const PART_LEVELS = 8;

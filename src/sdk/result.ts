@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { hexToBytes, type Address, type Hex } from "viem";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
-import type { ClaimRecord, JobRecord } from "../chain/history.ts";
-import { followMarket, type Reader } from "../chain/session.ts";
-import { JobStatus } from "../chain/types.ts";
+import type { ClaimRecord, JobRecord } from "../market/history.ts";
+import { followMarket, type Reader } from "../market/session.ts";
+import { JobStatus } from "../market/types.ts";
 import { JobClosedError, JobUnknownError } from "./errors.ts";
 
 /** How far a job is. */

@@ -1,10 +1,10 @@
 import type { TransactionReceipt } from "viem";
 import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
-import type { Execution } from "../chain/game/execution.ts";
-import { workerMove, type WorkerMove } from "../chain/game/workerMove.ts";
-import { packState } from "../chain/game/state.ts";
-import { stateOf, type GameRecord } from "../chain/history.ts";
-import type { Session } from "../chain/session.ts";
+import type { Execution } from "../player/execution.ts";
+import { workerMove, type WorkerMove } from "../dispute/workerMove.ts";
+import { packState } from "../market/state.ts";
+import { stateOf, type GameRecord } from "../market/history.ts";
+import type { Session } from "../market/session.ts";
 import type { WorkerEvent } from "./events.ts";
 
 /** Makes the worker's next move in a game. @returns undefined when there is none to make. */

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { JobRecord } from "../chain/history.ts";
+import type { JobRecord } from "../market/history.ts";
 
 /** An element of a step's output. */
 export type Sample = { step: number; element: number };

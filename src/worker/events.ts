@@ -1,5 +1,5 @@
 import type { Hex, TransactionReceipt } from "viem";
-import type { WorkerMove } from "../chain/game/workerMove.ts";
+import type { WorkerMove } from "../dispute/workerMove.ts";
 
 /** What a worker did, for logs and for programs that run one. */
 export type WorkerEvent =

@@ -1,7 +1,7 @@
-import type { Executions } from "../chain/game/executions.ts";
-import { inputBytesOf, type ClaimRecord, type JobRecord } from "../chain/history.ts";
-import { accountOf, isLive } from "../chain/ledger.ts";
-import type { Session } from "../chain/session.ts";
+import type { Executions } from "../player/executions.ts";
+import { inputBytesOf, type ClaimRecord, type JobRecord } from "../market/history.ts";
+import { accountOf, isLive } from "../market/ledger.ts";
+import type { Session } from "../market/session.ts";
 
 /** What a worker takes. */
 export type WorkerPolicy = {

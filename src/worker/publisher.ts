@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Hex } from "viem";
-import type { Executions } from "../chain/game/executions.ts";
-import type { JobRecord } from "../chain/history.ts";
+import type { Executions } from "../player/executions.ts";
+import type { JobRecord } from "../market/history.ts";
 import { HttpServer } from "./httpServer.ts";
 
 /** Requests that are waiting or whose answers, each a tensor in memory, are under way; beyond it they are refused, and a challenger plays without. */

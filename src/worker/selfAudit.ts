@@ -1,8 +1,8 @@
 import type { Address, PublicClient } from "viem";
 import { stepVerifierAbi } from "../chain/abi/stepVerifier.ts";
-import { openable, type Execution } from "../chain/game/execution.ts";
+import { openable, type Execution } from "../player/execution.ts";
 import { translateError } from "../chain/translateError.ts";
-import { ZERO_HASH } from "../chain/types.ts";
+import { ZERO_HASH } from "../market/types.ts";
 import { RefuteError } from "../errors.ts";
 import { dtypeBytes, readWord } from "../numerics/dtype.ts";
 import { encodeStepBody } from "../program/encode.ts";

@@ -1,10 +1,10 @@
 import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
-import { programFacts, type Execution } from "../chain/game/execution.ts";
-import type { ClaimRecord, JobRecord } from "../chain/history.ts";
-import { claimKeyOf } from "../chain/ids.ts";
-import type { Session } from "../chain/session.ts";
-import type { Delivery } from "../chain/types.ts";
+import { programFacts, type Execution } from "../player/execution.ts";
+import type { ClaimRecord, JobRecord } from "../market/history.ts";
+import { claimKeyOf } from "../market/ids.ts";
+import type { Session } from "../market/session.ts";
+import type { Delivery } from "../market/types.ts";
 import type { WorkerEvent } from "./events.ts";
 
 /** The numbers of the outputs that must be delivered on chain and are not yet. */

@@ -1,15 +1,15 @@
 import { isAddressEqual, type Hex } from "viem";
 import type { Logger } from "pino";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
-import { isOver, type Forget } from "../chain/forget.ts";
-import type { KnownProgram } from "../chain/game/execution.ts";
-import { idleMove, submissionOf, workerMove } from "../chain/game/workerMove.ts";
-import { Executions, type Execute } from "../chain/game/executions.ts";
-import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../chain/history.ts";
-import { report, runLoop } from "../chain/loop.ts";
-import { requirePlainAccount } from "../chain/plainAccount.ts";
-import { followMarket, type Session, type Snapshot } from "../chain/session.ts";
-import { Tasks } from "../chain/tasks.ts";
+import { isOver, type Forget } from "../market/forget.ts";
+import type { KnownProgram } from "../player/execution.ts";
+import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
+import { Executions, type Execute } from "../player/executions.ts";
+import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../market/history.ts";
+import { report, runLoop } from "../player/loop.ts";
+import { requirePlainAccount } from "../player/plainAccount.ts";
+import { followMarket, type Session, type Snapshot } from "../market/session.ts";
+import { Tasks } from "../player/tasks.ts";
 import { RefuteError } from "../errors.ts";
 import { makeMove } from "./defend.ts";
 import { Doubts } from "./doubts.ts";
@@ -131,7 +131,7 @@ class Worker {
     const { arityBits } = session.deployment.parameters;
     // The execution is let go before the move is mined: there may be many games.
     const planned =
-      idleMove(stateOf(game), now) ??
+      idleWorkerMove(stateOf(game), now) ??
       (await this.#executions.use(job, (execution) => workerMove(execution, stateOf(game), arityBits, now)));
     if (planned === undefined) throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
     this.#tell(await makeMove(session, game, planned));

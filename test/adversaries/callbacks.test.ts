@@ -1,4 +1,4 @@
-import { HOSTILE_CALLBACKS } from "../../test-support/adversaries/callbacks.ts";
-import { siegeSuite } from "../../test-support/adversaries/suite.ts";
+import { HOSTILE_CALLBACKS } from "../../testkit/adversaries/callbacks.ts";
+import { siegeSuite } from "../../testkit/adversaries/suite.ts";
 
 siegeSuite("hostile callbacks", HOSTILE_CALLBACKS);

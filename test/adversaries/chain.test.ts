@@ -1,4 +1,4 @@
-import { HOSTILE_CHAINS } from "../../test-support/adversaries/chain.ts";
-import { siegeSuite } from "../../test-support/adversaries/suite.ts";
+import { HOSTILE_CHAINS } from "../../testkit/adversaries/chain.ts";
+import { siegeSuite } from "../../testkit/adversaries/suite.ts";
 
 siegeSuite("hostile chains", HOSTILE_CHAINS);

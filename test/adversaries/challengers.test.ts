@@ -1,4 +1,4 @@
-import { LYING_CHALLENGERS } from "../../test-support/adversaries/challengers.ts";
-import { siegeSuite } from "../../test-support/adversaries/suite.ts";
+import { LYING_CHALLENGERS } from "../../testkit/adversaries/challengers.ts";
+import { siegeSuite } from "../../testkit/adversaries/suite.ts";
 
 siegeSuite("lying challengers", LYING_CHALLENGERS);

@@ -1,5 +1,5 @@
-import { WRONG_EXECUTIONS } from "../../test-support/adversaries/executions.ts";
-import { stepKindLiars } from "../../test-support/adversaries/stepKinds.ts";
-import { siegeSuite } from "../../test-support/adversaries/suite.ts";
+import { WRONG_EXECUTIONS } from "../../testkit/adversaries/executions.ts";
+import { stepKindLiars } from "../../testkit/adversaries/stepKinds.ts";
+import { siegeSuite } from "../../testkit/adversaries/suite.ts";
 
 siegeSuite("wrong executions", [...WRONG_EXECUTIONS, ...stepKindLiars()]);

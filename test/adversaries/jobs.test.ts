@@ -1,4 +1,4 @@
-import { HOSTILE_JOBS } from "../../test-support/adversaries/jobs.ts";
-import { siegeSuite } from "../../test-support/adversaries/suite.ts";
+import { HOSTILE_JOBS } from "../../testkit/adversaries/jobs.ts";
+import { siegeSuite } from "../../testkit/adversaries/suite.ts";
 
 siegeSuite("hostile jobs", HOSTILE_JOBS);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { soakReorgs } from "../../scripts/soak/reorgs.ts";
+import { soakReorgs } from "../../tools/verify/soak/reorgs.ts";
 
 /** Of the twenty after each transaction; `npm run soak -- --reorgs` tells them all. */
 const DEPTHS = 1;

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { forgetful, staleEverySecond, unreliable } from "../../test-support/unrest/faults.ts";
-import { pointsOf } from "../../test-support/unrest/reorgs.ts";
-import { Stage } from "../../test-support/unrest/stage.ts";
-import type { Story } from "../../test-support/unrest/stories.ts";
-import { Telling, type Disturbance, type Outcomes } from "../../test-support/unrest/telling.ts";
-import { censored, cutOff, doubled, killed, penniless, suffering } from "../../test-support/unrest/troubles.ts";
-import { seeded } from "../../test-support/toyProgram.ts";
+import { forgetful, staleEverySecond, unreliable } from "../../testkit/disturbances/faults.ts";
+import { pointsOf } from "../../testkit/disturbances/reorgs.ts";
+import { Stage } from "../../testkit/disturbances/stage.ts";
+import type { Story } from "../../testkit/disturbances/stories.ts";
+import { Telling, type Disturbance, type Outcomes } from "../../testkit/disturbances/playthrough.ts";
+import { censored, cutOff, doubled, killed, penniless, suffering } from "../../testkit/disturbances/troubles.ts";
+import { seeded } from "../../testkit/programs/toyProgram.ts";
 
 describe("nodes, mempools and processes that fail", function () {
   let stage: Stage;

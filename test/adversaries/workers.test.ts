@@ -1,4 +1,4 @@
-import { LYING_WORKERS } from "../../test-support/adversaries/workers.ts";
-import { siegeSuite } from "../../test-support/adversaries/suite.ts";
+import { LYING_WORKERS } from "../../testkit/adversaries/workers.ts";
+import { siegeSuite } from "../../testkit/adversaries/suite.ts";
 
 siegeSuite("lying workers", LYING_WORKERS);

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { format } from "prettier";
-import { generateAbis } from "../../scripts/abi.ts";
+import { generateAbis } from "../../tools/generate/abi.ts";
 
 describe("src/chain/abi", function () {
   it("committedAbis_equalTheBuiltContracts", async function () {

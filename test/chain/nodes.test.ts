@@ -7,7 +7,7 @@ import { RpcUnavailableError, WrongChainError } from "../../src/chain/errors.ts"
 import { httpNode } from "../../src/chain/node.ts";
 import { Nodes } from "../../src/chain/nodes.ts";
 import { translateError } from "../../src/chain/translateError.ts";
-import { rejection } from "../../test-support/rejection.ts";
+import { rejection } from "../../testkit/rejection.ts";
 
 type Call = { id: number; method: string; params: unknown[] };
 

@@ -5,8 +5,8 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { connect } from "../../src/chain/connect.ts";
 import { ContractRevertError, NonceTakenError, TransactionDroppedError } from "../../src/chain/errors.ts";
 import { Sender } from "../../src/chain/sender.ts";
-import { GWEI, MempoolNode } from "../../test-support/mempoolNode.ts";
-import { rejection } from "../../test-support/rejection.ts";
+import { GWEI, MempoolNode } from "../../testkit/nodes/mempoolNode.ts";
+import { rejection } from "../../testkit/rejection.ts";
 
 const account = privateKeyToAccount(generatePrivateKey());
 const PATIENCE = { pollingMs: 5, slowMs: 60, longestMs: 150 };

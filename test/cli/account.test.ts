@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { erc20Abi, parseEther, zeroAddress, type Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
-import { startLocalChain, type LocalChain } from "../../src/cli/demo/localChain.ts";
-import { refute } from "../../test-support/commandLine.ts";
-import { mlpBytes, mlpProgram } from "../../test-support/mlp.ts";
-import { serveRpc } from "../../test-support/rpcServer.ts";
+import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
+import { refute } from "./commandLine.ts";
+import { mlpBytes, mlpProgram } from "../../testkit/models/mlp.ts";
+import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 
 const DELAY = 172_800;
 const OTHER = `0x${"22".repeat(20)}` as const;

@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { knownProgram } from "../../src/chain/game/execution.ts";
-import { Auditor } from "../../src/cli/audit/audit.ts";
-import { startChainVerifier, type ChainVerifier } from "../../src/cli/audit/chainVerifier.ts";
-import { drawSamples, strataOf } from "../../src/cli/audit/draw.ts";
-import { seededRandom } from "../../src/cli/audit/random.ts";
-import { summarise } from "../../src/cli/audit/summary.ts";
+import { knownProgram } from "../../src/player/execution.ts";
+import { Auditor } from "../../src/examine/audit/audit.ts";
+import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
+import { drawSamples, strataOf } from "../../src/examine/audit/draw.ts";
+import { seededRandom } from "../../src/examine/audit/random.ts";
+import { summarise } from "../../src/examine/audit/summary.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { refute } from "../../test-support/commandLine.ts";
-import { mlpBytes, mlpInput, mlpProgram } from "../../test-support/mlp.ts";
+import { refute } from "./commandLine.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 
 describe("refute audit", function () {
   const { model } = mlpProgram();

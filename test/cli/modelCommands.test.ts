@@ -7,9 +7,9 @@ import { TensorProtoSchema } from "onnx-buf";
 import { DType } from "../../src/numerics/dtype.ts";
 import type { TensorData } from "../../src/onnx/model.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
-import { refute } from "../../test-support/commandLine.ts";
-import { mlpBytes, mlpInput, mlpProgram } from "../../test-support/mlp.ts";
-import { buildModel, tensorProto } from "../../test-support/onnxBuilder.ts";
+import { refute } from "./commandLine.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { buildModel, tensorProto } from "../../testkit/onnx/onnxBuilder.ts";
 
 describe("refute check, run and conform", function () {
   let folder: string;

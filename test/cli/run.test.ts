@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parseEther } from "viem";
-import { refute } from "../../test-support/commandLine.ts";
-import { mlpBytes, mlpInput, mlpProgram } from "../../test-support/mlp.ts";
-import { first, Players, reference } from "../../test-support/players.ts";
-import { serveRpc } from "../../test-support/rpcServer.ts";
+import { refute } from "./commandLine.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { first, Players, reference } from "../../testkit/players/players.ts";
+import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 
 describe("refute, the command line", function () {
   let folder: string;

@@ -9,9 +9,9 @@ import { pino } from "pino";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createPublicClient, zeroAddress } from "viem";
 import { httpNode } from "../../src/chain/node.ts";
-import { report } from "../../src/chain/loop.ts";
-import { refute } from "../../test-support/commandLine.ts";
-import { rejection } from "../../test-support/rejection.ts";
+import { report } from "../../src/player/loop.ts";
+import { refute } from "./commandLine.ts";
+import { rejection } from "../../testkit/rejection.ts";
 
 const KEY = generatePrivateKey();
 const PASSWORD = "correct-horse-battery";

@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import fc from "fast-check";
-import { chooseCheckpoints, LONG_RANGE } from "../../src/compiler/checkpoints.ts";
+import { chooseCheckpoints, LONG_RANGE } from "../../src/compiler/program/checkpoints.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import * as errors from "../../src/compiler/errors.ts";
-import { REGISTRY } from "../../src/compiler/registry.ts";
+import { REGISTRY } from "../../src/compiler/operators/registry.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
 import { Reduce, type Step } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
-import { buildModel, type ModelSpec, type NodeSpec } from "../../test-support/onnxBuilder.ts";
+import { buildModel, type ModelSpec, type NodeSpec } from "../../testkit/onnx/onnxBuilder.ts";
 
 const F = DType.float32;
 const spec = (
@@ -303,6 +303,6 @@ describe("docs/operators.md", () => {
   it("table_isTheRegistry", () => {
     const text = readFileSync(new URL("../../docs/operators.md", import.meta.url), "utf8");
     const rows = [...text.matchAll(/^\| (\w+) +\| (\d+) +\|/gm)].map(([, operator, since]) => `${operator} ${since}`);
-    expect(rows).to.deep.equal(REGISTRY.map(([operator, , [since]]) => `${operator} ${since}`));
+    expect(rows).to.deep.equal(REGISTRY.map(({ operator, since }) => `${operator} ${since}`));
   });
 });

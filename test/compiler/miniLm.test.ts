@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { compile } from "../../src/compiler/compile.ts";
-import { createExecutor } from "../../src/executor/onnx/createExecutor.ts";
+import { createExecutor } from "../../src/executor/createExecutor.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
-import { miniLm, sentence } from "../../test-support/miniLm.ts";
-import { runOnnxruntime } from "../../test-support/onnxruntime.ts";
-import { firstDifference } from "../../src/cli/conform/tolerance.ts";
+import { miniLm, sentence } from "../../testkit/models/miniLm.ts";
+import { runOnnxruntime } from "../../testkit/onnx/onnxruntime.ts";
+import { firstDifference } from "../../src/examine/conform/tolerance.ts";
 
 const SMALL = { layers: 2, width: 64, heads: 4, tokens: 16, hidden: 256, vocabulary: 100 };
 

@@ -7,9 +7,7 @@ const tests = globSync("test/**/*.{ts,sol}").map((path) => readFileSync(path, "u
 
 describe("docs/security.md", function () {
   it("everyFileThatItNames_isThere", function () {
-    const files = mentioned.filter((text) =>
-      /^(test|test-support|contracts|src|watcher|scripts)\/[\w./-]+$/.test(text),
-    );
+    const files = mentioned.filter((text) => /^(test|testkit|contracts|src|watcher|tools)\/[\w./-]+$/.test(text));
     expect(files.length).to.be.greaterThan(20);
     expect(files.filter((path) => !existsSync(path))).to.deep.equal([]);
   });

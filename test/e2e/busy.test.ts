@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { parseEther } from "viem";
-import type { Execute } from "../../src/chain/game/executions.ts";
-import { accountOf } from "../../src/chain/ledger.ts";
-import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
-import { first, Players, reference } from "../../test-support/players.ts";
+import type { Execute } from "../../src/player/executions.ts";
+import { accountOf } from "../../src/market/ledger.ts";
+import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { first, Players, reference } from "../../testkit/players/players.ts";
 
 /** Executes, but one input not before it is released. */
 function stuckOn(input: Uint8Array, execute: Execute) {

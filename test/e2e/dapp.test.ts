@@ -3,13 +3,13 @@ import { BrowserProvider } from "ethers";
 import { createTestClient, createWalletClient, parseEther, type Address, type Hex } from "viem";
 import { describe as describeAnswer, readAnswer } from "../../examples/textDirection/readAnswer.ts";
 import { textDirectionDappAbi } from "../../src/chain/abi/textDirectionDapp.ts";
-import type { Session } from "../../src/chain/session.ts";
+import type { Session } from "../../src/market/session.ts";
 import { translateError } from "../../src/chain/translateError.ts";
-import { ask } from "../../src/cli/demo/dapp.ts";
-import { startLocalChain, type LocalChain } from "../../src/cli/demo/localChain.ts";
-import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
-import { rejection } from "../../test-support/rejection.ts";
-import { seeded } from "../../test-support/toyProgram.ts";
+import { ask } from "../../src/demo/dapp.ts";
+import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
+import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { rejection } from "../../testkit/rejection.ts";
+import { seeded } from "../../testkit/programs/toyProgram.ts";
 
 describe("TextDirectionDapp and its client", function () {
   const program = mlpProgram();

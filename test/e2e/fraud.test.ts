@@ -2,12 +2,12 @@ import { expect } from "chai";
 import { pino } from "pino";
 import { parseEther } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
-import { accountOf, deposit } from "../../src/chain/ledger.ts";
-import { followMarket } from "../../src/chain/session.ts";
+import { accountOf, deposit } from "../../src/market/ledger.ts";
+import { followMarket } from "../../src/market/session.ts";
 import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
-import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
-import { first, Players, reference, type Running } from "../../test-support/players.ts";
+import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { first, Players, reference, type Running } from "../../testkit/players/players.ts";
 
 describe("a wrong claim, end to end", function () {
   const program = mlpProgram();

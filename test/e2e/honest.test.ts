@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { parseEther } from "viem";
-import { accountOf } from "../../src/chain/ledger.ts";
+import { accountOf } from "../../src/market/ledger.ts";
 import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
-import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
-import { first, Players, reference } from "../../test-support/players.ts";
+import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { first, Players, reference } from "../../testkit/players/players.ts";
 
 describe("an honest job, end to end", function () {
   const program = mlpProgram();

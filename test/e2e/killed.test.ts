@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { killedWatcher, killedWorker } from "../../test-support/processes/killing.ts";
-import { Players } from "../../test-support/players.ts";
+import { killedWatcher, killedWorker } from "../../testkit/processes/killing.ts";
+import { Players } from "../../testkit/players/players.ts";
 
 /** `npm run soak -- --kills` kills after every transaction. */
 describe("processes of the command line that are killed", function () {

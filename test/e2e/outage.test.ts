@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { HttpRequestError, custom, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { knownProgram } from "../../src/chain/game/execution.ts";
-import { stateOf, type JobRecord } from "../../src/chain/history.ts";
-import { followMarket, openSession, type Session } from "../../src/chain/session.ts";
-import { Side } from "../../src/chain/types.ts";
-import { first, Players, reference } from "../../test-support/players.ts";
-import { seeded, toyInput, toyModel } from "../../test-support/toyProgram.ts";
+import { knownProgram } from "../../src/player/execution.ts";
+import { stateOf, type JobRecord } from "../../src/market/history.ts";
+import { followMarket, openSession, type Session } from "../../src/market/session.ts";
+import { Side } from "../../src/market/types.ts";
+import { first, Players, reference } from "../../testkit/players/players.ts";
+import { seeded, toyInput, toyModel } from "../../testkit/programs/toyProgram.ts";
 
 describe("hours without any node", function () {
   // With several checkpoints: a game that is lost can be opened again a level higher.

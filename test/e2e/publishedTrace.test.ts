@@ -2,11 +2,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
-import { followMarket } from "../../src/chain/session.ts";
+import { followMarket } from "../../src/market/session.ts";
 import { httpTensors, type TensorSource } from "../../src/trace/published.ts";
 import { TracePublisher } from "../../src/worker/publisher.ts";
-import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
-import { first, Players, reference } from "../../test-support/players.ts";
+import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { first, Players, reference } from "../../testkit/players/players.ts";
 
 describe("a published trace, end to end", function () {
   const program = mlpProgram();

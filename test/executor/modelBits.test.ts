@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { bitsDisagree } from "../../test-support/models/bits.ts";
-import { CATALOGUE } from "../../test-support/models/catalogue.ts";
-import { openVariants } from "../../test-support/randomGraph/variants.ts";
+import { bitsDisagree } from "../../testkit/models/bits.ts";
+import { CATALOGUE } from "../../testkit/models/catalogue.ts";
+import { openVariants } from "../../testkit/graphs/variants.ts";
 
 /** Terms that the definition is asked for: some seconds. */
 const MOST_WORK = 3_000_000;

@@ -1,17 +1,17 @@
 import { expect } from "chai";
-import { createExecutor, type ExecutorOptions } from "../../src/executor/onnx/createExecutor.ts";
-import { onnxEngine } from "../../src/executor/onnx/onnxEngine.ts";
-import type { MatMulEngine } from "../../src/executor/product/matMulEngine.ts";
+import { createExecutor, type ExecutorOptions } from "../../src/executor/createExecutor.ts";
+import { onnxEngine } from "../../src/executor/engine/onnxEngine.ts";
+import type { MatMulEngine } from "../../src/executor/engine/matMulEngine.ts";
 import { Team } from "../../src/executor/threads/team.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { executeStepReference } from "../../src/executor/referenceStep.ts";
 import { DType, readWord } from "../../src/numerics/dtype.ts";
 import { evaluateElement } from "../../src/program/evaluate.ts";
 import { Reduce } from "../../src/program/types.ts";
-import { Prng } from "../../test-support/float32Words.ts";
-import { randomProgram } from "../../test-support/randomProgram.ts";
-import { randomStep } from "../../test-support/randomStep.ts";
-import { webEngine } from "../../test-support/webEngine.ts";
+import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { randomProgram } from "../../testkit/programs/randomProgram.ts";
+import { randomStep } from "../../testkit/programs/randomStep.ts";
+import { webEngine } from "../../testkit/onnx/webEngine.ts";
 
 const PROGRAMS = 150;
 const STEPS = 8;

@@ -6,8 +6,8 @@ import { DType, type Word } from "../../src/numerics/dtype.ts";
 import { canonical, fromNumber, toNumber } from "../../src/numerics/float32.ts";
 import { applyOperation } from "../../src/program/expression.ts";
 import { Op } from "../../src/program/operations.ts";
-import { hardOperands } from "../../test-support/elementaryCases.ts";
-import { float32WordPairs, float32Words, Prng } from "../../test-support/float32Words.ts";
+import { hardOperands } from "../../testkit/numerics/elementaryCases.ts";
+import { float32WordPairs, float32Words, Prng } from "../../testkit/numerics/float32Words.ts";
 
 const WORDS = 4_000;
 const REGION = 1 << 20;

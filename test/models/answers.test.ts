@@ -1,17 +1,17 @@
 import { expect } from "chai";
-import { drawText } from "../../src/cli/demo/picture.ts";
-import { outputTensors } from "../../src/cli/compare/compare.ts";
-import { openPlain } from "../../src/cli/compare/plainRun.ts";
-import { boundTensors } from "../../src/cli/inputs/bound.ts";
-import { shapesOf } from "../../src/cli/inputs/readInputs.ts";
+import { drawText } from "../../src/demo/picture.ts";
+import { outputTensors } from "../../src/examine/compare/compare.ts";
+import { openPlain } from "../../src/examine/compare/plainRun.ts";
+import { boundTensors } from "../../src/onnx/inputs/boundTensors.ts";
+import { shapesOf } from "../../src/onnx/inputs/readInputFile.ts";
 import { compile } from "../../src/compiler/compile.ts";
-import { createExecutor } from "../../src/executor/onnx/createExecutor.ts";
+import { createExecutor } from "../../src/executor/createExecutor.ts";
 import { bindInputs } from "../../src/onnx/bindInputs.ts";
 import type { TensorData } from "../../src/onnx/model.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
-import { catalogued, ocrCharacters, ocrInput, VAD_FRAME, vadFrame } from "../../test-support/models/catalogue.ts";
-import { RATE, speech } from "../../test-support/models/speech.ts";
+import { catalogued, ocrCharacters, ocrInput, VAD_FRAME, vadFrame } from "../../testkit/models/catalogue.ts";
+import { RATE, speech } from "../../testkit/models/speech.ts";
 
 type Named = ReadonlyMap<string, TensorData>;
 

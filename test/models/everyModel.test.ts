@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { startChainVerifier, type ChainVerifier } from "../../src/cli/audit/chainVerifier.ts";
+import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
 import { MAX_STEP_GAS } from "../../src/compiler/compile.ts";
-import { CATALOGUE } from "../../test-support/models/catalogue.ts";
-import { examine } from "../../test-support/models/examine.ts";
+import { CATALOGUE } from "../../testkit/models/catalogue.ts";
+import { examine } from "../../testkit/models/examine.ts";
 
 describe("every model of the catalogue", function () {
   this.timeout(300_000);

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { compare } from "../../src/cli/compare/compare.ts";
-import { shapesOf } from "../../src/cli/inputs/readInputs.ts";
+import { compare } from "../../src/examine/compare/compare.ts";
+import { shapesOf } from "../../src/onnx/inputs/readInputFile.ts";
 import { compile } from "../../src/compiler/compile.ts";
-import { createExecutor } from "../../src/executor/onnx/createExecutor.ts";
+import { createExecutor } from "../../src/executor/createExecutor.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
-import { EXPORTS } from "../../test-support/exports/all.ts";
+import { EXPORTS } from "../../testkit/models/exports/all.ts";
 
 /** Untrained networks, but the graphs that export tools make of trained ones. */
 describe("models as export tools write them", function () {

@@ -1,19 +1,19 @@
 import { expect } from "chai";
-import { knownProgram } from "../../src/chain/game/execution.ts";
-import { Auditor, type Verdict } from "../../src/cli/audit/audit.ts";
-import { startChainVerifier, type ChainVerifier } from "../../src/cli/audit/chainVerifier.ts";
-import { drawSamples } from "../../src/cli/audit/draw.ts";
-import { seededRandom } from "../../src/cli/audit/random.ts";
-import { summarise } from "../../src/cli/audit/summary.ts";
+import { knownProgram } from "../../src/player/execution.ts";
+import { Auditor, type Verdict } from "../../src/examine/audit/audit.ts";
+import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
+import { drawSamples } from "../../src/examine/audit/draw.ts";
+import { seededRandom } from "../../src/examine/audit/random.ts";
+import { summarise } from "../../src/examine/audit/summary.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { modelOf } from "../../test-support/agreement.ts";
-import { Prng } from "../../test-support/float32Words.ts";
-import { CASES } from "../../test-support/operators/cases.ts";
-import { MICROSOFT_CASES } from "../../test-support/operators/microsoftCases.ts";
-import { RandomTensors } from "../../test-support/randomTensors.ts";
+import { modelOf } from "../../testkit/onnx/agreement.ts";
+import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { CASES } from "../../testkit/operators/cases.ts";
+import { MICROSOFT_CASES } from "../../testkit/operators/microsoftCases.ts";
+import { RandomTensors } from "../../testkit/random/tensors.ts";
 
 /** Every operator of the table, one experiment each: every kind of its steps is judged by the contract, and tampered with. */
 describe("operators on chain", function () {

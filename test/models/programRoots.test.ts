@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
-import { CATALOGUE, LARGE } from "../../test-support/models/catalogue.ts";
-import { PROGRAM_ROOTS, rootOf } from "../../test-support/models/programRoots.ts";
+import { CATALOGUE, LARGE } from "../../testkit/models/catalogue.ts";
+import { PROGRAM_ROOTS, rootOf } from "../../testkit/models/programRoots.ts";
 
 const committed = JSON.parse(readFileSync(PROGRAM_ROOTS, "utf8")) as Record<string, string>;
 

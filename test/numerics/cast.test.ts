@@ -2,9 +2,9 @@ import { expect } from "chai";
 import { cast } from "../../src/numerics/cast.ts";
 import { DType, dtypeBytes, dtypeName, isSigned } from "../../src/numerics/dtype.ts";
 import * as float32 from "../../src/numerics/float32.ts";
-import { EDGE_BITS, float32Bits, Prng } from "../../test-support/float32Words.ts";
-import { INTEGER_TYPES, integerWord, integerWords } from "../../test-support/integerWords.ts";
-import { nearestFloat32 } from "../../test-support/nearestFloat32.ts";
+import { EDGE_BITS, float32Bits, Prng } from "../../testkit/numerics/float32Words.ts";
+import { INTEGER_TYPES, integerWord, integerWords } from "../../testkit/numerics/integerWords.ts";
+import { nearestFloat32 } from "../../testkit/numerics/nearestFloat32.ts";
 
 function* floats(seed: number): Generator<bigint> {
   for (const bits of EDGE_BITS) yield BigInt(bits);

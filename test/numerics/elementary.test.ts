@@ -28,9 +28,9 @@ import {
   relevantOperands,
   UNIVARIATE,
   type OperandPair,
-} from "../../test-support/elementaryCases.ts";
-import { float32WordPairs } from "../../test-support/float32Words.ts";
-import { buildMpfrOracle, type MpfrOracle } from "../../test-support/mpfr/oracle.ts";
+} from "../../testkit/numerics/elementaryCases.ts";
+import { float32WordPairs } from "../../testkit/numerics/float32Words.ts";
+import { buildMpfrOracle, type MpfrOracle } from "../../testkit/numerics/mpfr/oracle.ts";
 
 type Primitive = (a: Word, b: Word) => Word;
 

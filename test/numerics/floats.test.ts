@@ -5,9 +5,9 @@ import { DType, dtypeName, floatFormat, type Word } from "../../src/numerics/dty
 import { ExactSum } from "../../src/numerics/exactSum.ts";
 import { applyOperation } from "../../src/program/expression.ts";
 import { Op, type OpName } from "../../src/program/operations.ts";
-import { buildMpfrOracle, type MpfrOracle } from "../../test-support/mpfr/oracle.ts";
-import { edgeWords, floatPairs } from "../../test-support/floatWords.ts";
-import { Prng } from "../../test-support/float32Words.ts";
+import { buildMpfrOracle, type MpfrOracle } from "../../testkit/numerics/mpfr/oracle.ts";
+import { edgeWords, floatPairs } from "../../testkit/numerics/floatWords.ts";
+import { Prng } from "../../testkit/numerics/float32Words.ts";
 
 const HALVES = [DType.float16, DType.bfloat16] as const;
 const PAIRS = 20_000;

@@ -8,8 +8,8 @@ import {
   type Word,
 } from "../../src/numerics/dtype.ts";
 import * as integer from "../../src/numerics/integer.ts";
-import { Prng } from "../../test-support/float32Words.ts";
-import { INTEGER_TYPES, integerWord, integerWords } from "../../test-support/integerWords.ts";
+import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { INTEGER_TYPES, integerWord, integerWords } from "../../testkit/numerics/integerWords.ts";
 
 /** Stores a number or bigint as the machine does: a typed array of the type. */
 const STORE: Record<number, (value: bigint) => bigint> = {

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { INFINITY_, NEG_INFINITY } from "../../src/numerics/float32.ts";
 import { bitLength, roundToFloat32 } from "../../src/numerics/round.ts";
-import { nearestFloat32 } from "../../test-support/nearestFloat32.ts";
-import { Prng } from "../../test-support/float32Words.ts";
+import { nearestFloat32 } from "../../testkit/numerics/nearestFloat32.ts";
+import { Prng } from "../../testkit/numerics/float32Words.ts";
 
 /** A mantissa whose bits past the 24th are a tie, nearly a tie, or anything. */
 function mantissaNearTie(prng: Prng): bigint {

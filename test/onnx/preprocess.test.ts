@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { DType } from "../../src/numerics/dtype.ts";
 import { PADDLE_OCR_LINE, PreprocessingError, withImagePreprocessing } from "../../src/onnx/preprocess.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
-import { buildModel } from "../../test-support/onnxBuilder.ts";
+import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 
 const model = readModel(
   buildModel({

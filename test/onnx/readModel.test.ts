@@ -20,7 +20,7 @@ import { DType } from "../../src/numerics/dtype.ts";
 import * as errors from "../../src/onnx/errors.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
-import { buildModel, type ModelSpec } from "../../test-support/onnxBuilder.ts";
+import { buildModel, type ModelSpec } from "../../testkit/onnx/onnxBuilder.ts";
 
 const SPEC: ModelSpec = {
   inputs: [{ name: "x", dtype: DType.float32, shape: ["batch", 2] }],

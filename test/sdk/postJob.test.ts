@@ -1,21 +1,21 @@
 import { expect } from "chai";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { ContractRevertError } from "../../src/chain/errors.ts";
-import { inputBytesOf } from "../../src/chain/history.ts";
-import { knownProgram } from "../../src/chain/game/execution.ts";
-import { followMarket } from "../../src/chain/session.ts";
+import { inputBytesOf } from "../../src/market/history.ts";
+import { knownProgram } from "../../src/player/execution.ts";
+import { followMarket } from "../../src/market/session.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { JobClosedError, JobInputError, JobUnknownError } from "../../src/sdk/errors.ts";
 import { leastWindow } from "../../src/sdk/postJob.ts";
 import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
-import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
+import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
-import { buildModel } from "../../test-support/onnxBuilder.ts";
-import { Players, reference } from "../../test-support/players.ts";
-import { rejection } from "../../test-support/rejection.ts";
+import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
+import { Players, reference } from "../../testkit/players/players.ts";
+import { rejection } from "../../testkit/rejection.ts";
 
 describe("postJob and waitForResult", function () {
   const program = mlpProgram();

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { soakGames } from "../../scripts/soak/games.ts";
+import { soakGames } from "../../tools/verify/soak/games.ts";
 
 describe("soak of disputes", function () {
   it("randomGames_everyVerdictIsRight_andNobodyHonestLoses", async function () {

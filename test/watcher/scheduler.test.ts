@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { ClaimRecord, GameRecord, History, JobRecord } from "../../src/chain/history.ts";
-import type { GameState } from "../../src/chain/game/state.ts";
-import { Outcome, Side } from "../../src/chain/types.ts";
+import type { ClaimRecord, GameRecord, History, JobRecord } from "../../src/market/history.ts";
+import type { GameState } from "../../src/market/state.ts";
+import { Outcome, Side } from "../../src/market/types.ts";
 import { schedule } from "../../watcher/scheduler.ts";
 
 const ME = `0x${"11".repeat(20)}` as const;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { Lane } from "../../src/chain/lane.ts";
-import { Arena } from "../../test-support/adversaries/arena.ts";
-import { besiege } from "../../test-support/watcherSiege.ts";
+import { Lane } from "../../src/player/lane.ts";
+import { Arena } from "../../testkit/adversaries/arena.ts";
+import { besiege } from "../../testkit/players/watcherSiege.ts";
 
 describe("Lane", function () {
   it("whatIsMoreUrgent_isDoneNext_howeverMuchCameBefore", async function () {

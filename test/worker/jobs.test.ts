@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { JobRecord } from "../../src/chain/history.ts";
-import { ZERO_HASH } from "../../src/chain/types.ts";
+import type { JobRecord } from "../../src/market/history.ts";
+import { ZERO_HASH } from "../../src/market/types.ts";
 import { hasRoom, isOpen, isSuitable, MOST_CALLBACK_GAS, MOST_OPEN_CLAIMS } from "../../src/worker/jobs.ts";
 
 const policy = { minFee: 5n, marginSeconds: 60 };

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { pino } from "pino";
-import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
-import { first, Players, reference } from "../../test-support/players.ts";
+import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { first, Players, reference } from "../../testkit/players/players.ts";
 
 describe("a worker with as many open claims as its policy allows", function () {
   it("claimsNoMore_saysSoOnce_andGoesOnWhenOneIsFinal", async function () {

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { numberToHex, type Hex } from "viem";
-import type { Executions } from "../../src/chain/game/executions.ts";
-import type { ClaimRecord, JobRecord } from "../../src/chain/history.ts";
+import type { Executions } from "../../src/player/executions.ts";
+import type { ClaimRecord, JobRecord } from "../../src/market/history.ts";
 import { TracePublisher } from "../../src/worker/publisher.ts";
 
 const STEPS = 3;

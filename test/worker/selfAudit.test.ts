@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { pino } from "pino";
-import type { Execution } from "../../src/chain/game/execution.ts";
-import { accountOf } from "../../src/chain/ledger.ts";
-import { followMarket, type Session } from "../../src/chain/session.ts";
+import type { Execution } from "../../src/player/execution.ts";
+import { accountOf } from "../../src/market/ledger.ts";
+import { followMarket, type Session } from "../../src/market/session.ts";
 import { Trace } from "../../src/trace/trace.ts";
 import { MOST_TRIES } from "../../src/worker/doubts.ts";
 import { selfAudit, SelfAuditError } from "../../src/worker/selfAudit.ts";
-import { mlpInput, mlpProgram } from "../../test-support/mlp.ts";
-import { first, Players, reference } from "../../test-support/players.ts";
-import { rejection } from "../../test-support/rejection.ts";
-import { seeded } from "../../test-support/toyProgram.ts";
+import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { first, Players, reference } from "../../testkit/players/players.ts";
+import { rejection } from "../../testkit/rejection.ts";
+import { seeded } from "../../testkit/programs/toyProgram.ts";
 
 describe("selfAudit", function () {
   const program = mlpProgram();

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { z } from "zod";
-import { FastExecutors } from "../../chain/game/fastExecute.ts";
+import { FastExecutors } from "../../player/fastExecutors.ts";
 import { attest, WEEK_SECONDS } from "../../provisioning/attest.ts";
 import { openDevice } from "../../provisioning/standInFile.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";

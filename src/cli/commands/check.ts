@@ -3,11 +3,11 @@ import { readDraft } from "../../onnx/readModel.ts";
 import { Command } from "commander";
 import { surveyDraft } from "../../compiler/survey.ts";
 import { NegativeVerdict } from "../errors.ts";
-import { checkReport, type CheckReport } from "../check/report.ts";
+import { checkReport, type CheckReport } from "../../examine/check/report.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { prepareModel } from "../models.ts";
 import { stepProgress } from "../progress.ts";
-import { byteText, table } from "../text.ts";
+import { byteText, table } from "../../text.ts";
 
 /** `refute check`: one page that says whether a model can be served. */
 export function checkCommand(): Command {

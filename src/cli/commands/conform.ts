@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { countKinds, runFolder, type NamedResult } from "../conform/runFolder.ts";
+import { countKinds, runFolder, type NamedResult } from "../../examine/conform/runFolder.ts";
 import { stepProgress } from "../progress.ts";
 import { NegativeVerdict } from "../errors.ts";
 

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { erc20Abi } from "viem";
-import { accountOf, deposit } from "../../chain/ledger.ts";
+import { accountOf, deposit } from "../../market/ledger.ts";
 import { amountText, ledgerText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { ShortOfFundsError } from "../errors.ts";

@@ -1,14 +1,15 @@
 import { Command } from "commander";
 import { compile } from "../../compiler/compile.ts";
-import { createExecutor } from "../../executor/onnx/createExecutor.ts";
-import { compare, outputTensors, type Comparison } from "../compare/compare.ts";
+import { createExecutor } from "../../executor/createExecutor.ts";
+import { compare, outputTensors, type Comparison } from "../../examine/compare/compare.ts";
 import { UsageError } from "../errors.ts";
-import { readInputs, shapesOf } from "../inputs/readInputs.ts";
+import { shapesOf } from "../../onnx/inputs/readInputFile.ts";
+import { readInputs } from "../inputs.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadModel } from "../models.ts";
 import { executionProgress, stepProgress } from "../progress.ts";
 import { tensorJson, tensorText } from "../tensorText.ts";
-import { table } from "../text.ts";
+import { table } from "../../text.ts";
 
 type Options = ModelOptions & { input: string[]; compare?: boolean; json?: boolean };
 

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { accountOf, isLive, stake } from "../../chain/ledger.ts";
+import { accountOf, isLive, stake } from "../../market/ledger.ts";
 import { amountText, ledgerText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { NotAttestedError, ShortOfFundsError } from "../errors.ts";

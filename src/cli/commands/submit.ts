@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { parseUnits } from "viem";
 import { z } from "zod";
-import { deposit, accountOf } from "../../chain/ledger.ts";
+import { deposit, accountOf } from "../../market/ledger.ts";
 import { programWork } from "../../program/types.ts";
 import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
 import { leastWindow, postJob } from "../../sdk/postJob.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { accountOf, requestWithdraw, unstake } from "../../chain/ledger.ts";
-import type { Session } from "../../chain/session.ts";
+import { accountOf, requestWithdraw, unstake } from "../../market/ledger.ts";
+import type { Session } from "../../market/session.ts";
 import { amountText, ledgerText, parseAmount, timeText } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { NotReadyError, ShortOfFundsError } from "../errors.ts";

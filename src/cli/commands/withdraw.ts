@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { isAddress, zeroAddress } from "viem";
 import { z } from "zod";
-import { accountOf, withdraw } from "../../chain/ledger.ts";
+import { accountOf, withdraw } from "../../market/ledger.ts";
 import { amountText, ledgerText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { ShortOfFundsError } from "../errors.ts";

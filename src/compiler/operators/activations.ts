@@ -1,9 +1,9 @@
 import { isFloat } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
-import type { Expr } from "../expression.ts";
-import type { Lower } from "../nodeContext.ts";
-import type { LazyTensor } from "../tensor.ts";
-import { numberWord } from "../words.ts";
+import type { Expr } from "../expressions/expression.ts";
+import type { Lower } from "../lowering/nodeContext.ts";
+import type { LazyTensor } from "../expressions/tensor.ts";
+import { numberWord } from "../../numerics/numbers.ts";
 import { activation, broadcast, clamp, float, like } from "./elementwise.ts";
 import { integerPower } from "./integerPower.ts";
 import { binaryOperands, slopeOperand } from "./legacy.ts";

@@ -1,9 +1,9 @@
 import { DType } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
-import { broadcastShapes } from "../elementwise.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import type { LazyTensor } from "../tensor.ts";
-import { attend, capped, integer, joinHeads, positionMask, splitHeads } from "./attend.ts";
+import { broadcastShapes } from "../lowering/broadcast.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import type { LazyTensor } from "../expressions/tensor.ts";
+import { attend, capped, integer, joinHeads, positionMask, splitHeads } from "./attentionCore.ts";
 import { broadcast, float, floatInput } from "./elementwise.ts";
 import { concatenate } from "./movement.ts";
 

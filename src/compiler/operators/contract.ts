@@ -1,9 +1,9 @@
 import { Reduce } from "../../program/types.ts";
-import { constantAffine, digitAffine, type Affine } from "../affine.ts";
-import type { ProgramBuilder } from "../builder.ts";
-import { REDUCTION_DIGIT, type ReadExpr } from "../expression.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
-import { readAt } from "../views.ts";
+import { constantAffine, digitAffine, type Affine } from "../expressions/affine.ts";
+import type { ProgramBuilder } from "../steps/builder.ts";
+import { REDUCTION_DIGIT, type ReadExpr } from "../expressions/expression.ts";
+import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt } from "../steps/views.ts";
 
 /** A tensor and a label for each of its dimensions; a label that repeats reads a diagonal. */
 export type Labelled = { tensor: LazyTensor; labels: readonly string[] };

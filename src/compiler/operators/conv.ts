@@ -1,11 +1,11 @@
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
-import { addAffine, digitAffine, type Affine } from "../affine.ts";
-import { REDUCTION_DIGIT } from "../expression.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import { channelsLast } from "../storage.ts";
-import { dimensionIndices, type LazyTensor } from "../tensor.ts";
-import { readAt } from "../views.ts";
+import { addAffine, digitAffine, type Affine } from "../expressions/affine.ts";
+import { REDUCTION_DIGIT } from "../expressions/expression.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import { channelsLast } from "../steps/storage.ts";
+import { dimensionIndices, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt } from "../steps/views.ts";
 import { broadcast, floatInput } from "./elementwise.ts";
 import { readWindows, windowIndex } from "./window.ts";
 

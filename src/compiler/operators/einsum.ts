@@ -1,5 +1,5 @@
 import { DType } from "../../numerics/dtype.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { contract, labelSizes, type Labelled } from "./contract.ts";
 
 /** Labels of a term: one a letter, and `...k` for the dimensions of an ellipsis, counted from the right. */

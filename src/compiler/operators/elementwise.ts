@@ -1,10 +1,10 @@
 import { DType, isDType, isFloat } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
-import { broadcastShapes, combine } from "../elementwise.ts";
-import type { Expr, Expressions } from "../expression.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import type { LazyTensor } from "../tensor.ts";
-import { floatWord, numberWord } from "../words.ts";
+import { broadcastShapes, combine } from "../lowering/broadcast.ts";
+import type { Expr, Expressions } from "../expressions/expression.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import type { LazyTensor } from "../expressions/tensor.ts";
+import { floatWord, numberWord } from "../../numerics/numbers.ts";
 import { binaryOperands } from "./legacy.ts";
 
 /** Combines tensors of one type (save where `mixed`) under broadcasting. */

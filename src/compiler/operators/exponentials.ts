@@ -1,5 +1,5 @@
 import { Op } from "../../program/operations.ts";
-import type { Expr, Expressions } from "../expression.ts";
+import type { Expr, Expressions } from "../expressions/expression.ts";
 import { activation, float } from "./elementwise.ts";
 
 const mul = (e: Expressions, a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);

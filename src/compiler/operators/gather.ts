@@ -1,14 +1,14 @@
 import { DType, isFloat } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
-import { constantAffine, type Affine } from "../affine.ts";
-import type { ProgramBuilder } from "../builder.ts";
-import { combine } from "../elementwise.ts";
-import type { ReadAxis, ReadExpr } from "../expression.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
-import { readAt } from "../views.ts";
-import { numberWord, wordNumber } from "../words.ts";
+import { constantAffine, type Affine } from "../expressions/affine.ts";
+import type { ProgramBuilder } from "../steps/builder.ts";
+import { combine } from "../lowering/broadcast.ts";
+import type { ReadAxis, ReadExpr } from "../expressions/expression.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt } from "../steps/views.ts";
+import { numberWord, wordNumber } from "../../numerics/numbers.ts";
 import { reduceAxes } from "./reduction.ts";
 import { sliced, whole } from "./movement.ts";
 

@@ -1,8 +1,8 @@
 import { DType, isFloat } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
-import type { Expr } from "../expression.ts";
-import type { NodeContext } from "../nodeContext.ts";
-import type { LazyTensor } from "../tensor.ts";
+import type { Expr } from "../expressions/expression.ts";
+import type { NodeContext } from "../lowering/nodeContext.ts";
+import type { LazyTensor } from "../expressions/tensor.ts";
 import { broadcast } from "./elementwise.ts";
 
 /** Bits of an exponent that one step squares and multiplies through. */

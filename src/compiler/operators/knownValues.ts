@@ -2,10 +2,10 @@
 import { DType, dtypeBytes, isFloat, writeWord, type Word } from "../../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../onnx/model.ts";
 import { int64Tensor } from "../../onnx/tensorData.ts";
-import type { Lower } from "../nodeContext.ts";
-import { wordNumber } from "../words.ts";
+import type { Lower } from "../lowering/nodeContext.ts";
+import { wordNumber } from "../../numerics/numbers.ts";
 import { gatherAlong } from "./gather.ts";
-import { rowMajorStrides } from "../views.ts";
+import { rowMajorStrides } from "../steps/views.ts";
 
 /** NonZero: the indices of the elements that are not 0, in row-major order, one row for each dimension. */
 export const nonZero: Lower = (context) => {

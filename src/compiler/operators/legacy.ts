@@ -1,5 +1,5 @@
-import type { NodeContext } from "../nodeContext.ts";
-import type { LazyTensor } from "../tensor.ts";
+import type { NodeContext } from "../lowering/nodeContext.ts";
+import type { LazyTensor } from "../expressions/tensor.ts";
 
 /** The shape under which `own` meets a tensor of `rank` dimensions if its first dimension is that tensor's `axis`. */
 const alignedAt = (own: readonly number[], rank: number, axis: number): number[] => [

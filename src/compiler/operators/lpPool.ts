@@ -1,7 +1,7 @@
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import { identityOrder, type LazyTensor } from "../tensor.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
 import { broadcast, float, floatInput } from "./elementwise.ts";
 import { pool } from "./pool.ts";
 import { reduceAxes } from "./reduction.ts";

@@ -1,14 +1,14 @@
 import { isFloat } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
-import { constantAffine, digitAffine, type Affine } from "../affine.ts";
-import type { ProgramBuilder } from "../builder.ts";
-import { broadcastShapes } from "../elementwise.ts";
-import { REDUCTION_DIGIT } from "../expression.ts";
-import { withLocality } from "../locality.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
-import { readAt, transpose } from "../views.ts";
+import { constantAffine, digitAffine, type Affine } from "../expressions/affine.ts";
+import type { ProgramBuilder } from "../steps/builder.ts";
+import { broadcastShapes } from "../lowering/broadcast.ts";
+import { REDUCTION_DIGIT } from "../expressions/expression.ts";
+import { withLocality } from "../steps/locality.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt, transpose } from "../steps/views.ts";
 import { broadcast, like } from "./elementwise.ts";
 
 /** The exact product of [..., M, K] and [..., K, N], batch dimensions broadcast. */

@@ -1,12 +1,12 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { Op } from "../../program/operations.ts";
-import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from "../affine.ts";
-import { broadcastShapes, combine } from "../elementwise.ts";
-import type { Expr } from "../expression.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
-import { readAt, select, transpose as transposeView } from "../views.ts";
+import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from "../expressions/affine.ts";
+import { broadcastShapes, combine } from "../lowering/broadcast.ts";
+import type { Expr } from "../expressions/expression.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt, select, transpose as transposeView } from "../steps/views.ts";
 
 /** Transpose; without perm, all dimensions in reverse. */
 export const transpose: Lower = (context) => {

@@ -1,9 +1,9 @@
 import { elementCount } from "../../onnx/model.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
-import type { Expr } from "../expression.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import { identityOrder, type LazyTensor } from "../tensor.ts";
+import type { Expr } from "../expressions/expression.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
 import { broadcast, float, floatInput } from "./elementwise.ts";
 import { reduceAxes } from "./reduction.ts";
 

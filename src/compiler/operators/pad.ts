@@ -1,10 +1,10 @@
 import { elementCount } from "../../onnx/model.ts";
 import { int64Tensor } from "../../onnx/tensorData.ts";
-import { addAffine, constantAffine } from "../affine.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
-import { readAt } from "../views.ts";
-import { numberWord } from "../words.ts";
+import { addAffine, constantAffine } from "../expressions/affine.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt } from "../steps/views.ts";
+import { numberWord } from "../../numerics/numbers.ts";
 import { readIndirect, radixOf } from "./gather.ts";
 
 /** The input position of padded position `at` of a dimension, for the modes that repeat the input. */

@@ -2,10 +2,10 @@ import { DType, dtypeName, isInteger, type DType as DTypeCode } from "../../nume
 import { elementCount } from "../../onnx/model.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
-import type { Expr, Expressions } from "../expression.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import { identityOrder, type LazyTensor } from "../tensor.ts";
-import { greatestWord, leastWord } from "../words.ts";
+import type { Expr, Expressions } from "../expressions/expression.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
+import { greatestWord, leastWord } from "../../numerics/numbers.ts";
 import { broadcast, clamp, float, floatInput } from "./elementwise.ts";
 import { dropAxes, reduceAxes } from "./reduction.ts";
 

@@ -1,10 +1,10 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { Op } from "../../program/operations.ts";
-import type { ProgramBuilder } from "../builder.ts";
-import type { Expr } from "../expression.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import type { LazyTensor } from "../tensor.ts";
+import type { ProgramBuilder } from "../steps/builder.ts";
+import type { Expr } from "../expressions/expression.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import type { LazyTensor } from "../expressions/tensor.ts";
 import { addBias, convolution } from "./conv.ts";
 import { broadcast, floatInput } from "./elementwise.ts";
 import { product } from "./matmul.ts";

@@ -2,15 +2,15 @@ import { DType, isFloat } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
-import { addAffine, constantAffine, digitAffine } from "../affine.ts";
-import type { ProgramBuilder } from "../builder.ts";
-import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expression.ts";
-import { withLocality } from "../locality.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
-import { readAt } from "../views.ts";
+import { addAffine, constantAffine, digitAffine } from "../expressions/affine.ts";
+import type { ProgramBuilder } from "../steps/builder.ts";
+import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expressions/expression.ts";
+import { withLocality } from "../steps/locality.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt } from "../steps/views.ts";
 import { broadcast } from "./elementwise.ts";
-import { numberWord } from "../words.ts";
+import { numberWord } from "../../numerics/numbers.ts";
 
 /** Reduces the given axes, which stay as dimensions of 1. For a dot both factors are the element. */
 export function reduceAxes(

@@ -1,9 +1,9 @@
 import { DType } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
-import { readAt, transpose } from "../views.ts";
-import { combine } from "../elementwise.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt, transpose } from "../steps/views.ts";
+import { combine } from "../lowering/broadcast.ts";
 import { radixOf, readIndirect } from "./gather.ts";
 
 /** Reverses the first `lengths[b]` of the first dimension, for each b of the second. */

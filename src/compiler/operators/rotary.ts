@@ -1,7 +1,7 @@
 import { Op } from "../../program/operations.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
-import { readAt } from "../views.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt } from "../steps/views.ts";
 import { broadcast, floatInput } from "./elementwise.ts";
 import { radixOf, readIndirect } from "./gather.ts";
 import { concatenate, sliced, whole } from "./movement.ts";

@@ -1,10 +1,10 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../onnx/tensorData.ts";
-import type { Lower, NodeContext } from "../nodeContext.ts";
-import type { LazyTensor } from "../tensor.ts";
-import { transpose } from "../views.ts";
-import { numberWord } from "../words.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import type { LazyTensor } from "../expressions/tensor.ts";
+import { transpose } from "../steps/views.ts";
+import { numberWord } from "../../numerics/numbers.ts";
 import { floatInput } from "./elementwise.ts";
 import { dropoutInTraining } from "./random.ts";
 

@@ -1,9 +1,9 @@
 import { DType } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
-import { combine } from "../elementwise.ts";
-import type { Lower } from "../nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
-import { readAt } from "../views.ts";
+import { combine } from "../lowering/broadcast.ts";
+import type { Lower } from "../lowering/nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt } from "../steps/views.ts";
 import { broadcast } from "./elementwise.ts";
 import { radixOf, readIndirect } from "./gather.ts";
 import { counting } from "./sampling/taps.ts";

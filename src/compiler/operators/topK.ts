@@ -1,11 +1,11 @@
 import { DType, isFloat } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
-import { digitAffine, type Affine } from "../affine.ts";
-import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expression.ts";
-import type { Lower } from "../nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../tensor.ts";
-import { readAt } from "../views.ts";
+import { digitAffine, type Affine } from "../expressions/affine.ts";
+import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expressions/expression.ts";
+import type { Lower } from "../lowering/nodeContext.ts";
+import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt } from "../steps/views.ts";
 
 /** Whether a is greater than b in the total order in which NaN is greatest. */
 function greater(e: Expressions, a: Expr, b: Expr): Expr {

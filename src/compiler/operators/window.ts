@@ -1,5 +1,5 @@
-import { addAffine, constantAffine, digitAffine, type Affine } from "../affine.ts";
-import type { NodeContext } from "../nodeContext.ts";
+import { addAffine, constantAffine, digitAffine, type Affine } from "../expressions/affine.ts";
+import type { NodeContext } from "../lowering/nodeContext.ts";
 
 /** One spatial dimension of a convolution or pooling. */
 export type Window = {

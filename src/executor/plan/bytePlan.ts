@@ -8,7 +8,8 @@ import { planEpilogue } from "./epilogue.ts";
 import { planFactor } from "./factor.ts";
 import { planLeftBytes, type BoundBytes } from "./leftBytes.ts";
 import { piecesOf, planPieces, type Pieces } from "./pieces.ts";
-import type { Machine, Operation, StepPlan } from "./plan.ts";
+import type { Machine, Operation } from "../machine.ts";
+import type { StepPlan } from "./stepPlan.ts";
 import type { Planner } from "./planner.ts";
 
 const INT32 = 4;

@@ -2,7 +2,7 @@ import type { Step } from "../../program/types.ts";
 import { bytesOf, readableArray } from "../arrays.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { executeStepReference } from "../referenceStep.ts";
-import type { StepPlan } from "./plan.ts";
+import type { StepPlan } from "./stepPlan.ts";
 import type { Planner } from "./planner.ts";
 
 /** A step that no faster way covers: element by element, by the definition. */

@@ -7,7 +7,9 @@ import type { Region } from "../memory/memoryPlan.ts";
 import { NORMS_BYTES, settleTerms } from "../product/settleTerms.ts";
 import { inOutOrder, planEpilogue } from "./epilogue.ts";
 import type { Factor } from "./factor.ts";
-import { partOf, ranges, type Machine, type Operation, type StepPlan } from "./plan.ts";
+import type { Machine, Operation } from "../machine.ts";
+import type { StepPlan } from "./stepPlan.ts";
+import { partOf, ranges } from "./ranges.ts";
 import type { Planner } from "./planner.ts";
 import { layoutStrip, planCopy, type StripLayout } from "./strip.ts";
 

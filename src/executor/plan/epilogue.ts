@@ -3,7 +3,7 @@ import type { Step } from "../../program/types.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides, epilogueStep } from "../splitStep.ts";
-import type { Machine } from "./plan.ts";
+import type { Machine } from "../machine.ts";
 import type { Planner } from "./planner.ts";
 
 /** Computes a step's elements from its accumulators, for a range of the ranged one of `digits`. */

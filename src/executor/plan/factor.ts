@@ -3,7 +3,7 @@ import type { Step } from "../../program/types.ts";
 import { digitStrides } from "../splitStep.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
-import type { Machine } from "./plan.ts";
+import type { Machine } from "../machine.ts";
 import type { Planner } from "./planner.ts";
 import { isConstantFactor, sizeOf, termExpression } from "./productLayout.ts";
 

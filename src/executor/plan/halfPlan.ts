@@ -7,7 +7,7 @@ import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
 import { narrowed } from "../halfBits.ts";
 import { planEpilogue } from "./epilogue.ts";
-import type { StepPlan } from "./plan.ts";
+import type { StepPlan } from "./stepPlan.ts";
 import type { Planner } from "./planner.ts";
 
 /** Plans a step whose reduction is not over 16 bits. */

@@ -7,7 +7,7 @@ import { digitStrides } from "../splitStep.ts";
 import { centred, type Centred } from "./centred.ts";
 import type { Pieces } from "./pieces.ts";
 import { staysInside } from "./plainViews.ts";
-import type { Machine } from "./plan.ts";
+import type { Machine } from "../machine.ts";
 import type { Planner } from "./planner.ts";
 
 /** The left factor of a product of bytes as it lies in the memory of one thread. */

@@ -4,7 +4,7 @@ import { axisRange } from "../loops/address.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
-import type { Machine } from "./plan.ts";
+import type { Machine } from "../machine.ts";
 import type { Planner } from "./planner.ts";
 
 /** A view that needs no bounds check, and how what it reads is filled in before. */

@@ -1,6 +1,8 @@
 import type { Step } from "../../program/types.ts";
 import { inOutOrder, type OutOrder } from "./epilogue.ts";
-import { ranges, partOf, type Machine, type PlanOptions } from "./plan.ts";
+import type { Machine } from "../machine.ts";
+import type { PlanOptions } from "./stepPlan.ts";
+import { ranges, partOf } from "./ranges.ts";
 import { productLayout, sizeOf, type ProductLayout } from "./productLayout.ts";
 
 /** A part of a batch of matrix products: values `start .. end - 1` of the digit that is cut. */

@@ -10,12 +10,13 @@ import { Reduce, type Step } from "../../program/types.ts";
 import { compileLoops, loopCode, type CompiledFunctions, type LoopCode } from "../loops/compile.ts";
 import { compileReductions, reductionCode, type ReductionCode } from "../loops/reductions.ts";
 import type { Region } from "../memory/memoryPlan.ts";
-import type { Machine, PlanOptions, StepPlan } from "./plan.ts";
+import type { Machine } from "../machine.ts";
+import type { PlanOptions, StepPlan } from "./stepPlan.ts";
 import { stepNanoseconds } from "./stepWork.ts";
 import { Planner, type PlannedModel } from "./planner.ts";
 import { joinedSum } from "./joinedSum.ts";
 import { both } from "./productPlan.ts";
-import { planStep } from "./stepPlan.ts";
+import { planStep } from "./planStep.ts";
 
 /** A program with a place for everything and a way to compute each step. */
 export type ProgramPlan = {

@@ -8,7 +8,8 @@ import { neededSlots, type Expression } from "../loops/slots.ts";
 import type { ReductionSpec } from "../loops/reductionSpec.ts";
 import type { LoopSpec } from "../loops/spec.ts";
 import { MemoryPlan, type Region } from "../memory/memoryPlan.ts";
-import type { Machine, PlanOptions } from "./plan.ts";
+import type { Machine } from "../machine.ts";
+import type { PlanOptions } from "./stepPlan.ts";
 
 /** Of a compiled model, what plans are made from. */
 export type PlannedModel = Pick<CompiledModel, "program" | "constants">;

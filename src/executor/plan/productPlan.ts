@@ -5,7 +5,8 @@ import { engineProduct, type Product } from "../product/floatProduct.ts";
 import { planEpilogue } from "./epilogue.ts";
 import { planFactor } from "./factor.ts";
 import { piecesOf, planPieces, type Piece } from "./pieces.ts";
-import type { Machine, Operation, StepPlan } from "./plan.ts";
+import type { Machine, Operation } from "../machine.ts";
+import type { StepPlan } from "./stepPlan.ts";
 import type { Planner } from "./planner.ts";
 
 const FLOAT64 = 8;

@@ -10,7 +10,9 @@ import { neededSlots } from "../loops/slots.ts";
 import { digitStrides } from "../splitStep.ts";
 import { isIdentityEpilogue, planEpilogue } from "./epilogue.ts";
 import { planPadding, type PaddedRead } from "./padding.ts";
-import { partOf, type Machine, type Operation, type StepPlan } from "./plan.ts";
+import type { Machine, Operation } from "../machine.ts";
+import type { StepPlan } from "./stepPlan.ts";
+import { partOf } from "./ranges.ts";
 import type { Planner } from "./planner.ts";
 import { termExpression } from "./productLayout.ts";
 

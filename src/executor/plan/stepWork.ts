@@ -1,7 +1,7 @@
 import { ELEMENTARY } from "../../kernels/elementary/estimates.ts";
 import { Op } from "../../program/operations.ts";
 import type { Instruction, Step } from "../../program/types.ts";
-import { TERM_NS } from "./plan.ts";
+import { TERM_NS } from "./stepPlan.ts";
 
 /** A read or a plain operation in a vector loop. */
 const OPERATION_NS = 0.3;

@@ -3,7 +3,7 @@ import { axisRange } from "../loops/address.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import { splitDigits } from "../../program/view.ts";
 import { digitStrides } from "../splitStep.ts";
-import type { Machine } from "./plan.ts";
+import type { Machine } from "../machine.ts";
 import type { Planner } from "./planner.ts";
 
 const FLOAT64 = 8;

@@ -6,7 +6,7 @@ import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
 import { planEpilogue } from "./epilogue.ts";
-import type { StepPlan } from "./plan.ts";
+import type { StepPlan } from "./stepPlan.ts";
 import type { Planner } from "./planner.ts";
 
 /** A limb in 32-bit lanes: sums of fewer than 2^21 of those are exact in float64. */

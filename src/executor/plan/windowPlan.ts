@@ -6,7 +6,7 @@ import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
 import { cutStrip, directPlan } from "./directPlan.ts";
 import { planFactor } from "./factor.ts";
-import type { StepPlan } from "./plan.ts";
+import type { StepPlan } from "./stepPlan.ts";
 import type { Planner } from "./planner.ts";
 import { isConstantFactor, productLayout, sizeOf } from "./productLayout.ts";
 import { isPlain, movesAlongOne } from "./strip.ts";

@@ -1,4 +1,4 @@
-import type { MatrixShape } from "./matMulEngine.ts";
+import type { MatrixShape } from "../engine/matMulEngine.ts";
 
 const MOST_BYTE = 255;
 

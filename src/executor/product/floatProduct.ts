@@ -1,6 +1,6 @@
-import type { Machine } from "../plan/plan.ts";
+import type { Machine } from "../machine.ts";
 import { errorFactor } from "../../kernels/certify.ts";
-import type { MatrixShape } from "./matMulEngine.ts";
+import type { MatrixShape } from "../engine/matMulEngine.ts";
 
 const FLOAT64 = 8;
 

@@ -1,5 +1,5 @@
 import { SLACK } from "../../kernels/certify.ts";
-import type { Machine } from "../plan/plan.ts";
+import type { Machine } from "../machine.ts";
 import { compensatedError } from "./compensated.ts";
 
 const FLOAT64 = 8;

@@ -1,4 +1,4 @@
-import { noStats, type CertificateStats } from "../product/certificate.ts";
+import { noStats, type CertificateStats } from "../certificateStats.ts";
 import { STAGES, type Stage } from "../stages.ts";
 
 /** The 32-bit words that the threads of a team share. */

@@ -1,4 +1,4 @@
-import type { PlanOptions } from "../plan/plan.ts";
+import type { PlanOptions } from "../plan/stepPlan.ts";
 import type { Findings } from "../plan/planProgram.ts";
 import type { HashLayout } from "./hashJob.ts";
 import type { Program } from "../../program/types.ts";

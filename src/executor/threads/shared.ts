@@ -1,8 +1,9 @@
 import type { Program } from "../../program/types.ts";
-import { partsOf } from "../plan/machine.ts";
-import type { Machine, Operation, PlanOptions } from "../plan/plan.ts";
+import { partsOf } from "../plan/threadMachine.ts";
+import type { Machine, Operation } from "../machine.ts";
+import type { PlanOptions } from "../plan/stepPlan.ts";
 import type { ProgramPlan } from "../plan/planProgram.ts";
-import type { CertificateStats } from "../product/certificate.ts";
+import type { CertificateStats } from "../certificateStats.ts";
 import { STAGES } from "../stages.ts";
 import type { Tally } from "./control.ts";
 import type { HashJob } from "./hashJob.ts";

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { ExecutionThreadError } from "../errors.ts";
-import type { Operation } from "../plan/plan.ts";
+import type { Operation } from "../machine.ts";
 import type { StageClock } from "../stages.ts";
 import { Control, Word } from "./control.ts";
 import type { HashJob } from "./hashJob.ts";

@@ -1,11 +1,11 @@
 /** A thread of a team: computes parts of steps, and sleeps while there are none. It never returns to its event loop until it ends. */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { onnxEngine } from "../onnx/onnxEngine.ts";
-import { machineOf, partsOf } from "../plan/machine.ts";
-import type { Operation } from "../plan/plan.ts";
+import { onnxEngine } from "../engine/onnxEngine.ts";
+import { machineOf, partsOf } from "../plan/threadMachine.ts";
+import type { Operation } from "../machine.ts";
 import { planProgram } from "../plan/planProgram.ts";
-import { noStats } from "../product/certificate.ts";
-import { selfTest } from "../onnx/selfTest.ts";
+import { noStats } from "../certificateStats.ts";
+import { selfTest } from "../engine/selfTest.ts";
 import { StageClock } from "../stages.ts";
 import { Control, Word } from "./control.ts";
 import { HashJob } from "./hashJob.ts";

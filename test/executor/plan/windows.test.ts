@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { createExecutor, type ExecutorOptions } from "../../../src/executor/onnx/createExecutor.ts";
+import { createExecutor, type ExecutorOptions } from "../../../src/executor/createExecutor.ts";
 import { Team } from "../../../src/executor/threads/team.ts";
 import { planProgram } from "../../../src/executor/plan/planProgram.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { kernelMemory } from "../../../src/kernels/memory.ts";
-import { Prng } from "../../../test-support/float32Words.ts";
-import { randomWindow, VALUES, type Values } from "../../../test-support/randomWindow.ts";
+import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { randomWindow, VALUES, type Values } from "../../../testkit/programs/randomWindow.ts";
 
 const OPTIONS = { leastEngineWork: 2 ** 14, chunkElements: 2 ** 18, threads: 1 };
 const ROUNDS = 50;

@@ -1,16 +1,16 @@
 import { expect } from "chai";
-import { createExecutor } from "../../../src/executor/onnx/createExecutor.ts";
+import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
-import { nativeSession } from "../../../src/executor/onnx/binding.ts";
-import { engineOn, isExact } from "../../../src/executor/onnx/byteEngine.ts";
-import { onnxEngine } from "../../../src/executor/onnx/onnxEngine.ts";
-import { byteProductModel } from "../../../src/executor/onnx/productModels.ts";
-import type { ByteEngine } from "../../../src/executor/product/matMulEngine.ts";
+import { nativeSession } from "../../../src/executor/engine/binding.ts";
+import { engineOn, isExact } from "../../../src/executor/engine/byteEngine.ts";
+import { onnxEngine } from "../../../src/executor/engine/onnxEngine.ts";
+import { byteProductModel } from "../../../src/executor/engine/productModels.ts";
+import type { ByteEngine } from "../../../src/executor/engine/matMulEngine.ts";
 import { byteZero } from "../../../src/executor/product/byteProduct.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import type { Step } from "../../../src/program/types.ts";
-import { Prng } from "../../../test-support/float32Words.ts";
-import { matMulStep, stepModel } from "../../../test-support/stepModel.ts";
+import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { matMulStep, stepModel } from "../../../testkit/programs/stepModel.ts";
 
 const dtype = DType.int32;
 const [ROWS, INNER, COLUMNS] = [13, 50, 9];

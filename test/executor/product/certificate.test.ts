@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { createExecutor, type Execution } from "../../../src/executor/onnx/createExecutor.ts";
-import { onnxEngine } from "../../../src/executor/onnx/onnxEngine.ts";
-import type { MatMulEngine } from "../../../src/executor/product/matMulEngine.ts";
+import { createExecutor, type Execution } from "../../../src/executor/createExecutor.ts";
+import { onnxEngine } from "../../../src/executor/engine/onnxEngine.ts";
+import type { MatMulEngine } from "../../../src/executor/engine/matMulEngine.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import type { Step } from "../../../src/program/types.ts";
-import { float32Words, Prng } from "../../../test-support/float32Words.ts";
-import { matMulStep, rowSumStep, stepModel } from "../../../test-support/stepModel.ts";
-import { webEngine } from "../../../test-support/webEngine.ts";
+import { float32Words, Prng } from "../../../testkit/numerics/float32Words.ts";
+import { matMulStep, rowSumStep, stepModel } from "../../../testkit/programs/stepModel.ts";
+import { webEngine } from "../../../testkit/onnx/webEngine.ts";
 
 type Matrices = { left: Float32Array; right: Float32Array; rows: number; inner: number; columns: number };
 

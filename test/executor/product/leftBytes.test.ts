@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { createExecutor } from "../../../src/executor/onnx/createExecutor.ts";
-import { onnxEngine } from "../../../src/executor/onnx/onnxEngine.ts";
+import { createExecutor } from "../../../src/executor/createExecutor.ts";
+import { onnxEngine } from "../../../src/executor/engine/onnxEngine.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { Op } from "../../../src/program/operations.ts";
 import { Reduce, type Constant, type Step, type View } from "../../../src/program/types.ts";
-import { Prng } from "../../../test-support/float32Words.ts";
-import { matMulStep, stepModel } from "../../../test-support/stepModel.ts";
+import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { matMulStep, stepModel } from "../../../testkit/programs/stepModel.ts";
 
 const [ROWS, INNER, COLUMNS] = [13, 48, 9];
 const COUNT = ROWS * INNER;

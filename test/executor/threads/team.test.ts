@@ -2,12 +2,12 @@ import { expect } from "chai";
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ExecutionThreadError } from "../../../src/executor/errors.ts";
-import { createExecutor } from "../../../src/executor/onnx/createExecutor.ts";
+import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { StageClock } from "../../../src/executor/stages.ts";
 import { Team } from "../../../src/executor/threads/team.ts";
-import { Prng } from "../../../test-support/float32Words.ts";
-import { matMulStep, stepModel } from "../../../test-support/stepModel.ts";
+import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { matMulStep, stepModel } from "../../../testkit/programs/stepModel.ts";
 
 const [ROWS, INNER, COLUMNS] = [6, 40, 5];
 const model = stepModel([matMulStep(ROWS, INNER, COLUMNS)]);
@@ -100,7 +100,7 @@ describe("teams of threads", () => {
 
   for (const closes of [true, false]) {
     it(`process_${closes ? "thatClosesItsExecutor" : "thatForgetsToCloseItsExecutor"}_ends`, () => {
-      const script = fileURLToPath(new URL("../../../test-support/threads/runOnce.ts", import.meta.url));
+      const script = fileURLToPath(new URL("../../../testkit/threads/runOnce.ts", import.meta.url));
       const { status, stdout } = spawnSync(process.execPath, ["--import", "tsx", script, String(closes)], {
         encoding: "utf8",
         timeout: 60_000,

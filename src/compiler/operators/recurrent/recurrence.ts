@@ -1,8 +1,8 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { Op } from "../../../program/operations.ts";
-import type { Expr, Expressions } from "../../expression.ts";
-import type { NodeContext } from "../../nodeContext.ts";
-import type { LazyTensor } from "../../tensor.ts";
+import type { Expr, Expressions } from "../../expressions/expression.ts";
+import type { NodeContext } from "../../lowering/nodeContext.ts";
+import type { LazyTensor } from "../../expressions/tensor.ts";
 import { clamp, float } from "../elementwise.ts";
 
 /** What an activation of a recurrent cell computes, with its alpha and beta. */

@@ -1,9 +1,9 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { Op } from "../../../program/operations.ts";
-import type { Expr } from "../../expression.ts";
-import type { Lower, NodeContext } from "../../nodeContext.ts";
-import type { LazyTensor } from "../../tensor.ts";
-import { transpose } from "../../views.ts";
+import type { Expr } from "../../expressions/expression.ts";
+import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
+import type { LazyTensor } from "../../expressions/tensor.ts";
+import { transpose } from "../../steps/views.ts";
 import { contract, type Labelled } from "../contract.ts";
 import { broadcast, clamp, float } from "../elementwise.ts";
 import { concatenate, sliced, whole } from "../movement.ts";

@@ -2,13 +2,13 @@ import { DType, isFloat } from "../../../numerics/dtype.ts";
 import { floatTensor, int64Tensor } from "../../../onnx/tensorData.ts";
 import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
-import { digitAffine, type Affine } from "../../affine.ts";
-import { combine } from "../../elementwise.ts";
-import { REDUCTION_DIGIT, type Expr } from "../../expression.ts";
-import type { Lower, NodeContext } from "../../nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../tensor.ts";
-import { readAt } from "../../views.ts";
-import { floatWord } from "../../words.ts";
+import { digitAffine, type Affine } from "../../expressions/affine.ts";
+import { combine } from "../../lowering/broadcast.ts";
+import { REDUCTION_DIGIT, type Expr } from "../../expressions/expression.ts";
+import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
+import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
+import { readAt } from "../../steps/views.ts";
+import { floatWord } from "../../../numerics/numbers.ts";
 import { readIndirect } from "../gather.ts";
 import {
   antialiasTaps,

@@ -2,15 +2,15 @@ import { elementCount } from "../../../onnx/model.ts";
 import { floatTensor } from "../../../onnx/tensorData.ts";
 import { Op } from "../../../program/operations.ts";
 import { contract, labelSizes } from "../contract.ts";
-import type { Expr } from "../../expression.ts";
-import type { Lower } from "../../nodeContext.ts";
-import type { LazyTensor } from "../../tensor.ts";
+import type { Expr } from "../../expressions/expression.ts";
+import type { Lower } from "../../lowering/nodeContext.ts";
+import type { LazyTensor } from "../../expressions/tensor.ts";
 import { addBias } from "../conv.ts";
 import { broadcast, floatInput } from "../elementwise.ts";
 import { readWindows } from "../window.ts";
 import { component } from "./gridSample.ts";
 import { padPosition, sampled, tapsAt } from "./taps.ts";
-import { transpose } from "../../views.ts";
+import { transpose } from "../../steps/views.ts";
 
 /** DeformConv: each position of the kernel reads where its offset says, mixed linearly, times its mask; then a convolution. */
 export const deformConv: Lower = (context) => {

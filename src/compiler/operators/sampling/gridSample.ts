@@ -1,7 +1,7 @@
 import { Op } from "../../../program/operations.ts";
-import type { Expr } from "../../expression.ts";
-import type { Lower, NodeContext } from "../../nodeContext.ts";
-import type { LazyTensor } from "../../tensor.ts";
+import type { Expr } from "../../expressions/expression.ts";
+import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
+import type { LazyTensor } from "../../expressions/tensor.ts";
 import { broadcast, float, floatInput } from "../elementwise.ts";
 import { sliced, whole } from "../movement.ts";
 import { padPosition, sampled, tapsAt, type Interpolation, type Padding } from "./taps.ts";

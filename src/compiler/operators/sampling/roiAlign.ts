@@ -1,10 +1,10 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
-import { digitAffine } from "../../affine.ts";
-import { REDUCTION_DIGIT, type Expr } from "../../expression.ts";
-import type { Lower, NodeContext } from "../../nodeContext.ts";
-import type { LazyTensor } from "../../tensor.ts";
+import { digitAffine } from "../../expressions/affine.ts";
+import { REDUCTION_DIGIT, type Expr } from "../../expressions/expression.ts";
+import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
+import type { LazyTensor } from "../../expressions/tensor.ts";
 import { broadcast, float, floatInput } from "../elementwise.ts";
 import { component } from "./gridSample.ts";
 import { counting, sampled, type Taps } from "./taps.ts";

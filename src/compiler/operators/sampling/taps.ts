@@ -2,11 +2,11 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
-import { digitAffine, type Affine } from "../../affine.ts";
-import { REDUCTION_DIGIT, type Expr, type Expressions } from "../../expression.ts";
-import type { NodeContext } from "../../nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../tensor.ts";
-import { readAt } from "../../views.ts";
+import { digitAffine, type Affine } from "../../expressions/affine.ts";
+import { REDUCTION_DIGIT, type Expr, type Expressions } from "../../expressions/expression.ts";
+import type { NodeContext } from "../../lowering/nodeContext.ts";
+import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
+import { readAt } from "../../steps/views.ts";
 import { broadcast, float } from "../elementwise.ts";
 import { readIndirect, type Coordinate } from "../gather.ts";
 

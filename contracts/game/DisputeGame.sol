@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
+import {IDisputeGame, Outcome} from "../interfaces/IDisputeGame.sol";
+import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {ClaimGames} from "./ClaimGames.sol";
+import {Clock} from "./Clock.sol";
+import {Descent} from "./Descent.sol";
+import {GasSchedule} from "./GasSchedule.sol";
+import {Payouts} from "./Payouts.sol";
+import {ProgramHeader} from "../program/ProgramHeader.sol";
+import {States} from "./States.sol";
+import {StepProofs} from "./StepProofs.sol";
+import {GameState, Level, Move, PackedState, Pick, Side, StepProof} from "../types/GameState.sol";
+import {Claim, ClaimKey, JobIds} from "../types/Job.sol";
+import {Parameters} from "../types/Parameters.sol";
+import {IStepVerifier} from "../interfaces/IStepVerifier.sol";
+import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
+
+/// @title The dispute game. See IDisputeGame.
+contract DisputeGame is IDisputeGame {
+    using Descent for GameState;
+    using JobIds for ClaimKey;
+    using ProgramHeader for bytes;
+    using SafeCast for uint256;
+    using States for GameState;
+    using States for PackedState;
+
+    /// @dev What there was for the games that were alive when a claim died, what they were due, and what a unit of gas is worth to them that they settle with.
+    /// INVARIANT: they fit. A price is 2^48 or less (ParameterChecks); dues are for gas spent, of which there is less than 2^48 in the time that a claim can live.
+    struct Death {
+        uint96 pot;
+        uint96 dues;
+        uint64 price;
+    }
+
+    bytes32 private constant CLOSED = bytes32(uint256(1));
+
+    IJobMarket public immutable market;
+    IStepVerifier public immutable verifier;
+    /// @inheritdoc IDisputeGame
+    uint256 public immutable bond;
+
+    uint256 private immutable _arityBits;
+    uint256 private immutable _baseClock;
+    uint256 private immutable _rate;
+    uint256 private immutable _priceCap;
+    uint256 private immutable _bounty;
+    address private immutable _sink;
+
+    /// @inheritdoc IDisputeGame
+    mapping(bytes32 gameId => bytes32) public stateHash;
+    mapping(bytes32 claimId => ClaimGames) private _claims;
+    mapping(bytes32 claimId => Death) private _deaths;
+
+    /// @dev Created by the market.
+    constructor(IStepVerifier verifier_, Parameters memory p) {
+        market = IJobMarket(msg.sender);
+        verifier = verifier_;
+        // Below 2^80: bondGas has 32 bits, priceCap at most 48 (ParameterChecks).
+        bond = uint256(p.bondGas) * p.priceCap;
+        _arityBits = p.arityBits;
+        _baseClock = p.baseClock;
+        _rate = p.rate;
+        _priceCap = p.priceCap;
+        _bounty = p.bounty;
+        _sink = p.sink;
+    }
+
+    /// @inheritdoc IDisputeGame
+    function open(Claim calldata claim, Pick calldata pick_) external returns (bytes32 gameId) {
+        uint256 start = gasleft() + GasSchedule.OPEN_END;
+        GameState memory s;
+        bytes32 jobId = JobIds.jobId(claim.job, address(market));
+        s.claimId = JobIds.claimId(jobId, claim.worker, claim.traceRoot);
+        s.programRoot = claim.job.programRoot;
+        s.challenger = msg.sender;
+        s.node = claim.traceRoot;
+        s.width = claim.job.checkpoints;
+        s.depth = uint8(PositionalMerkle.depth(s.width));
+        s.workerSeconds = Clock.budget(_baseClock, claim.job.work, _rate).toUint32();
+        s.challengerSeconds = s.workerSeconds;
+        s.since = uint40(block.timestamp);
+        s.bond = uint96(bond);
+        uint8 traceDepth = s.depth;
+        s.descend(pick_);
+        // The descent has checked both: the index is below the width, the path no longer than the trace is deep.
+        s.openIndex = uint32(pick_.index);
+        s.openDepth = traceDepth - uint8(pick_.siblings.length);
+        gameId = s.gameId();
+        require(stateHash[gameId] == 0, GameExists(gameId));
+        ClaimGames g = _alive(s.claimId).opened();
+        // Written before the gas is measured: a claim's first game costs more.
+        _claims[s.claimId] = g;
+        market.gameOpened(jobId, s.claimId, msg.sender, bond);
+        bool crossed = s.depth == 0 || s.level != Level.Trace;
+        uint256 gas = GasSchedule.open(pick_.siblings.length) + (crossed ? GasSchedule.seam(pick_) : 0);
+        _claims[s.claimId] = g.addDues(_spend(s, gas, start));
+        PackedState memory packed = s.pack(Move.Open);
+        stateHash[gameId] = packed.hash();
+        emit Picked(gameId, packed);
+    }
+
+    /// @inheritdoc IDisputeGame
+    function reveal(PackedState calldata state, bytes calldata data) external {
+        uint256 start = gasleft() + GasSchedule.MOVE_END + GasSchedule.TOLD_BYTE * data.length;
+        GameState memory s = state.unpack();
+        (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
+        _requirePlain();
+        uint256 gas;
+        if (s.depth != 0) {
+            uint256 hop = Descent.hopOf(s.depth, _arityBits);
+            bytes32 node = Descent.checkChildren(s.index, s.width, s.depth, hop, data);
+            require(node == s.node, NotTheNode(s.node, node));
+            gas = GasSchedule.reveal(hop);
+        } else {
+            require(s.level == Level.Tensor, NothingToReveal(s.level));
+            s.checkChunk(data);
+            gas = GasSchedule.CHUNK;
+        }
+        _earn(g, s, gas, start);
+        PackedState memory packed = s.pack(Move.Reveal);
+        stateHash[gameId] = packed.hash();
+        emit Moved(gameId, packed, data);
+    }
+
+    /// @inheritdoc IDisputeGame
+    function pick(PackedState calldata state, Pick calldata pick_) external {
+        uint256 start = gasleft() + GasSchedule.MOVE_END;
+        GameState memory s = state.unpack();
+        (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Challenger);
+        require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
+        require(s.depth != 0, NothingToPick(s.level));
+        uint256 hop = Descent.hopOf(s.depth, _arityBits);
+        // INVARIANT: what was revealed is not asked for again: the worker's moves, and so their gas and time, are as many as were prepaid.
+        require(pick_.siblings.length >= hop, PickShortOfReveal(pick_.siblings.length, hop));
+        Level before = s.level;
+        s.descend(pick_);
+        bool crossed = s.level != before || (s.level == Level.Trace && s.depth == 0);
+        uint256 gas = GasSchedule.pick(pick_.siblings.length) + (crossed ? GasSchedule.seam(pick_) : 0);
+        _claims[s.claimId] = g.addDues(_spend(s, gas, start));
+        PackedState memory packed = s.pack(Move.Pick);
+        stateHash[gameId] = packed.hash();
+        emit Picked(gameId, packed);
+    }
+
+    /// @inheritdoc IDisputeGame
+    function expand(
+        PackedState calldata state,
+        bytes32 jobId,
+        bytes32 traceRoot,
+        bytes calldata children,
+        bytes32[] calldata siblings
+    ) external {
+        uint256 start = gasleft() + GasSchedule.MOVE_END + GasSchedule.TOLD_BYTE * children.length;
+        GameState memory s = state.unpack();
+        (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
+        // SAFETY: only the worker binds itself to an interior; a stranger's would convict it.
+        require(JobIds.claimId(jobId, msg.sender, traceRoot) == s.claimId, NotWorker(msg.sender, s.claimId));
+        require(s.level == Level.Trace && s.depth == 0, NothingToExpand(s.level, s.depth));
+        uint256 hop = Descent.hopOf(PositionalMerkle.depth(s.rangeOf()), _arityBits);
+        s.enterInterior(hop, children, siblings);
+        _earn(g, s, GasSchedule.expand(hop, siblings.length), start);
+        PackedState memory packed = s.pack(Move.Expand);
+        stateHash[gameId] = packed.hash();
+        emit Moved(gameId, packed, children);
+    }
+
+    /// @inheritdoc IDisputeGame
+    function prove(PackedState calldata state, Claim calldata claim, StepProof calldata proof) external {
+        uint256 start = gasleft() + GasSchedule.CLOSE;
+        GameState memory s = state.unpack();
+        (bytes32 gameId, ClaimGames g) = _load(s, state);
+        require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
+        if (s.turn == Side.Challenger) _requireTime(s);
+        ClaimKey memory key = ClaimKey(JobIds.jobId(claim.job, address(market)), claim.worker, claim.traceRoot);
+        _requireClaim(s, JobIds.claimId(key.jobId, key.worker, key.traceRoot));
+        // A challenger that holds the worker's nodes goes down to the tensor and proves in one.
+        if (s.level != Level.Tensor) s.descend(proof.pick);
+        require(s.level == Level.Tensor, NotAtTensor(s.level));
+        _requireWrong(gameId, s, claim, proof);
+        uint256 most = uint256(proof.pick.program.header.maxStepGas()) + GasSchedule.PROVE_MARGIN;
+        uint256 price = _spend(s, most, start);
+        _die(gameId, key, s, g.addDues(price), 0);
+    }
+
+    /// @inheritdoc IDisputeGame
+    function concede(PackedState calldata state, ClaimKey calldata key) external {
+        GameState memory s = state.unpack();
+        (bytes32 gameId, ClaimGames g) = _load(s, state);
+        _requireClaim(s, key.claimId());
+        if (msg.sender == key.worker) {
+            _die(gameId, key, s, g, 0);
+        } else {
+            require(msg.sender == s.challenger, NotAParty(msg.sender));
+            _workerWins(gameId, key, s, g, 0);
+        }
+    }
+
+    /// @inheritdoc IDisputeGame
+    function timeout(PackedState calldata state, ClaimKey calldata key) external {
+        GameState memory s = state.unpack();
+        (bytes32 gameId, ClaimGames g) = _load(s, state);
+        _requireClaim(s, key.claimId());
+        (uint256 left, uint256 elapsed) = _clock(s);
+        require(Clock.isOver(left, elapsed), ClockRunning(s.turn, left, elapsed));
+        uint256 reward = GasSchedule.paid(GasSchedule.TIMEOUT) * GasSchedule.price(block.basefee, _priceCap);
+        if (s.turn == Side.Worker) {
+            _die(gameId, key, s, g.addDues(reward), reward);
+        } else {
+            _workerWins(gameId, key, s, g, reward);
+        }
+    }
+
+    /// @inheritdoc IDisputeGame
+    function settle(PackedState calldata state) external {
+        _requirePlain();
+        GameState memory s = state.unpack();
+        bytes32 gameId = _requireCurrent(s, state);
+        ClaimGames g = _claims[s.claimId];
+        require(g.dead(), ClaimAlive(s.claimId));
+        Death memory death = _deaths[s.claimId];
+        g = g.closed();
+        // What it costs now, and no more than was set aside: what gas was dearer at the death is nobody's gain.
+        uint256 price = GasSchedule.price(block.basefee, death.price);
+        uint256 due = _due(s) + GasSchedule.settle(g.open()) * price;
+        uint256 share = Payouts.share(due, death.pot, death.dues);
+        // INVARIANT: all that was set aside is paid to the games or, with the last of them, to the sink.
+        g = g.subtractDues(share);
+        uint256 rest;
+        if (g.open() == 0) {
+            rest = g.dues();
+            delete _deaths[s.claimId];
+        }
+        _claims[s.claimId] = g.subtractDues(rest);
+        if (rest != 0) market.pay(_sink, rest);
+        _close(gameId, s.claimId, Outcome.Settled, s.challenger, s.bond + share);
+    }
+
+    /// @inheritdoc IDisputeGame
+    function collect(ClaimKey calldata key) external {
+        bytes32 claimId = key.claimId();
+        ClaimGames g = _claims[claimId];
+        uint256 amount = g.earned();
+        require(amount != 0, NothingEarned(claimId));
+        _claims[claimId] = g.collected();
+        emit EarningsCollected(claimId, key.worker, amount);
+        market.pay(key.worker, amount);
+    }
+
+    /// @inheritdoc IDisputeGame
+    function claimGames(
+        bytes32 claimId
+    ) external view returns (uint256 open_, bool dead, uint256 dues, uint256 earned) {
+        ClaimGames g = _claims[claimId];
+        return (g.open(), g.dead(), g.dues(), g.earned());
+    }
+
+    /// @inheritdoc IDisputeGame
+    function hopOf(uint8 depth) external view returns (uint8) {
+        return uint8(Descent.hopOf(depth, _arityBits));
+    }
+
+    /// @dev What every move but `open` and `settle` begins with: the state is current and the claim alive.
+    function _load(GameState memory s, PackedState calldata state) private view returns (bytes32 gameId, ClaimGames g) {
+        gameId = _requireCurrent(s, state);
+        g = _alive(s.claimId);
+    }
+
+    /// @dev A move that hands over the turn: takes the time used from the mover's clock.
+    function _begin(
+        GameState memory s,
+        PackedState calldata state,
+        Side mover
+    ) private view returns (bytes32 gameId, ClaimGames g) {
+        (gameId, g) = _load(s, state);
+        require(s.turn == mover, NotTurnOf(mover));
+        uint32 left = uint32(_requireTime(s));
+        if (mover == Side.Worker) {
+            s.workerSeconds = left;
+            s.turn = Side.Challenger;
+        } else {
+            s.challengerSeconds = left;
+            s.turn = Side.Worker;
+        }
+        s.since = uint40(block.timestamp);
+    }
+
+    function _requireCurrent(GameState memory s, PackedState calldata state) private view returns (bytes32 gameId) {
+        gameId = s.gameId();
+        bytes32 stored = stateHash[gameId];
+        bytes32 given = States.hash(state);
+        // SAFETY: a move answers one state, whole; after a reorg or a race it is refused, not misapplied.
+        require(stored == given, StaleState(gameId, stored, given));
+    }
+
+    function _alive(bytes32 claimId) private view returns (ClaimGames g) {
+        g = _claims[claimId];
+        // INVARIANT: a dead claim's games only settle; nobody wins or loses them any more.
+        require(!g.dead(), ClaimDead(claimId));
+    }
+
+    /// @dev SAFETY: who is paid and slashed, and what a proof reads, is what the state's claim says.
+    function _requireClaim(GameState memory s, bytes32 given) private pure {
+        require(given == s.claimId, WrongClaim(s.claimId, given));
+    }
+
+    /// @dev SAFETY: what anybody may send is paid, whoever sends it. Else a copy by way of a contract, sent first, would leave the honest sender with a transaction
+    /// that reverts and a move that nobody pays: move by move, until a worker has no gas money left.
+    function _requirePlain() private view {
+        require(GasSchedule.isPlain(), NotPlainAccount(msg.sender));
+    }
+
+    /// @dev The claimed element differs from the recomputed one.
+    function _requireWrong(bytes32 gameId, GameState memory s, Claim calldata claim, StepProof calldata proof) private {
+        (uint256 claimed, uint256 mask) = StepProofs.claimedElement(s, proof);
+        bytes32[] memory roots = StepProofs.inputRoots(s, claim, proof);
+        uint256 exact = verifier.evaluate(proof.body, proof.element, roots, proof.openings) & mask;
+        require(claimed != exact, ProofFails(claimed, exact));
+        emit Proved(gameId, s.claimId, s.step, proof.element, claimed, exact);
+    }
+
+    function _clock(GameState memory s) private view returns (uint256 left, uint256 elapsed) {
+        left = s.turn == Side.Worker ? s.workerSeconds : s.challengerSeconds;
+        elapsed = block.timestamp - s.since;
+    }
+
+    /// @dev What is left of the mover's time after this move.
+    function _requireTime(GameState memory s) private view returns (uint256) {
+        (uint256 left, uint256 elapsed) = _clock(s);
+        // INVARIANT: exactly one of a move and a timeout is possible at any moment.
+        require(!Clock.isOver(left, elapsed), ClockExpired(s.turn, left, elapsed));
+        return left - elapsed;
+    }
+
+    /// @dev Notes the price of a challenger's own move, of `most` gas at most, at what gas costs now, capped.
+    function _spend(GameState memory s, uint256 most, uint256 start) private view returns (uint256 price) {
+        price = GasSchedule.paid(most, start) * GasSchedule.price(block.basefee, _priceCap);
+        s.spent = (s.spent + price).toUint96();
+    }
+
+    /// @dev Moves the price of a worker's move from the bond to the worker's earnings, with its tip, up to a quarter of the base fee.
+    function _earn(ClaimGames g, GameState memory s, uint256 most, uint256 start) private {
+        uint256 unit = GasSchedule.price(Math.min(tx.gasprice, (block.basefee * 5) / 4), _priceCap);
+        (uint256 paid, uint256 left) = Payouts.draw(s.bond, GasSchedule.paid(most, start) * unit);
+        s.bond = uint96(left);
+        _claims[s.claimId] = g.addDues(paid).addEarned(paid);
+    }
+
+    /// @dev What a game's challenger gets beside the rest of its bond if the claim dies: what the worker drew, and its own moves.
+    function _due(GameState memory s) private view returns (uint256) {
+        return Payouts.due(bond, s.bond, s.spent);
+    }
+
+    /// @dev The claim loses. O(1) however many games are open: they settle by themselves.
+    /// @param reward Due to the caller beside the games' dues, which it is part of.
+    function _die(bytes32 gameId, ClaimKey memory key, GameState memory s, ClaimGames g, uint256 reward) private {
+        g = g.killed().closed();
+        uint256 collateral = market.refuted(key.jobId, s.claimId, key.worker);
+        Death memory death;
+        // SAFETY: moves first: they were paid for. Were settlements, priced at the death, their equals, sham games opened while gas was cheap would make the
+        // pot short at a spike of the base fee.
+        uint256 settlements = GasSchedule.settlements(g.open());
+        death.price = uint64(
+            Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))
+        );
+        death.dues = (g.dues() + settlements * death.price).toUint96();
+        (uint256 bounty, uint256 pot, uint256 rest) = Payouts.divide(collateral, _bounty, death.dues);
+        death.pot = (pot - rest).toUint96();
+        uint256 toCaller = Payouts.share(reward, death.pot, death.dues);
+        uint256 toWinner = Payouts.share(_due(s), death.pot, death.dues);
+        // INVARIANT: all that was slashed is the winner's, the caller's, the sink's or kept for the other games.
+        uint256 kept = death.pot - toCaller - toWinner;
+        if (g.open() == 0) {
+            // What shares were rounded down by.
+            rest += kept;
+            kept = 0;
+        } else {
+            _deaths[s.claimId] = death;
+        }
+        _claims[s.claimId] = g.withDues(kept);
+        emit ClaimDied(s.claimId, gameId, death.pot, death.dues, rest);
+        if (rest != 0) market.pay(_sink, rest);
+        if (toCaller != 0) market.pay(msg.sender, toCaller);
+        _close(gameId, s.claimId, Outcome.ChallengerWon, s.challenger, s.bond + bounty + toWinner);
+    }
+
+    /// @dev The challenger loses this game, with what is left of its bond; other games go on.
+    /// @param reward Paid from it to the caller, if that is not the worker itself.
+    function _workerWins(
+        bytes32 gameId,
+        ClaimKey memory key,
+        GameState memory s,
+        ClaimGames g,
+        uint256 reward
+    ) private {
+        _claims[s.claimId] = g.closed().subtractDues(_due(s));
+        // INVARIANT: the bond covers the reward beside all moves of the worker (ParameterChecks), so that these stay paid.
+        (uint256 toCaller, uint256 toWorker) = Payouts.forfeit(s.bond, msg.sender == key.worker ? 0 : reward);
+        if (toCaller != 0) market.pay(msg.sender, toCaller);
+        _close(gameId, s.claimId, Outcome.WorkerWon, key.worker, toWorker);
+    }
+
+    function _close(bytes32 gameId, bytes32 claimId, Outcome outcome, address to, uint256 paid) private {
+        // INVARIANT: a closed game stays closed: nothing is paid twice. On a dead claim none can be opened, so that there no mark is needed.
+        if (outcome == Outcome.WorkerWon) stateHash[gameId] = CLOSED;
+        else delete stateHash[gameId];
+        emit GameClosed(gameId, claimId, outcome, paid);
+        if (paid != 0) market.pay(to, paid);
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
+import {Pick} from "../types/GameState.sol";
+
+/// @title What moves are worth in gas. A worker's moves are paid from the challenger's bond, a challenger's own ones from the collateral of a claim that dies.
+/// @dev What is paid is what the move's transaction burns, as it is measured, at most the move's price here. Prices are close above what transactions of
+/// calldata without zeros burn (test/contracts/market/gas.test.ts): less would starve the honest.
+library GasSchedule {
+    uint256 private constant OPEN = 111_500;
+    uint256 private constant PICK = 51_600;
+    /// @dev Crossing into another list, beside the levels of the program's lists and the header.
+    uint256 private constant SEAM = 6_200;
+    /// @dev A sibling: its calldata, and a hash.
+    uint256 private constant LEVEL = 800;
+    uint256 internal constant CHUNK = 60_500;
+    uint256 private constant EXPAND = 49_000;
+    uint256 private constant REVEAL = 45_600;
+    uint256 private constant CHILD = 1_115;
+    /// @dev What ends a game, beside a proof's own gas.
+    uint256 internal constant CLOSE = 85_000;
+    /// @dev Also where the call fills accounts that were empty.
+    uint256 internal constant TIMEOUT = 150_000;
+    /// @dev What a step proof costs beside the estimate in the header.
+    uint256 internal constant PROVE_MARGIN = 200_000;
+    /// @dev Taking one's bond back after the claim's death in another game.
+    uint256 private constant SETTLE = 57_000;
+    /// @dev What the last of these costs more: it pays the sink what the others left.
+    uint256 private constant LAST = 7_800;
+    /// @dev What a move's transaction burns beside what is measured (`paid`) and a byte of what it tells: before its first line, and for writing and telling the
+    /// new state.
+    uint256 internal constant OPEN_END = 25_200;
+    uint256 internal constant MOVE_END = 11_400;
+    uint256 internal constant TOLD_BYTE = 9;
+    /// @dev A byte of a program's header, at the calldata floor (EIP-7623).
+    uint256 private constant HEADER_BYTE = 40;
+    /// @dev Longest header of a program that is served.
+    uint256 internal constant MOST_HEADER = 2_048;
+    /// @dev Freeing an abandoned job.
+    uint256 internal constant EXPIRE = 100_000;
+    /// @dev Levels that the largest games are assumed to have: 12 of checkpoints, 12 of steps, 20 of chunks.
+    uint256 private constant LEVELS_TRACE = 12;
+    uint256 private constant LEVELS_INTERIOR = 12;
+    uint256 private constant LEVELS_TENSOR = 20;
+    /// @dev Of a program's own lists.
+    uint256 private constant LEVELS_STEPS = 24;
+
+    /// @notice What a unit of gas is paid: as wanted, at most `cap`; at least 1, if that may be, because eth_estimateGas runs with a base fee of 0 and must see
+    /// the same storage written.
+    function price(uint256 wanted, uint256 cap) internal pure returns (uint256) {
+        if (wanted > cap) return cap;
+        // What is estimated takes the longest way.
+        if (wanted != 0) return wanted;
+        return cap == 0 ? 0 : 1;
+    }
+
+    /// @notice Gas of revealing `2^hop` children.
+    function reveal(uint256 hop) internal pure returns (uint256) {
+        return REVEAL + (CHILD << hop);
+    }
+
+    /// @notice Gas of opening a game `levels` below the trace root.
+    function open(uint256 levels) internal pure returns (uint256) {
+        return OPEN + LEVEL * levels;
+    }
+
+    /// @notice Gas of taking a bond back from a dead claim, the last one if no game is left then.
+    function settle(uint256 left) internal pure returns (uint256) {
+        return left == 0 ? SETTLE + LAST : SETTLE;
+    }
+
+    /// @notice Gas of all settlements of the `games` that a claim's death leaves behind.
+    function settlements(uint256 games) internal pure returns (uint256) {
+        return games == 0 ? 0 : SETTLE * games + LAST;
+    }
+
+    /// @notice The highest price that a unit of gas can have in the next block (EIP-1559), as `price` caps it.
+    function nextPrice(uint256 cap) internal view returns (uint256) {
+        return price(block.basefee + block.basefee / 8 + 1, cap);
+    }
+
+    /// @notice Gas of a pick of `levels` levels.
+    function pick(uint256 levels) internal pure returns (uint256) {
+        return PICK + LEVEL * levels;
+    }
+
+    /// @notice Gas of crossing into another list with a pick.
+    function seam(Pick calldata p) internal pure returns (uint256) {
+        return _seam(p.checkpoint.siblings.length + p.step.siblings.length, p.program.header.length);
+    }
+
+    /// @notice Gas of an expansion with `2^hop` children and a path of `levels` siblings.
+    function expand(uint256 hop, uint256 levels) internal pure returns (uint256) {
+        return EXPAND + (CHILD << hop) + LEVEL * levels;
+    }
+
+    /// @notice The most gas that a worker spends in one game with arity 2^k.
+    function worstWorker(uint256 k) internal pure returns (uint256) {
+        // The expansion carries the interior list's first reveal.
+        uint256 reveals = _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) - 1 + _ceil(LEVELS_TENSOR, k);
+        return reveals * reveal(k) + expand(k, LEVELS_INTERIOR) + CHUNK + TIMEOUT;
+    }
+
+    /// @notice The most gas that a challenger spends in one game with arity 2^k and step proofs up to `maxStepGas`.
+    function worstChallenger(uint256 k, uint256 maxStepGas) internal pure returns (uint256) {
+        uint256 picks = _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) + _ceil(LEVELS_TENSOR, k);
+        uint256 levels = LEVELS_TRACE + LEVELS_INTERIOR + LEVELS_TENSOR;
+        uint256 seams = 2 * _seam(2 * LEVELS_STEPS, MOST_HEADER);
+        return OPEN + SETTLE + picks * PICK + LEVEL * levels + seams + maxStepGas + PROVE_MARGIN;
+    }
+
+    function _seam(uint256 levels, uint256 headerBytes) private pure returns (uint256) {
+        return SEAM + LEVEL * levels + HEADER_BYTE * headerBytes;
+    }
+
+    /// @notice Whether the caller is a plain account: no contract, nor an account that delegates to one (EIP-7702).
+    function isPlain() internal view returns (bool) {
+        // solhint-disable-next-line avoid-tx-origin
+        return msg.sender == tx.origin && msg.sender.code.length == 0;
+    }
+
+    /// @notice What of a move's gas is paid: all of it to a plain account, whose move is a transaction of its own; nothing to a contract, or to an account that
+    /// delegates to one (EIP-7702).
+    function paid(uint256 gas) internal view returns (uint256) {
+        // SAFETY: calls in one transaction share its 21,000 and its warm storage, and only a transaction pays for calldata. A caught cheat could play many games
+        // against itself in one for half their price, and so have back what should go to the sink.
+        return isPlain() ? gas : 0;
+    }
+
+    /// @notice As `paid`, and no more than the transaction burns.
+    /// @param start The gas that was left when its call began, and what it burns beside what was measured until now.
+    function paid(uint256 most, uint256 start) internal view returns (uint256) {
+        uint256 gas = paid(most);
+        // SAFETY: lengths alone do not tell what a move costs: zeros in calldata, and storage that is not empty, are cheaper. A caught cheat would choose them.
+        return gas == 0 ? 0 : Math.min(gas, transactionGas(start));
+    }
+
+    /// @notice Gas of this transaction, if it is a call from outside: EIP-7623's rule. `start` as in `paid`.
+    function transactionGas(uint256 start) internal view returns (uint256) {
+        unchecked {
+            uint256 others = _nonzeroBytes();
+            uint256 zeros = msg.data.length - others;
+            uint256 used = start - gasleft() + 16 * others + 4 * zeros;
+            return 21_000 + Math.max(used, 40 * others + 10 * zeros);
+        }
+    }
+
+    /// @dev Bytes of the calldata that are not zero, a word at a time, four words a turn. Past its end calldata reads as zeros. Counts are summed in the 32
+    /// bytes of a word: they overflow after 255 words, so that they are collected every 63 turns.
+    function _nonzeroBytes() private pure returns (uint256 others) {
+        assembly ("memory-safe") {
+            let low := 0x7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f
+            let ones := 0x0101010101010101010101010101010101010101010101010101010101010101
+            let pairs := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
+            // One in each byte of a word that is not zero.
+            function marks(offset, mask, units) -> m {
+                let word := calldataload(offset)
+                m := and(shr(7, or(add(and(word, mask), mask), word)), units)
+            }
+            let size := calldatasize()
+            let offset := 0
+            for {} lt(offset, size) {} {
+                let end := add(offset, 8064)
+                if gt(end, size) {
+                    end := size
+                }
+                let counts := 0
+                for {} lt(offset, end) {
+                    offset := add(offset, 0x80)
+                } {
+                    counts := add(counts, marks(offset, low, ones))
+                    counts := add(counts, marks(add(offset, 0x20), low, ones))
+                    counts := add(counts, marks(add(offset, 0x40), low, ones))
+                    counts := add(counts, marks(add(offset, 0x60), low, ones))
+                }
+                // Bytes to pairs, and the sixteen pairs to one number, which has 16 bits.
+                counts := add(and(counts, pairs), and(shr(8, counts), pairs))
+                others := add(
+                    others,
+                    shr(240, mul(counts, 0x0001000100010001000100010001000100010001000100010001000100010001))
+                )
+            }
+        }
+    }
+
+    function _ceil(uint256 levels, uint256 k) private pure returns (uint256) {
+        return (levels + k - 1) / k;
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
+import {GameState, InputProof, StepProof} from "../types/GameState.sol";
+import {Claim} from "../types/Job.sol";
+import {ProgramFacts} from "../types/Program.sol";
+import {DType} from "../verifier/DType.sol";
+import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
+import {TensorRef, TensorRefs} from "../verifier/TensorRefs.sol";
+import {Descent} from "./Descent.sol";
+import {ProgramHeader} from "../program/ProgramHeader.sol";
+import {ProgramProofs} from "../program/ProgramProofs.sol";
+import {TensorTree} from "../merkle/TensorTree.sol";
+
+/// @title Authenticates everything that a step proof rests on: the step, the claimed element, the roots of what the step reads.
+library StepProofs {
+    using ProgramHeader for bytes;
+    using ProgramProofs for ProgramFacts;
+
+    /// @notice The element as claimed, in a word of its size.
+    /// @return claimed The claimed element's bits.
+    /// @return mask The bits of an element of this type.
+    function claimedElement(
+        GameState memory s,
+        StepProof calldata proof
+    ) internal view returns (uint256 claimed, uint256 mask) {
+        bytes32 programRoot = proof.pick.program.root();
+        require(programRoot == s.programRoot, IDisputeGame.WrongProgram(s.programRoot, programRoot));
+        require(proof.pick.program.hasStep(s.step, proof.pick.step), IDisputeGame.StepNotProven(s.step));
+        bytes32 bodyHash = sha256(proof.body);
+        require(bodyHash == proof.pick.step.bodyHash, IDisputeGame.WrongBody(proof.pick.step.bodyHash, bodyHash));
+        // INVARIANT: only elements of the tensor can be wrong, not its padding.
+        require(
+            proof.element < proof.pick.step.count,
+            IDisputeGame.ElementOutOfRange(proof.element, proof.pick.step.count)
+        );
+        uint256 log2Bytes = DType.log2Bytes(proof.pick.step.dtype);
+        uint256 offset = uint256(proof.element) << log2Bytes;
+        _checkChunk(s, proof, offset / TensorTree.CHUNK_BYTES);
+        mask = type(uint256).max >> (256 - (8 << log2Bytes));
+        claimed = _littleEndian(proof.chunk, offset % TensorTree.CHUNK_BYTES, 1 << log2Bytes);
+    }
+
+    /// @notice The authenticated tensor root of each input of the step.
+    function inputRoots(
+        GameState memory s,
+        Claim calldata claim,
+        StepProof calldata proof
+    ) internal view returns (bytes32[] memory roots) {
+        TensorRef[] memory refs = TensorRefs.decode(proof.body);
+        require(proof.inputs.length == refs.length, IDisputeGame.WrongInputCount(proof.inputs.length, refs.length));
+        roots = new bytes32[](refs.length);
+        for (uint256 i = 0; i < refs.length; ++i) {
+            TensorRef memory ref = refs[i];
+            // A constant's root is in the body, which the program commits to.
+            if (ref.kind == TensorRefs.KIND_CONSTANT) continue;
+            InputProof calldata input = proof.inputs[i];
+            bool proven =
+                ref.kind == TensorRefs.KIND_INPUT
+                    ? _isJobInput(proof.pick.program, claim.job.inputsRoot, ref.index, input)
+                    : _isStep(s, claim.traceRoot, proof.pick.program, i, ref.index, input);
+            require(proven, IDisputeGame.InputNotProven(i));
+            roots[i] = input.root;
+        }
+    }
+
+    function _isJobInput(
+        ProgramFacts calldata program,
+        bytes32 inputsRoot,
+        uint256 index,
+        InputProof calldata input
+    ) private view returns (bool) {
+        return PositionalMerkle.leafUnder(inputsRoot, program.header.inputCount(), input.root, index, input.siblings);
+    }
+
+    /// @dev A step inside the range is taken from the worker's interior list, one before it from the trace: both are the worker's own word.
+    function _isStep(
+        GameState memory s,
+        bytes32 traceRoot,
+        ProgramFacts calldata program,
+        uint256 i,
+        uint32 read,
+        InputProof calldata input
+    ) private view returns (bool) {
+        // SAFETY: a step that read itself or a later one could agree with itself.
+        require(read < s.step, IDisputeGame.ReadsLaterStep(i, read, s.step));
+        if (read >= s.first) {
+            uint256 width = Descent.rangeOf(s);
+            return PositionalMerkle.leafUnder(s.interiorRoot, width, input.root, read - s.first, input.siblings);
+        }
+        uint256 checkpoint = input.checkpointIndex;
+        require(
+            input.checkpoint.step == read && program.hasCheckpoint(checkpoint, input.checkpoint),
+            IDisputeGame.NotACheckpoint(i, read)
+        );
+        uint256 checkpoints = program.header.checkpointCount();
+        return PositionalMerkle.leafUnder(traceRoot, checkpoints, input.root, checkpoint, input.siblings);
+    }
+
+    /// @dev The chunk is number `index` of the tensor, and below the node in dispute.
+    function _checkChunk(GameState memory s, StepProof calldata proof, uint256 index) private view {
+        require(
+            proof.chunk.length == TensorTree.CHUNK_BYTES,
+            IDisputeGame.WrongDataLength(proof.chunk.length, TensorTree.CHUNK_BYTES)
+        );
+        require(index >> s.depth == s.index, IDisputeGame.ElementNotBelowNode(proof.element));
+        bytes32 leaf = sha256(proof.chunk);
+        require(
+            PositionalMerkle.nodeUnder(s.node, s.depth, leaf, index & ((1 << s.depth) - 1), proof.chunkSiblings),
+            IDisputeGame.NotTheNode(s.node, leaf)
+        );
+    }
+
+    function _littleEndian(bytes calldata chunk, uint256 offset, uint256 size) private pure returns (uint256 word) {
+        for (uint256 i = size; i > 0; --i) word = (word << 8) | uint8(chunk[offset + i - 1]);
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {PositionalMerkle} from "./PositionalMerkle.sol";
+
+/// @title Tensor trees from bytes, and reveals of a node's children (docs/program.md, "Merkle lists").
+library TensorTree {
+    uint256 internal constant CHUNK_BYTES = 512;
+
+    error ChunkHashFailed();
+
+    /// @notice Chunks of a tensor of `length` bytes.
+    function chunkCount(uint256 length) internal pure returns (uint256) {
+        return (length + CHUNK_BYTES - 1) / CHUNK_BYTES;
+    }
+
+    /// @notice The root of the tensor tree over `data`.
+    function root(bytes calldata data) internal view returns (bytes32) {
+        return PositionalMerkle.leavesRoot(_leaves(data));
+    }
+
+    /// @notice The root of a subtree of `levels` levels whose chunks begin with `data`.
+    function subtree(bytes calldata data, uint256 levels) internal view returns (bytes32) {
+        return PositionalMerkle.subtreeRoot(_leaves(data), levels);
+    }
+
+    /// @notice The node whose descendants `log2(children.length / 32)` levels down are `children`, a power of two of them.
+    function parentOf(bytes calldata children) internal view returns (bytes32 node) {
+        bool ok = true;
+        assembly ("memory-safe") {
+            let offset := mload(0x40)
+            calldatacopy(offset, children.offset, children.length)
+            for {
+                let n := shr(6, children.length)
+            } n {
+                n := shr(1, n)
+            } {
+                for {
+                    let i := 0
+                } lt(i, n) {
+                    i := add(i, 1)
+                } {
+                    // Parent i replaces child i: its children 2i and 2i+1 have been read by then.
+                    ok := and(ok, staticcall(gas(), 2, add(offset, shl(6, i)), 0x40, add(offset, shl(5, i)), 0x20))
+                }
+            }
+            node := mload(offset)
+        }
+        // SAFETY: a hash that ran out of gas would leave its input in place.
+        require(ok, ChunkHashFailed());
+    }
+
+    /// @dev SHA-256 of each 512-byte chunk, the last one zero-padded.
+    function _leaves(bytes calldata data) private view returns (bytes32[] memory leaves) {
+        leaves = new bytes32[](chunkCount(data.length));
+        bool ok = true;
+        assembly ("memory-safe") {
+            let buffer := mload(0x40)
+            let leaf := add(leaves, 0x20)
+            let end := add(data.offset, data.length)
+            for {
+                let offset := data.offset
+            } lt(offset, end) {
+                offset := add(offset, CHUNK_BYTES)
+                leaf := add(leaf, 0x20)
+            } {
+                let left := sub(end, offset)
+                if lt(left, CHUNK_BYTES) {
+                    // Past the calldata there are zeros: this is the padding.
+                    calldatacopy(buffer, calldatasize(), CHUNK_BYTES)
+                }
+                if gt(left, CHUNK_BYTES) {
+                    left := CHUNK_BYTES
+                }
+                calldatacopy(buffer, offset, left)
+                ok := and(ok, staticcall(gas(), 2, buffer, CHUNK_BYTES, leaf, 0x20))
+            }
+        }
+        require(ok, ChunkHashFailed());
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {ProgramFacts, CheckpointOpening, StepOpening} from "../types/Program.sol";
+import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
+import {ProgramHeader} from "./ProgramHeader.sol";
+
+/// @title Facts of a program, proven against its root. A position is always proven at the depth that the header's counts give.
+library ProgramProofs {
+    using ProgramHeader for bytes;
+
+    /// @notice The program root of a header and its two lists.
+    function root(ProgramFacts calldata facts) internal view returns (bytes32 programRoot) {
+        facts.header.check();
+        bytes calldata header = facts.header;
+        (bytes32 stepsRoot, bytes32 checkpointsRoot) = (facts.stepsRoot, facts.checkpointsRoot);
+        bool ok;
+        assembly ("memory-safe") {
+            let preimage := mload(0x40)
+            mstore8(preimage, 0)
+            calldatacopy(add(preimage, 1), header.offset, header.length)
+            let roots := add(add(preimage, 1), header.length)
+            mstore(roots, stepsRoot)
+            mstore(add(roots, 0x20), checkpointsRoot)
+            ok := staticcall(gas(), 2, preimage, add(header.length, 65), 0x00, 0x20)
+            programRoot := mload(0x00)
+        }
+        _requireHashed(ok);
+    }
+
+    /// @notice Whether `opening` is checkpoint `index` of the program.
+    function hasCheckpoint(
+        ProgramFacts calldata facts,
+        uint256 index,
+        CheckpointOpening calldata opening
+    ) internal view returns (bool) {
+        (uint256 first, uint256 step) = (opening.first, opening.step);
+        bytes32 leaf;
+        bool ok;
+        assembly ("memory-safe") {
+            // A zero byte and twice 32 bits: the lowest nine bytes of a word.
+            mstore(0x00, or(shl(32, first), step))
+            ok := staticcall(gas(), 2, 23, 9, 0x00, 0x20)
+            leaf := mload(0x00)
+        }
+        _requireHashed(ok);
+        return
+            PositionalMerkle.leafUnder(
+                facts.checkpointsRoot,
+                facts.header.checkpointCount(),
+                leaf,
+                index,
+                opening.siblings
+            );
+    }
+
+    /// @notice Whether `opening` is step `index` of the program.
+    function hasStep(
+        ProgramFacts calldata facts,
+        uint256 index,
+        StepOpening calldata opening
+    ) internal view returns (bool) {
+        (uint256 dtype, uint256 count, bytes32 bodyHash) = (opening.dtype, opening.count, opening.bodyHash);
+        bytes32 leaf;
+        bool ok;
+        assembly ("memory-safe") {
+            // A zero byte, 8 bits and 64 bits: the lowest ten bytes of a word; and the hash.
+            mstore(0x00, or(shl(64, dtype), count))
+            mstore(0x20, bodyHash)
+            ok := staticcall(gas(), 2, 22, 42, 0x00, 0x20)
+            leaf := mload(0x00)
+        }
+        _requireHashed(ok);
+        return PositionalMerkle.leafUnder(facts.stepsRoot, facts.header.stepCount(), leaf, index, opening.siblings);
+    }
+
+    function _requireHashed(bool ok) private pure {
+        // SAFETY: a precompile that ran out of gas must not leave an input standing as its hash.
+        require(ok, PositionalMerkle.HashFailed());
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {IProvisioning} from "../interfaces/IProvisioning.sol";
+import {IStakeVault} from "../interfaces/IStakeVault.sol";
+import {Ledger} from "./Ledger.sol";
+
+/// @title The vault. See IStakeVault.
+contract StakeVault is IStakeVault, ReentrancyGuard {
+    using SafeERC20 for IERC20;
+    using SafeCast for uint256;
+
+    struct Account {
+        uint128 credit;
+        uint128 withdrawing;
+        uint128 staked;
+        uint128 locked;
+        uint64 readyAt;
+    }
+
+    IERC20 public immutable asset;
+    address public immutable market;
+    IProvisioning public immutable provisioning;
+    uint256 public immutable withdrawalDelay;
+
+    uint256 public custody;
+    mapping(address account => Account) private _accounts;
+
+    modifier onlyMarket() {
+        require(msg.sender == market, NotMarket(msg.sender));
+        _;
+    }
+
+    /// @dev Created by the market, which is its only operator.
+    constructor(IERC20 asset_, IProvisioning provisioning_, uint256 withdrawalDelay_) {
+        require(address(asset_) != address(0) && address(provisioning_) != address(0), ZeroAddress());
+        asset = asset_;
+        provisioning = provisioning_;
+        withdrawalDelay = withdrawalDelay_;
+        market = msg.sender;
+    }
+
+    /// @inheritdoc IStakeVault
+    // SAFETY: nonReentrant, because a token that calls back between the two balance readings would be counted twice.
+    function deposit(address account, uint256 amount) external nonReentrant {
+        require(account != address(0), ZeroAddress());
+        require(amount != 0, ZeroAmount());
+        uint256 before = asset.balanceOf(address(this));
+        asset.safeTransferFrom(msg.sender, address(this), amount);
+        uint256 arrived = asset.balanceOf(address(this)) - before;
+        _accounts[account].credit += arrived.toUint128();
+        emit Deposited(msg.sender, account, arrived);
+    }
+
+    /// @inheritdoc IStakeVault
+    function withdraw(uint256 amount, address to) external nonReentrant {
+        require(amount != 0, ZeroAmount());
+        require(to != address(0), ZeroAddress());
+        _debit(msg.sender, amount);
+        emit Withdrawn(msg.sender, to, amount);
+        asset.safeTransfer(to, amount);
+    }
+
+    /// @inheritdoc IStakeVault
+    function stake(uint256 amount) external {
+        require(amount != 0, ZeroAmount());
+        require(provisioning.isLive(msg.sender), NotLive(msg.sender));
+        _debit(msg.sender, amount);
+        Account storage a = _accounts[msg.sender];
+        a.staked += amount.toUint128();
+        emit Staked(msg.sender, amount);
+    }
+
+    /// @inheritdoc IStakeVault
+    function requestWithdraw(uint256 amount) external {
+        require(amount != 0, ZeroAmount());
+        Account storage a = _accounts[msg.sender];
+        a.staked = uint128(Ledger.unstake(msg.sender, a.staked, a.locked, amount));
+        a.withdrawing += uint128(amount);
+        a.readyAt = uint64(block.timestamp + withdrawalDelay);
+        emit WithdrawalRequested(msg.sender, amount, a.readyAt);
+    }
+
+    /// @inheritdoc IStakeVault
+    function unstake() external {
+        Account storage a = _accounts[msg.sender];
+        uint128 amount = a.withdrawing;
+        require(amount != 0, NothingRequested(msg.sender));
+        require(block.timestamp >= a.readyAt, WithdrawalNotReady(a.readyAt));
+        a.withdrawing = 0;
+        a.readyAt = 0;
+        a.credit += amount;
+        emit Unstaked(msg.sender, amount);
+    }
+
+    /// @inheritdoc IStakeVault
+    function take(address account, uint256 amount) external onlyMarket {
+        _debit(account, amount);
+        custody += amount;
+        emit Taken(account, amount);
+    }
+
+    /// @inheritdoc IStakeVault
+    function give(address account, uint256 amount) external onlyMarket {
+        custody = Ledger.release(custody, amount);
+        _accounts[account].credit += amount.toUint128();
+        emit Given(account, amount);
+    }
+
+    /// @inheritdoc IStakeVault
+    function lock(address account, uint256 amount) external onlyMarket {
+        Account storage a = _accounts[account];
+        a.locked = uint128(Ledger.lock(account, a.staked, a.locked, amount));
+        emit Locked(account, amount);
+    }
+
+    /// @inheritdoc IStakeVault
+    function unlock(address account, uint256 amount) external onlyMarket {
+        Account storage a = _accounts[account];
+        a.locked = uint128(Ledger.unlock(account, a.locked, amount));
+        emit Unlocked(account, amount);
+    }
+
+    /// @inheritdoc IStakeVault
+    function slash(address account, uint256 amount) external onlyMarket {
+        Account storage a = _accounts[account];
+        a.locked = uint128(Ledger.unlock(account, a.locked, amount));
+        a.staked -= uint128(amount);
+        custody += amount;
+        emit Slashed(account, amount);
+    }
+
+    /// @inheritdoc IStakeVault
+    function accountOf(
+        address account
+    ) external view returns (uint256 credit, uint256 staked, uint256 locked, uint256 withdrawing, uint256 readyAt) {
+        Account storage a = _accounts[account];
+        return (a.credit, a.staked, a.locked, a.withdrawing, a.readyAt);
+    }
+
+    function _debit(address account, uint256 amount) private {
+        Account storage a = _accounts[account];
+        a.credit = uint128(Ledger.debit(account, a.credit, amount));
+    }
+}

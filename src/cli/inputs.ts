@@ -1,0 +1,31 @@
+import type { Model, TensorData } from "../onnx/model.ts";
+import { readInputFile } from "../onnx/inputs/readInputFile.ts";
+import { UsageError } from "./errors.ts";
+
+/** Splits `NAME=FILE`s by name. @throws UsageError if one is malformed, or names no input of the model. */
+export function inputFiles(model: Model, given: readonly string[]): Map<string, string> {
+  const names = model.graph.inputs.map(({ name }) => name);
+  const files = new Map<string, string>();
+  for (const text of given) {
+    const at = text.indexOf("=");
+    if (at < 1) throw new UsageError(`--input ${text}: expected NAME=FILE`);
+    const name = text.slice(0, at);
+    if (!names.includes(name))
+      throw new UsageError(`the model has no input ${name}; its inputs are ${names.join(", ")}`);
+    files.set(name, text.slice(at + 1));
+  }
+  return files;
+}
+
+/** All inputs of a model. @throws UsageError if one is missing; InputFileError */
+export function readInputs(model: Model, given: readonly string[]): Map<string, TensorData> {
+  const files = inputFiles(model, given);
+  return new Map(
+    model.graph.inputs.map((input) => {
+      const path = files.get(input.name);
+      if (path === undefined)
+        throw new UsageError(`input ${input.name} is missing: give --input ${input.name}=FILE (.pb, .npy or .json)`);
+      return [input.name, readInputFile(input, path)] as const;
+    }),
+  );
+}

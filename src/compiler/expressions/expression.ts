@@ -1,0 +1,170 @@
+import { convert } from "../../numerics/arithmetic.ts";
+import { DType, dtypeName, type Word } from "../../numerics/dtype.ts";
+import { Op, signature } from "../../program/operations.ts";
+import { Reduce, type TensorRef } from "../../program/types.ts";
+import { affineKey, constantAffine, substitute, type Affine } from "./affine.ts";
+import { OperandTypeError } from "../errors.ts";
+
+/** Reduction digits are numbered from here, so that a change of the output's digits leaves them alone. */
+export const REDUCTION_DIGIT = 1 << 20;
+
+/** One axis of a read: see `Axis` of src/program; digits are the compiler's. */
+export type ReadAxis = {
+  extent: number;
+  stride: number;
+  index: Affine;
+  /** Above 1: the index must be a multiple of it, and is divided by it. */
+  div?: number;
+  indirect?: ReadExpr;
+};
+
+/**
+ * A tensor's value as an expression over the digits of its index. Expressions are interned: equal ones are the same
+ * object, so sharing is kept and found without search.
+ */
+export type Expr = ReadExpr | ConstantExpr | DigitExpr | OperationExpr | AccumulatorExpr | FoundExpr;
+type Head = { id: number; dtype: DType; accumulators: readonly AccumulatorExpr[] };
+export type ReadExpr = Head & { kind: "read"; source: TensorRef; fill: Word; axes: readonly ReadAxis[] };
+export type ConstantExpr = Head & { kind: "constant"; value: Word };
+export type DigitExpr = Head & { kind: "digit"; digit: number };
+/** `type` is the operands' type (for select, of the two choices), `dtype` the result's. */
+export type OperationExpr = Head & { kind: "operation"; op: Op; type: DType; args: readonly Expr[] };
+/** The result of a reduction over digits REDUCTION_DIGIT + k of the given radices. */
+export type AccumulatorExpr = Head & {
+  kind: "accumulator";
+  reduce: Reduce;
+  type: DType;
+  radices: readonly number[];
+  a: Expr;
+  b: Expr | undefined;
+};
+
+/** Whether a reduction of kind `last` met a term that counts. */
+export type FoundExpr = Head & { kind: "found"; of: AccumulatorExpr };
+
+const refKey = (ref: TensorRef): string => `${ref.kind}${ref.kind === "constant" ? ref.root : ref.index}:${ref.dtype}`;
+
+type Body<E> = E extends Expr ? Omit<E, "id" | "accumulators"> : never;
+
+/** Makes and interns expressions. */
+export class Expressions {
+  readonly #known = new Map<string, Expr>();
+
+  #intern<E extends Expr>(key: string, body: Body<E>, parts: readonly Expr[]): E {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known as E;
+    const accumulators = [...new Set(parts.flatMap((part) => part.accumulators))];
+    const made = { ...body, id: this.#known.size, accumulators } as unknown as E;
+    if (made.kind === "accumulator") made.accumulators = [made];
+    this.#known.set(key, made);
+    return made;
+  }
+
+  constant(dtype: DType, value: Word): ConstantExpr {
+    return this.#intern<ConstantExpr>(`k${dtype}:${value}`, { kind: "constant", dtype, value }, []);
+  }
+
+  digit(digit: number): DigitExpr {
+    return this.#intern<DigitExpr>(`d${digit}`, { kind: "digit", dtype: DType.int64, digit }, []);
+  }
+
+  read(source: TensorRef, axes: readonly ReadAxis[], fill: Word = 0n): ReadExpr {
+    const axesKey = axes
+      .map((a) => `${a.extent}*${a.stride}@${affineKey(a.index)}/${a.div ?? 1}~${a.indirect?.id ?? ""}`)
+      .join(";");
+    const body = { kind: "read", dtype: source.dtype, source, fill, axes } as const;
+    return this.#intern<ReadExpr>(`r${refKey(source)}?${fill}[${axesKey}]`, body, []);
+  }
+
+  /** An operation on operands of one type (a select's condition is bool). @throws OperandTypeError */
+  operation(op: Op, ...given: readonly Expr[]): Expr {
+    const args = given.some((arg) => arg.dtype === DType.float64) ? given.map((arg) => this.#inFloat64(arg)) : given;
+    const type = args.at(-1)!.dtype;
+    const { name, accepts, bool } = signature(op)!;
+    if (!accepts(type) || args.some((arg, k) => arg.dtype !== (op === Op.select && k === 0 ? DType.bool : type)))
+      throw new OperandTypeError(
+        name,
+        args.map((arg) => dtypeName(arg.dtype)),
+      );
+    const dtype = bool ? DType.bool : type;
+    const key = `o${op}:${type}(${args.map((a) => a.id).join()})`;
+    return this.#intern<OperationExpr>(key, { kind: "operation", dtype, op, type, args }, args);
+  }
+
+  /** The constants of an operator's body are float32: among float64 they are that number. */
+  #inFloat64(arg: Expr): Expr {
+    if (arg.kind !== "constant" || arg.dtype !== DType.float32) return arg;
+    return this.constant(DType.float64, convert(arg.value, DType.float32, DType.float64));
+  }
+
+  /** Converts to another type; nothing if it is that type already. */
+  cast(arg: Expr, dtype: DType): Expr {
+    if (arg.dtype === dtype) return arg;
+    const body = { kind: "operation", dtype, op: Op.cast, type: arg.dtype, args: [arg] } as const;
+    return this.#intern<OperationExpr>(`c${dtype}(${arg.id})`, body, [arg]);
+  }
+
+  accumulator(
+    reduce: Reduce,
+    type: DType,
+    dtype: DType,
+    radices: readonly number[],
+    a: Expr,
+    b?: Expr,
+  ): AccumulatorExpr {
+    if (b !== undefined && reduce === Reduce.dot && (a.dtype !== type || b.dtype !== type))
+      throw new OperandTypeError("dot", [dtypeName(a.dtype), dtypeName(b.dtype)]);
+    const key = `a${reduce}:${type}[${radices.join()}](${a.id},${b?.id ?? ""})`;
+    return this.#intern<AccumulatorExpr>(key, { kind: "accumulator", dtype, reduce, type, radices, a, b }, []);
+  }
+
+  /** Whether a reduction of kind `last` met a term that counts: bool. */
+  found(of: AccumulatorExpr): Expr {
+    return this.#intern<FoundExpr>(`f(${of.id})`, { kind: "found", dtype: DType.bool, of }, [of]);
+  }
+
+  /** The value of an affine function of the digits, as int64. */
+  affine(value: Affine): Expr {
+    let sum: Expr = this.constant(DType.int64, BigInt(value.base));
+    for (const [digit, coeff] of value.coeffs) {
+      const factor = this.constant(DType.int64, BigInt(coeff));
+      const term = coeff === 1 ? this.digit(digit) : this.operation(Op.mul, this.digit(digit), factor);
+      sum = sum.kind === "constant" && sum.value === 0n ? term : this.operation(Op.add, sum, term);
+    }
+    return sum;
+  }
+
+  /** The expression over other digits: each digit replaced by an affine function of the new ones. */
+  remap(expr: Expr, of: (digit: number) => Affine | undefined): Expr {
+    const done = new Map<Expr, Expr>();
+    const visit = (e: Expr): Expr => {
+      let result = done.get(e);
+      if (result === undefined) done.set(e, (result = this.#remapOne(e, of, visit)));
+      return result;
+    };
+    return visit(expr);
+  }
+
+  #remapOne(e: Expr, of: (digit: number) => Affine | undefined, visit: (e: Expr) => Expr): Expr {
+    switch (e.kind) {
+      case "constant":
+        return e;
+      case "digit":
+        return this.affine(of(e.digit) ?? { ...constantAffine(0), coeffs: new Map([[e.digit, 1]]) });
+      case "read": {
+        const axes = e.axes.map((axis): ReadAxis => ({
+          ...axis,
+          index: substitute(axis.index, of),
+          ...(axis.indirect ? { indirect: visit(axis.indirect) as ReadExpr } : {}),
+        }));
+        return this.read(e.source, axes, e.fill);
+      }
+      case "found":
+        return this.found(visit(e.of) as AccumulatorExpr);
+      case "operation":
+        return e.op === Op.cast ? this.cast(visit(e.args[0]!), e.dtype) : this.operation(e.op, ...e.args.map(visit));
+      case "accumulator":
+        return this.accumulator(e.reduce, e.type, e.dtype, e.radices, visit(e.a), e.b && visit(e.b));
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import type { DType } from "../../numerics/dtype.ts";
+import { addAffine, constantAffine, digitAffine, type Affine } from "./affine.ts";
+import { StepLimitError } from "../errors.ts";
+import type { Expr } from "./expression.ts";
+
+/**
+ * A tensor that need not exist in memory: its value as an expression over the digits of its index. Each dimension is
+ * written in mixed radices (none if it is 1); digits are numbered through, dimension by dimension.
+ */
+export type LazyTensor = {
+  dtype: DType;
+  shape: readonly number[];
+  digits: readonly (readonly number[])[];
+  expr: Expr;
+  /** Dimensions from slowest to fastest, as they are to be stored if the tensor is given memory. */
+  order: readonly number[];
+  /** The node that gives this tensor and the operators computed in it since the last tensor with memory. */
+  trail?: Trail;
+};
+
+export type Trail = {
+  node: string;
+  /** By the outputs of the node, in order. */ operators: ReadonlyMap<string, string>;
+};
+
+export const identityOrder = (rank: number): number[] => Array.from({ length: rank }, (_, i) => i);
+
+/** The digits of a shape, one for each dimension above 1. */
+export const plainDigits = (shape: readonly number[]): number[][] => shape.map((dim) => (dim === 1 ? [] : [dim]));
+
+/** For each dimension, its index as a function of its digits. @throws StepLimitError if a dimension is 0 */
+export function dimensionIndices(digits: readonly (readonly number[])[]): Affine[] {
+  if (digits.some((radices) => radices.includes(0)))
+    throw new StepLimitError("a dimension is 0: tensors without elements are not executed");
+  let next = 0;
+  return digits.map((radices) => {
+    let index = constantAffine(0);
+    let weight = radices.reduce((product, radix) => product * radix, 1);
+    for (const radix of radices) {
+      weight /= radix;
+      index = addAffine(index, digitAffine(next++, weight));
+    }
+    return index;
+  });
+}
+
+/** The radices of all digits, in the order of their numbers. */
+export const allRadices = (digits: readonly (readonly number[])[]): number[] => digits.flat();

@@ -1,0 +1,53 @@
+import { elementCount, type Model, type ValueInfo } from "../../onnx/model.ts";
+import { MAX_COUNT } from "../../program/validate.ts";
+import { InputShapeError } from "../errors.ts";
+
+/**
+ * The concrete shape of every graph input: as given, else as the model has it.
+ * @throws InputShapeError if a dimension stays open, contradicts the model or another input, or is no whole number
+ */
+export function bindShapes(model: Model, shapes: Readonly<Record<string, readonly number[]>>): number[][] {
+  const { inputs } = model.graph;
+  for (const name of Object.keys(shapes))
+    if (!inputs.some((input) => input.name === name))
+      throw new InputShapeError(
+        `${model.source} has no input "${name}"; its inputs are ${inputs.map((i) => `"${i.name}"`).join(", ")}`,
+      );
+  const open = inputs.filter(
+    ({ name, shape }) =>
+      shapes[name] === undefined && shape?.every((dim) => typeof dim === "number" && dim > 0) !== true,
+  );
+  if (open.length > 0) throw new InputShapeError(`${model.source}: ${open.map(openText).join("; ")}`);
+  const symbols = new Map<string, number>();
+  return inputs.map((input) => {
+    const given = shapes[input.name];
+    const expected = `"${input.name}" [${input.shape?.map((dim) => dim ?? "?").join(", ") ?? "of any rank"}]`;
+    const shape = [...(given ?? (input.shape as readonly number[]))];
+    const fits =
+      input.shape === undefined ||
+      (input.shape.length === shape.length &&
+        input.shape.every((dim, d) => typeof dim !== "number" || dim < 1 || dim === shape[d]));
+    if (!fits) throw new InputShapeError(`${model.source}: [${shape.join(", ")}] does not fit the input ${expected}`);
+    if (shape.some((dim) => !Number.isSafeInteger(dim) || dim < 0))
+      throw new InputShapeError(`${model.source}: [${shape.join(", ")}] for ${expected} is not of whole numbers`);
+    if (elementCount(shape) >= MAX_COUNT)
+      throw new InputShapeError(`${model.source}: [${shape.join(", ")}] for ${expected} has 2^32 elements or more`);
+    input.shape?.forEach((dim, d) => {
+      if (typeof dim !== "string") return;
+      const bound = symbols.get(dim) ?? shape[d]!;
+      if (bound !== shape[d]) throw new InputShapeError(`${model.source}: "${dim}" is ${bound} and ${shape[d]}`);
+      symbols.set(dim, bound);
+    });
+    return shape;
+  });
+}
+
+/** What an input needs: its open dimensions by name. */
+function openText({ name, shape }: ValueInfo): string {
+  if (shape === undefined) return `the input "${name}" is of any rank: give its shape`;
+  const dims = shape.map((dim) => (typeof dim === "number" && dim < 1 ? "?" : (dim ?? "?")));
+  const unknown = dims.flatMap((dim, d) =>
+    typeof dim === "number" ? [] : [dim === "?" ? `dimension ${d}` : `"${dim}"`],
+  );
+  return `the input "${name}" [${dims.join(", ")}] leaves ${unknown.join(", ")} open: give its shape`;
+}

@@ -1,0 +1,117 @@
+import { DType } from "../../../numerics/dtype.ts";
+import { int64Tensor } from "../../../onnx/tensorData.ts";
+import { Op } from "../../../program/operations.ts";
+import type { NodeContext } from "../../lowering/nodeContext.ts";
+import type { LazyTensor } from "../../expressions/tensor.ts";
+import { broadcast } from "../../operators/elementwise.ts";
+import { concatenate, sliced, whole } from "../../operators/movement.ts";
+import { isSequence, tensorOperand, type ControlContext, type LowerControl, type Value } from "./types.ts";
+
+/** A loop is unrolled: more iterations than these make no program that anybody could check. */
+const MAX_ITERATIONS = 4096;
+
+/** If: the branch that is taken, or both and a choice where the condition is data. */
+export const ifThenElse: LowerControl = (control) => {
+  const { context, run } = control;
+  const { builder, expressions: e } = context;
+  const [yes, no] = [context.graph("then_branch"), context.graph("else_branch")];
+  const condition = tensorOperand(control, 0);
+  const known = builder.words(condition);
+  if (known !== undefined) return run(known[0] === 0n ? no : yes, []);
+  const scalar = builder.reshape(condition, []);
+  const others = run(no, []);
+  return run(yes, []).map((a, k): Value => {
+    const b = others[k];
+    if (b === undefined || isSequence(a) || isSequence(b))
+      return context.refuse("cond", "is not known at compile time, and the branches give sequences");
+    if (a.dtype !== b.dtype || a.shape.join() !== b.shape.join())
+      return context.refuse(
+        "cond",
+        `is not known at compile time: output ${k} is [${a.shape.join()}] or [${b.shape.join()}]`,
+      );
+    const chosen = broadcast(context, [scalar, a, b], (c, x, y) => e.operation(Op.select, c, x, y), true);
+    builder.realise(chosen);
+    return chosen;
+  });
+};
+
+function stack(context: NodeContext, parts: readonly Value[], axis: number): LazyTensor {
+  const tensors = parts.map((part) => {
+    if (isSequence(part)) return context.fail("a scan output is a sequence");
+    const at = axis < 0 ? axis + part.shape.length + 1 : axis;
+    return context.builder.reshape(part, [...part.shape.slice(0, at), 1, ...part.shape.slice(at)]);
+  });
+  const [first] = tensors;
+  if (first === undefined) return context.fail("a scan output has no elements");
+  const at = axis < 0 ? axis + first.shape.length : axis;
+  return concatenate(context, tensors, at);
+}
+
+/** Loop, unrolled: its trip count, or that its condition becomes false, is known at compile time. */
+export const loop: LowerControl = (control) => {
+  const { context, operands, run } = control;
+  const { builder } = context;
+  const body = context.graph("body");
+  const limit = operands[0] === undefined ? undefined : context.constantWords(tensorOperand(control, 0), "M")[0];
+  const truth = (value: Value | undefined): boolean => {
+    if (value === undefined) return true;
+    if (isSequence(value)) return context.fail("the condition is a sequence");
+    return context.constantWords(value, "cond")[0] !== 0n;
+  };
+  let goOn = truth(operands[1]);
+  let state = operands.slice(2).map((value, k) => value ?? context.fail(`input ${k + 2} is missing`));
+  const scans: Value[][] = Array.from({ length: body.outputs.length - 1 - state.length }, () => []);
+  for (let i = 0n; goOn && (limit === undefined || i < limit); i++) {
+    if (i === BigInt(MAX_ITERATIONS)) return context.refuse("M", `is above ${MAX_ITERATIONS} iterations`);
+    const iteration = builder.constant(int64Tensor([i], []));
+    const results = run(body, [iteration, context.scalar(DType.bool, 1n), ...state]);
+    goOn = truth(results[0]);
+    const carried = state.length;
+    state = results.slice(1, 1 + carried);
+    results.slice(1 + carried).forEach((value, k) => scans[k]!.push(value));
+  }
+  const { outputs } = context.node;
+  const used = (k: number): boolean => (outputs[state.length + k] ?? "") !== "";
+  return [
+    ...state,
+    ...scans.filter((_, k) => used(k) || scans[k]!.length > 0).map((parts) => stack(context, parts, 0)),
+  ];
+};
+
+/** Scan from operator set 9 on, unrolled over the scanned dimension. */
+export const scan: LowerControl = (control: ControlContext) => {
+  const { context, operands, run } = control;
+  const body = context.graph("body");
+  const scanned = context.int("num_scan_inputs", 0);
+  const carried = operands.length - scanned;
+  const tensors = operands.slice(carried).map((_, k) => tensorOperand(control, carried + k));
+  const outputs = body.outputs.length - carried;
+  const list = (name: string, length: number): number[] => {
+    const given = context.ints(name) ?? new Array<number>(length).fill(0);
+    return given.length === length ? given : context.fail(`${name} has ${given.length} values, expected ${length}`);
+  };
+  const axes = list("scan_input_axes", scanned).map((axis, k) => context.axis(axis, tensors[k]!.shape.length));
+  const backwards = list("scan_input_directions", scanned);
+  const [outputAxes, outputBackwards] = [list("scan_output_axes", outputs), list("scan_output_directions", outputs)];
+  const length = tensors[0]?.shape[axes[0]!] ?? context.fail("it scans nothing");
+  if (tensors.some((tensor, k) => tensor.shape[axes[k]!] !== length))
+    return context.fail("the scanned inputs differ in length");
+  if (length > MAX_ITERATIONS) return context.refuse("body", `runs ${length} times, at most ${MAX_ITERATIONS}`);
+  let state = operands.slice(0, carried).map((value, k) => value ?? context.fail(`input ${k} is missing`));
+  const results: Value[][] = Array.from({ length: outputs }, () => []);
+  for (let t = 0; t < length; t++) {
+    const slices = tensors.map((tensor, k) => {
+      const start = backwards[k] === 0 ? t : length - 1 - t;
+      const ranges = tensor.shape.map((dim, d) => (d === axes[k] ? { start, step: 1, count: 1 } : whole(dim)));
+      const shape = tensor.shape.filter((_, d) => d !== axes[k]);
+      return context.builder.reshape(sliced(context, tensor, ranges), shape);
+    });
+    const out = run(body, [...state, ...slices]);
+    state = out.slice(0, carried);
+    out.slice(carried).forEach((value, k) => {
+      if (outputBackwards[k] === 0) results[k]!.push(value);
+      else results[k]!.unshift(value);
+    });
+  }
+  return [...state, ...results.map((parts, k) => stack(context, parts, outputAxes[k]!))];
+};

@@ -1,0 +1,36 @@
+import { OPSETS } from "../../../onnx/readModel.ts";
+import type { Entry } from "../../operators/entry.ts";
+import { ifThenElse, loop, scan } from "./bodies.ts";
+import * as sequences from "./sequences.ts";
+import type { LowerControl } from "./types.ts";
+
+/** A row of the table of control flow. */
+export type ControlEntry = Pick<Entry, "operator" | "domain" | "since" | "until"> & { lower: LowerControl };
+
+/** The newest operator set of ai.onnx whose meaning is known. */
+const LATEST = OPSETS[1];
+
+/** Operators that take bodies or sequences: all of it is resolved at compile time. */
+const CONTROL: readonly ControlEntry[] = [
+  { operator: "If", domain: "", since: 1, until: LATEST, lower: ifThenElse },
+  { operator: "Loop", domain: "", since: 1, until: LATEST, lower: loop },
+  { operator: "Scan", domain: "", since: 9, until: LATEST, lower: scan },
+  { operator: "SequenceEmpty", domain: "", since: 11, until: LATEST, lower: sequences.sequenceEmpty },
+  { operator: "SequenceConstruct", domain: "", since: 11, until: LATEST, lower: sequences.sequenceConstruct },
+  { operator: "SequenceInsert", domain: "", since: 11, until: LATEST, lower: sequences.sequenceInsert },
+  { operator: "SequenceErase", domain: "", since: 11, until: LATEST, lower: sequences.sequenceErase },
+  { operator: "SequenceAt", domain: "", since: 11, until: LATEST, lower: sequences.sequenceAt },
+  { operator: "SequenceLength", domain: "", since: 11, until: LATEST, lower: sequences.sequenceLength },
+  { operator: "ConcatFromSequence", domain: "", since: 11, until: LATEST, lower: sequences.concatFromSequence },
+  { operator: "SplitToSequence", domain: "", since: 11, until: LATEST, lower: sequences.splitToSequence },
+  { operator: "SequenceMap", domain: "", since: 17, until: LATEST, lower: sequences.sequenceMap },
+  { operator: "Optional", domain: "", since: 15, until: LATEST, lower: sequences.optionalValue },
+  { operator: "OptionalGetElement", domain: "", since: 15, until: LATEST, lower: sequences.optionalValue },
+  { operator: "OptionalHasElement", domain: "", since: 15, until: LATEST, lower: sequences.optionalHasElement },
+];
+
+const BY_NAME = new Map(CONTROL.map((entry) => [entry.operator, entry]));
+
+/** The table's entry for an operator on bodies or sequences, or undefined. */
+export const findControl = (operator: string, domain: string): ControlEntry | undefined =>
+  domain === "" ? BY_NAME.get(operator) : undefined;

@@ -1,0 +1,32 @@
+import type { Body } from "../../../onnx/model.ts";
+import type { NodeContext } from "../../lowering/nodeContext.ts";
+import type { LazyTensor } from "../../expressions/tensor.ts";
+
+/** What a name stands for while a graph is lowered: a tensor, or a list of tensors that exists at compile time only. */
+export type Value = LazyTensor | readonly LazyTensor[];
+
+export const isSequence = (value: Value | undefined): value is readonly LazyTensor[] => Array.isArray(value);
+
+/** What an operator on bodies or sequences sees beside its attributes. */
+export type ControlContext = {
+  context: NodeContext;
+  operands: readonly (Value | undefined)[];
+  /** Lowers a body with the given inputs; its outputs. */
+  run: (body: Body, inputs: readonly Value[]) => Value[];
+};
+
+/** Turns a node of control flow or sequences into the values of its outputs. */
+export type LowerControl = (control: ControlContext) => Value[];
+
+/** An operand that must be a tensor. */
+export function tensorOperand({ context, operands }: ControlContext, index: number): LazyTensor {
+  const value = operands[index];
+  if (value === undefined || isSequence(value)) return context.fail(`input ${index} is no tensor`);
+  return value;
+}
+
+/** An operand that must be a sequence. */
+export function sequenceOperand({ context, operands }: ControlContext, index: number): readonly LazyTensor[] {
+  const value = operands[index];
+  return isSequence(value) ? value : context.fail(`input ${index} is no sequence`);
+}

@@ -1,0 +1,154 @@
+import { elementCount, nodeLabel, type Body, type Model, type Node, type TensorData } from "../../onnx/model.ts";
+import { MAX_COUNT } from "../../program/validate.ts";
+import type { ProgramBuilder } from "../steps/builder.ts";
+import { findControl } from "./control/table.ts";
+import { isSequence, type Value } from "./control/types.ts";
+import { InputShapeError, NodeInputError, OperandTypeError, UnsupportedOperatorError } from "../errors.ts";
+import { lowerInType } from "./halfTensors.ts";
+import { NodeContext, type Lower } from "../lowering/nodeContext.ts";
+import { whyUnsupported } from "./unsupported.ts";
+import { valuesWithMemory } from "./valuesWithMemory.ts";
+import { findEntry } from "../operators/registry.ts";
+import { storageOrder, storageWishes } from "../steps/storage.ts";
+import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
+
+/** The values of a graph that is being lowered, and those of the graphs around it. */
+type Scope = {
+  builder: ProgramBuilder;
+  model: Model;
+  values: Map<string, Value>;
+  initializers: ReadonlyMap<string, TensorData>;
+  outer: Scope | undefined;
+};
+
+function lookup(scope: Scope, name: string): Value | undefined {
+  const known = scope.values.get(name);
+  if (known !== undefined) return known;
+  const data = scope.initializers.get(name);
+  if (data === undefined) return scope.outer && lookup(scope.outer, name);
+  const tensor = scope.builder.constant(data);
+  scope.values.set(name, tensor);
+  return tensor;
+}
+
+function runBody(scope: Scope, node: Node, body: Body, inputs: readonly Value[]): Value[] {
+  if (inputs.length !== body.inputs.length)
+    throw new NodeInputError(node, `${inputs.length} inputs for a body of ${body.inputs.length}`);
+  const { builder } = scope;
+  const values = new Map(body.inputs.map((name, k) => [name, inputs[k]!] as const));
+  const outer = builder.current;
+  const inner: Scope = { ...scope, values, initializers: body.initializers, outer: scope };
+  lowerNodes(inner, body);
+  builder.current = outer;
+  return body.outputs.map((name) => {
+    const value = lookup(inner, name);
+    if (value === undefined) throw new NodeInputError(node, `its body gives no "${name}"`);
+    return value;
+  });
+}
+
+/** An operation that takes no operands of the node's type is the node's to refuse. */
+function lowerTyped(context: NodeContext, lower: Lower): ReturnType<Lower> {
+  try {
+    return lowerInType(context, lower);
+  } catch (error) {
+    if (!(error instanceof OperandTypeError)) throw error;
+    return context.refuse(undefined, error.message);
+  }
+}
+
+function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefined)[]): readonly (Value | undefined)[] {
+  const { builder, model } = scope;
+  const entry = findEntry(node.operator, node.domain);
+  const control = findControl(node.operator, node.domain);
+  const opset = (node.opsets ?? model.opsets).get(node.domain) ?? 0;
+  const row = entry ?? control;
+  if (row === undefined) throw new UnsupportedOperatorError(node, undefined, whyUnsupported(node));
+  if (opset < row.since || opset > row.until)
+    throw new UnsupportedOperatorError(node, "opset", `is ${opset}, expected ${row.since} to ${row.until}`);
+  if (node.operator === "Identity" && isSequence(operands[0])) return [operands[0]];
+  const sequence = operands.findIndex(isSequence);
+  if (entry !== undefined && sequence >= 0)
+    throw new UnsupportedOperatorError(node, `input ${sequence}`, "is a sequence");
+  const tensors = operands.map((value) => (isSequence(value) ? undefined : value));
+  const context = new NodeContext(builder, node, opset, tensors);
+  const outputs: readonly (Value | undefined)[] =
+    (entry && lowerTyped(context, entry.lower)) ??
+    control!.lower({ context, operands, run: (body, inputs) => runBody(scope, node, body, inputs) });
+  context.checkAttributes();
+  const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);
+  if (missing >= 0) context.refuse(`output ${missing}`, "is not computed");
+  // What has no elements is known whatever it is made from, and nothing is computed from it.
+  const known = (tensor: LazyTensor): LazyTensor => {
+    const count = elementCount(tensor.shape);
+    if (count >= MAX_COUNT)
+      throw new NodeInputError(node, `its result [${tensor.shape.join()}] has 2^32 elements or more`);
+    return count > 0 ? tensor : builder.filled(tensor.dtype, tensor.shape, 0n);
+  };
+  return outputs.map((value) => (value === undefined ? value : isSequence(value) ? value.map(known) : known(value)));
+}
+
+/** Called before each node. */
+type Progress = (done: number, total: number) => void;
+
+/** Lowers the nodes of a graph or body in their order. */
+function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
+  const { builder } = scope;
+  const withMemory = valuesWithMemory(graph);
+  const wishes = storageWishes(graph);
+  const outputNames = new Set(graph.outputs);
+  for (const [n, node] of graph.nodes.entries()) {
+    progress?.(n, graph.nodes.length);
+    const label = nodeLabel(node);
+    builder.current = { node: label, operators: new Map([[node.outputs.join(), node.operator]]) };
+    const operands = node.inputs.map((name) => {
+      const value = name === "" ? undefined : lookup(scope, name);
+      if (name !== "" && value === undefined) throw new NodeInputError(node, `nothing before it produces "${name}"`);
+      return value;
+    });
+    const outputs = lowerNode(scope, node, operands);
+    const fused = operands.flatMap((operand) =>
+      operand === undefined || isSequence(operand) ? [] : [...(operand.trail?.operators ?? [])],
+    );
+    node.outputs.forEach((name, k) => {
+      if (name === "") return;
+      const value = outputs[k]!;
+      if (isSequence(value)) {
+        for (const element of value) builder.realise(element);
+        scope.values.set(name, value);
+        return;
+      }
+      // An operator that passes its input on gives the same tensor a second name: a copy, as each has its own trail.
+      const tensor = { ...value };
+      scope.values.set(name, tensor);
+      tensor.trail = { node: label, operators: new Map([...fused, [node.outputs.join(), node.operator]]) };
+      if (tensor.expr.kind === "read" || tensor.expr.kind === "constant") {
+        if (builder.isConstant(tensor)) delete tensor.trail;
+        return;
+      }
+      const storage = wishes.get(name);
+      if (storage !== undefined) tensor.order = storageOrder(storage, tensor.shape.length);
+      // A result of the job lies in ONNX's order, whatever its readers prefer.
+      if (outputNames.has(name)) tensor.order = identityOrder(tensor.shape.length);
+      if (withMemory.has(name) || builder.isConstant(tensor)) builder.realise(tensor);
+    });
+  }
+}
+
+/** Gives every value of the graph a tensor; steps are added to the builder in the order of the nodes. */
+export function lowerGraph(
+  builder: ProgramBuilder,
+  model: Model,
+  inputs: readonly LazyTensor[],
+  progress?: Progress,
+): Map<string, LazyTensor> {
+  const { graph } = model;
+  const values = new Map<string, Value>(graph.inputs.map((input, i) => [input.name, inputs[i]!] as const));
+  const scope: Scope = { builder, model, values, initializers: graph.initializers, outer: undefined };
+  const outputs = graph.outputs.map((output) => output.name);
+  lowerNodes(scope, { inputs: [], outputs, nodes: graph.nodes, initializers: graph.initializers }, progress);
+  for (const name of outputs)
+    if (isSequence(lookup(scope, name)))
+      throw new InputShapeError(`${model.source}: the output "${name}" is no tensor`);
+  return new Map([...values].flatMap(([name, value]) => (isSequence(value) ? [] : [[name, value] as const])));
+}

@@ -1,0 +1,164 @@
+import type { DType, Word } from "../../numerics/dtype.ts";
+import type { Attribute, Body, Node, TensorData } from "../../onnx/model.ts";
+import type { ProgramBuilder } from "../steps/builder.ts";
+import { NodeInputError, UnsupportedOperatorError } from "../errors.ts";
+import type { Expressions } from "../expressions/expression.ts";
+import type { LazyTensor } from "../expressions/tensor.ts";
+import { wordNumber } from "../../numerics/numbers.ts";
+
+/** What a lowering sees: its node, typed attributes, and the builder. */
+export class NodeContext {
+  readonly builder: ProgramBuilder;
+  readonly node: Node;
+  /** The version of the operator set of the node's domain. */
+  readonly opset: number;
+  readonly inputs: readonly (LazyTensor | undefined)[];
+  #read = new Set<string>();
+
+  constructor(builder: ProgramBuilder, node: Node, opset: number, inputs: readonly (LazyTensor | undefined)[]) {
+    this.builder = builder;
+    this.node = node;
+    this.opset = opset;
+    this.inputs = inputs;
+  }
+
+  /** The same node, read as one of another operator set of ai.onnx: for operators of other domains that are alike. */
+  asOf(opset: number): NodeContext {
+    const other = new NodeContext(this.builder, this.node, opset, this.inputs);
+    other.#read = this.#read;
+    return other;
+  }
+
+  /** The same node over other inputs. */
+  withInputs(inputs: readonly (LazyTensor | undefined)[]): NodeContext {
+    const other = new NodeContext(this.builder, this.node, this.opset, inputs);
+    other.#read = this.#read;
+    return other;
+  }
+
+  get expressions(): Expressions {
+    return this.builder.expressions;
+  }
+
+  /** Refuses the node because of an attribute or input that is not in the table. */
+  refuse(attribute: string | undefined, why: string): never {
+    throw new UnsupportedOperatorError(this.node, attribute, why);
+  }
+
+  /** Refuses the node because its inputs do not fit together. */
+  fail(what: string): never {
+    throw new NodeInputError(this.node, what);
+  }
+
+  /** Input `index`. @throws NodeInputError if it is absent */
+  input(index: number): LazyTensor {
+    return this.inputs[index] ?? this.fail(`input ${index} is missing`);
+  }
+
+  /** An optional input. */
+  optional(index: number): LazyTensor | undefined {
+    return this.inputs[index];
+  }
+
+  #attribute<K extends Attribute["kind"]>(name: string, kind: K): Extract<Attribute, { kind: K }> | undefined {
+    this.#read.add(name);
+    const found = this.node.attributes.get(name);
+    if (found === undefined) return undefined;
+    if (found.kind !== kind) this.refuse(name, `is of kind ${found.kind}, expected ${kind}`);
+    return found as Extract<Attribute, { kind: K }>;
+  }
+
+  int(name: string, otherwise: number): number {
+    const found = this.#attribute(name, "int");
+    return found === undefined ? otherwise : Number(found.value);
+  }
+
+  ints(name: string): number[] | undefined {
+    return this.#attribute(name, "ints")?.value.map(Number);
+  }
+
+  float(name: string, otherwise: number): number {
+    return this.#attribute(name, "float")?.value ?? otherwise;
+  }
+
+  floats(name: string): readonly number[] | undefined {
+    return this.#attribute(name, "floats")?.value;
+  }
+
+  string(name: string, otherwise: string): string {
+    return this.#attribute(name, "string")?.value ?? otherwise;
+  }
+
+  strings(name: string): readonly string[] | undefined {
+    return this.#attribute(name, "strings")?.value;
+  }
+
+  /** A body. */
+  graph(name: string): Body {
+    return this.#attribute(name, "graph")?.value ?? this.fail(`${name} is missing`);
+  }
+
+  tensor(name: string): TensorData | undefined {
+    return this.#attribute(name, "tensor")?.value;
+  }
+
+  has(name: string): boolean {
+    return this.node.attributes.has(name);
+  }
+
+  /** Marks attributes that change nothing in what is computed. */
+  ignore(...names: string[]): void {
+    for (const name of names) this.#read.add(name);
+  }
+
+  /** A flag that must have the given value. */
+  requireInt(name: string, value: number): void {
+    const found = this.int(name, value);
+    if (found !== value) this.refuse(name, `is ${found}, only ${value} is executed`);
+  }
+
+  /** The integers of an optional input that must be known at compile time. */
+  constantInts(index: number, what: string): number[] | undefined {
+    const tensor = this.optional(index);
+    return tensor && this.constantWords(tensor, what).map(Number);
+  }
+
+  /** The numbers of a tensor of floats that must be known at compile time. */
+  constantNumbers(tensor: LazyTensor, what: string): number[] {
+    return this.constantWords(tensor, what).map((word) => wordNumber(word, tensor.dtype));
+  }
+
+  constantWords(tensor: LazyTensor, what: string): Word[] {
+    return this.builder.words(tensor) ?? this.refuse(what, "is not known at compile time");
+  }
+
+  /** An axis, counted from the end if negative. */
+  axis(value: number, rank: number): number {
+    const axis = value < 0 ? value + rank : value;
+    if (!Number.isInteger(axis) || axis < 0 || axis >= Math.max(rank, 1))
+      this.fail(`axis ${value} of a tensor of rank ${rank}`);
+    return axis;
+  }
+
+  /** Refuses outputs beyond the first. */
+  onlyFirstOutput(): void {
+    const extra = this.node.outputs.findIndex((name, k) => k > 0 && name !== "");
+    if (extra > 0) this.refuse(`output ${extra}`, "is not computed");
+  }
+
+  /** A scalar of the given type. */
+  scalar(dtype: DType, value: Word): LazyTensor {
+    return this.builder.filled(dtype, [], value);
+  }
+
+  /** Refuses attributes that no one asked for: they might have changed the result. */
+  checkAttributes(): void {
+    // A hint about memory that every operator had before opset 6.
+    if (this.opset < 6) this.ignore("consumed_inputs");
+    for (const name of this.node.attributes.keys())
+      if (!this.#read.has(name)) this.refuse(name, "is not an attribute that is known here");
+  }
+}
+
+/** Turns one node into tensors, one for each of its outputs; undefined for one that is not computed here. */
+export type Lower = (context: NodeContext) => (LazyTensor | undefined)[];

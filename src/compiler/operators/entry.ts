@@ -1,0 +1,19 @@
+import type { Lower } from "../lowering/nodeContext.ts";
+
+/**
+ * How a node uses its inputs: `fuse`: element by element or as a view, so that what makes an input may go into the same
+ * step; `memory`: an input is read many times and must be in memory; `shape`: only its shape matters.
+ */
+export type Use = "fuse" | "memory" | "shape";
+
+/** A row of the table of operators. */
+export type Entry = {
+  operator: string;
+  /** "" is ai.onnx. */
+  domain: "" | "com.microsoft";
+  /** The first and the last version of the operator set in which it is executed here. */
+  since: number;
+  until: number;
+  use: Use;
+  lower: Lower;
+};

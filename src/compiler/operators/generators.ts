@@ -1,0 +1,90 @@
+import { arithmeticOf } from "../../numerics/arithmetic.ts";
+import { DType, dtypeBytes, isDType, isFloat, writeWord } from "../../numerics/dtype.ts";
+import { Op } from "../../program/operations.ts";
+import type { Expr } from "../expressions/expression.ts";
+import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
+import { dimensionIndices, plainDigits } from "../expressions/tensor.ts";
+import { numberWord, wordNumber } from "../../numerics/numbers.ts";
+import { float } from "./elementwise.ts";
+
+/** Positions are exact in float32 below this. */
+const MAX_WINDOW = 2 ** 24;
+/** A table of more elements is no constant of a program. */
+const MAX_RANGE = 2 ** 24;
+
+/** EyeLike: 1 on one diagonal of a matrix, 0 elsewhere. */
+export const eyeLike: Lower = (context) => {
+  const { builder } = context;
+  const x = context.input(0);
+  if (x.shape.length !== 2) return context.fail(`data of rank ${x.shape.length}`);
+  const dtype = context.int("dtype", x.dtype);
+  const k = context.int("k", 0);
+  if (!isDType(dtype)) return context.refuse("dtype", `is element type ${dtype}, which is not executed here`);
+  const [rows, columns] = x.shape as [number, number];
+  const bytes = new Uint8Array(rows * columns * dtypeBytes(dtype));
+  for (let row = Math.max(0, -k); row < rows && row + k < columns; row++)
+    writeWord(bytes, row * columns + row + k, dtype, numberWord(1, dtype));
+  return [builder.constant({ dtype, shape: x.shape, bytes })];
+};
+
+/**
+ * A window a0 - a1 * cos(t) + a2 * cos(2 t), t = i * (2 pi / n), n the size or, if not periodic, one less: ONNX's body,
+ * each operation rounded. Constants are rounded to float32 first.
+ */
+export const cosineWindow =
+  (a0: number, a1: number, a2: number): Lower =>
+  (context) => {
+    const { expressions: e } = context;
+    const size = context.constantInts(0, "size")?.[0] ?? context.fail("size is missing");
+    if (size < 1 || size > MAX_WINDOW) return context.fail(`a window of ${size} elements`);
+    const periodic = context.int("periodic", 1) !== 0;
+    const dtype = context.int("output_datatype", DType.float32);
+    if (!isDType(dtype))
+      return context.refuse("output_datatype", `is element type ${dtype}, which is not executed here`);
+    const mul = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
+    const shape = [size];
+    const digits = plainDigits(shape);
+    const step = e.operation(Op.div, float(e, 2 * Math.PI), float(e, periodic ? size : size - 1));
+    const angle = mul(e.cast(e.affine(dimensionIndices(digits)[0]!), DType.float32), step);
+    const first = e.operation(Op.sub, float(e, a0), mul(float(e, a1), e.operation(Op.cos, angle)));
+    const second = mul(float(e, a2), e.operation(Op.cos, mul(angle, float(e, 2))));
+    const expr = e.cast(e.operation(Op.add, first, second), dtype);
+    return [{ dtype, shape, digits, expr, order: [0] }];
+  };
+
+/** The values of a range: `start`, then `delta` added again and again, in the type of the inputs. */
+function rangeWords(context: NodeContext, dtype: DType): bigint[] {
+  const word = (index: number): bigint => context.constantWords(context.input(index), `input ${index}`)[0]!;
+  const [start, limit, delta] = [word(0), word(1), word(2)];
+  const counted = (count: number): number => {
+    if (!(count >= 1 && count <= MAX_RANGE)) context.fail(`a range of ${count} elements`);
+    return count;
+  };
+  if (isFloat(dtype)) {
+    const [from, to, by] = [start, limit, delta].map((word) => wordNumber(word, dtype)) as [number, number, number];
+    // The number of elements is counted in float64, as onnxruntime does; the elements are of the type.
+    const count = counted(Math.ceil((to - from) / by));
+    let next = start;
+    return Array.from({ length: count }, () => {
+      const own = next;
+      next = arithmeticOf(dtype).add(next, delta);
+      return own;
+    });
+  }
+  if (delta === 0n) context.fail("delta is 0");
+  const span = limit - start;
+  const away = span === 0n || span > 0n !== delta > 0n;
+  const count = away ? 0n : (span + delta + (delta > 0n ? -1n : 1n)) / delta;
+  return Array.from({ length: counted(Number(count)) }, (_, i) => start + BigInt(i) * delta);
+}
+
+/** Range of int16, int32, int64 or floats, known at compile time. */
+export const range: Lower = (context) => {
+  const { dtype } = context.input(0);
+  if (!isFloat(dtype) && ![DType.int16, DType.int32, DType.int64].some((known) => known === dtype))
+    return context.refuse("input 0", "is a range of another type than int16, int32, int64 or floats");
+  const words = rangeWords(context, dtype);
+  const bytes = new Uint8Array(words.length * dtypeBytes(dtype));
+  words.forEach((value, i) => writeWord(bytes, i, dtype, value));
+  return [context.builder.constant({ dtype, shape: [words.length], bytes })];
+};

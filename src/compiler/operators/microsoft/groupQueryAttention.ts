@@ -1,0 +1,165 @@
+/** GroupQueryAttention and RotaryEmbedding of com.microsoft. */
+import { DType } from "../../../numerics/dtype.ts";
+import { Op } from "../../../program/operations.ts";
+import { broadcastShapes } from "../../lowering/broadcast.ts";
+import type { Expr } from "../../expressions/expression.ts";
+import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
+import { transpose } from "../../steps/views.ts";
+import { attend, capped, integer, joinHeads, positionMask, splitHeads } from "../attentionCore.ts";
+import { broadcast, float, floatInput } from "../elementwise.ts";
+import { add, cut } from "./attention.ts";
+import { concatenate } from "../movement.ts";
+import { rotate, rowsOf } from "../rotary.ts";
+
+/** The positions offset, offset + 1, ... of each example: [batch, length]. */
+function consecutive(context: NodeContext, batch: number, length: number, offset: LazyTensor | number): LazyTensor {
+  const { builder, expressions: e } = context;
+  const shape = [batch, length];
+  const digits = plainDigits(shape);
+  const expr = e.affine(dimensionIndices(digits)[1]!);
+  const steps: LazyTensor = { dtype: DType.int64, shape, digits, expr, order: identityOrder(2) };
+  const start = typeof offset === "number" ? context.scalar(DType.int64, BigInt(offset)) : builder.reshape(offset, []);
+  const result = broadcast(context, [steps, start], (s, o) => e.operation(Op.add, s, o));
+  builder.realise(result);
+  return result;
+}
+
+/** How the pairs of a head are turned: rows of the caches at the positions of the tokens, [batch, 1, length, half]. */
+function angles(context: NodeContext, positions: LazyTensor, caches: readonly [number, number]): LazyTensor[] {
+  const [batch, length] = positions.shape as [number, number];
+  return caches.map((index) => {
+    const cache = floatInput(context, index);
+    if (cache.shape.length !== 2) return context.fail(`input ${index} of shape [${cache.shape.join()}]`);
+    return context.builder.reshape(rowsOf(context, cache, positions), [batch, 1, length, cache.shape[1]!]);
+  });
+}
+
+/** RotaryEmbedding of com.microsoft: positions of all tokens, or that of the first. */
+export const rotaryEmbedding: Lower = (context) => {
+  const { builder } = context;
+  const x = floatInput(context);
+  context.requireInt("is_packed_batching", 0);
+  const scale = context.float("scale", 1);
+  if (scale !== 1) return context.refuse("scale", `is ${scale}, only 1 is executed`);
+  const flat = x.shape.length === 3;
+  const rotated = context.int("rotary_embedding_dim", 0);
+  const half = context.input(2).shape.at(-1)!;
+  if (rotated !== 0 && rotated !== 2 * half) return context.fail(`caches of ${half} pairs for ${rotated} elements`);
+  const heads = context.int("num_heads", 0) || x.shape.at(-1)! / (2 * half);
+  if (!flat && x.shape.length !== 4) return context.fail(`data of rank ${x.shape.length}`);
+  const perHead = flat ? splitHeads(context, x, heads) : x;
+  const [batch, , length] = perHead.shape as [number, number, number];
+  const given = context.input(1);
+  const isOffset = given.shape.length < 2 && given.shape.join("") in { "": 0, "1": 0 };
+  if (!isOffset && given.shape.join() !== [batch, length].join())
+    return context.fail(`positions of shape [${given.shape.join()}]`);
+  const positions = isOffset ? consecutive(context, batch, length, given) : given;
+  const [cos, sin] = angles(context, positions, [2, 3]) as [LazyTensor, LazyTensor];
+  const result = rotate(context, perHead, cos, sin, context.int("interleaved", 0) !== 0);
+  if (!flat) return [result];
+  return [builder.reshape(transpose(context.expressions, result, [0, 2, 1, 3]), x.shape)];
+};
+
+/** How many tokens lie before the new ones: known, and the same for all examples. */
+function pastLength(context: NodeContext, length: number, total: number, available: number): number {
+  // The whole text at once: what lies behind the end of an example sees nothing before it differently.
+  if (total === length) return 0;
+  const ends = new Set(context.constantInts(5, "seqlens_k") ?? []);
+  const [end] = ends;
+  if (ends.size !== 1 || end === undefined)
+    return context.refuse("seqlens_k", "differs between examples: padded batches are not executed");
+  const past = end + 1 - length;
+  if (past < 0 || past > available || end + 1 !== total)
+    return context.refuse("seqlens_k", `is ${end} for a total length of ${total} and a past of ${available}`);
+  return past;
+}
+
+/** What a query does not see: later keys, and with a window those further away. A score there is -Infinity. */
+function visible(context: NodeContext, scores: LazyTensor, past: number): LazyTensor {
+  const e = context.expressions;
+  const window = context.int("local_window_size", -1);
+  const mask = positionMask(context, scores.shape[2]!, scores.shape[3]!, (i, j) => {
+    const at = e.operation(Op.add, i, integer(context, past));
+    const known = e.operation(Op.le, j, at);
+    if (window <= 0) return known;
+    return e.operation(Op.and, known, e.operation(Op.lt, at, e.operation(Op.add, j, integer(context, window))));
+  });
+  const none = float(e, -Infinity);
+  return broadcast(context, [mask, scores], (m, s) => e.operation(Op.select, m, s, none), true);
+}
+
+/** A score by head that stands for no key: `head_sink`, or 0 with `smooth_softmax`. */
+function sinkOf(context: NodeContext, heads: number): LazyTensor | undefined {
+  if (context.optional(11) !== undefined) return context.builder.reshape(floatInput(context, 11), [1, heads, 1, 1]);
+  const smooth = context.int("smooth_softmax", 0) > 0;
+  return smooth ? context.builder.filled(DType.float32, [1, heads, 1, 1], 0n) : undefined;
+}
+
+/**
+ * GroupQueryAttention: causal attention whose keys and values serve several heads of the query; with rotary embedding, a past, a window, a cap
+ * of the scores, and a bias.
+ */
+export const groupQueryAttention: Lower = (context) => {
+  const e = context.expressions;
+  const [heads, kvHeads] = [context.int("num_heads", 0), context.int("kv_num_heads", 0)];
+  for (const index of [12, 13, 14, 15])
+    if (context.optional(index) !== undefined) context.refuse(`input ${index}`, "is not executed");
+  for (const name of ["k_quant_type", "v_quant_type"])
+    if (context.string(name, "NONE") !== "NONE") context.refuse(name, "is a quantised cache");
+  context.ignore("kv_cache_bit_width", "qk_output");
+  const given = floatInput(context, 0);
+  const packed = context.optional(1) === undefined;
+  const size = given.shape.at(-1)! / (packed ? heads + 2 * kvHeads : heads);
+  if (given.shape.length !== 3 || kvHeads < 1 || heads % kvHeads !== 0 || !Number.isInteger(size))
+    return context.fail(`[${given.shape.join()}] for ${heads} heads and ${kvHeads} of keys`);
+  if (packed) context.builder.realise(given);
+  const widths = [heads * size, kvHeads * size, kvHeads * size];
+  const [q, k, v] = [0, 1, 2].map((index) =>
+    splitHeads(
+      context,
+      packed ? cut(context, given, 2, widths, index) : floatInput(context, index),
+      index === 0 ? heads : kvHeads,
+    ),
+  ) as [LazyTensor, LazyTensor, LazyTensor];
+  const [batch, , length] = q.shape as [number, number, number];
+
+  const pastKey = context.optional(3) && floatInput(context, 3);
+  const total = context.constantInts(6, "total_sequence_length")?.[0] ?? length;
+  const past = pastLength(context, length, total, pastKey?.shape[2] ?? 0);
+  let [query, key] = [q, k];
+  if (context.int("do_rotary", 0) !== 0) {
+    const positions = context.optional(9) ?? consecutive(context, batch, length, past);
+    const [cos, sin] = angles(context, positions, [7, 8]) as [LazyTensor, LazyTensor];
+    const interleaved = context.int("rotary_interleaved", 0) !== 0;
+    [query, key] = [rotate(context, q, cos, sin, interleaved), rotate(context, k, cos, sin, interleaved)];
+  } else context.ignore("rotary_interleaved");
+  const joined = (index: number, now: LazyTensor): LazyTensor => {
+    if (past === 0) return now;
+    const cache = floatInput(context, index);
+    const before = cut(context, cache, 2, [past, cache.shape[2]! - past], 0);
+    return concatenate(context, [before, now], 2);
+  };
+  const [keys, values] = [joined(3, key), joined(4, v)];
+  if ((pastKey?.shape[2] ?? 0) > keys.shape[2]!)
+    return context.refuse("past_key", "is a buffer longer than the whole text");
+
+  const scale = float(e, context.float("scale", 0) || 1 / Math.fround(Math.sqrt(size)));
+  const softcap = context.float("softcap", 0);
+  const scores = (products: LazyTensor): LazyTensor => {
+    const build = (s: Expr): Expr => {
+      const scaled = e.operation(Op.mul, scale, s);
+      return softcap === 0 ? scaled : capped(e, scaled, softcap);
+    };
+    let result = broadcast(context, [products], build);
+    const bias = context.optional(10) && floatInput(context, 10);
+    if (bias !== undefined) {
+      if (broadcastShapes([bias.shape, result.shape])?.join() !== result.shape.join())
+        return context.fail(`a bias of shape [${bias.shape.join()}] for scores [${result.shape.join()}]`);
+      result = add(context, result, bias);
+    }
+    return visible(context, result, past);
+  };
+  const mixed = attend(context, { q: query, k: keys, v: values }, { scores, sink: sinkOf(context, heads) });
+  return [joinHeads(context, mixed), keys, values];
+};

@@ -1,0 +1,79 @@
+/** Normalisations of com.microsoft that are fused with what stands before them. */
+import { DType } from "../../../numerics/dtype.ts";
+import { Op } from "../../../program/operations.ts";
+import { Reduce } from "../../../program/types.ts";
+import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
+import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
+import { readAt } from "../../steps/views.ts";
+import { broadcast, float, floatInput } from "../elementwise.ts";
+import { radixOf, readIndirect } from "../gather.ts";
+import { add } from "./attention.ts";
+import { normalise } from "../normalisation.ts";
+import { dropAxes, reduceAxes } from "../reduction.ts";
+
+/** SkipSimplifiedLayerNormalization: s = (x + skip) + bias; r = sqrt(dot(s, s) / n + eps); (s / r) * gamma. */
+export const skipSimplifiedLayerNormalization: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  let sum = add(context, floatInput(context, 0), floatInput(context, 1));
+  if (context.optional(3)) sum = add(context, sum, floatInput(context, 3));
+  if (sum.shape.join() !== context.input(0).shape.join()) return context.fail("skip is larger than the input");
+  builder.realise(sum);
+  const axis = sum.shape.length - 1;
+  const [n, epsilon] = [float(e, sum.shape[axis]!), float(e, context.float("epsilon", 1e-5))];
+  const root = broadcast(context, [reduceAxes(builder, sum, [axis], Reduce.dot)], (s) =>
+    e.operation(Op.sqrt, e.operation(Op.add, e.operation(Op.div, s, n), epsilon)),
+  );
+  builder.realise(root);
+  const result = broadcast(context, [sum, root, floatInput(context, 2)], (v, r, g) =>
+    e.operation(Op.mul, e.operation(Op.div, v, r), g),
+  );
+  return [result, undefined, undefined, sum];
+};
+
+/** The rows of a table [rows, width] at indices [batch, length]. */
+function embed(context: NodeContext, table: LazyTensor, indices: LazyTensor): LazyTensor {
+  const { builder, expressions: e } = context;
+  if (table.shape.length !== 2 || indices.shape.length !== 2)
+    return context.fail(`a table of shape [${table.shape.join()}] at [${indices.shape.join()}]`);
+  const shape = [...indices.shape, table.shape[1]!];
+  const digits = plainDigits(shape);
+  const radix = radixOf(digits);
+  const [batch, length, column] = dimensionIndices(digits);
+  const indirect = readAt(e, builder.plain(indices), [batch!, length!], radix);
+  const expr = readIndirect(builder, table, [{ indirect }, column!], radix);
+  return { dtype: table.dtype, shape, digits, expr, order: identityOrder(3) };
+}
+
+/** EmbedLayerNormalization: the sum of the embeddings of words, positions and segments, normalised; the number of words by the mask. */
+export const embedLayerNormalization: Lower = (context) => {
+  const { builder, expressions: e } = context;
+  context.ignore("mask_index_type");
+  const ids = context.input(0);
+  const [batch = 0, length = 0] = ids.shape;
+  const place = (): LazyTensor => {
+    const digits = plainDigits([batch, length]);
+    const expr = e.affine(dimensionIndices(digits)[1]!);
+    return { dtype: DType.int64, shape: [batch, length], digits, expr, order: [0, 1] };
+  };
+  const given = context.optional(8);
+  const positions = given ? broadcast(context, [given, place()], (p) => e.cast(p, DType.int64), true) : place();
+  builder.realise(positions);
+  let sum = add(
+    context,
+    embed(context, floatInput(context, 2), ids),
+    embed(context, floatInput(context, 3), positions),
+  );
+  if (context.optional(4) !== undefined)
+    sum = add(context, sum, embed(context, floatInput(context, 4), context.input(1)));
+  builder.realise(sum);
+  const { normal } = normalise(context, sum, [2], context.float("epsilon", 1e-12));
+  const result = broadcast(context, [normal, floatInput(context, 5), floatInput(context, 6)], (v, g, b) =>
+    e.operation(Op.add, e.operation(Op.mul, v, g), b),
+  );
+  const mask = context.optional(7);
+  const lengths =
+    mask === undefined
+      ? builder.filled(DType.int32, [batch], 0n)
+      : dropAxes(builder, reduceAxes(builder, mask, [1], Reduce.sum), [1]);
+  return [result, lengths, sum];
+};

@@ -1,0 +1,51 @@
+import { DType } from "../../../numerics/dtype.ts";
+import { LIMBS } from "../../../numerics/exactSum.ts";
+import type { Step } from "../../../program/types.ts";
+
+/**
+ * How reduction digits become blocks: those before `digit`, and of `digit` itself `blocks` values, each of `length` old ones. If blocks do not
+ * divide the digit, either the last one is filled up or, with `front`, the first.
+ */
+export type Cut = { digit: number; blocks: number; length: number; front: boolean };
+
+/** Block counts that do not divide a digit are tried in steps of a tenth. */
+const GROWTH = 1.1;
+/** A block has at least so many terms: a further level of splitting must have fewer. */
+const LEAST_LENGTH = 2;
+
+const product = (radices: readonly number[]): number => radices.reduce((total, radix) => total * radix, 1);
+
+/** The ways to cut a step's reduction into blocks. @param front Whether blocks are filled up at the front. */
+export function cutsOf({ redDigits, reduceType }: Step, front: boolean): Cut[] {
+  const terms = product(redDigits);
+  const unit = reduceType === DType.limb ? LIMBS : 1;
+  const cuts = redDigits.flatMap((radix, digit) => {
+    const before = product(redDigits.slice(0, digit));
+    const lengths = new Set<number>();
+    for (const blocks of [...divisors(radix), ...growing(radix)]) {
+      // The words of a sum stay together.
+      const last = digit === redDigits.length - 1 ? unit : 1;
+      lengths.add(Math.min(radix, Math.ceil(radix / blocks / last) * last));
+    }
+    return [...lengths].map((length) => ({ digit, blocks: Math.ceil(radix / length), length, front, before }));
+  });
+  return cuts
+    .filter(({ before, blocks }) => before * blocks > 1 && before * blocks * LEAST_LENGTH * unit <= terms)
+    .map(({ digit, blocks, length }) => ({ digit, blocks, length, front }));
+}
+
+/** Whether no block has to be filled up. */
+export const isEven = ({ digit, blocks, length }: Cut, { redDigits }: Step): boolean =>
+  blocks * length === redDigits[digit];
+
+function divisors(radix: number): number[] {
+  const low: number[] = [];
+  for (let d = 1; d * d <= radix; d++) if (radix % d === 0) low.push(d);
+  return [...new Set([...low, ...low.map((d) => radix / d)])];
+}
+
+function growing(radix: number): number[] {
+  const counts: number[] = [];
+  for (let blocks = 2; blocks < radix; blocks = Math.ceil(blocks * GROWTH)) counts.push(blocks);
+  return counts;
+}

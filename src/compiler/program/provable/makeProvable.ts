@@ -1,0 +1,120 @@
+import { CHUNK_BYTES } from "../../../merkle/sizes.ts";
+import { dtypeBytes } from "../../../numerics/dtype.ts";
+import { estimateStepProofGas } from "../../../program/gas.ts";
+import type { Step } from "../../../program/types.ts";
+import { MOST_LEVELS } from "../../../program/validate.ts";
+import { isEven } from "./cuts.ts";
+import { isEncodable, placed, type Plan } from "./parts.ts";
+import { copiesOf, relayout, type Copy } from "./relayout.ts";
+import { splitsOf } from "./splits.ts";
+
+/** Levels of splitting: each one has some hundred times fewer terms than the one before. */
+const MOST_DEPTH = 4;
+/** A split whose blocks must be filled up is taken where it saves this much memory. */
+const UNEVEN = 1.25;
+/** A copy is worth its bytes if a proof then costs less by a tenth: terms that are neighbours already cost no less in a copy. */
+const HELPS = 0.9;
+
+const bytesOf = ({ count, dtype }: Step): number => count * dtypeBytes(dtype);
+const isStorable = (step: Step): boolean => bytesOf(step) <= CHUNK_BYTES * 2 ** MOST_LEVELS.tensor;
+
+/** A step made provable: steps with the numbers that they have, and the bytes of the tensors that were added. */
+type Provable = { steps: readonly Step[]; bytes: number };
+
+/**
+ * Replaces every step whose proof would cost more than `limit` by steps whose proofs do not, if there are such. Terms that lie far apart are
+ * copied next to each other; long reductions are split in blocks that are joined, in as many levels as it takes. No bit changes: sums of float32
+ * are passed on as exact words. Of all ways the one that writes the fewest bytes is taken.
+ * @returns the steps renumbered, for each old number the new one, and for each new step the old one
+ */
+export function makeProvable(
+  steps: readonly Step[],
+  limit: number,
+): { steps: Step[]; renumber: number[]; origin: number[] } {
+  const result: Step[] = [];
+  const renumber: number[] = [];
+  const origin: number[] = [];
+  steps.forEach((old, s) => {
+    const inputs = old.inputs.map((ref) => (ref.kind === "step" ? { ...ref, index: renumber[ref.index]! } : ref));
+    const step = { ...old, inputs };
+    const parts = provable(step, result.length, limit, 0)?.steps ?? [step];
+    for (const part of parts) {
+      result.push(part);
+      origin.push(s);
+    }
+    renumber.push(result.length - 1);
+  });
+  return { steps: result, renumber, origin };
+}
+
+/** @param first The number of the first step that is made. */
+function provable(step: Step, first: number, limit: number, depth: number): Provable | undefined {
+  if (estimateStepProofGas(step) <= limit) return { steps: [step], bytes: 0 };
+  if (depth === MOST_DEPTH) return undefined;
+  const split = cheapestSplit(step, first, limit, depth);
+  const copied = cheapestCopy(step, first, limit, depth);
+  if (split === undefined || copied === undefined) return split ?? copied;
+  return copied.bytes < split.bytes ? copied : split;
+}
+
+/** The split that writes the fewest bytes. */
+function cheapestSplit(step: Step, first: number, limit: number, depth: number): Provable | undefined {
+  const candidates = splitsOf(step)
+    .map(({ cut, plan }) => ({ plan, weight: blockCount(step, cut) * (isEven(cut, step) ? 1 : UNEVEN) }))
+    .sort((a, b) => a.weight - b.weight);
+  for (const { plan } of candidates) {
+    const made = placedPlan(plan(), first, limit, depth);
+    if (made !== undefined) return made;
+  }
+  return undefined;
+}
+
+const blockCount = ({ redDigits }: Step, { digit, blocks }: { digit: number; blocks: number }): number =>
+  redDigits.slice(0, digit).reduce((total, radix) => total * radix, blocks);
+
+/** Copies of reads, the one that helps most first, as long as one helps. */
+function cheapestCopy(step: Step, first: number, limit: number, depth: number): Provable | undefined {
+  const chosen = new Map<number, Copy>();
+  let best: Provable | undefined;
+  let gas = estimateStepProofGas(step);
+  while (gas > limit) {
+    let next: { read: number; copy: Copy; gas: number } | undefined;
+    for (const read of step.termReads.keys()) {
+      for (const copy of chosen.has(read) ? [] : copiesOf(step, read)) {
+        const plan = relayout(step, new Map([...chosen, [read, copy]]));
+        const own = estimateStepProofGas(placed(plan.at(-1)!, [...plan.keys()]));
+        const better =
+          next === undefined ||
+          own < next.gas * HELPS ||
+          (own < next.gas / HELPS && bytesOf(copy.copy) < bytesOf(next.copy.copy));
+        if (own < gas * HELPS && isStorable(copy.copy) && better) next = { read, copy, gas: own };
+      }
+    }
+    if (next === undefined) break;
+    chosen.set(next.read, next.copy);
+    gas = next.gas;
+    const made = placedPlan(relayout(step, chosen), first, limit, depth);
+    if (made !== undefined && (best === undefined || made.bytes < best.bytes)) best = made;
+  }
+  return best;
+}
+
+/** A plan's steps numbered, each of them provable itself. */
+function placedPlan(plan: Plan, first: number, limit: number, depth: number): Provable | undefined {
+  const steps: Step[] = [];
+  const numbers: number[] = [];
+  let bytes = 0;
+  for (const [k, part] of plan.entries()) {
+    const step = placed(part, numbers);
+    if (!isEncodable(step) || !isStorable(step)) return undefined;
+    const last = k === plan.length - 1;
+    // Blocks that are still too long are not cut again: there are splits with more of them.
+    if (!last && step.reduce !== 0 && estimateStepProofGas(step) > limit) return undefined;
+    const made = provable(step, first + steps.length, limit, depth + 1);
+    if (made === undefined) return undefined;
+    bytes += made.bytes + (last ? 0 : bytesOf(step));
+    steps.push(...made.steps);
+    numbers.push(first + steps.length - 1);
+  }
+  return { steps, bytes };
+}

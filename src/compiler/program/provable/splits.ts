@@ -1,0 +1,216 @@
+import { DType, isFloat, isHalf, type DType as DTypeCode } from "../../../numerics/dtype.ts";
+import { LIMBS } from "../../../numerics/exactSum.ts";
+import { Op } from "../../../program/operations.ts";
+import { isDot, isPartial, isTotal } from "../../../program/reduction.ts";
+import {
+  Reduce,
+  type Constant,
+  type Instruction,
+  type Step,
+  type TensorRef,
+  type View,
+} from "../../../program/types.ts";
+import { widenedReduction } from "../../../program/widen.ts";
+import { blockTerms, type BlockTerms } from "./blockTerms.ts";
+import { cutsOf, type Cut } from "./cuts.ts";
+import { product, readsOf, sibling, wholeView, type Plan } from "./parts.ts";
+
+/** The ways to split a step's reduction in blocks, each with the steps that result; none for what cannot be split. */
+export function splitsOf(step: Step): { cut: Cut; plan: () => Plan }[] {
+  const form = formOf(step);
+  if (form === undefined) return [];
+  // The highest of equal terms is searched: fillers come first, so that they lose ties.
+  const front = step.reduce === Reduce.argmaxLast || step.reduce === Reduce.argminLast;
+  return cutsOf(step, front).map((cut) => ({ cut, plan: () => form(step, cut) }));
+}
+
+type Form = (step: Step, cut: Cut) => Plan;
+
+function formOf({ reduce, reduceType }: Step): Form | undefined {
+  switch (reduce) {
+    case Reduce.none:
+      return undefined;
+    case Reduce.sum:
+    case Reduce.dot:
+      if (reduceType === DType.float32) return exactSum;
+      // Words of exact sums are those of float32: a sum of 16 bits that is split is rounded to float32, then to its type.
+      if (isHalf(reduceType!)) return (step, cut) => exactSum(widenedReduction(step), cut);
+      return isFloat(reduceType!) ? undefined : joined;
+    case Reduce.max:
+    case Reduce.min:
+      return joined;
+    case Reduce.last:
+      return lastMatch;
+    case Reduce.argmax:
+    case Reduce.argmin:
+    case Reduce.argmaxLast:
+    case Reduce.argminLast:
+      return position;
+    default:
+      return exactSum;
+  }
+}
+
+/** A reduction of the blocks alone: its epilogue hands on what it is given. */
+function blockStep(
+  step: Step,
+  terms: BlockTerms,
+  further: readonly number[],
+  made: Pick<Step, "dtype" | "reduce"> & { epilogue?: Step["epilogue"] },
+): Step {
+  const outDigits = [...step.outDigits, ...terms.blockDigits, ...further];
+  const { inputs, views } = readsOf(step.inputs, terms.termReads);
+  return {
+    dtype: made.dtype,
+    count: product(outDigits),
+    inputs,
+    outDigits,
+    redDigits: terms.redDigits,
+    reduce: made.reduce,
+    reduceType: step.reduceType!,
+    constants: terms.constants,
+    termReads: views,
+    epilogueReads: [],
+    term: terms.term,
+    epilogue: made.epilogue ?? { code: [], out: 0 },
+  };
+}
+
+/** The step over what the blocks gave: `parts` are tensors of all outputs and blocks, each read at its place. */
+function join(step: Step, reduce: Reduce, reduceType: DTypeCode, parts: readonly TensorRef[], blocks: number): Step {
+  const kept = readsOf(step.inputs, step.epilogueReads);
+  const digits = [...step.outDigits, blocks];
+  return {
+    ...step,
+    inputs: [...kept.inputs, ...parts],
+    redDigits: [blocks],
+    reduce,
+    reduceType,
+    termReads: parts.map((_, k) => wholeView(kept.inputs.length + k, digits)),
+    epilogueReads: kept.views,
+    term: { code: [], outA: 0, outB: Math.max(0, parts.length - 1) },
+  };
+}
+
+/** Sums of float32, and of the limbs of such sums: limbs are passed on, so that rounding comes once, at the end. */
+const exactSum: Form = (step, cut) => {
+  const terms = blockTerms(step, cut, 1);
+  const partial = isTotal(step.reduce)
+    ? Reduce.partialTotal
+    : isDot(step.reduce)
+      ? Reduce.partialDot
+      : Reduce.partialSum;
+  const first = blockStep(step, terms, [LIMBS], { dtype: DType.limb, reduce: partial });
+  const blocks = product(terms.blockDigits);
+  const givesLimbs = isPartial(step.reduce) || step.reduce === Reduce.partialTotal;
+  const whole = givesLimbs ? Reduce.partialTotal : Reduce.total;
+  return [first, join(step, whole, DType.limb, [sibling(0, first)], blocks * LIMBS)];
+};
+
+/** Integer sums, maxima and minima: those of the blocks' own. */
+const joined: Form = (step, cut) => {
+  const terms = blockTerms(step, cut, 0);
+  const first = blockStep(step, terms, [], { dtype: step.reduceType!, reduce: step.reduce });
+  const reduce = step.reduce === Reduce.dot ? Reduce.sum : step.reduce;
+  return [first, join(step, reduce, step.reduceType!, [sibling(0, first)], product(terms.blockDigits))];
+};
+
+/** The last match: of each block whether there is one, and its value; then the last block that has one. */
+const lastMatch: Form = (step, cut) => {
+  const terms = blockTerms(step, cut, 0);
+  const value = blockStep(step, terms, [], { dtype: step.reduceType!, reduce: step.reduce });
+  const epilogue = { code: [], out: 1 };
+  const found = blockStep(step, terms, [], { dtype: DType.bool, reduce: step.reduce, epilogue });
+  const parts = [sibling(0, found), sibling(1, value)];
+  return [found, value, join(step, step.reduce, step.reduceType!, parts, product(terms.blockDigits))];
+};
+
+/** A position: of each block the winner's value and its position in the whole; then the winning block; then its winner's position. */
+const position: Form = (step, cut) => {
+  const greatest = step.reduce === Reduce.argmax || step.reduce === Reduce.argmaxLast;
+  const terms = blockTerms(step, cut, 0);
+  const best = blockStep(step, terms, [], { dtype: step.reduceType!, reduce: greatest ? Reduce.max : Reduce.min });
+  const { constants, epilogue } = wholePosition(step, cut);
+  const located = blockTerms(step, cut, 0, constants);
+  const where = blockStep(step, located, [], { dtype: DType.int64, reduce: step.reduce, epilogue: epilogue(located) });
+  const blocks = product(terms.blockDigits);
+  const bare: Step = { ...step, dtype: DType.int64, constants: [], epilogueReads: [], epilogue: { code: [], out: 0 } };
+  const block = join(bare, step.reduce, step.reduceType!, [sibling(0, best)], blocks);
+  const winner = winnerOf(step, blocks, sibling(2, block), sibling(1, where));
+  return [best, where, block, winner, ...epilogueOf(step, sibling(3, winner))];
+};
+
+/** A block's winner among its own terms, made its position among all terms: what is added is a function of the block's digits. */
+function wholePosition(
+  { redDigits, constants: own, outDigits }: Step,
+  cut: Cut,
+): { constants: Constant[]; epilogue: (terms: BlockTerms) => Step["epilogue"] } {
+  const { int64 } = DType;
+  const after = product(redDigits.slice(cut.digit + 1));
+  const weights = redDigits.slice(0, cut.digit).map((_, k) => product(redDigits.slice(k + 1)));
+  if (cut.blocks > 1) weights.push(cut.length * after);
+  const base = cut.front ? (redDigits[cut.digit]! - cut.blocks * cut.length) * after : 0;
+  const constants = [...weights, base].map((value): Constant => ({ dtype: int64, value: BigInt(value) }));
+  const epilogue = (terms: BlockTerms): Step["epilogue"] => {
+    const first = 1 + own.length;
+    const code: Instruction[] = [];
+    const push = (op: Instruction["op"], a: number, b: number): number =>
+      terms.constants.length + code.push({ op, dtype: int64, a, b, c: 0 });
+    let sum = push(Op.add, 0, first + weights.length);
+    weights.forEach((_, k) => {
+      const digit = push(Op.digit, outDigits.length + k, 0);
+      sum = push(Op.add, sum, push(Op.mul, digit, first + k));
+    });
+    return { code, out: sum };
+  };
+  return { constants, epilogue };
+}
+
+/** The positions of the winning blocks' winners. */
+function winnerOf(step: Step, blocks: number, block: TensorRef, where: TensorRef): Step {
+  const { outDigits, count } = step;
+  const own = wholeView(0, outDigits);
+  const [row] = own.axes;
+  const coeffs = row!.coeffs;
+  const axes = [
+    { extent: count, stride: blocks, base: 0, div: 1, coeffs },
+    { extent: blocks, stride: 1, base: 0, div: 1, coeffs: [], indirect: 0 },
+  ];
+  return {
+    dtype: DType.int64,
+    count,
+    inputs: [block, where],
+    outDigits,
+    redDigits: [],
+    reduce: Reduce.none,
+    constants: [],
+    termReads: [],
+    epilogueReads: [own, { input: 1, fill: 0n, axes }],
+    term: { code: [], outA: 0, outB: 0 },
+    epilogue: { code: [], out: 1 },
+  };
+}
+
+/** A step's epilogue over a tensor of its accumulator; nothing if it only hands that on. */
+function epilogueOf(step: Step, accumulator: TensorRef): Step[] {
+  const reads = step.epilogueReads.length;
+  if (step.epilogue.code.length === 0 && step.epilogue.out === reads) return [];
+  const kept = readsOf(step.inputs, step.epilogueReads);
+  const { dtype, count, outDigits, constants, epilogue } = step;
+  const views: View[] = [...kept.views, wholeView(kept.inputs.length, outDigits)];
+  return [
+    {
+      dtype,
+      count,
+      outDigits,
+      constants,
+      epilogue,
+      inputs: [...kept.inputs, accumulator],
+      redDigits: [],
+      reduce: Reduce.none,
+      termReads: [],
+      epilogueReads: views,
+      term: { code: [], outA: 0, outB: 0 },
+    },
+  ];
+}

@@ -1,0 +1,229 @@
+import { canonicalWord, dtypeBytes, DType, readWord, writeWord, type Word } from "../../numerics/dtype.ts";
+import { elementCount, type TensorData } from "../../onnx/model.ts";
+import { tensorRoot } from "../../merkle/tensor.ts";
+import type { Hash } from "../../merkle/hash.ts";
+import { constantBytes } from "../../program/constants.ts";
+import { evaluateElement } from "../../program/evaluate.ts";
+import { estimateStepProofGas } from "../../program/gas.ts";
+import type { Step, TensorRef } from "../../program/types.ts";
+import { canonicalBytes } from "./canonicalBytes.ts";
+import { copyElements } from "./copyElements.ts";
+import { foldDistinct } from "./foldDistinct.ts";
+import { StepLimitError } from "../errors.ts";
+import { emitStep } from "./emit.ts";
+import { Expressions, type Expr } from "../expressions/expression.ts";
+import { allRadices, identityOrder, plainDigits, type LazyTensor, type Trail } from "../expressions/tensor.ts";
+import { digitStarts, lazyOf, plainStrides, reshape, rowMajorStrides, strides, type PlainTensor } from "./views.ts";
+
+/** Collects steps and constants, and decides which tensors are given memory. */
+export class ProgramBuilder {
+  readonly expressions = new Expressions();
+  readonly steps: Step[] = [];
+  /** For each step, the node that it computes last and the operators in it. */
+  readonly origins: Trail[] = [];
+  readonly constants = new Map<Hash, Uint8Array>();
+  /** The seed of random operators, and how many of them there have been. */
+  readonly seed: bigint | undefined;
+  randomNodes = 0;
+  /** The node that is being lowered. */
+  current: Trail = { node: "", operators: new Map() };
+
+  constructor(seed?: bigint) {
+    this.seed = seed;
+  }
+
+  /** Job input `index`, in ONNX's row-major order. */
+  input(index: number, dtype: DType, shape: readonly number[]): LazyTensor {
+    const source: TensorRef = { kind: "input", index, dtype, count: elementCount(shape) };
+    return lazyOf(
+      this.expressions,
+      { source, base: 0, strides: rowMajorStrides(shape), shape },
+      identityOrder(shape.length),
+    );
+  }
+
+  /** A tensor known at compile time. One of a single element is a constant of the expressions that use it. */
+  constant({ dtype, shape, bytes }: TensorData): LazyTensor {
+    const count = elementCount(shape);
+    // An empty list of axes or sizes: it has a shape but no value that anything could read.
+    if (count === 0) return this.filled(dtype, shape, 0n);
+    if (count === 1) {
+      const value = readWord(bytes, 0, dtype);
+      if (value < 1n << 63n || dtype === DType.float64) return this.filled(dtype, shape, value);
+    }
+    const source = this.#commit(dtype, count, bytes);
+    return lazyOf(
+      this.expressions,
+      { source, base: 0, strides: rowMajorStrides(shape), shape },
+      identityOrder(shape.length),
+    );
+  }
+
+  /** A tensor whose every element is `value`. */
+  filled(dtype: DType, shape: readonly number[], value: Word): LazyTensor {
+    const expr = this.expressions.constant(dtype, canonicalWord(value, dtype));
+    return { dtype, shape, digits: plainDigits(shape), expr, order: identityOrder(shape.length) };
+  }
+
+  #commit(dtype: DType, count: number, bytes: Uint8Array): TensorRef {
+    const canonical = canonicalBytes(bytes, dtype);
+    const root = tensorRoot(canonical);
+    this.constants.set(root, canonical);
+    return { kind: "constant", root, dtype, count };
+  }
+
+  /** Whether every element is known at compile time. */
+  isConstant(tensor: LazyTensor): boolean {
+    return constantExpr(tensor.expr, new Set());
+  }
+
+  /** The elements in row-major order if they are known at compile time, else undefined. */
+  words(tensor: LazyTensor): Word[] | undefined {
+    if (!this.isConstant(tensor)) return undefined;
+    const count = elementCount(tensor.shape);
+    if (tensor.expr.kind === "constant") return new Array<Word>(count).fill(tensor.expr.value);
+    const bytes = this.#fold(tensor, identityOrder(tensor.shape.length));
+    return Array.from({ length: count }, (_, i) => readWord(bytes, i, tensor.dtype));
+  }
+
+  #step(tensor: LazyTensor, order: readonly number[]): Step {
+    const starts = digitStarts(tensor.digits);
+    const digits = order.flatMap((dim) => tensor.digits[dim]!.map((radix, k) => ({ digit: starts[dim]! + k, radix })));
+    const step = emitStep(tensor.expr, digits);
+    if (step.redDigits.includes(0)) {
+      const { node, operators } = this.current;
+      throw new StepLimitError(
+        `${[...operators.values()].join("+")} (node ${node}): it reduces a tensor without elements`,
+      );
+    }
+    return step;
+  }
+
+  /** The bytes of a constant tensor, its dimensions in `order`. */
+  #fold(tensor: LazyTensor, order: readonly number[]): Uint8Array {
+    const step = this.#step(tensor, order);
+    const sources = step.inputs.map((ref) => constantBytes(this.constants, ref as TensorRef & { kind: "constant" }));
+    const bytes = new Uint8Array(step.count * dtypeBytes(step.dtype));
+    if (copyElements(step, sources, bytes) || foldDistinct(step, sources, bytes)) return bytes;
+    const read = (input: number, offset: number): Word => readWord(sources[input]!, offset, step.inputs[input]!.dtype);
+    for (let i = 0; i < step.count; i++) writeWord(bytes, i, step.dtype, evaluateElement(step, i, read));
+    return bytes;
+  }
+
+  /**
+   * Gives a tensor memory: a step, or a constant if it is known. `tensor` itself then reads that memory, and so does
+   * all that is made from it later. A tensor that is a mere read of memory stays as it is.
+   */
+  realise(tensor: LazyTensor): void {
+    if (tensor.expr.kind !== "read" && tensor.expr.kind !== "constant") this.store(tensor, tensor.order);
+  }
+
+  /** Gives a tensor memory of its own, dimensions in `order`, slowest first. */
+  store(tensor: LazyTensor, order: readonly number[]): void {
+    const { dtype, shape } = tensor;
+    const count = elementCount(shape);
+    let source: TensorRef;
+    if (this.isConstant(tensor)) {
+      source = this.#commit(dtype, count, this.#fold(tensor, order));
+    } else {
+      source = { kind: "step", index: this.#push(tensor, order), dtype, count };
+    }
+    delete tensor.trail;
+    Object.assign(tensor, lazyOf(this.expressions, { source, base: 0, strides: strides(shape, order), shape }, order));
+  }
+
+  /** The step that holds exactly this tensor in row-major order; a copy if there is none yet. */
+  outputStep(tensor: LazyTensor): number {
+    const { expr, shape } = tensor;
+    const rowMajor = identityOrder(shape.length);
+    const known = expr.kind === "read" && expr.source.kind === "step" ? plainStrides(expr, tensor.digits) : undefined;
+    if (
+      expr.kind === "read" &&
+      expr.source.kind === "step" &&
+      known?.base === 0 &&
+      expr.source.count === elementCount(shape)
+    ) {
+      const wanted = rowMajorStrides(shape);
+      if (shape.every((dim, d) => dim === 1 || known.strides[d] === wanted[d])) return expr.source.index;
+    }
+    return this.#push(tensor, rowMajor);
+  }
+
+  #push(tensor: LazyTensor, order: readonly number[]): number {
+    this.origins.push(tensor.trail ?? this.current);
+    return this.steps.push(this.#step(tensor, order)) - 1;
+  }
+
+  /** What proving one element of the tensor would cost if it were a step. */
+  proofGas(tensor: LazyTensor): number {
+    return this.isConstant(tensor) ? 0 : estimateStepProofGas(this.#step(tensor, tensor.order));
+  }
+
+  /** The constants that the given steps read. */
+  constantsOf(steps: readonly Step[]): Map<Hash, Uint8Array> {
+    const roots = steps.flatMap((step) => step.inputs.flatMap((ref) => (ref.kind === "constant" ? [ref.root] : [])));
+    return new Map(roots.map((root) => [root, this.constants.get(root)!] as const));
+  }
+
+  /** The tensor as plain memory; gives it memory if it has none, or copies it if it is read in no plain way. */
+  plain(tensor: LazyTensor): PlainTensor {
+    if (tensor.expr.kind === "constant") {
+      const one = new Uint8Array(dtypeBytes(tensor.dtype));
+      writeWord(one, 0, tensor.dtype, tensor.expr.value);
+      const source = this.#commit(tensor.dtype, 1, one);
+      return { source, base: 0, strides: tensor.shape.map(() => 0), shape: tensor.shape };
+    }
+    const known = tensor.expr.kind === "read" ? plainStrides(tensor.expr, tensor.digits) : undefined;
+    if (known === undefined) this.store(tensor, tensor.order);
+    const { expr, digits, shape } = tensor as LazyTensor & { expr: Extract<Expr, { kind: "read" }> };
+    return { source: expr.source, ...(known ?? plainStrides(expr, digits)!), shape };
+  }
+
+  /** The tensor under another shape; copied only if it must be. */
+  reshape(tensor: LazyTensor, shape: readonly number[]): LazyTensor {
+    const view = reshape(this.expressions, tensor, shape);
+    if (view !== undefined) return view;
+    const rowMajor = identityOrder(tensor.shape.length);
+    const contiguous = rowMajorStrides(tensor.shape);
+    let plain = this.plain(tensor);
+    if (!contiguous.every((stride, dim) => tensor.shape[dim] === 1 || stride === plain.strides[dim])) {
+      this.store(tensor, rowMajor);
+      plain = this.plain(tensor);
+    }
+    const flat = { source: plain.source, base: plain.base, strides: rowMajorStrides(shape), shape };
+    return lazyOf(this.expressions, flat, identityOrder(shape.length));
+  }
+
+  /** A tensor whose dimensions each have at most one digit, so that they can be indexed freely. */
+  singleDigits(tensor: LazyTensor): LazyTensor {
+    if (tensor.digits.every((radices) => radices.length <= 1)) return tensor;
+    const plain = this.plain(tensor);
+    return lazyOf(this.expressions, plain, tensor.order);
+  }
+
+  /** The radix of a digit of a tensor. */
+  radix(tensor: LazyTensor): (digit: number) => number {
+    const radices = allRadices(tensor.digits);
+    return (digit) => radices[digit]!;
+  }
+}
+
+function constantExpr(e: Expr, seen: Set<Expr>): boolean {
+  if (seen.has(e)) return true;
+  seen.add(e);
+  switch (e.kind) {
+    case "constant":
+    case "digit":
+      return true;
+    case "read":
+      return (
+        e.source.kind === "constant" && e.axes.every((a) => a.indirect === undefined || constantExpr(a.indirect, seen))
+      );
+    case "operation":
+      return e.args.every((arg) => constantExpr(arg, seen));
+    case "found":
+      return constantExpr(e.of, seen);
+    case "accumulator":
+      return constantExpr(e.a, seen) && (e.b === undefined || constantExpr(e.b, seen));
+  }
+}

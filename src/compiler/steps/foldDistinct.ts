@@ -1,0 +1,65 @@
+import { dtypeBytes, readWord, writeWord, type Word } from "../../numerics/dtype.ts";
+import { Op } from "../../program/operations.ts";
+import { countUp, linearWalk, type LinearWalk } from "./linearWalk.ts";
+import { Reduce, type Step, type View } from "../../program/types.ts";
+import { evaluateElement } from "../../program/evaluate.ts";
+
+/** Combinations that are looked up in a table: 64 MB. */
+const LARGEST_TABLE = 2 ** 24;
+
+/** One operand: a narrow one is told by its word, another by its place. */
+type Operand = LinearWalk & { input: number; axes: string; narrow: boolean; radix: number };
+
+function operandOf(step: Step, view: View): Operand | undefined {
+  const walk = linearWalk(view, step.outDigits);
+  if (walk === undefined) return undefined;
+  const { dtype, count } = step.inputs[view.input]!;
+  const words = dtypeBytes(dtype) <= 2 ? 2 ** (8 * dtypeBytes(dtype)) : Infinity;
+  const narrow = words <= count;
+  return { ...walk, input: view.input, axes: JSON.stringify(view.axes), narrow, radix: Math.min(words, count) };
+}
+
+/**
+ * Computes an elementwise step whose operands take few values together (weights of 8 bits and the scales of their channels, say): each
+ * combination once, by the definition. The same bytes as element by element.
+ * @param sources The canonical bytes of the step's inputs.
+ * @returns false, having done nothing, if that would save nothing.
+ */
+export function foldDistinct(step: Step, sources: readonly Uint8Array[], into: Uint8Array): boolean {
+  const { epilogueReads: reads, epilogue, outDigits, count, dtype } = step;
+  if (step.reduce !== Reduce.none || epilogue.code.some(({ op }) => op === Op.digit)) return false;
+  // Reads of the same place of equally long sources (a scale and its zero point) share one digit of the key.
+  const operands: Operand[] = [];
+  for (const view of reads) {
+    const operand = operandOf(step, view);
+    if (operand === undefined) return false;
+    const same = ({ axes, input, narrow }: Operand): boolean =>
+      axes === operand.axes && (input === operand.input || (!narrow && !operand.narrow));
+    if (!operands.some(same)) operands.push(operand);
+  }
+  const combinations = operands.reduce((product, { radix }) => product * radix, 1);
+  if (combinations > count || combinations > LARGEST_TABLE) return false;
+
+  const read = (input: number, offset: number): Word => readWord(sources[input]!, offset, step.inputs[input]!.dtype);
+  const size = dtypeBytes(dtype);
+  /** One more than the element that first had the combination. */
+  const firsts = new Uint32Array(combinations);
+  const places = operands.map(({ place }) => place);
+  countUp(outDigits, (i, counted) => {
+    let key = 0;
+    operands.forEach(({ carry, input, narrow, radix }, k) => {
+      if (counted >= 0) places[k]! += carry[counted]!;
+      const place = places[k]!;
+      const source = sources[input]!;
+      if (!narrow) key = key * radix + place;
+      else if (radix === 256) key = key * radix + source[place]!;
+      else key = key * radix + source[2 * place]! + 256 * source[2 * place + 1]!;
+    });
+    const first = firsts[key]!;
+    if (first === 0) {
+      firsts[key] = i + 1;
+      writeWord(into, i, dtype, evaluateElement(step, i, read));
+    } else for (let b = 0; b < size; b++) into[i * size + b] = into[(first - 1) * size + b]!;
+  });
+  return true;
+}

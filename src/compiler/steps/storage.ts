@@ -1,0 +1,47 @@
+import type { Body, Node } from "../../onnx/model.ts";
+import { identityOrder } from "../expressions/tensor.ts";
+
+/** How the readers of a value want it stored. */
+export type Storage = "channelsFirst" | "channelsLast";
+
+/** Dimensions with channels last: [N, C, spatial...] stored as N, spatial..., C. */
+export const channelsLast = (rank: number): number[] => [0, ...identityOrder(rank).slice(2), 1];
+
+/**
+ * What makes a reduction's terms neighbours in memory: all channels of a position for a dense convolution, all positions of
+ * a channel for pooling and depthwise convolution. It decides how many chunks a step proof opens.
+ */
+function wish(node: Node): Storage | undefined {
+  switch (node.operator) {
+    case "Conv":
+    case "ConvInteger":
+    case "QLinearConv":
+    case "ConvTranspose": {
+      const group = node.attributes.get("group");
+      return group?.kind === "int" && group.value > 1n ? "channelsFirst" : "channelsLast";
+    }
+    case "GlobalAveragePool":
+    case "GlobalMaxPool":
+    case "AveragePool":
+    case "MaxPool":
+      return "channelsFirst";
+    default:
+      return undefined;
+  }
+}
+
+/** The storage of the values that some node reads as memory; where wishes differ, the dense convolution's. */
+export function storageWishes(graph: Pick<Body, "nodes">): Map<string, Storage> {
+  const wishes = new Map<string, Storage>();
+  for (const node of graph.nodes) {
+    const [data] = node.inputs;
+    const wanted = wish(node);
+    if (data === undefined || wanted === undefined || wishes.get(data) === "channelsLast") continue;
+    wishes.set(data, wanted);
+  }
+  return wishes;
+}
+
+/** The order of dimensions for a wish. */
+export const storageOrder = (storage: Storage, rank: number): number[] =>
+  storage === "channelsLast" ? channelsLast(rank) : identityOrder(rank);

@@ -1,0 +1,81 @@
+import { network } from "hardhat";
+import { createTestClient, custom, parseEther, publicActions, type Address, type Hex, type Transport } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { refuteModule } from "../../ignition/modules/Refute.ts";
+import { verifierModule } from "../../ignition/modules/Verifier.ts";
+import { wrappedEtherModule } from "../../ignition/modules/WrappedEther.ts";
+import { wrappedEtherAbi } from "../chain/abi/wrappedEther.ts";
+import { openSession, type Session } from "../market/session.ts";
+
+/** An embedded chain with the protocol on it: Hardhat's own, osaka rules, transaction gas cap on. Nothing leaves this process. */
+export type LocalChain = {
+  chainId: number;
+  transport: Transport;
+  market: Address;
+  /** A session of a new account with 100 ether, some of them wrapped. */
+  newSession: (wrappedEther?: bigint) => Promise<Session>;
+  /** A session of an account that exists, as after a restart. */
+  sessionOf: (privateKey: Hex) => Promise<Session>;
+  newAccount: (wrappedEther?: bigint) => Promise<Hex>;
+  /** Deploys another contract. */
+  deploy: (name: string, args: readonly unknown[]) => Promise<Address>;
+  /** Lets time pass and mines a block. */
+  advance: (seconds: number) => Promise<void>;
+  now: () => Promise<bigint>;
+  provider: { request: (request: { method: string; params?: unknown[] }) => Promise<unknown> };
+  close: () => Promise<void>;
+};
+
+/** Parameters of ignition/modules/Refute.ts to set; the rest are its defaults. */
+export type LocalParameters = Record<string, number | bigint | string | readonly string[]>;
+
+/**
+ * Starts an embedded chain and deploys with Ignition.
+ * @param token The contract of the stake asset, if not wrapped ether itself: one that wraps ether too.
+ */
+export async function startLocalChain(parameters: LocalParameters = {}, token?: string): Promise<LocalChain> {
+  const connection = await network.create();
+  const { ignition, viem, provider } = connection;
+  const asset =
+    token === undefined ? (await ignition.deploy(wrappedEtherModule)).asset : await viem.deployContract(token);
+  const { verifier } = await ignition.deploy(verifierModule);
+  const given = { ...parameters, asset: asset.address, verifier: verifier.address };
+  const { market } = await ignition.deploy(refuteModule, { parameters: { Refute: given } });
+
+  const transport = custom(provider, { retryCount: 0 });
+  const client = createTestClient({ mode: "hardhat", transport }).extend(publicActions);
+  const chainId = await client.getChainId();
+  const now = async (): Promise<bigint> => (await client.getBlock()).timestamp;
+
+  const sessionOf = (privateKey: Hex): Promise<Session> =>
+    openSession({ endpoint: { transport }, chainId, market: market.address, account: privateKeyToAccount(privateKey) });
+
+  const newAccount = async (wrappedEther = 0n): Promise<Hex> => {
+    const privateKey = generatePrivateKey();
+    const { address } = privateKeyToAccount(privateKey);
+    await client.setBalance({ address, value: parseEther("100") + wrappedEther });
+    if (wrappedEther > 0n) await wrap(await sessionOf(privateKey), wrappedEther);
+    return privateKey;
+  };
+
+  return {
+    chainId,
+    transport,
+    market: market.address,
+    newSession: async (wrappedEther) => sessionOf(await newAccount(wrappedEther)),
+    sessionOf,
+    newAccount,
+    deploy: async (name, args) => (await viem.deployContract(name, [...args])).address,
+    advance: async (seconds) => {
+      await client.increaseTime({ seconds });
+      await client.mine({ blocks: 1 });
+    },
+    now,
+    provider: provider,
+    close: () => connection.close(),
+  };
+}
+
+async function wrap({ sender, deployment }: Session, value: bigint): Promise<void> {
+  await sender.send({ address: deployment.asset, abi: wrappedEtherAbi, functionName: "deposit", args: [], value });
+}

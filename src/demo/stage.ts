@@ -1,0 +1,68 @@
+import { parseEther, type Address } from "viem";
+import type { KnownProgram } from "../player/execution.ts";
+import { FastExecutors } from "../player/fastExecutors.ts";
+import { historyOf, protocolAbi, type History } from "../market/history.ts";
+import { LogStore } from "../chain/logStore.ts";
+import type { Execute } from "../player/executions.ts";
+import type { Session } from "../market/session.ts";
+import { runWorker } from "../worker/worker.ts";
+import type { WorkerEvent } from "../worker/events.ts";
+import type { WatcherEvent } from "../../watcher/events.ts";
+import { runWatcher } from "../../watcher/watcher.ts";
+import { createLogger } from "../player/log.ts";
+import { Inbox } from "./events.ts";
+import type { LocalChain } from "./localChain.ts";
+
+/** What the scenes of the story share. */
+export type Stage = {
+  chain: LocalChain;
+  program: KnownProgram;
+  picture: Uint8Array;
+  executors: FastExecutors;
+  dapp: Address;
+  requester: Session;
+};
+
+/** A loop that runs beside the story. */
+export type Running<E> = { inbox: Inbox<E>; stop: () => Promise<void> };
+
+/** Rounds are quick here: the chain mines at once. */
+const INTERVAL_MS = 100;
+/** Only failures are logged; the story tells the rest. */
+const log = createLogger("error");
+
+/** Starts the real worker loop. */
+export function startWorker(
+  session: Session,
+  { program }: Stage,
+  execute: Execute,
+  samples: number,
+): Running<WorkerEvent> {
+  const inbox = new Inbox<WorkerEvent>();
+  const stop = new AbortController();
+  const policy = { minFee: parseEther("0.001"), marginSeconds: 60 };
+  const loop = { signal: stop.signal, intervalMs: INTERVAL_MS, log };
+  const options = { session, programs: [program], execute, policy, selfAuditSamples: samples, onEvent: inbox.put };
+  return { inbox, stop: ending(stop, runWorker({ ...options, ...loop })) };
+}
+
+/** Starts the real watcher loop, in defence. */
+export function startWatcher(session: Session, { program, executors }: Stage): Running<WatcherEvent> {
+  const inbox = new Inbox<WatcherEvent>();
+  const stop = new AbortController();
+  const loop = { signal: stop.signal, intervalMs: INTERVAL_MS, log };
+  const options = { session, programs: [program], execute: executors.execute, onEvent: inbox.put };
+  return { inbox, stop: ending(stop, runWatcher({ ...options, ...loop, mode: "defend" })) };
+}
+
+const ending = (stop: AbortController, running: Promise<void>) => async () => {
+  stop.abort();
+  await running;
+};
+
+/** The market's history up to now. */
+export async function readHistory({ publicClient, deployment, fromBlock }: Session): Promise<History> {
+  const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
+  await store.sync();
+  return historyOf(store.events);
+}

@@ -1,0 +1,96 @@
+import { formatEther, parseEther } from "viem";
+import { FastExecutors } from "../player/fastExecutors.ts";
+import { deposit, stake } from "../market/ledger.ts";
+import type { Session } from "../market/session.ts";
+import { programWork } from "../program/types.ts";
+import { attest } from "../provisioning/attest.ts";
+import { SoftwareDevice } from "../provisioning/device.ts";
+import { SoftwareManufacturer } from "../provisioning/manufacturer.ts";
+import { refusedStake } from "./cast.ts";
+import { fraudScene } from "./fraudScene.ts";
+import { honestScene, post } from "./honestScene.ts";
+import { startLocalChain } from "./localChain.ts";
+import { PICTURE, textDirectionProgram } from "./model.ts";
+import { grouped, short, type Narrator } from "./narrator.ts";
+import { drawText } from "./picture.ts";
+import { startWatcher, type Stage } from "./stage.ts";
+import type { Figures } from "./figures.ts";
+
+/** Tells the story and gives its figures. */
+export async function story(n: Narrator): Promise<Figures> {
+  n.title("Refute: buy the output of a neural network from a stranger, and be sure of it to the last bit.");
+
+  n.step("A chain, and the protocol on it");
+  const manufacturer = new SoftwareManufacturer();
+  const chain = await startLocalChain({ manufacturers: [manufacturer.id] });
+  const executors = new FastExecutors();
+  const program = textDirectionProgram();
+  const { model } = program;
+  const { steps, checkpoints, maxStepGas } = model.program;
+  const requester = await chain.newSession(parseEther("1"));
+  const dapp = await chain.deploy("TextDirectionDapp", [chain.market, model.programRoot]);
+  const picture = drawText("REFUTE", PICTURE.width, PICTURE.height, 4);
+  const stage: Stage = { chain, program, picture: picture.pixels, executors, dapp, requester };
+  n.say("An embedded chain starts in this process (osaka rules, at most 2^24 gas a transaction).");
+  n.say(`Ignition deploys market ${short(chain.market)}, vault, dispute game, step verifier and provisioning.`);
+  n.say(
+    `The model ppocr2_cls (is a line of text upright?) compiles to ${steps.length} steps, ${checkpoints.length} checkpoints;`,
+  );
+  n.say(`whoever compiles it gets the same program root: ${short(model.programRoot)}.`);
+
+  n.step("A worker with an endorsed device registers and stakes");
+  const worker = await chain.newSession(parseEther("2"));
+  const { collateral } = worker.deployment.parameters;
+  const refusal = await refusedStake(worker, collateral);
+  n.say(`Staking without a live attestation is refused by the contract: ${refusal.errorName}.`);
+  const device = new SoftwareDevice(manufacturer);
+  n.say(`The manufacturer endorses device ${short(device.id)} (a software stand-in for the dongle, P-256).`);
+  const reports = await attest(worker, device, program, executors.execute);
+  n.say(
+    `The device signs an identification report: ${reports.identification.accelerator}, ${reports.identification.driver}.`,
+  );
+  n.say(
+    `It signs a provisioning report: a benchmark fixed by the chain's nonce, ${reports.provisioning.milliseconds} ms.`,
+  );
+  await stake(worker, collateral);
+  n.say(`Both verify on chain; now the worker stakes ${formatEther(collateral)} WETH.`);
+
+  n.step("A dapp asks: is this line of text upright?");
+  const asked = await post(stage, picture, n);
+
+  n.step("An honest worker");
+  const watcherSession = await fundedWatcher(stage);
+  const watcher = startWatcher(watcherSession, stage);
+  const honest = await honestScene(stage, worker, watcher, asked, n);
+
+  n.step("The same job, a cheating worker");
+  const cheat = await chain.newSession(parseEther("2"));
+  await attest(cheat, new SoftwareDevice(manufacturer), program, executors.execute);
+  await deposit(cheat, collateral);
+  await stake(cheat, collateral);
+  const fraud = await fraudScene(stage, cheat, watcherSession, watcher, n);
+  await watcher.stop();
+  await executors.close();
+  await chain.close();
+
+  n.step("In one line");
+  return {
+    program: {
+      root: model.programRoot,
+      steps: steps.length,
+      checkpoints: checkpoints.length,
+      largestStepProofGas: maxStepGas,
+      terms: grouped(programWork(steps)),
+    },
+    honest,
+    fraud,
+    seconds: n.seconds(),
+  };
+}
+
+/** A watcher with credit for its bonds. */
+async function fundedWatcher({ chain }: Stage): Promise<Session> {
+  const session = await chain.newSession(parseEther("1"));
+  await deposit(session, 2n * session.deployment.bond);
+  return session;
+}

@@ -1,0 +1,52 @@
+import type { Hex } from "viem";
+import { disputedOf, currentList } from "./disputed.ts";
+import type { Execution } from "../player/execution.ts";
+import { hopOf, overtime } from "../market/hop.ts";
+import { pickBelow } from "./pick.ts";
+import { buildStepProof, firstDifferentElement } from "./stepProof.ts";
+import type { MoveRecord } from "../market/history.ts";
+import { Level, Side, type Pick, type StepProof } from "../market/types.ts";
+import { chunkOf } from "../merkle/tensor.ts";
+
+/** What a challenger does next in a game. */
+export type ChallengerMove =
+  | { kind: "wait" }
+  | { kind: "pick"; pick: Pick }
+  | { kind: "prove"; proof: StepProof; exact: bigint }
+  | { kind: "timeout" }
+  | { kind: "concede"; reason: string };
+
+/**
+ * A challenger's next move. Pure: it depends on the game's moves, one's own execution and the time only, so a restart changes
+ * nothing. It goes to the first difference: left of it the two executions agree, so the step found there reads what both have.
+ * @param nodes The nodes that came with the claim's submission.
+ * @param moves All of the game's moves, oldest first.
+ * @param now The chain's time, unix seconds.
+ */
+export function challengerMove(
+  execution: Execution,
+  nodes: Hex,
+  moves: readonly MoveRecord[],
+  arityBits: number,
+  now: bigint,
+): ChallengerMove {
+  const { state } = moves.at(-1)!;
+  if (state.turn === Side.worker) return overtime(state, now) > 0 ? { kind: "timeout" } : { kind: "wait" };
+  const disputed = disputedOf(execution, nodes, moves);
+  if (state.level === Level.tensor && state.depth === 0 && disputed.chunk !== undefined) {
+    const step = execution.model.program.steps[state.step]!;
+    const chunk = state.index;
+    const own = chunkOf(execution.trace.tensor(state.step), chunk);
+    const element = firstDifferentElement(disputed.chunk, own, chunk, step.dtype);
+    if (element === undefined) return { kind: "concede", reason: `chunk ${chunk} of step ${state.step} is one's own` };
+    const target = { step: state.step, first: state.first, element, chunk: disputed.chunk };
+    return { kind: "prove", ...buildStepProof(execution, disputed, target) };
+  }
+  const list = currentList(disputed, state.level);
+  const hop = hopOf(state.depth, arityBits);
+  const index = list.firstDifference(state.depth, state.index, hop);
+  if (index === undefined) return { kind: "concede", reason: "every revealed child is one's own" };
+  const depth = state.depth - hop;
+  const landing = { depth, index, node: list.node(depth, index), siblings: list.path(index, depth, state.depth) };
+  return { kind: "pick", pick: pickBelow(execution, state, landing) };
+}

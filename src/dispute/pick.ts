@@ -1,0 +1,48 @@
+import type { Hash } from "../merkle/hash.ts";
+import type { DisputedList } from "../trace/disputedList.ts";
+import { Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../market/types.ts";
+import { programFacts, type KnownProgram } from "../player/execution.ts";
+import { hopOf } from "../market/hop.ts";
+import { openCheckpoint, openStep } from "./openings.ts";
+import type { GameState } from "../market/state.ts";
+
+/** Where a pick lands. */
+type Landing = { level: number; depth: number; index: number; node: Hash; siblings: Hash[] };
+
+/**
+ * The pick that opens a game: the first node of those submitted that differs from one's own.
+ * @param trace The worker's trace as submitted.
+ * @param lost Games that were lost there: a game is named by where it was opened, so the next one begins a level higher for each.
+ * @returns undefined if no node differs, or all games from there up to the root are lost
+ */
+export function openingPick(program: KnownProgram, trace: DisputedList, arityBits: number, lost = 0): Pick | undefined {
+  const hop = hopOf(trace.depth, arityBits);
+  const different = trace.firstDifference(trace.depth, 0, hop);
+  if (different === undefined || lost > hop) return undefined;
+  const depth = trace.depth - hop + lost;
+  const index = Math.floor(different / 2 ** lost);
+  const landing = { depth, index, node: trace.node(depth, index), siblings: trace.path(index, depth) };
+  return landOn(program, { ...landing, level: Level.trace }, 0);
+}
+
+/** The pick of a node in the list that `state` is in. */
+export const pickBelow = (program: KnownProgram, state: GameState, landing: Omit<Landing, "level">): Pick =>
+  landOn(program, { ...landing, level: state.level }, state.first);
+
+function landOn(program: KnownProgram, { level, depth, index, node, siblings }: Landing, first: number): Pick {
+  const pick: Pick = {
+    index: BigInt(index),
+    node,
+    siblings,
+    program: NO_PROGRAM,
+    checkpoint: NO_CHECKPOINT,
+    step: NO_STEP,
+  };
+  if (depth > 0 || level === Level.tensor) return pick;
+  const facts = programFacts(program.commitment);
+  if (level === Level.interior) return { ...pick, program: facts, step: openStep(program, first + index) };
+  const checkpoint = openCheckpoint(program, index);
+  // A range of one step has no interior list: the game enters the tensor at once.
+  const step = checkpoint.first === checkpoint.step ? openStep(program, checkpoint.step) : NO_STEP;
+  return { ...pick, program: facts, checkpoint, step };
+}

@@ -1,0 +1,77 @@
+import type { Hex } from "viem";
+import { disputedOf } from "./disputed.ts";
+import type { Execution } from "../player/execution.ts";
+import { buildStepProof, firstDifferentElement } from "./stepProof.ts";
+import type { MoveRecord } from "../market/history.ts";
+import { Level, NO_STEP } from "../market/types.ts";
+import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
+import { chunkOf } from "../merkle/tensor.ts";
+import { dtypeBytes } from "../numerics/dtype.ts";
+import type { CommittedNode, PublishedTensor } from "../trace/published.ts";
+import type { ChallengerMove } from "./challengerMove.ts";
+
+/** The tensor with which a game could be ended now. */
+export type TensorAhead = { step: number; first: number; bytes: number; committed: CommittedNode };
+
+/**
+ * The tensor that a game is in, or that a pick enters: with its bytes at hand the next move is the proof.
+ * @param move What the challenger would do without it.
+ * @returns undefined while the game is in a list of tensors, or down at a chunk that was revealed
+ */
+export function tensorAhead(
+  { model }: Execution,
+  moves: readonly MoveRecord[],
+  move: ChallengerMove,
+): TensorAhead | undefined {
+  const { state } = moves.at(-1)!;
+  const bytesOf = (step: number): number => {
+    const { count, dtype } = model.program.steps[step]!;
+    return count * dtypeBytes(dtype);
+  };
+  if (state.level === Level.tensor) {
+    const { step, first, depth: height, index, node } = state;
+    if (move.kind === "prove" || move.kind === "timeout" || move.kind === "concede") return undefined;
+    return { step, first, bytes: bytesOf(step), committed: { height, index, node } };
+  }
+  // Only a pick that enters a tensor brings a step.
+  if (move.kind !== "pick" || move.pick.step.bodyHash === NO_STEP.bodyHash) return undefined;
+  const { index, node } = move.pick;
+  const step = state.level === Level.interior ? state.first + Number(index) : move.pick.checkpoint.step;
+  const bytes = bytesOf(step);
+  const height = depthOf(Math.ceil(bytes / CHUNK_BYTES));
+  return {
+    step,
+    first: state.level === Level.interior ? state.first : step,
+    bytes,
+    committed: { height, index: 0, node },
+  };
+}
+
+/**
+ * The proof that a published tensor gives: of its first element, below the node that the worker is bound to, that differs from one's own.
+ * @param move What the challenger would do without it: if that is a pick, it comes with the proof.
+ * @returns undefined if no element differs
+ */
+export function publishedProof(
+  execution: Execution,
+  nodes: Hex,
+  moves: readonly MoveRecord[],
+  move: ChallengerMove,
+  { step, first, committed }: TensorAhead,
+  { bytes, tree }: PublishedTensor,
+): Extract<ChallengerMove, { kind: "prove" }> | undefined {
+  const { height, index } = committed;
+  const own = execution.trace.tree(step);
+  const end = Math.min(tree.width, (index + 1) * 2 ** height);
+  let chunk = index * 2 ** height;
+  while (chunk < end && tree.node(0, chunk) === own.node(0, chunk)) chunk++;
+  if (chunk === end) return undefined;
+  const claimed = chunkOf(bytes, chunk);
+  const { dtype } = execution.model.program.steps[step]!;
+  const element = firstDifferentElement(claimed, chunkOf(execution.trace.tensor(step), chunk), chunk, dtype);
+  if (element === undefined) return undefined;
+  const target = { step, first, element, chunk: claimed };
+  const { proof, exact } = buildStepProof(execution, disputedOf(execution, nodes, moves), target);
+  const pick = move.kind === "pick" ? { ...proof.pick, ...move.pick } : proof.pick;
+  return { kind: "prove", proof: { ...proof, pick, chunkSiblings: tree.path(chunk, 0, height) }, exact };
+}

@@ -1,0 +1,59 @@
+import { wordNumber } from "../../numerics/numbers.ts";
+import { floatFormat, isFloat, readWord, type DType } from "../../numerics/dtype.ts";
+import { elementCount, type TensorData } from "../../onnx/model.ts";
+
+/** How far two tensors of one type and shape are apart. */
+export type Difference = {
+  /** The largest |a - b|; Infinity where one is NaN or infinite and the other is not that. */
+  absolute: number;
+  /** The largest distance in numbers of their type; undefined if they are no floats. */
+  ulps: bigint | undefined;
+  /** The first element that is outside the tolerance. */
+  first: number | undefined;
+};
+
+/**
+ * The tolerance between exact execution and an engine that rounds in between: what it may be off by in relation to an element, and to the
+ * tensor's largest one (sums cancel). In types of 16 bits, at least four and one times the distance of neighbouring numbers.
+ */
+const RELATIVE = 1e-3;
+export const OF_LARGEST = 1e-5;
+
+/** Compares element by element. Integers and bools have no tolerance. @param ofLargest Allowed in relation to the largest element. @param absolute Allowed anyhow. */
+export function differenceOf(own: TensorData, other: TensorData, ofLargest = OF_LARGEST, absolute = 0): Difference {
+  const float = isFloat(own.dtype);
+  const unit = float ? 2 ** -floatFormat(own.dtype).fractionBits : 0;
+  const relative = Math.max(RELATIVE, 4 * unit);
+  const count = elementCount(own.shape);
+  const number = (tensor: TensorData, i: number): number => {
+    const word = readWord(tensor.bytes, i, tensor.dtype);
+    return float ? wordNumber(word, own.dtype) : Number(word);
+  };
+  let largest = 0;
+  for (let i = 0; float && i < count; i++) {
+    const value = Math.abs(number(other, i));
+    if (value < Infinity) largest = Math.max(largest, value);
+  }
+  const result: Difference = { absolute: 0, ulps: float ? 0n : undefined, first: undefined };
+  for (let i = 0; i < count; i++) {
+    const [a, b] = [readWord(own.bytes, i, own.dtype), readWord(other.bytes, i, other.dtype)];
+    if (a === b) continue;
+    const [x, y] = [number(own, i), number(other, i)];
+    const apart = Number.isFinite(x) && Number.isFinite(y) ? Math.abs(x - y) : Infinity;
+    result.absolute = Math.max(result.absolute, apart);
+    if (result.ulps !== undefined) {
+      const ulps = ordered(a, own.dtype) - ordered(b, own.dtype);
+      const distance = ulps < 0n ? -ulps : ulps;
+      if (distance > result.ulps) result.ulps = distance;
+    }
+    const allowed = float ? relative * Math.abs(y) + Math.max(ofLargest, unit) * largest + absolute : 0;
+    if (!(apart <= allowed)) result.first ??= i;
+  }
+  return result;
+}
+
+/** A float's bits as an integer that grows with the number. */
+function ordered(bits: bigint, dtype: DType): bigint {
+  const { sign } = floatFormat(dtype);
+  return bits < sign ? bits : sign - bits;
+}

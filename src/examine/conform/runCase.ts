@@ -1,0 +1,113 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { compile } from "../../compiler/compile.ts";
+import { UnsupportedOperatorError } from "../../compiler/errors.ts";
+import { RefuteError } from "../../errors.ts";
+import { createExecutor } from "../../executor/createExecutor.ts";
+import { executeReference } from "../../executor/reference.ts";
+import { DType } from "../../numerics/dtype.ts";
+import { bindInputs } from "../../onnx/bindInputs.ts";
+import { elementCount, type Model, type TensorData } from "../../onnx/model.ts";
+import { readModel } from "../../onnx/readModel.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
+import { programWork } from "../../program/types.ts";
+import { outputTensors } from "../compare/compare.ts";
+import { readProto } from "../../onnx/inputs/readInputFile.ts";
+import { firstDifference, toleranceOf } from "./tolerance.ts";
+
+/** `passed`: every output of every data set is right. `refused`: by name, before anything is executed. */
+export type CaseResult = {
+  kind: "passed" | "failed" | "refused";
+  /** What differs, or the refusal's code and reason. */
+  detail: string;
+  /** Whether some inputs had to be known at compile time. */
+  bound: boolean;
+};
+
+/** One execution to make: the program, and its inputs. */
+type Prepared = { model: CompiledModel; inputs: Uint8Array[]; bound: boolean };
+
+/** Terms from which the fast executor is quicker than the definition; both give the same bits. */
+const MANY_TERMS = 2_000_000n;
+
+function compileOn(model: Model, inputs: ReadonlyMap<string, TensorData>): Omit<Prepared, "bound"> {
+  const used = model.graph.inputs.map((input) => inputs.get(input.name)!);
+  const shapes = Object.fromEntries(model.graph.inputs.map((input, k) => [input.name, used[k]!.shape]));
+  return { model: compile(model, { shapes }), inputs: used.map((tensor) => tensor.bytes) };
+}
+
+/**
+ * Compiles with every input at run time, save those without elements; where something must be known at compile time, with all but
+ * the first as part of the program, at last with all.
+ */
+function prepare(model: Model, inputs: ReadonlyMap<string, TensorData>): Prepared {
+  const bind = (isBound: (name: string) => boolean): Prepared => {
+    const constants = [...inputs].filter(([name, { shape }]) => elementCount(shape) === 0 || isBound(name));
+    return { ...compileOn(bindInputs(model, new Map(constants)), inputs), bound: constants.length > 0 };
+  };
+  const first = model.graph.inputs[0]?.name;
+  for (const isBound of [() => false, (name: string) => name !== first]) {
+    try {
+      return bind(isBound);
+    } catch (error) {
+      if (!(error instanceof UnsupportedOperatorError) || !error.message.includes("compile time")) throw error;
+    }
+  }
+  return bind(() => true);
+}
+
+async function execute({ model, inputs }: Prepared): Promise<readonly Uint8Array[]> {
+  if (programWork(model.program.steps) < MANY_TERMS) return executeReference(model, inputs);
+  const executor = await createExecutor(model);
+  const { tensors } = await executor.run(inputs);
+  await executor.close();
+  return tensors;
+}
+
+/** One case: a folder with `model.onnx` and `test_data_set_N`. Never throws: what cannot be read is refused, a crash is a failure. */
+export async function runCase(folder: string): Promise<CaseResult> {
+  let bound = false;
+  const load = (set: string, name: string): TensorData => {
+    const path = join(folder, set, name);
+    return readProto(readFileSync(path), path);
+  };
+  try {
+    const model = refusable(() => readModel(join(folder, "model.onnx")));
+    for (const set of readdirSync(folder).filter((name) => name.startsWith("test_data_set_"))) {
+      const prepared = refusable(() => {
+        const inputs = model.graph.inputs.map((input, k) => [input.name, load(set, `input_${k}.pb`)] as const);
+        return prepare(model, new Map(inputs));
+      });
+      bound ||= prepared.bound;
+      const got = outputTensors(prepared.model, await execute(prepared));
+      for (const [k, output] of got.entries()) {
+        const expected = expectedOf(load(set, `output_${k}.pb`), output.dtype);
+        const sameKind = expected.dtype === output.dtype && expected.shape.join() === output.shape.join();
+        const detail = sameKind
+          ? firstDifference(output, expected, toleranceOf(basename(folder)))
+          : `has type ${output.dtype} and shape [${output.shape.join()}], expected ${expected.dtype} and [${expected.shape.join()}]`;
+        if (detail !== undefined) return { kind: "failed", detail: `${set}, output ${k}: ${detail}`, bound };
+      }
+    }
+    return { kind: "passed", detail: "", bound };
+  } catch (error) {
+    if (error instanceof Refused) return { kind: "refused", detail: error.message, bound };
+    return { kind: "failed", detail: String((error as Error).stack), bound };
+  }
+}
+
+/** The bits of a bfloat16 tensor stand in some cases as uint16. */
+const expectedOf = (tensor: TensorData, dtype: DType): TensorData =>
+  dtype === DType.bfloat16 && tensor.dtype === DType.uint16 ? { ...tensor, dtype } : tensor;
+
+/** Reading or compiling was refused; what is thrown later is a failure. */
+class Refused extends Error {}
+
+function refusable<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof RefuteError) throw new Refused(`${error.message} [${error.code}]`, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,47 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { RefuteError } from "../../errors.ts";
+import { runCase, type CaseResult } from "./runCase.ts";
+
+/** A folder that cannot be read, or holds no ONNX backend case. */
+export class CaseFolderError extends RefuteError {
+  readonly code = "CASE_FOLDER";
+}
+
+/** A case with its folder's name. */
+export type NamedResult = CaseResult & { name: string };
+
+/** The cases in a folder: itself if it holds a model, else every folder in it, at any depth, that does. @throws CaseFolderError if there is none. */
+function casesIn(folder: string): string[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  } catch (cause) {
+    throw new CaseFolderError(`cannot read the folder ${folder}: ${(cause as Error).message}`, { cause });
+  }
+  const cases = ["", ...names].filter((name) => existsSync(join(folder, name, "model.onnx")));
+  if (cases.length === 0)
+    throw new CaseFolderError(`${folder} holds no ONNX backend case: a folder of model.onnx and test_data_set_0`);
+  return cases.sort();
+}
+
+/** Runs all cases of a folder. @param onResult Called after each. */
+export async function runFolder(
+  folder: string,
+  onResult: (result: NamedResult, done: number, total: number) => void = () => undefined,
+): Promise<NamedResult[]> {
+  const results: NamedResult[] = [];
+  const cases = casesIn(folder);
+  for (const name of cases) {
+    const result = { name, ...(await runCase(join(folder, name))) };
+    results.push(result);
+    onResult(result, results.length, cases.length);
+  }
+  return results;
+}
+
+/** How many cases ended how. */
+export function countKinds(results: readonly CaseResult[]): Record<CaseResult["kind"], number> {
+  const count = (kind: CaseResult["kind"]): number => results.filter((result) => result.kind === kind).length;
+  return { passed: count("passed"), failed: count("failed"), refused: count("refused") };
+}

@@ -1,0 +1,35 @@
+import { Tensor, type InferenceSession } from "onnxruntime-node";
+import type { MatMulEngine } from "./matMulEngine.ts";
+import { nativeSession } from "./binding.ts";
+import { byteEngine } from "./byteEngine.ts";
+import { gemmModel } from "./productModels.ts";
+
+/** onnxruntime on this machine's CPU, in the calling thread. Graph optimisation is off: its rewrites change bits. */
+export function onnxEngine(): Promise<MatMulEngine> {
+  const options: InferenceSession.SessionOptions = {
+    executionProviders: ["cpu"],
+    graphOptimizationLevel: "disabled",
+    executionMode: "sequential",
+    // Where several threads compute, each has an engine of its own for its parts.
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+  };
+  const floats = nativeSession(gemmModel(), options);
+  const bytes = byteEngine(options);
+  return Promise.resolve({
+    product(left, right, out, { rows, columns, inner }) {
+      const feeds = {
+        left: new Tensor("float64", left, [rows, inner]),
+        right: new Tensor("float64", right, [columns, inner]),
+      };
+      const fetches = { product: new Tensor("float64", out, [rows, columns]) };
+      return () => void floats.run(feeds, fetches, {});
+    },
+    bytes: bytes.engine,
+    close: () => {
+      floats.dispose();
+      bytes.dispose();
+      return Promise.resolve();
+    },
+  });
+}

@@ -1,0 +1,46 @@
+import { productKernels } from "../../kernels/productKernels.ts";
+import { Views } from "../memory/views.ts";
+import { noStats } from "../certificateStats.ts";
+import type { MatMulEngine } from "../engine/matMulEngine.ts";
+import { StageClock } from "../stages.ts";
+import type { Machine, Operation } from "../machine.ts";
+import type { ProgramPlan } from "./planProgram.ts";
+
+/** What a thread executes a plan with, as one that does everything alone. */
+export function machineOf(
+  plan: ProgramPlan,
+  memory: WebAssembly.Memory,
+  engine: MatMulEngine,
+  { thread, isDoubtful }: { thread: number; isDoubtful: boolean },
+): Machine {
+  const { scratch, stats } = plan.settling[thread]!;
+  return {
+    memory,
+    views: new Views(memory),
+    loops: plan.loops.on(memory),
+    reductions: plan.reductions.on(memory),
+    directs: plan.directs.on(memory),
+    engine,
+    kernels: productKernels(memory),
+    settleScratch: scratch.address,
+    settleStats: stats.address,
+    stats: noStats(),
+    clock: new StageClock(),
+    isDoubtful,
+    altering: { isOn: false },
+    ...{ thread, part: 0, parts: 1 },
+  };
+}
+
+/** A step's parts as one thread computes them; undefined where a step is not split. */
+export function partsOf(
+  plan: ProgramPlan,
+  machine: Machine,
+  parts: readonly number[],
+): (readonly Operation[] | undefined)[] {
+  return plan.steps.map((step, s) => {
+    const count = parts[s]!;
+    if (count < 2) return undefined;
+    return Array.from({ length: count }, (_, part) => step.bind({ ...machine, part, parts: count }));
+  });
+}

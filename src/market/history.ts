@@ -1,0 +1,229 @@
+import { hexToBytes, type Address, type Hex } from "viem";
+import { MerkleList } from "../merkle/list.ts";
+import { tensorRoot } from "../merkle/tensor.ts";
+import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
+import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
+import type { ChainEvent } from "../chain/logStore.ts";
+import { unpackState, type GameState } from "./state.ts";
+import { claimKeyOf } from "./ids.ts";
+import { ZERO_HASH, type Claim, type ClaimKey, type Job, type ProgramFacts } from "./types.ts";
+
+/** The events of the market and of its games. */
+export const protocolAbi = [...jobMarketAbi, ...disputeGameAbi] as const;
+export type ProtocolEvent = ChainEvent<typeof protocolAbi>;
+
+export type InputParts = Map<number, Map<number, Hex>>;
+
+/** A job as its events tell it. */
+export type JobRecord = {
+  id: Hex;
+  job: Job;
+  program: ProgramFacts;
+  inputRoots: readonly Hex[];
+  /** The published parts of the inputs: by the input's number, then by the part's. */
+  parts: InputParts;
+  claims: ClaimRecord[];
+  /** May be claimed: all its input is there, and nobody has it. */
+  open: boolean;
+  /** Who has claimed it and not submitted yet, and until when it may (unix seconds). */
+  holder: { worker: Address; until: bigint } | undefined;
+  /** Who had claimed it and was too late. */
+  late: Set<Address>;
+  /** Cancelled or expired; no claim will come. */
+  closed: boolean;
+};
+
+/** A claim as its events tell it. */
+export type ClaimRecord = {
+  id: Hex;
+  jobId: Hex;
+  claim: Claim;
+  windowEnd: bigint;
+  /** The nodes under the trace root that came with the submission: as many as a reveal shows. */
+  nodes: Hex;
+  games: GameRecord[];
+  finalised: boolean;
+  refuted: boolean;
+  /** The outputs delivered, by number. */
+  delivered: Map<number, Hex>;
+  /** The outputs whose callback succeeded. */
+  calledBack: Set<number>;
+  paid: boolean;
+};
+
+/** An accepted move: what was sent and the state that it led to. */
+export type MoveRecord = { move: number; state: GameState; data: Hex; transactionHash: Hex };
+
+/** A game as its events tell it. */
+export type GameRecord = {
+  id: Hex;
+  claimId: Hex;
+  /** What names the claim in calls. */
+  key: ClaimKey;
+  challenger: Address;
+  moves: MoveRecord[];
+  proved?: { step: number; element: bigint; claimed: bigint; exact: bigint };
+  closed?: { outcome: number; paid: bigint; transactionHash: Hex; blockNumber: bigint };
+};
+
+/** All that happened on a market, by id. */
+export type History = {
+  jobs: Map<Hex, JobRecord>;
+  claims: Map<Hex, ClaimRecord>;
+  games: Map<Hex, GameRecord>;
+  /** By the job's id: bytes that come with a post are logged before the job itself. */
+  parts: Map<Hex, InputParts>;
+};
+
+/** The history of a market on which nothing has happened. */
+export const emptyHistory = (): History => ({ jobs: new Map(), claims: new Map(), games: new Map(), parts: new Map() });
+
+/** Reads the history out of the events: the same events give the same history. @param events In chain order. */
+export function historyOf(events: readonly ProtocolEvent[]): History {
+  const history = emptyHistory();
+  for (const event of events) takeEvent(history, event);
+  return history;
+}
+
+/** Brings a history up to the next event. */
+export function takeEvent({ jobs, claims, games, parts }: History, event: ProtocolEvent): void {
+  switch (event.eventName) {
+    case "JobPosted": {
+      const { jobId, job, program, inputRoots } = event.args;
+      const published = getOrAdd(parts, jobId, (): InputParts => new Map());
+      jobs.set(jobId, {
+        id: jobId,
+        job,
+        program,
+        inputRoots,
+        parts: published,
+        claims: [],
+        open: false,
+        holder: undefined,
+        late: new Set(),
+        closed: false,
+      });
+      break;
+    }
+    case "InputPublished": {
+      const { jobId, input, part, data } = event.args;
+      const ofJob = getOrAdd(parts, jobId, (): InputParts => new Map());
+      getOrAdd(ofJob, Number(input), () => new Map<number, Hex>()).set(Number(part), data);
+      break;
+    }
+    case "JobOpened":
+      update(jobs, event.args.jobId, { open: true, holder: undefined });
+      break;
+    case "JobClaimed": {
+      const { jobId, worker, until } = event.args;
+      update(jobs, jobId, { open: false, holder: { worker, until } });
+      break;
+    }
+    case "JobExpired":
+      jobs.get(event.args.jobId)?.late.add(event.args.worker);
+      break;
+    case "JobClosed":
+      update(jobs, event.args.jobId, { open: false, holder: undefined, closed: true });
+      break;
+    case "ClaimSubmitted": {
+      const { jobId, claimId, worker, traceRoot, windowEnd, nodes } = event.args;
+      const job = jobs.get(jobId);
+      if (job === undefined) break;
+      const claim = newClaim(claimId, jobId, { job: job.job, worker, traceRoot }, windowEnd, nodes);
+      job.claims.push(claim);
+      job.holder = undefined;
+      claims.set(claimId, claim);
+      break;
+    }
+    case "ClaimFinalised":
+      update(claims, event.args.claimId, { finalised: true });
+      break;
+    case "ClaimRefuted":
+      update(claims, event.args.claimId, { refuted: true });
+      break;
+    case "FeeReleased":
+      update(claims, event.args.claimId, { paid: true });
+      break;
+    case "OutputDelivered":
+      claims.get(event.args.claimId)?.delivered.set(Number(event.args.output), event.args.data);
+      break;
+    case "CallbackMade":
+      jobs.get(event.args.jobId)?.claims.at(-1)?.calledBack.add(Number(event.args.output));
+      break;
+    case "Picked":
+    case "Moved": {
+      const { gameId } = event.args;
+      const data = event.eventName === "Moved" ? event.args.data : "0x";
+      const state = unpackState(event.args.state);
+      const { claimId, move } = state;
+      const claim = claims.get(claimId);
+      if (claim === undefined) break;
+      const game = getOrAdd(games, gameId, () => {
+        const key = claimKeyOf(claim.jobId, claim.claim);
+        const opened: GameRecord = { id: gameId, claimId, key, challenger: state.challenger, moves: [] };
+        claim.games.push(opened);
+        return opened;
+      });
+      game.moves.push({ move, state, data, transactionHash: event.transactionHash });
+      break;
+    }
+    case "Proved": {
+      const { step, element, claimed, exact } = event.args;
+      update(games, event.args.gameId, { proved: { step, element, claimed, exact } });
+      break;
+    }
+    case "GameClosed": {
+      const { outcome, paid } = event.args;
+      const { transactionHash, blockNumber } = event;
+      update(games, event.args.gameId, { closed: { outcome, paid, transactionHash, blockNumber } });
+      break;
+    }
+    default:
+  }
+}
+
+function newClaim(id: Hex, jobId: Hex, claim: Claim, windowEnd: bigint, nodes: Hex): ClaimRecord {
+  const open = { finalised: false, refuted: false, paid: false };
+  return { id, jobId, claim, windowEnd, nodes, games: [], delivered: new Map(), calledBack: new Set(), ...open };
+}
+
+function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+function update<T extends object>(records: Map<Hex, T>, id: Hex, change: Partial<T>): void {
+  const record = records.get(id);
+  if (record !== undefined) Object.assign(record, change);
+}
+
+/**
+ * The bytes of a job's inputs as they were published.
+ * @returns undefined while parts are missing, for a job that never posts them, or if they are not those that the job's content, and so its id, names.
+ */
+export function inputBytesOf({
+  job,
+  parts,
+  inputRoots,
+}: Pick<JobRecord, "job" | "parts" | "inputRoots">): Uint8Array[] | undefined {
+  // On chain the roots are the job's own. A node that told others would have a worker execute, and lose its collateral for, another input.
+  const list = inputRoots.length === 0 ? ZERO_HASH : MerkleList.fromHashes(inputRoots).root;
+  if (list !== job.inputsRoot) return undefined;
+  const inputs: Uint8Array[] = [];
+  for (const [input, root] of inputRoots.entries()) {
+    const published = parts.get(input) ?? new Map<number, Hex>();
+    const ordered = [...published].sort(([a], [b]) => a - b).map(([, data]) => hexToBytes(data));
+    if (ordered.length === 0) return undefined;
+    const bytes = new Uint8Array(Buffer.concat(ordered));
+    // The chain checked each part against the root; only a missing part can make the whole differ.
+    if (tensorRoot(bytes) !== root) return undefined;
+    inputs.push(bytes);
+  }
+  return inputs;
+}
+
+/** The state that a game is in: that of its latest move. */
+export const stateOf = (game: GameRecord): GameState => game.moves.at(-1)!.state;

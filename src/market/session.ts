@@ -1,0 +1,106 @@
+import type { Address, Chain, Hex, LocalAccount, PublicClient, Transport } from "viem";
+import { connect, type Endpoint } from "../chain/connect.ts";
+import { readDeployment, type Deployment } from "./deployment.ts";
+import { jobOf, removeJobs, type Forget } from "./forget.ts";
+import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";
+import { LogStore, type SyncResult } from "../chain/logStore.ts";
+import { Sender, type Patience } from "../chain/sender.ts";
+
+/** A deployment, a node to read it from, and an account to act with. */
+export type Session = {
+  deployment: Deployment;
+  publicClient: PublicClient<Transport, Chain>;
+  sender: Sender;
+  /** The block of the deployment: no event is older. */
+  fromBlock: bigint;
+};
+
+/** What reading needs of a session. */
+export type Reader = Pick<Session, "deployment" | "publicClient" | "fromBlock">;
+
+/** What names a session. */
+export type SessionOptions = {
+  endpoint: Endpoint;
+  chainId: number;
+  /** The market's address: the other contracts are read from it. */
+  market: Address;
+  account: LocalAccount;
+  fromBlock?: bigint;
+  /** How long a transaction is waited for. */
+  patience?: Partial<Patience>;
+};
+
+/**
+ * Connects to a chain, checks it, and reads the deployment.
+ * @throws WrongChainError, NotDeployedError, RpcUnavailableError
+ */
+export async function openSession({
+  endpoint,
+  chainId,
+  market,
+  account,
+  fromBlock = 0n,
+  patience,
+}: SessionOptions): Promise<Session> {
+  const publicClient = await connect(endpoint, chainId);
+  const deployment = await readDeployment(publicClient, market);
+  return { deployment, publicClient, sender: new Sender(publicClient, account, patience), fromBlock };
+}
+
+/** What is known of a market at one block. */
+export type Snapshot = {
+  history: History;
+  /** The head's time, unix seconds. */
+  now: bigint;
+  /** The head: what is read beside the history is read there, so that the two agree. */
+  blockNumber: bigint;
+};
+
+/** Blocks after its last event for which a job that is over is remembered: 51 minutes of L1. */
+const REMEMBERED_BLOCKS = 256n;
+/** Blocks between two looks for what is over. */
+const TIDY_BLOCKS = 64n;
+
+/**
+ * Follows a market: each call brings the history up to the head.
+ * @param forget What need not be remembered of a job whose last event is some time ago; without it, everything is.
+ */
+export function followMarket(
+  { deployment, publicClient, fromBlock }: Reader,
+  forget?: Forget,
+): () => Promise<Snapshot> {
+  const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
+  let history = emptyHistory();
+  let taken = 0;
+  let tidied = fromBlock;
+  const take = ({ head, rewoundTo }: SyncResult): void => {
+    // Records are changed in place, so what a reorganisation took back can only be left out by starting again.
+    if (rewoundTo !== undefined) [history, taken, tidied] = [emptyHistory(), 0, fromBlock];
+    for (; taken < store.events.length; taken++) takeEvent(history, store.events[taken]!);
+    const old = head.number - REMEMBERED_BLOCKS;
+    const below = old < store.keptFrom ? old : store.keptFrom;
+    if (forget === undefined || below < tidied + TIDY_BLOCKS) return;
+    tidy(store, history, forget, below, head.timestamp);
+    [taken, tidied] = [store.events.length, below];
+  };
+  return async () => {
+    const result = await store.sync(take);
+    take(result);
+    return { history, now: result.head.timestamp, blockNumber: result.head.number };
+  };
+}
+
+/** Forgets what may be forgotten of jobs without an event from block `below` on. */
+function tidy(store: LogStore<typeof protocolAbi>, history: History, forget: Forget, below: bigint, now: bigint): void {
+  const recent = new Set(store.events.flatMap((event) => (event.blockNumber >= below ? [jobOf(history, event)] : [])));
+  const chosen = { all: new Set<Hex>(), inputs: new Set<Hex>(), nothing: new Set<Hex>() };
+  for (const job of history.jobs.values()) if (!recent.has(job.id)) chosen[forget(job, now)].add(job.id);
+  store.drop(below, (event) => {
+    const id = jobOf(history, event);
+    // An event of no job that is known, or of one that was forgotten before.
+    if (id === undefined || !history.jobs.has(id)) return true;
+    return chosen.all.has(id) || (chosen.inputs.has(id) && event.eventName === "InputPublished");
+  });
+  for (const id of chosen.inputs) history.parts.get(id)?.clear();
+  removeJobs(history, chosen.all);
+}

@@ -1,0 +1,61 @@
+import type { ContractFunctionArgs, ContractFunctionReturnType, Hex } from "viem";
+import type { disputeGameAbi } from "../chain/abi/disputeGame.ts";
+import type { jobMarketAbi } from "../chain/abi/jobMarket.ts";
+import type { provisioningAbi } from "../chain/abi/provisioning.ts";
+
+type GameWrite<Name extends "open" | "prove" | "reveal" | "concede"> = ContractFunctionArgs<
+  typeof disputeGameAbi,
+  "nonpayable",
+  Name
+>;
+type MarketWrite<Name extends "post" | "deliver" | "finalise"> = ContractFunctionArgs<
+  typeof jobMarketAbi,
+  "nonpayable",
+  Name
+>;
+
+/** The structs of contracts/types, as viem encodes them. */
+export type Claim = GameWrite<"open">[0];
+export type Job = Claim["job"];
+export type Pick = GameWrite<"open">[1];
+export type ProgramFacts = Pick["program"];
+export type PackedState = GameWrite<"reveal">[0];
+export type StepProof = GameWrite<"prove">[2];
+export type ClaimKey = GameWrite<"concede">[1];
+export type JobRequest = MarketWrite<"post">[0];
+export type Delivery = MarketWrite<"deliver">[1];
+export type Report = ContractFunctionArgs<typeof provisioningAbi, "nonpayable", "submitReport">[0];
+export type Parameters = ContractFunctionReturnType<typeof jobMarketAbi, "view", "parameters">;
+
+/** Solidity's enums, in their order. */
+export const Level = { trace: 0, interior: 1, tensor: 2 } as const;
+export const Side = { worker: 0, challenger: 1 } as const;
+export const Move = { open: 0, reveal: 1, pick: 2, expand: 3 } as const;
+export const Outcome = { workerWon: 0, challengerWon: 1, settled: 2 } as const;
+export const ReportKind = { identification: 0, provisioning: 1 } as const;
+export const JobStatus = {
+  none: 0,
+  awaitingInput: 1,
+  open: 2,
+  claimed: 3,
+  submitted: 4,
+  finalised: 5,
+  closed: 6,
+  complete: 7,
+} as const;
+export const ClaimStatus = { none: 0, submitted: 1, finalised: 2, refuted: 3 } as const;
+
+/** Facts of no program, for calls that need none. */
+const ZERO: Hex = `0x${"0".repeat(64)}`;
+export const NO_PROGRAM: ProgramFacts = { header: "0x", stepsRoot: ZERO, checkpointsRoot: ZERO };
+export const NO_CHECKPOINT: Pick["checkpoint"] = { first: 0, step: 0, siblings: [] };
+export const NO_STEP: Pick["step"] = { dtype: 0, count: 0n, bodyHash: ZERO, siblings: [] };
+export const ZERO_HASH = ZERO;
+
+/** A pick of nothing, beside the program and step of a proof at a node of the tensor itself. */
+export const NO_PICK: Omit<Pick, "program" | "step"> = {
+  index: 0n,
+  node: ZERO,
+  siblings: [],
+  checkpoint: NO_CHECKPOINT,
+};

@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { fromBinary } from "@bufbuild/protobuf";
+import { TensorProtoSchema } from "onnx-buf";
+import { dtypeName } from "../../numerics/dtype.ts";
+import type { TensorData, ValueInfo } from "../model.ts";
+import { readTensor } from "../tensor.ts";
+import { InputFileError } from "./errors.ts";
+import { jsonTensor } from "./jsonTensor.ts";
+import { readNpy } from "./npy.ts";
+
+/**
+ * Reads an input tensor. A .pb file is an ONNX TensorProto, .npy is NumPy's, .json nested arrays.
+ * @throws InputFileError if the file is none of these, or of another element type than the input.
+ */
+export function readInputFile({ name, dtype }: ValueInfo, path: string): TensorData {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(path);
+  } catch (cause) {
+    throw new InputFileError(path, `cannot be read: ${(cause as Error).message}`, { cause });
+  }
+  const tensor = parse(bytes, dtype, path);
+  if (tensor.dtype !== dtype)
+    throw new InputFileError(path, `is ${dtypeName(tensor.dtype)}, but the input ${name} takes ${dtypeName(dtype)}`);
+  return tensor;
+}
+
+function parse(bytes: Uint8Array, dtype: ValueInfo["dtype"], path: string): TensorData {
+  if (path.endsWith(".npy")) return readNpy(bytes, path);
+  if (path.endsWith(".json")) {
+    try {
+      return jsonTensor(JSON.parse(Buffer.from(bytes).toString("utf8")), dtype, path);
+    } catch (cause) {
+      if (cause instanceof InputFileError) throw cause;
+      throw new InputFileError(path, `is not JSON: ${(cause as Error).message}`, { cause });
+    }
+  }
+  if (path.endsWith(".pb")) return readProto(bytes, path);
+  throw new InputFileError(path, "is of no known kind: expected a name that ends in .pb, .npy or .json");
+}
+
+/** Reads an ONNX TensorProto. @throws InputFileError, and the errors of `readTensor` */
+export function readProto(bytes: Uint8Array, path: string): TensorData {
+  let proto;
+  try {
+    proto = fromBinary(TensorProtoSchema, bytes, { readUnknownFields: false });
+  } catch (cause) {
+    throw new InputFileError(path, "is not an ONNX TensorProto", { cause });
+  }
+  return readTensor(proto, "tensor", { source: path, externalDataDir: undefined });
+}
+
+/** The shapes of tensors, by name. */
+export const shapesOf = (tensors: ReadonlyMap<string, TensorData>): Record<string, readonly number[]> =>
+  Object.fromEntries([...tensors].map(([name, { shape }]) => [name, shape]));

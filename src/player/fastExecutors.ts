@@ -1,0 +1,31 @@
+import { createExecutor, type Executor, type ExecutorOptions, type RunOptions } from "../executor/createExecutor.ts";
+import type { CompiledModel } from "../program/compiled.ts";
+import type { Execute } from "./executions.ts";
+
+/** The fast executor, prepared once for each program. */
+export class FastExecutors {
+  readonly #options: ExecutorOptions;
+  readonly #prepared = new Map<string, Promise<Executor>>();
+
+  constructor(options: ExecutorOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Executes a program. @param options Callbacks of the run. */
+  async run(model: CompiledModel, inputs: readonly Uint8Array[], options: RunOptions = {}): Promise<Uint8Array[]> {
+    let executor = this.#prepared.get(model.programRoot);
+    if (executor === undefined) {
+      executor = createExecutor(model, this.#options);
+      this.#prepared.set(model.programRoot, executor);
+    }
+    return (await (await executor).run(inputs, options)).tensors;
+  }
+
+  readonly execute: Execute = (model, inputs, keep, trees) =>
+    this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) });
+
+  async close(): Promise<void> {
+    for (const executor of this.#prepared.values()) await (await executor).close();
+    this.#prepared.clear();
+  }
+}

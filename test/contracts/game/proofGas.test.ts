@@ -1,0 +1,54 @@
+import { expect } from "chai";
+import { constantBytes } from "../../../src/program/constants.ts";
+import { estimateStepProofGas, gameGas } from "../../../src/program/gas.ts";
+import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
+import { lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
+import { useWorld } from "../../../testkit/protocol/useWorld.ts";
+import { wideProgram } from "../../../testkit/protocol/wideProgram.ts";
+import { openStepGasMeter } from "../../../testkit/verifier/stepGas.ts";
+import { submitted } from "../../../testkit/protocol/world.ts";
+
+/** Elements, checkpoints before the last range, steps of the last range, tensors that a step reads. */
+const PROGRAMS = [
+  [130, 2, 3, 1],
+  [130, 40, 20, 3],
+  [2_000, 120, 60, 7],
+  [4_000, 30, 14, 12],
+  [1_000, 250, 4, 16],
+] as const;
+
+describe("estimateStepProofGas against whole games", function () {
+  this.timeout(120_000);
+  const world = useWorld();
+
+  for (const shape of PROGRAMS) {
+    it(`aStepOf${shape[3]}Inputs_estimateIsNotBelowTheTransaction`, async () => {
+      const [count, checkpoints, lastRange, reads] = shape;
+      const toy = wideProgram(count, checkpoints, lastRange, reads);
+      const step = toy.program.steps.length - 1;
+      const element = count - 1;
+      const trace = lyingTrace(toy, step, element);
+      const game = new GameDriver(world(), toy, trace, await submitted(world(), toy, trace));
+      await game.descend(checkpoints, step, element);
+      await game.prove(element);
+      const { move, gas } = game.gas.at(-1)!;
+      const { inputs } = toy.program.steps[step]!;
+      const meter = await openStepGasMeter();
+      const sources = inputs.map((ref) =>
+        ref.kind === "constant"
+          ? constantBytes(toy.model.constants, ref)
+          : ref.kind === "input"
+            ? toy.input
+            : trace.tensor(ref.index),
+      );
+      const own = Number(gas) - (await meter.measure(toy.program.steps[step]!, element, sources));
+      const reserved = gameGas(inputs.length);
+      const estimate = estimateStepProofGas(toy.program.steps[step]!);
+      if (process.env.REFUTE_SHOW)
+        console.log(shape.join(), Number(gas), estimate, (estimate / Number(gas)).toFixed(2), own, reserved);
+      expect(move).to.equal("prove");
+      expect(reserved).to.be.at.least(own);
+      expect(estimate).to.be.at.least(Number(gas));
+    });
+  }
+});

@@ -1,0 +1,166 @@
+import { expect } from "chai";
+import { zeroHash, type Hex } from "viem";
+import { JobStatus } from "../../../src/market/types.ts";
+import { submissionOf } from "../../../src/dispute/workerMove.ts";
+import { marketKit, smallToy } from "../../../testkit/protocol/marketKit.ts";
+import { honestTrace, toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { useWorld } from "../../../testkit/protocol/useWorld.ts";
+import { creditOf, ETHER, SINK } from "../../../testkit/protocol/world.ts";
+
+const ROOT: Hex = `0x${"ab".repeat(32)}`;
+const toy = smallToy;
+const NODES = submissionOf(honestTrace(toy), 4);
+
+describe("JobMarket: claim and submit", () => {
+  const world = useWorld();
+  const { revert, vaultRevert, gameRevert, as, post, statusOf, pass } = marketKit(world);
+
+  it("claim_locksCollateral", async () => {
+    const { market, vault, worker, parameters } = world();
+    const job = await post();
+    await market.write.claim([job], as("worker"));
+    expect((await vault.read.accountOf([worker.account.address]))[2]).to.equal(parameters.collateral);
+    await revert(market.write.claim([job], as("worker")), "WrongJobStatus");
+  });
+
+  it("claim_withoutAttestationOrStake_reverts", async () => {
+    const { market, vault } = world();
+    const job = await post();
+    await revert(market.write.claim([job], as("mallory")), "NotLive");
+    await vault.write.requestWithdraw([9n * ETHER], as("worker"));
+    await vaultRevert(market.write.claim([job], as("worker")), "InsufficientFreeStake");
+  });
+
+  it("claim_unknownJob_reverts", async () => {
+    const job = await post();
+    await revert(world().market.write.claim([{ ...job, fee: job.fee + 1n }], as("worker")), "WrongJobStatus");
+  });
+
+  it("claim_tooLateForTheDeadline_reverts", async () => {
+    const job = await post();
+    await pass(86_400 - 500);
+    await revert(world().market.write.claim([job], as("worker")), "DeadlineTooSoon");
+  });
+
+  it("submit_zeroRootWrongWorkerLateOrTwice_reverts", async () => {
+    const { market } = world();
+    const job = await post();
+    await revert(market.write.submit([job, NODES], as("worker")), "WrongJobStatus");
+    await market.write.claim([job], as("worker"));
+    await gameRevert(market.write.submit([job, zeroHash], as("worker")), "WrongDataLength");
+    await revert(market.write.submit([job, NODES], as("mallory")), "NotWorker");
+    const late = await world().networkHelpers.takeSnapshot();
+    await pass(700);
+    await revert(market.write.submit([job, NODES], as("worker")), "TimeIsUp");
+    await late.restore();
+    await market.write.submit([job, NODES], as("worker"));
+    await revert(market.write.submit([job, NODES], as("worker")), "WrongJobStatus");
+  });
+
+  it("submit_nodesThatAreNoTrace_reverts", async () => {
+    const { market } = world();
+    const job = await post();
+    await market.write.claim([job], as("worker"));
+    const submit = (nodes: Hex) => market.write.submit([job, nodes], as("worker"));
+    await gameRevert(submit(`${NODES}${"00".repeat(32)}`), "WrongDataLength");
+    await gameRevert(submit("0x"), "WrongDataLength");
+    // Three checkpoints: the fourth node is padding.
+    await gameRevert(submit(`${NODES.slice(0, -64)}${ROOT.slice(2)}` as Hex), "PaddingNotZero");
+    const single = toyProgram(8, [3]);
+    const one = await post({}, single);
+    await market.write.claim([one], as("worker"));
+    await revert(market.write.submit([one, zeroHash], as("worker")), "ZeroTraceRoot");
+  });
+
+  it("submit_attestationLapsed_accepted", async () => {
+    const { market, provisioning, registrar, manufacturer } = world();
+    const job = await post();
+    await market.write.claim([job], as("worker"));
+    await provisioning.write.revokeManufacturer([manufacturer.id], { account: registrar.account });
+    await market.write.submit([job, NODES], as("worker"));
+    expect(await statusOf(job)).to.equal(JobStatus.submitted);
+  });
+});
+
+describe("JobMarket: expire and cancel", () => {
+  const world = useWorld();
+  const { revert, as, post, statusOf, pass } = marketKit(world);
+
+  it("expire_missedSubmission_freesTheJobAndCostsTheWorker", async () => {
+    const { market, vault, worker, parameters } = world();
+    const job = await post();
+    await market.write.claim([job], as("worker"));
+    await revert(market.write.expire([job]), "TimeNotUp");
+    await pass(601);
+    await market.write.expire([job], as("mallory"));
+    const penalty = parameters.collateral / 20n;
+    expect((await vault.read.accountOf([worker.account.address])).slice(1, 3)).to.deep.equal([
+      10n * ETHER - penalty,
+      0n,
+    ]);
+    const reward = (await creditOf(world(), world().mallory)) - 20n * ETHER;
+    expect(reward > 0n && reward <= 100_000n * parameters.priceCap, String(reward)).to.equal(true);
+    expect((await vault.read.accountOf([SINK]))[0]).to.equal(penalty - reward);
+    expect(await statusOf(job)).to.equal(JobStatus.open);
+    await market.write.claim([job], as("worker"));
+  });
+
+  it("expire_noTimeLeft_refunds", async () => {
+    const { market, requester } = world();
+    const job = await post({ claimSeconds: 80_000 });
+    await market.write.claim([job], as("worker"));
+    await pass(80_001);
+    await market.write.expire([job]);
+    expect(await statusOf(job)).to.equal(JobStatus.closed);
+    expect(await creditOf(world(), requester)).to.equal(20n * ETHER);
+    await revert(market.write.expire([job]), "WrongJobStatus");
+  });
+
+  it("expire_unclaimedJob_onlyAfterItsTime", async () => {
+    const { market, requester, parameters } = world();
+    const job = await post();
+    await revert(market.write.expire([job]), "TimeNotUp");
+    await pass(86_400);
+    await market.write.expire([job], as("mallory"));
+    const reward = (await creditOf(world(), world().mallory)) - 20n * ETHER;
+    expect(reward > 0n && reward <= 100_000n * parameters.priceCap, String(reward)).to.equal(true);
+    expect(await creditOf(world(), requester)).to.equal(20n * ETHER - reward);
+  });
+
+  it("expire_byTheLateWorkerOrTheRequester_paysNoReward", async () => {
+    const { market, vault, requester, parameters } = world();
+    const late = await post();
+    await market.write.claim([late], as("worker"));
+    await pass(601);
+    await market.write.expire([late], as("worker"));
+    expect((await vault.read.accountOf([SINK]))[0]).to.equal(parameters.collateral / 20n);
+    await pass(86_400);
+    await market.write.expire([late], as("requester"));
+    expect(await creditOf(world(), requester)).to.equal(20n * ETHER);
+  });
+
+  it("expire_ofASmallFee_paysNoMoreThanTheFee", async () => {
+    const { market, requester } = world();
+    const job = await post({ fee: 5n });
+    await pass(86_400);
+    await market.write.expire([job], as("mallory"));
+    expect(await creditOf(world(), world().mallory)).to.equal(20n * ETHER + 5n);
+    expect(await creditOf(world(), requester)).to.equal(20n * ETHER - 5n);
+  });
+
+  it("cancel_byRequesterWhileUnclaimed_refunds", async () => {
+    const { market, requester } = world();
+    const job = await post();
+    await revert(market.write.cancel([job], as("mallory")), "NotRequester");
+    await market.write.cancel([job], as("requester"));
+    expect(await creditOf(world(), requester)).to.equal(20n * ETHER);
+    await revert(market.write.cancel([job], as("requester")), "WrongJobStatus");
+    await revert(market.write.claim([job], as("worker")), "WrongJobStatus");
+  });
+
+  it("cancel_claimed_reverts", async () => {
+    const job = await post();
+    await world().market.write.claim([job], as("worker"));
+    await revert(world().market.write.cancel([job], as("requester")), "WrongJobStatus");
+  });
+});

@@ -1,0 +1,113 @@
+import { expect } from "chai";
+import type { Parameters } from "../../../src/market/types.ts";
+import { schedule } from "../../../testkit/protocol/schedule.ts";
+import { useWorld } from "../../../testkit/protocol/useWorld.ts";
+import { ETHER, PARAMETERS } from "../../../testkit/protocol/world.ts";
+
+const YEAR = 365 * 86_400;
+
+describe("Deployment at the limits of its parameters", () => {
+  const world = useWorld();
+
+  async function deploy(changes: Partial<Parameters>): Promise<string> {
+    const { viem, token, provisioning, verifier } = world();
+    const parameters = { ...PARAMETERS, ...changes };
+    return viem.deployContract("JobMarket", [token.address, provisioning.address, verifier.address, parameters]).then(
+      () => "deployed",
+      (e: Error) => e.message,
+    );
+  }
+  /** The second number of the error with which a deployment is refused. */
+  async function leastOf(error: string, changes: Partial<Parameters>): Promise<bigint> {
+    const message = await deploy(changes);
+    const found = new RegExp(`${error}\\(\\d+, (\\d+)\\)`).exec(message);
+    expect(found, message).to.not.equal(null);
+    return BigInt(found![1]!);
+  }
+
+  // 1e12 of work at 1e8 a second: 10,000 seconds.
+  const LIMITS: Partial<Parameters>[] = [
+    { arityBits: 1, bondGas: 4_000_000 },
+    { arityBits: 6, bondGas: 4_000_000 },
+    { priceCap: 1n, bounty: 0n, collateral: 10n ** 12n },
+    { priceCap: 2n ** 48n, collateral: 10n ** 24n },
+    { baseWindow: 12 },
+    { maxWindow: 11_800 },
+    { maxWindow: YEAR, withdrawalDelay: YEAR + 47_201 },
+    { baseClock: 72 },
+    { baseClock: YEAR, withdrawalDelay: 86_400 + 2 * (YEAR + 20_000) + 1 },
+    { withdrawalDelay: 133_601 },
+    { maxStepGas: 1 },
+    { maxStepGas: 12_000_000 },
+    { rate: 1n, maxWork: 1n },
+    { penaltyBps: 10_000 },
+    // A penalty of 100,000 gas at the price cap, to the wei.
+    { penaltyBps: 25, collateral: 2n * ETHER },
+  ];
+  for (const changes of LIMITS) {
+    it(`deploy_${Object.entries(changes).join("_")}_accepted`, async () => {
+      expect(await deploy(changes)).to.equal("deployed");
+    });
+  }
+
+  it("deploy_oneSecondOrWeiPastALimit_reverts", async () => {
+    for (const [changes, error] of [
+      [{ maxWindow: YEAR, withdrawalDelay: YEAR + 47_200 }, "WithdrawalTooFast"],
+      [{ maxWindow: YEAR + 1, withdrawalDelay: YEAR + 100_000 }, "DurationTooLong"],
+      [{ baseClock: YEAR + 1, withdrawalDelay: 3 * YEAR }, "DurationTooLong"],
+      [{ rate: 1n, maxWork: BigInt(YEAR) + 1n }, "DurationTooLong"],
+      [{ penaltyBps: 25, collateral: 2n * ETHER - 1n }, "PenaltyBelowGas"],
+    ] as const) {
+      expect(await deploy(changes), JSON.stringify(Object.entries(changes).join())).to.include(error);
+    }
+  });
+
+  // Lists of 12, 12 and 20 levels in hops of k: reveals of 2^k children, one of them by the expansion, and a pick for each.
+  for (const [arityBits, reveals, picks] of [
+    [1, 43n, 44n],
+    [2, 21n, 22n],
+    [3, 14n, 15n],
+    [4, 10n, 11n],
+    [5, 9n, 10n],
+    [6, 7n, 8n],
+  ] as const) {
+    it(`leastBondAndCollateral_ofArity2^${arityBits}_payTheLongestGameMoveByMove`, async () => {
+      const [level, child] = [schedule("LEVEL"), schedule("CHILD")];
+      const children = child * 2n ** BigInt(arityBits);
+      const worker =
+        reveals * (schedule("REVEAL") + children) +
+        (schedule("EXPAND") + children + 12n * level) +
+        schedule("CHUNK") +
+        schedule("TIMEOUT");
+      const bondGas = await leastOf("BondBelowGas", { arityBits, bondGas: 1 });
+      expect(bondGas).to.equal(worker);
+      // Into the interior and into the tensor, each with two openings in the program's lists of 24 levels.
+      const seam = schedule("SEAM") + 48n * level + 2_048n * schedule("HEADER_BYTE");
+      const own = schedule("OPEN") + schedule("SETTLE") + picks * schedule("PICK") + 44n * level + 2n * seam;
+      const { maxStepGas, bounty, priceCap } = PARAMETERS;
+      const challenger = own + BigInt(maxStepGas) + schedule("PROVE_MARGIN");
+      const changes = { arityBits, bondGas: Number(bondGas), collateral: 1n };
+      expect(await leastOf("CollateralTooSmall", changes)).to.equal(bounty + (worker + challenger) * priceCap);
+    });
+  }
+
+  it("deploy_bondOfTheWorstGamesGas_accepted_ofOneLess_reverts", async () => {
+    const least = Number(await leastOf("BondBelowGas", { bondGas: 1 }));
+    expect(await deploy({ bondGas: least })).to.equal("deployed");
+    expect(await deploy({ bondGas: least - 1 })).to.include("BondBelowGas");
+  });
+
+  it("deploy_collateralOfTheWorstGamesMoney_accepted_ofOneWeiLess_reverts", async () => {
+    const least = await leastOf("CollateralTooSmall", { collateral: 1n });
+    expect(await deploy({ collateral: least })).to.equal("deployed");
+    expect(await deploy({ collateral: least - 1n })).to.include("CollateralTooSmall");
+    // A bounty and the bond's gas are part of it.
+    const { bounty, bondGas, priceCap } = PARAMETERS;
+    expect(await leastOf("CollateralTooSmall", { collateral: 1n, bounty: bounty + 5n })).to.equal(least + 5n);
+    expect(await leastOf("CollateralTooSmall", { collateral: 1n, bondGas: bondGas + 2 })).to.equal(
+      least + 2n * priceCap,
+    );
+    const dearer = await leastOf("CollateralTooSmall", { collateral: 1n, maxStepGas: PARAMETERS.maxStepGas - 3 });
+    expect(dearer).to.equal(least - 3n * priceCap);
+  });
+});

@@ -1,0 +1,155 @@
+import { expect } from "chai";
+import type { Hex } from "viem";
+import { JobStatus } from "../../../src/market/types.ts";
+import { toHex } from "../../../src/merkle/hash.ts";
+import { tensorTree } from "../../../src/merkle/tensor.ts";
+import { DType } from "../../../src/numerics/dtype.ts";
+import { commitProgram } from "../../../src/program/root.ts";
+import { marketKit, smallToy } from "../../../testkit/protocol/marketKit.ts";
+import { toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { useWorld } from "../../../testkit/protocol/useWorld.ts";
+import { creditOf, ETHER, factsOf, gasOf, jobId, toyRequest } from "../../../testkit/protocol/world.ts";
+
+const ROOT: Hex = `0x${"ab".repeat(32)}`;
+const toy = smallToy;
+
+describe("JobMarket: post", () => {
+  const world = useWorld();
+  const { revert, vaultRevert, as, post, refusedPost, statusOf } = marketKit(world);
+
+  it("post_emitsTermsAndBytes_takesTheFee", async () => {
+    const { market, client, vault, requester } = world();
+    const request = await toyRequest(world(), toy);
+    const hash = await market.write.post([request], as("requester"));
+    const [published] = await market.getEvents.InputPublished();
+    expect(published!.args.data).to.equal(request.inputs[0]);
+    const [posted] = await market.getEvents.JobPosted();
+    const job = posted!.args.job!;
+    expect(job.programRoot).to.equal(toy.commitment.programRoot);
+    expect(job.inputsRoot).to.equal(toy.inputsList.root);
+    expect(job.deliverables).to.equal(1n);
+    expect(posted!.args.jobId).to.equal(jobId(world(), job));
+    expect(await market.read.jobIdOf([job])).to.equal(jobId(world(), job));
+    expect(await statusOf(job)).to.equal(JobStatus.open);
+    expect(await creditOf(world(), requester)).to.equal(19n * ETHER);
+    expect(await vault.read.custody()).to.equal(ETHER);
+    expect((await client.getTransactionReceipt({ hash })).gasUsed < 200_000n).to.equal(true);
+  });
+
+  it("post_pictureOf27648Bytes_under2MGas", async () => {
+    const { market } = world();
+    const picture = Uint8Array.from({ length: 27_648 }, (_, i) => 1 + (i % 255));
+    const program = { ...toy.program, inputs: [{ dtype: DType.uint8, count: picture.length }] };
+    const facts = factsOf(commitProgram(program));
+    const inputRoots = [tensorTree(picture).root];
+    const request = await toyRequest(world(), toy, { program: facts, inputRoots, inputs: [toHex(picture)] });
+    const gas = await gasOf(world(), await market.write.post([request], as("requester")));
+    expect(gas < 2_000_000n, String(gas)).to.equal(true);
+  });
+
+  it("post_twice_reverts_andSaltTellsApart", async () => {
+    const request = await toyRequest(world(), toy);
+    await world().market.write.post([request], as("requester"));
+    await revert(world().market.write.post([request], as("requester")), "JobExists");
+    await world().market.write.post([{ ...request, salt: ROOT }], as("requester"));
+    // The same content from another requester is another job.
+    await world().market.write.post([request], as("mallory"));
+  });
+
+  it("post_unaffordable_reverts", async () => {
+    const request = await toyRequest(world(), toy, { fee: 21n * ETHER });
+    await vaultRevert(world().market.write.post([request], as("requester")), "InsufficientCredit");
+  });
+
+  it("post_wrongBytes_reverts", async () => {
+    const bytes = toHex(toy.input);
+    await refusedPost("WrongInputRoot", { inputRoots: [ROOT] });
+    await refusedPost("WrongInputLength", { inputs: [bytes.slice(0, -2) as Hex] });
+    await refusedPost("WrongInputLength", { inputs: [`${bytes}00`] });
+    await refusedPost("WrongInputCount", { inputRoots: [] });
+    await refusedPost("WrongInputCount", { inputs: [bytes, bytes] });
+    await refusedPost("RootOnlyWithBytes", { rootOnly: true });
+  });
+
+  it("post_badTerms_reverts", async () => {
+    const now = await world().networkHelpers.time.latest();
+    await refusedPost("WindowOutOfRange", { window: 1_799 });
+    await refusedPost("WindowOutOfRange", { window: 86_401 });
+    await refusedPost("ZeroClaimSeconds", { claimSeconds: 0 });
+    await refusedPost("DeadlineTooSoon", { deadline: BigInt(now + 500) });
+    await refusedPost("DeadlineTooFar", { deadline: BigInt(now + 366 * 86_400) });
+    await refusedPost("CallbackGasTooHigh", { callbackGas: 2_000_001 });
+    await refusedPost("OutputLimitTooHigh", { maxOutputBytes: 131_073 });
+  });
+
+  it("post_malformedProgram_reverts", async () => {
+    const facts = factsOf(toy.commitment);
+    const header = Buffer.from(toy.commitment.header);
+    const withHeader = (change: (bytes: Buffer) => void) => {
+      const copy = Buffer.from(header);
+      change(copy);
+      return { program: { ...facts, header: toHex(copy) } };
+    };
+    await refusedPost("HeaderLength", { program: { ...facts, header: "0x0001" } });
+    await refusedPost("HeaderLength", { program: { ...facts, header: `${facts.header}00` } });
+    await refusedPost(
+      "UnknownSemantics",
+      withHeader((b) => b.writeUInt16BE(2, 0)),
+    );
+    await refusedPost(
+      "StepProofTooLarge",
+      withHeader((b) => b.writeUInt32BE(12_000_001, 2)),
+    );
+    await refusedPost(
+      "TooMuchWork",
+      withHeader((b) => b.writeBigUInt64BE(1_000_000_000_001n, 6)),
+    );
+    // Work of 10,000 seconds needs a window of as much more.
+    await refusedPost(
+      "WindowOutOfRange",
+      withHeader((b) => b.writeBigUInt64BE(1_000_000_000_000n, 6)),
+    );
+    await refusedPost(
+      "EmptyProgram",
+      withHeader((b) => b.writeUInt32BE(0, 14)),
+    );
+    await refusedPost(
+      "EmptyProgram",
+      withHeader((b) => b.writeUInt32BE(0, 18)),
+    );
+    await refusedPost(
+      "OutputWithoutCheckpoint",
+      withHeader((b) => b.writeUInt32BE(3, 35)),
+    );
+    await refusedPost(
+      "UnknownElementType",
+      withHeader((b) => b.writeUInt8(8, 39)),
+    );
+    await refusedPost(
+      "WrongElementCount",
+      withHeader((b) => b.writeBigUInt64BE(0n, 40)),
+    );
+    await refusedPost(
+      "WrongElementCount",
+      withHeader((b) => b.writeBigUInt64BE(0n, 27)),
+    );
+  });
+
+  it("post_programWithoutOutputs_orWithTooLargeAnInput_reverts", async () => {
+    const none = factsOf(commitProgram({ ...toy.program, outputs: [] }));
+    await refusedPost("EmptyProgram", { program: none });
+    const header = Buffer.from(toy.commitment.header);
+    header.writeBigUInt64BE(2n ** 32n, 27);
+    await refusedPost("WrongElementCount", { program: { ...factsOf(toy.commitment), header: toHex(header) } });
+  });
+
+  it("post_65Outputs_reverts", async () => {
+    const many = toyProgram(4, [1], new Array<number>(65).fill(0));
+    await refusedPost("TooManyOutputs", {}, many);
+  });
+
+  it("post_largeOutput_isNotDeliverable", async () => {
+    const job = await post({ maxOutputBytes: 1_199 });
+    expect(job.deliverables).to.equal(0n);
+  });
+});

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {JobMarket} from "../../../contracts/market/JobMarket.sol";
+import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
+import {IProvisioning} from "../../../contracts/interfaces/IProvisioning.sol";
+import {IStakeVault} from "../../../contracts/interfaces/IStakeVault.sol";
+import {States} from "../../../contracts/game/States.sol";
+import {OnesVerifier, OpenProvisioning} from "../../../contracts/test/ProtocolMocks.sol";
+import {TestToken} from "../../../contracts/test/TestTokens.sol";
+import {GameState, PackedState, Pick} from "../../../contracts/types/GameState.sol";
+import {Claim, ClaimKey, Job, JobIds} from "../../../contracts/types/Job.sol";
+import {Parameters} from "../../../contracts/types/Parameters.sol";
+import {ProgramFacts} from "../../../contracts/types/Program.sol";
+import {Consumer} from "./Consumer.t.sol";
+import {vm} from "./Vm.sol";
+
+/// @notice The protocol with five actors, and what was done on it. The program has one step of 2,048 bytes, each of which should be 1. Its outputs are that step,
+/// a tensor of twice the size which is never delivered, and that step again.
+abstract contract ProtocolWorld {
+    uint256 internal constant CLOCK = 3_600;
+    uint256 internal constant OUTPUTS = 3;
+    address public constant SINK = address(0xdead);
+
+    TestToken public token = new TestToken();
+    OpenProvisioning public provisioning = new OpenProvisioning();
+    JobMarket public market;
+    IStakeVault public vault;
+    IDisputeGame public game;
+    address[5] public actors;
+    Job[] internal _jobs;
+    Claim[] internal _claims;
+    bytes32[] internal _games;
+    mapping(bytes32 gameId => PackedState) internal _states;
+    mapping(bytes32 gameId => PackedState) internal _before;
+    mapping(bytes32 gameId => uint256) internal _openedAt;
+    mapping(bytes32 gameId => uint256) internal _claimOf;
+    mapping(uint256 claim => uint256) internal _windowEnd;
+    mapping(uint256 job => uint256) internal _until;
+    mapping(address account => uint256) internal _readyAt;
+    mapping(bytes32 claimId => bool) internal _lie;
+    /// @notice A requester that is called back.
+    Consumer public consumer;
+    /// @dev Accounts that challenge and do nothing else.
+    address[] internal _swarm;
+    uint256 internal _now = 1_000_000;
+
+    constructor() {
+        vm.warp(_now);
+        vm.fee(10 gwei);
+        vm.txGasPrice(10 gwei);
+        market = new JobMarket(IERC20(token), IProvisioning(address(provisioning)), new OnesVerifier(), _parameters());
+        vault = market.vault();
+        game = market.game();
+        for (uint160 i = 0; i < 5; ++i) {
+            actors[i] = address(0x1000 + i);
+            _fund(actors[i]);
+            _prankAs(actors[i]);
+            vault.stake(20 ether);
+        }
+        for (uint160 i = 0; i < _swarmSize(); ++i) {
+            _swarm.push(address(0x2000 + i));
+            _fund(_swarm[i]);
+        }
+        consumer = new Consumer(market);
+    }
+
+    /// @dev From calldata, as the game reads it.
+    function unpack(PackedState calldata packed) external pure returns (GameState memory) {
+        return States.unpack(packed);
+    }
+
+    function program() public pure returns (ProgramFacts memory facts) {
+        facts.header = abi.encodePacked(uint16(1), uint32(1_000_000), uint64(2_048), uint32(1), uint32(1));
+        facts.header = abi.encodePacked(facts.header, uint16(0), uint16(OUTPUTS), uint32(0), uint8(2), uint64(2_048));
+        facts.header = abi.encodePacked(facts.header, uint32(0), uint8(2), uint64(4_096));
+        facts.header = abi.encodePacked(facts.header, uint32(0), uint8(2), uint64(2_048));
+        facts.stepsRoot = sha256(abi.encodePacked(bytes1(0), uint8(2), uint64(2_048), sha256(hex"00")));
+        facts.checkpointsRoot = sha256(abi.encodePacked(bytes1(0), uint32(0), uint32(0)));
+    }
+
+    function traceRoot(bool lie) public pure returns (bytes32) {
+        bytes32 leaf = sha256(_chunk(lie));
+        bytes32 pair = sha256(abi.encodePacked(leaf, leaf));
+        return sha256(abi.encodePacked(pair, pair));
+    }
+
+    function _fund(address account) internal {
+        token.mint(account, 100 ether);
+        _prankAs(account);
+        token.approve(address(vault), type(uint256).max);
+        _prankAs(account);
+        vault.deposit(account, 50 ether);
+    }
+
+    /// @dev How many accounts challenge and do nothing else.
+    function _swarmSize() internal pure virtual returns (uint160) {
+        return 0;
+    }
+
+    /// @dev The next call is a plain account's transaction.
+    function _prankAs(address account) internal {
+        vm.prank(account, account);
+    }
+
+    function _openingOf(bool lie) internal pure returns (Pick memory pick) {
+        pick.node = traceRoot(lie);
+        pick.program = program();
+        pick.step.dtype = 2;
+        pick.step.count = 2_048;
+        pick.step.bodyHash = sha256(hex"00");
+    }
+
+    function _revealOf(GameState memory s, bool lie) internal pure returns (bytes memory) {
+        bytes32 l = sha256(_chunk(lie));
+        return s.depth == 0 ? _chunk(lie) : abi.encodePacked(l, l, l, l);
+    }
+
+    function _pickOf(bool lie, uint8 leaf) internal pure returns (Pick memory pick) {
+        bytes32 l = sha256(_chunk(lie));
+        pick.index = leaf % 4;
+        pick.node = l;
+        pick.siblings = new bytes32[](2);
+        pick.siblings[0] = l;
+        pick.siblings[1] = sha256(abi.encodePacked(l, l));
+    }
+
+    function _key(Claim memory claim) internal view returns (ClaimKey memory) {
+        return ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.traceRoot);
+    }
+
+    function _claimId(Claim memory claim) internal view returns (bytes32) {
+        return JobIds.claimId(market.jobIdOf(claim.job), claim.worker, claim.traceRoot);
+    }
+
+    function _creditOf(address account) internal view returns (uint256 credit) {
+        (credit, , , , ) = vault.accountOf(account);
+    }
+
+    function _holdings(address account) internal view returns (uint256) {
+        (uint256 credit, uint256 staked, , uint256 withdrawing, ) = vault.accountOf(account);
+        return credit + staked + withdrawing;
+    }
+
+    function _chunk(bool lie) internal pure returns (bytes memory chunk) {
+        bytes32 word =
+            lie
+                ? bytes32(0x0202020202020202020202020202020202020202020202020202020202020202)
+                : bytes32(0x0101010101010101010101010101010101010101010101010101010101010101);
+        chunk = abi.encodePacked(word, word, word, word);
+        chunk = abi.encodePacked(chunk, chunk, chunk, chunk);
+    }
+
+    function _tensor(bool lie) internal pure returns (bytes memory) {
+        bytes memory chunk = _chunk(lie);
+        return abi.encodePacked(chunk, chunk, chunk, chunk);
+    }
+
+    function _parameters() internal pure virtual returns (Parameters memory) {
+        return
+            Parameters({
+                baseWindow: 1_800,
+                maxWindow: 86_400,
+                baseClock: uint32(CLOCK),
+                withdrawalDelay: 172_800,
+                rate: 100_000_000,
+                maxWork: 1_000_000_000_000,
+                arityBits: 4,
+                maxStepGas: 12_000_000,
+                bondGas: 1_000_000,
+                priceCap: 50 gwei,
+                bounty: 0.02 ether,
+                collateral: 1.8 ether,
+                penaltyBps: 500,
+                sink: SINK
+            });
+    }
+}

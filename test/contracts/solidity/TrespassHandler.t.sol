@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {JobStatus, ClaimStatus, Delivery} from "../../../contracts/interfaces/IJobMarket.sol";
+import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
+import {GameState, PackedState, Pick, Side} from "../../../contracts/types/GameState.sol";
+import {ProtocolHandler} from "./ProtocolHandler.t.sol";
+
+/// @notice As ProtocolHandler, and tries what nobody may: each such call must revert. What may be is decided here, from what was done and when, and not asked of
+/// the contracts.
+contract TrespassHandler is ProtocolHandler {
+    /// @notice Calls that should have reverted, and the last of them.
+    uint256 public trespasses;
+    string public trespass;
+
+    /// @notice On a game: by strangers, with other states, with other claims, out of time, after its end.
+    function intrude(uint8 which, uint8 who) external {
+        bytes32 id = _games[which % _games.length];
+        uint256 c = _claimOf[id];
+        GameState memory s = this.unpack(_states[id]);
+        ClaimKey memory key = _key(_claims[c]);
+        if (uint256(game.stateHash(id)) <= 1) {
+            _endWith(_states[id], key, s.challenger, "a game that is over ends again");
+            return;
+        }
+        if (_before[id].claimId != 0) _endWith(_before[id], key, s.challenger, "an older state ends a game");
+        if (_isDead(c)) return;
+        address stranger = actors[who % 5];
+        if (stranger != s.challenger && stranger != key.worker)
+            _concede(_states[id], key, stranger, "a stranger concedes");
+        if (stranger != s.challenger) _pick(id, s, stranger, "a stranger picks");
+        ClaimKey memory other = _key(_claims[who % _claims.length]);
+        if (_claimId(_claims[who % _claims.length]) != s.claimId) {
+            _concede(_states[id], other, s.challenger, "a game of another claim is lost");
+            _concede(_states[id], other, other.worker, "a game kills another claim");
+        }
+        _settle(_states[id], "a game on a living claim is settled");
+        if (_now <= s.since + (s.turn == Side.Worker ? s.workerSeconds : s.challengerSeconds)) {
+            _timeout(_states[id], key, stranger, "time is over too early");
+            if (s.turn == Side.Worker) _reveal(id, s, !_lie[s.claimId], "something else is revealed");
+        } else if (s.turn == Side.Worker) {
+            _reveal(id, s, _lie[s.claimId], "a reveal comes too late");
+        } else {
+            _pick(id, s, s.challenger, "a pick comes too late");
+        }
+    }
+
+    /// @notice On a claim: games too late, finality too early, payment twice.
+    function meddle(uint8 which, uint8 who) external {
+        uint256 c = which % _claims.length;
+        Claim memory claim = _claims[c];
+        address stranger = actors[who % 5];
+        (ClaimStatus status, , bool paid, ) = this.fateOf(c);
+        if (_now > _windowEnd[c] || status != ClaimStatus.Submitted) _open(c, stranger, "a game is opened too late");
+        if (_now <= _windowEnd[c] || status != ClaimStatus.Submitted || _openGames(c) != 0) {
+            _finalise(claim, "a claim is final too early");
+        }
+        if (paid || stranger != claim.job.requester)
+            _accept(claim, stranger, "a fee is paid again, or by a stranger's word");
+        bool ready = status == ClaimStatus.Submitted && _now > _windowEnd[c] && _openGames(c) == 0;
+        if (!ready && status != ClaimStatus.Finalised) _deliver(claim, "a claim that is not final is delivered");
+        if (_delivered[c] & 1 == 1 && (claim.job.callbackGas == 0 || _calledBack[c] & 1 == 1)) {
+            _deliver(claim, "an output is delivered again");
+        }
+        if (status == ClaimStatus.Finalised) {
+            Claim memory lie = claim;
+            lie.traceRoot = traceRoot(!_lie[_claimId(claim)]);
+            _deliver(lie, "another claim is delivered");
+        }
+    }
+
+    /// @notice On a job: claims and submissions of whom they are not, expiry while there is time, a fee taken back while there is a claim.
+    function squat(uint8 which, uint8 who) external {
+        uint256 j = which % _jobs.length;
+        Job memory job = _jobs[j];
+        (JobStatus status, address worker, , ) = market.jobOf(market.jobIdOf(job));
+        address stranger = actors[who % 5];
+        if (status == JobStatus.Open) {
+            provisioning.bar(stranger, true);
+            _claim(job, stranger, "a worker that is not live claims");
+            provisioning.bar(stranger, false);
+        } else {
+            _claim(job, stranger, "a job is claimed twice");
+        }
+        bool late = status == JobStatus.Claimed && _now > _until[j];
+        if (status != JobStatus.Claimed || stranger != worker || late) {
+            _submit(job, stranger, "a stranger submits, or too late");
+        }
+        bool closes = status == JobStatus.Open && _now + job.claimSeconds > job.deadline;
+        if (!late && !closes) _expire(job, stranger, "a job expires too early");
+        if (status != JobStatus.Open || stranger != job.requester) _cancel(job, stranger, "a job is taken back");
+    }
+
+    /// @notice On the vault: more than there is, what is locked, before its time.
+    function plunder(uint8 who) external {
+        address actor = actors[who % 5];
+        (uint256 credit, uint256 staked, uint256 locked, uint256 withdrawing, ) = vault.accountOf(actor);
+        _prankAs(actor);
+        try vault.withdraw(credit + 1, actor) {
+            _caught("more than the credit is withdrawn");
+        } catch {}
+        _prankAs(actor);
+        try vault.requestWithdraw(staked - locked + 1) {
+            _caught("locked stake is asked back");
+        } catch {}
+        if (withdrawing == 0 || _now < _readyAt[actor]) {
+            _prankAs(actor);
+            try vault.unstake() {
+                _caught("stake comes back before its time");
+            } catch {}
+        }
+    }
+
+    /// @notice Whether a living claim's dues are what its games are due, and its number of games is right.
+    function duesAreExact() external view returns (bool) {
+        for (uint256 c = 0; c < _claims.length; ++c) {
+            (uint256 open, bool dead, uint256 dues, ) = game.claimGames(_claimId(_claims[c]));
+            if (open != _openGames(c)) return false;
+            if (!dead && dues != _duesOf(c)) return false;
+        }
+        return true;
+    }
+
+    function _duesOf(uint256 c) private view returns (uint256 dues) {
+        for (uint256 i = 0; i < _games.length; ++i) {
+            if (_claimOf[_games[i]] != c || uint256(game.stateHash(_games[i])) <= 1) continue;
+            GameState memory s = this.unpack(_states[_games[i]]);
+            dues += game.bond() - s.bond + s.spent;
+        }
+    }
+
+    function _openGames(uint256 c) private view returns (uint256 count) {
+        for (uint256 i = 0; i < _games.length; ++i) {
+            if (_claimOf[_games[i]] == c && uint256(game.stateHash(_games[i])) > 1) ++count;
+        }
+    }
+
+    function _isDead(uint256 c) private view returns (bool dead) {
+        (, dead, , ) = game.claimGames(_claimId(_claims[c]));
+    }
+
+    function _caught(string memory what) private {
+        ++trespasses;
+        trespass = what;
+    }
+
+    function _endWith(PackedState memory packed, ClaimKey memory key, address by, string memory what) private {
+        _concede(packed, key, by, what);
+        _timeout(packed, key, by, what);
+        _settle(packed, what);
+    }
+
+    function _concede(PackedState memory packed, ClaimKey memory key, address by, string memory what) private {
+        _prankAs(by);
+        try game.concede(packed, key) {
+            _caught(what);
+        } catch {}
+    }
+
+    function _timeout(PackedState memory packed, ClaimKey memory key, address by, string memory what) private {
+        _prankAs(by);
+        try game.timeout(packed, key) {
+            _caught(what);
+        } catch {}
+    }
+
+    function _settle(PackedState memory packed, string memory what) private {
+        _prankAs(actors[0]);
+        try game.settle(packed) {
+            _caught(what);
+        } catch {}
+    }
+
+    function _reveal(bytes32 id, GameState memory s, bool lie, string memory what) private {
+        bytes memory data = _revealOf(s, lie);
+        _prankAs(actors[0]);
+        try game.reveal(_states[id], data) {
+            _caught(what);
+        } catch {}
+    }
+
+    function _pick(bytes32 id, GameState memory s, address by, string memory what) private {
+        if (s.turn != Side.Challenger || s.depth == 0) return;
+        Pick memory pick = _pickOf(_lie[s.claimId], 0);
+        _prankAs(by);
+        try game.pick(_states[id], pick) {
+            _caught(what);
+        } catch {}
+    }
+
+    function _open(uint256 c, address by, string memory what) private {
+        Pick memory pick = _openingOf(_lie[_claimId(_claims[c])]);
+        _prankAs(by);
+        try game.open(_claims[c], pick) {
+            _caught(what);
+        } catch {}
+    }
+
+    function _finalise(Claim memory claim, string memory what) private {
+        try market.finalise(claim) {
+            _caught(what);
+        } catch {}
+    }
+
+    function _accept(Claim memory claim, address by, string memory what) private {
+        _prankAs(by);
+        try market.accept(claim) {
+            _caught(what);
+        } catch {}
+    }
+
+    function _deliver(Claim memory claim, string memory what) private {
+        Delivery memory delivery = Delivery(
+            program(),
+            0,
+            _tensor(claim.traceRoot == traceRoot(true)),
+            new bytes32[](0)
+        );
+        try market.deliver(claim, delivery) {
+            _caught(what);
+        } catch {}
+    }
+
+    function _claim(Job memory job, address by, string memory what) private {
+        _prankAs(by);
+        try market.claim(job) {
+            _caught(what);
+        } catch {}
+    }
+
+    function _submit(Job memory job, address by, string memory what) private {
+        bytes memory nodes = abi.encodePacked(traceRoot(true));
+        _prankAs(by);
+        try market.submit(job, nodes) {
+            _caught(what);
+        } catch {}
+    }
+
+    function _expire(Job memory job, address by, string memory what) private {
+        _prankAs(by);
+        try market.expire(job) {
+            _caught(what);
+        } catch {}
+    }
+
+    function _cancel(Job memory job, address by, string memory what) private {
+        _prankAs(by);
+        try market.cancel(job) {
+            _caught(what);
+        } catch {}
+    }
+}

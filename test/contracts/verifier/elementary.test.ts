@@ -1,0 +1,135 @@
+import { expect } from "chai";
+import { network } from "hardhat";
+import { bytesToHex, decodeFunctionResult, encodeFunctionData, hexToBytes, type Hex } from "viem";
+import { canonicalWord, DType, dtypeName, type DType as DTypeCode, type Word } from "../../../src/numerics/dtype.ts";
+import { applyOperation } from "../../../src/program/expression.ts";
+import { Op } from "../../../src/program/operations.ts";
+import {
+  hardOperands,
+  hardPowPairs,
+  relevantOperands,
+  UNIVARIATE,
+  type OperandPair,
+} from "../../../testkit/numerics/elementaryCases.ts";
+import { float32WordPairs, Prng } from "../../../testkit/numerics/float32Words.ts";
+import { floatPairs } from "../../../testkit/numerics/floatWords.ts";
+
+const FUNCTIONS = ["pow", ...UNIVARIATE] as const;
+const RANDOM_INPUTS = 20_000;
+const GAS_BOUND = 15_000n;
+const CALL_GAS = 2n ** 24n;
+const BATCH = 900; // each at most 15k gas and the harness's own 2k
+
+const hex = (value: Word): string => `0x${value.toString(16).padStart(8, "0")}`;
+const canonical = (value: Word): Word => canonicalWord(value, DType.float32);
+
+function pack(pairs: readonly OperandPair[]): Hex {
+  const bytes = new DataView(new ArrayBuffer(pairs.length * 8));
+  pairs.forEach(([a, b], i) => bytes.setBigUint64(i * 8, (a << 32n) | b));
+  return bytesToHex(new Uint8Array(bytes.buffer));
+}
+
+function unpack(packed: Hex): Word[] {
+  const bytes = hexToBytes(packed);
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  return Array.from({ length: bytes.length / 4 }, (_, i) => BigInt(view.getUint32(i * 4)));
+}
+
+async function deploy() {
+  const { viem } = await network.create();
+  const elementary = await viem.deployContract("Elementary");
+  const harness = await viem.deployContract("ElementaryHarness");
+  const client = await viem.getPublicClient();
+  const { abi, address } = harness;
+  const evaluateMany = async (
+    op: number,
+    pairs: readonly OperandPair[],
+    dtype: DTypeCode = DType.float32,
+  ): Promise<readonly [Hex, bigint, bigint]> => {
+    const functionName = "evaluateMany";
+    const input = encodeFunctionData({
+      abi,
+      functionName,
+      args: [elementary.address, BigInt(op), BigInt(dtype), pack(pairs)],
+    });
+    const { data } = await client.call({ to: address, data: input, gas: CALL_GAS });
+    return decodeFunctionResult({ abi, functionName, data: data! });
+  };
+  return { viem, elementary, evaluateMany };
+}
+
+const FLOAT32 = BigInt(DType.float32);
+const HALF_INPUTS = 150;
+
+describe("Elementary", () => {
+  let chain: Awaited<ReturnType<typeof deploy>>;
+  before(async () => {
+    chain = await deploy();
+  });
+
+  for (const name of FUNCTIONS) {
+    it(`${name}_randomAndHardInputs_equalTheDefinitionWithinTheGasBound`, async () => {
+      const op = Op[name];
+      const hard: readonly OperandPair[] = op === Op.pow ? hardPowPairs() : hardOperands().map((a) => [a, 0n]);
+      const relevant = relevantOperands(name, op, RANDOM_INPUTS / 2);
+      // Not canonicalised: -0 and every NaN reach the contract as they are.
+      const pairs = [...hard, ...relevant, ...float32WordPairs(op, RANDOM_INPUTS / 2)];
+      let maxGas = 0n;
+      let totalGas = 0n;
+      for (let start = 0; start < pairs.length; start += BATCH) {
+        const batch = pairs.slice(start, start + BATCH);
+        const [results, batchMax, batchTotal] = await chain.evaluateMany(op, batch);
+        unpack(results).forEach((actual, i) => {
+          const [a, b] = batch[i]!;
+          const expected = applyOperation(op, DType.float32, canonical(a), canonical(b), 0n);
+          if (actual !== expected)
+            expect.fail(`(${hex(a)}, ${hex(b)}): contract ${hex(actual)}, definition ${hex(expected)}`);
+        });
+        if (batchMax > maxGas) maxGas = batchMax;
+        totalGas += batchTotal;
+      }
+      console.log(
+        `      ${name}: ${pairs.length} inputs, gas of a call at most ${maxGas}, on average ${totalGas / BigInt(pairs.length)}`,
+      );
+      expect(maxGas < GAS_BOUND, `${name} took ${maxGas} gas`).to.equal(true);
+    });
+  }
+
+  for (const dtype of [DType.float16, DType.bfloat16]) {
+    it(`${dtypeName(dtype)}_randomInputs_equalTheDefinitionWithinTheGasBound`, async () => {
+      let largest = 0n;
+      for (const name of FUNCTIONS) {
+        const pairs = floatPairs(new Prng(Op[name] + dtype), dtype, HALF_INPUTS).slice(-HALF_INPUTS);
+        const [results, maxGas] = await chain.evaluateMany(Op[name], pairs, dtype);
+        unpack(results).forEach((actual, i) => {
+          const [a, b] = pairs[i]!;
+          const expected = applyOperation(Op[name], dtype, a, b, 0n);
+          if (actual !== expected)
+            expect.fail(`${name}(${hex(a)}, ${hex(b)}): contract ${hex(actual)}, definition ${hex(expected)}`);
+        });
+        if (maxGas > largest) largest = maxGas;
+      }
+      console.log(`      gas of a call at most ${largest}`);
+      expect(largest < GAS_BOUND).to.equal(true);
+    });
+  }
+
+  it("unknownOpcode_reverts", async () => {
+    const call = chain.elementary.read.evaluate([0x62n, FLOAT32, 0n, 0n]);
+    await chain.viem.assertions.revertWithCustomErrorWithArgs(call, chain.elementary, "UnknownFunction", [0x62n]);
+  });
+
+  it("upperBits_areIgnored", async () => {
+    expect(
+      await chain.elementary.read.evaluate([BigInt(Op.exp), FLOAT32, (1n << 255n) | (1n << 32n), 2n ** 256n - 1n]),
+    ).to.equal(0x3f800000n);
+    expect(
+      await chain.elementary.read.evaluate([
+        BigInt(Op.pow),
+        FLOAT32,
+        (7n << 32n) | 0x40000000n,
+        (9n << 200n) | 0x40400000n,
+      ]),
+    ).to.equal(0x41000000n);
+  });
+});

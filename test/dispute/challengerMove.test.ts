@@ -1,0 +1,111 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { knownProgram, type Execution } from "../../src/player/execution.ts";
+import { openingPick } from "../../src/dispute/pick.ts";
+import { submittedTrace } from "../../src/dispute/disputed.ts";
+import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
+import { Side } from "../../src/market/types.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
+import { Trace } from "../../src/trace/trace.ts";
+import { ToyGame } from "../../testkit/game/toyGame.ts";
+import { seeded, toyInput, toyModel } from "../../testkit/programs/toyProgram.ts";
+import { challengerMove } from "../../src/dispute/challengerMove.ts";
+
+type Lie = { step: number; element: number };
+
+/** An execution; with a lie, one element is changed and the rest runs on from it. */
+function execute(model: CompiledModel, input: Uint8Array, lie?: Lie): Execution {
+  const onStep = (step: number, tensor: Uint8Array) => {
+    if (step === lie?.step) tensor[lie.element * 4]! ^= 0x40;
+  };
+  const inputs = [input];
+  return {
+    ...knownProgram(model),
+    inputs,
+    trace: new Trace(model.program, executeReference(model, inputs, { onStep })),
+  };
+}
+
+/** Plays both strategies against each other until the challenger proves or gives up. */
+function play(worker: Execution, challenger: Execution, arityBits: number) {
+  const nodes = submissionOf(worker.trace, arityBits);
+  const opening = openingPick(challenger, submittedTrace(challenger, nodes), arityBits);
+  if (opening === undefined) return undefined;
+  const game = new ToyGame(challenger, worker.trace.root, opening);
+  for (let k = 0; k < 60; k++) {
+    if (game.state.turn === Side.worker) {
+      game.answer(workerMove(worker, game.state, arityBits, 0n));
+      continue;
+    }
+    const move = challengerMove(challenger, nodes, game.moves, arityBits, 0n);
+    if (move.kind === "pick") game.pick(move.pick);
+    else return { game, move };
+  }
+  throw new Error("the game does not end");
+}
+
+describe("challengerMove against workerMove", function () {
+  const cases = fc.record({ seed: fc.nat(), arityBits: fc.integer({ min: 1, max: 6 }) });
+
+  it("aLie_isAlwaysFoundAtItsStepAndElement", function () {
+    fc.assert(
+      fc.property(cases, ({ seed, arityBits }) => {
+        const random = seeded(seed);
+        const model = toyModel(random);
+        const input = toyInput(random, model);
+        const honest = execute(model, input);
+        const lie = { step: random(model.program.steps.length), element: random(model.program.inputs[0]!.count) };
+        const liar = execute(model, input, lie);
+        // A wrong tensor that no checkpoint depends on leaves the claim true.
+        if (liar.trace.root === honest.trace.root) return;
+        const { game, move } = play(liar, honest, arityBits)!;
+        expect(move.kind).to.equal("prove");
+        if (move.kind !== "prove") return;
+        expect([game.state.step, Number(move.proof.element)]).to.deep.equal([lie.step, lie.element]);
+        const claimed = game.claimedBy(move.proof, 4);
+        expect(BigInt.asUintN(32, move.exact) ^ claimed).to.equal(0x40n);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("anHonestWorker_alwaysHasAMove_andAWrongChallengerProvesNothing", function () {
+    fc.assert(
+      fc.property(cases, ({ seed, arityBits }) => {
+        const random = seeded(seed);
+        const model = toyModel(random);
+        const input = toyInput(random, model);
+        const honest = execute(model, input);
+        const lie = { step: random(model.program.steps.length), element: random(model.program.inputs[0]!.count) };
+        const confused = execute(model, input, lie);
+        if (confused.trace.root === honest.trace.root) return;
+        const { game, move } = play(honest, confused, arityBits)!;
+        if (move.kind !== "prove") return;
+        // The element is what the step gives on the worker's own tensors, whatever the challenger believes.
+        expect(BigInt.asUintN(32, move.exact)).to.equal(game.claimedBy(move.proof, 4));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("outOfTime_theOtherSideClaimsTheTimeout", function () {
+    const model = toyModel(seeded(1), 4);
+    const input = toyInput(seeded(2), model);
+    const honest = execute(model, input);
+    const liar = execute(model, input, { step: 3, element: 0 });
+    const nodes = submissionOf(liar.trace, 4);
+    const game = new ToyGame(honest, liar.trace.root, openingPick(honest, submittedTrace(honest, nodes), 4)!);
+    expect(challengerMove(honest, nodes, game.moves, 4, 100n).kind).to.equal("wait");
+    expect(challengerMove(honest, nodes, game.moves, 4, 101n).kind).to.equal("timeout");
+    game.answer(workerMove(liar, game.state, 4, 0n));
+    expect(workerMove(liar, game.state, 4, 100n).kind).to.equal("wait");
+    expect(workerMove(liar, game.state, 4, 101n).kind).to.equal("timeout");
+  });
+
+  it("claimThatIsOnesOwn_isNotOpened", function () {
+    const model = toyModel(seeded(3), 6);
+    const honest = execute(model, toyInput(seeded(4), model));
+    expect(play(honest, honest, 2)).to.equal(undefined);
+  });
+});

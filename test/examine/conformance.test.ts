@@ -1,0 +1,25 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { countKinds, runFolder } from "../../src/examine/conform/runFolder.ts";
+
+/** The ONNX backend tests, as Debian packages them. */
+const ROOT = "/usr/share/libonnx-testdata/data";
+
+describe("ONNX backend tests", () => {
+  for (const suite of ["node", "simple"]) {
+    it(`${suite}_noWrongAnswer`, async function () {
+      const folder = join(ROOT, suite);
+      if (!existsSync(folder)) {
+        console.log("      skipped: the Debian package libonnx-testdata is not installed");
+        return this.skip();
+      }
+      const results = await runFolder(folder);
+      const failed = results.filter((result) => result.kind === "failed");
+      expect(failed.map(({ name, detail }) => `${name}: ${detail}`)).to.deep.equal([]);
+      const { passed, refused } = countKinds(results);
+      console.log(`      ${suite}: ${passed} passed, ${refused} refused by name, 0 failed`);
+      expect(passed).to.be.above(0);
+    });
+  }
+});

@@ -1,0 +1,26 @@
+import { expect } from "chai";
+import { compile } from "../../src/compiler/compile.ts";
+import { createExecutor } from "../../src/executor/createExecutor.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import { miniLm, sentence } from "../../testkit/models/miniLm.ts";
+
+const SHAPE = { layers: 1, width: 32, heads: 2, tokens: 8, hidden: 64, vocabulary: 50 };
+
+describe("execution that trusts no error bound", () => {
+  it("everySumInIntegers_hasTheSameBits", async () => {
+    const model = compile(readModel(miniLm({ shape: SHAPE })), { shapes: {} });
+    const inputs = sentence(SHAPE);
+    const given = model.inputs.map(({ name }) => inputs.get(name)!.bytes);
+    const options = { threads: 1, leastEngineWork: 2 ** 10 };
+    const trusting = await createExecutor(model, options);
+    const doubting = await createExecutor(model, { ...options, doubt: true });
+    const [expected, got] = [await trusting.run(given), await doubting.run(given)];
+    expected.tensors.forEach((tensor, step) =>
+      expect(Buffer.compare(tensor, got.tensors[step]!), `step ${step}`).to.equal(0),
+    );
+    expect(got.stats.exact).to.equal(got.stats.elements);
+    expect(got.stats.elements).to.equal(expected.stats.elements);
+    await trusting.close();
+    await doubting.close();
+  });
+});

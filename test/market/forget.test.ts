@@ -1,0 +1,98 @@
+import { expect } from "chai";
+import { numberToHex, toHex, zeroAddress, type Hex } from "viem";
+import { isOver } from "../../src/market/forget.ts";
+import type { ClaimRecord, GameRecord, JobRecord } from "../../src/market/history.ts";
+import { followMarket, type Reader } from "../../src/market/session.ts";
+
+const ME = `0x${"11".repeat(20)}` as const;
+const OTHER = `0x${"22".repeat(20)}` as const;
+const id = (n: number): Hex => numberToHex(n, { size: 32 });
+
+const INPUT = toHex(new Uint8Array(4_096));
+
+/** A market on which somebody posts a job with 4 KB of input in every block, and cancels it in the next one. */
+class JunkMarket {
+  height = 0;
+  branch = 0;
+
+  get reader(): Reader {
+    const publicClient = {
+      getBlock: ({ blockNumber }: { blockNumber?: bigint }) =>
+        Promise.resolve(this.#block(Number(blockNumber ?? this.height))),
+      getLogs: ({ fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint }) => {
+        const blocks = Array.from({ length: Number(toBlock - fromBlock) + 1 }, (_, k) => Number(fromBlock) + k);
+        return Promise.resolve(blocks.flatMap((number) => this.#logs(number)));
+      },
+    };
+    const deployment = { market: zeroAddress, game: zeroAddress };
+    return { publicClient, deployment, fromBlock: 1n } as unknown as Reader;
+  }
+
+  #block(number: number) {
+    // The last 300 blocks are others on another branch.
+    const branch = number > this.height - 300 ? this.branch : 0;
+    return { number: BigInt(number), hash: id(number * 100 + branch), timestamp: BigInt(number * 12) };
+  }
+
+  #logs(number: number): object[] {
+    const { hash: blockHash } = this.#block(number);
+    const at = (logIndex: number, eventName: string, args: object) => {
+      return { blockNumber: BigInt(number), blockHash, logIndex, eventName, args, transactionHash: blockHash };
+    };
+    const job = { deadline: BigInt(number * 12 + 3_600), programRoot: id(7) };
+    return [
+      at(0, "InputPublished", { jobId: id(number), input: 0n, part: 0n, data: INPUT }),
+      at(1, "JobPosted", { jobId: id(number), job, program: {}, inputRoots: [id(1)] }),
+      at(2, "JobClosed", { jobId: id(number - 1) }),
+    ];
+  }
+}
+
+describe("what is over is forgotten", function () {
+  const forget = (job: JobRecord, now: bigint) => (isOver(job, now, ME) ? "all" : "inputs");
+
+  it("thousandsOfJunkJobs_leaveThoseOfTheLast320Blocks_whetherReadAtOnceOrBlockByBlock", async function () {
+    const market = new JunkMarket();
+    market.height = 5_000;
+    const follow = followMarket(market.reader, forget);
+    expect((await follow()).history.jobs.size).to.be.within(256, 320);
+    for (; market.height < 6_000; market.height += 20) await follow();
+    const { jobs, parts } = (await follow()).history;
+    expect(jobs.size).to.be.within(256, 340);
+    expect(parts.size).to.equal(jobs.size);
+  });
+
+  it("reorganisationBelowWhatWasForgotten_givesTheSameAsReadingAtOnce", async function () {
+    const market = new JunkMarket();
+    market.height = 1_000;
+    const follow = followMarket(market.reader, forget);
+    await follow();
+    market.branch = 1;
+    market.height = 1_001;
+    const { history } = await follow();
+    expect(history).to.deep.equal((await followMarket(market.reader, forget)()).history);
+    expect(history.jobs.has(id(1_001))).to.equal(true);
+  });
+
+  const game = (challenger: Hex): GameRecord => ({ challenger }) as GameRecord;
+  const over = (job: Partial<JobRecord>, claim?: Partial<ClaimRecord>): boolean => {
+    const record = { job: { deadline: 100n }, closed: false, holder: undefined, claims: [], ...job };
+    const claims = claim && [{ refuted: false, finalised: false, windowEnd: 60n, games: [], ...claim }];
+    return isOver({ ...record, ...(claims && { claims }) } as unknown as JobRecord, 50n, ME);
+  };
+
+  it("jobs_areOver_whenNothingCanComeOfThem", function () {
+    expect(over({})).to.equal(false);
+    expect(over({ job: { deadline: 49n } as never })).to.equal(true);
+    expect(over({ job: { deadline: 49n } as never, holder: { worker: OTHER, until: 51n } })).to.equal(false);
+    expect(over({ closed: true })).to.equal(true);
+    expect(over({}, {})).to.equal(false);
+    expect(over({}, { windowEnd: 49n })).to.equal(true);
+    expect(over({}, { finalised: true })).to.equal(true);
+    expect(over({}, { windowEnd: 49n, games: [game(OTHER)] })).to.equal(false);
+    // Its job is open again; only one's own bond would be missed.
+    expect(over({}, { refuted: true })).to.equal(false);
+    expect(over({ closed: true }, { refuted: true, games: [game(OTHER)] })).to.equal(true);
+    expect(over({ closed: true }, { refuted: true, games: [game(ME)] })).to.equal(false);
+  });
+});

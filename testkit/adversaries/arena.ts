@@ -1,0 +1,197 @@
+import { decodeFunctionData, parseEther, type Hex } from "viem";
+import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
+import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { knownProgram, type Execution, type KnownProgram } from "../../src/player/execution.ts";
+import type { Execute } from "../../src/player/executions.ts";
+import type { ClaimRecord, GameRecord, History, JobRecord } from "../../src/market/history.ts";
+import { accountOf, deposit } from "../../src/market/ledger.ts";
+import { followMarket, type Session } from "../../src/market/session.ts";
+import type { LocalParameters } from "../../src/demo/localChain.ts";
+import { Outcome } from "../../src/market/types.ts";
+import { compile } from "../../src/compiler/compile.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import type { JobTerms } from "../../src/sdk/postJob.ts";
+import { Trace } from "../../src/trace/trace.ts";
+import type { WorkerEvent } from "../../src/worker/events.ts";
+import type { WatcherEvent } from "../../watcher/events.ts";
+import { mlpBytes } from "../models/mlp.ts";
+import { Players, reference, type Running } from "../players/players.ts";
+import { seeded, toyModel } from "../programs/toyProgram.ts";
+import type { Verdict } from "./adversary.ts";
+
+const WINDOW = 3_600;
+const LIMIT_MS = 20_000;
+
+/** A job that was posted, with what it should give. */
+export type Posted = { requester: Session; record: JobRecord; program: KnownProgram; inputs: readonly Uint8Array[] };
+
+type Stoppable = { stop: () => Promise<void> };
+
+/** Players whose loops are remembered, so that they can be stopped. */
+class ArenaPlayers extends Players {
+  readonly #running = new Set<Stoppable>();
+
+  static override async create(parameters: LocalParameters = {}, token?: string): Promise<ArenaPlayers> {
+    const { chain, manufacturer } = await Players.create(parameters, token);
+    return new ArenaPlayers(chain, manufacturer);
+  }
+
+  override async startWorker(...given: Parameters<Players["startWorker"]>): Promise<Running<WorkerEvent>> {
+    return this.remember(await super.startWorker(...given));
+  }
+
+  override async startWatcher(...given: Parameters<Players["startWatcher"]>): Promise<Running<WatcherEvent>> {
+    return this.remember(await super.startWatcher(...given));
+  }
+
+  remember<T extends Stoppable>(running: T): T {
+    this.#running.add(running);
+    return running;
+  }
+
+  async calm(except: Stoppable): Promise<void> {
+    await Promise.all([...this.#running].filter((running) => running !== except).map((running) => running.stop()));
+    this.#running.clear();
+    this.#running.add(except);
+  }
+}
+
+/** A chain, an honest watcher that runs all the time, and what attacks need. */
+export class Arena {
+  readonly players: ArenaPlayers;
+  readonly watcherKey: Hex;
+  /** A network of matrix products with one checkpoint, and a chain of additions with many. */
+  readonly mlp: KnownProgram;
+  readonly chainOfSums: KnownProgram;
+  readonly #observer: Session;
+  readonly #follow: () => Promise<{ history: History; now: bigint }>;
+  watcher: Running<WatcherEvent>;
+
+  private constructor(
+    players: ArenaPlayers,
+    watcherKey: Hex,
+    observer: Session,
+    mlp: KnownProgram,
+    sums: KnownProgram,
+  ) {
+    this.players = players;
+    this.watcherKey = watcherKey;
+    this.mlp = mlp;
+    this.chainOfSums = sums;
+    this.#observer = observer;
+    this.#follow = followMarket(observer);
+    this.watcher = { inbox: undefined as never, stop: () => Promise.resolve() };
+  }
+
+  /** @param token The contract of the stake asset. */
+  static async create(token?: string): Promise<Arena> {
+    const players = await ArenaPlayers.create({}, token);
+    const watcherKey = await players.chain.newAccount(parseEther("20"));
+    await deposit(await players.chain.sessionOf(watcherKey), parseEther("10"));
+    const mlp = knownProgram(compile(readModel(mlpBytes(1)), { shapes: {} }));
+    const sums = knownProgram(toyModel(seeded(77), 12));
+    const arena = new Arena(players, watcherKey, await players.chain.newSession(parseEther("1")), mlp, sums);
+    await arena.startWatcher();
+    return arena;
+  }
+
+  /** Starts the honest watcher, which knows the arena's programs and others. */
+  async startWatcher(others: readonly KnownProgram[] = [], execute: Execute = reference()): Promise<void> {
+    await this.watcher.stop();
+    const programs = [this.mlp, this.chainOfSums, ...others];
+    this.watcher = await this.players.startWatcher(this.watcherKey, this.mlp, execute, { programs });
+  }
+
+  /** Stops everybody but the honest watcher: also those that a failed attack left behind. */
+  async calm(): Promise<void> {
+    await this.players.calm(this.watcher);
+  }
+
+  async close(): Promise<void> {
+    await this.watcher.stop();
+    await this.calm();
+    await this.players.chain.close();
+  }
+
+  async post(program: KnownProgram, inputs: readonly Uint8Array[], terms: Partial<JobTerms> = {}): Promise<Posted> {
+    const { requester, jobId } = await this.players.post(program, inputs, { window: WINDOW, ...terms });
+    const record = (await this.history()).jobs.get(jobId)!;
+    return { requester, record, program, inputs };
+  }
+
+  /** Everything that happened on the market so far. The records stay current. */
+  async history(): Promise<History> {
+    return (await this.#follow()).history;
+  }
+
+  /** The chain's time, unix seconds. */
+  now(): Promise<bigint> {
+    return this.players.chain.now();
+  }
+
+  /** Ledger entries of an account, without what is locked in games. */
+  async wealth(key: Hex): Promise<bigint> {
+    const { credit, staked, withdrawing } = await accountOf(this.#observer, this.players.addressOf(key));
+    return credit + staked + withdrawing;
+  }
+
+  /** A worker's whole execution of a job, right or wrong. */
+  async execution(
+    { program, inputs }: Pick<Posted, "program" | "inputs">,
+    execute: Execute = reference(),
+  ): Promise<Execution> {
+    const tensors = await execute(program.model, inputs);
+    return { ...program, inputs, trace: new Trace(program.model.program, tensors) };
+  }
+
+  /** Waits until something holds of the history. @throws Error after the time limit, with what was waited for. */
+  async until<T>(what: string, found: (history: History) => T | undefined, limitMs = LIMIT_MS): Promise<T> {
+    const end = Date.now() + limitMs;
+    for (;;) {
+      const value = found(await this.history());
+      if (value !== undefined) return value;
+      if (Date.now() > end) throw new Error(`waited for: ${what}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** The job's latest claim, once there is one. */
+  claimOn({ record }: Posted): Promise<ClaimRecord> {
+    return this.until("a claim", ({ jobs }) => jobs.get(record.id)?.claims.at(-1));
+  }
+
+  /** A game of an account on a claim, once it is open. */
+  gameOn(claim: ClaimRecord, key: Hex): Promise<GameRecord> {
+    const address = this.players.addressOf(key).toLowerCase();
+    return this.until("a game", ({ claims }) =>
+      claims.get(claim.id)?.games.find(({ challenger }) => challenger.toLowerCase() === address),
+    );
+  }
+
+  /** Waits until a claim is refuted, has the job freed, and tells how it died. */
+  async death(posted: Posted): Promise<Verdict> {
+    const claim = await this.claimOn(posted);
+    await this.until("the claim's death", ({ claims }) => claims.get(claim.id)?.refuted === true || undefined);
+    const { sender, deployment } = posted.requester;
+    const args = [posted.record.job] as const;
+    await sender.send({ address: deployment.market, abi: jobMarketAbi, functionName: "cancel", args });
+    return this.causeOfDeath((await this.history()).claims.get(claim.id)!);
+  }
+
+  /** Lets the window pass and waits until the claim is final. */
+  async survival(posted: Posted): Promise<Verdict> {
+    const claim = await this.claimOn(posted);
+    await this.players.chain.advance(WINDOW + 1);
+    await this.until("the claim's finality", ({ claims }) => claims.get(claim.id)?.finalised === true || undefined);
+    return "finalised";
+  }
+
+  async causeOfDeath(claim: ClaimRecord): Promise<Verdict> {
+    const killer = claim.games.find(({ closed }) => closed?.outcome === Outcome.challengerWon)!;
+    const hash = killer.closed!.transactionHash;
+    const { input } = await this.#observer.publicClient.getTransaction({ hash });
+    const { functionName } = decodeFunctionData({ abi: disputeGameAbi, data: input });
+    if (functionName === "prove") return "refuted by a proof";
+    return functionName === "timeout" ? "refuted by the clock" : "refuted by concession";
+  }
+}

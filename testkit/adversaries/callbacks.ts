@@ -1,0 +1,63 @@
+import { encodeFunctionData, parseAbi, parseEther, type Hex } from "viem";
+import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { deposit } from "../../src/market/ledger.ts";
+import type { Session } from "../../src/market/session.ts";
+import { postJob } from "../../src/sdk/postJob.ts";
+import { first, reference } from "../players/players.ts";
+import { seeded, toyInput } from "../programs/toyProgram.ts";
+import { Adversary } from "./adversary.ts";
+import type { Arena, Posted } from "./arena.ts";
+
+/** contracts/test/Requesters.sol. */
+const MOODS = { reverts: 1, "burns all its gas": 2, "returns a bomb of data": 3, "re-enters the market": 4 } as const;
+const moodyAbi = parseAbi(["function setMood(uint8 mood)", "function setReentry(bytes call)"]);
+
+/** A requester whose contract does not take its result well. The real worker serves it, and is paid once. */
+class HostileCallback extends Adversary {
+  readonly name: string;
+  readonly expected = "finalised";
+
+  constructor(readonly mood: keyof typeof MOODS) {
+    super();
+    this.name = `callback that ${mood}`;
+  }
+
+  async attack(arena: Arena) {
+    const { chain } = arena.players;
+    const requester = await chain.newSession(parseEther("1"));
+    const contract = await chain.deploy("MoodyRequester", [chain.market]);
+    await deposit(requester, parseEther("1"), contract);
+    const moody = { address: contract, abi: moodyAbi } as const;
+    await requester.sender.send({ ...moody, functionName: "setMood", args: [MOODS[this.mood]] });
+    const posted = await this.#post(arena, requester, contract);
+    const key = await arena.players.workerKey();
+    const before = await arena.wealth(key);
+    const worker = await arena.players.startWorker(key, posted.program, reference());
+    const { claim, id } = await arena.claimOn(posted);
+    // The fee a second time, from within the callback.
+    const again = encodeFunctionData({ abi: jobMarketAbi, functionName: "accept", args: [claim] });
+    await requester.sender.send({ ...moody, functionName: "setReentry", args: [again] });
+    const verdict = await arena.survival(posted);
+    await first(worker, "delivered", (e) => e.claimId === id);
+    await arena.until("the fee", ({ claims }) => claims.get(id)?.paid || undefined);
+    await worker.stop();
+    const gain = (await arena.wealth(key)) - before;
+    if (gain !== posted.record.job.fee) throw new Error(`the worker got ${gain} of a fee of ${posted.record.job.fee}`);
+    return verdict;
+  }
+
+  async #post(arena: Arena, requester: Session, contract: Hex): Promise<Posted> {
+    const program = arena.chainOfSums;
+    const inputs = [toyInput(seeded(MOODS[this.mood]), program.model)];
+    // The contract passes the post on to the market.
+    const through = { ...requester, deployment: { ...requester.deployment, market: contract } };
+    const deadline = (await arena.now()) + 86_400n;
+    const terms = { fee: parseEther("0.1"), window: 3_600, claimSeconds: 1_800, deadline, callbackGas: 300_000 };
+    const { jobId } = await postJob(through, program, inputs, terms);
+    return { requester, record: (await arena.history()).jobs.get(jobId)!, program, inputs };
+  }
+}
+
+export const HOSTILE_CALLBACKS: readonly Adversary[] = (Object.keys(MOODS) as (keyof typeof MOODS)[]).map(
+  (mood) => new HostileCallback(mood),
+);

@@ -1,0 +1,298 @@
+import { parseEther } from "viem";
+import { hopOf } from "../../src/market/hop.ts";
+import { openable, type Execution } from "../../src/player/execution.ts";
+import { stateOf, type ClaimRecord, type GameRecord } from "../../src/market/history.ts";
+import { deposit } from "../../src/market/ledger.ts";
+import type { Session } from "../../src/market/session.ts";
+import { Level, Side } from "../../src/market/types.ts";
+import { openChunks } from "../../src/trace/opening.ts";
+import { Prng } from "../numerics/float32Words.ts";
+import { first, reference } from "../players/players.ts";
+import { firstDifference, jumper, proofAt, rootPick, wanderer } from "../soak/challengers.ts";
+import { Adversary, type Verdict } from "./adversary.ts";
+import type { Arena, Posted } from "./arena.ts";
+import { LiarWorker } from "./liarWorker.ts";
+import { concede, mustRefuse, open, pick, prove, refusalOf } from "./moves.ts";
+import { liarOnSums, postSums } from "./workers.ts";
+
+/** Attacks a claim of the real worker, which must become final without a loss for the worker. */
+abstract class AgainstAnHonestWorker extends Adversary {
+  readonly expected: Verdict = "finalised";
+
+  async attack(arena: Arena): Promise<Verdict> {
+    const posted = await postSums(arena);
+    const key = await arena.players.workerKey();
+    const before = await arena.wealth(key);
+    const worker = await arena.players.startWorker(key, posted.program, reference());
+    const claim = await arena.claimOn(posted);
+    await this.challenge(arena, posted, claim);
+    const verdict = await arena.survival(posted);
+    if (claim.games.length > 0) await first(worker, "collected");
+    await worker.stop();
+    const gain = (await arena.wealth(key)) - before;
+    const least = this.leastGain(posted.requester.deployment.bond);
+    if (gain < least) throw new Error(`the honest worker gained ${gain}, expected ${least}`);
+    return verdict;
+  }
+
+  protected abstract challenge(arena: Arena, posted: Posted, claim: ClaimRecord): Promise<void>;
+
+  /** The bonds that come to the worker. */
+  protected leastGain(bond: bigint): bigint {
+    return bond;
+  }
+}
+
+/** A watcher whose machine computes wrongly. */
+export class ChallengeWithoutCause extends AgainstAnHonestWorker {
+  readonly name = "challenge without cause";
+
+  protected async challenge(arena: Arena, posted: Posted, claim: ClaimRecord): Promise<void> {
+    const key = await arena.players.watcherKey();
+    const wrong = reference({ step: 4, element: 1 });
+    const confused = await arena.players.startWatcher(key, posted.program, wrong);
+    const game = await arena.gameOn(claim, key);
+    await arena.until("its concession", () => game.closed);
+    await confused.stop();
+  }
+}
+
+/** Fifty accounts open a game each and never move again. */
+export class FiftyParasites extends AgainstAnHonestWorker {
+  readonly name = "fifty parasitic challengers";
+
+  protected async challenge(arena: Arena, posted: Posted, claim: ClaimRecord): Promise<void> {
+    const rich = await arena.players.chain.newSession(parseEther("10"));
+    const { bond } = posted.requester.deployment;
+    const sessions: Session[] = [];
+    for (let k = 0; k < 50; k++) {
+      sessions.push(await arena.players.chain.sessionOf(await arena.players.chain.newAccount()));
+      await deposit(rich, bond, sessions[k]!.sender.address);
+    }
+    const opening = rootPick(posted.program, claim.claim.traceRoot);
+    await Promise.all(sessions.map((session) => open(session, claim, opening)));
+    const answered = ({ moves, closed }: GameRecord): boolean => moves.length > 1 || closed !== undefined;
+    await arena.until("fifty answers", () => (claim.games.length === 50 && claim.games.every(answered)) || undefined);
+    await arena.players.chain.advance(3_700);
+    await arena.until("fifty ends", () => claim.games.every(({ closed }) => closed !== undefined) || undefined);
+  }
+
+  protected override leastGain(bond: bigint): bigint {
+    // Where whoever calls a timeout is paid, that is the worker itself.
+    return 50n * bond;
+  }
+}
+
+/** Opens in the last seconds of the window and uses up its whole clock, to delay the result. */
+export class LastSecondDelay extends AgainstAnHonestWorker {
+  readonly name = "delay: opened at the window's end, moves in the last second";
+
+  protected async challenge(arena: Arena, posted: Posted, claim: ClaimRecord): Promise<void> {
+    const key = await arena.players.watcherKey();
+    const session = await arena.players.chain.sessionOf(key);
+    await arena.players.chain.advance(Number(claim.windowEnd - (await arena.now())) - 5);
+    await open(session, claim, rootPick(posted.program, claim.claim.traceRoot));
+    const game = await arena.gameOn(claim, key);
+    await arena.until("the worker's answer", () => stateOf(game).turn === Side.challenger || undefined);
+    await arena.players.chain.advance(Number(stateOf(game).challengerSeconds) + 10);
+    await arena.until("its end", () => game.closed);
+    const { baseClock } = posted.requester.deployment.parameters;
+    if ((await arena.now()) > claim.windowEnd + 2n * BigInt(baseClock)) throw new Error("the delay is not bounded");
+  }
+}
+
+/** Sends every kind of malformed pick and proof, then a well-formed proof of what is right. */
+export class MalformedPicksAndProofs extends AgainstAnHonestWorker {
+  readonly name = "malformed openings by the challenger";
+
+  protected async challenge(arena: Arena, posted: Posted, claim: ClaimRecord): Promise<void> {
+    const key = await arena.players.watcherKey();
+    const session = await arena.players.chain.sessionOf(key);
+    const theirs = await arena.execution(posted);
+    const { arityBits } = posted.requester.deployment.parameters;
+    const player = wanderer(new Prng(5), "wanderer", session.sender.address, theirs, arityBits);
+    const root = rootPick(posted.program, claim.claim.traceRoot);
+    await open(session, claim, root);
+    const game = await arena.gameOn(claim, key);
+    const other = `0x${"11".repeat(32)}` as const;
+    for (;;) {
+      await arena.until("the worker's answer", () => stateOf(game).turn === Side.challenger || undefined);
+      const state = stateOf(game);
+      if (state.level === Level.tensor && state.depth === 0) break;
+      const reply = player.reply(game, 0n);
+      if (reply.kind !== "pick") break;
+      const good = reply.pick;
+      const hop = BigInt(hopOf(state.depth, arityBits));
+      await mustRefuse(
+        pick(session, game, { ...good, siblings: good.siblings.slice(1) }),
+        "PickShortOfReveal",
+        "PickNotBelowNode",
+        "NotTheNode",
+      );
+      await mustRefuse(
+        pick(session, game, { ...good, siblings: [...good.siblings, other] }),
+        "WrongPathLength",
+        "PickNotBelowNode",
+        "NotTheNode",
+      );
+      await mustRefuse(
+        pick(session, game, { ...good, index: good.index + (1n << BigInt(good.siblings.length)) }),
+        "PickNotBelowNode",
+        "PickPastWidth",
+      );
+      await mustRefuse(pick(session, game, { ...good, index: good.index ^ 1n }), "NotTheNode", "PickPastWidth");
+      await mustRefuse(pick(session, game, { ...good, node: other }), "NotTheNode");
+      if (hop > 0n) await mustRefuse(pick(session, game, { ...good, siblings: [] }), "PickShortOfReveal");
+      await pick(session, game, good);
+    }
+    await this.#proofs(session, posted, game, theirs);
+    await concede(session, game);
+  }
+
+  async #proofs(session: Session, posted: Posted, game: GameRecord, theirs: Execution): Promise<void> {
+    const state = stateOf(game);
+    const element = Number(state.index) * 128;
+    const good = proofAt(theirs, { step: state.step, element }, state);
+    const send = (changes: Partial<typeof good>) => prove(session, posted.record, game, { ...good, ...changes });
+    const other = `0x${"11".repeat(32)}` as const;
+    await mustRefuse(send({}), "ProofFails");
+    await mustRefuse(send({ chunk: `${good.chunk}00` }), "WrongDataLength");
+    await mustRefuse(send({ chunk: `0x${"ee".repeat(512)}` }), "NotTheNode");
+    await mustRefuse(send({ chunkSiblings: [other] }), "SiblingCount");
+    await mustRefuse(send({ element: good.element + (1n << 40n) }), "ElementOutOfRange");
+    await mustRefuse(send({ body: `${good.body}00` }), "WrongBody");
+    await mustRefuse(send({ inputs: [] }), "WrongInputCount");
+    const roots = good.inputs.map((input) => ({ ...input, root: other }));
+    await mustRefuse(send({ inputs: roots }), "InputNotProven", "ProofFails");
+    await refusalOf(
+      send({ openings: good.openings.map((opening) => ({ ...opening, siblings: [...opening.siblings, other] })) }),
+    );
+    await refusalOf(send({ openings: good.openings.map((opening) => ({ ...opening, chunks: "0x" as const })) }));
+  }
+}
+
+/** Sees the honest challenge in the mempool, copies it, and is first. */
+export class CopiedChallenge extends Adversary {
+  readonly name = "front-run and copied challenge";
+  readonly expected = "refuted by a proof";
+
+  async attack(arena: Arena): Promise<Verdict> {
+    const { posted, liar, lie } = await liarOnSums(arena);
+    const copyKey = await arena.players.watcherKey();
+    const copycat = await arena.players.chain.sessionOf(copyKey);
+    const [own, copy] = [await arena.wealth(arena.watcherKey), await arena.wealth(copyKey)];
+    await arena.watcher.stop();
+    await liar.submit(posted, lie);
+    const claim = await arena.claimOn(posted);
+    await open(copycat, claim, rootPick(posted.program, lie.trace.root));
+    await arena.startWatcher();
+    const honest = await arena.gameOn(claim, arena.watcherKey);
+    let tried = 0;
+    liar.answer(async () => {
+      const state = stateOf(honest);
+      if (state.level === Level.tensor) {
+        // The honest challenger's proof, sent by another account, and on the copycat's own game.
+        const proof = proofAt(lie, firstDifference(await arena.execution(posted), lie), state);
+        await mustRefuse(prove(copycat, posted.record, honest, proof), "NotChallenger", "StaleState", "ClaimDead");
+        tried++;
+      }
+      return lie;
+    });
+    const verdict = await arena.death(posted);
+    await arena.until("settled games", () => honest.closed);
+    await liar.stop();
+    if (tried === 0) throw new Error("nothing was copied");
+    const { bounty, bondGas, priceCap } = posted.requester.deployment.parameters;
+    if ((await arena.wealth(arena.watcherKey)) < own) throw new Error("the honest challenger lost");
+    if ((await arena.wealth(copyKey)) > copy + bounty + BigInt(bondGas) * priceCap) throw new Error("copying pays");
+    return verdict;
+  }
+}
+
+/** Opens every chunk of every input in its proof, to have more gas paid. */
+export class GasGriefingOpenings extends Adversary {
+  readonly name = "gas-griefing openings";
+  readonly expected = "refuted by a proof";
+
+  async attack(arena: Arena): Promise<Verdict> {
+    const { posted, liar, lie } = await liarOnSums(arena);
+    const key = await arena.players.watcherKey();
+    const session = await arena.players.chain.sessionOf(key);
+    const before = await arena.wealth(key);
+    await arena.watcher.stop();
+    await liar.submit(posted, lie);
+    const claim = await arena.claimOn(posted);
+    const goal = firstDifference(await arena.execution(posted), lie);
+    await open(session, claim, rootPick(posted.program, lie.trace.root));
+    const game = await arena.gameOn(claim, key);
+    liar.answer(() => lie);
+    const { arityBits } = posted.requester.deployment.parameters;
+    const player = jumper(new Prng(6), session.sender.address, await arena.execution(posted), lie, arityBits);
+    for (;;) {
+      await arena.until("the liar's answer", () => stateOf(game).turn === Side.challenger || undefined);
+      const reply = player.reply(game, 0n);
+      if (reply.kind !== "pick") break;
+      await pick(session, game, reply.pick);
+    }
+    const proof = proofAt(lie, goal, stateOf(game));
+    const { inputs } = lie.model.program.steps[goal.step]!;
+    // Every chunk of every input that the step reads at all.
+    const openings = inputs.map((ref, i) => {
+      const tensor = openable(lie, ref);
+      const all = Array.from({ length: tensor.tree().width }, (_, k) => k);
+      return proof.openings[i]!.indices.length === 0 ? proof.openings[i]! : openChunks(tensor, all);
+    });
+    await prove(session, posted.record, game, { ...proof, openings });
+    const verdict = await arena.death(posted);
+    await liar.stop();
+    await arena.startWatcher();
+    const { maxStepGas } = posted.program.model.program;
+    const { bounty, priceCap } = posted.requester.deployment.parameters;
+    const most = bounty + BigInt(maxStepGas + 1_500_000) * priceCap;
+    if ((await arena.wealth(key)) > before + most) throw new Error("inflating the proof pays without bound");
+    return verdict;
+  }
+}
+
+/** A worker and a challenger in league play against each other, without cause. */
+export class League extends Adversary {
+  readonly name = "worker and challenger in league";
+  readonly expected = "finalised";
+
+  async attack(arena: Arena): Promise<Verdict> {
+    const posted = await postSums(arena);
+    const worker = await LiarWorker.create(arena);
+    const accomplice = await arena.players.watcherKey();
+    const session = await arena.players.chain.sessionOf(accomplice);
+    const league = async (): Promise<bigint> => (await arena.wealth(worker.key)) + (await arena.wealth(accomplice));
+    const before = await league();
+    const execution = await arena.execution(posted);
+    await worker.submit(posted, execution);
+    const claim = await arena.claimOn(posted);
+    await open(session, claim, rootPick(posted.program, execution.trace.root));
+    const game = await arena.gameOn(claim, accomplice);
+    worker.answer(() => execution);
+    await arena.until("the answer", () => stateOf(game).turn === Side.challenger || undefined);
+    await concede(session, game);
+    await worker.stop();
+    // The real worker's program finalises and collects for the league.
+    const settler = await arena.players.startWorker(worker.key, posted.program, reference());
+    const verdict = await arena.survival(posted);
+    await first(settler, "collected");
+    await arena.until("the fee", ({ claims }) => claims.get(claim.id)?.paid || undefined);
+    await settler.stop();
+    const gain = (await league()) - before;
+    if (gain !== posted.record.job.fee) throw new Error(`the league made ${gain} of a fee of ${posted.record.job.fee}`);
+    return verdict;
+  }
+}
+
+export const LYING_CHALLENGERS: readonly Adversary[] = [
+  new ChallengeWithoutCause(),
+  new MalformedPicksAndProofs(),
+  new LastSecondDelay(),
+  new CopiedChallenge(),
+  new GasGriefingOpenings(),
+  new League(),
+  new FiftyParasites(),
+];

@@ -1,0 +1,104 @@
+import type { Execute } from "../../src/player/executions.ts";
+import type { KnownProgram } from "../../src/player/execution.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
+import { mlpInput } from "../models/mlp.ts";
+import { reference } from "../players/players.ts";
+import { Adversary, type Verdict } from "./adversary.ts";
+import type { Arena } from "./arena.ts";
+
+/** A worker that runs as the real one does, but executes something else. */
+export abstract class WrongExecution extends Adversary {
+  readonly expected: Verdict = "refuted by a proof";
+  protected abstract execute: Execute;
+  protected program = (arena: Arena): KnownProgram => arena.mlp;
+  protected inputs = (): Uint8Array[] => [mlpInput(1)];
+
+  async attack(arena: Arena): Promise<Verdict> {
+    const program = this.program(arena);
+    const posted = await arena.post(program, this.inputs());
+    const key = await arena.players.workerKey();
+    const [wealth, own] = [await arena.wealth(key), await arena.wealth(arena.watcherKey)];
+    const liar = await arena.players.startWorker(key, program, this.execute);
+    const verdict = await arena.death(posted);
+    await liar.stop();
+    const { collateral, bounty } = posted.requester.deployment.parameters;
+    if ((await arena.wealth(key)) > wealth - (collateral * 9n) / 10n) throw new Error("the liar keeps its collateral");
+    if ((await arena.wealth(arena.watcherKey)) < own + bounty) throw new Error("the watcher has no bounty");
+    return verdict;
+  }
+}
+
+/** The job's program over constants that were changed. */
+const withConstants = (model: CompiledModel, change: (bytes: Uint8Array) => Uint8Array): CompiledModel => ({
+  ...model,
+  constants: new Map([...model.constants].map(([root, bytes]) => [root, change(bytes)])),
+});
+
+/** Executes over other constants, without the check that they are the program's. */
+const unchecked =
+  (change: (bytes: Uint8Array) => Uint8Array): Execute =>
+  (model, inputs) =>
+    Promise.resolve(executeReference(withConstants(model, change), inputs));
+
+/** One weight of the largest constant is off by one bit. */
+export class WrongWeight extends WrongExecution {
+  readonly name = "wrong weight";
+  protected execute = unchecked((bytes) => {
+    if (bytes.length < 10_000) return bytes;
+    const out = Uint8Array.from(bytes);
+    out[4 * 1_234 + 2]! ^= 1;
+    return out;
+  });
+}
+
+/** Executes another input than the one that was paid for. */
+export class WrongInput extends WrongExecution {
+  readonly name = "wrong input";
+  protected execute: Execute = (model) => reference()(model, [mlpInput(999)]);
+}
+
+/** Leaves out a layer: its tensor stays zero, the rest runs on from that. */
+export class SkippedLayer extends WrongExecution {
+  readonly name = "skipped layer";
+  protected execute: Execute = (model, inputs) =>
+    Promise.resolve(executeReference(model, inputs, { onStep: (step, tensor) => void (step === 1 && tensor.fill(0)) }));
+}
+
+/** Runs a network of half the width: the other half of the weights is zero. */
+export class SmallerModel extends WrongExecution {
+  readonly name = "smaller model";
+  protected execute = unchecked((bytes) => {
+    const out = Uint8Array.from(bytes);
+    if (out.length > 4 * 10) out.fill(0, out.length / 2);
+    return out;
+  });
+}
+
+/** One number in the middle is wrong, and everything after it is consistent with that. */
+export class ConsistentContinuation extends WrongExecution {
+  readonly name = "consistent continuation after the lie";
+  protected execute = reference({ step: 0, element: 150 });
+}
+
+/** Right up to the last step, whose last bit of the last element is wrong. */
+export class LastBit extends WrongExecution {
+  readonly name = "one bit in the last element";
+  protected execute: Execute = (model, inputs) => {
+    const last = model.program.steps.length - 1;
+    return Promise.resolve(
+      executeReference(model, inputs, {
+        onStep: (step, tensor) => void (step === last && (tensor[tensor.length - 4]! ^= 1)),
+      }),
+    );
+  };
+}
+
+export const WRONG_EXECUTIONS: readonly Adversary[] = [
+  new WrongWeight(),
+  new WrongInput(),
+  new SkippedLayer(),
+  new SmallerModel(),
+  new ConsistentContinuation(),
+  new LastBit(),
+];

@@ -1,0 +1,70 @@
+import type { Hex } from "viem";
+import type { Execution } from "../../src/player/execution.ts";
+import { stateOf, type GameRecord } from "../../src/market/history.ts";
+import { followMarket, type Session } from "../../src/market/session.ts";
+import { RefuteError } from "../../src/errors.ts";
+import { Side } from "../../src/market/types.ts";
+import { defend } from "../../src/worker/defend.ts";
+import type { Arena, Posted } from "./arena.ts";
+import { claim, concede, submit } from "./moves.ts";
+
+/** What a liar does in a game: defend an execution, give up, or nothing. */
+export type LiarsChoice = Execution | "concede" | "nothing";
+
+/** A worker that claims, submits what it likes, and answers each game as it likes. */
+export class LiarWorker {
+  readonly #arena: Arena;
+  readonly session: Session;
+  readonly key: Hex;
+  #stopped = false;
+  #running: Promise<void> = Promise.resolve();
+
+  private constructor(arena: Arena, session: Session, key: Hex) {
+    this.#arena = arena;
+    this.session = session;
+    this.key = key;
+  }
+
+  static async create(arena: Arena, key?: Hex): Promise<LiarWorker> {
+    const own = key ?? (await arena.players.workerKey());
+    return new LiarWorker(arena, await arena.players.chain.sessionOf(own), own);
+  }
+
+  /** Claims a job and submits an execution's root, or any root. */
+  async submit({ record }: Posted, execution: Execution | Hex): Promise<void> {
+    await claim(this.session, record);
+    await submit(this.session, record, execution);
+  }
+
+  /** Answers games on one's claims until `stop`. A move that comes too late or is refused is forgotten. */
+  answer(choose: (game: GameRecord) => LiarsChoice | Promise<LiarsChoice>): void {
+    this.#running = this.#loop(choose);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#running;
+  }
+
+  async #loop(choose: (game: GameRecord) => LiarsChoice | Promise<LiarsChoice>): Promise<void> {
+    const follow = followMarket(this.session);
+    const me = this.session.sender.address;
+    while (!this.#stopped) {
+      const { history, now } = await follow();
+      for (const { claim: own, games, refuted } of history.claims.values()) {
+        if (own.worker !== me || refuted) continue;
+        for (const game of games.filter(({ closed }) => closed === undefined)) {
+          const choice = await choose(game);
+          if (choice === "nothing") continue;
+          try {
+            if (choice === "concede") await concede(this.session, game);
+            else if (stateOf(game).turn === Side.worker) await defend(this.session, game, choice, now);
+          } catch (error) {
+            if (!(error instanceof RefuteError)) throw error;
+          }
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import type { Hex } from "viem";
+import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
+import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { ContractRevertError } from "../../src/chain/errors.ts";
+import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../../src/market/history.ts";
+import type { Session } from "../../src/market/session.ts";
+import { packState, type GameState } from "../../src/market/state.ts";
+import { submissionOf } from "../../src/dispute/workerMove.ts";
+import type { Pick, StepProof } from "../../src/market/types.ts";
+import { MerkleList } from "../../src/merkle/list.ts";
+import type { Execution } from "../../src/player/execution.ts";
+
+const atGame = ({ deployment }: Session) => ({ address: deployment.game, abi: disputeGameAbi }) as const;
+const atMarket = ({ deployment }: Session) => ({ address: deployment.market, abi: jobMarketAbi }) as const;
+
+export const claim = (session: Session, { job }: JobRecord) =>
+  session.sender.send({ ...atMarket(session), functionName: "claim", args: [job] });
+
+/** Submits an execution, or checkpoints whose roots are all some word. */
+export const submit = (session: Session, { job }: JobRecord, execution: Execution | Hex) => {
+  const { arityBits } = session.deployment.parameters;
+  const trace = typeof execution === "string" ? traceOf(execution, job.checkpoints) : execution.trace;
+  const nodes = submissionOf(trace, arityBits);
+  return session.sender.send({ ...atMarket(session), functionName: "submit", args: [job, nodes] });
+};
+
+const traceOf = (word: Hex, checkpoints: number) => ({
+  list: MerkleList.fromHashes(new Array<Hex>(checkpoints).fill(word)),
+});
+
+export const open = (session: Session, record: ClaimRecord, pick: Pick) =>
+  session.sender.send({ ...atGame(session), functionName: "open", args: [record.claim, pick] });
+
+export const reveal = (session: Session, game: GameRecord, data: Hex, state: GameState = stateOf(game)) =>
+  session.sender.send({ ...atGame(session), functionName: "reveal", args: [packState(state), data] });
+
+export const expand = (session: Session, game: GameRecord, children: Hex, siblings: readonly Hex[]) =>
+  session.sender.send({
+    ...atGame(session),
+    functionName: "expand",
+    args: [packState(stateOf(game)), game.key.jobId, game.key.traceRoot, children, siblings],
+  });
+
+export const pick = (session: Session, game: GameRecord, chosen: Pick, state: GameState = stateOf(game)) =>
+  session.sender.send({ ...atGame(session), functionName: "pick", args: [packState(state), chosen] });
+
+export const prove = (session: Session, { job }: JobRecord, game: GameRecord, proof: StepProof) => {
+  const { worker, traceRoot } = game.key;
+  const args = [packState(stateOf(game)), { job, worker, traceRoot }, proof] as const;
+  return session.sender.send({ ...atGame(session), functionName: "prove", args });
+};
+
+export const concede = (session: Session, game: GameRecord) =>
+  session.sender.send({ ...atGame(session), functionName: "concede", args: [packState(stateOf(game)), game.key] });
+
+export const timeout = (session: Session, game: GameRecord) =>
+  session.sender.send({ ...atGame(session), functionName: "timeout", args: [packState(stateOf(game)), game.key] });
+
+export const settle = (session: Session, game: GameRecord) =>
+  session.sender.send({ ...atGame(session), functionName: "settle", args: [packState(stateOf(game))] });
+
+/** The name of the error with which a contract refuses a call. @throws If it does not. */
+export async function refusalOf(sent: Promise<unknown>): Promise<string> {
+  try {
+    await sent;
+  } catch (error) {
+    if (error instanceof ContractRevertError) return error.errorName;
+    throw error;
+  }
+  throw new Error("the contract took what it must refuse");
+}
+
+/** Makes sure that a contract refuses a call, by one of the named errors. */
+export async function mustRefuse(sent: Promise<unknown>, ...names: string[]): Promise<void> {
+  const name = await refusalOf(sent);
+  if (!names.includes(name)) throw new Error(`refused by ${name}, expected ${names.join(" or ")}`);
+}

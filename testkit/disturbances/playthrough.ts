@@ -1,0 +1,287 @@
+import { pino } from "pino";
+import { decodeFunctionData, keccak256, parseTransaction, type Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { protocolAbi, stateOf, type ClaimRecord, type JobRecord } from "../../src/market/history.ts";
+import { followMarket, openSession, type Session, type Snapshot } from "../../src/market/session.ts";
+import type { GameState } from "../../src/market/state.ts";
+import { Outcome, Side } from "../../src/market/types.ts";
+import { runWorker } from "../../src/worker/worker.ts";
+import { runWatcher } from "../../watcher/watcher.ts";
+import type { ForkingChain, Included } from "./forkingChain.ts";
+import { Line, type Fault } from "./line.ts";
+import { PARTIES, type Party, type Story } from "./stories.ts";
+import type { Stage } from "./stage.ts";
+
+const LIMIT_MS = 15_000;
+const INTERVAL_MS = 5;
+const POLLING_MS = 20;
+const TICK_MS = 25;
+
+/** The point after a story's end. */
+export const THE_END = Infinity;
+
+/**
+ * What is done to the parties when a transaction of a story is in a block and nobody has heard of it.
+ * @param included The transaction; undefined at the end.
+ */
+export type Disturbance = (telling: Telling, included?: Included) => Promise<void> | void;
+
+/** What came of a story. */
+export type Outcomes = {
+  /** The functions that were called, in order, as far as the chain kept them or not. */
+  calls: string[];
+  /** Transactions of honest parties that the chain holds and that reverted, beside those that a reorganisation moved: what was called, and why it was refused. */
+  refused: readonly string[];
+  /** Moves of honest parties that had succeeded and were sent again. A collection that passes is none: there is something new to collect. */
+  repeated: number;
+  /** What the parties logged, warnings and worse. */
+  complaints: readonly string[];
+};
+
+/** One telling of a story on a chain that begins anew. */
+export class Telling {
+  readonly fork: ForkingChain;
+  readonly #stage: Stage;
+  readonly #story: Story;
+  readonly #lines = new Map<Party, Line>();
+  readonly #running: { stop: AbortController; done: Promise<void>; line: Line }[] = [];
+  readonly #complaints: string[] = [];
+  readonly #calls: string[] = [];
+  #failure: unknown;
+  #isOver = false;
+
+  private constructor(stage: Stage, story: Story) {
+    this.#stage = stage;
+    this.#story = story;
+    this.fork = stage.fork;
+  }
+
+  /**
+   * Tells a story, disturbs it once after its transaction number `point`, and makes sure that it ends well.
+   * @param point From 0 up; `THE_END` for when everything is over and seen by all; -1 for not at all.
+   * @throws Error if it does not end as it must in time, or if an honest party loses.
+   */
+  static async of(stage: Stage, story: Story, point: number, disturb: Disturbance): Promise<Outcomes> {
+    const telling = new Telling(stage, story);
+    await stage.fork.begin();
+    stage.fork.onIncluded = async (included) => {
+      telling.#calls.push(included.functionName);
+      if (telling.#calls.length !== point + 1) return;
+      // A mistake in a disturbance is told at the end; its transaction is not to blame.
+      await Promise.resolve(disturb(telling, included)).catch((error: unknown) => (telling.#failure = error));
+    };
+    try {
+      return await telling.#tell(disturb, point);
+    } finally {
+      await telling.#end();
+    }
+  }
+
+  /** Has empty blocks made from now on, as on a chain that others use too. */
+  async tick(): Promise<void> {
+    while (!this.#isOver) {
+      await this.fork.tick();
+      await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+    }
+  }
+
+  /** A party's way to the chain, as it is now. */
+  line(party: Party): Line {
+    return this.#lines.get(party)!;
+  }
+
+  /** The job and the chain as they are now. */
+  async look(): Promise<Snapshot & { job: JobRecord | undefined }> {
+    const snapshot = await followMarket(await this.#session(new Line(this.fork), this.#stage.keys.requester))();
+    return { ...snapshot, job: snapshot.history.jobs.get(this.#stage.jobOf(this.#story).jobId) };
+  }
+
+  addressOf(party: Party): Hex {
+    return this.#stage.addressOf(party);
+  }
+
+  /** Whose transaction it is; undefined for the requester. */
+  partyOf({ from }: Pick<Included, "from">): Party | undefined {
+    return PARTIES.find((party) => this.#stage.addressOf(party).toLowerCase() === from.toLowerCase());
+  }
+
+  get honest(): readonly Party[] {
+    return this.#story.honest;
+  }
+
+  get parties(): Party[] {
+    return PARTIES.filter((party) => this.#story.executions[party] !== undefined);
+  }
+
+  /** Kills a party's process, and starts another one that knows nothing but the key. */
+  restart(party: Party): void {
+    this.line(party).cut();
+    this.start(party);
+  }
+
+  /** Starts a party, beside those of the same key that run already. */
+  start(party: Party): void {
+    const line = new Line(this.fork);
+    line.fault = this.#silenceOf(party);
+    this.#lines.set(party, line);
+    const stop = new AbortController();
+    const done = this.#run(party, line, stop.signal).catch((error: unknown) => this.#complaints.push(String(error)));
+    this.#running.push({ stop, line, done: done.then(() => undefined) });
+  }
+
+  async #run(party: Party, line: Line, signal: AbortSignal): Promise<void> {
+    const session = await this.#session(line, this.#stage.keys[party]);
+    const execute = this.#story.executions[party]!;
+    const log = pino({ level: "warn" }, { write: (text: string) => void this.#complaints.push(`${party}: ${text}`) });
+    const programs = [this.#stage.program];
+    const common = { session, programs, execute, signal, log, intervalMs: INTERVAL_MS };
+    const policy = { minFee: 1n, marginSeconds: 10 };
+    if (party === "worker") await runWorker({ ...common, policy, selfAuditSamples: 1 });
+    else await runWatcher({ ...common, mode: "defend" });
+  }
+
+  #session(line: Line, key: Hex): Promise<Session> {
+    const { chainId, market } = this.fork.chain;
+    const account = privateKeyToAccount(key);
+    return openSession({
+      endpoint: { transport: line.transport },
+      chainId,
+      market,
+      account,
+      patience: { pollingMs: POLLING_MS },
+    });
+  }
+
+  #silenceOf(party: Party): Fault {
+    const { silent } = this.#story;
+    if (silent?.party !== party) return (call, pass) => pass(call);
+    return (call, pass) => {
+      if (call.method !== "eth_sendRawTransaction") return pass(call);
+      const { data } = parseTransaction((call.params as [Hex])[0]);
+      const { functionName } = decodeFunctionData({ abi: protocolAbi, data: data! });
+      // A node that takes what it never includes.
+      return silent.functions.includes(functionName)
+        ? Promise.resolve(keccak256((call.params as [Hex])[0]))
+        : pass(call);
+    };
+  }
+
+  async #tell(disturb: Disturbance, point: number): Promise<Outcomes> {
+    const requester = await this.#session(new Line(this.fork), this.#stage.keys.requester);
+    const follow = followMarket(requester);
+    const { jobId, post } = this.#stage.jobOf(this.#story);
+    for (const party of this.parties) this.start(party);
+    let due = "a job";
+    let atTheEnd = point === THE_END;
+    for (const end = Date.now() + LIMIT_MS; ; await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS))) {
+      const snapshot = await follow();
+      const job = snapshot.history.jobs.get(jobId);
+      // What a reorganisation takes back the requester's node has still.
+      if (job === undefined) await this.fork.include(post).catch(() => undefined);
+      else {
+        const next = await this.#direct(requester, job, snapshot);
+        if (next === undefined && !atTheEnd) break;
+        if (next === undefined) {
+          atTheEnd = false;
+          await new Promise((resolve) => setTimeout(resolve, 10 * INTERVAL_MS));
+          await this.fork.alone(async () => disturb(this));
+        } else due = next;
+      }
+      if (this.#failure !== undefined) throw new Error("the disturbance failed", { cause: this.#failure });
+      if (Date.now() > end) throw new Error(`waited for: ${due}\n${this.#circumstances()}`);
+    }
+    return { calls: this.#calls, complaints: this.#complaints, ...(await this.#refusals()) };
+  }
+
+  /** What the requester does, and time. @returns What is waited for; undefined at the end. */
+  async #direct(requester: Session, job: JobRecord, snapshot: Snapshot): Promise<string | undefined> {
+    const { now, blockNumber } = snapshot;
+    const claim = job.claims.at(-1);
+    // Whoever builds the blocks may have put the requester's cancellation before the claim.
+    if (claim === undefined) return job.closed ? this.#losses(undefined) : "a claim";
+    const open = claim.games.filter(({ closed }) => closed === undefined);
+    if (claim.refuted) {
+      if (open.length > 0) return "settled games";
+      if (job.closed) return this.#losses(claim);
+      const { market } = requester.deployment;
+      const call = { address: market, abi: jobMarketAbi, functionName: "cancel", args: [job.job] } as const;
+      await requester.sender.send(call).catch(() => undefined);
+      return "the refund";
+    }
+    if (claim.finalised) return claim.paid ? this.#losses(claim) : "the fee";
+    if (open.length > 0) return this.#outwait(open.map(stateOf), snapshot, claim);
+    if (this.#story.ending === "finalised" && claim.games.length > 0 && now <= claim.windowEnd)
+      await this.fork.advance(Number(claim.windowEnd - now) + 1, blockNumber);
+    return `the end of a claim, ${claim.games.length} games`;
+  }
+
+  /** Lets a clock run out when only somebody silent is to move. */
+  async #outwait(states: GameState[], { now, blockNumber }: Snapshot, { games }: ClaimRecord): Promise<string> {
+    const { silent } = this.#story;
+    const watchers = this.parties.length - 1;
+    if (silent === undefined || games.length < watchers) return "the end of a game";
+    const side = silent.party === "worker" ? Side.worker : Side.challenger;
+    if (states.some(({ turn }) => turn !== side)) return "a move";
+    const ends = states.map((s) => s.since + (side === Side.worker ? s.workerSeconds : s.challengerSeconds));
+    const left = Math.max(...ends) - Number(now);
+    if (left >= 0) await this.fork.advance(left + 1, blockNumber);
+    return "a timeout";
+  }
+
+  /** What an honest party has not got yet; undefined if nothing is missing. */
+  async #losses(claim: ClaimRecord | undefined): Promise<string | undefined> {
+    const { parameters, bond } = this.#stage.deployment;
+    const before = this.#stage.wealth;
+    const gains = new Map<Party, bigint>();
+    for (const party of this.parties) gains.set(party, (await this.#stage.wealthOf(party)) - before.get(party)!);
+    const worker = gains.get("worker")!;
+    if (claim === undefined) return this.#story.honest.every((party) => gains.get(party)! >= 0n) ? undefined : "money";
+    if (this.#story.ending === "finalised") {
+      const won = claim.games.filter(({ closed }) => closed?.outcome === Outcome.workerWon).length;
+      const due = this.#stage.fee + BigInt(won) * bond;
+      return worker >= due ? undefined : `${due - worker} due to the worker`;
+    }
+    const watchers = this.#story.honest.map((party) => gains.get(party)!);
+    if (watchers.some((gain) => gain < 0n)) return "a watcher's money";
+    if (watchers.reduce((a, b) => a + b) < parameters.bounty) return "the bounty";
+    if (worker > (-parameters.collateral * 9n) / 10n) throw new Error("the liar keeps its collateral");
+    return undefined;
+  }
+
+  async #refusals(): Promise<{ refused: readonly string[]; repeated: number }> {
+    const made = new Set<string>();
+    const refused: string[] = [];
+    let repeated = 0;
+    for (const { hash, from, input, reverted } of await this.fork.canonical()) {
+      const party = this.partyOf({ from });
+      if (party === undefined || !this.#story.honest.includes(party)) continue;
+      const isMoved = this.fork.reincluded.has(hash);
+      const move = `${party} ${input}`;
+      const { functionName } = decodeFunctionData({ abi: protocolAbi, data: input });
+      if (reverted && !isMoved) refused.push(`${functionName}: ${await this.fork.reasonOf(hash)}`);
+      if (made.has(move) && !isMoved && (functionName !== "collect" || reverted)) repeated++;
+      if (!reverted) made.add(move);
+    }
+    return { refused, repeated };
+  }
+
+  #circumstances(): string {
+    const last = this.#complaints.slice(-12).map((text) => text.slice(0, 400));
+    return [`transactions: ${this.#calls.join(" ")}`, ...last].join("\n");
+  }
+
+  async #end(): Promise<void> {
+    this.#isOver = true;
+    for (const { stop, line } of this.#running) {
+      stop.abort();
+      line.cut();
+    }
+    // Whoever waits for an answer waits for ever; whoever does not is gone soon.
+    await Promise.race([
+      Promise.all(this.#running.map(({ done }) => done)),
+      new Promise((resolve) => setTimeout(resolve, 50)),
+    ]);
+    this.fork.onIncluded = () => Promise.resolve();
+  }
+}

@@ -1,0 +1,153 @@
+import { Side } from "../../../src/market/types.ts";
+import {
+  afterPick,
+  afterWorker,
+  crossings,
+  isProvable,
+  MOST,
+  opening,
+  picks,
+  proof,
+  workerMoves,
+  type ModelPick,
+  type ModelState,
+  type Shape,
+} from "./rules.ts";
+
+/** What an exploration found. */
+export type Explored = {
+  /** States that some play reaches. */
+  states: number;
+  /** Of these: the side to move has no legal move, and is not a worker that has to show what is below a node that it made up. */
+  stuck: number;
+  /** Openings of wrong claims that the first-difference strategy does not surely win, and those that no strategy does. */
+  lostByTheWatcher: number;
+  lostByAll: number;
+  /** Openings of right claims that a challenger can force, and states of an honest worker in which a proof may hold. */
+  lostByTheHonestWorker: number;
+  /** The most moves of a game. */
+  longest: number;
+};
+
+const key = (s: ModelState): string =>
+  [s.level, s.turn, s.width, s.depth, s.index, +s.same, +s.clean, +s.lastSame, s.children.map(Number).join("")].join();
+
+/** Explores every state of every game over lists of up to `most` checkpoints, steps and chunks, and solves them. */
+export function explore(shape: Shape, most = MOST): Explored {
+  const solver = new Solver(shape, most);
+  const totals: Explored = {
+    states: 0,
+    stuck: 0,
+    lostByTheWatcher: 0,
+    lostByAll: 0,
+    lostByTheHonestWorker: 0,
+    longest: 0,
+  };
+  for (let width = 1; width <= most; width++) {
+    for (const same of [true, false]) {
+      for (const start of crossings(opening(width, same), shape, most)) {
+        solver.reach(start);
+        if (same) {
+          if (solver.wins(start, false)) totals.lostByTheHonestWorker++;
+          continue;
+        }
+        if (!solver.wins(start, true)) totals.lostByTheWatcher++;
+        if (!solver.wins(start, false)) totals.lostByAll++;
+      }
+    }
+  }
+  totals.states = solver.seen.size;
+  for (const s of solver.seen.values()) {
+    if (solver.isStuck(s) && (s.turn === Side.challenger || s.same)) totals.stuck++;
+    if (isProvable(s) && s.same && s.clean && proof(s) !== "fails") totals.lostByTheHonestWorker++;
+    totals.longest = Math.max(totals.longest, solver.length(s));
+  }
+  return totals;
+}
+
+class Solver {
+  readonly seen = new Map<string, ModelState>();
+  readonly #won = [new Map<string, boolean>(), new Map<string, boolean>()] as const;
+  readonly #lengths = new Map<string, number>();
+  readonly #shape: Shape;
+  readonly #most: number;
+
+  constructor(shape: Shape, most: number) {
+    this.#shape = shape;
+    this.#most = most;
+  }
+
+  /** Takes in a state and all that can follow. */
+  reach(start: ModelState): void {
+    const open = [start];
+    for (let s = open.pop(); s !== undefined; s = open.pop()) {
+      const id = key(s);
+      if (this.seen.has(id)) continue;
+      this.seen.set(id, s);
+      open.push(...this.#next(s));
+    }
+  }
+
+  /** Whether the side to move has no move but giving up. */
+  isStuck(s: ModelState): boolean {
+    if (s.turn === Side.worker) return workerMoves(s, this.#shape, this.#most).length === 0;
+    return !isProvable(s) && picks(s, this.#shape).length === 0;
+  }
+
+  /**
+   * Whether the challenger surely wins, whatever the worker does and the program is.
+   * @param plain The challenger picks the first revealed node that differs, as the watcher does; else anything.
+   */
+  wins(s: ModelState, plain: boolean): boolean {
+    const won = this.#won[plain ? 0 : 1];
+    const id = key(s);
+    const known = won.get(id);
+    if (known !== undefined) return known;
+    const result = this.#solve(s, plain);
+    won.set(id, result);
+    return result;
+  }
+
+  /** Moves until the end at most. */
+  length(s: ModelState): number {
+    const id = key(s);
+    const known = this.#lengths.get(id);
+    if (known !== undefined) return known;
+    const longest = 1 + Math.max(0, ...this.#next(s).map((next) => this.length(next)));
+    this.#lengths.set(id, longest);
+    return longest;
+  }
+
+  #solve(s: ModelState, plain: boolean): boolean {
+    if (s.turn === Side.worker) {
+      // Without a move its clock runs out.
+      return workerMoves(s, this.#shape, this.#most).every((move) => this.wins(afterWorker(s, move), plain));
+    }
+    if (isProvable(s)) return proof(s) === "holds";
+    const all = picks(s, this.#shape);
+    // A pick below what is revealed may show anything: it wins if it wins whatever it shows.
+    const tried = plain ? [firstDifference(s, all)] : distinct(all);
+    return tried.some((chosen) => {
+      if (chosen === undefined) return false;
+      const shown = all.filter(({ levels, index }) => levels === chosen.levels && index === chosen.index);
+      return shown.every((pick) => afterPick(s, pick, this.#shape, this.#most).every((next) => this.wins(next, plain)));
+    });
+  }
+
+  #next(s: ModelState): ModelState[] {
+    if (s.turn === Side.worker) return workerMoves(s, this.#shape, this.#most).map((move) => afterWorker(s, move));
+    if (isProvable(s)) return [];
+    return picks(s, this.#shape).flatMap((pick) => afterPick(s, pick, this.#shape, this.#most));
+  }
+}
+
+/** What the watcher picks: the first of the revealed nodes that is not its own. */
+function firstDifference(s: ModelState, all: readonly ModelPick[]): ModelPick | undefined {
+  const hop = Math.log2(s.children.length);
+  const k = s.children.findIndex((same) => !same);
+  if (k === -1) return undefined;
+  return all.find(({ levels, index }) => levels === hop && index === s.index * 2 ** hop + k);
+}
+
+const distinct = (all: readonly ModelPick[]): ModelPick[] =>
+  all.filter((pick, k) => all.findIndex(({ levels, index }) => levels === pick.levels && index === pick.index) === k);

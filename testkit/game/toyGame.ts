@@ -1,0 +1,190 @@
+import { hexToBytes, keccak256, type Hex } from "viem";
+import type { KnownProgram } from "../../src/player/execution.ts";
+import type { WorkerMove } from "../../src/dispute/workerMove.ts";
+import type { MoveRecord } from "../../src/market/history.ts";
+import { type GameState } from "../../src/market/state.ts";
+import { Level, Move, Side, ZERO_HASH, type Pick, type StepProof } from "../../src/market/types.ts";
+import { fromHash, sha256, toHash, zeroHash, type Hash } from "../../src/merkle/hash.ts";
+import { depthOf } from "../../src/merkle/sizes.ts";
+
+type Refusal = string;
+
+/** The dispute game's rules of movement (contracts/game/Descent.sol), without money or time, so that strategies can be played out fast. */
+export class ToyGame {
+  readonly moves: MoveRecord[] = [];
+  readonly #traceRoot: Hash;
+  #state: GameState;
+
+  constructor(program: KnownProgram, traceRoot: Hash, pick: Pick) {
+    const width = program.model.program.checkpoints.length;
+    const account = `0x${"00".repeat(20)}` as const;
+    this.#state = {
+      claimId: ZERO_HASH,
+      programRoot: program.model.programRoot,
+      challenger: account,
+      node: traceRoot,
+      interiorRoot: ZERO_HASH,
+      index: 0,
+      width,
+      openIndex: 0,
+      openDepth: depthOf(width),
+      move: Move.open,
+      depth: depthOf(width),
+      level: Level.trace,
+      turn: Side.worker,
+      first: 0,
+      last: 0,
+      step: 0,
+      tailBytes: 0,
+      workerSeconds: 100,
+      challengerSeconds: 100,
+      since: 0,
+      bond: 0n,
+      spent: 0n,
+    };
+    this.#traceRoot = traceRoot;
+    this.#descend(pick);
+    this.#record(Move.open, "0x");
+  }
+
+  get state(): GameState {
+    return this.#state;
+  }
+
+  /** Plays a worker's move. */
+  answer(move: WorkerMove): void {
+    const s = this.#state;
+    this.#require(s.turn === Side.worker, "not the worker's turn");
+    if (move.kind === "reveal") {
+      if (s.depth === 0) {
+        this.#require(s.level === Level.tensor, "nothing to reveal");
+        const chunk = hexToBytes(move.data);
+        this.#require(chunk.length === 512 && toHash(sha256(chunk)) === s.node, "not the chunk");
+        const tail = s.index === s.width - 1 ? s.tailBytes : 512;
+        this.#require(
+          chunk.subarray(tail).every((byte) => byte === 0),
+          "padding of the chunk",
+        );
+      } else {
+        this.#require(this.#parent(s, s.depth, move.data) === s.node, "not the node's children");
+      }
+      this.#state = { ...s, turn: Side.challenger };
+      this.#record(Move.reveal, move.data);
+    } else {
+      this.#require(move.kind === "expand", `the worker does not move: ${move.kind}`);
+      if (move.kind === "expand") this.#expand(s, move.children, move.siblings);
+    }
+  }
+
+  /** Plays a challenger's pick. */
+  pick(pick: Pick): void {
+    this.#require(this.#state.turn === Side.challenger, "not the challenger's turn");
+    this.#require(pick.siblings.length > 0, "a pick without a path");
+    this.#descend(pick);
+    this.#state = { ...this.#state, turn: Side.worker };
+    this.#record(Move.pick, "0x");
+  }
+
+  /** What a step proof claims of the worker's own lists, checked; the element's bytes as they were claimed. */
+  claimedBy(proof: StepProof, size: number): bigint {
+    const s = this.#state;
+    const chunk = hexToBytes(proof.chunk);
+    this.#require(toHash(sha256(chunk)) === s.node && s.depth === 0, "not the chunk");
+    const at = (Number(proof.element) * size) % 512;
+    this.#require(Math.floor((Number(proof.element) * size) / 512) === Number(s.index), "not in the chunk");
+    proof.inputs.forEach(({ root, siblings, checkpointIndex, checkpoint }, k) => {
+      if (root === ZERO_HASH || siblings.length === 0) return;
+      const inside = checkpoint.siblings.length === 0 && checkpoint.step === 0 && s.interiorRoot !== ZERO_HASH;
+      const index = inside ? this.#indexUnder(root, siblings, s.interiorRoot) : checkpointIndex;
+      const top = inside ? s.interiorRoot : this.#traceRoot;
+      this.#require(fold(root, index, siblings) === top, `input ${k} is not proven`);
+    });
+    return chunk.subarray(at, at + size).reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n);
+  }
+
+  /** Some position at which the path leads to the root. */
+  #indexUnder(leaf: Hash, siblings: readonly Hex[], root: Hash): number {
+    for (let index = 0; index < 2 ** siblings.length; index++) {
+      if (fold(leaf, index, siblings) === root) return index;
+    }
+    return 0;
+  }
+
+  #descend(pick: Pick): void {
+    const s = this.#state;
+    const levels = pick.siblings.length;
+    this.#require(levels <= s.depth, "path too long");
+    this.#require(Number(pick.index >> BigInt(levels)) === s.index, "not below the node");
+    const depth = s.depth - levels;
+    this.#require(Number(pick.index << BigInt(depth)) < s.width, "past the width");
+    const low = Number(pick.index & ((1n << BigInt(levels)) - 1n));
+    this.#require(fold(pick.node, low, pick.siblings) === s.node, "not under the node");
+    this.#state = { ...s, node: pick.node, index: Number(pick.index), depth };
+    if (depth > 0 || s.level === Level.tensor) return;
+    this.#require(pick.program.header !== "0x", "a leaf needs the program");
+    if (s.level === Level.interior) return this.#enterTensor(pick, s.first + Number(pick.index));
+    const { first, step } = pick.checkpoint;
+    this.#state = { ...this.#state, first, last: step };
+    if (first === step) this.#enterTensor(pick, step);
+  }
+
+  #enterTensor({ step: { count } }: Pick, step: number): void {
+    const bytes = Number(count) * 4;
+    this.#require(bytes > 0, "a tensor needs its step");
+    const width = Math.ceil(bytes / 512);
+    const tailBytes = bytes - (width - 1) * 512;
+    const entered = { level: Level.tensor, step, index: 0, width, depth: depthOf(width), tailBytes };
+    this.#state = { ...this.#state, ...entered };
+  }
+
+  #expand(s: GameState, children: Hex, siblings: readonly Hash[]): void {
+    this.#require(s.level === Level.trace && s.depth === 0, "nothing to expand");
+    const width = s.last - s.first + 1;
+    const depth = depthOf(width);
+    const at = { ...s, index: 0, width, depth };
+    const root = this.#parent(at, depth, children);
+    const below = siblings.length;
+    const child = words(children)[Math.floor((width - 1) / 2 ** below)]!;
+    this.#require(fold(s.node, (width - 1) % 2 ** below, siblings) === child, "last leaf is not the disputed one");
+    this.#state = { ...at, level: Level.interior, node: root, interiorRoot: root, turn: Side.challenger };
+    this.#record(Move.expand, children);
+  }
+
+  #parent(s: GameState, depth: number, data: Hex): Hash {
+    let nodes = words(data);
+    const hop = Math.log2(nodes.length);
+    this.#require(Number.isInteger(hop) && hop <= depth, "wrong number of children");
+    const height = depth - hop;
+    nodes.forEach((node, k) => {
+      const past = (Number(s.index) * 2 ** hop + k) * 2 ** height >= Number(s.width);
+      this.#require(!past || node === toHash(zeroHash(height)), "padding");
+    });
+    while (nodes.length > 1) {
+      nodes = nodes.flatMap((node, k) =>
+        k % 2 === 0 ? [toHash(sha256(fromHash(node), fromHash(nodes[k + 1]!)))] : [],
+      );
+    }
+    return nodes[0]!;
+  }
+
+  #record(move: number, data: Hex): void {
+    this.#state = { ...this.#state, move };
+    this.moves.push({ move, state: this.#state, data, transactionHash: keccak256(data) });
+  }
+
+  #require(condition: boolean, refusal: Refusal): void {
+    if (!condition) throw new Error(`refused: ${refusal}`);
+  }
+}
+
+const words = (data: Hex): Hash[] =>
+  Array.from({ length: (data.length - 2) / 64 }, (_, k) => `0x${data.slice(2 + 64 * k, 66 + 64 * k)}` as const);
+
+function fold(leaf: Hash, index: number, siblings: readonly Hash[]): Hash {
+  let node = fromHash(leaf);
+  siblings.forEach((sibling, k) => {
+    const pair = [node, fromHash(sibling)];
+    node = sha256(...(Math.floor(index / 2 ** k) % 2 === 0 ? pair : pair.reverse()));
+  });
+  return toHash(node);
+}

@@ -1,0 +1,83 @@
+import { shapesOf } from "../../src/onnx/inputs/readInputFile.ts";
+import { boundTensors } from "../../src/onnx/inputs/boundTensors.ts";
+import { compile } from "../../src/compiler/compile.ts";
+import { createExecutor } from "../../src/executor/createExecutor.ts";
+import { stepSources } from "../../src/executor/sources.ts";
+import { readWord, type Word } from "../../src/numerics/dtype.ts";
+import { evaluateElement } from "../../src/program/evaluate.ts";
+import { Prng } from "../numerics/float32Words.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import { bindInputs } from "../../src/onnx/bindInputs.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
+import { programWork } from "../../src/program/types.ts";
+import { executorsDisagree, type Variant } from "../graphs/check.ts";
+import type { CatalogueModel } from "./catalogue.ts";
+
+/** Elements of a step that are compared with the definition, and about how many terms they may have. */
+const SAMPLES = 12;
+const SAMPLED_TERMS = 8_000;
+
+/** A model of the catalogue compiled, with its inputs in order. */
+function compiledModel(one: CatalogueModel): { model: CompiledModel; inputs: Uint8Array[] } {
+  const own = readModel(one.bytes());
+  const given = one.inputs();
+  const model = compile(bindInputs(own, boundTensors(own, one.bind)), { shapes: shapesOf(given) });
+  return { model, inputs: model.inputs.map(({ name }) => given.get(name)!.bytes) };
+}
+
+/**
+ * Runs a model on all executors, on the definition too if it has at most `mostWork` terms.
+ * @returns the judge, and the first tensor that differs in words
+ */
+export async function bitsDisagree(
+  one: CatalogueModel,
+  variants: readonly Variant[],
+  mostWork: number,
+): Promise<{ judge: string; steps: number; difference: string | undefined }> {
+  const { model, inputs } = compiledModel(one);
+  const byDefinition = programWork(model.program.steps) <= BigInt(mostWork);
+  const [first, ...others] = variants as [Variant, ...Variant[]];
+  const expected = byDefinition ? executeReference(model, inputs) : await executed(model, inputs, first);
+  const sampled = byDefinition ? undefined : samplesDiffer(model, inputs, expected);
+  const difference = sampled ?? (await executorsDisagree(model, inputs, expected, byDefinition ? variants : others));
+  return {
+    judge: byDefinition ? "the definition" : `${first.name} and samples of the definition`,
+    steps: model.program.steps.length,
+    difference,
+  };
+}
+
+/** Compares some elements of every step with the definition. */
+function samplesDiffer(
+  model: CompiledModel,
+  inputs: readonly Uint8Array[],
+  tensors: readonly Uint8Array[],
+): string | undefined {
+  const prng = new Prng(1);
+  for (const [s, step] of model.program.steps.entries()) {
+    const sources = stepSources(model, step, inputs, tensors);
+    const read = (input: number, offset: number): Word => readWord(sources[input]!, offset, step.inputs[input]!.dtype);
+    const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
+    for (let n = 0; n < Math.max(1, Math.min(SAMPLES, Math.floor(SAMPLED_TERMS / terms))); n++) {
+      const element = prng.below(step.count);
+      const [got, wanted] = [readWord(tensors[s]!, element, step.dtype), evaluateElement(step, element, read)];
+      if (got !== wanted)
+        return `step ${s} (${model.origins[s]!.operator}), element ${element}: ${got.toString(16)}, by definition ${wanted.toString(16)}`;
+    }
+  }
+  return undefined;
+}
+
+async function executed(
+  model: CompiledModel,
+  inputs: readonly Uint8Array[],
+  { options }: Variant,
+): Promise<Uint8Array[]> {
+  const executor = await createExecutor(model, options);
+  try {
+    return (await executor.run(inputs)).tensors;
+  } finally {
+    await executor.close();
+  }
+}

@@ -1,0 +1,65 @@
+import { knownProgram } from "../../src/player/execution.ts";
+import { worstDispute } from "../../src/dispute/worstDispute.ts";
+import { Auditor, type Verdict } from "../../src/examine/audit/audit.ts";
+import type { ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
+import { drawSamples } from "../../src/examine/audit/draw.ts";
+import { seededRandom } from "../../src/examine/audit/random.ts";
+import { summarise, type AuditSummary } from "../../src/examine/audit/summary.ts";
+import { compare, type Comparison } from "../../src/examine/compare/compare.ts";
+import { boundTensors } from "../../src/onnx/inputs/boundTensors.ts";
+import { shapesOf } from "../../src/onnx/inputs/readInputFile.ts";
+import { compile } from "../../src/compiler/compile.ts";
+import { createExecutor } from "../../src/executor/createExecutor.ts";
+import { bindInputs } from "../../src/onnx/bindInputs.ts";
+import { operatorCounts } from "../../src/onnx/operators.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
+import { Trace } from "../../src/trace/trace.ts";
+import type { CatalogueModel } from "./catalogue.ts";
+
+/** log2 of a reveal's children, by the default of ignition/modules/Refute.ts. */
+const ARITY_BITS = 4;
+
+/** What was found of a model. */
+export type Examination = {
+  name: string;
+  /** Distinct operators of the graph and its bodies. */
+  operators: number;
+  model: CompiledModel;
+  comparison: Comparison;
+  audit: AuditSummary;
+  dispute: { transactions: number; gas: number };
+  seconds: { compile: number; execute: number };
+};
+
+/** Compiles a model, executes it exactly, compares with plain onnxruntime, and audits it. @param samples at least; every stratum is drawn */
+export async function examine(one: CatalogueModel, verifier: ChainVerifier, samples: number): Promise<Examination> {
+  const start = performance.now();
+  const bytes = one.bytes();
+  const own = readModel(bytes);
+  const bound = boundTensors(own, one.bind);
+  const given = one.inputs();
+  const model = compile(bindInputs(own, bound), { shapes: shapesOf(given) });
+  const compiled = performance.now();
+  const inputs = model.inputs.map(({ name }) => given.get(name)!.bytes);
+  const executor = await createExecutor(model);
+  const { tensors } = await executor.run(inputs);
+  await executor.close();
+  const executed = performance.now();
+  const comparison = await compare(bytes, model, new Map([...given, ...bound]), tensors, one.atol);
+  const random = seededRandom(1);
+  const execution = { ...knownProgram(model), inputs, trace: new Trace(model.program, tensors) };
+  const auditor = new Auditor(verifier, execution, random);
+  const verdicts: Verdict[] = [];
+  for (const sample of drawSamples(model, samples, random)) verdicts.push(await auditor.judge(sample));
+  const dispute = worstDispute(model.program, ARITY_BITS);
+  return {
+    name: one.name,
+    operators: operatorCounts(own.graph).size,
+    model,
+    comparison,
+    audit: summarise(verdicts),
+    dispute: { transactions: dispute.moves.length, gas: dispute.gas },
+    seconds: { compile: (compiled - start) / 1_000, execute: (executed - compiled) / 1_000 },
+  };
+}

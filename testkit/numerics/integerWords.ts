@@ -1,0 +1,33 @@
+import { DType, dtypeBytes, isSigned, type Word } from "../../src/numerics/dtype.ts";
+import type { Prng } from "./float32Words.ts";
+
+export const INTEGER_TYPES: readonly DType[] = [
+  DType.uint8,
+  DType.int8,
+  DType.uint16,
+  DType.int16,
+  DType.int32,
+  DType.uint32,
+  DType.int64,
+  DType.uint64,
+];
+
+/** The edge values of an integer type. */
+export function integerWords(dtype: DType): Word[] {
+  const bits = BigInt(8 * dtypeBytes(dtype));
+  const [lowest, highest] = isSigned(dtype)
+    ? [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n]
+    : [0n, (1n << bits) - 1n];
+  const small = [0n, 1n, 2n, 3n, 7n, bits - 1n, bits, bits + 1n];
+  const near = [lowest, lowest + 1n, highest, highest - 1n, highest / 2n, highest / 2n + 1n];
+  return [...small, ...near, ...(isSigned(dtype) ? small.slice(1).map((value) => -value) : [])];
+}
+
+/** An edge value, a small number, or any number of any length, of an integer type. */
+export function integerWord(prng: Prng, dtype: DType): Word {
+  const bits = 8 * dtypeBytes(dtype);
+  const wrap = (value: bigint): bigint => (isSigned(dtype) ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value));
+  if (prng.below(3) === 0) return prng.pick(integerWords(dtype));
+  const magnitude = prng.bits(1 + prng.below(bits));
+  return wrap(prng.below(2) === 0 ? magnitude : -magnitude);
+}

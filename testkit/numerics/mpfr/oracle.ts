@@ -1,0 +1,52 @@
+/** MPFR as an independent judge of results in float32 and its subsets: compiles oracle.c with gcc against Debian's libmpfr. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Word } from "../../../src/numerics/dtype.ts";
+import { FLOAT32, type FloatFormat } from "../../../src/numerics/format.ts";
+
+export type MpfrOracle = {
+  /**
+   * The correctly rounded results of operation `op` (code of src/program/operations.ts) for pairs of float32 words, as float32 words.
+   * @param format Rounded to: float32, or a subset of it.
+   */
+  evaluate: (op: number, operands: readonly (readonly [Word, Word])[], format?: FloatFormat) => Word[];
+  close: () => void;
+};
+
+const SOURCE = join(import.meta.dirname, "oracle.c");
+
+/** Builds the oracle; returns the reason instead where gcc or libmpfr's headers are missing. */
+export function buildMpfrOracle(): MpfrOracle | { missing: string } {
+  const folder = mkdtempSync(join(tmpdir(), "refute-mpfr-"));
+  const program = join(folder, "oracle");
+  const close = (): void => rmSync(folder, { recursive: true, force: true });
+  const build = spawnSync("gcc", ["-O2", SOURCE, "-o", program, "-lmpfr", "-lgmp"], { encoding: "utf8" });
+  if (build.error !== undefined || build.status !== 0) {
+    close();
+    const reason =
+      build.error === undefined ? build.stderr.split("\n").find((line) => line.includes("error")) : build.error.message;
+    return { missing: `no MPFR check: install gcc and libmpfr-dev (${reason ?? "gcc failed"})` };
+  }
+  return { evaluate: (op, operands, format = FLOAT32) => run(program, op, operands, format), close };
+}
+
+function run(
+  program: string,
+  op: number,
+  operands: readonly (readonly [Word, Word])[],
+  { fractionBits, lowestExponent, highestExponent }: FloatFormat,
+): Word[] {
+  const rounding = [fractionBits + 1, lowestExponent + 1, highestExponent + 1].map(String);
+  const input = Buffer.alloc(operands.length * 12);
+  operands.forEach(([a, b], i) => {
+    input.writeUInt32LE(op, i * 12);
+    input.writeUInt32LE(Number(a), i * 12 + 4);
+    input.writeUInt32LE(Number(b), i * 12 + 8);
+  });
+  const { status, stdout } = spawnSync(program, rounding, { input, maxBuffer: operands.length * 4 + 4096 });
+  if (status !== 0 || stdout.length !== operands.length * 4)
+    throw new Error(`the MPFR oracle answered ${stdout.length / 4} of ${operands.length}`);
+  return operands.map((_, i) => BigInt(stdout.readUInt32LE(i * 4)));
+}

@@ -1,0 +1,144 @@
+import { pino } from "pino";
+import { parseEther, type Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import type { KnownProgram } from "../../src/player/execution.ts";
+import type { Execute } from "../../src/player/executions.ts";
+import { deposit, stake } from "../../src/market/ledger.ts";
+import type { Session } from "../../src/market/session.ts";
+import { Inbox } from "../../src/demo/events.ts";
+import { startLocalChain, type LocalChain, type LocalParameters } from "../../src/demo/localChain.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import { SoftwareDevice } from "../../src/provisioning/device.ts";
+import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
+import { registerReport } from "../../src/provisioning/register.ts";
+import { postJob, type JobTerms } from "../../src/sdk/postJob.ts";
+import type { WorkerEvent } from "../../src/worker/events.ts";
+import { runWorker, type WorkerOptions } from "../../src/worker/worker.ts";
+import type { WatcherEvent } from "../../watcher/events.ts";
+import { runWatcher, type WatcherOptions } from "../../watcher/watcher.ts";
+
+/** Loops log nothing here. */
+export const quiet = pino({ level: "silent" });
+const INTERVAL_MS = 15;
+
+/** Executes by the definition; with a lie, one float32 becomes another one of quite another size, and the rest runs on from it. */
+export const reference =
+  (lie?: { step: number; element: number }): Execute =>
+  (model, inputs) =>
+    Promise.resolve(
+      executeReference(model, inputs, {
+        onStep: (step, tensor) => {
+          if (step === lie?.step) tensor[lie.element * 4 + 3]! ^= 0x3f;
+        },
+      }),
+    );
+
+/** A loop that can be stopped. */
+export type Running<E> = { inbox: Inbox<E>; stop: () => Promise<void> };
+
+/** A chain with the protocol, and people on it. */
+export class Players {
+  readonly chain: LocalChain;
+  readonly manufacturer: SoftwareManufacturer;
+
+  protected constructor(chain: LocalChain, manufacturer: SoftwareManufacturer) {
+    this.chain = chain;
+    this.manufacturer = manufacturer;
+  }
+
+  static async create(parameters: LocalParameters = {}, token?: string): Promise<Players> {
+    const manufacturer = new SoftwareManufacturer();
+    return new Players(await startLocalChain({ ...parameters, manufacturers: [manufacturer.id] }, token), manufacturer);
+  }
+
+  /** The key of a worker that is attested and has stake for two claims. */
+  async workerKey(): Promise<Hex> {
+    const key = await this.chain.newAccount(parseEther("5"));
+    const session = await this.chain.sessionOf(key);
+    const device = new SoftwareDevice(this.manufacturer);
+    for (const kind of ["identification", "provisioning"] as const) {
+      await registerReport(session, device, { kind, content: () => ({ kind }), lifetimeSeconds: 86_400 });
+    }
+    const { collateral } = session.deployment.parameters;
+    await deposit(session, 2n * collateral);
+    await stake(session, 2n * collateral);
+    return key;
+  }
+
+  /** The key of a watcher with credit for three bonds. */
+  async watcherKey(): Promise<Hex> {
+    const key = await this.chain.newAccount(parseEther("1"));
+    const session = await this.chain.sessionOf(key);
+    await deposit(session, 3n * session.deployment.bond);
+    return key;
+  }
+
+  /** A requester with credit, and a job that it posts. */
+  async post(program: KnownProgram, inputs: readonly Uint8Array[], terms: Partial<JobTerms> = {}) {
+    const requester = await this.chain.newSession(parseEther("1"));
+    await deposit(requester, parseEther("1"));
+    const now = await this.chain.now();
+    const deadline = now + 86_400n;
+    const all = { fee: parseEther("0.1"), window: 3_600, claimSeconds: 1_800, deadline, ...terms };
+    const { jobId, job } = await postJob(requester, program, inputs, all);
+    return { requester, jobId, job };
+  }
+
+  async startWorker(
+    key: Hex,
+    program: KnownProgram,
+    execute: Execute,
+    options: Partial<WorkerOptions> = {},
+  ): Promise<Running<WorkerEvent>> {
+    const session = await this.chain.sessionOf(key);
+    const policy = { minFee: 1n, marginSeconds: 10 };
+    return start(session, (all) =>
+      runWorker({ ...all, programs: [program], execute, policy, selfAuditSamples: 0, ...options }),
+    );
+  }
+
+  async startWatcher(
+    key: Hex,
+    program: KnownProgram,
+    execute: Execute,
+    options: Partial<WatcherOptions> = {},
+  ): Promise<Running<WatcherEvent>> {
+    const session = await this.chain.sessionOf(key);
+    return start(session, (all) => runWatcher({ ...all, programs: [program], execute, mode: "defend", ...options }));
+  }
+
+  addressOf(key: Hex): Hex {
+    return privateKeyToAccount(key).address;
+  }
+}
+
+type Loop<E> = {
+  session: Session;
+  signal: AbortSignal;
+  intervalMs: number;
+  log: typeof quiet;
+  onEvent: (event: E) => void;
+};
+
+function start<E>(session: Session, run: (loop: Loop<E>) => Promise<void>): Running<E> {
+  const inbox = new Inbox<E>();
+  const stop = new AbortController();
+  const running = run({ session, signal: stop.signal, intervalMs: INTERVAL_MS, log: quiet, onEvent: inbox.put });
+  return {
+    inbox,
+    stop: async () => {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+/** The first event of a kind, past or to come. */
+export function first<E extends { kind: string }, K extends E["kind"]>(
+  { inbox }: Running<E>,
+  kind: K,
+  matches: (event: Extract<E, { kind: K }>) => boolean = () => true,
+): Promise<Extract<E, { kind: K }>> {
+  const isIt = (event: E): event is Extract<E, { kind: K }> => event.kind === kind && matches(event as never);
+  return inbox.first(kind, isIt, 20_000);
+}

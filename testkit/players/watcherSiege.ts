@@ -1,0 +1,132 @@
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { parseEther, type Hex } from "viem";
+import type { Execute } from "../../src/player/executions.ts";
+import { accountOf, deposit, stake } from "../../src/market/ledger.ts";
+import type { Arena } from "../adversaries/arena.ts";
+import { LiarWorker } from "../adversaries/liarWorker.ts";
+import { reference } from "./players.ts";
+import { seeded, toyInput } from "../programs/toyProgram.ts";
+
+/** Windows of the claims of a siege, seconds: the last one submitted has the shortest. */
+const [SHORTEST, LONGEST] = [20_000, 40_000];
+/** Room for four executions. */
+const KEPT_BYTES = 5 * 2 ** 16;
+const LIMIT_MS_A_CLAIM = 20_000;
+
+/** A siege: so many wrong claims at once, a purse of so many bonds, and what the liar does in a game. */
+export type SiegeTerms = { claims: number; bonds: bigint; liar: "concedes" | "defends" };
+
+/** What came of a siege. */
+export type SiegeOutcome = {
+  refuted: number;
+  /** Games that the watcher opened, by the claim's place in the order in which windows close. */
+  opened: readonly number[];
+  lost: number;
+  executions: number;
+  /** Whole executions that were in memory at once, at most, as far as garbage is collected. */
+  held: number;
+  /** What the watcher has more than before, wei: ledger and account. The bond is among it. */
+  gain: bigint;
+  /** The purse at the end, in bonds: bounties make it larger. */
+  purse: number;
+};
+
+/** Submits wrong claims, sets one watcher on them that sees them all at once, and waits until they are refuted. @throws Error if not in time */
+export async function besiege(arena: Arena, { claims: count, bonds, liar: how }: SiegeTerms): Promise<SiegeOutcome> {
+  await arena.watcher.stop();
+  const { chain } = arena.players;
+  const liarKey = await arena.players.workerKey();
+  const liar = await LiarWorker.create(arena, liarKey);
+  const { collateral } = liar.session.deployment.parameters;
+  await fund(arena, liarKey, BigInt(count) * collateral);
+  const program = arena.chainOfSums;
+  const lie = reference({ step: 4, element: 1 });
+  /** By the end of the window. */
+  const claims: Hex[] = [];
+  const inputs = new Map<Hex, Uint8Array[]>();
+  for (let k = 0; k < count; k++) {
+    const window = LONGEST - Math.floor(((LONGEST - SHORTEST) * k) / count);
+    const posted = await arena.post(program, [toyInput(seeded(k), program.model)], { window });
+    await liar.submit(posted, await arena.execution(posted, lie));
+    const { id } = await arena.claimOn(posted);
+    claims.unshift(id);
+    inputs.set(id, [...posted.inputs]);
+  }
+  liar.answer(({ claimId }) => {
+    if (how === "concedes") return "concede";
+    const posted = { program, inputs: inputs.get(claimId)! };
+    return arena.execution(posted, lie);
+  });
+  const counting = new Counting(reference());
+  const key = await chain.newAccount(parseEther("5"));
+  const session = await chain.sessionOf(key);
+  await deposit(session, bonds * session.deployment.bond);
+  const wealth = async (): Promise<bigint> => {
+    const { address } = session.sender;
+    return (await arena.wealth(key)) + (await session.publicClient.getBalance({ address }));
+  };
+  const before = await wealth();
+  const watcher = await arena.players.startWatcher(key, program, counting.execute, { keptBytes: KEPT_BYTES });
+  try {
+    const isOver = (id: Hex, all: Awaited<ReturnType<Arena["history"]>>["claims"]): boolean => {
+      const { refuted, games } = all.get(id)!;
+      return refuted && games.every(({ closed }) => closed !== undefined);
+    };
+    await arena.until(
+      "the death of all",
+      ({ claims: all }) => claims.every((id) => isOver(id, all)) || undefined,
+      LIMIT_MS_A_CLAIM * count,
+    );
+  } finally {
+    await watcher.stop();
+    await liar.stop();
+  }
+  const all = (await arena.history()).claims;
+  const { credit } = await accountOf(session, session.sender.address);
+  return {
+    refuted: claims.filter((id) => all.get(id)!.refuted).length,
+    opened: watcher.inbox.all.flatMap((event) => (event.kind === "opened" ? [claims.indexOf(event.claimId)] : [])),
+    lost: watcher.inbox.all.filter(({ kind }) => kind === "lost").length,
+    executions: counting.count,
+    held: counting.mostHeld,
+    gain: (await wealth()) - before,
+    purse: Number(credit / session.deployment.bond),
+  };
+}
+
+/** Counts executions, and those whose tensors are held still. */
+class Counting {
+  count = 0;
+  mostHeld = 0;
+  readonly #alive: WeakRef<Uint8Array[]>[] = [];
+  readonly #execute: Execute;
+
+  constructor(execute: Execute) {
+    this.#execute = execute;
+  }
+
+  readonly execute: Execute = async (...given) => {
+    const tensors = await this.#execute(...given);
+    this.count++;
+    this.#alive.push(new WeakRef(tensors));
+    // What was looked at is kept until the event loop goes on.
+    await setImmediate();
+    collectGarbage();
+    const held = this.#alive.filter((ref) => ref.deref() !== undefined);
+    this.#alive.splice(0, Infinity, ...held);
+    this.mostHeld = Math.max(this.mostHeld, held.length);
+    return tensors;
+  };
+}
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+/** Stakes more. */
+async function fund({ players }: Arena, key: Hex, amount: bigint): Promise<void> {
+  const rich = await players.chain.newSession(amount);
+  await deposit(rich, amount, players.addressOf(key));
+  await stake(await players.chain.sessionOf(key), amount);
+}

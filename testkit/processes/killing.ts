@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { decodeFunctionData, parseTransaction, type Hex } from "viem";
+import { protocolAbi, type History, type JobRecord } from "../../src/market/history.ts";
+import { accountOf } from "../../src/market/ledger.ts";
+import { followMarket } from "../../src/market/session.ts";
+import { Outcome } from "../../src/market/types.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../models/mlp.ts";
+import { reference, type Players } from "../players/players.ts";
+import { serveRpc } from "../nodes/rpcServer.ts";
+import { RefuteProcess } from "./refuteProcess.ts";
+
+/** Which transactions, by the function that they call, a process does not survive; each entry once. */
+export type KillPoints = readonly string[];
+
+/** What came of a party that was killed. */
+export type Survived = { kills: string[]; calls: string[] };
+
+const LIMIT_MS = 100_000;
+const LIE = { step: 0, element: 150 };
+
+/**
+ * An honest worker, killed after its transactions, before it hears of them: disputed without cause, it must win, and be paid.
+ * @throws Error if it does not, or makes a move twice
+ */
+export async function killedWorker(players: Players, points: KillPoints, seed: number): Promise<Survived> {
+  const key = await players.workerKey();
+  const program = mlpProgram(seed);
+  const { jobId } = await players.post(program, [mlpInput(seed)]);
+  const confused = await players.startWatcher(await players.watcherKey(), program, reference(LIE));
+  try {
+    return await withKills(
+      players,
+      ["worker", "--self-audit", "1", "--margin-seconds", "10"],
+      key,
+      points,
+      seed,
+      async (job) => {
+        const game = await job(({ claims }) => claims.at(-1)?.games[0]?.closed);
+        if (game.outcome !== Outcome.workerWon) throw new Error("the honest worker lost");
+        await players.chain.advance(3_601);
+        await job(({ claims }) => claims.at(-1)?.paid || undefined);
+      },
+      jobId,
+    );
+  } finally {
+    await confused.stop();
+  }
+}
+
+/** An honest watcher, killed after its transactions: the lie must be refuted by it, and it must not lose. @throws Error */
+export async function killedWatcher(players: Players, points: KillPoints, seed: number): Promise<Survived> {
+  const key = await players.watcherKey();
+  const session = await players.chain.sessionOf(key);
+  const { credit } = await accountOf(session, session.sender.address);
+  const program = mlpProgram(seed);
+  const { jobId } = await players.post(program, [mlpInput(seed)]);
+  const liar = await players.startWorker(await players.workerKey(), program, reference(LIE));
+  try {
+    return await withKills(
+      players,
+      ["watcher", "--mode", "defend"],
+      key,
+      points,
+      seed,
+      async (job) => {
+        await job(({ claims }) => claims.some(({ refuted }) => refuted) || undefined);
+        if ((await accountOf(session, session.sender.address)).credit <= credit) throw new Error("the watcher lost");
+      },
+      jobId,
+    );
+  } finally {
+    await liar.stop();
+  }
+}
+
+type Until = <T>(found: (job: JobRecord) => T | undefined) => Promise<T>;
+
+async function withKills(
+  players: Players,
+  command: readonly string[],
+  key: Hex,
+  points: KillPoints,
+  seed: number,
+  story: (job: Until) => Promise<void>,
+  jobId: Hex,
+): Promise<Survived> {
+  const { chain } = players;
+  const left = [...points];
+  const survived: Survived = { kills: [], calls: [] };
+  let restarting: Promise<void> | undefined;
+  const rpc = await serveRpc(chain.provider, async ({ method, params }, pass) => {
+    const answer = await pass();
+    if (method !== "eth_sendRawTransaction") return answer;
+    const { functionName } = decodeFunctionData({ abi: protocolAbi, data: parseTransaction(params![0] as Hex).data! });
+    survived.calls.push(functionName);
+    const point = left.findIndex((name) => name === functionName || name === "*");
+    if (point < 0) return answer;
+    if (left[point] !== "*") left.splice(point, 1);
+    survived.kills.push(functionName);
+    restarting = party.kill().then(() => party.start());
+    await restarting;
+    throw new Error("nobody hears this");
+  });
+  const flags = [
+    "--rpc-url",
+    rpc.url,
+    "--chain-id",
+    String(chain.chainId),
+    "--market",
+    chain.market,
+    "--interval",
+    "0.1",
+  ];
+  const party = new RefuteProcess([...command, ...flags], key, [mlpBytes(seed)]);
+  await party.start();
+  const follow = followMarket(await chain.newSession());
+  const until: Until = async (found) => {
+    for (const end = Date.now() + LIMIT_MS; ; await sleep(50)) {
+      const { history }: { history: History } = await follow();
+      const value = found(history.jobs.get(jobId)!);
+      if (value !== undefined) return value;
+      if (Date.now() > end)
+        throw new Error(`killed after ${survived.kills.join()}: no end\n${party.output.slice(-2_000)}`);
+    }
+  };
+  try {
+    await story(until);
+  } finally {
+    await restarting;
+    await party.end();
+    await rpc.close();
+  }
+  await mustNotRepeat(players, key);
+  return survived;
+}
+
+/** None of an account's transactions reverted, and none says the same as another. @throws Error */
+async function mustNotRepeat({ chain }: Players, key: Hex): Promise<void> {
+  const { publicClient, sender } = await chain.sessionOf(key);
+  const made = new Set<Hex>();
+  const head = await publicClient.getBlockNumber();
+  for (let blockNumber = 1n; blockNumber <= head; blockNumber++) {
+    const { transactions } = await publicClient.getBlock({ blockNumber, includeTransactions: true });
+    for (const { from, hash, input } of transactions) {
+      if (from.toLowerCase() !== sender.address.toLowerCase()) continue;
+      const { status } = await publicClient.getTransactionReceipt({ hash });
+      if (status === "reverted" || made.has(input)) throw new Error(`transaction ${hash} was made twice, or reverted`);
+      made.add(input);
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import { makeProvable } from "../../src/compiler/program/provable/makeProvable.ts";
+import { MerkleList } from "../../src/merkle/list.ts";
+import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import { executeStepReference } from "../../src/executor/referenceStep.ts";
+import { stepSources } from "../../src/executor/sources.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
+import { Op } from "../../src/program/operations.ts";
+import { estimateStepProofGas } from "../../src/program/gas.ts";
+import { commitProgram, type ProgramCommitment } from "../../src/program/root.ts";
+import { Reduce, type Checkpoint, type Program, type Step, type TensorRef } from "../../src/program/types.ts";
+import { Trace } from "../../src/trace/trace.ts";
+import { rowSumStep, stepModel } from "../programs/stepModel.ts";
+
+/** A program of int32 additions with its commitments and one input. */
+export type Toy = {
+  model: CompiledModel;
+  program: Program;
+  commitment: ProgramCommitment;
+  input: Uint8Array;
+  inputsList: MerkleList;
+};
+
+/**
+ * A chain of steps `s_i = s_(i-1) + x + c` (s_(-1) = x), all of `count` int32 elements, with a checkpoint at the end of each
+ * range: every kind of reference is read (job input, constant, step inside the range, checkpoint before it).
+ * @param rangeLengths Steps of each range.
+ */
+export function toyProgram(count: number, rangeLengths: readonly number[], outputs?: readonly number[]): Toy {
+  const constant = words(count, (i) => 7 * i + 1);
+  const root = tensorRoot(constant);
+  const steps: Step[] = [];
+  const checkpoints: Checkpoint[] = [];
+  for (const length of rangeLengths) {
+    const first = steps.length;
+    for (let k = 0; k < length; k++) steps.push(addition(count, steps.length, root));
+    checkpoints.push({ first, step: steps.length - 1 });
+  }
+  const program: Program = {
+    inputs: [{ dtype: DType.int32, count }],
+    steps,
+    checkpoints,
+    outputs: outputs ?? [checkpoints.length - 1],
+    maxStepGas: 1_000_000,
+  };
+  const commitment = commitProgram(program);
+  const shape = [count];
+  const model: CompiledModel = {
+    program,
+    programRoot: commitment.programRoot,
+    constants: new Map([[root, constant]]),
+    inputs: [{ name: "x", dtype: DType.int32, shape }],
+    outputs: program.outputs.map((_, i) => ({ name: `y${i}`, dtype: DType.int32, shape })),
+    origins: steps.map((_, i) => ({ node: `add${i}`, operator: "Add" })),
+  };
+  const input = words(count, (i) => i * i + 3);
+  return { model, program, commitment, input, inputsList: MerkleList.fromHashes([tensorRoot(input)]) };
+}
+
+/** A long sum of each of 4 rows, split: the first step holds words of exact sums, 32 bytes each. */
+export function limbProgram(): Toy {
+  const [rows, inner] = [4, 1600];
+  const whole = rowSumStep(rows, inner);
+  const model = stepModel(makeProvable([whole], estimateStepProofGas(whole) - 1).steps);
+  model.program.maxStepGas = 2_000_000;
+  const commitment = commitProgram(model.program);
+  const input = new Uint8Array(Float32Array.from({ length: rows * inner }, (_, i) => Math.sin(i)).buffer);
+  return {
+    model: { ...model, programRoot: commitment.programRoot },
+    program: model.program,
+    commitment,
+    input,
+    inputsList: MerkleList.fromHashes([tensorRoot(input)]),
+  };
+}
+
+/** An honest execution. */
+export const honestTrace = (toy: Toy): Trace => new Trace(toy.program, executeReference(toy.model, [toy.input]));
+
+/** An execution in which one element of one step is off by one, and everything after it consistent with that. */
+export function lyingTrace(toy: Toy, lieStep: number, element: number): Trace {
+  const tensors = executeReference(toy.model, [toy.input], {
+    onStep: (step, tensor) => {
+      if (step === lieStep) tensor[4 * element] = (tensor[4 * element]! + 1) & 0xff;
+    },
+  });
+  return new Trace(toy.program, tensors);
+}
+
+/** What a step should hold, given a worker's other tensors. */
+export const recompute = (toy: Toy, tensors: readonly Uint8Array[], step: number): Uint8Array =>
+  executeStepReference(
+    toy.program.steps[step]!,
+    stepSources(toy.model, toy.program.steps[step]!, [toy.input], tensors),
+  );
+
+function addition(count: number, index: number, root: `0x${string}`): Step {
+  const dtype = DType.int32;
+  const previous: TensorRef =
+    index === 0 ? { kind: "input", index: 0, dtype, count } : { kind: "step", index: index - 1, dtype, count };
+  const identity = (input: number) => ({
+    input,
+    fill: 0n,
+    axes: [{ extent: count, stride: 1, base: 0, div: 1, coeffs: [{ digit: 0, coeff: 1 }] }],
+  });
+  return {
+    dtype,
+    count,
+    inputs: [previous, { kind: "input", index: 0, dtype, count }, { kind: "constant", root, dtype, count }],
+    outDigits: [count],
+    redDigits: [],
+    reduce: Reduce.none,
+    constants: [],
+    termReads: [],
+    epilogueReads: [identity(0), identity(1), identity(2)],
+    term: { code: [], outA: 0, outB: 0 },
+    epilogue: {
+      code: [
+        { op: Op.add, dtype, a: 0, b: 1, c: 0 },
+        { op: Op.add, dtype, a: 3, b: 2, c: 0 },
+      ],
+      out: 4,
+    },
+  };
+}
+
+function words(count: number, value: (i: number) => number): Uint8Array {
+  const bytes = new Uint8Array(4 * count);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < count; i++) view.setInt32(4 * i, value(i) | 0, true);
+  return bytes;
+}
+
+/** The nodes of a trace's tree at which a game can be opened, from its root down: levels below the root, index. */
+export function traceNodes({ list }: Trace): readonly (readonly [levels: number, index: number])[] {
+  return Array.from({ length: list.depth + 1 }, (_, levels) =>
+    Array.from({ length: Math.ceil(list.width / 2 ** (list.depth - levels)) }, (_, index) => [levels, index] as const),
+  ).flat();
+}

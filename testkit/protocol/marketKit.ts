@@ -1,0 +1,49 @@
+import type { Claim, Delivery, Job, JobRequest } from "../../src/market/types.ts";
+import { toHex } from "../../src/merkle/hash.ts";
+import { honestTrace, toyProgram, type Toy } from "./chainProgram.ts";
+import { factsOf, jobId, postJob, submitted, toyRequest, type World } from "./world.ts";
+
+/** 6 steps in 3 ranges, tensors of 3 chunks. */
+export const smallToy = toyProgram(300, [3, 1, 2]);
+
+/** The delivery of an honest output. */
+export function delivery(of: Toy = smallToy, output = 0): Delivery {
+  const trace = honestTrace(of);
+  const checkpoint = of.program.outputs[output]!;
+  return {
+    program: factsOf(of.commitment),
+    output,
+    data: toHex(trace.tensor(of.program.checkpoints[checkpoint]!.step)),
+    siblings: trace.list.path(checkpoint),
+  };
+}
+
+/** What tests of the market do again and again, in a file's world. */
+export function marketKit(world: () => World) {
+  const reverts =
+    (contract: "market" | "vault" | "game") =>
+    (sent: Promise<unknown>, name: string): Promise<void> =>
+      world().viem.assertions.revertWithCustomError(sent, world()[contract], name as never);
+  const as = (name: "worker" | "watcher" | "requester" | "mallory") => ({ account: world()[name].account });
+  const pass = (seconds: number) => world().networkHelpers.time.increase(seconds);
+  const revert = reverts("market");
+  return {
+    revert,
+    vaultRevert: reverts("vault"),
+    gameRevert: reverts("game"),
+    as,
+    pass,
+    post: async (changes: Partial<JobRequest> = {}, of: Toy = smallToy): Promise<Job> =>
+      postJob(world(), await toyRequest(world(), of, changes)),
+    refusedPost: async (name: string, changes: Partial<JobRequest>, of: Toy = smallToy): Promise<void> =>
+      revert(world().market.write.post([await toyRequest(world(), of, changes)], as("requester")), name),
+    statusOf: async (job: Job) => (await world().market.read.jobOf([jobId(world(), job)]))[0],
+    /** Submits an honest claim and finalises it. */
+    finalised: async (changes: Partial<JobRequest> = {}, of: Toy = smallToy): Promise<Claim> => {
+      const claim = await submitted(world(), of, honestTrace(of), changes);
+      await pass(1_801);
+      await world().market.write.finalise([claim]);
+      return claim;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { MerkleList } from "../../src/merkle/list.ts";
+import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
+import { Op } from "../../src/program/operations.ts";
+import { commitProgram } from "../../src/program/root.ts";
+import { Reduce, type Program, type Step, type TensorRef } from "../../src/program/types.ts";
+import type { Toy } from "./chainProgram.ts";
+
+const dtype = DType.int32;
+
+/**
+ * A program of int32 sums: step s adds up `reads` tensors, which are by turns the steps before it (in its range and checkpoints before it), the
+ * job input and constants. Every step is a checkpoint but those of the last range.
+ * @param count Elements of each tensor.
+ * @param checkpoints Checkpoints before the last range.
+ * @param lastRange Steps of the last range.
+ */
+export function wideProgram(count: number, checkpoints: number, lastRange: number, reads: number): Toy {
+  const constants = new Map(
+    Array.from({ length: reads }, (_, k) => {
+      const bytes = new Uint8Array(Int32Array.from({ length: count }, (_n, i) => 31 * i + k + 1).buffer);
+      return [tensorRoot(bytes), bytes] as const;
+    }),
+  );
+  const roots = [...constants.keys()];
+  const stepCount = checkpoints + lastRange;
+  const steps = Array.from({ length: stepCount }, (_, s): Step => {
+    const inputs = Array.from({ length: reads }, (_n, k): TensorRef => {
+      // The farthest checkpoint that is still there, then the nearest steps.
+      const index = k === 0 ? s - 1 : k % 2 === 0 ? s - 1 - k : Math.min(k, checkpoints) - 1;
+      if (index >= 0 && index < s) return { kind: "step", index, dtype, count };
+      return k % 3 === 1
+        ? { kind: "constant", root: roots[k]!, dtype, count }
+        : { kind: "input", index: 0, dtype, count };
+    });
+    const coeffs = [{ digit: 0, coeff: 1 }];
+    return {
+      dtype,
+      count,
+      inputs,
+      outDigits: [count],
+      redDigits: [],
+      reduce: Reduce.none,
+      constants: [],
+      termReads: [],
+      epilogueReads: inputs.map((_n, input) => ({
+        input,
+        fill: 0n,
+        axes: [{ extent: count, stride: 1, base: 0, div: 1, coeffs }],
+      })),
+      term: { code: [], outA: 0, outB: 0 },
+      epilogue: {
+        code: inputs.slice(1).map((_n, k) => ({ op: Op.add, dtype, a: k === 0 ? 0 : reads + k - 1, b: k + 1, c: 0 })),
+        out: reads === 1 ? 0 : 2 * reads - 2,
+      },
+    };
+  });
+  const program: Program = {
+    inputs: [{ dtype, count }],
+    steps,
+    checkpoints: [
+      ...Array.from({ length: checkpoints }, (_, step) => ({ first: step, step })),
+      { first: checkpoints, step: stepCount - 1 },
+    ],
+    outputs: [checkpoints],
+    maxStepGas: 3_000_000,
+  };
+  const commitment = commitProgram(program);
+  const shape = [count];
+  const model: CompiledModel = {
+    program,
+    programRoot: commitment.programRoot,
+    constants,
+    inputs: [{ name: "x", dtype, shape }],
+    outputs: [{ name: "y", dtype, shape }],
+    origins: steps.map((_, s) => ({ node: `sum${s}`, operator: "Sum" })),
+  };
+  const input = new Uint8Array(Int32Array.from({ length: count }, (_, i) => i * i + 3).buffer);
+  return { model, program, commitment, input, inputsList: MerkleList.fromHashes([tensorRoot(input)]) };
+}

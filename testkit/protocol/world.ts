@@ -1,0 +1,208 @@
+import { network } from "hardhat";
+import { keccak256, parseEventLogs, toHex, zeroHash, type Address, type Hex } from "viem";
+import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
+import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { submissionOf } from "../../src/dispute/workerMove.ts";
+import { claimIdOf, claimKeyOf, jobIdOf } from "../../src/market/ids.ts";
+import type { Claim, ClaimKey, Job, JobRequest, Parameters, ProgramFacts } from "../../src/market/types.ts";
+import { toHex as bytesToHex } from "../../src/merkle/hash.ts";
+import type { ProgramCommitment } from "../../src/program/root.ts";
+import { SoftwareDevice } from "../../src/provisioning/device.ts";
+import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
+import type { Trace } from "../../src/trace/trace.ts";
+import type { Toy } from "./chainProgram.ts";
+
+const GWEI = 10n ** 9n;
+export const ETHER = 10n ** 18n;
+export const SINK: Address = "0x000000000000000000000000000000000000dEaD";
+export const LIFETIME = 7 * 86_400;
+
+/** A deployment that the tests vary. The arithmetic is that of ignition/modules/Refute.ts. */
+export const PARAMETERS: Parameters = {
+  baseWindow: 1_800,
+  maxWindow: 86_400,
+  baseClock: 3_600,
+  withdrawalDelay: 172_800,
+  rate: 100_000_000n,
+  maxWork: 1_000_000_000_000n,
+  arityBits: 4,
+  maxStepGas: 12_000_000,
+  bondGas: 1_000_000,
+  priceCap: 50n * GWEI,
+  bounty: ETHER / 50n,
+  collateral: (18n * ETHER) / 10n,
+  penaltyBps: 500,
+  sink: SINK,
+};
+
+type TokenName = "TestToken" | "FeeToken" | "ReentrantToken";
+
+/** Deploys everything to a chain of its own: a trusted manufacturer, named actors with tokens and credit, a staked worker. */
+export async function createWorld(overrides: Partial<Parameters> = {}, tokenName: TokenName = "TestToken") {
+  const parameters = { ...PARAMETERS, ...overrides };
+  const { viem, networkHelpers } = await network.create();
+  const client = await viem.getPublicClient();
+  const [deployer, worker, watcher, requester, mallory, registrar] = await viem.getWalletClients();
+  const actors = {
+    worker: worker!,
+    watcher: watcher!,
+    requester: requester!,
+    mallory: mallory!,
+    registrar: registrar!,
+  };
+  const manufacturer = new SoftwareManufacturer();
+  // All three test tokens have the interface of this one.
+  const deployedToken = await viem.deployContract(tokenName);
+  const token = await viem.getContractAt("TestToken", deployedToken.address);
+  const elementary = await viem.deployContract("Elementary");
+  const verifier = await viem.deployContract("StepVerifier", [elementary.address]);
+  const quoteVerifier = await viem.deployContract("DongleQuoteVerifier");
+  const provisioning = await viem.deployContract("Provisioning", [
+    quoteVerifier.address,
+    actors.registrar.account.address,
+    [manufacturer.id],
+    3_600n,
+    BigInt(LIFETIME),
+  ]);
+  const market = await viem.deployContract("JobMarket", [
+    token.address,
+    provisioning.address,
+    verifier.address,
+    parameters,
+  ]);
+  const vault = await viem.getContractAt("StakeVault", await market.read.vault());
+  const game = await viem.getContractAt("DisputeGame", await market.read.game());
+  const chainId = await client.getChainId();
+  const world = {
+    viem,
+    networkHelpers,
+    client,
+    chainId,
+    deployer: deployer!,
+    ...actors,
+    manufacturer,
+    token,
+    verifier,
+    quoteVerifier,
+    provisioning,
+    market,
+    vault,
+    game,
+    parameters,
+    bond: await game.read.bond(),
+  };
+  for (const actor of [worker!, watcher!, requester!, mallory!]) {
+    await token.write.mint([actor.account.address, 100n * ETHER]);
+    await token.write.approve([vault.address, 2n ** 255n], { account: actor.account });
+    await vault.write.deposit([actor.account.address, 20n * ETHER], { account: actor.account });
+  }
+  await attest(world, actors.worker.account.address, new SoftwareDevice(manufacturer));
+  await vault.write.stake([10n * ETHER], { account: actors.worker.account });
+  return world;
+}
+
+export type World = Awaited<ReturnType<typeof createWorld>>;
+export type Actor = World["worker"];
+
+/** Gives a worker both reports from a device. */
+export async function attest(
+  world: Pick<World, "provisioning" | "chainId" | "networkHelpers">,
+  worker: Address,
+  device: SoftwareDevice,
+): Promise<void> {
+  for (const kind of [0, 1]) {
+    const { report, quote } = await signedReport(world, worker, device, kind);
+    await world.provisioning.write.submitReport([report, quote], { account: worker });
+  }
+}
+
+/** A report that would be accepted now. */
+export async function signedReport(
+  { provisioning, chainId, networkHelpers }: Pick<World, "provisioning" | "chainId" | "networkHelpers">,
+  worker: Address,
+  device: SoftwareDevice,
+  kind: number,
+) {
+  await provisioning.write.requestNonce([kind], { account: worker });
+  const [issued] = await provisioning.getEvents.NonceIssued({ worker, kind }, { blockTag: "latest" } as never);
+  const expiry = BigInt((await networkHelpers.time.latest()) + LIFETIME - 10);
+  return device.sign(
+    { chainId, provisioning: provisioning.address },
+    { kind, worker, nonce: issued!.args.nonce!, expiry, contentHash: keccak256(toHex("report")) },
+  );
+}
+
+export const factsOf = ({ header, steps, checkpoints }: ProgramCommitment): ProgramFacts => ({
+  header: bytesToHex(header),
+  stepsRoot: steps.root,
+  checkpointsRoot: checkpoints.root,
+});
+
+/** A request for a toy program with its input posted. */
+export async function toyRequest(world: World, toy: Toy, changes: Partial<JobRequest> = {}): Promise<JobRequest> {
+  return {
+    program: factsOf(toy.commitment),
+    inputRoots: [toy.inputsList.root],
+    inputs: [bytesToHex(toy.input)],
+    fee: ETHER,
+    window: 1_800,
+    claimSeconds: 600,
+    deadline: BigInt((await world.networkHelpers.time.latest()) + 86_400),
+    callbackGas: 0,
+    maxOutputBytes: 4_096,
+    rootOnly: false,
+    salt: zeroHash,
+    ...changes,
+  };
+}
+
+/** Posts a request and returns the job as the chain tells it. */
+export async function postJob(world: World, request: JobRequest, by: Actor = world.requester): Promise<Job> {
+  const hash = await world.market.write.post([request], { account: by.account });
+  return postedJob(world, hash);
+}
+
+/** The job of a transaction that posted one. */
+export async function postedJob({ client }: World, hash: Hex): Promise<Job> {
+  const { logs } = await client.getTransactionReceipt({ hash });
+  const [posted] = parseEventLogs({ abi: jobMarketAbi, logs, eventName: "JobPosted" });
+  return posted!.args.job;
+}
+
+/** Posts a toy job, has a worker claim it and submit a trace. */
+export async function submitted(
+  world: World,
+  toy: Toy,
+  trace: Trace,
+  changes: Partial<JobRequest> = {},
+): Promise<Claim> {
+  const job = await postJob(world, await toyRequest(world, toy, changes));
+  await world.market.write.claim([job], { account: world.worker.account });
+  const nodes = submissionOf(trace, world.parameters.arityBits);
+  await world.market.write.submit([job, nodes], { account: world.worker.account });
+  return { job, worker: checksummed(world.worker), traceRoot: trace.root };
+}
+
+const checksummed = ({ account }: Actor): Address => account.address;
+
+export const jobId = (world: World, job: Job): Hex => jobIdOf(job, world.chainId, world.market.address);
+export const claimId = (world: World, { job, worker, traceRoot }: Claim): Hex =>
+  claimIdOf(jobId(world, job), worker, traceRoot);
+
+/** What names a claim in the game's calls. */
+export const claimKey = (world: World, claim: Claim): ClaimKey => claimKeyOf(jobId(world, claim.job), claim);
+
+/** Gas of a mined transaction. */
+export const gasOf = async ({ client }: World, hash: Hex): Promise<bigint> =>
+  (await client.getTransactionReceipt({ hash })).gasUsed;
+
+/** Events of the game in a transaction. */
+export async function gameEvents({ client }: World, hash: Hex) {
+  const { logs } = await client.getTransactionReceipt({ hash });
+  return parseEventLogs({ abi: disputeGameAbi, logs });
+}
+
+/** An account's free credit. */
+export async function creditOf({ vault }: World, { account }: { account: { address: Address } }): Promise<bigint> {
+  return (await vault.read.accountOf([account.address]))[0];
+}

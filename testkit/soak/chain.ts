@@ -1,0 +1,162 @@
+import { network } from "hardhat";
+import { encodeFunctionData, parseEventLogs, toHex, type Abi, type Address, type Hex, type Log } from "viem";
+import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
+import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
+import { emptyHistory, protocolAbi, takeEvent, type ProtocolEvent } from "../../src/market/history.ts";
+import type { Parameters } from "../../src/market/types.ts";
+import { ETHER, PARAMETERS } from "../protocol/world.ts";
+
+/** A transaction that reverted, with the error's name where it is one of the protocol's. */
+export class RevertedError extends Error {
+  constructor(
+    readonly functionName: string,
+    readonly data: string,
+  ) {
+    super(`${functionName} reverted: ${data}`);
+  }
+}
+
+/** A call of one of the protocol's contracts. */
+export type SoakCall = { address: Address; abi: Abi; functionName: string; args: readonly unknown[] };
+
+type Receipt = { logs: Log[]; gasUsed: Hex; effectiveGasPrice: Hex; blockNumber: Hex; status: Hex };
+type Provider = { request: (request: { method: string; params?: unknown[] }) => Promise<unknown> };
+
+/** 2033, unix seconds. */
+const START = 2_000_000_000;
+const TRANSACTION_GAS = toHex(16_777_216);
+
+/** An embedded chain with the protocol on it, driven by plain requests: a client's comforts would take most of a soak's time. */
+export class SoakChain {
+  /** Everything that happened, as players read it from events. */
+  readonly history = emptyHistory();
+  transactions = 0;
+  largestGas = { gas: 0, move: "" };
+  /** The latest block's time, unix seconds. */
+  now = 0;
+
+  private constructor(
+    readonly accounts: readonly Address[],
+    readonly parameters: Parameters,
+    readonly bond: bigint,
+    readonly token: Address,
+    readonly market: Address,
+    readonly game: Address,
+    readonly vault: Address,
+    readonly chainId: number,
+    readonly provider: Provider,
+    readonly close: () => Promise<void>,
+  ) {}
+
+  /** Deploys the protocol with the real verifier; everybody may stake. @param arityBits log2 of the children in a reveal. */
+  static async create(arityBits: number): Promise<SoakChain> {
+    const connection = await network.create();
+    const { viem, provider } = connection;
+    const token = await viem.deployContract("TestToken");
+    const provisioning = await viem.deployContract("OpenProvisioning");
+    const elementary = await viem.deployContract("Elementary");
+    const verifier = await viem.deployContract("StepVerifier", [elementary.address]);
+    // With small reveals a game has many moves, and its bond prepays them all.
+    const parameters = { ...PARAMETERS, arityBits, bondGas: arityBits === 1 ? 4_000_000 : 2_000_000 };
+    const args = [token.address, provisioning.address, verifier.address, parameters] as const;
+    const market = await viem.deployContract("JobMarket", [...args]);
+    const [game, vault] = [await market.read.game(), await market.read.vault()];
+    const client = await viem.getPublicClient();
+    const bond = BigInt(parameters.bondGas) * parameters.priceCap;
+    const wallets = await viem.getWalletClients();
+    const chain = new SoakChain(
+      wallets.map(({ account }) => account.address),
+      parameters,
+      bond,
+      token.address,
+      market.address,
+      game,
+      vault,
+      await client.getChainId(),
+      provider,
+      () => connection.close(),
+    );
+    // A fixed date: the same seed gives the same blocks.
+    chain.now = START;
+    for (const account of chain.accounts) {
+      await provider.request({ method: "hardhat_setBalance", params: [account, toHex(10n ** 9n * ETHER)] });
+    }
+    return chain;
+  }
+
+  /** Time of the next block, at least one second after the last. */
+  at(time: number): void {
+    if (time > this.now + 1) this.now = time - 1;
+  }
+
+  /**
+   * Sends a transaction and mines it in a block of its own.
+   * @param baseFee Of that block, wei: what it pays for a unit of gas.
+   * @returns What it cost, wei, and the protocol's events, which the history has taken too.
+   * @throws RevertedError
+   */
+  async send(from: Address, call: SoakCall, baseFee: bigint): Promise<{ cost: bigint; events: ProtocolEvent[] }> {
+    const price = toHex(baseFee);
+    await this.provider.request({ method: "evm_setNextBlockTimestamp", params: [toHex(this.now + 1)] });
+    await this.provider.request({ method: "hardhat_setNextBlockBaseFeePerGas", params: [price] });
+    const data = encodeFunctionData(call);
+    const transaction = { from, to: call.address, data, gas: TRANSACTION_GAS, gasPrice: price };
+    this.now++;
+    this.transactions++;
+    let hash: unknown;
+    try {
+      hash = await this.provider.request({ method: "eth_sendTransaction", params: [transaction] });
+    } catch (error) {
+      throw new RevertedError(call.functionName, revertText(error));
+    }
+    const receipt = (await this.provider.request({ method: "eth_getTransactionReceipt", params: [hash] })) as Receipt;
+    const gas = Number(receipt.gasUsed);
+    if (gas > this.largestGas.gas) this.largestGas = { gas, move: call.functionName };
+    const events = parseEventLogs({ abi: protocolAbi, logs: receipt.logs }) as unknown as ProtocolEvent[];
+    for (const event of events) takeEvent(this.history, event);
+    return { cost: BigInt(gas) * baseFee, events };
+  }
+
+  /** Whether a call would pass now. @returns undefined, or why not. */
+  async refusal(from: Address, { address, ...call }: SoakCall): Promise<string | undefined> {
+    const transaction = { from, to: address, data: encodeFunctionData(call), gas: TRANSACTION_GAS };
+    try {
+      await this.provider.request({ method: "eth_call", params: [transaction, "latest"] });
+      return undefined;
+    } catch (error) {
+      return revertText(error);
+    }
+  }
+
+  /** The result of a view, as hex. */
+  async read({ address, ...call }: SoakCall): Promise<Hex> {
+    const transaction = { to: address, data: encodeFunctionData(call) };
+    return (await this.provider.request({ method: "eth_call", params: [transaction, "latest"] })) as Hex;
+  }
+
+  readonly onMarket = (functionName: string, args: readonly unknown[]): SoakCall => ({
+    address: this.market,
+    abi: jobMarketAbi,
+    functionName,
+    args,
+  });
+  readonly onGame = (functionName: string, args: readonly unknown[]): SoakCall => ({
+    address: this.game,
+    abi: disputeGameAbi,
+    functionName,
+    args,
+  });
+  readonly onVault = (functionName: string, args: readonly unknown[]): SoakCall => ({
+    address: this.vault,
+    abi: stakeVaultAbi,
+    functionName,
+    args,
+  });
+}
+
+/** What a node says of a revert. */
+const revertText = (error: unknown): string => {
+  const { message, data } = error as { message?: string; data?: unknown };
+  return `${message ?? String(error)} ${typeof data === "string" ? data : JSON.stringify(data ?? "")}`.slice(0, 300);
+};

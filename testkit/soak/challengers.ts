@@ -1,0 +1,212 @@
+import type { Address, Hex } from "viem";
+import { DisputedList } from "../../src/trace/disputedList.ts";
+import type { Disputed } from "../../src/dispute/disputed.ts";
+import type { Execution, KnownProgram } from "../../src/player/execution.ts";
+import { hopOf } from "../../src/market/hop.ts";
+import { checkpointOf } from "../../src/dispute/openings.ts";
+import { submittedTrace } from "../../src/dispute/disputed.ts";
+import { openingPick, pickBelow } from "../../src/dispute/pick.ts";
+import type { GameState } from "../../src/market/state.ts";
+import { buildStepProof } from "../../src/dispute/stepProof.ts";
+import { listOf } from "../../src/dispute/workerMove.ts";
+import { programFacts } from "../../src/player/execution.ts";
+import { stateOf, type GameRecord } from "../../src/market/history.ts";
+import { Level, type Pick, type StepProof } from "../../src/market/types.ts";
+import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
+import { chunkOf } from "../../src/merkle/tensor.ts";
+import { dtypeBytes } from "../../src/numerics/dtype.ts";
+import { challengerMove } from "../../src/dispute/challengerMove.ts";
+import type { Prng } from "../numerics/float32Words.ts";
+import type { SoakWorker } from "./workers.ts";
+
+export type Reply =
+  { kind: "pick"; pick: Pick } | { kind: "prove"; proof: StepProof } | { kind: "concede" } | { kind: "stall" };
+
+export type ChallengerKind = "watcher" | "jumper" | "confused" | "wanderer" | "prover" | "silent" | "quitter";
+
+/** One player against one claim. */
+export type SoakChallenger = {
+  kind: ChallengerKind;
+  /** Whether it challenges with cause and plays to win. */
+  honest: boolean;
+  address: Address;
+  /** Proves as soon as a tensor is reached, without waiting for the worker's reveals. */
+  eager?: boolean;
+  opening: () => Pick;
+  reply: (game: GameRecord, now: bigint) => Reply;
+};
+
+/** Where a player that knows the worker's lists is headed. */
+type Goal = { checkpoint: number; step: number; element: number };
+
+/** The watcher of this repository, with its own execution. */
+export function watcher(address: Address, own: Execution, nodes: Hex, arityBits: number): SoakChallenger {
+  const reply = (game: GameRecord, now: bigint): Reply => {
+    const move = challengerMove(own, nodes, game.moves, arityBits, now);
+    return move.kind === "wait" || move.kind === "timeout" ? { kind: "stall" } : move;
+  };
+  const submitted = submittedTrace(own, nodes);
+  // One that finds nothing wrong opens at the root all the same: without cause.
+  const opening = (): Pick =>
+    openingPick(own, submitted, arityBits) ?? rootPick(own, submitted.node(submitted.depth, 0));
+  return { kind: "watcher", honest: true, address, opening, reply };
+}
+
+/** A watcher that believes in a wrong execution. */
+export const confused = (address: Address, wrong: Execution, nodes: Hex, arityBits: number): SoakChallenger => ({
+  ...watcher(address, wrong, nodes, arityBits),
+  kind: "confused",
+  honest: false,
+});
+
+/** The pick that opens a game at a claim's trace root. */
+export function rootPick(program: KnownProgram, traceRoot: Pick["node"]): Pick {
+  const { depth } = program.commitment.checkpoints;
+  const state = { level: Level.trace, depth, first: 0 } as GameState;
+  return pickBelow(program, state, { depth, index: 0, node: traceRoot, siblings: [] });
+}
+
+/** Holds the published trace and jumps down to its first difference, as far at a time as it likes. */
+export const jumper = (prng: Prng, address: Address, own: Execution, theirs: Execution, arityBits: number) =>
+  guided(prng, "jumper", true, address, theirs, firstDifference(own, theirs), arityBits);
+
+/** Goes anywhere in the published trace, without cause, and tries to prove what it finds. */
+export function wanderer(
+  prng: Prng,
+  kind: "wanderer" | "prover",
+  address: Address,
+  theirs: Execution,
+  arityBits: number,
+): SoakChallenger {
+  const { checkpoints, steps } = theirs.model.program;
+  const checkpoint = prng.below(checkpoints.length);
+  const { first, step: last } = checkpoints[checkpoint]!;
+  const step = first + prng.below(last - first + 1);
+  return guided(
+    prng,
+    kind,
+    false,
+    address,
+    theirs,
+    { checkpoint, step, element: prng.below(steps[step]!.count) },
+    arityBits,
+  );
+}
+
+/** Opens, and is never heard of again. */
+export const silent = (address: Address, theirs: Execution, traceRoot: Pick["node"]): SoakChallenger => ({
+  kind: "silent",
+  honest: false,
+  address,
+  opening: () => rootPick(theirs, traceRoot),
+  reply: () => ({ kind: "stall" }),
+});
+
+/** Gives up after some moves. */
+function quitter(prng: Prng, inner: SoakChallenger): SoakChallenger {
+  const after = 1 + prng.below(6);
+  return {
+    ...inner,
+    kind: "quitter",
+    honest: false,
+    reply: (game, now) => (game.moves.length > after ? { kind: "concede" } : inner.reply(game, now)),
+  };
+}
+
+/** A kind of challenger without cause, drawn at random. @param wrong An execution that differs from the claim. */
+export function parasite(
+  prng: Prng,
+  address: Address,
+  worker: SoakWorker,
+  own: Execution,
+  wrong: () => Execution,
+  arityBits: number,
+): SoakChallenger {
+  const published = worker.published;
+  if (published === undefined) return silent(address, own, worker.traceRoot);
+  switch (prng.below(6)) {
+    case 0:
+      return silent(address, own, worker.traceRoot);
+    case 1:
+      return quitter(prng, wanderer(prng, "wanderer", address, published, arityBits));
+    case 2:
+      return wanderer(prng, "wanderer", address, published, arityBits);
+    case 3:
+      return wanderer(prng, "prover", address, published, arityBits);
+    default:
+      return confused(address, wrong(), worker.nodes, arityBits);
+  }
+}
+
+function guided(
+  prng: Prng,
+  kind: ChallengerKind,
+  honest: boolean,
+  address: Address,
+  theirs: Execution,
+  goal: Goal,
+  arityBits: number,
+): SoakChallenger {
+  const { trace, model } = theirs;
+  const eager = prng.below(2) === 0;
+  const { dtype } = model.program.steps[goal.step]!;
+  const chunk = Math.floor((goal.element * dtypeBytes(dtype)) / CHUNK_BYTES);
+  const leafIn = ({ level, first }: GameState): number =>
+    level === Level.trace ? goal.checkpoint : level === Level.interior ? goal.step - first : chunk;
+  const opening = (): Pick => {
+    const depth = trace.list.depth;
+    const state = { level: Level.trace, depth, first: 0 } as GameState;
+    const below = prng.below(depth + 1);
+    const index = Math.floor(goal.checkpoint / 2 ** below);
+    const landing = {
+      depth: below,
+      index,
+      node: trace.list.node(below, index),
+      siblings: trace.list.path(index, below),
+    };
+    return { ...pickBelow(theirs, state, landing), program: programFacts(theirs.commitment) };
+  };
+  const reply = (game: GameRecord): Reply => {
+    const state = stateOf(game);
+    if (state.level === Level.tensor && (state.depth === 0 || eager)) {
+      return { kind: "prove", proof: proofAt(theirs, goal, state) };
+    }
+    const list = listOf(theirs, trace, state);
+    const hop = hopOf(state.depth, arityBits);
+    const below = state.depth - hop - prng.below(state.depth - hop + 1);
+    const index = Math.floor(leafIn(state) / 2 ** below);
+    const siblings = list.path(index, below, state.depth);
+    return {
+      kind: "pick",
+      pick: pickBelow(theirs, state, { depth: below, index, node: list.node(below, index), siblings }),
+    };
+  };
+  return { kind, honest, address, eager, opening, reply };
+}
+
+/** The proof of an element from the worker's own tensors and lists, at any node above its chunk. */
+export function proofAt(theirs: Execution, { step, element }: Omit<Goal, "checkpoint">, state: GameState): StepProof {
+  const { trace, model } = theirs;
+  const { dtype } = model.program.steps[step]!;
+  const index = Math.floor((element * dtypeBytes(dtype)) / CHUNK_BYTES);
+  const chunk = chunkOf(trace.tensor(step), index);
+  const disputed: Disputed = { trace: new DisputedList(trace.list) };
+  if (state.first !== state.last) {
+    disputed.interior = new DisputedList(trace.interior(checkpointOf(theirs, state.last)));
+  }
+  const { proof } = buildStepProof(theirs, disputed, { step, first: state.first, element, chunk });
+  return { ...proof, chunkSiblings: trace.tree(step).path(index, 0, state.depth) };
+}
+
+/** The first difference of two executions in the order in which a game meets it. */
+export function firstDifference(own: Execution, theirs: Execution): Goal {
+  const { checkpoints, steps } = own.model.program;
+  const differs = (s: number) => Buffer.compare(own.trace.tensor(s), theirs.trace.tensor(s)) !== 0;
+  const checkpoint = checkpoints.findIndex(({ step }) => differs(step));
+  const { first, step: last } = checkpoints[checkpoint]!;
+  let step = first;
+  while (step < last && !differs(step)) step++;
+  const [a, b] = [own.trace.tensor(step), theirs.trace.tensor(step)];
+  const at = a.findIndex((byte, k) => byte !== b[k]);
+  return { checkpoint, step, element: Math.floor(at / dtypeBytes(steps[step]!.dtype)) };
+}

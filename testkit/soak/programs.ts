@@ -1,0 +1,74 @@
+import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
+import { estimateStepProofGas } from "../../src/program/gas.ts";
+import { programRoot } from "../../src/program/root.ts";
+import type { Checkpoint, Program, Step } from "../../src/program/types.ts";
+import { validateProgram } from "../../src/program/validate.ts";
+import type { Prng } from "../numerics/float32Words.ts";
+import { randomProgram } from "../programs/randomProgram.ts";
+import { toyInput, toyModel } from "../programs/toyProgram.ts";
+
+/** A program with inputs for it and what it gives by the definition. */
+export type SoakProgram = { known: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
+
+/** Larger step proofs would only slow the games down. */
+const MOST_STEP_GAS = 2_500_000;
+/** Bytes of inputs that are posted with a job; more would not fit one transaction. */
+const MOST_INPUT_BYTES = 30_000;
+
+/** A random program: half of them chains of integer additions with deep lists, half of random steps of every kind, with random checkpoints. */
+export function soakProgram(prng: Prng): SoakProgram {
+  for (;;) {
+    const drawn =
+      prng.below(2) === 0 ? toyProgram(prng) : withCheckpoints(prng, randomProgram(prng, 1 + prng.below(5)));
+    const { steps } = drawn.model.program;
+    const maxStepGas = Math.max(...steps.map(estimateStepProofGas));
+    const bytes = drawn.inputs.reduce((sum, input) => sum + input.length, 0);
+    if (maxStepGas > MOST_STEP_GAS || bytes > MOST_INPUT_BYTES || drawn.inputs.length === 0) continue;
+    const model = withProgram(drawn.model, { ...drawn.model.program, maxStepGas });
+    return { known: knownProgram(model), inputs: drawn.inputs, tensors: executeReference(model, drawn.inputs) };
+  }
+}
+
+function toyProgram(prng: Prng): { model: CompiledModel; inputs: Uint8Array[] } {
+  const random = (below: number) => prng.below(below);
+  const model = toyModel(random, 1 + prng.below(16));
+  return { model, inputs: [toyInput(random, model)] };
+}
+
+/** Marks random tensors, the last one among them, and gives each a range that is closed under reads. */
+function withCheckpoints(
+  prng: Prng,
+  { model, inputs }: { model: CompiledModel; inputs: Uint8Array[] },
+): { model: CompiledModel; inputs: Uint8Array[] } {
+  const { steps } = model.program;
+  // Words of exact sums are no output.
+  const last = steps.findLastIndex(({ dtype }) => dtype !== DType.limb);
+  if (last === -1) return { model, inputs: [] };
+  const marked = steps.flatMap((_, s) => (s === last || prng.below(3) === 0 ? [s] : []));
+  const checkpoints = marked.map((step): Checkpoint => ({ first: firstOf(prng, steps, marked, step), step }));
+  const outputs = [marked.indexOf(last)];
+  const program: Program = { ...model.program, checkpoints, outputs };
+  validateProgram(program);
+  const output = { name: "output", dtype: steps[last]!.dtype, shape: [steps[last]!.count] };
+  return { model: withProgram({ ...model, outputs: [output] }, program), inputs };
+}
+
+/** The first step of a checkpoint's range: as late as the reads allow, or any earlier one. */
+function firstOf(prng: Prng, steps: readonly Step[], marked: readonly number[], step: number): number {
+  let first = prng.below(3) === 0 ? prng.below(step + 1) : step;
+  for (let s = step; s >= first; s--) {
+    for (const ref of steps[s]!.inputs) {
+      if (ref.kind === "step" && ref.index < first && !marked.includes(ref.index)) first = ref.index;
+    }
+  }
+  return first;
+}
+
+const withProgram = (model: CompiledModel, program: Program): CompiledModel => ({
+  ...model,
+  program,
+  programRoot: programRoot(program),
+});

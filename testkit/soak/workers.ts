@@ -1,0 +1,127 @@
+import type { Execution } from "../../src/player/execution.ts";
+import { submissionOf, workerMove, type WorkerMove } from "../../src/dispute/workerMove.ts";
+import { stateOf, type GameRecord } from "../../src/market/history.ts";
+import { Level, Move } from "../../src/market/types.ts";
+import type { Hex } from "viem";
+import { toHex, type Hash } from "../../src/merkle/hash.ts";
+import { MerkleList } from "../../src/merkle/list.ts";
+import type { Prng } from "../numerics/float32Words.ts";
+import { executionOf, lyingTensors, mutated, paddedWithGarbage, type LieKind } from "./lies.ts";
+import type { SoakProgram } from "./programs.ts";
+
+/** What a worker answers; a wrong one may also give up or fall silent. */
+export type Answer = WorkerMove | { kind: "concede" } | { kind: "stall" };
+
+export type WorkerKind = "honest" | LieKind | "chameleon" | "padding" | "garbage" | "deserter";
+
+/** A worker with its claim. */
+export type SoakWorker = {
+  kind: WorkerKind;
+  /** Whether the trace root is the definition's. */
+  right: boolean;
+  traceRoot: Hash;
+  /** What it submits. */
+  nodes: Hex;
+  /** What a challenger that holds the published trace knows; none if it changes from game to game. */
+  published: Execution | undefined;
+  answer: (game: GameRecord, now: bigint) => Answer;
+};
+
+const LIARS: readonly WorkerKind[] = [
+  "bit",
+  "bit",
+  "tensor",
+  "patched",
+  "input",
+  "chameleon",
+  "chameleon",
+  "padding",
+  "garbage",
+  "deserter",
+];
+
+/** The worker that does all as it should. */
+export function honestWorker(program: SoakProgram, arityBits: number): SoakWorker {
+  const execution = executionOf(program, program.tensors);
+  return {
+    kind: "honest",
+    right: true,
+    traceRoot: execution.trace.root,
+    nodes: submissionOf(execution.trace, arityBits),
+    published: execution,
+    answer: (game, now) => workerMove(execution, stateOf(game), arityBits, now),
+  };
+}
+
+/** A liar of a random kind; where a lie changes no checkpoint, another is drawn. */
+export function lyingWorker(prng: Prng, program: SoakProgram, arityBits: number): SoakWorker {
+  const honest = honestWorker(program, arityBits);
+  for (;;) {
+    const kind = prng.pick(LIARS);
+    const worker = liar(prng, program, arityBits, kind);
+    if (worker !== undefined && (kind === "deserter" || worker.traceRoot !== honest.traceRoot)) {
+      return moody(prng, worker);
+    }
+  }
+}
+
+function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerKind): SoakWorker | undefined {
+  const { tensors } = program;
+  if (kind === "garbage") {
+    const root = () => toHex(Uint8Array.from({ length: 32 }, () => 1 + prng.below(255)));
+    const list = MerkleList.fromHashes(program.known.model.program.checkpoints.map(root));
+    const nodes = submissionOf({ list }, arityBits);
+    return { kind, right: false, traceRoot: list.root, nodes, published: undefined, answer: () => ({ kind: "stall" }) };
+  }
+  if (kind === "deserter") {
+    const { traceRoot, nodes, published } = honestWorker(program, arityBits);
+    return {
+      kind,
+      right: true,
+      traceRoot,
+      nodes,
+      published,
+      answer: () => ({ kind: prng.pick(["stall", "concede"]) }),
+    };
+  }
+  const execution =
+    kind === "padding"
+      ? paddedWithGarbage(prng, program)
+      : executionOf(program, lyingTensors(prng, program, kind === "chameleon" ? "tensor" : (kind as LieKind)));
+  if (execution === undefined) return undefined;
+  const changing = kind === "chameleon";
+  const faces = new Map<string, Execution>();
+  /** Another interior in each game, under the same leaf. */
+  const faceOf = (game: GameRecord): Execution => {
+    const { last, level } = stateOf(game);
+    const expanded = game.moves.some(({ move }) => move === Move.expand);
+    const expanding = level === Level.trace && stateOf(game).depth === 0;
+    if (!changing || (!expanded && !expanding)) return execution;
+    const known = faces.get(game.id);
+    if (known !== undefined) return known;
+    const interior = tensors.map((right, s) => {
+      const own = execution.trace.tensor(s);
+      return s === last ? own : prng.pick([own, right, mutated(prng, right)]);
+    });
+    const face = executionOf(program, interior);
+    faces.set(game.id, face);
+    return face;
+  };
+  return {
+    kind,
+    right: false,
+    traceRoot: execution.trace.root,
+    nodes: submissionOf(execution.trace, arityBits),
+    published: changing || kind === "padding" ? undefined : execution,
+    answer: (game, now) => workerMove(faceOf(game), stateOf(game), arityBits, now),
+  };
+}
+
+/** A liar that sometimes falls silent or concedes after some moves. */
+function moody(prng: Prng, worker: SoakWorker): SoakWorker {
+  const mood = prng.below(5);
+  if (mood > 1) return worker;
+  const after = prng.below(6);
+  const kind = mood === 0 ? "stall" : "concede";
+  return { ...worker, answer: (game, now) => (game.moves.length > after ? { kind } : worker.answer(game, now)) };
+}

@@ -1,0 +1,97 @@
+import { artifacts, network } from "hardhat";
+import { encodeDeployData } from "viem";
+import { refuteModule } from "../../../ignition/modules/Refute.ts";
+import { verifierModule } from "../../../ignition/modules/Verifier.ts";
+import { wrappedEtherModule } from "../../../ignition/modules/WrappedEther.ts";
+import { jobMarketAbi } from "../../../src/chain/abi/jobMarket.ts";
+import type { ContractRevertError } from "../../../src/chain/errors.ts";
+import { MOVE_GAS } from "../../../src/dispute/moveGas.ts";
+import { translateError } from "../../../src/chain/translateError.ts";
+import type { Parameters } from "../../../src/market/types.ts";
+import { inEther, type Deployment } from "./model.ts";
+
+/** The least amounts that the contracts take at deployment, for one arity. */
+export type Bounds = {
+  arityBits: number;
+  worstWorker: number;
+  worstChallenger: number;
+  bond: number;
+  collateral: number;
+};
+
+/** Levels of the longest range of steps that the contracts price. */
+const LONGEST_RANGE = 12;
+
+/** Gas of a worker's dearest move, and of a challenger's cheapest one. */
+function extremeMoves(arityBits: number): Pick<Deployment, "dearestMove" | "cheapestPick"> {
+  const { expand, child, level, pick } = MOVE_GAS;
+  return {
+    dearestMove: expand + child * 2 ** arityBits + level * (LONGEST_RANGE - arityBits),
+    cheapestPick: pick,
+  };
+}
+
+/**
+ * The default deployment as the contracts hold it, and the bounds that they enforce: asked of an embedded chain, by deployments that
+ * are refused.
+ */
+export async function readDeployment(
+  arities: readonly number[],
+): Promise<{ deployment: Deployment; bounds: Bounds[] }> {
+  const connection = await network.create();
+  try {
+    const { ignition, viem } = connection;
+    const { asset } = await ignition.deploy(wrappedEtherModule);
+    const { verifier } = await ignition.deploy(verifierModule);
+    const { market, provisioning } = await ignition.deploy(refuteModule, {
+      parameters: { Refute: { asset: asset.address, verifier: verifier.address } },
+    });
+    const client = await viem.getPublicClient();
+    const { abi, bytecode } = await artifacts.readArtifact("JobMarket");
+    const given = await client.readContract({ address: market.address, abi: jobMarketAbi, functionName: "parameters" });
+
+    /** The bound in the error by which a deployment with these parameters is refused. */
+    const leastBy = async (parameters: Parameters): Promise<bigint> => {
+      const args = [asset.address, provisioning.address, verifier.address, parameters] as const;
+      const data = encodeDeployData({ abi, bytecode: bytecode, args });
+      const refusal = await client.call({ data }).then(
+        () => undefined,
+        (error: unknown) => translateError(error, "JobMarket"),
+      );
+      return (refusal as ContractRevertError).args[1] as bigint;
+    };
+    const bounds: Bounds[] = [];
+    for (const arityBits of arities) {
+      const p = { ...given, arityBits };
+      const worstWorker = await leastBy({ ...p, bondGas: 1 });
+      const bonded = { ...p, bondGas: Number(worstWorker), collateral: 1n };
+      const collateral = await leastBy(bonded);
+      const worstChallenger = (collateral - p.bounty) / p.priceCap - worstWorker;
+      bounds.push({
+        arityBits,
+        worstWorker: Number(worstWorker),
+        worstChallenger: Number(worstChallenger),
+        bond: inEther(worstWorker * p.priceCap),
+        collateral: inEther(collateral),
+      });
+    }
+    const own = bounds.find(({ arityBits }) => arityBits === given.arityBits)!;
+    const deployment: Deployment = {
+      arityBits: given.arityBits,
+      baseWindow: given.baseWindow,
+      baseClock: given.baseClock,
+      rate: Number(given.rate),
+      priceCap: inEther(given.priceCap),
+      bond: inEther(BigInt(given.bondGas) * given.priceCap),
+      bounty: inEther(given.bounty),
+      collateral: inEther(given.collateral),
+      penalty: inEther((given.collateral * BigInt(given.penaltyBps)) / 10_000n),
+      worstWorker: own.worstWorker,
+      worstChallenger: own.worstChallenger,
+      ...extremeMoves(given.arityBits),
+    };
+    return { deployment, bounds };
+  } finally {
+    await connection.close();
+  }
+}

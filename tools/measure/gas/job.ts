@@ -1,0 +1,59 @@
+import type { Hex } from "viem";
+import { submissionOf } from "../../../src/dispute/workerMove.ts";
+import { toHex } from "../../../src/merkle/hash.ts";
+import { Trace } from "../../../src/trace/trace.ts";
+import { honestTrace, toyProgram, type Toy } from "../../../testkit/protocol/chainProgram.ts";
+import { factsOf, gasOf, postedJob, toyRequest, type World } from "../../../testkit/protocol/world.ts";
+import { gasWorld } from "./wholeDisputes.ts";
+import type { Subject } from "./subject.ts";
+
+/** Gas of an undisputed job without its input bytes; `deliver` finalises. */
+export type JobGas = {
+  job: string;
+  post: number;
+  claim: number;
+  submit: number;
+  "deliver, finalise": number;
+  total: number;
+};
+
+/** Undisputed jobs: of small programs with 1 and 16 checkpoints, and of a model. */
+export async function jobGas(model: Subject): Promise<JobGas[]> {
+  const one = toyProgram(8, [3]);
+  const sixteen = toyProgram(8, new Array<number>(16).fill(2));
+  return [
+    await measure("1 checkpoint, 32 bytes of output", one, honestTrace(one)),
+    await measure("16 checkpoints, 32 bytes of output", sixteen, honestTrace(sixteen)),
+    await measure("ppocr2_cls", model, new Trace(model.program, model.tensors)),
+  ];
+}
+
+async function measure(job: string, program: Toy, trace: Trace): Promise<JobGas> {
+  const world = await gasWorld();
+  const { market, requester, worker, networkHelpers } = world;
+  // Accounts that have had credit before, as in the steady state.
+  const by = { requester: { account: requester.account }, worker: { account: worker.account } };
+  const request = await toyRequest(world, program, { rootOnly: true, inputs: [], window: 3_600 });
+  const posted = await market.write.post([request], by.requester);
+  const content = await postedJob(world, posted);
+  const claimed = await market.write.claim([content], by.worker);
+  const nodes = submissionOf(trace, world.parameters.arityBits);
+  const submittedNodes = await market.write.submit([content, nodes], by.worker);
+  await networkHelpers.time.increase(3_601);
+  const claim = { job: content, worker: worker.account.address, traceRoot: trace.root };
+  const checkpoint = program.program.outputs[0]!;
+  const delivery = {
+    program: factsOf(program.commitment),
+    output: 0,
+    data: toHex(trace.tensor(program.program.checkpoints[checkpoint]!.step)),
+    siblings: trace.list.path(checkpoint),
+  };
+  const delivered = await market.write.deliver([claim, delivery], by.worker);
+  return rowOf(world, job, [posted, claimed, submittedNodes, delivered]);
+}
+
+async function rowOf(world: World, job: string, hashes: readonly Hex[]): Promise<JobGas> {
+  const gas = await Promise.all(hashes.map(async (hash) => Number(await gasOf(world, hash))));
+  const [post, claim, submit, deliver] = gas as [number, number, number, number];
+  return { job, post, claim, submit, "deliver, finalise": deliver, total: gas.reduce((a, b) => a + b) };
+}

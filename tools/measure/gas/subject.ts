@@ -1,0 +1,29 @@
+import { compile } from "../../../src/compiler/compile.ts";
+import { createExecutor } from "../../../src/executor/createExecutor.ts";
+import { MerkleList } from "../../../src/merkle/list.ts";
+import { tensorRoot } from "../../../src/merkle/tensor.ts";
+import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../../src/onnx/preprocess.ts";
+import { readModel } from "../../../src/onnx/readModel.ts";
+import { commitProgram } from "../../../src/program/root.ts";
+import { drawText } from "../../../src/demo/picture.ts";
+import type { Toy } from "../../../testkit/protocol/chainProgram.ts";
+
+/** A compiled model with its execution on one picture. */
+export type Subject = Toy & { tensors: Uint8Array[] };
+
+/** Compiles a model of a picture of bytes and executes it. @param shape `[1, height, width, 3]` */
+export async function executionOf(path: string, shape: readonly [number, number, number, number]): Promise<Subject> {
+  const model = compile(withImagePreprocessing(readModel(path), PADDLE_OCR_LINE), { shapes: { x: [...shape] } });
+  const { pixels: input } = drawText("REFUTE", shape[2], shape[1], 4);
+  const executor = await createExecutor(model);
+  const { tensors } = await executor.run([input]);
+  await executor.close();
+  return {
+    model,
+    program: model.program,
+    commitment: commitProgram(model.program),
+    input,
+    inputsList: MerkleList.fromHashes([tensorRoot(input)]),
+    tensors,
+  };
+}

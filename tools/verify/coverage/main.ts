@@ -1,0 +1,104 @@
+/**
+ * Coverage of the contracts by the TypeScript tests: statements' lines, and both ways of each condition. What has no state is called as its
+ * tests call it, by replay; the other tests run.
+ * `npm run coverage -- [--files GLOBS] [--tests GLOBS] [--calls FILE] [--json FILE] [--in FOLDER]`
+ * FILE of the calls is a recording, made if it is not there; FOLDER keeps what is compiled.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Workspace } from "../instrument/workspace.ts";
+import { readRecording } from "../replay/calls.ts";
+import { listen } from "../replay/listen.ts";
+import { recorded } from "../replay/recorded.ts";
+import { Replay } from "../replay/replay.ts";
+import { withPoints, type Point } from "./points.ts";
+
+const LIBRARY = "contracts/test/Coverage.sol";
+const PROTOCOL = ["market", "game", "vault", "provisioning", "examples"];
+const FILES = [...PROTOCOL, "program", "merkle", "types", "verifier", "verifier/elementary"].map(
+  (folder) => `${folder}/*.sol`,
+);
+const TESTS = [
+  ...PROTOCOL.map((folder) => `test/contracts/${folder}/**/*.test.ts`),
+  "test/provisioning/*.test.ts",
+  "test/e2e/dapp.test.ts",
+];
+
+/** Calls of a test that are replayed, until none of them passes anything new. */
+const ROUNDS = [32, 64, 256, 1_024];
+const NOBODY = "0x0000000000000000000000000000000000000000";
+
+const { values } = parseArgs({
+  options: {
+    files: { type: "string", default: FILES.join(",") },
+    tests: { type: "string", default: TESTS.join(",") },
+    calls: { type: "string" },
+    json: { type: "string" },
+    in: { type: "string" },
+  },
+});
+
+const workspace = new Workspace(values.in);
+try {
+  await cover();
+} finally {
+  workspace.remove();
+}
+
+async function cover(): Promise<void> {
+  const recording = readRecording(await recorded(workspace.path, values.calls));
+  const points: Point[] = [];
+  workspace.addLibrary(LIBRARY, "tools/verify/coverage/Coverage.sol");
+  for (const file of workspace.files(values.files.replace(/^|,/g, "$&contracts/"))) {
+    const { source, points: more } = withPoints(file, workspace.read(file), points.length + 1);
+    if (more.length === 0) continue;
+    points.push(...more);
+    workspace.writeContract(file, source, { name: "Coverage", file: LIBRARY });
+  }
+  console.log(`${points.length} points; building`);
+  await workspace.build();
+  const tests = workspace.files(values.tests);
+  const output = join(workspace.path, "passed.json");
+  const lines: string[] = [];
+  const status = await workspace.run("tsx", ["tools/verify/coverage/runner.ts", output, ...tests], (line) => {
+    lines.push(line);
+    // Tests of gas and of size see the added code.
+    if (line.startsWith("@")) console.log(`fails with the added code: ${line.slice(1)}`);
+  });
+  if (status !== 0) throw new Error(`the tests did not end:\n${lines.slice(-40).join("\n")}`);
+  const passed = new Set(JSON.parse(readFileSync(output, "utf8")) as number[]);
+  await listen(new Replay(workspace, recording), recording, NOBODY, 1, ROUNDS, ({ call, gas, places }) => {
+    if (gas === 0n) console.log(`another outcome with the added code: ${recording.calls[call]!.test}`);
+    const before = passed.size;
+    for (const id of places) passed.add(id);
+    return passed.size > before;
+  });
+  report(points, passed);
+}
+
+/** Of what there is, what was passed: lines (a line is passed if all its statements are) and branches. */
+function report(points: readonly Point[], passed: ReadonlySet<number>): void {
+  const row = (name: string, [lines, branches]: readonly [string, string]) =>
+    console.log(`${name.padEnd(48)}${lines.padStart(16)}${branches.padStart(18)}`);
+  const share = (hit: number, all: number): string =>
+    all === 0 ? "-" : `${((100 * hit) / all).toFixed(1)} % ${hit}/${all}`;
+  const measure = (of: readonly Point[]): [string, string] => {
+    const place = ({ file, line }: Point) => `${file}:${line}`;
+    const statements = of.filter(({ branch }) => !branch);
+    const lines = new Set(statements.map(place));
+    const missed = new Set(statements.filter(({ id }) => !passed.has(id)).map(place));
+    const branches = of.filter(({ branch }) => branch);
+    return [
+      share(lines.size - missed.size, lines.size),
+      share(branches.filter(({ id }) => passed.has(id)).length, branches.length),
+    ];
+  };
+  row("contract", ["lines", "branches"]);
+  for (const file of new Set(points.map((point) => point.file)))
+    row(file, measure(points.filter((point) => point.file === file)));
+  row("all", measure(points));
+  for (const { id, file, line, what } of points) if (!passed.has(id)) console.log(`not covered: ${file}:${line}: ${what}`);
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify(points.map((point) => ({ ...point, passed: passed.has(point.id) })))}\n`);
+}

@@ -1,0 +1,124 @@
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+import { HEAR } from "./listener.ts";
+import { run } from "./run.ts";
+
+const COPIED = [
+  "contracts",
+  "src",
+  "watcher",
+  "test",
+  "testkit",
+  "ignition",
+  "tools",
+  "docs",
+  "examples",
+  "package.json",
+  "tsconfig.json",
+  ".mocharc.json",
+] as const;
+
+/** What the added code needs: larger contracts, dearer calls, more in one transaction; and, if there is much of it, a compiler that does not try hard. */
+const config = (optimised: boolean): string => `import base from "./hardhat.base.ts";
+const network = base.networks!.default as object;
+const limits = { gasMultiplier: 2, allowUnlimitedContractSize: true, transactionGasCap: 2_000_000_000, blockGasLimit: 2_000_000_000 };
+const { default: profile } = (base.solidity as { profiles: { default: { settings: object } } }).profiles;
+const optimizer = { enabled: true, runs: 1, details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "dhfoDgvulfnTUtnIf" } } };
+const quick = { ...profile, settings: { ...profile.settings, ${optimised ? "" : "optimizer"} } };
+export default {
+  ...base,
+  solidity: { profiles: { default: quick, production: quick } },
+  networks: { ...base.networks, default: { ...network, ...limits } },
+  test: {
+    solidity: {
+      gasLimit: 2n ** 60n,
+      blockGasLimit: false,
+      transactionGasCap: false,
+      memoryLimit: 2 ** 31,
+      fsPermissions: { dangerouslyReadWriteDirectory: ["./replay"] },
+    },
+  },
+};
+`;
+
+/** A copy of the repository whose contracts may be changed. */
+export class Workspace {
+  readonly path: string;
+  readonly #kept: boolean;
+
+  /**
+   * @param folder Where it is, to be kept for the next time: what has not changed is not compiled again. By default it is made and removed.
+   * @param optimised Whether contracts are compiled as ever: for little added code.
+   */
+  constructor(folder?: string, optimised = false) {
+    this.#kept = folder !== undefined;
+    this.path = folder === undefined ? mkdtempSync(join(tmpdir(), "refute-instrumented-")) : resolve(folder);
+    for (const name of COPIED) {
+      rmSync(join(this.path, name), { recursive: true, force: true });
+      cpSync(name, join(this.path, name), { recursive: true });
+    }
+    if (!existsSync(join(this.path, "node_modules")))
+      symlinkSync(resolve("node_modules"), join(this.path, "node_modules"));
+    // What is added tells the chain something and asks it something; pure functions may not.
+    for (const file of this.files("contracts/**/*.sol")) this.write(file, this.read(file).replace(/\bpure\b/g, "view"));
+    cpSync("hardhat.config.ts", join(this.path, "hardhat.base.ts"));
+    writeFileSync(join(this.path, "hardhat.config.ts"), config(optimised));
+  }
+
+  read(file: string): string {
+    return readFileSync(join(this.path, file), "utf8");
+  }
+
+  write(file: string, text: string): void {
+    writeFileSync(join(this.path, file), text);
+  }
+
+  /** Adds a library that tells of what is executed. */
+  addLibrary(file: string, source: string): void {
+    this.write(file, this.read(source));
+    const listener = this.read("tools/verify/instrument/Listener.sol");
+    this.write(join(dirname(file), "Listener.sol"), listener.replace("listenerHear(id)", `${HEAR}$&`));
+  }
+
+  /** Replaces a contract, with an import of a library of the copy. */
+  writeContract(file: string, source: string, library: { name: string; file: string }): void {
+    const place = relative(dirname(file), library.file);
+    const pragma = source.search(/^pragma .*$/m);
+    const end = source.indexOf("\n", pragma) + 1;
+    const imported = `import {${library.name}} from "${place.startsWith(".") ? place : `./${place}`}";\n`;
+    this.write(file, source.slice(0, end) + imported + source.slice(end));
+  }
+
+  /** Compiles the contracts, or some files of them. @throws Error with the compiler's words. */
+  async build(files: readonly string[] = []): Promise<void> {
+    const lines: string[] = [];
+    const status = await this.run(
+      "hardhat",
+      ["build", "--no-tests", "--quiet", ...files],
+      (line) => void lines.push(line),
+    );
+    if (status !== 0) throw new Error(`the changed contracts do not build:\n${lines.slice(-60).join("\n")}`);
+  }
+
+  /** Runs a program in the copy, as `run` does. */
+  run(
+    command: string,
+    args: readonly string[],
+    onLine: (line: string) => void,
+    quietSeconds?: number,
+  ): Promise<number> {
+    return run(this.path, command, args, onLine, quietSeconds);
+  }
+
+  /** The files of the copy that globs, separated by commas, name: each once, in their order. */
+  files(globs: string): string[] {
+    const of = (glob: string) => (glob === "" ? [] : globSync(glob, { cwd: this.path }).sort());
+    return [...new Set(globs.split(",").flatMap(of))];
+  }
+
+  /** Removes the copy, unless it is to be kept. */
+  remove(): void {
+    if (!this.#kept) rmSync(this.path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * Runs in a copy whose contracts hold their mutants: loads the tests once, notes which test passes which mutant, then runs for each
+ * mutant the tests that pass it, up to the first that fails.
+ * `tsx runner.ts PLAN`, where PLAN is a JSON file; prints a JSON object a line.
+ */
+import { readFileSync, writeFileSync, existsSync } from "node:fs";
+import { resolve } from "node:path";
+import hre from "hardhat";
+import Mocha from "mocha";
+import { alive } from "./alive.ts";
+import type { Plan, Reach, Report } from "./workOrder.ts";
+
+const plan = JSON.parse(readFileSync(process.argv[2]!, "utf8")) as Plan;
+const say = (report: Report): void => console.log(`@${JSON.stringify(report)}`);
+
+/** The id of no mutant, under which nothing is told. */
+const NOBODY = 2 ** 32;
+/** Tests that are run before all others; then as many again, and so on. */
+const MOST_TELLING = 3;
+/** Mutants are neighbours of those before them: what killed the last ones is tried first. */
+const LAST_KILLERS = 6;
+
+type Connection = Awaited<ReturnType<typeof hre.network.create>>;
+const open = new Set<Connection>();
+/** The last ones, the latest first, and how many mutants each test killed. */
+let killers: string[] = [];
+const kills = new Map<string, number>();
+for (const title of plan.killers) count(title);
+/** Ids that the listener heard since it was last read. */
+let heard = new Set<number>();
+
+hre.hooks.registerHandlers("network", {
+  newConnection: async (context, next) => {
+    const connection = await next(context);
+    await connection.provider.request({ method: "hardhat_setCoinbase", params: [alive.coinbase()] });
+    if (!alive.keep) open.add(connection);
+    return connection;
+  },
+  onCoverageData: (_context, tags) => {
+    for (const tag of tags) heard.add(Number(`0x${tag}`));
+    return Promise.resolve();
+  },
+});
+
+const mocha = new Mocha({ timeout: 120_000, reporter: class {} as never });
+mocha.cleanReferencesAfterRun(false);
+for (const file of plan.files) mocha.addFile(resolve(file));
+await mocha.loadFilesAsync();
+
+const reach = existsSync(plan.reach) ? (JSON.parse(readFileSync(plan.reach, "utf8")) as Reach) : await record();
+writeFileSync(plan.reach, JSON.stringify(reach));
+for (const id of plan.mutants) await tryMutant(id);
+process.exit(0);
+
+function count(title: string): void {
+  kills.set(title, (kills.get(title) ?? 0) + 1);
+}
+
+/** One run of mocha over the tests whose full title is chosen. */
+async function run(chosen: (title: string) => boolean, bail: boolean, listen?: (runner: Mocha.Runner) => void) {
+  mocha.grep({ test: chosen } as unknown as RegExp);
+  mocha.bail(bail);
+  await new Promise<void>((done) => {
+    const runner = mocha.run(() => done());
+    runner.on("test end", (test) => console.log(test.fullTitle()));
+    listen?.(runner);
+  });
+}
+
+/** Forgets the chains that were made for a mutant. */
+async function clear(): Promise<void> {
+  alive.worlds.clear();
+  for (const connection of open) await connection.close();
+  open.clear();
+}
+
+/** Which tests pass which mutants, without a mutant. */
+async function record(): Promise<Reach> {
+  const titles: string[] = [];
+  const failing: string[] = [];
+  const unsure = new Set<string>();
+  const tests: Record<string, { ids: number[]; milliseconds: number }> = {};
+  const suites: { title: string; titles: string[]; ids: number[] }[] = [];
+  const take = (): number[] => {
+    const ids = [...heard];
+    heard = new Set();
+    return ids;
+  };
+  const titlesIn = (suite: Mocha.Suite): string[] => {
+    const all: string[] = [];
+    suite.eachTest((test) => void all.push(test.fullTitle()));
+    return all;
+  };
+  const stack: Mocha.Suite[] = [];
+  const endSetUp = () => {
+    const suite = stack.at(-1);
+    const ids = take();
+    if (suite !== undefined && ids.length > 0) suites.push({ title: suite.fullTitle(), titles: titlesIn(suite), ids });
+  };
+  await run(
+    () => true,
+    false,
+    (runner) => {
+      runner.on("suite", (suite) => {
+        endSetUp();
+        stack.push(suite);
+      });
+      runner.on("suite end", () => {
+        endSetUp();
+        stack.pop();
+      });
+      let begun = 0;
+      runner.on("test", () => {
+        endSetUp();
+        begun = performance.now();
+      });
+      runner.on("test end", (test) => {
+        tests[test.fullTitle()] = { ids: take(), milliseconds: performance.now() - begun };
+      });
+      runner.on("pass", (test) => void titles.push(test.fullTitle()));
+      runner.on("fail", (test) => void unsure.add(test.fullTitle()));
+    },
+  );
+  await clear();
+  // To tell what is passed takes gas. A test of gas decides if it passes while nobody listens.
+  alive.id = NOBODY;
+  await run(
+    (title) => unsure.has(title),
+    false,
+    (runner) => {
+      runner.on("pass", (test) => void titles.push(test.fullTitle()));
+      runner.on("fail", (test, error) => {
+        failing.push(test.fullTitle());
+        say({ kind: "fails", title: test.fullTitle(), message: String(error).split("\n")[0]! });
+      });
+    },
+  );
+  await clear();
+  return { tests: Object.fromEntries(titles.map((title) => [title, tests[title]!])), suites, failing };
+}
+
+/**
+ * The tests that pass a mutant, the most telling first: those that killed its neighbours, then those that pass it themselves before those
+ * whose world was made with it, and those that take little time, pass few mutants and killed many before the others.
+ */
+function testsOf(id: number): { titles: string[]; fresh: Set<string> } {
+  const cost = (title: string): number => {
+    const { ids, milliseconds } = reach.tests[title]!;
+    return (Math.max(ids.length, 1) * milliseconds) / (1 + (kills.get(title) ?? 0)) ** 2;
+  };
+  const sorted = (titles: Iterable<string>): string[] =>
+    [...new Set(titles)].filter((title) => reach.tests[title] !== undefined).sort((a, b) => cost(a) - cost(b));
+  const passes = (title: string): boolean => plan.all || reach.tests[title]!.ids.includes(id);
+  const direct = sorted(Object.keys(reach.tests).filter(passes));
+  const suites = reach.suites.filter(({ ids }) => ids.includes(id));
+  const inSetUp = sorted(suites.flatMap(({ titles }) => titles)).filter((title) => !direct.includes(title));
+  const all = new Set([...direct, ...inSetUp]);
+  const titles = new Set([...killers.filter((title) => all.has(title)), ...all]);
+  return { titles: [...titles].slice(0, plan.tries), fresh: new Set(suites.map(({ title }) => title)) };
+}
+
+async function tryMutant(id: number): Promise<void> {
+  const { titles, fresh } = testsOf(id);
+  say({ kind: "begins", id });
+  const begun = performance.now();
+  let killer: string | undefined;
+  Object.assign(alive, { id, fresh });
+  for (let from = 0; from < titles.length && killer === undefined; from = 2 * from + MOST_TELLING) {
+    const chosen = new Set(titles.slice(from, 2 * from + MOST_TELLING));
+    await run(
+      (title) => chosen.has(title),
+      true,
+      (runner) => runner.on("fail", (test) => void (killer ??= test.fullTitle())),
+    );
+  }
+  await clear();
+  if (killer !== undefined) {
+    killers = [...new Set([killer, ...killers])].slice(0, LAST_KILLERS);
+    count(killer);
+  }
+  say({ kind: "ends", id, tests: titles.length, milliseconds: Math.round(performance.now() - begun), killer });
+}

@@ -1,0 +1,148 @@
+/**
+ * Plants realistic bugs in a copy of the protocol's contracts and runs `test/contracts/solidity` on each: which are found?
+ * `npm run planted [-- --only WORDS] [--in FOLDER] [--runs N]`. All are in one build, which is made without optimisation; the tests say by an
+ * environment variable which one is alive.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { BUGS } from "./bugs.ts";
+
+const HERE = import.meta.dirname;
+const ROOT = resolve(HERE, "../../..");
+const TESTS = ["League.t.sol", "Protocol.t.sol"];
+
+/** A build that takes little time: what is planted is not optimised. */
+const CONFIG = `import { createRequire } from "node:module";
+import { defineConfig } from "hardhat/config";
+const require = createRequire(import.meta.url);
+const optimizer = { enabled: true, runs: 1, details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "u:" } } };
+const solc = {
+  version: "0.8.37",
+  path: require.resolve("solc/soljson.js"),
+  settings: { optimizer, viaIR: true, evmVersion: "osaka" },
+};
+export default defineConfig({
+  solidity: { profiles: { default: { ...solc }, production: { ...solc } } },
+  networks: { default: { type: "edr-simulated", chainType: "l1", hardfork: "osaka" } },
+  paths: { tests: { mocha: "./test", solidity: "./test/contracts/solidity" } },
+  test: {
+    solidity: {
+      fuzz: { seed: "0x6f6e6e78" },
+      invariant: { runs: Number(process.env.RUNS), depth: 64, failOnRevert: false },
+    },
+  },
+});
+`;
+
+const { values } = parseArgs({
+  options: { only: { type: "string" }, in: { type: "string" }, runs: { type: "string", default: "64" } },
+});
+
+const folder = values.in ?? mkdtempSync(join(tmpdir(), "planted-"));
+prepare(folder);
+const built = hardhat(0, "build", "--quiet");
+if (built.status !== 0) throw new Error(built.output);
+const [healthy] = run(0);
+if (healthy === undefined) {
+  let found = 0;
+  let tried = 0;
+  for (const [index, { name }] of BUGS.entries()) {
+    if (values.only !== undefined && !name.includes(values.only)) continue;
+    const failures = run(index + 1);
+    tried++;
+    if (failures.length > 0) found++;
+    console.log(
+      `${failures.length > 0 ? "found " : "MISSED"}  ${name}${failures.length > 0 ? `: ${failures[0]}` : ""}`,
+    );
+  }
+  console.log(`${found} of ${tried} found`);
+} else {
+  console.log(`fails without a bug: ${healthy}`);
+  process.exitCode = 1;
+}
+
+/** The copy: what the tests import, with all bugs in it. */
+function prepare(to: string): void {
+  const files = new Set<string>();
+  const take = (file: string): void => {
+    if (files.has(file)) return;
+    files.add(file);
+    const text = readFileSync(join(ROOT, file), "utf8");
+    for (const [, path] of text.matchAll(/^import [^"]*"(\.[^"]+)";/gm)) take(join(dirname(file), path!));
+  };
+  for (const name of TESTS) take(join("test/contracts/solidity", name));
+  for (const file of files) {
+    let text = readFileSync(join(ROOT, file), "utf8");
+    if (file.endsWith("Vm.sol")) {
+      text = edit(
+        text,
+        file,
+        "function warp(",
+        "function etch(address at, bytes calldata code) external;\n    function envOr(string calldata name, uint256 otherwise) external view returns (uint256);\n    function warp(",
+      );
+    }
+    if (file.endsWith("/ProtocolWorld.t.sol")) {
+      text = edit(
+        text,
+        file,
+        "    constructor() {\n",
+        '    constructor() {\n        vm.etch(Planted.AT, new bytes(vm.envOr("BUG", uint256(0))));\n',
+      );
+      text = imports(text, "../../../contracts/Planted.sol");
+    }
+    const here = BUGS.map((bug, index) => ({ ...bug, on: `Planted.on(${index + 1})` })).filter(
+      (bug) => bug.file === file,
+    );
+    for (const { find, by, on } of here) text = edit(text, file, find, by.replace(/\bON\b/g, on));
+    if (here.length > 0)
+      text = imports(text, `${"../".repeat(file.split("/").length - 2)}Planted.sol`.replace(/^P/, "./P"));
+    write(join(to, file), text);
+  }
+  write(join(to, "contracts/Planted.sol"), readFileSync(join(HERE, "Planted.sol"), "utf8"));
+  write(join(to, "package.json"), '{ "type": "module" }');
+  write(join(to, "hardhat.config.ts"), CONFIG);
+  if (!existsSync(join(to, "node_modules"))) symlinkSync(join(ROOT, "node_modules"), join(to, "node_modules"));
+}
+
+/** @throws Error unless `find` occurs once. */
+function edit(text: string, file: string, find: string, by: string): string {
+  const parts = text.split(find);
+  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} of: ${find}`);
+  return parts.join(by);
+}
+
+function imports(text: string, path: string): string {
+  return edit(
+    text,
+    path,
+    "pragma solidity ^0.8.28;\n",
+    `pragma solidity ^0.8.28;\n\nimport {Planted} from "${path}";\n`,
+  );
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);
+}
+
+/** Runs the tests with one bug alive (0: none), the fixed sequences first. @returns The tests that fail. */
+function run(bug: number): string[] {
+  for (const words of [
+    ["--grep", "test_"],
+    ["--grep", "invariant_"],
+  ]) {
+    const { output, status } = hardhat(bug, "test", "solidity", ...words);
+    const failures = [...output.matchAll(/^\s+\d+\) (\w+)\(/gm)].map(([, name]) => name!);
+    if (status !== 0) return failures.length > 0 ? failures : [output];
+  }
+  return [];
+}
+
+function hardhat(bug: number, ...words: string[]): { output: string; status: number | null } {
+  const env = { ...process.env, BUG: String(bug), RUNS: values.runs };
+  const { stdout, stderr, status } = spawnSync("npx", ["hardhat", ...words], { cwd: folder, env, encoding: "utf8" });
+  return { output: stdout + stderr, status };
+}

@@ -1,0 +1,153 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  decodeFunctionData,
+  encodeAbiParameters,
+  getAbiItem,
+  hexToBytes,
+  parseAbiParameters,
+  toFunctionSelector,
+  type Abi,
+  type AbiFunction,
+  type AbiParameter,
+  type Hex,
+} from "viem";
+import type { Workspace } from "../instrument/workspace.ts";
+import type { Call, Recording } from "./calls.ts";
+
+/** What is tried under one coinbase, up to the first call with another outcome. Calls are numbers in the recording. */
+export type Group = { coinbase: Hex; attempts: readonly { call: number; gasLimit: bigint }[] };
+
+/** A replayed call: its gas, or 0 if its outcome is another than the recorded one, and the places that its execution told of. */
+export type Heard = { call: number; gas: bigint; places: ReadonlySet<number> };
+
+const TEST = "contracts/test/Replay.t.sol";
+const CALL: readonly AbiParameter[] = parseAbiParameters([
+  "Call call",
+  "struct Call { uint256 chain; address to; bool reverts; bytes4[] errors; uint256[] ignored; bytes returned; bytes data; }",
+]);
+const PLAN: readonly AbiParameter[] = parseAbiParameters([
+  "bool heard, Group[] groups",
+  "struct Group { address coinbase; Attempt[] attempts; }",
+  "struct Attempt { uint256 call; uint256 gasLimit; }",
+]);
+/** More than a call can use. */
+const NO_LIMIT = 10n ** 13n;
+
+type Artifact = { abi: Abi; bytecode: Hex };
+
+/** Makes recorded calls on the contracts of a copy, which are built. Replay.sol does it. */
+export class Replay {
+  readonly #workspace: Workspace;
+  readonly #recording: Recording;
+  readonly #written = new Set<number>();
+  readonly #artifacts = new Map<string, Artifact>();
+
+  constructor(workspace: Workspace, recording: Recording) {
+    this.#workspace = workspace;
+    this.#recording = recording;
+    workspace.write(TEST, workspace.read("tools/verify/replay/Replay.sol"));
+    rmSync(this.#path(""), { recursive: true, force: true });
+    mkdirSync(this.#path(""));
+    recording.chains.forEach((creations, k) => {
+      const codes = creations.map(({ contract, args }): Hex => `${this.#artifact(contract).bytecode}${args.slice(2)}`);
+      const places = creations.map(({ address }) => address);
+      this.#write(`chain-${k}.bin`, parseAbiParameters("address[] places, bytes[] codes"), [places, codes]);
+    });
+  }
+
+  /** Makes calls and notes what their execution tells of under a coinbase. Gas is that under none. */
+  async hear(coinbase: Hex, calls: readonly number[]): Promise<Heard[]> {
+    const attempts = calls.map((call) => ({ call, gasLimit: NO_LIMIT }));
+    const lines = await this.#run(true, [{ coinbase, attempts }]);
+    return lines.map(([call, gas]) => {
+      const bytes = readFileSync(this.#path(`heard-${call}.bin`));
+      const places = new Set<number>();
+      // A bytes32[]: its offset, its length, its words. Decoding it in general takes long.
+      for (let word = 64; word < bytes.length; word += 32) places.add(bytes.readUInt32BE(word + 28));
+      return { call: Number(call), gas, places };
+    });
+  }
+
+  /** Makes the calls of groups. @returns For each group which of its attempts was the first with another outcome, if any was. */
+  async compare(groups: readonly Group[]): Promise<(number | undefined)[]> {
+    const lines = await this.#run(false, groups);
+    return lines.map(([group, first]) =>
+      Number(first) < groups[Number(group)]!.attempts.length ? Number(first) : undefined,
+    );
+  }
+
+  async #run(heard: boolean, groups: readonly Group[]): Promise<[bigint, bigint][]> {
+    for (const { attempts } of groups) for (const { call } of attempts) this.#writeCall(call);
+    this.#write("plan.bin", PLAN, [heard, groups]);
+    const output = this.#path("out.txt");
+    rmSync(output, { force: true });
+    const lines: string[] = [];
+    const status = await this.#workspace.run("hardhat", ["test", "solidity", TEST], (line) => void lines.push(line));
+    if (status !== 0) throw new Error(`the replay failed:\n${lines.slice(-40).join("\n")}`);
+    if (!existsSync(output)) return [];
+    const pairs = readFileSync(output, "utf8").trimEnd().split("\n");
+    return pairs.map((line) => line.split(" ").map(BigInt) as [bigint, bigint]);
+  }
+
+  #writeCall(n: number): void {
+    if (this.#written.has(n)) return;
+    this.#written.add(n);
+    const call = this.#recording.calls[n]!;
+    const { chain, to, outcome } = call;
+    const { abi, bytecode } = this.#artifact(call.contract);
+    this.#write(`call-${n}.bin`, CALL, [
+      {
+        chain: BigInt(chain),
+        to:
+          to === undefined ? "0x0000000000000000000000000000000000000000" : this.#recording.chains[chain]![to]!.address,
+        reverts: "reverts" in outcome,
+        errors: "reverts" in outcome ? acceptedErrors(call, outcome.reverts, abi) : [],
+        ignored: to === undefined ? [] : measurements(abi, call.data),
+        returned: "returns" in outcome ? outcome.returns : "0x",
+        data: to === undefined ? `${bytecode}${call.data.slice(2)}` : call.data,
+      },
+    ]);
+  }
+
+  #artifact(contract: string): Artifact {
+    let artifact = this.#artifacts.get(contract);
+    if (artifact === undefined) {
+      const [source, name] = contract.split(":") as [string, string];
+      artifact = JSON.parse(this.#workspace.read(`artifacts/${source}/${name}.json`)) as Artifact;
+      this.#artifacts.set(contract, artifact);
+    }
+    return artifact;
+  }
+
+  #write(name: string, types: readonly AbiParameter[], contents: readonly unknown[]): void {
+    writeFileSync(this.#path(name), hexToBytes(encodeAbiParameters(types, contents)));
+  }
+
+  #path(name: string): string {
+    return join(this.#workspace.path, "replay", name);
+  }
+}
+
+/** Which words of a result measure gas: tests compare those with a bound at most. */
+function measurements(abi: Abi, data: Hex): bigint[] {
+  const { functionName } = decodeFunctionData({ abi, data });
+  const { outputs } = getAbiItem({ abi, name: functionName }) as AbiFunction;
+  // What a harness returns beside its measurements is a word or dynamic: one word of the head each.
+  return outputs.flatMap(({ name }, k) => (/gas/i.test(name ?? "") ? [BigInt(k)] : []));
+}
+
+/** Mutated bodies: their test wants one of the decoder's errors, whichever, or this one. */
+const ANY_REFUSAL = { test: "test/contracts/verifier/stepDecoder.test.ts", but: "ElementPastEnd" };
+
+/** The errors which a call's test would find as right as the recorded one. */
+function acceptedErrors({ test }: Call, data: Hex, abi: Abi): Hex[] {
+  const given = `${data.slice(0, 10)}`.padEnd(10, "0") as Hex;
+  if (!test.startsWith(ANY_REFUSAL.test)) return [given];
+  const errors = abi.flatMap((item) =>
+    item.type === "error" && item.name !== ANY_REFUSAL.but
+      ? [toFunctionSelector(`${item.name}(${item.inputs.map(({ type }) => type).join()})`)]
+      : [],
+  );
+  return errors.includes(given) ? errors : [given];
+}

@@ -1,0 +1,14 @@
+/** `npm run smt`: proves every harness of test/contracts/smt; fails on anything that does not hold, is undecided, or holds of nothing. */
+import { readdirSync } from "node:fs";
+import { prove } from "./prove.ts";
+
+const names = readdirSync("test/contracts/smt").filter((file) => file.endsWith(".sol"));
+let failed = false;
+for (const file of names) {
+  const name = file.replace(/\.sol$/, "");
+  const { proved, problems } = prove(name);
+  console.log(`${name}: ${proved} targets proved${problems.length > 0 ? `, ${problems.length} not` : ""}`);
+  for (const problem of problems) console.error(problem);
+  failed ||= problems.length > 0;
+}
+process.exitCode = failed ? 1 : 0;

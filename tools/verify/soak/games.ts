@@ -1,0 +1,20 @@
+import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Siege } from "../../../testkit/soak/siege.ts";
+import { Totals } from "../../../testkit/soak/totals.ts";
+
+/** Games on one chain: a fresh one keeps memory low, and gives a seed that shows a fault again soon. */
+const GAMES_A_CHAIN = 250;
+
+/**
+ * Plays random games on embedded chains until there are at least `games`. The same seed gives the same games.
+ * @param progress Called after each chain.
+ */
+export async function soakGames(games: number, seed: number, progress?: (totals: Totals) => void): Promise<Totals> {
+  const totals = new Totals();
+  for (let chain = seed; totals.games < games; chain++) {
+    const siege = await Siege.create(new Prng(chain), totals, `--seed ${chain} --games ${GAMES_A_CHAIN}`);
+    await siege.play(Math.min(GAMES_A_CHAIN, games - totals.games));
+    progress?.(totals);
+  }
+  return totals;
+}

@@ -1,0 +1,65 @@
+/**
+ * Random tests for as long as one likes.
+ * `npm run soak -- [--minutes N] [--seed S]`: random steps, programs and ONNX graphs; definition, executors and on-chain verifier must agree.
+ * `npm run soak -- --games N [--seed S]`: random disputes on an embedded chain; every verdict must be right, and nobody honest lose.
+ * `npm run soak -- --reorgs`: reorganisations of 1 to 20 blocks after each transaction of a game; `--depths N`: N of the 20 depths after each.
+ * `npm run soak -- --siege N [--bonds B]`: N wrong claims at once against one watcher with a purse of B bonds.
+ * `npm run soak -- --kills`: the processes of a worker and a watcher, killed after each transaction and started again.
+ * `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
+ * `npm run soak -- --models`: the models of the catalogue in full size, examined; then all of them on every executor, the same bits.
+ * `npm run soak -- --function NAME [--stride N]`: an elementary kernel on all float32 (every N-th) against another library and the definition.
+ */
+import { parseArgs } from "node:util";
+import { LARGE } from "../../../testkit/models/catalogue.ts";
+import { printModels } from "../../measure/models/print.ts";
+import { soakFunction } from "./functions.ts";
+import { soakGames } from "./games.ts";
+import { soakKills } from "./kills.ts";
+import { soakModels } from "./models.ts";
+import { soakOperators } from "./operators.ts";
+import { soakReorgs } from "./reorgs.ts";
+import { soakSiege } from "./siege.ts";
+import { soakSteps } from "./steps.ts";
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "5" },
+    games: { type: "string" },
+    operators: { type: "string" },
+    function: { type: "string" },
+    stride: { type: "string", default: "1" },
+    models: { type: "boolean", default: false },
+    kills: { type: "boolean", default: false },
+    reorgs: { type: "boolean", default: false },
+    siege: { type: "string" },
+    bonds: { type: "string", default: "3" },
+    depths: { type: "string", default: "20" },
+    seed: { type: "string", default: String(Date.now() % 2 ** 31) },
+  },
+});
+const seed = Number(values.seed);
+if (values.models) {
+  const { clean } = await printModels(LARGE, 32);
+  process.exit((await soakModels()) && clean ? 0 : 1);
+}
+if (values.kills) process.exit((await soakKills()) ? 0 : 1);
+if (values.reorgs) {
+  const totals = await soakReorgs(Number(values.depths), ({ tellings, wrong }) =>
+    console.log(`${tellings} reorganisations, ${wrong.length} wrong`),
+  );
+  console.log(totals.report());
+  process.exit(totals.wrong.length === 0 ? 0 : 1);
+}
+if (values.siege !== undefined) process.exit((await soakSiege(Number(values.siege), BigInt(values.bonds))) ? 0 : 1);
+if (values.function !== undefined) process.exit(soakFunction(values.function, Number(values.stride)) ? 0 : 1);
+if (values.operators !== undefined) {
+  console.log(`seed ${seed}`);
+  process.exit((await soakOperators(Number(values.operators), seed)) ? 0 : 1);
+}
+if (values.games === undefined) process.exit((await soakSteps(Number(values.minutes), seed)) ? 0 : 1);
+console.log(`seed ${seed}`);
+const totals = await soakGames(Number(values.games), seed, ({ games, wrong }) =>
+  console.log(`${games} games, ${wrong.length} wrong`),
+);
+console.log(totals.report());
+process.exit(totals.passed ? 0 : 1);

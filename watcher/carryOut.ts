@@ -1,0 +1,49 @@
+import type { TransactionReceipt } from "viem";
+import { ContractRevertError } from "../src/chain/errors.ts";
+import type { ChallengerMove } from "../src/dispute/challengerMove.ts";
+import type { Plan } from "../src/dispute/challengerPlan.ts";
+import type { ClaimRecord, GameRecord } from "../src/market/history.ts";
+import { VerifierDisagreesError, type Responder } from "./responder.ts";
+
+/** A move that was sent. */
+export type Played = { move: ChallengerMove["kind"]; receipt: TransactionReceipt };
+
+/**
+ * Makes a planned move.
+ * @param onDisagreement Called when the chain's verifier refutes the watcher itself; the game is then conceded.
+ * @returns undefined if there was none to make
+ */
+export async function carryOut(
+  responder: Responder,
+  claim: ClaimRecord,
+  game: GameRecord,
+  { move, short }: Plan,
+  onDisagreement: (error: Error) => void,
+): Promise<Played | undefined> {
+  const ended = short && (await tryShort(responder, claim, game, short));
+  if (ended !== undefined) return ended;
+  if (move.kind === "wait") return undefined;
+  try {
+    return { move: move.kind, receipt: await responder.move(claim, game, move) };
+  } catch (error) {
+    if (!(error instanceof VerifierDisagreesError)) throw error;
+    onDisagreement(error);
+    const concession = { kind: "concede", reason: error.message } as const;
+    return { move: "concede", receipt: await responder.move(claim, game, concession) };
+  }
+}
+
+/** Ends a game with a proof from the worker's published tensor. Whatever is wrong with what is published, the game goes on without it: nothing is conceded here. */
+async function tryShort(
+  responder: Responder,
+  claim: ClaimRecord,
+  game: GameRecord,
+  proof: ChallengerMove & { kind: "prove" },
+): Promise<Played | undefined> {
+  try {
+    return { move: "prove", receipt: await responder.move(claim, game, proof) };
+  } catch (error) {
+    if (error instanceof VerifierDisagreesError || error instanceof ContractRevertError) return undefined;
+    throw error;
+  }
+}
