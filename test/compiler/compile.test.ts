@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { chooseCheckpoints, LONG_RANGE } from "../../src/compiler/program/checkpoints.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import * as errors from "../../src/compiler/errors.ts";
+import { MICROSOFT_REGISTRY } from "../../src/compiler/operators/microsoft/registry.ts";
 import { REGISTRY } from "../../src/compiler/operators/registry.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { executeReference } from "../../src/executor/reference.ts";
@@ -300,9 +301,27 @@ describe("compiled programs", () => {
 });
 
 describe("docs/operators.md", () => {
+  const text = readFileSync(new URL("../../docs/operators.md", import.meta.url), "utf8");
+  /** What stands below a heading, up to the next one. */
+  const section = (heading: string): string => text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`))!;
+
   it("table_isTheRegistry", () => {
-    const text = readFileSync(new URL("../../docs/operators.md", import.meta.url), "utf8");
-    const rows = [...text.matchAll(/^\| (\w+) +\| (\d+) +\|/gm)].map(([, operator, since]) => `${operator} ${since}`);
+    const entries = [...section("Domain `ai.onnx`").matchAll(/^- \*\*(.+?)\*\* \((\d+)\):/gm)];
+    const rows = entries.map(([, operator, since]) => `${operator} ${since}`);
     expect(rows).to.deep.equal(REGISTRY.map(({ operator, since }) => `${operator} ${since}`));
+  });
+
+  it("everyEntryOfTheList_hasTheFormThatIsRead", () => {
+    const entry = /^- \*\*\w+\*\* \(\d+\): \S/;
+    const starts = section("Domain `ai.onnx`")
+      .split("\n")
+      .filter((line) => line.startsWith("- "));
+    expect(starts.filter((line) => !entry.test(line))).to.deep.equal([]);
+  });
+
+  it("listOfMicrosoft_isItsRegistry", () => {
+    const entries = [...section("Domain `com.microsoft`").matchAll(/^- \*\*([^*]+)\*\*:/gm)];
+    const names = entries.flatMap(([, operators]) => operators!.split(/,\s+/));
+    expect(names.sort()).to.deep.equal(MICROSOFT_REGISTRY.map(({ operator }) => operator).sort());
   });
 });
