@@ -18,6 +18,15 @@ describe("docs/security.md", function () {
     expect(names.filter((name) => !tests.some((text) => text.includes(name)))).to.deep.equal([]);
   });
 
+  it("everyAttack_hasAnOutcomeAndSaysWhatShowsIt", function () {
+    const page = readFileSync("docs/security.md", "utf8");
+    const section = page.split(/^## /m).find((part) => part.startsWith("Attacks\n"))!;
+    const attacks = section.split(/^- \*\*/m).slice(1);
+    expect(attacks.length).to.be.greaterThan(40);
+    const whole = /^[^]+?\*\*\n {2}- Outcome: \S[^]*?\n {2}- Shown by: [^]*?`[^`]+`/;
+    expect(attacks.filter((attack) => !whole.test(attack))).to.deep.equal([]);
+  });
+
   it("securityPage_saysHowToReport", function () {
     expect(readFileSync("SECURITY.md", "utf8")).to.contain("Report a vulnerability");
   });

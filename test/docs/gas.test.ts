@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+
+type Dispute = {
+  step: number;
+  operator: string;
+  published: boolean;
+  transactions: number;
+  gas: number;
+  proof: number;
+};
+type Row = Record<string, string | number>;
+type Golden = {
+  jobs: Row[];
+  disputes: Record<string, Dispute[]>;
+  endings: Row[];
+  sweep: Row[];
+  growth: Row[];
+  proofs: Row[];
+};
+
+const golden = JSON.parse(readFileSync("test/golden/gas.json", "utf8")) as Golden;
+
+const text = (value: string | number | undefined): string =>
+  typeof value === "number" ? value.toLocaleString("en") : (value ?? "");
+const yesNo = (value: boolean): string => (value ? "yes" : "no");
+const middle = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length / 2)]!;
+const ascending = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
+
+/** The rows of the page's tables, without heads, as lists of cells. */
+function tables(page: string): string[][][] {
+  const found = page.matchAll(/(?:^\|.*\n)+/gm);
+  return [...found].map(([table]) => {
+    const [, , ...rows] = table.trimEnd().split("\n");
+    return rows.map((row) =>
+      row
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  });
+}
+
+/** Chosen fields of each row. */
+const fields = (rows: readonly Row[], keys: readonly string[]): string[][] =>
+  rows.map((row) => keys.map((key) => text(row[key])));
+
+/** One line for the disputes of a model with or without a published trace. */
+function summary(model: string, games: readonly Dispute[]): string[] {
+  const gas = ascending(games.map((game) => game.gas));
+  const unproven = ascending(games.map((game) => game.gas - game.proof));
+  return [
+    model,
+    yesNo(games[0]!.published),
+    text(Math.max(...games.map(({ transactions }) => transactions))),
+    ...[gas[0], middle(gas), gas.at(-1), middle(unproven)].map(text),
+  ];
+}
+
+describe("docs/gas.md", () => {
+  it("everyTable_isTheGoldenFile", () => {
+    const disputes = Object.entries(golden.disputes);
+    expect(tables(readFileSync("docs/gas.md", "utf8"))).to.deep.equal([
+      fields(golden.jobs, ["job", "post", "claim", "submit", "deliver, finalise", "total"]),
+      disputes.flatMap(([model, games]) =>
+        [false, true].map((published) =>
+          summary(
+            model,
+            games.filter((game) => game.published === published),
+          ),
+        ),
+      ),
+      golden.disputes["ppocr4_rec"]!.map((game) => [
+        text(game.step),
+        game.operator,
+        yesNo(game.published),
+        ...[game.transactions, game.gas, game.proof].map(text),
+      ]),
+      fields(golden.endings, ["call", "gas"]),
+      fields(golden.sweep, ["arity", "chunk", "transactions", "gas (model)", "gas (played)", "dearest move"]),
+      fields(golden.growth, [
+        "steps",
+        "elements",
+        "rounds",
+        "transactions",
+        "gas",
+        "transactions, published trace",
+        "gas, published trace",
+      ]),
+      fields(golden.proofs, ["reduce", "operator", "step", "terms", "gas", "estimate of the whole proof"]),
+    ]);
+  });
+});
