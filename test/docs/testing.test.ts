@@ -1,0 +1,12 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { BUGS } from "../../tools/verify/planted/bugs.ts";
+
+describe("docs/testing.md", () => {
+  it("plantedBugs_areThoseOfTheTool", () => {
+    const page = readFileSync("docs/testing.md", "utf8");
+    const section = page.split(/^## /m).find((part) => part.startsWith("Planted bugs\n"))!;
+    const listed = [...section.matchAll(/^- ([^.\n]+)/gm)].map(([, name]) => name!);
+    expect(listed.sort()).to.deep.equal(BUGS.map(({ name }) => name).sort());
+  });
+});
