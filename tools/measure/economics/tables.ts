@@ -53,9 +53,9 @@ export function economicsTables(d: Deployment, bounds: readonly Bounds[]): Table
         "work, terms",
         "a side's clock, h",
         "longest delay, h",
-        "an hour by sham games",
-        "an hour by wrong claims",
-        "an hour by claiming and not submitting (1 h to submit)",
+        "1 h by sham games",
+        "1 h by wrong claims",
+        "1 h by squatting",
       ],
       WORK.map((work) => [
         power(work),
@@ -69,11 +69,12 @@ export function economicsTables(d: Deployment, bounds: readonly Bounds[]): Table
     defence: markdown(
       [
         "attackers (K)",
-        "honest worker: stake locked more",
-        "its money at hand, base fee 5 gwei",
+        "worker",
+        "at 5 gwei",
         "at 50 gwei",
-        "honest watcher: bonds locked",
-        "attackers: lost for good",
+        "watcher: bonds",
+        "lost by sham games",
+        "lost by wrong claims",
       ],
       GAMES.map((games) => [
         String(games),
@@ -81,7 +82,8 @@ export function economicsTables(d: Deployment, bounds: readonly Bounds[]): Table
         number(workerFloat(d.dearestMove, games, 5 * GWEI)),
         number(workerFloat(d.dearestMove, games, 50 * GWEI)),
         number(d.bond * games),
-        `${number(sham * games)} by sham games, ${number(wrong * games)} by wrong claims`,
+        number(sham * games),
+        number(wrong * games),
       ]),
     ),
     selfChallenge: markdown(
