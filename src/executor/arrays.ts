@@ -1,8 +1,8 @@
 import { canonicalWord, DType, isFloat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
 
 /**
- * The elements of a tensor as the executor holds them: numbers, or bigints for the 64-bit integers; a limb is four of those, lowest first.
- * Floats of 16 bits are held as their bits.
+ * The elements of a tensor as the executor holds them: numbers, or bigints for the 64-bit integers; a limb is four of
+ * those, lowest first. Floats of 16 bits are held as their bits.
  */
 export type TensorArray =
   | Float32Array

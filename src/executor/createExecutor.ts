@@ -27,7 +27,10 @@ export type Execution = {
 export type RunOptions = ExecutionOptions & {
   /** Which tensors are handed over; all unless given. Others are gone once the steps that read them are done. */
   keep?: (step: number) => boolean;
-  /** Receives the trees of the checkpoints' tensors, which are kept then: they are hashed while later steps are computed. */
+  /**
+   * Receives the trees of the checkpoints' tensors, which are kept then: they are hashed while later steps are
+   * computed.
+   */
   trees?: Map<number, MerkleList>;
   /** Whether the time of each stage is taken. */
   profile?: boolean;
@@ -44,8 +47,8 @@ export type Executor = {
 
 export type ExecutorOptions = {
   /**
-   * Threads that compute. 0, the default: one until jobs have been executed for as long as it takes to start more, then as many as
-   * there are processors, at most 8.
+   * Threads that compute. 0, the default: one until jobs have been executed for as long as it takes to start more, then
+   * as many as there are processors, at most 8.
    */
   threads?: number;
   /** Another engine than onnxruntime's, for one thread; `close` leaves it open. */
@@ -57,11 +60,14 @@ export type ExecutorOptions = {
   /** Terms from which a matrix product is handed to the engine; 0 hands over all. */
   leastEngineWork?: number;
   /**
-   * Computes every float32 sum in integers, as if no error bound were ever enough: how slow inputs can make an execution that are chosen to
-   * defeat them. Windows of the market are sized from it.
+   * Computes every float32 sum in integers, as if no error bound were ever enough: how slow inputs can make an
+   * execution that are chosen to defeat them. Windows of the market are sized from it.
    */
   doubt?: boolean;
-  /** Elements of a product's or reduction's terms that are gathered at a time, where its shape allows to cut: bounds memory. */
+  /**
+   * Elements of a product's or reduction's terms that are gathered at a time, where its shape allows to cut: bounds
+   * memory.
+   */
   chunkElements?: number;
 };
 
@@ -78,10 +84,12 @@ const LEAST_UNITS = 32;
 const START_MS = 500;
 
 /**
- * The fast executor: float64 matrix products by onnxruntime, certified, patched where the certificate is not enough; compiled loops for
- * the rest. The same bits as `executeReference`, on any number of threads. Jobs are executed one after the other.
- * @throws ExecutionInputError if a constant is missing; ExecutionMemoryError if the program needs more than can be addressed;
- * EngineUnfitError if this process does not compute as IEEE 754 says; ExecutionThreadError if a thread cannot be started.
+ * The fast executor: float64 matrix products by onnxruntime, certified, patched where the certificate is not enough;
+ * compiled loops for the rest. The same bits as `executeReference`, on any number of threads. Jobs are executed one
+ * after the other.
+ * @throws ExecutionInputError if a constant is missing; ExecutionMemoryError if the program needs more than can be
+ * addressed; EngineUnfitError if this process does not compute as IEEE 754 says; ExecutionThreadError if a thread
+ * cannot be started.
  */
 export async function createExecutor(model: CompiledModel, options: ExecutorOptions = {}): Promise<Executor> {
   const { steps } = model.program;

@@ -5,7 +5,10 @@ export class ExecutionInputError extends RefuteError {
   readonly code = "EXECUTION_INPUT";
 }
 
-/** This machine or engine does not compute as IEEE 754 says (subnormals flushed, say): its results would not be the program's. */
+/**
+ * This machine or engine does not compute as IEEE 754 says (subnormals flushed, say): its results would not be the
+ * program's.
+ */
 export class EngineUnfitError extends RefuteError {
   readonly code = "ENGINE_UNFIT";
 }
@@ -15,7 +18,9 @@ export class ExecutionMemoryError extends RefuteError {
   readonly code = "EXECUTION_MEMORY";
 }
 
-/** A worker thread failed or ended while it computed: the job's result is lost, and later ones are computed without it. */
+/**
+ * A worker thread failed or ended while it computed: the job's result is lost, and later ones are computed without it.
+ */
 export class ExecutionThreadError extends RefuteError {
   readonly code = "EXECUTION_THREAD";
   override readonly retryable = true;

@@ -18,8 +18,8 @@ export function halfBits(x: number, dtype: DTypeCode): number {
 }
 
 /**
- * The bits of a canonical float32 rounded to 16 bits; undefined if it lies halfway between two numbers of that type (or between the
- * largest one and the next power of two), where what it was rounded from decides.
+ * The bits of a canonical float32 rounded to 16 bits; undefined if it lies halfway between two numbers of that type (or
+ * between the largest one and the next power of two), where what it was rounded from decides.
  * @param word The bits of the float32.
  */
 export function narrowed(word: number, dtype: DTypeCode): number | undefined {

@@ -15,7 +15,8 @@ const ONE_BITS = 0x3f800000;
  */
 export function executeStepReference(step: Step, sources: readonly Uint8Array[]): Uint8Array {
   if (!isPlainFloatDot(step)) return evaluateAll(step, sources);
-  // The same in two parts, because exact sums over gathered bits are faster than word by word: accumulators, then the epilogue.
+  // The same in two parts, because exact sums over gathered bits are faster than word by word: accumulators, then the
+  // epilogue.
   const [dtype] = accumulatorTypes(step) as [DType];
   const accumulators = new Uint8Array(step.count * dtypeBytes(dtype));
   const partial = isPartial(step.reduce);

@@ -6,10 +6,11 @@ import type { Callable } from "./assembler/moduleBuilder.ts";
 import { compensatedError } from "./compensated.ts";
 
 /**
- * Products of two float32 are exact in float64, and whatever order they are added in, the sum of K is off by at most (K - 1) u S, with
- * u = 2^-53 and S the sum of their magnitudes (Jeannerod and Rump, 2013). Three more u S cover the rounding of the ends value +- error, and 1 + 2^-20
- * covers S (or the norms that bound it by Cauchy-Schwarz) being computed in float64 itself. Numbers between two ends
- * that round to the same float32 round to it as well. NaN and Infinity make the ends unequal: the element is flagged.
+ * Products of two float32 are exact in float64, and whatever order they are added in, the sum of K is off by at most (K
+ * - 1) u S, with u = 2^-53 and S the sum of their magnitudes (Jeannerod and Rump, 2013). Three more u S cover the
+ * rounding of the ends value +- error, and 1 + 2^-20 covers S (or the norms that bound it by Cauchy-Schwarz) being
+ * computed in float64 itself. Numbers between two ends that round to the same float32 round to it as well. NaN and
+ * Infinity make the ends unequal: the element is flagged.
  */
 export const SLACK = 1 + 2 ** -20;
 
@@ -21,8 +22,9 @@ const next = (local: Local, by: number): Code => local.set(i32.add(local.get, i3
 const LOW_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 
 /**
- * `(values, rowNorms, columnNorms, out, rows, columns, factor, flagged) -> count`: rounds float64 sums [rows, columns] to float32, whatever their error may be, and lists the
- * indices (u32) of those that the error bound factor * rowNorm * columnNorm does not settle. One zero. Flagged results are not meaningful.
+ * `(values, rowNorms, columnNorms, out, rows, columns, factor, flagged) -> count`: rounds float64 sums [rows, columns]
+ * to float32, whatever their error may be, and lists the indices (u32) of those that the error bound factor * rowNorm *
+ * columnNorm does not settle. One zero. Flagged results are not meaningful.
  */
 export function certifyFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32", "i32", "f64", "i32"], "i32");
@@ -96,8 +98,9 @@ const MOST_PROBED = 16;
 const STAT = { ties: 0, compensated: 4, exact: 8, patched: 12 } as const;
 
 /**
- * `(row, column, n, value, magnitude, rowUnit, columnUnit, scratch, stats) -> bits`: settles one flagged dot product: by its units if no partial sum can have been rounded, else by a
- * compensated sum, else in integers. The units' addresses hold 0 until they are known.
+ * `(row, column, n, value, magnitude, rowUnit, columnUnit, scratch, stats) -> bits`: settles one flagged dot product:
+ * by its units if no partial sum can have been rounded, else by a compensated sum, else in integers. The units'
+ * addresses hold 0 until they are known.
  */
 export function settleOneFunction(unit: Callable, compensatedDot: Callable, exactDot: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "f64", "f64", "i32", "i32", "i32", "i32"], "i32");
@@ -147,8 +150,8 @@ export function settleOneFunction(unit: Callable, compensatedDot: Callable, exac
 }
 
 /**
- * `(count, flagged, values, left, right, rowNorms, columnNorms, leftUnits, rightUnits, out, columns, inner, scratch, stats)`: settles the listed elements of
- * [rows, inner] x [columns, inner], float64 whose values are float32's.
+ * `(count, flagged, values, left, right, rowNorms, columnNorms, leftUnits, rightUnits, out, columns, inner, scratch,
+ * stats)`: settles the listed elements of [rows, inner] x [columns, inner], float64 whose values are float32's.
  */
 export function settleFunction(settleOne: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(new Array<"i32">(14).fill("i32"));

@@ -9,8 +9,9 @@ const BYTES = 8;
 const PAIRS = 4;
 
 /**
- * `(vectors, inner, rows, out)`: the Euclidean norms of float64 vectors whose values are float32's, in any order of summation: squares are exact,
- * sums and the root low by at most (inner + 4) 2^-53 relative. NaN or Infinity where an element is.
+ * `(vectors, inner, rows, out)`: the Euclidean norms of float64 vectors whose values are float32's, in any order of
+ * summation: squares are exact, sums and the root low by at most (inner + 4) 2^-53 relative. NaN or Infinity where an
+ * element is.
  */
 export function normsFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32"]);

@@ -7,12 +7,16 @@ import { MOST_PAGES } from "./memory.ts";
 import { normsFunction } from "./norms.ts";
 import { unitFunction } from "./units.ts";
 
-/** What settles float64 sums of products of float32 to the bit, on byte addresses in one memory. Matrices are float64 whose values are float32's. */
+/**
+ * What settles float64 sums of products of float32 to the bit, on byte addresses in one memory. Matrices are float64
+ * whose values are float32's.
+ */
 export type ProductKernels = {
   /** Euclidean norms of `rows` vectors of `inner` elements, to `out` (float64). */
   norms: (vectors: number, inner: number, rows: number, out: number) => void;
   /**
-   * Rounds float64 sums [rows, columns] to float32 at `out`, and lists the indices (u32) of those that the bound does not settle.
+   * Rounds float64 sums [rows, columns] to float32 at `out`, and lists the indices (u32) of those that the bound does
+   * not settle.
    * @param factor `errorFactor` of the number of terms.
    * @param flagged Room for rows * columns u32.
    * @returns How many are listed.
@@ -20,7 +24,10 @@ export type ProductKernels = {
   certify: Certify;
   /** Settles listed elements exactly. */
   settle: (call: SettleCall) => void;
-  /** The exact dot product of n terms, rounded once: float32 bits. `scratch` is EXACT_SCRATCH zeroed bytes, and is left so. */
+  /**
+   * The exact dot product of n terms, rounded once: float32 bits. `scratch` is EXACT_SCRATCH zeroed bytes, and is left
+   * so.
+   */
   exactDot: (a: number, b: number, n: number, scratch: number) => number;
   /** The same in twice float64's precision, not rounded. */
   compensatedDot: (a: number, b: number, n: number) => number;
@@ -62,7 +69,10 @@ export type SettleCall = {
   inner: number;
   /** EXACT_SCRATCH zeroed bytes, left so. */
   scratch: number;
-  /** Four u32 that are added to: settled by units, by compensated sums, in integers; of the last two, those that differ from the rounded value. */
+  /**
+   * Four u32 that are added to: settled by units, by compensated sums, in integers; of the last two, those that differ
+   * from the rounded value.
+   */
   stats: number;
 };
 

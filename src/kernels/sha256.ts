@@ -4,8 +4,8 @@ import { FunctionBuilder, type Local } from "./assembler/functionBuilder.ts";
 import { i32, i32x4, v128 } from "./assembler/instructions.ts";
 
 /*
- * SHA-256 (FIPS 180-4) of four messages of the same length at a time, one in each lane: hashing many small ones with a library costs more
- * in calls than in hashing.
+ * SHA-256 (FIPS 180-4) of four messages of the same length at a time, one in each lane: hashing many small ones with a
+ * library costs more in calls than in hashing.
  */
 
 const BLOCK = 64;
@@ -15,7 +15,10 @@ const WORD = 4;
 const LANES = 4;
 const DIGEST = 32;
 
-/** The first 32 bits of the fractional parts of the roots (square, cube) of the first primes: FIPS 180-4, 4.2.2 and 5.3.3. */
+/**
+ * The first 32 bits of the fractional parts of the roots (square, cube) of the first primes: FIPS 180-4, 4.2.2 and
+ * 5.3.3.
+ */
 function rootBits(count: number, root: bigint): number[] {
   const primes: bigint[] = [];
   for (let n = 2n; primes.length < count; n++) if (primes.every((p) => n % p !== 0n)) primes.push(n);
@@ -37,7 +40,10 @@ const INITIAL = rootBits(8, 2n);
 
 const rotated = (x: number, by: number): number => (x >>> by) | (x << (32 - by));
 
-/** For each round of the last block of a message of whole blocks, which is padding alone: the round's constant plus its word. */
+/**
+ * For each round of the last block of a message of whole blocks, which is padding alone: the round's constant plus its
+ * word.
+ */
 function paddingWords(blocks: number): number[] {
   const words = [0x80000000, ...new Array<number>(14).fill(0), blocks * BLOCK * 8];
   for (let k = GROUP; k < ROUNDS; k++) {
@@ -86,8 +92,8 @@ function transpose(rows: readonly Local[], to: readonly Local[], spare: readonly
 }
 
 /**
- * `(messages, quads, out, table)`: the hashes of 4 x `quads` messages of `blocks` x 64 bytes that lie side by side, to `out`, 32 bytes each.
- * `table` is the address of {@link hashTable}.
+ * `(messages, quads, out, table)`: the hashes of 4 x `quads` messages of `blocks` x 64 bytes that lie side by side, to
+ * `out`, 32 bytes each. `table` is the address of {@link hashTable}.
  */
 export function hashesFunction(blocks: number): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32"]);

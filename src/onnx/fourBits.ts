@@ -14,7 +14,10 @@ const READERS: ReadonlySet<string> = new Set(["DequantizeLinear", "Cast"]);
 /** The type as which a tensor of four bits is read; undefined if it is none. */
 export const widened = (dataType: number): DType | undefined => WIDENED.get(dataType);
 
-/** The elements of four bits, two to a byte, the lower half first. @returns undefined if there are too few or too many bytes */
+/**
+ * The elements of four bits, two to a byte, the lower half first.
+ * @returns undefined if there are too few or too many bytes
+ */
 export function unpackFourBits(tensor: TensorProto, raw: Uint8Array, shape: readonly number[]): TensorData | undefined {
   const dtype = WIDENED.get(tensor.dataType)!;
   const count = elementCount(shape);

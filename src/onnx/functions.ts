@@ -62,8 +62,8 @@ export class Inliner {
   }
 
   /**
-   * The nodes with every call of a function replaced by the function's nodes, at any depth and in bodies too. A function of the model goes
-   * before an operator of the same name: the model says itself what it means.
+   * The nodes with every call of a function replaced by the function's nodes, at any depth and in bodies too. A
+   * function of the model goes before an operator of the same name: the model says itself what it means.
    * @throws ModelGraphError if functions call each other in a circle, or there are too many calls
    */
   expand(nodes: readonly Node[], callers: readonly string[] = []): Node[] {
@@ -139,7 +139,9 @@ export class Inliner {
     };
   }
 
-  /** @param before the node before its attributes were filled in: a body that the caller gave keeps the caller's names */
+  /**
+   * @param before the node before its attributes were filled in: a body that the caller gave keeps the caller's names
+   */
   #withBodies(node: Node, change: (body: Body, given: boolean) => Body, before: Node = node): Node {
     const attributes = new Map<string, Attribute>();
     for (const [name, value] of node.attributes) {

@@ -11,7 +11,10 @@ import { checkDType, readTensor, type ReadContext } from "./tensor.ts";
 /** "ai.onnx" and "" name the same domain. */
 export const domainName = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
 
-/** Reads a part of the graph: none of it if it is refused and whoever reads wants to go on. @param names What the part gives. */
+/**
+ * Reads a part of the graph: none of it if it is refused and whoever reads wants to go on.
+ * @param names What the part gives.
+ */
 function attempt<T>(context: ReadContext, names: readonly string[], read: () => T): T[] {
   try {
     return [read()];
@@ -98,7 +101,10 @@ function readInitializers(proto: GraphProto, context: ReadContext): Map<string, 
   return new Map(proto.initializer.flatMap((tensor) => attempt(context, [tensor.name], () => read(tensor))));
 }
 
-/** Reads a graph into plain types; calls of the model's functions are replaced by their nodes. @throws ModelFormatError, ModelGraphError, DTypeError, ExternalDataError */
+/**
+ * Reads a graph into plain types; calls of the model's functions are replaced by their nodes.
+ * @throws ModelFormatError, ModelGraphError, DTypeError, ExternalDataError
+ */
 export function readGraph(proto: GraphProto, context: ReadContext, functions: readonly FunctionProto[] = []): Graph {
   const initializers = readInitializers(proto, context);
   const local = readFunctions(functions, context, {

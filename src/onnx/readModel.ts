@@ -41,7 +41,8 @@ type Options = { externalDataDir?: string };
 export const readModel = (from: string | Uint8Array, options: Options = {}): Model => read(from, options, undefined);
 
 /**
- * Reads as much of a model as can be read, to say all that stands against it. It may hold nodes whose operands are missing.
+ * Reads as much of a model as can be read, to say all that stands against it. It may hold nodes whose operands are
+ * missing.
  * @param refused called for each part that is left out, with the names that it would have given
  * @throws ModelFileError, ModelFormatError
  */

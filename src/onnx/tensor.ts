@@ -11,7 +11,10 @@ import { elementCount, type TensorData } from "./model.ts";
 export type ReadContext = {
   source: string;
   externalDataDir: string | undefined;
-  /** Where given, a part that is refused is left out: it is called with the error and the names that the part would have given. */
+  /**
+   * Where given, a part that is refused is left out: it is called with the error and the names that the part would have
+   * given.
+   */
   refused?: (error: RefuteError, names: readonly string[]) => void;
 };
 
@@ -87,8 +90,8 @@ function readSlice(
 }
 
 /**
- * The typed fields hold what raw data does not: float32 in float_data, float64 in double_data, up to 32 bits in int32_data (floats of 16 bits as
- * their bits), the rest in 64-bit fields.
+ * The typed fields hold what raw data does not: float32 in float_data, float64 in double_data, up to 32 bits in
+ * int32_data (floats of 16 bits as their bits), the rest in 64-bit fields.
  */
 function fieldBytes(tensor: TensorProto, dtype: DType, count: number): Uint8Array | undefined {
   const bytes = new Uint8Array(count * dtypeBytes(dtype));

@@ -18,6 +18,8 @@ export type CompiledModel = {
   outputs: readonly TensorInfo[];
   /** For each step, the ONNX node that it computes last and the operators that it fuses, for people to read. */
   origins: readonly { node: string; operator: string }[];
-  /** The values of the ONNX graph that a step holds whole, by name. Absent where a program was not compiled from ONNX. */
+  /**
+   * The values of the ONNX graph that a step holds whole, by name. Absent where a program was not compiled from ONNX.
+   */
   places?: ReadonlyMap<string, ValuePlace>;
 };

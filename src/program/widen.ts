@@ -20,7 +20,10 @@ export function widenedTerm(step: Step): Pick<Step, "reduceType" | "term"> {
   return { reduceType: DType.float32, term };
 }
 
-/** The step with its reduction over float32, and its accumulator narrowed to the type that it had before anything else is done with it. */
+/**
+ * The step with its reduction over float32, and its accumulator narrowed to the type that it had before anything else
+ * is done with it.
+ */
 export function widenedReduction(step: Step): Step {
   const widened = { ...step, ...widenedTerm(step) };
   const narrow = accumulatorTypes(step)[0]!;

@@ -3,8 +3,8 @@ import { depthOf } from "../merkle/sizes.ts";
 import type { MerkleList } from "../merkle/list.ts";
 
 /**
- * The other side's tree as a challenger knows it: nodes seen in reveals, and its own tree where nothing else was seen. Left of
- * the first difference the two agree, so every path that a step proof needs can be taken from here.
+ * The other side's tree as a challenger knows it: nodes seen in reveals, and its own tree where nothing else was seen.
+ * Left of the first difference the two agree, so every path that a step proof needs can be taken from here.
  */
 export class DisputedList {
   readonly width: number;

@@ -14,9 +14,15 @@ export type PublishedTensor = { bytes: Uint8Array; tree: MerkleList };
 /** A node of a tensor's tree that the worker is bound to. */
 export type CommittedNode = { height: number; index: number; node: Hash };
 
-/** Until when a source is not asked, milliseconds of `performance.now`: while a watcher waits for it the clocks of its games run. */
+/**
+ * Until when a source is not asked, milliseconds of `performance.now`: while a watcher waits for it the clocks of its
+ * games run.
+ */
 const resting = new WeakMap<TensorSource, number>();
-/** A source that gave nothing rests for so many times as long as that took: many games cannot be kept waiting for more than a tenth of the time. */
+/**
+ * A source that gave nothing rests for so many times as long as that took: many games cannot be kept waiting for more
+ * than a tenth of the time.
+ */
 const REST = 9;
 
 /**
@@ -45,7 +51,8 @@ export async function publishedTensor(
 const PATIENCE_MS = 10_000;
 
 /**
- * Tensors over HTTP: `<url>/<claim id>/<step>` is the tensor's bytes. An answer that is too long is not read to its end.
+ * Tensors over HTTP: `<url>/<claim id>/<step>` is the tensor's bytes. An answer that is too long is not read to its
+ * end.
  * @param url Without a slash at the end.
  */
 export const httpTensors =

@@ -16,8 +16,9 @@ export class MissingTensorsError extends RefuteError {
 }
 
 /**
- * An execution's commitments (DESIGN section 3). Only checkpoint tensors are hashed at once; interior trees and the trees of
- * other steps are built when a dispute asks for them. Other tensors than those of checkpoints may be missing until they are held.
+ * An execution's commitments (DESIGN section 3). Only checkpoint tensors are hashed at once; interior trees and the
+ * trees of other steps are built when a dispute asks for them. Other tensors than those of checkpoints may be missing
+ * until they are held.
  */
 export class Trace {
   /** The list of checkpoint tensor roots; its root is the trace root. */

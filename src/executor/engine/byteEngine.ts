@@ -7,9 +7,10 @@ import { byteProductModel } from "./productModels.ts";
 let signedIsExact: boolean | undefined;
 
 /**
- * Products of bytes by onnxruntime. uint8 x int8 is twice as fast as uint8 x uint8 where the processor adds four products to a sum at once (VNNI, AMX, and the dot product instructions of
- * Arm); older x86 processors add pairs of them in 16 bits, which saturate. Which instructions a kernel uses is decided once, when onnxruntime
- * is loaded: the largest sums of pairs show it.
+ * Products of bytes by onnxruntime. uint8 x int8 is twice as fast as uint8 x uint8 where the processor adds four
+ * products to a sum at once (VNNI, AMX, and the dot product instructions of Arm); older x86 processors add pairs of
+ * them in 16 bits, which saturate. Which instructions a kernel uses is decided once, when onnxruntime is loaded: the
+ * largest sums of pairs show it.
  */
 export function byteEngine(options: InferenceSession.SessionOptions): { engine: ByteEngine; dispose(): void } {
   const signed = nativeSession(byteProductModel(true), options);

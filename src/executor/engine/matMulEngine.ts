@@ -17,7 +17,10 @@ export type MatMulEngine = {
 
 /** Multiplies matrices of bytes, each less its operand's zero point; sums modulo 2^32. */
 export type ByteEngine = {
-  /** The least byte of a right operand: 0, or -128 if they are signed, in two's complement. Those of left ones are unsigned. */
+  /**
+   * The least byte of a right operand: 0, or -128 if they are signed, in two's complement. Those of left ones are
+   * unsigned.
+   */
   leastRight: 0 | -128;
   /**
    * Prepares one product; the result multiplies what the arrays hold when it is called.

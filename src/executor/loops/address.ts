@@ -5,14 +5,20 @@ import type { Axis, View } from "../../program/types.ts";
 import { widened } from "./castOperation.ts";
 import { isWide, store, type Emitter, type Value } from "./values.ts";
 
-/** A digit in the generated loops: its value, level and radix. Digits that are always 0 have none; those of an unrolled loop have a constant value. */
+/**
+ * A digit in the generated loops: its value, level and radix. Digits that are always 0 have none; those of an unrolled
+ * loop have a constant value.
+ */
 export type DigitLocal = { code: Code; level: number; radix: number; value?: number };
 export type Digits = ReadonlyMap<number, DigitLocal>;
 
 /** An i32 and the level that it is known at. */
 export type Number32 = { code: Code; level: number };
 
-/** Affine parts of coordinates stay below this size, products of extents with divisors as well: they are computed in 32 bits. */
+/**
+ * Affine parts of coordinates stay below this size, products of extents with divisors as well: they are computed in 32
+ * bits.
+ */
 export const REACH = 2 ** 31;
 
 /** The least and greatest value of an axis' affine part. */

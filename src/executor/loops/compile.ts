@@ -12,8 +12,9 @@ import type { LoopSpec } from "./spec.ts";
 import type { Imports } from "./values.ts";
 
 /**
- * Runs the loops for values `start .. end - 1` of the ranged digit; results are stored canonical, where their digits say.
- * The numbers are the byte addresses of sources and outs, modulo 2^32; those of outs are where digits of 0 are stored, be it read or not.
+ * Runs the loops for values `start .. end - 1` of the ranged digit; results are stored canonical, where their digits
+ * say. The numbers are the byte addresses of sources and outs, modulo 2^32; those of outs are where digits of 0 are
+ * stored, be it read or not.
  */
 export type LoopCall = (sources: readonly number[], outs: readonly number[], start: number, end: number) => void;
 
@@ -21,8 +22,8 @@ export type LoopCall = (sources: readonly number[], outs: readonly number[], sta
 export type LoopCode = { compiled: CompiledFunctions; on(memory: WebAssembly.Memory): LoopCall[] };
 
 /**
- * A module and the names of its functions, in the order in which they were asked for: what threads can hand to each other. With elementary functions their tables come along: where a
- * table lies is part of the code.
+ * A module and the names of its functions, in the order in which they were asked for: what threads can hand to each
+ * other. With elementary functions their tables come along: where a table lies is part of the code.
  */
 export type CompiledFunctions = {
   module: WebAssembly.Module;

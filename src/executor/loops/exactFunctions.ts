@@ -6,8 +6,8 @@ import { applyOperation } from "../../program/expression.ts";
 import { Op } from "../../program/operations.ts";
 
 /**
- * Few inputs are ever asked for (about one in 2^19 of all float32 for each function), but inputs made to be slow would ask for the same ones again and again: results
- * are kept, for so many inputs.
+ * Few inputs are ever asked for (about one in 2^19 of all float32 for each function), but inputs made to be slow would
+ * ask for the same ones again and again: results are kept, for so many inputs.
  */
 const MOST_RESULTS = 2 ** 16;
 
@@ -28,7 +28,10 @@ function remembering(exact: (x: number, y: number) => number): (x: number, y: nu
   };
 }
 
-/** The definitions of elementary functions on numbers, for elements that estimates do not settle; functions of one number are called with one. */
+/**
+ * The definitions of elementary functions on numbers, for elements that estimates do not settle; functions of one
+ * number are called with one.
+ */
 export const EXACT: ExactFunctions = Object.fromEntries(
   ELEMENTARY.map((name) => {
     const exact = (x: number, y: number): number =>

@@ -146,8 +146,8 @@ export function expressionEmitter(
 }
 
 /**
- * Least or greatest of a vector and a number, in one instruction: it gives its first operand where they do not compare, so that a NaN there wins.
- * A result of the other zero counts as one that may be -0.
+ * Least or greatest of a vector and a number, in one instruction: it gives its first operand where they do not compare,
+ * so that a NaN there wins. A result of the other zero counts as one that may be -0.
  */
 function extremum(name: OpName, a: Value, b: Value): Code | undefined {
   if (name !== "min" && name !== "max") return undefined;

@@ -20,7 +20,10 @@ const ONE = f32.const(1);
 const ONES = f32x4.splat(ONE);
 const INFINITE = f32.const(Infinity);
 
-/** What the instruction of the same name does, in both forms; the operands must be locals or constants: they may be used twice. */
+/**
+ * What the instruction of the same name does, in both forms; the operands must be locals or constants: they may be used
+ * twice.
+ */
 const sameName = (
   name: "add" | "sub" | "mul" | "div" | "min" | "max" | "abs" | "sqrt" | "floor" | "ceil",
   negativeZero: Lowering["negativeZero"],

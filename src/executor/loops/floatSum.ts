@@ -21,7 +21,9 @@ export type Accumulator = { begin: Code; add: (a: Value, b: Value | undefined) =
 
 type Sums = { sums: readonly Local[]; magnitudes: readonly Local[] };
 
-/** Sums in float64 of terms a or a * b of float32, which are exact there, and the sums of their magnitudes: one by one. */
+/**
+ * Sums in float64 of terms a or a * b of float32, which are exact there, and the sums of their magnitudes: one by one.
+ */
 export function scalarSum(fn: FunctionBuilder): Accumulator & Sums {
   const [sum, magnitude, term] = [fn.local("f64"), fn.local("f64"), fn.local("f64")];
   const widened = (value: Value): Code => f64.promoteF32(value.code);
@@ -80,7 +82,10 @@ const listed = ({ index, flagged, count }: Destination, lane: number): Code => [
   count.set(i32.add(count.get, i32.const(1))),
 ];
 
-/** Stores a sum rounded to float32 if the error bound `factor * magnitude` settles it, see src/kernels/certify.ts; else lists it. */
+/**
+ * Stores a sum rounded to float32 if the error bound `factor * magnitude` settles it, see src/kernels/certify.ts; else
+ * lists it.
+ */
 export function settleScalar(fn: FunctionBuilder, { sums, magnitudes }: Sums, factor: number, to: Destination): Code {
   const [sum, error] = [sums[0]!, magnitudes[0]!];
   const low = fn.local("f32");

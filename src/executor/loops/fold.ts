@@ -74,7 +74,10 @@ export function vectorFold(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): 
   };
 }
 
-/** One instruction for numbers, which passes over NaNs; those are noted, a quarter of what an instruction that heeds them takes. */
+/**
+ * One instruction for numbers, which passes over NaNs; those are noted, a quarter of what an instruction that heeds
+ * them takes.
+ */
 function floatExtremum(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): Fold {
   const [total, term, noted] = [emitter.fn.local("v128"), emitter.fn.local("v128"), emitter.fn.local("v128")];
   const pick = reduce === Reduce.max ? f32x4.pmax : f32x4.pmin;
@@ -102,7 +105,8 @@ export function foldLanes(reduce: Reduce, dtype: DTypeCode, to: Fold, from: Fold
 }
 
 /**
- * The index of the greatest or least term; NaN is before all others in both orders, of equal ones the lowest index counts or the highest.
+ * The index of the greatest or least term; NaN is before all others in both orders, of equal ones the lowest index
+ * counts or the highest.
  * @param index The row-major reduction index, an i32.
  */
 export function positionFold(reduce: Reduce, dtype: DTypeCode, index: Code, fn: FunctionBuilder): Fold {

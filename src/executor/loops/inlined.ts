@@ -10,8 +10,8 @@ import { withOneNaN, withoutNegativeZero } from "./floatOperation.ts";
 import { exact, store, type Emitter, type Value } from "./values.ts";
 
 /**
- * An elementary function of vectors: its estimate in place, and the call of the function itself where that does not settle all results, as NaNs never are. Without a second memory, for
- * tables, the function is called at once.
+ * An elementary function of vectors: its estimate in place, and the call of the function itself where that does not
+ * settle all results, as NaNs never are. Without a second memory, for tables, the function is called at once.
  */
 export function inlined(emitter: Emitter, name: OpName, values: readonly Value[], level: number): Value {
   const call = emitter.elementary(name, values.length);

@@ -8,7 +8,10 @@ import { canonical, digitsOf, FLOAT64_BYTES, scaled, stored, storedDigits } from
 import type { LoopSpec } from "./spec.ts";
 import { LANES, splat, type Emitter, type Imports } from "./values.ts";
 
-/** The function `(sources..., outs..., start, end)` of addresses and values of the ranged digit that runs a nest of loops. */
+/**
+ * The function `(sources..., outs..., start, end)` of addresses and values of the ranged digit that runs a nest of
+ * loops.
+ */
 export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder {
   const { digits: loops, ranged, scale } = mergeDigits(spec, storedDigits(spec), spec.outs, spec.ranged);
   const fn = new FunctionBuilder([...spec.sourceTypes, ...spec.outs, 0, 0].map(() => "i32"));

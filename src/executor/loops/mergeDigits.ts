@@ -6,15 +6,19 @@ import type { LoopDigit } from "./spec.ts";
 /** A digit, and by how many elements it moves the place of a result. */
 export type StoredDigit = LoopDigit & { outStride: number };
 
-/** Digits of which some are merged: which of them has taken in the ranged one, and how many of its values one of the ranged digit has become. */
+/**
+ * Digits of which some are merged: which of them has taken in the ranged one, and how many of its values one of the
+ * ranged digit has become.
+ */
 export type MergedDigits = { digits: readonly StoredDigit[]; ranged: number; scale: number };
 
 const ONCE = { digit: -1, radix: 1, outStride: 0 };
 
 /**
- * Merges neighbouring digits that all reads take as one: the inner one's name stays, with the product of the radices. The outer one's
- * terms are then to be left out. Digits of radix 1 go; at least one is left.
- * @param ranged The place in `digits` of the one of which not all values are looped over: it is the outer one where it is merged.
+ * Merges neighbouring digits that all reads take as one: the inner one's name stays, with the product of the radices.
+ * The outer one's terms are then to be left out. Digits of radix 1 go; at least one is left.
+ * @param ranged The place in `digits` of the one of which not all values are looped over: it is the outer one where it
+ * is merged.
  */
 export function mergeDigits(
   expression: Expression,

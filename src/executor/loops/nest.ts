@@ -4,7 +4,10 @@ import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBui
 import { i32 } from "../../kernels/assembler/instructions.ts";
 import { LANES } from "./values.ts";
 
-/** One way to run the statements of a nest, one element or LANES at a time: before and after the loops inside of each level; level 0 is outside of all. */
+/**
+ * One way to run the statements of a nest, one element or LANES at a time: before and after the loops inside of each
+ * level; level 0 is outside of all.
+ */
 export type Version = { before: Code[][]; after: Code[][] };
 
 /** A version without statements for a number of loops. */
@@ -13,7 +16,10 @@ export const emptyVersion = (loops: number): Version => ({
   after: Array.from({ length: loops + 1 }, () => []),
 });
 
-/** Loops, outermost first: the counters and how many values they take; that of level `ranged` runs from `start` to `end`. */
+/**
+ * Loops, outermost first: the counters and how many values they take; that of level `ranged` runs from `start` to
+ * `end`.
+ */
 export type Nest = {
   fn: FunctionBuilder;
   loops: readonly { counter: Local; radix: number }[];
@@ -23,8 +29,9 @@ export type Nest = {
 };
 
 /**
- * The code of a nest. With a vector version, the loop of that level takes LANES values at a time, and the rest of them one by one; statements of
- * levels further out belong to both versions, what comes after the loops there to the scalar one.
+ * The code of a nest. With a vector version, the loop of that level takes LANES values at a time, and the rest of them
+ * one by one; statements of levels further out belong to both versions, what comes after the loops there to the scalar
+ * one.
  */
 export function nestCode(
   { fn, loops, ranged, start, end }: Nest,

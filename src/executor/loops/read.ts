@@ -105,7 +105,10 @@ const FOUR_BYTES = 4;
 /** Of two vectors every other lane. */
 const EVEN_LANES = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
 
-/** Every `step`th element; of every other one those between are loaded, too, the last of them perhaps from behind the tensor. */
+/**
+ * Every `step`th element; of every other one those between are loaded, too, the last of them perhaps from behind the
+ * tensor.
+ */
 const loadLanes = (dtype: DType, address: Code, step: number): Code => {
   if (step === 2 && dtypeBytes(dtype) === FOUR_BYTES)
     return v128.shuffle(v128.load(address), v128.load(address, 16), EVEN_LANES);

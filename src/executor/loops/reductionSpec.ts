@@ -3,8 +3,9 @@ import type { Reduce } from "../../program/types.ts";
 import type { LoopDigit, LoopSpec } from "./spec.ts";
 
 /**
- * A reduction computed where its terms are: for each combination of out digits, the terms of all combinations of reduction digits are evaluated and folded.
- * All reductions but partial ones and totals. Reads and slots are as in a {@link LoopSpec}, digits those of both lists.
+ * A reduction computed where its terms are: for each combination of out digits, the terms of all combinations of
+ * reduction digits are evaluated and folded. All reductions but partial ones and totals. Reads and slots are as in a
+ * {@link LoopSpec}, digits those of both lists.
  */
 export type ReductionSpec = Pick<LoopSpec, "reads" | "sourceTypes" | "constants" | "code"> & {
   outDigits: readonly LoopDigit[];

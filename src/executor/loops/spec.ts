@@ -5,8 +5,9 @@ import type { Constant, Instruction, View } from "../../program/types.ts";
 export type LoopDigit = { digit: number; radix: number };
 
 /**
- * A nest of loops over some digits, outermost first, that evaluates an expression for each combination and stores `outs`. Slots are numbered as in an epilogue without accumulators: reads, constants, one an instruction.
- * A digit that is not looped over counts as 0: nothing the outs need may depend on it.
+ * A nest of loops over some digits, outermost first, that evaluates an expression for each combination and stores
+ * `outs`. Slots are numbered as in an epilogue without accumulators: reads, constants, one an instruction. A digit that
+ * is not looped over counts as 0: nothing the outs need may depend on it.
  */
 export type LoopSpec = {
   digits: readonly LoopDigit[];

@@ -14,7 +14,10 @@ import type { Planner } from "./planner.ts";
 
 const INT32 = 4;
 const LEAST_SIDE = 4;
-/** With more terms, sums of byte products (255^2 at most, and the corrections for zero points) could leave int32 on the way. */
+/**
+ * With more terms, sums of byte products (255^2 at most, and the corrections for zero points) could leave int32 on the
+ * way.
+ */
 const MOST_TERMS = 2 ** 13;
 
 /** Bytes of an operand, then its zero point as an int32. */
@@ -22,8 +25,9 @@ const zeroAt = (count: number): number => Math.ceil(count / 64) * 64;
 const operandBytes = (count: number): number => zeroAt(count) + INT32;
 
 /**
- * Matrix products of 32-bit integers with constant weights that are bytes around a zero point: those of quantised models. The other factor
- * is made from bytes, too, as a rule, and read there; else it is gathered as int32 and narrowed if it is found to be such bytes.
+ * Matrix products of 32-bit integers with constant weights that are bytes around a zero point: those of quantised
+ * models. The other factor is made from bytes, too, as a rule, and read there; else it is gathered as int32 and
+ * narrowed if it is found to be such bytes.
  * @returns undefined for what is no such product or too small to be one.
  */
 export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | undefined {

@@ -15,7 +15,10 @@ import { layoutStrip, planCopy, type StripLayout } from "./strip.ts";
 
 const FLOAT64 = 8;
 const FLOAT32 = 4;
-/** A copy has this part of the elements that are gathered at a time: a quarter of a megabyte, which stays in the second cache with its results. */
+/**
+ * A copy has this part of the elements that are gathered at a time: a quarter of a megabyte, which stays in the second
+ * cache with its results.
+ */
 const STRIP_PART = 1 / 8;
 
 /** A kernel for a step, and what it is given. */

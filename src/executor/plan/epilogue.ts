@@ -54,7 +54,8 @@ export function planEpilogue(
 export type OutOrder = { digits: readonly LoopDigit[]; ranged: number; radix: number };
 
 /**
- * A step's out digits in their order, so that its elements are written side by side, for an epilogue that is done in pieces.
+ * A step's out digits in their order, so that its elements are written side by side, for an epilogue that is done in
+ * pieces.
  * @param cut The digit that is cut, if one is.
  */
 export function inOutOrder(step: Step, cut: LoopDigit | undefined): OutOrder {

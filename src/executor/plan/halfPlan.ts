@@ -14,9 +14,9 @@ import type { Planner } from "./planner.ts";
 type PlanStep = (planner: Planner, step: Step, out: Region) => StepPlan;
 
 /**
- * Reductions over floats of 16 bits, by those over float32: terms are widened, which is exact. Extrema and chosen elements are narrowed exactly again;
- * a sum rounded to float32 and then to 16 bits is the exact one rounded once, but where the float32 is halfway between two numbers of 16 bits:
- * those elements are settled by the definition.
+ * Reductions over floats of 16 bits, by those over float32: terms are widened, which is exact. Extrema and chosen
+ * elements are narrowed exactly again; a sum rounded to float32 and then to 16 bits is the exact one rounded once, but
+ * where the float32 is halfway between two numbers of 16 bits: those elements are settled by the definition.
  */
 export function halfPlan(planner: Planner, step: Step, out: Region, planStep: PlanStep): StepPlan {
   const adds = step.reduce === Reduce.sum || step.reduce === Reduce.dot;

@@ -7,7 +7,8 @@ import { termExpression } from "./productLayout.ts";
 import { Op } from "../../program/operations.ts";
 
 /**
- * A total of the words of exact sums and the step that gives those, as the one sum that they were split from: exact sums have no order.
+ * A total of the words of exact sums and the step that gives those, as the one sum that they were split from: exact
+ * sums have no order.
  * @param partial The step whose tensor `total` reads.
  * @returns undefined if the two are not such a pair, every word read once and in its place.
  */

@@ -25,7 +25,8 @@ export type BoundBytes = {
 const SIGNED_LEAST = -128;
 
 /**
- * The left factor from the bytes that it is the difference of: read where they lie if they are a matrix already, else gathered as bytes.
+ * The left factor from the bytes that it is the difference of: read where they lie if they are a matrix already, else
+ * gathered as bytes.
  * @returns undefined if it is not made from bytes.
  */
 export function planLeftBytes(

@@ -21,8 +21,9 @@ const LEAST_COLUMNS = 3;
 const upTo = (count: number, multiple: number): number => Math.ceil(count / multiple) * multiple;
 
 /**
- * Matrix products with constant factors and so few columns or terms that gathering vectors for the engine and certifying its results costs more than the products: by a
- * kernel that reads left factors from copies of some of the input.
+ * Matrix products with constant factors and so few columns or terms that gathering vectors for the engine and
+ * certifying its results costs more than the products: by a kernel that reads left factors from copies of some of the
+ * input.
  * @returns undefined for what is no such product, or what another way does faster.
  */
 export function narrowPlan(planner: Planner, step: Step, out: Region): StepPlan | undefined {
@@ -135,15 +136,19 @@ function pack(
 }
 
 /*
- * Nanoseconds, measured with one thread on Zen 4. The kernel: a product, a result's rounding and certificate, an element of a copy. The engine: a product in large matrices; what a
- * vector's term costs for each of its results (gathering it, and packing it again in the engine); what a result costs for each of its terms (storing it as
- * float64, norms, certificate). Loops of reductions: a product.
+ * Nanoseconds, measured with one thread on Zen 4. The kernel: a product, a result's rounding and certificate, an
+ * element of a copy. The engine: a product in large matrices; what a vector's term costs for each of its results
+ * (gathering it, and packing it again in the engine); what a result costs for each of its terms (storing it as float64,
+ * norms, certificate). Loops of reductions: a product.
  */
 const KERNEL = { product: 0.08, result: 0.5, copied: 0.5 };
 const ENGINE = { product: 0.043, gathered: 1.5, result: 1.6 };
 const LOOP = 0.35;
 
-/** Whether the kernel is expected to take less time than the engine, or than loops where there is too little work for the engine. */
+/**
+ * Whether the kernel is expected to take less time than the engine, or than loops where there is too little work for
+ * the engine.
+ */
 function isFaster(
   planner: Planner,
   step: Step,

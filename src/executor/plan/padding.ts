@@ -14,8 +14,8 @@ export type PaddedRead = { view: View; region: Region; bind(machine: Machine): (
 const LEAST_REUSE = 3;
 
 /**
- * A view that leaves its tensor, as convolutions with padding do, made to read a copy with the padding in it: without bounds checks
- * a reduction runs in vectors along its rows.
+ * A view that leaves its tensor, as convolutions with padding do, made to read a copy with the padding in it: without
+ * bounds checks a reduction runs in vectors along its rows.
  * @param input The number of the copy among the sources of the reduction.
  * @param work How many elements are read.
  * @returns undefined where there is nothing to gain, or where the view is no plain affine one.

@@ -9,8 +9,9 @@ import { productLayout, sizeOf, type ProductLayout } from "./productLayout.ts";
 export type Piece = { start: number; end: number };
 
 /**
- * A batch of matrix products cut into pieces that stay in the cache. With groups their first digit is cut, which cuts both factors; without,
- * the first digit of rows, which cuts the left one alone. Sizes are counts of vectors, terms or results.
+ * A batch of matrix products cut into pieces that stay in the cache. With groups their first digit is cut, which cuts
+ * both factors; without, the first digit of rows, which cuts the left one alone. Sizes are counts of vectors, terms or
+ * results.
  */
 export type Pieces = ProductLayout & {
   isCut: boolean;

@@ -20,7 +20,10 @@ import { planStep } from "./planStep.ts";
 
 /** A program with a place for everything and a way to compute each step. */
 export type ProgramPlan = {
-  /** Steps whose tensors nothing reads, unless tensors are altered: parts of sums that are computed whole, differences whose parts are multiplied. */
+  /**
+   * Steps whose tensors nothing reads, unless tensors are altered: parts of sums that are computed whole, differences
+   * whose parts are multiplied.
+   */
   optional: ReadonlySet<number>;
   /** Bytes of memory needed. */
   bytes: number;
@@ -40,7 +43,10 @@ export type ProgramPlan = {
   prepare(machine: Machine): void;
 };
 
-/** What planning has found out and compiled: with it another thread comes to the same plan without the program's constants. */
+/**
+ * What planning has found out and compiled: with it another thread comes to the same plan without the program's
+ * constants.
+ */
 export type Findings = {
   answers: readonly boolean[];
   loops: CompiledFunctions;
@@ -49,7 +55,8 @@ export type Findings = {
 };
 
 /**
- * Plans a program: what is computed how, and where it lies. The same program and options give the same plan in every thread.
+ * Plans a program: what is computed how, and where it lies. The same program and options give the same plan in every
+ * thread.
  * @param findings Those of another thread; the plan's `prepare` is then that thread's.
  */
 export function planProgram(model: PlannedModel, options: PlanOptions, findings?: Findings): ProgramPlan {
@@ -134,7 +141,9 @@ function eitherOf(whole: StepPlan, split: StepPlan): StepPlan {
   };
 }
 
-/** A step that computes what an earlier one has computed: its tensor is copied, unless tensors are altered on the way. */
+/**
+ * A step that computes what an earlier one has computed: its tensor is copied, unless tensors are altered on the way.
+ */
 function copyOf(source: Region, out: Region, plan: StepPlan): StepPlan {
   return {
     ...plan,

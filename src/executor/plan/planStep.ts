@@ -58,7 +58,10 @@ function elementwisePlan(planner: Planner, step: Step, out: Region): StepPlan {
   };
 }
 
-/** Whether loops are compiled for the step's types: float64 has none, nor has the conversion of large integers to bfloat16. */
+/**
+ * Whether loops are compiled for the step's types: float64 has none, nor has the conversion of large integers to
+ * bfloat16.
+ */
 function hasLoops({ dtype, inputs, constants, term, epilogue }: Step): boolean {
   const code = [...term.code, ...epilogue.code];
   const casts = code.flatMap(({ op, dtype: from, b }) => (op === Op.cast ? [{ from, to: b as DTypeCode }] : []));

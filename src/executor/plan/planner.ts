@@ -21,8 +21,9 @@ const constantKey = (ref: ConstantRef): string => `${ref.root} ${ref.dtype} ${re
 const bytesOfRef = ({ dtype, count }: { dtype: DTypeCode; count: number }): number => dtypeBytes(dtype) * count;
 
 /**
- * Collects what the steps of a program need: loops, and regions of memory with the time that they are needed. Moment s is that of step s;
- * before moment -1, at which the inputs come, step s has a moment of its own for the preparation of its weights.
+ * Collects what the steps of a program need: loops, and regions of memory with the time that they are needed. Moment s
+ * is that of step s; before moment -1, at which the inputs come, step s has a moment of its own for the preparation of
+ * its weights.
  */
 export class Planner {
   readonly memory = new MemoryPlan();

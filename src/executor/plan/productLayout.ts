@@ -2,7 +2,10 @@ import { Reduce, type Step } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import { digitsOf, neededSlots, type Expression } from "../loops/slots.ts";
 
-/** How the digits of a sum or dot step make it a batch of matrix products `[groups, rows, inner] x [groups, columns, inner]`. */
+/**
+ * How the digits of a sum or dot step make it a batch of matrix products `[groups, rows, inner] x [groups, columns,
+ * inner]`.
+ */
 export type ProductLayout = {
   groups: readonly LoopDigit[];
   rows: readonly LoopDigit[];
@@ -33,8 +36,8 @@ export function isConstantFactor(step: Step, slot: number): boolean {
 
 /**
  * Sorts out digits by which factor depends on them: on both, groups; on the right one alone, columns; all others, rows.
- * In a sum, which has no right factor, all are rows. Digits of radix 1 are left out. Where one factor alone is constant it is the
- * right one: rows are what can be cut.
+ * In a sum, which has no right factor, all are rows. Digits of radix 1 are left out. Where one factor alone is constant
+ * it is the right one: rows are what can be cut.
  */
 export function productLayout(step: Step, isDot = step.reduce === Reduce.dot): ProductLayout {
   const { outA, outB } = step.term;

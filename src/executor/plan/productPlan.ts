@@ -16,7 +16,8 @@ const UINT32 = 4;
 const LEAST_SIDE = 4;
 
 /**
- * Matrix products of float32: gathered as float64 vectors, multiplied by the engine, certified, and handed to the epilogue, piece by piece.
+ * Matrix products of float32: gathered as float64 vectors, multiplied by the engine, certified, and handed to the
+ * epilogue, piece by piece.
  * @returns undefined for what is no such product or too small to be one.
  */
 export function productPlan(planner: Planner, step: Step, out: Region): StepPlan | undefined {

@@ -89,8 +89,8 @@ function listAll({ views }: Machine, list: number, first: number, end: number): 
 }
 
 /**
- * The out digits in the order in which they are looped over: the step's own, unless another digit than the last is the one whose values lie side
- * by side in all that is read, so that vectors can run along it.
+ * The out digits in the order in which they are looped over: the step's own, unless another digit than the last is the
+ * one whose values lie side by side in all that is read, so that vectors can run along it.
  */
 function loopOrder(step: Step, digits: readonly LoopDigit[], reads: readonly View[]): LoopDigit[] {
   const outDigits = digits.slice(0, step.outDigits.length);

@@ -18,7 +18,10 @@ export const TERM_NS = 0.4;
 export type PlanOptions = {
   /** Terms from which a matrix product is handed to the engine; 0 hands over all. */
   leastEngineWork: number;
-  /** Elements of a product's or reduction's terms that are gathered at a time, where its shape allows to cut: bounds memory. */
+  /**
+   * Elements of a product's or reduction's terms that are gathered at a time, where its shape allows to cut: bounds
+   * memory.
+   */
   chunkElements: number;
   threads: number;
 };

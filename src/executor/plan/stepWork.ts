@@ -12,7 +12,8 @@ const codeNanoseconds = (code: readonly Instruction[]): number =>
   code.reduce((sum, { op }) => sum + (elementary.has(op) ? ELEMENTARY_NS : OPERATION_NS), 0);
 
 /**
- * Roughly what one thread takes for a step: enough to tell microseconds from milliseconds, as is asked when work is to be split.
+ * Roughly what one thread takes for a step: enough to tell microseconds from milliseconds, as is asked when work is to
+ * be split.
  * @param termNanoseconds For a term that is read as it is.
  */
 export function stepNanoseconds(step: Step, termNanoseconds = TERM_NS): number {

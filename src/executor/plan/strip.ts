@@ -9,8 +9,8 @@ import type { Planner } from "./planner.ts";
 const FLOAT64 = 8;
 
 /**
- * A copy of what a view of float32 reads for some values of one digit, as float64 and with its padding in it: each digit moves the place of an element by
- * a constant, wherever it is.
+ * A copy of what a view of float32 reads for some values of one digit, as float64 and with its padding in it: each
+ * digit moves the place of an element by a constant, wherever it is.
  */
 export type StripLayout = {
   /** By how many bytes a digit of the output moves the place. */
@@ -19,13 +19,19 @@ export type StripLayout = {
   offsets: readonly number[];
   /** Elements of the copy. */
   elements: number;
-  /** What copies all that the view reads; its first digit is the cut axis, of which a value of the cut digit begins at `move` times itself. */
+  /**
+   * What copies all that the view reads; its first digit is the cut axis, of which a value of the cut digit begins at
+   * `move` times itself.
+   */
   spec: LoopSpec;
   move: number;
   reach: number;
 };
 
-/** A function that makes a copy for values `start .. end - 1` of the cut digit at an address, where the first of them has its place. */
+/**
+ * A function that makes a copy for values `start .. end - 1` of the cut digit at an address, where the first of them
+ * has its place.
+ */
 export type Copy = (address: number, start: number, end: number) => void;
 
 /** An axis with its coordinate as `low + unit * t`; t is `first` for digits of 0 and below `size`. */
@@ -59,7 +65,8 @@ export const isPlain = (view: View): boolean =>
  * Lays out a copy.
  * @param view Plain: without divisors and indices.
  * @param cut The digit of which some values are copied at a time, at most `length`; it moves along one axis.
- * @param lanes A digit in which elements are to lie side by side; it moves along one axis. Where it moves by more than 1, those of equal remainder lie together.
+ * @param lanes A digit in which elements are to lie side by side; it moves along one axis. Where it moves by more than
+ * 1, those of equal remainder lie together.
  * @returns undefined if other digits do not allow this.
  */
 export function layoutStrip(

@@ -21,8 +21,8 @@ const LEAST_LANES = 4;
 const LEAST_ROWS = 4;
 
 /**
- * Sums of few products with constant factors, as of depthwise convolutions over planes: computed in vectors that run along a row, from copies of some of
- * the input as float64.
+ * Sums of few products with constant factors, as of depthwise convolutions over planes: computed in vectors that run
+ * along a row, from copies of some of the input as float64.
  * @returns undefined for what is no such sum.
  */
 export function windowPlan(planner: Planner, step: Step, out: Region): StepPlan | undefined {
@@ -96,8 +96,8 @@ export function windowPlan(planner: Planner, step: Step, out: Region): StepPlan 
 const LARGE = 2 ** 21;
 
 /**
- * A group is cut if possible, for copies of groups do not overlap. Where a large tensor has its groups side by side, that would walk through all of
- * it for each group.
+ * A group is cut if possible, for copies of groups do not overlap. Where a large tensor has its groups side by side,
+ * that would walk through all of it for each group.
  */
 function walksFar(step: Step, view: View, group: LoopDigit | undefined, lanes: LoopDigit): boolean {
   if (group === undefined) return false;

@@ -4,13 +4,18 @@ import type { MatrixShape } from "../engine/matMulEngine.ts";
 
 const FLOAT64 = 8;
 
-/** Addresses of the float64 operands `[rows, inner]` and `[columns, inner]` and of the float32 result `[rows, columns]`. */
+/**
+ * Addresses of the float64 operands `[rows, inner]` and `[columns, inner]` and of the float32 result `[rows, columns]`.
+ */
 export type ProductAddresses = { left: number; right: number; out: number };
 
 /** A prepared product: `run` computes and certifies it. */
 export type Product = () => void | Promise<void>;
 
-/** Addresses that an engine's product needs besides: for its float64 result, the list of flagged elements, and what is known of vectors. */
+/**
+ * Addresses that an engine's product needs besides: for its float64 result, the list of flagged elements, and what is
+ * known of vectors.
+ */
 export type ProductScratch = {
   values: number;
   flagged: number;

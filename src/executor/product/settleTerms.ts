@@ -8,8 +8,9 @@ const FLOAT64 = 8;
 export const NORMS_BYTES = 2 * FLOAT64;
 
 /**
- * A function that gives the bits of an exact sum of products, rounded once, from the addresses of its factors, float64 side by side: by the same tiers as for
- * products of the engine (no rounding at all, a compensated sum, integers), which it counts.
+ * A function that gives the bits of an exact sum of products, rounded once, from the addresses of its factors, float64
+ * side by side: by the same tiers as for products of the engine (no rounding at all, a compensated sum, integers),
+ * which it counts.
  * @param norms An address with room for NORMS_BYTES.
  */
 export function settleTerms(machine: Machine, terms: number, norms: number): (a: number, b: number) => number {

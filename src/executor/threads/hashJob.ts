@@ -6,7 +6,9 @@ import type { Program } from "../../program/types.ts";
 /** Where a checkpoint's tensor and the nodes of its tree lie, and its first unit of work. */
 type Place = { at: number; bytes: number; nodes: number; firstUnit: number };
 
-/** How what a job commits to lies in one piece of memory: the tensors of checkpoints in their order, each with its tree. */
+/**
+ * How what a job commits to lies in one piece of memory: the tensors of checkpoints in their order, each with its tree.
+ */
 export type HashLayout = { places: readonly Place[]; bytes: number; units: number };
 
 const ALIGNMENT = 64;

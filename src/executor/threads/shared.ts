@@ -10,7 +10,10 @@ import type { HashJob } from "./hashJob.ts";
 import { Word } from "./control.ts";
 import { Team } from "./team.ts";
 
-/** A job must be worth so many steps that are worth splitting: threads that slept since the last one take as long to wake up. */
+/**
+ * A job must be worth so many steps that are worth splitting: threads that slept since the last one take as long to
+ * wake up.
+ */
 const LEAST_STEPS = 20;
 
 /** How an executor shares its work. */
@@ -21,7 +24,10 @@ export type SharingOptions = {
   isEven: boolean;
 };
 
-/** One program's work as a team of threads shares it. Before it is started, and after a thread has failed, it shares nothing. */
+/**
+ * One program's work as a team of threads shares it. Before it is started, and after a thread has failed, it shares
+ * nothing.
+ */
 export class SharedWork {
   readonly #threads: number;
   readonly #plan: ProgramPlan;

@@ -14,8 +14,9 @@ const POLL_MS = 5;
 const END_MS = 2000;
 
 /**
- * Threads that compute parts of steps together with the calling one, and hash what is to be committed to while they have nothing to
- * compute. One team for each number of threads in a process: executors hold it, and it ends with the last of them. A worker that is late costs nothing: what it has not taken the first thread takes.
+ * Threads that compute parts of steps together with the calling one, and hash what is to be committed to while they
+ * have nothing to compute. One team for each number of threads in a process: executors hold it, and it ends with the
+ * last of them. A worker that is late costs nothing: what it has not taken the first thread takes.
  */
 export class Team {
   static readonly #teams = new Map<number, Team>();
@@ -143,7 +144,8 @@ export class Team {
   }
 
   /**
-   * Makes a job's hashes known to all threads, none of them ready; what is left of another job, which failed, is given up.
+   * Makes a job's hashes known to all threads, none of them ready; what is left of another job, which failed, is given
+   * up.
    * @returns false if a thread does not come to an end with that one.
    */
   announceHashes({ layout, buffer }: HashJob): boolean {
@@ -234,7 +236,10 @@ async function ended(worker: Worker): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Starts a thread on a TypeScript file. Node's own way takes a third of the time that a loader does, but older versions have none. */
+/**
+ * Starts a thread on a TypeScript file. Node's own way takes a third of the time that a loader does, but older versions
+ * have none.
+ */
 function startTypeScript(file: URL, workerData: WorkerStart): Worker {
   if ((process.features as { typescript?: unknown }).typescript === "strip")
     return new Worker(file, { workerData, execArgv: [] });

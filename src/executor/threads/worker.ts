@@ -1,4 +1,7 @@
-/** A thread of a team: computes parts of steps, and sleeps while there are none. It never returns to its event loop until it ends. */
+/**
+ * A thread of a team: computes parts of steps, and sleeps while there are none. It never returns to its event loop
+ * until it ends.
+ */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { onnxEngine } from "../engine/onnxEngine.ts";
 import { machineOf, partsOf } from "../plan/threadMachine.ts";

@@ -11,7 +11,10 @@ const BOUNDED = 0x01;
 
 const section = (id: number, content: Code): Code => [id, sized(content)];
 
-/** Puts a module together: imports, and functions, of which some are exported. The memory is imported as `env.memory`, others under other names. */
+/**
+ * Puts a module together: imports, and functions, of which some are exported. The memory is imported as `env.memory`,
+ * others under other names.
+ */
 export class ModuleBuilder {
   readonly #types: string[] = [];
   readonly #typeCodes: Code[] = [];

@@ -4,7 +4,8 @@ import { narrowDoubt, narrowFunction, type NarrowSpec } from "./narrowProduct.ts
 import { windowDoubt, windowFunction, type WindowSpec } from "./windowSum.ts";
 
 /**
- * Computes float32 sums of products where their factors lie, as float64; those that are not certain are listed from `list` on, see ENTRY_BYTES.
+ * Computes float32 sums of products where their factors lie, as float64; those that are not certain are listed from
+ * `list` on, see ENTRY_BYTES.
  * @param bound `factor` times the largest magnitude of a left factor.
  * @param factor `errorFactor` of the number of terms; Infinity lists all sums.
  * @param count Values of the digit that is cut.

@@ -9,13 +9,17 @@ import { roundFour, settleFour } from "./rounding.ts";
 import { isShort, walkTerms, type TermLoop } from "./terms.ts";
 
 /**
- * Matrix products with few columns or terms, `sum over t of left[o, row + t] * right[o, column, t]`: left factors are read where they lie, lanes run along columns.
- * Right factors are packed: BLOCK columns together, term after term, zeros where there is no column.
+ * Matrix products with few columns or terms, `sum over t of left[o, row + t] * right[o, column, t]`: left factors are
+ * read where they lie, lanes run along columns. Right factors are packed: BLOCK columns together, term after term,
+ * zeros where there is no column.
  */
 export type NarrowSpec = {
   /** The loops around, outermost first. */
   outer: readonly OuterLoop[];
-  /** How many rows, undefined if the call says it; bytes from one to the next. Otherwise the call says how many values the first of `outer` takes. */
+  /**
+   * How many rows, undefined if the call says it; bytes from one to the next. Otherwise the call says how many values
+   * the first of `outer` takes.
+   */
   rows: { count: number | undefined; left: number; out: number };
   /** How many columns; bytes from one result to the next. Either these or those of rows lie side by side. */
   columns: { count: number; out: number };
@@ -43,8 +47,8 @@ const LANES = [
 const areRows = ({ columns }: NarrowSpec): boolean => columns.out !== FLOAT32;
 
 /**
- * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles some of four sums by their own magnitudes, or lists them: four rows of one column or four columns of
- * one row.
+ * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles some of four sums by their own magnitudes, or
+ * lists them: four rows of one column or four columns of one row.
  */
 export function narrowDoubt(spec: NarrowSpec): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "f64", "v128", "v128", "i32"], "i32");

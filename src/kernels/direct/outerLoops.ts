@@ -3,7 +3,10 @@ import type { Code } from "../assembler/encoding.ts";
 import type { FunctionBuilder, Local } from "../assembler/functionBuilder.ts";
 import { i32 } from "../assembler/instructions.ts";
 
-/** A loop and by how many bytes its values move the places of a left factor, of right factors, of the sums of their magnitudes and of the result. */
+/**
+ * A loop and by how many bytes its values move the places of a left factor, of right factors, of the sums of their
+ * magnitudes and of the result.
+ */
 export type OuterLoop = { radix: number; left: number; right: number; sums: number; out: number };
 
 /** Where a pass of the loops is. */

@@ -4,15 +4,18 @@ import type { FunctionBuilder, Local } from "../assembler/functionBuilder.ts";
 import { f32, f32x4, f64x2, i32, i32x4, v128 } from "../assembler/instructions.ts";
 
 /*
- * How the kernels of this folder bound errors. A sum of K products of float32 numbers a w, each exact in float64, is off by at most (K - 1) u S, with
- * u = 2^-53 and S the sum of |a w|, whatever the order and whether or not a product and its addition are fused (the product being exact, both
- * round once): see ../certify.ts, whose `errorFactor` covers the rounding of bounds and ends as well.
+ * How the kernels of this folder bound errors. A sum of K products of float32 numbers a w, each exact in float64, is
+ * off by at most (K - 1) u S, with u = 2^-53 and S the sum of |a w|, whatever the order and whether or not a product
+ * and its addition are fused (the product being exact, both round once): see ../certify.ts, whose `errorFactor` covers
+ * the rounding of bounds and ends as well.
  *
- * S itself costs as much as the sum. So S <= (largest |a|) (sum of |w|) is used first, where the first factor is one number for many sums and the
- * second one a constant. With u = 2^-53 against the 2^-25 of a rounding to float32 a bound that is a thousand times too large still settles all but a
- * few of ten thousand sums; for those that it does not settle, S is computed, and those that S does not settle are listed.
+ * S itself costs as much as the sum. So S <= (largest |a|) (sum of |w|) is used first, where the first factor is one
+ * number for many sums and the second one a constant. With u = 2^-53 against the 2^-25 of a rounding to float32 a bound
+ * that is a thousand times too large still settles all but a few of ten thousand sums; for those that it does not
+ * settle, S is computed, and those that S does not settle are listed.
  *
- * An Infinity or NaN among the terms makes the sum one of them (products of Infinity and 0 are NaN), so that its ends differ or are NaN: it is listed.
+ * An Infinity or NaN among the terms makes the sum one of them (products of Infinity and 0 are NaN), so that its ends
+ * differ or are NaN: it is listed.
  */
 
 /** Bytes of an entry of the list: the addresses of the result, of its first left term and of its right terms. */

@@ -8,27 +8,35 @@ import { nestOf, type Pointers, type OuterLoop } from "./outerLoops.ts";
 import { roundFour, settleFour } from "./rounding.ts";
 
 /**
- * Sums of few products, `sum over t of left[o, x + offset t] * right[o, t]`, as of depthwise convolutions over planes: lanes run along x, in which the
- * left factor's float64 lie side by side. Those of the right one are side by side in t.
+ * Sums of few products, `sum over t of left[o, x + offset t] * right[o, t]`, as of depthwise convolutions over planes:
+ * lanes run along x, in which the left factor's float64 lie side by side. Those of the right one are side by side in t.
  */
 export type WindowSpec = {
   /** The loops around, outermost first. */
   outer: readonly OuterLoop[];
-  /** Values of x; undefined if the call says how many. Else the call says how many values the first of `outer` takes. */
+  /**
+   * Values of x; undefined if the call says how many. Else the call says how many values the first of `outer` takes.
+   */
   length: number | undefined;
   /** Bytes from the place of x to each term's left factor. */
   offsets: readonly number[];
 };
 
 const FLOAT64 = 8;
-/** Vectors of two sums in a tile: with a row of weights and a term they fill the sixteen registers, and hide the latency of additions. */
+/**
+ * Vectors of two sums in a tile: with a row of weights and a term they fill the sixteen registers, and hide the latency
+ * of additions.
+ */
 const WIDEST = 8;
 /** Weights held in registers at a time. */
 const MOST_WEIGHTS = 5;
 
 type Term = { offset: number; at: number };
 
-/** Terms in the order of their places, in groups that lie side by side: neighbouring sums share what is loaded for these. */
+/**
+ * Terms in the order of their places, in groups that lie side by side: neighbouring sums share what is loaded for
+ * these.
+ */
 function groupsOf(offsets: readonly number[]): Term[][] {
   const terms = offsets.map((offset, t): Term => ({ offset, at: t * FLOAT64 })).sort((a, b) => a.offset - b.offset);
   const groups: Term[][] = [];
@@ -42,7 +50,10 @@ function groupsOf(offsets: readonly number[]): Term[][] {
   return groups;
 }
 
-/** `(left, right, out, list, factor, sums, sums, asked) -> list`: settles some of four sums by their own magnitudes, or lists them. */
+/**
+ * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles some of four sums by their own magnitudes, or
+ * lists them.
+ */
 export function windowDoubt({ offsets }: WindowSpec): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "f64", "v128", "v128", "i32"], "i32");
   const [left, right, out, list, factor, first, second, asked] = fn.parameters as Eight;
@@ -70,8 +81,8 @@ export function windowDoubt({ offsets }: WindowSpec): FunctionBuilder {
 type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
 
 /**
- * `(left, right, weightSums, out, list, bound, factor, count) -> list`: all sums of a spec, rounded to float32, those that are not certain listed. Sums of
- * right factors' magnitudes are float64, one for each vector of right factors.
+ * `(left, right, weightSums, out, list, bound, factor, count) -> list`: all sums of a spec, rounded to float32, those
+ * that are not certain listed. Sums of right factors' magnitudes are float64, one for each vector of right factors.
  * bound is `factor` times the largest magnitude of a left factor, factor the `errorFactor` of the number of terms.
  */
 export function windowFunction(spec: WindowSpec, doubt: Callable): FunctionBuilder {

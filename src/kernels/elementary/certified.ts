@@ -8,8 +8,9 @@ import { type Estimate } from "./vectorMath.ts";
 import { f64x2, type Wide } from "./wide.ts";
 
 /**
- * The relative error that every estimate stays below, as is proven where it is computed. Such proofs count relative errors in u = 2^-53, one for each rounded
- * operation, and leave out products of errors: at most a few hundred u squared, below 2^-90.
+ * The relative error that every estimate stays below, as is proven where it is computed. Such proofs count relative
+ * errors in u = 2^-53, one for each rounded operation, and leave out products of errors: at most a few hundred u
+ * squared, below 2^-90.
  */
 export const BOUND = 2 ** -44;
 /** That of powers. */
@@ -27,9 +28,9 @@ export type BoundedEstimate = { estimate: Estimate; bound: number };
 /**
  * What both ends of an estimate's error round to, for four float32: where they agree that is the result.
  *
- * The ends are v (1 -+ (bound + 2^-51)): the factors are exact, their products are rounded, which may pull an end inwards by 2^-53 relative. Rounding
- * to float32 is monotone, so equal ends settle the result: subnormal ones, 0 and infinities too. An estimate must be 0, infinite or NaN only where the exact
- * value rounds to that.
+ * The ends are v (1 -+ (bound + 2^-51)): the factors are exact, their products are rounded, which may pull an end
+ * inwards by 2^-53 relative. Rounding to float32 is monotone, so equal ends settle the result: subnormal ones, 0 and
+ * infinities too. An estimate must be 0, infinite or NaN only where the exact value rounds to that.
  * @param keepOne Computes a value once, to be used many times.
  * @param operands Vectors of four float32, used more than once.
  */

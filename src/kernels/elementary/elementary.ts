@@ -10,7 +10,10 @@ import { hasTwoMemories, importTables, TABLE_PAGES } from "./tables.ts";
 /** The exact functions that flagged elements are given to. */
 export type ExactFunctions = Readonly<Record<string, (x: number, y: number) => number>>;
 
-/** The functions of float32 vectors, for other modules to import: `(v128) -> v128`, pow takes two; and the memory of their tables. */
+/**
+ * The functions of float32 vectors, for other modules to import: `(v128) -> v128`, pow takes two; and the memory of
+ * their tables.
+ */
 export type ElementaryFunctions = { functions: WebAssembly.Imports[string]; tables: WebAssembly.Memory };
 
 /** A function of vectors as one of a float32. */
@@ -43,8 +46,9 @@ function elementaryModule(): WebAssembly.Module {
 }
 
 /**
- * Elementary functions of float32 vectors, correctly rounded: estimates in float64 with proven bounds, and `exact` where those do not settle the result.
- * Which elements are asked for may differ between machines that fuse multiplications with additions and others; results do not.
+ * Elementary functions of float32 vectors, correctly rounded: estimates in float64 with proven bounds, and `exact`
+ * where those do not settle the result. Which elements are asked for may differ between machines that fuse
+ * multiplications with additions and others; results do not.
  */
 export function elementaryFunctions(exact: ExactFunctions): ElementaryFunctions {
   const tables = new WebAssembly.Memory({ initial: TABLE_PAGES, maximum: TABLE_PAGES, shared: true });

@@ -5,15 +5,20 @@ import { f64x2, i64x2, v128, type Wide } from "./wide.ts";
 import { horner, inverseFactorial, lookUp, ROUNDER, withSign, type Builder, type Estimate } from "./vectorMath.ts";
 
 /*
- * e^x = 2^k T e^t with n = 32 k + j = round(x / L), L = ln(2)/32, T = 2^(j/32) from a table of 32, t = x - n L, |x| <= 112, hence |n| < 2^13. |t| < L/2 + 2^-40 (the rounding of x / L) < 2^-6.5.
- * Every bound holds whether products are rounded before they are added to or not.
+ * e^x = 2^k T e^t with n = 32 k + j = round(x / L), L = ln(2)/32, T = 2^(j/32) from a table of 32, t = x - n L, |x| <=
+ * 112, hence |n| < 2^13. |t| < L/2 + 2^-40 (the rounding of x / L) < 2^-6.5. Every bound holds whether products are
+ * rounded before they are added to or not.
  *
- * To first order L is one float64: its error, u L, is taken n times, and n L <= 112.1 may be rounded: t is off by less than 112.1 u + 64 u < 2^-45.5, and by u |t|.
- * To second order L = L1 + L2 where L1 is a multiple of 2^-45 below 2^-5 (40 bits: n L1 is exact), |L2| < 2^-45, and L2 off by less than 2^-99. Errors of t: that of x - n L1, at most u |t|; that
- * of the second subtraction, the same; n times the error of L2 and the rounding of n L2, below 2^-85: in all below 2^-58. For n = 0, t = x exactly.
+ * To first order L is one float64: its error, u L, is taken n times, and n L <= 112.1 may be rounded: t is off by less
+ * than 112.1 u + 64 u < 2^-45.5, and by u |t|. To second order L = L1 + L2 where L1 is a multiple of 2^-45 below 2^-5
+ * (40 bits: n L1 is exact), |L2| < 2^-45, and L2 off by less than 2^-99. Errors of t: that of x - n L1, at most u |t|;
+ * that of the second subtraction, the same; n times the error of L2 and the rounding of n L2, below 2^-85: in all below
+ * 2^-58. For n = 0, t = x exactly.
  *
- * p(t) = t + t^2/2 + ... + t^6/720: the rest is below |t|^7/5040 (1 + 2^-9): 2^-51.3 |t|; without the last term it is below |t|^6/720 (1 + 2^-8) < 2^-48.4. In t + t^2 q(t) the errors of q (less
- * than 4 u) and of the two products weigh |t|/2 < 2^-7.5 of t, the last sum adds u: p is off by less than 2^-51.3 + 1.1 u < 2^-50.8 relative; in p = t q(t), with one term less, both roundings add 2.2 u and the rest 2^-48.4.
+ * p(t) = t + t^2/2 + ... + t^6/720: the rest is below |t|^7/5040 (1 + 2^-9): 2^-51.3 |t|; without the last term it is
+ * below |t|^6/720 (1 + 2^-8) < 2^-48.4. In t + t^2 q(t) the errors of q (less than 4 u) and of the two products weigh
+ * |t|/2 < 2^-7.5 of t, the last sum adds u: p is off by less than 2^-51.3 + 1.1 u < 2^-50.8 relative; in p = t q(t),
+ * with one term less, both roundings add 2.2 u and the rest 2^-48.4.
  */
 const L = Number(LN2) * 2 ** -131;
 const ROUNDED = (LN2 + (1n << 85n)) >> 86n;
@@ -45,8 +50,9 @@ function scaled({ keep }: Builder, table: number, x: Wide): { cut: Wide; n: Wide
 }
 
 /**
- * e^x: scale + scale p, to first order, p of five terms. Off by u (the table), |p| < 2^-6.5 of 2 u and of p's rounding, u (the sum), 2^-45.5 (t), 2^-48.4 (the rest): below 2^-45.2 relative. Beyond 112
- * in magnitude it is that of 112: e^112 > 2^128 and e^-112 < 2^-150 round to Infinity and 0 as well, and so do products with factors near 1.
+ * e^x: scale + scale p, to first order, p of five terms. Off by u (the table), |p| < 2^-6.5 of 2 u and of p's rounding,
+ * u (the sum), 2^-45.5 (t), 2^-48.4 (the rest): below 2^-45.2 relative. Beyond 112 in magnitude it is that of 112:
+ * e^112 > 2^128 and e^-112 < 2^-150 round to Infinity and 0 as well, and so do products with factors near 1.
  */
 export const expPair =
   (table: number): Estimate =>
@@ -76,8 +82,9 @@ export const fineExpPair =
   };
 
 /**
- * e^x - 1: (scale - 1) + scale p. For n = 0 that is p: 2^-50.8 relative. Else |x| > 0.0107 and |e^x - 1| > 0.0106 max(1, e^x), scale < 1.011 e^x, and the errors are
- * u scale (the table), u |scale - 1|, 2^-50 |p| scale, 2^-58 scale and u of the result: below 2^-53 (95 + 95 + 12 + 3 + 1) < 2^-45.3 relative.
+ * e^x - 1: (scale - 1) + scale p. For n = 0 that is p: 2^-50.8 relative. Else |x| > 0.0107 and |e^x - 1| > 0.0106
+ * max(1, e^x), scale < 1.011 e^x, and the errors are u scale (the table), u |scale - 1|, 2^-50 |p| scale, 2^-58 scale
+ * and u of the result: below 2^-53 (95 + 95 + 12 + 3 + 1) < 2^-45.3 relative.
  */
 export const expm1Pair =
   (table: number): Estimate =>
@@ -96,7 +103,9 @@ export const sigmoidPair =
 
 const magnitude = (x: Wide): Wide => f64x2.abs(x);
 
-/** tanh |x| = q / (q + 2), q = e^(2|x|) - 1: an error of q weighs 2 / (q + 2) <= 1, two roundings more: below 2^-45.2. */
+/**
+ * tanh |x| = q / (q + 2), q = e^(2|x|) - 1: an error of q weighs 2 / (q + 2) <= 1, two roundings more: below 2^-45.2.
+ */
 export const tanhPair =
   (expm1: Estimate): Estimate =>
   (builder, x) => {
@@ -106,7 +115,8 @@ export const tanhPair =
   };
 
 /**
- * sinh |x| = (q + q / (q + 1)) / 2, q = e^|x| - 1: an error of q weighs ((q + 1)^2 + 1) / ((q + 1) (q + 2)) <= 1, three roundings of positive terms more: below 2^-45.
+ * sinh |x| = (q + q / (q + 1)) / 2, q = e^|x| - 1: an error of q weighs ((q + 1)^2 + 1) / ((q + 1) (q + 2)) <= 1, three
+ * roundings of positive terms more: below 2^-45.
  */
 export const sinhPair =
   (expm1: Estimate): Estimate =>

@@ -25,12 +25,15 @@ const LN2_DOUBLE = Number(LN2) * 2 ** -126;
 const ROOT_HALF = 0x3fe6a09e667f3bcdn;
 
 /**
- * log x for finite float64 x > 0 that are not subnormal: x = 2^k m, m in sqrt(1/2) .. sqrt(2), c = 1 + i/128 next to m, r = (m - c)/c: k ln 2 + (log c + log(1 + r)).
+ * log x for finite float64 x > 0 that are not subnormal: x = 2^k m, m in sqrt(1/2) .. sqrt(2), c = 1 + i/128 next to m,
+ * r = (m - c)/c: k ln 2 + (log c + log(1 + r)).
  *
- * m - c is exact (at most 1/256 with the units of m and c), 1/c and the product round: r is off by 2 u, |r| < 2^-7.4; for i = 0 it is exact. The Taylor series of log(1 + r) is cut
- * after r^7/7: the rest is below |r|^8/8 (1 + 2^-7) < 2^-54.7 |r|; evaluated as r + r^2 q(r), q below 4 u, those weigh |r|/2 of r, and one more sum: below 1.7 u relative.
- * k = i = 0: 1.7 u. k = 0, i != 0: |log x| > 2^-8.01, |log c| < 2.1 |log x|, |r| < 1.5 |log x|: u 2.1 + 1.5 * 3.7 u + u: below 9 u. k != 0: |log x| > 0.34 |k|, the errors are u 0.7 |k| (the constant) and
- * twice as much for rounding the product and the sum, and below 4 u 0.35: below 12 u. In all below 2^-49 relative.
+ * m - c is exact (at most 1/256 with the units of m and c), 1/c and the product round: r is off by 2 u, |r| < 2^-7.4;
+ * for i = 0 it is exact. The Taylor series of log(1 + r) is cut after r^7/7: the rest is below |r|^8/8 (1 + 2^-7) <
+ * 2^-54.7 |r|; evaluated as r + r^2 q(r), q below 4 u, those weigh |r|/2 of r, and one more sum: below 1.7 u relative.
+ * k = i = 0: 1.7 u. k = 0, i != 0: |log x| > 2^-8.01, |log c| < 2.1 |log x|, |r| < 1.5 |log x|: u 2.1 + 1.5 * 3.7 u +
+ * u: below 9 u. k != 0: |log x| > 0.34 |k|, the errors are u 0.7 |k| (the constant) and twice as much for rounding the
+ * product and the sum, and below 4 u 0.35: below 12 u. In all below 2^-49 relative.
  *
  * Infinity and NaN stay, 0 gives -Infinity, less than 0 NaN.
  */
@@ -61,9 +64,10 @@ export const logPair =
   };
 
 /**
- * log(1 + v) = log w + (v - (w - 1)) / w, w = RN(1 + v): for |v| <= 1 both subtractions are exact, and what the quotient leaves out is below its square, at most u^2; for v > 1 the
- * quotient is below u, against a logarithm of more than 0.69. log w is off by 2^-49. An error of log w weighs at most twice (for |v| < u, log w is 0 or as large as v): below 2^-47.5.
- * At -1 and infinities the quotient counts as 0.
+ * log(1 + v) = log w + (v - (w - 1)) / w, w = RN(1 + v): for |v| <= 1 both subtractions are exact, and what the
+ * quotient leaves out is below its square, at most u^2; for v > 1 the quotient is below u, against a logarithm of more
+ * than 0.69. log w is off by 2^-49. An error of log w weighs at most twice (for |v| < u, log w is 0 or as large as v):
+ * below 2^-47.5. At -1 and infinities the quotient counts as 0.
  */
 export const log1pPair =
   (log: Estimate): Estimate =>
@@ -75,7 +79,10 @@ export const log1pPair =
     return f64x2.add(log(builder, w), v128.and(rest, ordinary));
   };
 
-/** asinh |x| = log(1 + (|x| + x^2 / (1 + sqrt(1 + x^2)))): 5 u on the argument, whose weight is at most 1: below 2^-47. Squares of float32 do not overflow. */
+/**
+ * asinh |x| = log(1 + (|x| + x^2 / (1 + sqrt(1 + x^2)))): 5 u on the argument, whose weight is at most 1: below 2^-47.
+ * Squares of float32 do not overflow.
+ */
 export const asinhPair =
   (log1p: Estimate): Estimate =>
   (builder, x) => {
@@ -88,7 +95,10 @@ export const asinhPair =
     return withSign(log1p(builder, keep(choose(f64x2.lt(a, all(Infinity)), v, a))), x);
   };
 
-/** acosh x = log(1 + ((x - 1) + sqrt(x^2 - 1))): x^2 is exact, x^2 - 1 (as (x - 1)(x + 1)) off by 3 u, 4 u in all: below 2^-47. NaN below 1. */
+/**
+ * acosh x = log(1 + ((x - 1) + sqrt(x^2 - 1))): x^2 is exact, x^2 - 1 (as (x - 1)(x + 1)) off by 3 u, 4 u in all: below
+ * 2^-47. NaN below 1.
+ */
 export const acoshPair =
   (log1p: Estimate): Estimate =>
   (builder, x) => {
@@ -109,7 +119,8 @@ export const atanhPair =
   };
 
 /**
- * x^y = e^(y log |x|) with the sign of x for odd y; C99 Annex F. |y log |x|| is cut to 112: its error is at most 112 (2^-49 + u) < 2^-42.1, e^x adds 2^-51.5. Where x is finite and below 0 and y is no integer: NaN.
+ * x^y = e^(y log |x|) with the sign of x for odd y; C99 Annex F. |y log |x|| is cut to 112: its error is at most 112
+ * (2^-49 + u) < 2^-42.1, e^x adds 2^-51.5. Where x is finite and below 0 and y is no integer: NaN.
  */
 export const powPair =
   (log: Estimate, exp: Estimate): Estimate =>

@@ -3,7 +3,8 @@ import { TABLES } from "./tables.ts";
 import type { Wide } from "./wide.ts";
 
 /*
- * Vector constants in the memory of the elementary functions: a load is one instruction, while V8 builds a constant from two moves of 64 bits through general registers.
+ * Vector constants in the memory of the elementary functions: a load is one instruction, while V8 builds a constant
+ * from two moves of 64 bits through general registers.
  */
 const BYTES = 16;
 const MOST = 512;

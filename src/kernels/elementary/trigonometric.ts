@@ -6,11 +6,12 @@ import { f64x2, i64x2, v128, type Wide } from "./wide.ts";
 import { choose, horner, inverseFactorial, lookUpPairs, ROUNDER, type Estimate, type Builder } from "./vectorMath.ts";
 
 /*
- * x = n pi/2 + r for float32 x below 2^20 in magnitude, so that n < 2^20: pi/2 = P1 + P2 + P3, P1 a multiple of 2^-32 and P2 of 2^-65, both of at most 33 bits, so that n P1 and n P2 are
- * exact; P3 < 2^-65, off by 2^-118.
+ * x = n pi/2 + r for float32 x below 2^20 in magnitude, so that n < 2^20: pi/2 = P1 + P2 + P3, P1 a multiple of 2^-32
+ * and P2 of 2^-65, both of at most 33 bits, so that n P1 and n P2 are exact; P3 < 2^-65, off by 2^-118.
  *
- * r1 = x - n P1 is exact: for n != 0 both are multiples of 2^-32 (a float32 above pi/4 is one of 2^-24), and |r1| < 2^0. r2 = r1 - n P2 is a multiple of 2^-65: exact
- * below 2^-12, else off by u |r2|. r = r2 - n P3: |n P3| < 2^-45, off by 2^-97; no float32 in this range is closer than 2^-29.2 to a multiple of pi/2 other than 0 (see
+ * r1 = x - n P1 is exact: for n != 0 both are multiples of 2^-32 (a float32 above pi/4 is one of 2^-24), and |r1| <
+ * 2^0. r2 = r1 - n P2 is a multiple of 2^-65: exact below 2^-12, else off by u |r2|. r = r2 - n P3: |n P3| < 2^-45, off
+ * by 2^-97; no float32 in this range is closer than 2^-29.2 to a multiple of pi/2 other than 0 (see
  * src/numerics/elementary/trigCore.ts), so that 2^-97 weighs 2^-67. r is off by 2.1 u relative; |r| < 0.7855.
  */
 const BITS = 126n;
@@ -38,11 +39,15 @@ export const nearReduction: Reduction = ({ keep }, x) => {
 };
 
 /*
- * x = y 2^e, 2^23 <= |y| < 2^24 whole, for float32 x from 2^20 on in magnitude (Payne and Hanek): y T quarter turns, T = 2^e 2/pi modulo 4 = t1 + t2 + t3, for each e from a table.
+ * x = y 2^e, 2^23 <= |y| < 2^24 whole, for float32 x from 2^20 on in magnitude (Payne and Hanek): y T quarter turns, T
+ * = 2^e 2/pi modulo 4 = t1 + t2 + t3, for each e from a table.
  *
- * t1 is a multiple of 2^-27 and t2 < 2^-27 of 2^-56, both of at most 29 bits: y t1 and y t2 are exact. t3 < 2^-56 is off by 2^-110, y t3 < 2^-32 by 2^-85. f1 = y t1 - n1, n1 next to it, is exact. s = f1 + y t2 is a
- * multiple of 2^-56 below 0.625: exact below 2^-3, else off by u |s|; s - n2, n2 next to s, is exact, at least 0.375 if n2 is not 0: off by 1.7 u relative. f = (s - n2) + y t3: no float32
- * is closer than 2^-29.9 quarter turns to a whole one (see src/numerics/elementary/trigCore.ts), so that 2^-85 weighs 2^-55: off by less than 3 u. r = f pi/2: by less than 5 u; |r| < 0.7855.
+ * t1 is a multiple of 2^-27 and t2 < 2^-27 of 2^-56, both of at most 29 bits: y t1 and y t2 are exact. t3 < 2^-56 is
+ * off by 2^-110, y t3 < 2^-32 by 2^-85. f1 = y t1 - n1, n1 next to it, is exact. s = f1 + y t2 is a multiple of 2^-56
+ * below 0.625: exact below 2^-3, else off by u |s|; s - n2, n2 next to s, is exact, at least 0.375 if n2 is not 0: off
+ * by 1.7 u relative. f = (s - n2) + y t3: no float32 is closer than 2^-29.9 quarter turns to a whole one (see
+ * src/numerics/elementary/trigCore.ts), so that 2^-85 weighs 2^-55: off by less than 3 u. r = f pi/2: by less than 5 u;
+ * |r| < 0.7855.
  */
 const FIRST_EXPONENT = 20;
 const ENTRIES = 128;
@@ -102,9 +107,10 @@ const alternating = (first: number, terms: number): number[] =>
   Array.from({ length: terms }, (_, n) => (n % 2 === 0 ? -1 : 1) * inverseFactorial(first + 2 * n));
 
 /**
- * sin r = r + r^3 s(r^2), cut after r^15/15!: the rest is below 2^-53.8 |r|; s is off by 4 u, the products by 3 u more and weigh r^2/6 < 0.103: below 2.5 u.
- * cos r = 1 - r^2/2 + ..., cut after r^16/16!: the rest is below 2^-58; r^2 is off by u, the sum by less than 2 u of at least 0.707: below 3.5 u. The error of r, at most 5 u, weighs at most 1,
- * in the cosine 0.79. All below 2^-50 relative, a quotient of two below 2^-49.
+ * sin r = r + r^3 s(r^2), cut after r^15/15!: the rest is below 2^-53.8 |r|; s is off by 4 u, the products by 3 u more
+ * and weigh r^2/6 < 0.103: below 2.5 u. cos r = 1 - r^2/2 + ..., cut after r^16/16!: the rest is below 2^-58; r^2 is
+ * off by u, the sum by less than 2 u of at least 0.707: below 3.5 u. The error of r, at most 5 u, weighs at most 1, in
+ * the cosine 0.79. All below 2^-50 relative, a quotient of two below 2^-49.
  */
 function parts(reduction: Reduction, builder: Builder, x: Wide): ReturnType<Reduction> & { sine: Wide; cosine: Wide } {
   const { keep } = builder;

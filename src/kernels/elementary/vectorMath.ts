@@ -28,7 +28,10 @@ const SIGN = all(-0);
 /** |a| with the sign of s, for a >= 0. */
 export const withSign = (a: Wide, s: Wide): Wide => v128.or(a, v128.and(s, SIGN));
 
-/** Adding this to numbers below 2^51 in magnitude rounds them to integers, half to even, and leaves those in the lower bits, in two's complement. */
+/**
+ * Adding this to numbers below 2^51 in magnitude rounds them to integers, half to even, and leaves those in the lower
+ * bits, in two's complement.
+ */
 export const ROUNDER = all(1.5 * 2 ** 52);
 
 /**
