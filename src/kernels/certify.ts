@@ -6,8 +6,8 @@ import type { Callable } from "./assembler/moduleBuilder.ts";
 import { compensatedError } from "./compensated.ts";
 
 /**
- * Products of two float32 are exact in float64, and whatever order they are added in, the sum of K is off by at most (K
- * - 1) u S, with u = 2^-53 and S the sum of their magnitudes (Jeannerod and Rump, 2013). Three more u S cover the
+ * Products of two float32 are exact in float64, and whatever order they are added in, the sum of K is off by at most
+ * (K - 1) u S, with u = 2^-53 and S the sum of their magnitudes (Jeannerod and Rump, 2013). Three more u S cover the
  * rounding of the ends value +- error, and 1 + 2^-20 covers S (or the norms that bound it by Cauchy-Schwarz) being
  * computed in float64 itself. Numbers between two ends that round to the same float32 round to it as well. NaN and
  * Infinity make the ends unequal: the element is flagged.
@@ -23,8 +23,8 @@ const LOW_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 
 /**
  * `(values, rowNorms, columnNorms, out, rows, columns, factor, flagged) -> count`: rounds float64 sums [rows, columns]
- * to float32, whatever their error may be, and lists the indices (u32) of those that the error bound factor * rowNorm *
- * columnNorm does not settle. One zero. Flagged results are not meaningful.
+ * to float32, whatever their error may be, and lists the indices (u32) of those that the error bound
+ * factor * rowNorm * columnNorm does not settle. One zero. Flagged results are not meaningful.
  */
 export function certifyFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32", "i32", "f64", "i32"], "i32");

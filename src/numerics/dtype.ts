@@ -75,8 +75,8 @@ export const isInteger = (dtype: DType): boolean =>
   layout(dtype).kind === "signed" || layout(dtype).kind === "unsigned";
 
 /**
- * A *word* is one element as a bigint, the same number the EVM verifier holds: floats as their bits (float32: 0 ..
- * 2^32-1), integers as their value (negative for signed types), bool as 0n or 1n, limbs as their 256 bits.
+ * A *word* is one element as a bigint, the same number the EVM verifier holds: floats as their bits (float32:
+ * 0 .. 2^32-1), integers as their value (negative for signed types), bool as 0n or 1n, limbs as their 256 bits.
  */
 export type Word = bigint;
 

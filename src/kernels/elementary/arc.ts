@@ -22,10 +22,10 @@ const HALF_PI = Number(PI_OVER_2) * 2 ** -126;
  * atan |x| = atan c + atan t, t = (y - c)/(1 + y c), y = min(|x|, 1/|x|), c = i/64 next to y; subtracted from pi/2
  * where |x| > 1.
  *
- * y is off by u, which weighs at most 1. y - c is exact, 1 + y c off by 1.5 u, t by 2.5 u, |t| <= 1/128; for i = 0, t =
- * y but for u. The Taylor series is cut after t^7/7: the rest is below |t|^9/9 < 2^-59 |t|, and t + t^3 q(t^2) off by
- * less than 1.1 u. i != 0: atan y > 0.0078, atan c < 2.1 atan y, |t| < 1.1 atan y: below 2.1 u + 4 u + u + u. pi/2 - a
- * >= pi/4: u for the constant and the difference each. In all below 2^-49 relative.
+ * y is off by u, which weighs at most 1. y - c is exact, 1 + y c off by 1.5 u, t by 2.5 u, |t| <= 1/128; for i = 0,
+ * t = y but for u. The Taylor series is cut after t^7/7: the rest is below |t|^9/9 < 2^-59 |t|, and t + t^3 q(t^2) off
+ * by less than 1.1 u. i != 0: atan y > 0.0078, atan c < 2.1 atan y, |t| < 1.1 atan y: below 2.1 u + 4 u + u + u.
+ * pi/2 - a >= pi/4: u for the constant and the difference each. In all below 2^-49 relative.
  */
 export const atanPair =
   (table: number): Estimate =>

@@ -36,9 +36,9 @@ function sqrtPi(): bigint {
 const times = (a: bigint, b: bigint): bigint => (a * b) >> FRACTION;
 
 /**
- * The coefficients of erf about c: a0 = erf c, a1 = 2/sqrt(pi) e^(-c^2) and, since erf'' = -2 x erf', with d_k = (k +
- * 1) a_(k+1): d_(k+1) = -2 (c d_k + d_(k-1)) / (k + 1). erf c by Kummer's series: c a1 (1 + w/3 + w^2/15 + ...), w = 2
- * c^2, all of whose terms are positive.
+ * The coefficients of erf about c: a0 = erf c, a1 = 2/sqrt(pi) e^(-c^2) and, since erf'' = -2 x erf', with
+ * d_k = (k + 1) a_(k+1): d_(k+1) = -2 (c d_k + d_(k-1)) / (k + 1). erf c by Kummer's series: c a1
+ * (1 + w/3 + w^2/15 + ...), w = 2 c^2, all of whose terms are positive.
  */
 function errorCoefficients(c: bigint): bigint[] {
   const square = times(c, c);
@@ -58,8 +58,8 @@ function errorCoefficients(c: bigint): bigint[] {
 
 /**
  * Those of g = erf(x)/x up to g6: from x g = erf, g_k = (a_k - g_(k-1))/c, which makes errors 64 times as large at
- * most, six times; about 0, 2/sqrt(pi) (1 - h^2/3 + h^4/10 - h^6/42). Then g6 h^6 is economised: with H = 1/128, T6 =
- * 32 u^6 - 48 u^4 + 18 u^2 - 1, h^6 is (48 h^4 H^2 - 18 h^2 H^4 + H^6)/32 but for H^6 T6(h/H)/32.
+ * most, six times; about 0, 2/sqrt(pi) (1 - h^2/3 + h^4/10 - h^6/42). Then g6 h^6 is economised: with H = 1/128,
+ * T6 = 32 u^6 - 48 u^4 + 18 u^2 - 1, h^6 is (48 h^4 H^2 - 18 h^2 H^4 + H^6)/32 but for H^6 T6(h/H)/32.
  */
 function coefficients(piece: number): number[] {
   const c = (BigInt(piece) << FRACTION) / BigInt(STEPS);
@@ -90,8 +90,8 @@ const LIMIT = 3.999;
  * g(x) = 2/sqrt(pi) times the integral over s from 0 to 1 of e^(-x^2 s^2), hence by Cramer's bound on Hermite
  * polynomials |g_n| <= 1.24 * 2^(n/2) / (sqrt(n!) (n + 1)). h = |x| - i/64 is exact, |h| <= 2^-7: what economising
  * leaves out is below 2^-47 |g6| < 2^-51.2, the rest below 1.01 |g7| 2^-49 < 2^-54.3. Errors of the sum: u of the
- * result for the constant and the last sum each, g1 h below 0.0056 with 4 u. g >= erf(4)/4 > 0.2499: below 2^-49.0 +
- * 2^-52.3 + 2.1 u relative, and u for the product: below 2^-48.
+ * result for the constant and the last sum each, g1 h below 0.0056 with 4 u. g >= erf(4)/4 > 0.2499: below
+ * 2^-49.0 + 2^-52.3 + 2.1 u relative, and u for the product: below 2^-48.
  */
 export const erfPair =
   (table: number): Estimate =>

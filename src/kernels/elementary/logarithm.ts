@@ -29,11 +29,11 @@ const ROOT_HALF = 0x3fe6a09e667f3bcdn;
  * r = (m - c)/c: k ln 2 + (log c + log(1 + r)).
  *
  * m - c is exact (at most 1/256 with the units of m and c), 1/c and the product round: r is off by 2 u, |r| < 2^-7.4;
- * for i = 0 it is exact. The Taylor series of log(1 + r) is cut after r^7/7: the rest is below |r|^8/8 (1 + 2^-7) <
- * 2^-54.7 |r|; evaluated as r + r^2 q(r), q below 4 u, those weigh |r|/2 of r, and one more sum: below 1.7 u relative.
- * k = i = 0: 1.7 u. k = 0, i != 0: |log x| > 2^-8.01, |log c| < 2.1 |log x|, |r| < 1.5 |log x|: u 2.1 + 1.5 * 3.7 u +
- * u: below 9 u. k != 0: |log x| > 0.34 |k|, the errors are u 0.7 |k| (the constant) and twice as much for rounding the
- * product and the sum, and below 4 u 0.35: below 12 u. In all below 2^-49 relative.
+ * for i = 0 it is exact. The Taylor series of log(1 + r) is cut after r^7/7: the rest is below |r|^8/8
+ * (1 + 2^-7) < 2^-54.7 |r|; evaluated as r + r^2 q(r), q below 4 u, those weigh |r|/2 of r, and one more sum: below
+ * 1.7 u relative. k = i = 0: 1.7 u. k = 0, i != 0: |log x| > 2^-8.01, |log c| < 2.1 |log x|, |r| < 1.5 |log x|: u
+ * 2.1 + 1.5 * 3.7 u + u: below 9 u. k != 0: |log x| > 0.34 |k|, the errors are u 0.7 |k| (the constant) and twice as
+ * much for rounding the product and the sum, and below 4 u 0.35: below 12 u. In all below 2^-49 relative.
  *
  * Infinity and NaN stay, 0 gives -Infinity, less than 0 NaN.
  */

@@ -9,9 +9,9 @@ import { choose, horner, inverseFactorial, lookUpPairs, ROUNDER, type Estimate, 
  * x = n pi/2 + r for float32 x below 2^20 in magnitude, so that n < 2^20: pi/2 = P1 + P2 + P3, P1 a multiple of 2^-32
  * and P2 of 2^-65, both of at most 33 bits, so that n P1 and n P2 are exact; P3 < 2^-65, off by 2^-118.
  *
- * r1 = x - n P1 is exact: for n != 0 both are multiples of 2^-32 (a float32 above pi/4 is one of 2^-24), and |r1| <
- * 2^0. r2 = r1 - n P2 is a multiple of 2^-65: exact below 2^-12, else off by u |r2|. r = r2 - n P3: |n P3| < 2^-45, off
- * by 2^-97; no float32 in this range is closer than 2^-29.2 to a multiple of pi/2 other than 0 (see
+ * r1 = x - n P1 is exact: for n != 0 both are multiples of 2^-32 (a float32 above pi/4 is one of 2^-24), and
+ * |r1| < 2^0. r2 = r1 - n P2 is a multiple of 2^-65: exact below 2^-12, else off by u |r2|. r = r2 - n P3:
+ * |n P3| < 2^-45, off by 2^-97; no float32 in this range is closer than 2^-29.2 to a multiple of pi/2 other than 0 (see
  * src/numerics/elementary/trigCore.ts), so that 2^-97 weighs 2^-67. r is off by 2.1 u relative; |r| < 0.7855.
  */
 const BITS = 126n;
@@ -39,8 +39,8 @@ export const nearReduction: Reduction = ({ keep }, x) => {
 };
 
 /*
- * x = y 2^e, 2^23 <= |y| < 2^24 whole, for float32 x from 2^20 on in magnitude (Payne and Hanek): y T quarter turns, T
- * = 2^e 2/pi modulo 4 = t1 + t2 + t3, for each e from a table.
+ * x = y 2^e, 2^23 <= |y| < 2^24 whole, for float32 x from 2^20 on in magnitude (Payne and Hanek): y T quarter turns,
+ * T = 2^e 2/pi modulo 4 = t1 + t2 + t3, for each e from a table.
  *
  * t1 is a multiple of 2^-27 and t2 < 2^-27 of 2^-56, both of at most 29 bits: y t1 and y t2 are exact. t3 < 2^-56 is
  * off by 2^-110, y t3 < 2^-32 by 2^-85. f1 = y t1 - n1, n1 next to it, is exact. s = f1 + y t2 is a multiple of 2^-56

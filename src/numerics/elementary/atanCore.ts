@@ -29,10 +29,10 @@ function atanUpTo1(p: bigint, q: bigint): Scaled {
 /**
  * atan(p/q) for integers 0 <= p/q <= 3/7, q <= 2^128: relative error below 2^-123; 0 for p = 0.
  *
- * s = p/q is cut to 126 or 127 significant bits (2^-125 relative), z = s^2 < 0.184 to Q126. The series 1 - z/3 + z^2/5
- * - ... is cut after z^50/101 (the rest is below 2^-131); each Horner step cuts less than 2 units of 2^-126 and is
- * damped by z, and the cut of z costs less than 0.4 units, so that the sum (at least 0.94) is off by less than 3 units:
- * 2^-124.3. The last cut adds 2^-125.
+ * s = p/q is cut to 126 or 127 significant bits (2^-125 relative), z = s^2 < 0.184 to Q126. The series
+ * 1 - z/3 + z^2/5 - ... is cut after z^50/101 (the rest is below 2^-131); each Horner step cuts less than 2 units of
+ * 2^-126 and is damped by z, and the cut of z costs less than 0.4 units, so that the sum (at least 0.94) is off by less
+ * than 3 units: 2^-124.3. The last cut adds 2^-125.
  */
 function atanSeries(p: bigint, q: bigint): Scaled {
   const shift = FRACTION - bitLength(p) + bitLength(q);

@@ -4,8 +4,8 @@ import { FLOAT32 } from "../format.ts";
 import { roundToFormat } from "../round.ts";
 
 /**
- * Rounds an approximation `v = mantissa * 2^exponent > 0` (negated if `negative`) of a real number that lies within v(1
- * - 2^-100) .. v(1 + 2^-100).
+ * Rounds an approximation `v = mantissa * 2^exponent > 0` (negated if `negative`) of a real number that lies within
+ * v(1 - 2^-100) .. v(1 + 2^-100).
  *
  * Where both ends round alike, that is the correctly rounded result. Otherwise the enclosure holds a rounding boundary
  * (the midpoint of two neighbouring float32, or of the largest one and 2^128) and, by definition, the number is taken

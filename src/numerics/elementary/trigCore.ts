@@ -13,19 +13,19 @@ const LAST_OF_SIN = 31n;
 const LAST_OF_COS = 32n;
 
 /**
- * `quadrant` quarter turns (modulo 4) plus theta (negated if `negative`), 0 < theta <= pi/4: theta = mantissa *
- * 2^exponent, mantissa in 2^125 .. 2^127.
+ * `quadrant` quarter turns (modulo 4) plus theta (negated if `negative`), 0 < theta <= pi/4:
+ * theta = mantissa * 2^exponent, mantissa in 2^125 .. 2^127.
  */
 export type Angle = { quadrant: number; negative: boolean; mantissa: bigint; exponent: number };
 
 /**
  * x = mantissa * 2^exponent as an angle, for a float32 x >= 2^-12 (Payne and Hanek): theta to 2^-123 relative.
  *
- * In x * 2/pi the bits of 2/pi of weight 2^(2 - exponent) and more contribute multiples of 4 and those below 2^(-220 -
- * exponent) less than 2^24 2^-220: of 2/pi, 222 bits count. No float32 from 2^-12 on comes closer than 2^-29.9 to a
- * multiple of pi/2, in quarter turns (by the continued fractions of 2^k 2/pi), so that the fraction is known to 2^-166
- * relative and has more than 126 bits. Its cut to 126 bits costs 2^-125, PI_OVER_2 2^-127.6 and the cut of the product
- * 2^-125.6.
+ * In x * 2/pi the bits of 2/pi of weight 2^(2 - exponent) and more contribute multiples of 4 and those below
+ * 2^(-220 - exponent) less than 2^24 2^-220: of 2/pi, 222 bits count. No float32 from 2^-12 on comes closer than
+ * 2^-29.9 to a multiple of pi/2, in quarter turns (by the continued fractions of 2^k 2/pi), so that the fraction is
+ * known to 2^-166 relative and has more than 126 bits. Its cut to 126 bits costs 2^-125, PI_OVER_2 2^-127.6 and the cut
+ * of the product 2^-125.6.
  */
 export function reduceAngle(mantissa: bigint, exponent: number): Angle {
   const turns = mantissa * ((TWO_OVER_PI >> BigInt(164 - exponent)) & WINDOW);
