@@ -16,7 +16,7 @@ import { onnxEngine } from "./engine/onnxEngine.ts";
 import { selfTest } from "./engine/selfTest.ts";
 
 /** A job's tensors, and how often the certificate of its float32 sums and products was not enough. */
-export type Execution = {
+export type ExecutionResult = {
   /** The tensor of each step that was asked for, by its number: canonical bytes, little-endian. Others are holes. */
   tensors: Uint8Array[];
   stats: CertificateStats;
@@ -41,7 +41,7 @@ export type Executor = {
    * @param inputs The job's inputs in the program's order: little-endian, row-major bytes.
    * @throws ExecutionInputError if they do not fit the program.
    */
-  run(inputs: readonly Uint8Array[], options?: RunOptions): Promise<Execution>;
+  run(inputs: readonly Uint8Array[], options?: RunOptions): Promise<ExecutionResult>;
   close(): Promise<void>;
 };
 
@@ -54,16 +54,16 @@ export type ExecutorOptions = {
   /** Another engine than onnxruntime's, for one thread; `close` leaves it open. */
   engine?: MatMulEngine;
   /** Roughly the nanoseconds from which a step is split among threads. */
-  leastSplit?: number;
+  minSplit?: number;
   /** Whether each thread is left its part of a step, even where another could take it sooner: for tests of threads. */
   evenly?: boolean;
   /** Terms from which a matrix product is handed to the engine; 0 hands over all. */
-  leastEngineWork?: number;
+  minEngineWork?: number;
   /**
    * Computes every float32 sum in integers, as if no error bound were ever enough: how slow inputs can make an
    * execution that are chosen to defeat them. Windows of the market are sized from it.
    */
-  doubt?: boolean;
+  alwaysExact?: boolean;
   /**
    * Elements of a product's or reduction's terms that are gathered at a time, where its shape allows to cut: bounds
    * memory.
@@ -72,14 +72,14 @@ export type ExecutorOptions = {
 };
 
 /** Below this, a call of the engine costs more than the loops (about 10 us against 1 ns a term). */
-const LEAST_ENGINE_WORK = 2 ** 14;
+const MIN_ENGINE_WORK = 2 ** 14;
 /** 2 MB of float64: pieces stay in the cache between gathering, product and certificate. */
 const CHUNK_ELEMENTS = 2 ** 18;
 /** Several times what it takes threads to meet. */
-const LEAST_SPLIT = 20_000;
-const MOST_THREADS = 8;
+const MIN_SPLIT = 20_000;
+const MAX_THREADS = 8;
 /** Units of hashing, of 20 us, from which other threads are told of them. */
-const LEAST_UNITS = 32;
+const MIN_UNITS = 32;
 /** What it takes to start a thread. */
 const START_MS = 500;
 
@@ -95,19 +95,22 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   const { steps } = model.program;
   const wanted = options.engine === undefined ? (options.threads ?? 0) : 1;
   const planOptions = {
-    leastEngineWork: options.leastEngineWork ?? LEAST_ENGINE_WORK,
+    minEngineWork: options.minEngineWork ?? MIN_ENGINE_WORK,
     chunkElements: options.chunkElements ?? CHUNK_ELEMENTS,
-    threads: wanted === 0 ? Math.min(MOST_THREADS, availableParallelism()) : wanted,
+    threads: wanted === 0 ? Math.min(MAX_THREADS, availableParallelism()) : wanted,
   };
   const plan = planProgram(model, planOptions);
   const engine = options.engine ?? (await onnxEngine());
   await selfTest(engine);
-  const machine = machineOf(plan, memoryOf(plan.bytes), engine, { thread: 0, isDoubtful: options.doubt ?? false });
+  const machine = machineOf(plan, memoryOf(plan.bytes), engine, {
+    thread: 0,
+    alwaysExact: options.alwaysExact ?? false,
+  });
   const shared = new SharedWork(
     plan,
     machine,
     { program: model.program, options: planOptions },
-    { leastSplit: options.leastSplit ?? LEAST_SPLIT, isEven: options.evenly ?? false },
+    { minSplit: options.minSplit ?? MIN_SPLIT, isEven: options.evenly ?? false },
   );
   if (wanted > 1 && shared.splits) shared.start();
   plan.prepare(machine);
@@ -121,7 +124,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   const layout = hashLayout(model.program);
   const checkpoints = new Map(model.program.checkpoints.map(({ step }, j) => [step, j]));
   const canShare = options.engine === undefined && availableParallelism() > 1;
-  const sharesHashes = canShare && layout.units >= LEAST_UNITS;
+  const sharesHashes = canShare && layout.units >= MIN_UNITS;
   let last: Promise<unknown> = Promise.resolve();
   let spent = 0;
   return {

@@ -40,14 +40,14 @@ function nearest(magnitude: number, drop: number): number | undefined {
   return (magnitude & (2 * half - 1)) === half ? undefined : (magnitude + half) >>> drop;
 }
 
-const LEAST_NORMAL = 0x38800000;
+const MIN_NORMAL = 0x38800000;
 const POWER_OF_16 = 0x47800000;
 /** What the exponent fields of float32 and float16 differ by, in float16's place. */
 const REBIAS = 112 << 10;
 
 function narrowedTo16(magnitude: number): number | undefined {
   if (magnitude >= POWER_OF_16) return 0x7c00;
-  if (magnitude >= LEAST_NORMAL) {
+  if (magnitude >= MIN_NORMAL) {
     const near = nearest(magnitude, 13);
     return near === undefined ? undefined : near - REBIAS;
   }

@@ -23,7 +23,7 @@ export type Machine = {
   stats: CertificateStats;
   clock: StageClock;
   /** Whether every float32 sum is computed in integers, as if its error bound were never enough. */
-  isDoubtful: boolean;
+  alwaysExact: boolean;
   /** Whether somebody alters tensors between steps; set before each job. */
   altering: { isOn: boolean };
   /** Which of the threads this is: what it needs for itself, no other touches. */

@@ -3,7 +3,7 @@ import type { Code } from "./assembler/encoding.ts";
 import { FunctionBuilder, type Local } from "./assembler/functionBuilder.ts";
 import { f32, f32x4, f64, f64x2, i32, i32x4, v128 } from "./assembler/instructions.ts";
 import type { Callable } from "./assembler/moduleBuilder.ts";
-import { compensatedError } from "./compensated.ts";
+import { compensatedErrorCode } from "./compensated.ts";
 
 /**
  * Products of two float32 are exact in float64, and whatever order they are added in, the sum of K is off by at most
@@ -92,7 +92,7 @@ type Five = [Local, Local, Local, Local, Local];
 type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
 
 /** So many elements of each vector show, as a rule, that sums may have been rounded. */
-const MOST_PROBED = 16;
+const MAX_PROBED = 16;
 
 /** Where the counts of what settled an element are: after one another, u32. */
 const STAT = { ties: 0, compensated: 4, exact: 8, patched: 12 } as const;
@@ -125,7 +125,7 @@ export function settleOneFunction(unit: Callable, compensatedDot: Callable, exac
   const mayBeExact = isExact(unit(row.get, few.get), unit(column.get, few.get));
   const bitsOf = (rounded: Code): Code => i32.reinterpretF32(f32.add(rounded, f32.const(0)));
   return fn.emit(
-    few.set(select(n.get, i32.const(MOST_PROBED), i32.ltU(n.get, i32.const(MOST_PROBED)))),
+    few.set(select(n.get, i32.const(MAX_PROBED), i32.ltU(n.get, i32.const(MAX_PROBED)))),
     magnitude.set(f64.mul(magnitude.get, f64.const(SLACK))),
     speculated.set(f32.demoteF64(value.get)),
     ifElse(mayBeExact, [
@@ -137,7 +137,7 @@ export function settleOneFunction(unit: Callable, compensatedDot: Callable, exac
       ]),
     ]),
     sum.set(compensatedDot(row.get, column.get, n.get)),
-    error.set(compensatedError(sum.get, n, magnitude.get)),
+    error.set(compensatedErrorCode(sum.get, n, magnitude.get)),
     low.set(f32.demoteF64(f64.sub(sum.get, error.get))),
     ifElse(
       f32.eq(low.get, f32.demoteF64(f64.add(sum.get, error.get))),

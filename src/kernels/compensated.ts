@@ -71,7 +71,7 @@ export function compensatedDotFunction(): FunctionBuilder {
  * the last addition loses u of its result. The factors 4 and 2 leave room for the ends sum +- error being rounded.
  * @returns Infinity for more terms.
  */
-export function compensatedError(sum: Code, terms: Local, magnitude: Code): Code {
+export function compensatedErrorCode(sum: Code, terms: Local, magnitude: Code): Code {
   const count = f64.convertI32U(terms.get);
   const relative = f64.mul(f64.mul(count, f64.const(U)), f64.mul(count, f64.const(2 * U)));
   const error = f64.add(f64.mul(f64.abs(sum), f64.const(4 * U)), f64.mul(relative, magnitude));

@@ -3,7 +3,7 @@ import { certifyFunction, settleFunction, settleOneFunction } from "./certify.ts
 import { compensatedDotFunction } from "./compensated.ts";
 import { addTermsFunction, carryFunction, exactDotFunction, roundSumFunction } from "./exactDot.ts";
 import { largestFunction } from "./largest.ts";
-import { MOST_PAGES } from "./memory.ts";
+import { MAX_PAGES } from "./memory.ts";
 import { normsFunction } from "./norms.ts";
 import { unitFunction } from "./units.ts";
 
@@ -80,7 +80,7 @@ let compiled: WebAssembly.Module | undefined;
 
 function productModule(): WebAssembly.Module {
   const builder = new ModuleBuilder();
-  builder.importMemory(true, MOST_PAGES);
+  builder.importMemory(true, MAX_PAGES);
   builder.define(normsFunction(), "norms");
   builder.define(certifyFunction(), "certify");
   builder.define(largestFunction(), "largest");

@@ -1,5 +1,5 @@
 import { ModuleBuilder } from "../kernels/assembler/moduleBuilder.ts";
-import { kernelMemory, MOST_PAGES, PAGE_BYTES } from "../kernels/memory.ts";
+import { kernelMemory, MAX_PAGES, PAGE_BYTES } from "../kernels/memory.ts";
 import { hashesFunction, hashTable } from "../kernels/sha256.ts";
 import { CHUNK_BYTES, HASH_BYTES } from "./sizes.ts";
 
@@ -22,7 +22,7 @@ let kernel: Kernel | undefined;
 
 function start(): Kernel {
   const builder = new ModuleBuilder();
-  builder.importMemory(true, MOST_PAGES);
+  builder.importMemory(true, MAX_PAGES);
   builder.define(hashesFunction(PAIR_BYTES / BLOCK), "pairs");
   builder.define(hashesFunction(CHUNK_BYTES / BLOCK), "chunks");
   const memory = kernelMemory(Math.ceil((RESULTS + BATCH_BYTES) / PAGE_BYTES));

@@ -12,7 +12,7 @@ const WIDENED: ReadonlyMap<number, DType> = new Map([
 const READERS: ReadonlySet<string> = new Set(["DequantizeLinear", "Cast"]);
 
 /** The type as which a tensor of four bits is read; undefined if it is none. */
-export const widened = (dataType: number): DType | undefined => WIDENED.get(dataType);
+export const widenedType = (dataType: number): DType | undefined => WIDENED.get(dataType);
 
 /**
  * The elements of four bits, two to a byte, the lower half first.

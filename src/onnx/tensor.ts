@@ -4,7 +4,7 @@ import { TensorProto_DataLocation, TensorProto_DataTypeSchema, type TensorProto 
 import { DType, dtypeBytes, isDType, writeWord } from "../numerics/dtype.ts";
 import type { RefuteError } from "../errors.ts";
 import { DTypeError, ExternalDataError, ModelGraphError } from "./errors.ts";
-import { unpackFourBits, widened } from "./fourBits.ts";
+import { unpackFourBits, widenedType } from "./fourBits.ts";
 import { elementCount, type TensorData } from "./model.ts";
 
 /** What the reader knows while it reads: the name for messages and where external data lies. */
@@ -124,7 +124,7 @@ function fieldBytes(tensor: TensorProto, dtype: DType, count: number): Uint8Arra
  * @throws DTypeError, ExternalDataError, ModelGraphError
  */
 export function readTensor(tensor: TensorProto, where: string, context: ReadContext): TensorData {
-  const narrow = widened(tensor.dataType);
+  const narrow = widenedType(tensor.dataType);
   const dtype = narrow ?? checkDType(tensor.dataType, where, context.source);
   const shape = tensor.dims.map(Number);
   if (shape.some((dim) => !Number.isSafeInteger(dim) || dim < 0))

@@ -29,7 +29,7 @@ export function engineOn(session: NativeSession, isRightSigned: boolean): ByteEn
       ? new Tensor("int8", new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length), shape)
       : new Tensor("uint8", bytes, shape);
   return {
-    leastRight: isRightSigned ? -128 : 0,
+    minRight: isRightSigned ? -128 : 0,
     product(left, right, zeros, out, { rows, columns, inner }) {
       const feeds = {
         left: new Tensor("uint8", left, [rows, inner]),
@@ -55,7 +55,7 @@ export function isExact(engine: ByteEngine): boolean {
   return SHAPES.every((shape) => {
     const left = new Uint8Array(shape.rows * shape.inner).fill(MOST);
     const out = new Int32Array(shape.rows * shape.columns);
-    return [engine.leastRight, engine.leastRight + MOST].every((byte) => {
+    return [engine.minRight, engine.minRight + MOST].every((byte) => {
       const right = new Uint8Array(shape.inner * shape.columns).fill(byte);
       void engine.product(left, right, zeros, out, shape)();
       return out.every((sum) => sum === MOST * byte * shape.inner);

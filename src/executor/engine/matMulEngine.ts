@@ -21,7 +21,7 @@ export type ByteEngine = {
    * The least byte of a right operand: 0, or -128 if they are signed, in two's complement. Those of left ones are
    * unsigned.
    */
-  leastRight: 0 | -128;
+  minRight: 0 | -128;
   /**
    * Prepares one product; the result multiplies what the arrays hold when it is called.
    * @param left `[rows, inner]`, row-major.

@@ -34,7 +34,7 @@ export function axisRange({ base, coeffs }: Axis, radixOf: (digit: number) => nu
 }
 
 /** Modulo 2^32, as addresses are computed. */
-export const constant = (value: number): Code => i32.const(Number(BigInt.asIntN(32, BigInt(value))));
+export const addressConstant = (value: number): Code => i32.const(Number(BigInt.asIntN(32, BigInt(value))));
 
 /** Adds up numbers, outer levels first, so that each is added no more often than it has to be. */
 function sum(emitter: Emitter, values: readonly Number32[]): Number32 {
@@ -42,7 +42,7 @@ function sum(emitter: Emitter, values: readonly Number32[]): Number32 {
 }
 
 /** Whether all conditions hold. */
-export function all(emitter: Emitter, values: readonly Number32[]): Number32 {
+export function allHold(emitter: Emitter, values: readonly Number32[]): Number32 {
   return combine(emitter, values, i32.and);
 }
 
@@ -63,7 +63,7 @@ export function linear(
   const values = [...terms].flatMap(({ digit, coeff }) => {
     const known = digits.get(digit);
     if (known === undefined || coeff === 0) return [];
-    return [{ code: coeff === 1 ? known.code : i32.mul(known.code, constant(coeff)), level: known.level }];
+    return [{ code: coeff === 1 ? known.code : i32.mul(known.code, addressConstant(coeff)), level: known.level }];
   });
   return sum(emitter, [start, ...values]);
 }
@@ -95,13 +95,13 @@ export function emitAddress(
     } else {
       const { value, inside } = emitCoordinate(emitter, digits, axis, indexOf);
       conditions.push(inside);
-      offsets.push({ code: i32.mul(value.code, constant(move)), level: value.level });
+      offsets.push({ code: i32.mul(value.code, addressConstant(move)), level: value.level });
     }
   }
-  const base = { code: i32.add(source.address, constant(start)), level: 0 };
+  const base = { code: i32.add(source.address, addressConstant(start)), level: 0 };
   const terms = [...unchecked].map(([digit, coeff]) => ({ digit, coeff }));
   const address = sum(emitter, [linear(emitter, digits, base, terms), ...offsets]);
-  return { address, inside: conditions.length === 0 ? undefined : all(emitter, conditions) };
+  return { address, inside: conditions.length === 0 ? undefined : allHold(emitter, conditions) };
 }
 
 /** Moves what digits of constant value add to a coordinate into its base. */

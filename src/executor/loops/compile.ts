@@ -3,9 +3,9 @@ import { ModuleBuilder, type Callable } from "../../kernels/assembler/moduleBuil
 import { elementaryFunctions, type ElementaryFunctions } from "../../kernels/elementary/elementary.ts";
 import { writePool } from "../../kernels/elementary/pool.ts";
 import { hasTwoMemories, importTables } from "../../kernels/elementary/tables.ts";
-import { MOST_PAGES } from "../../kernels/memory.ts";
+import { MAX_PAGES } from "../../kernels/memory.ts";
 import { axisRange, REACH } from "./address.ts";
-import { EXACT, fmod } from "./exactFunctions.ts";
+import { EXACT, fmodNumber } from "./exactFunctions.ts";
 import { HALF_HELPERS } from "./halfHelpers.ts";
 import { loopFunction } from "./loopFunction.ts";
 import type { LoopSpec } from "./spec.ts";
@@ -33,7 +33,7 @@ export type CompiledFunctions = {
 
 /** Compiled modules by their bytes, so that equal ones are compiled once; emptied when full. */
 const modules = new Map<string, WebAssembly.Module>();
-const MOST_MODULES = 4096;
+const MAX_MODULES = 4096;
 
 /** Whether every read of the expression can be followed in 32 bits. */
 export function canCompile(spec: LoopSpec): boolean {
@@ -73,7 +73,7 @@ type Run = (...values: number[]) => number | undefined;
  */
 export function compileFunctions(make: (imports: Imports) => readonly FunctionBuilder[]): CompiledFunctions {
   const builder = new ModuleBuilder();
-  builder.importMemory(true, MOST_PAGES);
+  builder.importMemory(true, MAX_PAGES);
   const imported = new Map<string, Callable>();
   const importOnce = (from: string, name: string, signature: Signature): Callable => {
     const callable = imported.get(name) ?? builder.importFunction(from, name, signature);
@@ -110,7 +110,7 @@ export function instantiate({ module, names, tables }: CompiledFunctions, memory
   const { exports } = new WebAssembly.Instance(module, {
     env: { memory },
     ...(tables === undefined ? {} : { tables: { memory: tables }, elementary: elementary().functions }),
-    scalar: { fmod },
+    scalar: { fmodNumber },
     half: HALF_HELPERS,
   });
   return names.map((name) => exports[name] as Run);
@@ -121,7 +121,7 @@ function moduleOf(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   const known = modules.get(key);
   if (known !== undefined) return known;
   const module = new WebAssembly.Module(bytes);
-  if (modules.size >= MOST_MODULES) modules.clear();
+  if (modules.size >= MAX_MODULES) modules.clear();
   modules.set(key, module);
   return module;
 }

@@ -9,7 +9,7 @@ import { Op } from "../../program/operations.ts";
  * Few inputs are ever asked for (about one in 2^19 of all float32 for each function), but inputs made to be slow would
  * ask for the same ones again and again: results are kept, for so many inputs.
  */
-const MOST_RESULTS = 2 ** 16;
+const MAX_RESULTS = 2 ** 16;
 
 function remembering(exact: (x: number, y: number) => number): (x: number, y: number) => number {
   const results = new Map<number, Map<number, number>>();
@@ -17,7 +17,7 @@ function remembering(exact: (x: number, y: number) => number): (x: number, y: nu
   return (x, y) => {
     const known = results.get(x)?.get(y);
     if (known !== undefined) return known;
-    if (count++ >= MOST_RESULTS) {
+    if (count++ >= MAX_RESULTS) {
       results.clear();
       count = 0;
     }
@@ -43,4 +43,4 @@ export const EXACT: ExactFunctions = Object.fromEntries(
 );
 
 /** C's fmod, exact. */
-export const fmod = (x: number, y: number): number => x % y;
+export const fmodNumber = (x: number, y: number): number => x % y;

@@ -12,7 +12,7 @@ import { roundedToHalf } from "./halfFloat.ts";
 import { halfName } from "./halfHelpers.ts";
 import { inlined } from "./inlined.ts";
 import { literal } from "./literal.ts";
-import { assembleLanes, dependsOn, emitRead, emitVectorRead, type ReadContext } from "./read.ts";
+import { assembleLanes, dependsOn, emitRead, emitVectorRead, type ReadScope } from "./read.ts";
 import { neededSlots, operands, slotTypes, type Expression } from "./slots.ts";
 import { define, exact, isWide, LANES, splat, type Value } from "./values.ts";
 import { castLanes, hasCastLanes, hasIntegerLanes, integerLanes } from "./vectorOperation.ts";
@@ -25,7 +25,7 @@ const ROUNDED: ReadonlySet<OpName> = new Set<OpName>(["add", "sub", "mul", "div"
  * @param vectorDigit The digit of which LANES values are taken at a time; {@link canVectorise} must hold for it.
  */
 export function expressionEmitter(
-  context: ReadContext,
+  context: ReadScope,
   { reads, constants, code }: Expression,
   vectorDigit?: number,
 ): (slot: number) => Value {

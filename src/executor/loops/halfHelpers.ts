@@ -7,7 +7,7 @@ import { Op, type OpName } from "../../program/operations.ts";
 
 const UNARY = ["exp", "log", "tanh", "sigmoid", "erf", "expm1", "log1p", "sin", "cos", "tan"] as const;
 const MORE = ["asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"] as const;
-const MOST_POWERS = 2 ** 20;
+const MAX_POWERS = 2 ** 20;
 
 type Helper = (x: number, y: number) => number;
 
@@ -42,7 +42,7 @@ function powers(dtype: DTypeCode): Helper {
     let result = known.get(key);
     if (result === undefined) {
       result = exactly("pow", dtype, x, y);
-      if (known.size >= MOST_POWERS) known.clear();
+      if (known.size >= MAX_POWERS) known.clear();
       known.set(key, result);
     }
     return result;

@@ -4,13 +4,13 @@ import { f32x4, i32, i32x4, v128 } from "../../kernels/assembler/instructions.ts
 import { DType, dtypeBytes, isFloat, isHalf } from "../../numerics/dtype.ts";
 import type { View } from "../../program/types.ts";
 import { loadScalar, loadVector } from "./access.ts";
-import { all, emitAddress, type Digits } from "./address.ts";
+import { allHold, emitAddress, type Digits } from "./address.ts";
 import { decoded } from "./halfFloat.ts";
 import { literal } from "./literal.ts";
 import { define, exact, LANES, scalarType, type Emitter, type Value } from "./values.ts";
 
 /** What reads are generated in. */
-export type ReadContext = {
+export type ReadScope = {
   emitter: Emitter;
   digits: Digits;
   views: readonly View[];
@@ -19,7 +19,7 @@ export type ReadContext = {
 };
 
 /** Emits a view's offset, bounds check and load; the result is the element or the fill value. */
-export function emitRead(context: ReadContext, view: View): Value {
+export function emitRead(context: ReadScope, view: View): Value {
   const { emitter, sources } = context;
   const own = sources[view.input]!.dtype;
   if (isHalf(own)) return decoded(emitter, emitRead(asBits(context, view), view), own);
@@ -32,12 +32,12 @@ export function emitRead(context: ReadContext, view: View): Value {
 }
 
 /** The same with an input of 16-bit floats as uint16. */
-const asBits = (context: ReadContext, { input }: View): ReadContext => ({
+const asBits = (context: ReadScope, { input }: View): ReadScope => ({
   ...context,
   sources: context.sources.map((source, n) => (n === input ? { ...source, dtype: DType.uint16 } : source)),
 });
 
-function addressOf(context: ReadContext, view: View): Parameters<typeof emitAddress> {
+function addressOf(context: ReadScope, view: View): Parameters<typeof emitAddress> {
   const { emitter, digits, views, sources } = context;
   // The view of an index has no index itself.
   return [emitter, digits, view, sources[view.input]!, (read) => emitRead(context, views[read]!)];
@@ -53,7 +53,7 @@ export const dependsOn = (views: readonly View[], view: View, digit: number): bo
   view.axes.some(({ indirect }) => indirect !== undefined && dependsOn(views, views[indirect]!, digit));
 
 /** Emits a read for LANES values of a digit that it depends on. */
-export function emitVectorRead(context: ReadContext, view: View, digit: number): Value {
+export function emitVectorRead(context: ReadScope, view: View, digit: number): Value {
   const { emitter, views, sources } = context;
   const { dtype } = sources[view.input]!;
   if (isHalf(dtype)) return decoded(emitter, emitVectorRead(asBits(context, view), view, digit), dtype);
@@ -72,7 +72,7 @@ export function emitVectorRead(context: ReadContext, view: View, digit: number):
   if (inside === undefined) return define(emitter, exact(load, dtype, level, true));
   // Affine coordinates are inside for all lanes if they are for the first and the last.
   const last = emitAddress(...addressOf(atLane(context, digit, LANES - 1), view));
-  const isInside = all(emitter, [inside, last.inside!]);
+  const isInside = allHold(emitter, [inside, last.inside!]);
   const slow: Code[] = [];
   const within = { ...emitter, levels: emitter.levels.map((statements, n) => (n === level ? slow : statements)) };
   const lanes = laneByLane({ ...context, emitter: within }, view, digit);
@@ -80,13 +80,13 @@ export function emitVectorRead(context: ReadContext, view: View, digit: number):
   return define(emitter, exact(code, dtype, level, true));
 }
 
-const atLane = (context: ReadContext, digit: number, lane: number): ReadContext => {
+const atLane = (context: ReadScope, digit: number, lane: number): ReadScope => {
   const first = context.digits.get(digit)!;
   const moved = { ...first, code: i32.add(first.code, i32.const(lane)) };
   return { ...context, digits: new Map([...context.digits, [digit, moved]]) };
 };
 
-function laneByLane(context: ReadContext, view: View, digit: number): Value {
+function laneByLane(context: ReadScope, view: View, digit: number): Value {
   const lanes = Array.from({ length: LANES }, (_, lane) => emitRead(atLane(context, digit, lane), view));
   const { dtype } = lanes[0]!;
   const level = Math.max(...lanes.map((lane) => lane.level));

@@ -4,7 +4,7 @@ const ALIGNMENT = 64;
 /** A vector loop may read this far past the end of a region. */
 const MARGIN = 64;
 /** The address space of WebAssembly, less a page that keeps ends from wrapping around. */
-const MOST_BYTES = 2 ** 32 - 2 ** 16;
+const MAX_BYTES = 2 ** 32 - 2 ** 16;
 
 /** Bytes that are needed from moment `first` to moment `last`; at `address` once the plan is settled. */
 export class Region {
@@ -75,7 +75,7 @@ export class MemoryPlan {
       top = Math.max(top, address + region.size);
       insert(placed, region);
     }
-    if (top > MOST_BYTES) {
+    if (top > MAX_BYTES) {
       throw new ExecutionMemoryError(
         `this program needs ${(top / 2 ** 30).toFixed(1)} GiB at once, at most 4 can be addressed; use smaller input shapes`,
       );

@@ -1,7 +1,7 @@
 import { LIMBS } from "../../numerics/exactSum.ts";
 import { isDot, isPartial } from "../../program/reduction.ts";
 import { Reduce, type Instruction, type Step } from "../../program/types.ts";
-import { operands, digitsOf } from "../loops/slots.ts";
+import { operands, neededDigits } from "../loops/slots.ts";
 import { readsInOrder } from "./plainViews.ts";
 import { termExpression } from "./productLayout.ts";
 import { Op } from "../../program/operations.ts";
@@ -30,7 +30,7 @@ export function joinedSum(partial: Step, total: Step): Step | undefined {
     partial.epilogue.out === partial.epilogueReads.length;
   if (!isPair) return undefined;
   const slots = isDot(partial.reduce) ? [partial.term.outA, partial.term.outB] : [partial.term.outA];
-  if (slots.some((slot) => digitsOf(termExpression(partial), slot, radices).has(limbDigit))) return undefined;
+  if (slots.some((slot) => neededDigits(termExpression(partial), slot, radices).has(limbDigit))) return undefined;
   // The digit of words vanishes: those after it, of the terms, move up.
   const moved = (digit: number): number => (digit > limbDigit ? digit - 1 : digit);
   const isUsed = (digit: number): boolean => digit !== limbDigit;

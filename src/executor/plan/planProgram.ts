@@ -12,11 +12,11 @@ import { compileReductions, reductionCode, type ReductionCode } from "../loops/r
 import type { Region } from "../memory/memoryPlan.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions, StepPlan } from "./stepPlan.ts";
-import { stepNanoseconds } from "./stepWork.ts";
-import { Planner, type PlannedModel } from "./planner.ts";
+import { stepNanoseconds } from "./stepNanoseconds.ts";
+import { PlanResources, type PlannedModel } from "./planResources.ts";
 import { joinedSum } from "./joinedSum.ts";
-import { both } from "./productPlan.ts";
-import { planStep } from "./planStep.ts";
+import { both } from "./planFloatProduct.ts";
+import { chooseStepPlan } from "./chooseStepPlan.ts";
 
 /** A program with a place for everything and a way to compute each step. */
 export type ProgramPlan = {
@@ -60,46 +60,46 @@ export type Findings = {
  * @param findings Those of another thread; the plan's `prepare` is then that thread's.
  */
 export function planProgram(model: PlannedModel, options: PlanOptions, findings?: Findings): ProgramPlan {
-  const planner = new Planner(model, options, findings?.answers);
+  const resources = new PlanResources(model, options, findings?.answers);
   const settling = Array.from({ length: options.threads }, () => ({
-    scratch: planner.memory.permanent(EXACT_SCRATCH),
-    stats: planner.memory.permanent(STATS_BYTES),
+    scratch: resources.memory.permanent(EXACT_SCRATCH),
+    stats: resources.memory.permanent(STATS_BYTES),
   }));
   const copied = new Set<number>();
   const first = new Map<string, number>();
   const nanoseconds: number[] = [];
   const steps = model.program.steps.map((step, s) => {
-    const out = planner.memory.during(step.count * dtypeBytes(step.dtype), s, s);
+    const out = resources.memory.during(step.count * dtypeBytes(step.dtype), s, s);
     const whole = joinedWith(model.program.steps, step);
-    if (whole !== undefined) planner.absorb(whole.partial);
-    const split = planStep(planner, step, out);
-    const plan = whole === undefined ? split : eitherOf(planStep(planner, whole.step, out), split);
+    if (whole !== undefined) resources.absorb(whole.partial);
+    const split = chooseStepPlan(resources, step, out);
+    const plan = whole === undefined ? split : eitherOf(chooseStepPlan(resources, whole.step, out), split);
     const same = first.get(keyOf(step));
     if (same === undefined) first.set(keyOf(step), s);
     else {
-      planner.tensors[same]!.keepUntil(s);
+      resources.tensors[same]!.keepUntil(s);
       copied.add(same);
     }
-    planner.tensors.push(out);
+    resources.tensors.push(out);
     // A copy is not worth a second thread.
     const isSplit = plan.shared && same === undefined;
     nanoseconds.push(isSplit ? stepNanoseconds(whole?.step ?? step, plan.termNanoseconds) : 0);
-    return same === undefined ? plan : copyOf(planner.tensors[same]!, out, plan);
+    return same === undefined ? plan : copyOf(resources.tensors[same]!, out, plan);
   });
-  const loops = findings === undefined ? compileLoops(planner.specs) : loopCode(findings.loops);
+  const loops = findings === undefined ? compileLoops(resources.specs) : loopCode(findings.loops);
   const reductions =
-    findings === undefined ? compileReductions(planner.reductions) : reductionCode(findings.reductions);
-  const directs = findings === undefined ? compileDirect(planner.directs) : directCode(findings.directs);
+    findings === undefined ? compileReductions(resources.reductions) : reductionCode(findings.reductions);
+  const directs = findings === undefined ? compileDirect(resources.directs) : directCode(findings.directs);
   return {
-    optional: new Set([...planner.absorbed()].filter((step) => !copied.has(step))),
-    bytes: planner.memory.settle(),
-    inputs: planner.inputs,
+    optional: new Set([...resources.absorbed()].filter((step) => !copied.has(step))),
+    bytes: resources.memory.settle(),
+    inputs: resources.inputs,
     settling,
-    tensors: planner.tensors,
+    tensors: resources.tensors,
     steps,
     nanoseconds,
     findings: {
-      answers: planner.answers,
+      answers: resources.answers,
       loops: loops.compiled,
       reductions: reductions.compiled,
       directs: directs.compiled,
@@ -109,7 +109,7 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
     directs,
     prepare(machine) {
       for (const { prepare } of steps) prepare?.(machine);
-      planner.loadConstants(machine);
+      resources.loadConstants(machine);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { Reduce, type Step } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
-import { digitsOf, neededSlots, type Expression } from "../loops/slots.ts";
+import { neededDigits, neededSlots, type Expression } from "../loops/slots.ts";
 
 /**
  * How the digits of a sum or dot step make it a batch of matrix products `[groups, rows, inner] x [groups, columns,
@@ -45,8 +45,8 @@ export function productLayout(step: Step, isDot = step.reduce === Reduce.dot): P
   const [leftSlot, rightSlot] = swaps ? [outB, outA] : [outA, outB];
   const radices = [...step.outDigits, ...step.redDigits];
   const expression = termExpression(step);
-  const left = digitsOf(expression, leftSlot, radices);
-  const right = isDot ? digitsOf(expression, rightSlot, radices) : new Set<number>();
+  const left = neededDigits(expression, leftSlot, radices);
+  const right = isDot ? neededDigits(expression, rightSlot, radices) : new Set<number>();
   const all = radices.map((radix, digit) => ({ digit, radix })).filter(({ radix }) => radix > 1);
   const out = all.filter(({ digit }) => digit < step.outDigits.length);
   const groups = out.filter(({ digit }) => left.has(digit) && right.has(digit));

@@ -17,7 +17,7 @@ export const TERM_NS = 0.4;
 /** What plans depend on besides the program. */
 export type PlanOptions = {
   /** Terms from which a matrix product is handed to the engine; 0 hands over all. */
-  leastEngineWork: number;
+  minEngineWork: number;
   /**
    * Elements of a product's or reduction's terms that are gathered at a time, where its shape allows to cut: bounds
    * memory.

@@ -11,7 +11,7 @@ export function machineOf(
   plan: ProgramPlan,
   memory: WebAssembly.Memory,
   engine: MatMulEngine,
-  { thread, isDoubtful }: { thread: number; isDoubtful: boolean },
+  { thread, alwaysExact }: { thread: number; alwaysExact: boolean },
 ): Machine {
   const { scratch, stats } = plan.settling[thread]!;
   return {
@@ -26,7 +26,7 @@ export function machineOf(
     settleStats: stats.address,
     stats: noStats(),
     clock: new StageClock(),
-    isDoubtful,
+    alwaysExact,
     altering: { isOn: false },
     ...{ thread, part: 0, parts: 1 },
   };

@@ -1,6 +1,6 @@
 import type { MatrixShape } from "../engine/matMulEngine.ts";
 
-const MOST_BYTE = 255;
+const MAX_BYTE = 255;
 
 /**
  * The zero point with which all of some integers are bytes: 0 to 255 once it is added.
@@ -14,7 +14,7 @@ export function byteZero(values: Int32Array): number | undefined {
     if (value < low) low = value;
     if (value > high) high = value;
   }
-  return high - low > MOST_BYTE ? undefined : -low;
+  return high - low > MAX_BYTE ? undefined : -low;
 }
 
 /**

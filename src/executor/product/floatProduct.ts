@@ -50,7 +50,7 @@ export function engineProduct(
     ...{ out, columns, inner, scratch: machine.settleScratch, stats: machine.settleStats },
   };
   /** What the bound does for no element at the worst: all in integers. */
-  const doubt = (): void => {
+  const computeExactly = (): void => {
     clock.enter("patch");
     const bits = views.uint32(out, rows * columns);
     for (let index = 0; index < bits.length; index++) {
@@ -65,7 +65,7 @@ export function engineProduct(
     stats.exact += bits.length;
   };
   const certify = (): void => {
-    if (machine.isDoubtful) return doubt();
+    if (machine.alwaysExact) return computeExactly();
     clock.enter("certify");
     kernels.norms(left, inner, rows, rowNorms);
     const count = kernels.certify(values, rowNorms, columnNorms, out, rows, columns, factor, flagged);

@@ -23,7 +23,7 @@ export function settleTerms(machine: Machine, terms: number, norms: number): (a:
     return roundedBits[0]!;
   };
   return (a, b) => {
-    if (machine.isDoubtful) {
+    if (machine.alwaysExact) {
       stats.exact++;
       return kernels.exactDot(a, b, terms, settleScratch);
     }

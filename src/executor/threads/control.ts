@@ -2,7 +2,7 @@ import { noStats, type CertificateStats } from "../certificateStats.ts";
 import { STAGES, type Stage } from "../stages.ts";
 
 /** The 32-bit words that the threads of a team share. */
-export const Word = {
+export const ControlWord = {
   /** Changes whenever there is something new for workers, who sleep on it. */
   signal: 0,
   /** How many workers sleep. */
@@ -67,40 +67,40 @@ export class Control {
 
   /** Wakes the workers. */
   signal(): void {
-    Atomics.add(this.words, Word.signal, 1);
-    if (this.read(Word.sleepers) > 0) Atomics.notify(this.words, Word.signal);
+    Atomics.add(this.words, ControlWord.signal, 1);
+    if (this.read(ControlWord.sleepers) > 0) Atomics.notify(this.words, ControlWord.signal);
   }
 
   /** Offers the parts of a step to all threads. Everything else about it must be written before. */
   offer(parts: number): void {
-    this.write(Word.claim, parts << PARTS_BITS);
+    this.write(ControlWord.claim, parts << PARTS_BITS);
     this.signal();
   }
 
   /** Takes a part of the step in work; undefined if none is left. */
   take(): number | undefined {
     for (;;) {
-      const claim = this.read(Word.claim);
+      const claim = this.read(ControlWord.claim);
       const taken = claim & (PARTS_UNIT - 1);
       if (taken >= claim >>> PARTS_BITS) return undefined;
       // The same word means the same offer to whoever takes it, however late.
-      if (Atomics.compareExchange(this.words, Word.claim, claim, claim + 1) === claim) return taken;
+      if (Atomics.compareExchange(this.words, ControlWord.claim, claim, claim + 1) === claim) return taken;
     }
   }
 
   /** Takes a unit of hashing; undefined if none is left. */
   takeHash(): number | undefined {
     for (;;) {
-      const taken = this.read(Word.hashTaken);
-      if (((this.read(Word.hashReady) - taken) | 0) <= 0) return undefined;
-      if (Atomics.compareExchange(this.words, Word.hashTaken, taken, (taken + 1) | 0) === taken) return taken;
+      const taken = this.read(ControlWord.hashTaken);
+      if (((this.read(ControlWord.hashReady) - taken) | 0) <= 0) return undefined;
+      if (Atomics.compareExchange(this.words, ControlWord.hashTaken, taken, (taken + 1) | 0) === taken) return taken;
     }
   }
 
   /** Counts something as done, and wakes the first thread if it waits for that. */
   count(word: number): void {
     Atomics.add(this.words, word, 1);
-    if (this.read(Word.awaited) === 1) Atomics.notify(this.words, word);
+    if (this.read(ControlWord.awaited) === 1) Atomics.notify(this.words, word);
   }
 
   /** Notes that a thread can compute a program now. Programs are numbered in the order in which they are loaded. */

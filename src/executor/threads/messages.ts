@@ -12,7 +12,7 @@ export type TeamProgram = {
   options: PlanOptions;
   findings: Findings;
   memory: WebAssembly.Memory;
-  isDoubtful: boolean;
+  alwaysExact: boolean;
   /** For each step, the number of its parts; 1 where one thread does it all. */
   parts: readonly number[];
 };

@@ -7,19 +7,19 @@ import type { CertificateStats } from "../certificateStats.ts";
 import { STAGES } from "../stages.ts";
 import type { Tally } from "./control.ts";
 import type { HashJob } from "./hashJob.ts";
-import { Word } from "./control.ts";
+import { ControlWord } from "./control.ts";
 import { Team } from "./team.ts";
 
 /**
  * A job must be worth so many steps that are worth splitting: threads that slept since the last one take as long to
  * wake up.
  */
-const LEAST_STEPS = 20;
+const MIN_STEPS = 20;
 
 /** How an executor shares its work. */
 export type SharingOptions = {
   /** Roughly the nanoseconds from which a step is worth splitting. */
-  leastSplit: number;
+  minSplit: number;
   /** Whether a thread waits for the others to take their parts, instead of taking what they are late for. */
   isEven: boolean;
 };
@@ -48,16 +48,16 @@ export class SharedWork {
     plan: ProgramPlan,
     machine: Machine,
     message: { program: Program; options: PlanOptions },
-    { leastSplit, isEven }: SharingOptions,
+    { minSplit, isEven }: SharingOptions,
   ) {
     this.#threads = message.options.threads;
     this.#plan = plan;
     this.#machine = machine;
     this.#message = message;
     this.#isEven = isEven;
-    const isSplit = (ns: number): boolean => ns > 0 && ns >= leastSplit;
+    const isSplit = (ns: number): boolean => ns > 0 && ns >= minSplit;
     const total = plan.nanoseconds.filter(isSplit).reduce((sum, ns) => sum + ns, 0);
-    const isEnough = total >= LEAST_STEPS * leastSplit;
+    const isEnough = total >= MIN_STEPS * minSplit;
     this.#parts = plan.nanoseconds.map((ns) => (isEnough && isSplit(ns) ? this.#threads : 1));
   }
 
@@ -73,11 +73,11 @@ export class SharedWork {
   /** Starts the threads, which takes them some hundred milliseconds. */
   start(): void {
     const { findings } = this.#plan;
-    const { memory, isDoubtful } = this.#machine;
+    const { memory, alwaysExact } = this.#machine;
     // One thread that computes has another beside it that hashes.
     this.#team = Team.hold(Math.max(2, this.#threads));
     if (!this.splits) return;
-    this.#number = this.#team.load({ ...this.#message, findings, memory, isDoubtful, parts: this.#parts });
+    this.#number = this.#team.load({ ...this.#message, findings, memory, alwaysExact, parts: this.#parts });
     this.#operations = partsOf(this.#plan, this.#machine, this.#parts);
   }
 
@@ -90,7 +90,7 @@ export class SharedWork {
   async enter(isProfiled: boolean): Promise<void> {
     if (this.#team === undefined || this.#leave !== undefined) return;
     this.#leave = await this.#team.acquire();
-    this.#team.control.write(Word.profiled, Number(isProfiled));
+    this.#team.control.write(ControlWord.profiled, Number(isProfiled));
     this.#before = this.#tallies();
     this.#began = performance.now();
   }

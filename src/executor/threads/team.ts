@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { ExecutionThreadError } from "../errors.ts";
 import type { Operation } from "../machine.ts";
 import type { StageClock } from "../stages.ts";
-import { Control, Word } from "./control.ts";
+import { Control, ControlWord } from "./control.ts";
 import type { HashJob } from "./hashJob.ts";
 import type { FromWorker, TeamProgram, ToWorker, WorkerStart } from "./messages.ts";
 
@@ -94,10 +94,10 @@ export class Team {
     let leave = (): void => undefined;
     this.#last = new Promise<void>((resolve) => (leave = resolve));
     await before;
-    this.control.write(Word.running, 1);
+    this.control.write(ControlWord.running, 1);
     this.control.signal();
     return () => {
-      this.control.write(Word.running, 0);
+      this.control.write(ControlWord.running, 0);
       leave();
     };
   }
@@ -117,9 +117,9 @@ export class Team {
     clock: StageClock,
   ): void | Promise<void> {
     const { control } = this;
-    control.write(Word.program, program);
-    control.write(Word.step, step);
-    const before = control.read(Word.finished);
+    control.write(ControlWord.program, program);
+    control.write(ControlWord.step, step);
+    const before = control.read(ControlWord.finished);
     control.offer(parts.length);
     let own = 0;
     let problem: unknown;
@@ -134,7 +134,7 @@ export class Team {
     }
     clock.enter("waiting");
     const target = (before + parts.length - own) | 0;
-    const pending = this.#reached(Word.finished, target);
+    const pending = this.#reached(ControlWord.finished, target);
     if (pending !== undefined) return pending.then(conclude);
     conclude();
 
@@ -150,16 +150,16 @@ export class Team {
    */
   announceHashes({ layout, buffer }: HashJob): boolean {
     const { control } = this;
-    while (control.takeHash() !== undefined) control.count(Word.hashDone);
-    this.#hashBase = control.read(Word.hashReady);
-    if (!this.#waitFor(Word.hashDone, () => control.read(Word.hashDone) === this.#hashBase)) return false;
+    while (control.takeHash() !== undefined) control.count(ControlWord.hashDone);
+    this.#hashBase = control.read(ControlWord.hashReady);
+    if (!this.#waitFor(ControlWord.hashDone, () => control.read(ControlWord.hashDone) === this.#hashBase)) return false;
     this.#tell({ kind: "hash", base: this.#hashBase, layout, buffer });
     return true;
   }
 
   /** Lets threads that have nothing better to do hash so many units of the job. */
   offerHashes(units: number): void {
-    this.control.write(Word.hashReady, (this.#hashBase + units) | 0);
+    this.control.write(ControlWord.hashReady, (this.#hashBase + units) | 0);
     this.control.signal();
   }
 
@@ -168,17 +168,17 @@ export class Team {
     const { control } = this;
     for (let unit = control.takeHash(); unit !== undefined; unit = control.takeHash()) {
       job.hash((unit - this.#hashBase) | 0);
-      control.count(Word.hashDone);
+      control.count(ControlWord.hashDone);
     }
-    return this.#reached(Word.hashDone, (this.#hashBase + job.layout.units) | 0);
+    return this.#reached(ControlWord.hashDone, (this.#hashBase + job.layout.units) | 0);
   }
 
   /** Waits until a word has a value; a promise where that takes long. */
   #reached(word: number, target: number): Promise<void> | undefined {
     const { control } = this;
     const isDone = (): boolean => control.read(word) === target;
-    if (this.#waitFor(word, isDone) && control.read(Word.failed) === 0) return undefined;
-    return this.#until(() => isDone() && control.read(Word.failed) === 0);
+    if (this.#waitFor(word, isDone) && control.read(ControlWord.failed) === 0) return undefined;
+    return this.#until(() => isDone() && control.read(ControlWord.failed) === 0);
   }
 
   /** Waits without turning the event loop, for a while. */
@@ -186,14 +186,14 @@ export class Team {
     const { control } = this;
     const start = performance.now();
     while (performance.now() < start + SPIN_MS) for (let k = 0; k < 32; k++) if (isDone()) return true;
-    control.write(Word.awaited, 1);
+    control.write(ControlWord.awaited, 1);
     for (;;) {
       const value = control.read(word);
       const left = start + SLEEP_MS - performance.now();
       if (isDone() || left <= 0) break;
       Atomics.wait(control.words, word, value, left);
     }
-    control.write(Word.awaited, 0);
+    control.write(ControlWord.awaited, 0);
     return isDone();
   }
 
@@ -222,7 +222,7 @@ export class Team {
 
   #tell(message: ToWorker): void {
     for (const worker of this.#workers) worker.postMessage(message);
-    Atomics.add(this.control.words, Word.messages, 1);
+    Atomics.add(this.control.words, ControlWord.messages, 1);
     this.control.signal();
   }
 }

@@ -10,7 +10,7 @@ import { planProgram } from "../plan/planProgram.ts";
 import { noStats } from "../certificateStats.ts";
 import { selfTest } from "../engine/selfTest.ts";
 import { StageClock } from "../stages.ts";
-import { Control, Word } from "./control.ts";
+import { Control, ControlWord } from "./control.ts";
 import { HashJob } from "./hashJob.ts";
 import type { FromWorker, ToWorker, WorkerStart } from "./messages.ts";
 
@@ -40,17 +40,17 @@ port.close();
 
 /** Does what there is to do, or waits for something. */
 function attend(): void {
-  const signal = control.read(Word.signal);
+  const signal = control.read(ControlWord.signal);
   guard(obeyAll);
   const part = ends ? undefined : control.take();
   if (part !== undefined) {
     guard(() => timed(() => compute(part)));
-    return control.count(Word.finished);
+    return control.count(ControlWord.finished);
   }
   const unit = ends ? undefined : control.takeHash();
   if (unit !== undefined) {
     guard(() => timed(() => hash(unit)));
-    return control.count(Word.hashDone);
+    return control.count(ControlWord.hashDone);
   }
   if (!ends) rest(signal);
 }
@@ -60,13 +60,13 @@ function guard(action: () => void): void {
   try {
     action();
   } catch (error) {
-    control.write(Word.failed, 1);
+    control.write(ControlWord.failed, 1);
     tell({ reason: String((error as Error).stack ?? error) });
   }
 }
 
 function obeyAll(): void {
-  while (read !== control.read(Word.messages)) {
+  while (read !== control.read(ControlWord.messages)) {
     const received: { message: unknown } | undefined = receiveMessageOnPort(port);
     if (received === undefined) continue;
     read++;
@@ -84,16 +84,16 @@ function obey(message: ToWorker): void {
   else ends = true;
 }
 
-function load({ program, options, findings, memory, isDoubtful, parts }: ToWorker & { kind: "load" }): Loaded {
+function load({ program, options, findings, memory, alwaysExact, parts }: ToWorker & { kind: "load" }): Loaded {
   const plan = planProgram({ program, constants: new Map() }, options, findings);
-  const machine = { ...machineOf(plan, memory, engine, { thread, isDoubtful }), stats, clock };
+  const machine = { ...machineOf(plan, memory, engine, { thread, alwaysExact }), stats, clock };
   return partsOf(plan, machine, parts);
 }
 
 /** What a unit or a part belongs to was sent before it was offered. */
 function compute(part: number): void {
   obeyAll();
-  void programs.get(control.read(Word.program))![control.read(Word.step)]![part]!();
+  void programs.get(control.read(ControlWord.program))![control.read(ControlWord.step)]![part]!();
 }
 
 function hash(unit: number): void {
@@ -103,7 +103,7 @@ function hash(unit: number): void {
 }
 
 function timed(action: () => void): void {
-  clock.resume(control.read(Word.profiled) === 1);
+  clock.resume(control.read(ControlWord.profiled) === 1);
   action();
   clock.stop();
   control.writeTally(thread, stats, clock.milliseconds);
@@ -112,10 +112,10 @@ function timed(action: () => void): void {
 function rest(signal: number): void {
   const { words } = control;
   const until = performance.now() + SPIN_MS;
-  while (control.read(Word.running) === 1 && performance.now() < until) {
-    for (let k = 0; k < 32; k++) if (Atomics.load(words, Word.signal) !== signal) return;
+  while (control.read(ControlWord.running) === 1 && performance.now() < until) {
+    for (let k = 0; k < 32; k++) if (Atomics.load(words, ControlWord.signal) !== signal) return;
   }
-  Atomics.add(words, Word.sleepers, 1);
-  Atomics.wait(words, Word.signal, signal);
-  Atomics.sub(words, Word.sleepers, 1);
+  Atomics.add(words, ControlWord.sleepers, 1);
+  Atomics.wait(words, ControlWord.signal, signal);
+  Atomics.sub(words, ControlWord.sleepers, 1);
 }

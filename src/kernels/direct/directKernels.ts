@@ -1,7 +1,7 @@
 import { ModuleBuilder } from "../assembler/moduleBuilder.ts";
-import { MOST_PAGES } from "../memory.ts";
-import { narrowDoubt, narrowFunction, type NarrowSpec } from "./narrowProduct.ts";
-import { windowDoubt, windowFunction, type WindowSpec } from "./windowSum.ts";
+import { MAX_PAGES } from "../memory.ts";
+import { narrowSettleFunction, narrowFunction, type NarrowSpec } from "./narrowProduct.ts";
+import { windowSettleFunction, windowFunction, type WindowSpec } from "./windowSum.ts";
 
 /**
  * Computes float32 sums of products where their factors lie, as float64; those that are not certain are listed from
@@ -30,8 +30,8 @@ export type DirectSpec = { window: WindowSpec } | { narrow: NarrowSpec };
 function define(builder: ModuleBuilder, spec: DirectSpec, name: string): void {
   const fn =
     "window" in spec
-      ? windowFunction(spec.window, builder.define(windowDoubt(spec.window)))
-      : narrowFunction(spec.narrow, builder.define(narrowDoubt(spec.narrow)));
+      ? windowFunction(spec.window, builder.define(windowSettleFunction(spec.window)))
+      : narrowFunction(spec.narrow, builder.define(narrowSettleFunction(spec.narrow)));
   builder.define(fn, name);
 }
 
@@ -44,7 +44,7 @@ export type DirectCode = { compiled: CompiledKernels; on(memory: WebAssembly.Mem
 /** Compiles kernels to one module; equal ones are one function. */
 export function compileDirect(specs: readonly DirectSpec[]): DirectCode {
   const builder = new ModuleBuilder();
-  builder.importMemory(true, MOST_PAGES);
+  builder.importMemory(true, MAX_PAGES);
   const known = new Map<string, string>();
   const names = specs.map((spec) => {
     const key = JSON.stringify(spec);

@@ -50,7 +50,7 @@ const areRows = ({ columns }: NarrowSpec): boolean => columns.out !== FLOAT32;
  * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles some of four sums by their own magnitudes, or
  * lists them: four rows of one column or four columns of one row.
  */
-export function narrowDoubt(spec: NarrowSpec): FunctionBuilder {
+export function narrowSettleFunction(spec: NarrowSpec): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "f64", "v128", "v128", "i32"], "i32");
   const [left, right, out, list, factor, first, second, asked] = fn.parameters as Eight;
   const magnitudes = [fn.local("v128"), fn.local("v128")] as const;
@@ -87,7 +87,7 @@ export function narrowDoubt(spec: NarrowSpec): FunctionBuilder {
 type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
 
 /** As `windowFunction`, with a sum of right factors' magnitudes for each column, packed like those. */
-export function narrowFunction(spec: NarrowSpec, doubt: Callable): FunctionBuilder {
+export function narrowFunction(spec: NarrowSpec, settle: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32", "f64", "f64", "i32"], "i32");
   const [list, bound, factor, count] = fn.parameters.slice(4) as [Local, Local, Local, Local];
   const { rows, columns } = spec;
@@ -174,7 +174,7 @@ export function narrowFunction(spec: NarrowSpec, doubt: Callable): FunctionBuild
         single.set(own),
         roundFour(low, bits, [pair[0].get, pair[1].get], [single.get, single.get]),
         stored(out, column * columns.out, rowsLeft),
-        questioned(left.get, after(right, FLOAT64 * column), after(out, column * columns.out), pair, rowsLeft),
+        settleRemaining(left.get, after(right, FLOAT64 * column), after(out, column * columns.out), pair, rowsLeft),
       ];
       return exists(columnsLeft, column, columns.count % BLOCK !== 0, code);
     });
@@ -187,7 +187,7 @@ export function narrowFunction(spec: NarrowSpec, doubt: Callable): FunctionBuild
       const code: Code = [
         roundFour(low, bits, [pair[0].get, pair[1].get], [errors[0].get, errors[1].get]),
         stored(out, row * rows.out, columnsLeft),
-        questioned(after(left, row * rows.left), right.get, after(out, row * rows.out), pair, columnsLeft),
+        settleRemaining(after(left, row * rows.left), right.get, after(out, row * rows.out), pair, columnsLeft),
       ];
       return exists(rowsLeft, row, rows.count === undefined || rows.count % ROWS !== 0, code);
     });
@@ -213,13 +213,13 @@ export function narrowFunction(spec: NarrowSpec, doubt: Callable): FunctionBuild
   }
 
   /** Hands on those of four sums that are left and not settled. */
-  function questioned(left: Code, right: Code, out: Code, pair: readonly [Local, Local], rest: Local): Code {
+  function settleRemaining(left: Code, right: Code, out: Code, pair: readonly [Local, Local], rest: Local): Code {
     const asked = fn.local("i32");
     const few = i32.sub(i32.shl(i32.const(1), rest.get), i32.const(1));
     return ifElse(bits.get, [
       asked.set(bits.get),
       ifElse(i32.ltS(rest.get, i32.const(4)), asked.set(i32.and(bits.get, few))),
-      list.set(doubt(left, right, out, list.get, factor.get, pair[0].get, pair[1].get, asked.get)),
+      list.set(settle(left, right, out, list.get, factor.get, pair[0].get, pair[1].get, asked.get)),
     ]);
   }
 }

@@ -10,7 +10,7 @@ export type TermLoop = { radix: number; left: number };
 export type TermPlace = { left: Code; leftOffset: number; right: Code; rightOffset: number; isFirst: boolean };
 
 /** So many terms are unrolled altogether, of more terms so many at a time. */
-const MOST_UNROLLED = 32;
+const MAX_UNROLLED = 32;
 const AT_A_TIME = 4;
 
 /** Loops of which an inner one goes on where it ended are one. */
@@ -42,7 +42,7 @@ export function walkTerms(
   const nest = merged(loops);
   const terms = nest.reduce((product, { radix }) => product * radix, 1);
   const innermost = nest.at(-1) ?? { radix: 1, left: 0 };
-  if (isUnrolled && terms <= MOST_UNROLLED) {
+  if (isUnrolled && terms <= MAX_UNROLLED) {
     return Array.from({ length: terms }, (_, r) => {
       let [rest, leftOffset] = [r, origin];
       for (const { radix, left: step } of [...nest].reverse()) {
@@ -83,4 +83,4 @@ export function walkTerms(
 }
 
 /** Whether {@link walkTerms} unrolls so many terms altogether. */
-export const isShort = (terms: number): boolean => terms <= MOST_UNROLLED;
+export const isShort = (terms: number): boolean => terms <= MAX_UNROLLED;

@@ -29,7 +29,7 @@ const FLOAT64 = 8;
  */
 const WIDEST = 8;
 /** Weights held in registers at a time. */
-const MOST_WEIGHTS = 5;
+const MAX_WEIGHTS = 5;
 
 type Term = { offset: number; at: number };
 
@@ -43,7 +43,7 @@ function groupsOf(offsets: readonly number[]): Term[][] {
   for (const term of terms) {
     const last = groups.at(-1);
     const before = last?.at(-1);
-    if (last === undefined || last.length === MOST_WEIGHTS || term.offset - before!.offset !== FLOAT64)
+    if (last === undefined || last.length === MAX_WEIGHTS || term.offset - before!.offset !== FLOAT64)
       groups.push([term]);
     else last.push(term);
   }
@@ -54,7 +54,7 @@ function groupsOf(offsets: readonly number[]): Term[][] {
  * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles some of four sums by their own magnitudes, or
  * lists them.
  */
-export function windowDoubt({ offsets }: WindowSpec): FunctionBuilder {
+export function windowSettleFunction({ offsets }: WindowSpec): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "f64", "v128", "v128", "i32"], "i32");
   const [left, right, out, list, factor, first, second, asked] = fn.parameters as Eight;
   const [magnitudes, weight] = [[fn.local("v128"), fn.local("v128")] as const, fn.local("v128")];
@@ -85,11 +85,11 @@ type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
  * that are not certain listed. Sums of right factors' magnitudes are float64, one for each vector of right factors.
  * bound is `factor` times the largest magnitude of a left factor, factor the `errorFactor` of the number of terms.
  */
-export function windowFunction(spec: WindowSpec, doubt: Callable): FunctionBuilder {
+export function windowFunction(spec: WindowSpec, settle: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32", "f64", "f64", "i32"], "i32");
   const [list, bound, factor, count] = fn.parameters.slice(4) as [Local, Local, Local, Local];
   const sums = Array.from({ length: WIDEST }, () => fn.local("v128"));
-  const weights = Array.from({ length: MOST_WEIGHTS }, () => fn.local("v128"));
+  const weights = Array.from({ length: MAX_WEIGHTS }, () => fn.local("v128"));
   const [loaded, error, low] = [fn.local("v128"), fn.local("v128"), fn.local("v128")];
   const [bits, rest] = [fn.local("i32"), fn.local("i32")];
   const groups = groupsOf(spec.offsets);
@@ -156,7 +156,7 @@ export function windowFunction(spec: WindowSpec, doubt: Callable): FunctionBuild
         exist === undefined ? v128.store(out.get, low.get, 16 * q) : storeSome(out, exist),
         ifElse(bits.get, [
           asked.set(exist === undefined ? bits.get : i32.and(bits.get, existing(exist))),
-          list.set(doubt(moved(left, 32), right.get, moved(out, 16), list.get, factor.get, ...pair, asked.get)),
+          list.set(settle(moved(left, 32), right.get, moved(out, 16), list.get, factor.get, ...pair, asked.get)),
         ]),
       ];
     });

@@ -1,7 +1,7 @@
 import { atanQuotient } from "../../numerics/elementary/atanCore.ts";
 import { PI_OVER_2 } from "../../numerics/elementary/fixed.ts";
 import { all, allBits } from "./pool.ts";
-import { f64x2, i64x2, v128 } from "./wide.ts";
+import { f64x4, i64x4, v256 } from "./wide.ts";
 import { choose, horner, lookUp, ROUNDER, withSign, type Estimate } from "./vectorMath.ts";
 
 const STEPS = 64;
@@ -31,19 +31,19 @@ export const atanPair =
   (table: number): Estimate =>
   (builder, x) => {
     const { keep } = builder;
-    const a = keep(f64x2.abs(x));
-    const isLarge = keep(f64x2.gt(a, all(1)));
-    const y = keep(choose(isLarge, f64x2.div(all(1), a), a));
-    const integer = keep(f64x2.add(f64x2.mul(y, all(STEPS)), ROUNDER));
-    const c = keep(f64x2.mul(f64x2.sub(integer, ROUNDER), all(1 / STEPS)));
+    const a = keep(f64x4.abs(x));
+    const isLarge = keep(f64x4.gt(a, all(1)));
+    const y = keep(choose(isLarge, f64x4.div(all(1), a), a));
+    const integer = keep(f64x4.add(f64x4.mul(y, all(STEPS)), ROUNDER));
+    const c = keep(f64x4.mul(f64x4.sub(integer, ROUNDER), all(1 / STEPS)));
     // NaNs have any bits.
-    const index = keep(i64x2.shl(v128.and(integer, allBits(BigInt(INDEX_MASK))), 3));
-    const t = keep(f64x2.div(f64x2.sub(y, c), f64x2.add(all(1), f64x2.mul(y, c))));
-    const square = keep(f64x2.mul(t, t));
+    const index = keep(i64x4.shl(v256.and(integer, allBits(BigInt(INDEX_MASK))), 3));
+    const t = keep(f64x4.div(f64x4.sub(y, c), f64x4.add(all(1), f64x4.mul(y, c))));
+    const square = keep(f64x4.mul(t, t));
     const q = horner(builder, square, [-1 / 3, 1 / 5, -1 / 7]);
-    const small = f64x2.add(t, f64x2.mul(f64x2.mul(t, square), q));
-    const angle = keep(f64x2.add(lookUp(table, index), small));
-    return withSign(choose(isLarge, f64x2.sub(all(HALF_PI), angle), angle), x);
+    const small = f64x4.add(t, f64x4.mul(f64x4.mul(t, square), q));
+    const angle = keep(f64x4.add(lookUp(table, index), small));
+    return withSign(choose(isLarge, f64x4.sub(all(HALF_PI), angle), angle), x);
   };
 
 /**
@@ -53,14 +53,14 @@ export const atanPair =
 export const asinPair =
   (atan: Estimate): Estimate =>
   (builder, x) => {
-    const root = f64x2.sqrt(f64x2.mul(f64x2.sub(all(1), x), f64x2.add(all(1), x)));
-    return atan(builder, builder.keep(f64x2.div(x, root)));
+    const root = f64x4.sqrt(f64x4.mul(f64x4.sub(all(1), x), f64x4.add(all(1), x)));
+    return atan(builder, builder.keep(f64x4.div(x, root)));
   };
 
 /** acos x = 2 atan(sqrt((1 - x)/(1 + x))): below 2^-48.5. NaN beyond 1. */
 export const acosPair =
   (atan: Estimate): Estimate =>
   (builder, x) => {
-    const quotient = f64x2.div(f64x2.sub(all(1), x), f64x2.add(all(1), x));
-    return f64x2.mul(all(2), atan(builder, builder.keep(f64x2.sqrt(quotient))));
+    const quotient = f64x4.div(f64x4.sub(all(1), x), f64x4.add(all(1), x));
+    return f64x4.mul(all(2), atan(builder, builder.keep(f64x4.sqrt(quotient))));
   };

@@ -5,7 +5,7 @@ import { f32x4, f64x2 as floats, i32, i32x4, v128 } from "../assembler/instructi
 import type { Callable } from "../assembler/moduleBuilder.ts";
 import { all } from "./pool.ts";
 import { type Estimate } from "./vectorMath.ts";
-import { f64x2, type Wide } from "./wide.ts";
+import { f64x4, type Wide } from "./wide.ts";
 
 /**
  * The relative error that every estimate stays below, as is proven where it is computed. Such proofs count relative
@@ -48,7 +48,7 @@ export function roundedEnds(
   );
   const value = keep(estimate({ keep, keepAddress: (code) => keepOne("i32", code) }, ...wide));
   const end = (factor: number): Code => {
-    const [first, second] = f64x2.mul(value, keep(all(factor)));
+    const [first, second] = f64x4.mul(value, keep(all(factor)));
     return v128.shuffle(f32x4.demoteZeroF64(first), f32x4.demoteZeroF64(second), LOW_HALVES);
   };
   const width = bound + 2 ** -51;

@@ -1,6 +1,6 @@
 import { all, allBits } from "./pool.ts";
 import { horner, lookUpPairs, ROUNDER, type Estimate } from "./vectorMath.ts";
-import { f64x2, i64x2, v128 } from "./wide.ts";
+import { f64x4, i64x4, v256 } from "./wide.ts";
 
 /** Pieces about i/64, i = 0 .. 256, each with a polynomial for erf(x)/x. */
 const STEPS = 64;
@@ -97,13 +97,13 @@ export const erfPair =
   (table: number): Estimate =>
   (builder, x) => {
     const { keep } = builder;
-    const cut = keep(f64x2.pmax(f64x2.pmin(x, keep(all(LIMIT))), keep(all(-LIMIT))));
-    const a = keep(f64x2.abs(cut));
+    const cut = keep(f64x4.pmax(f64x4.pmin(x, keep(all(LIMIT))), keep(all(-LIMIT))));
+    const a = keep(f64x4.abs(cut));
     const rounder = keep(ROUNDER);
-    const integer = keep(f64x2.madd(a, keep(all(STEPS)), rounder));
-    const h = keep(f64x2.madd(f64x2.sub(integer, rounder), keep(all(-1 / STEPS)), a));
+    const integer = keep(f64x4.madd(a, keep(all(STEPS)), rounder));
+    const h = keep(f64x4.madd(f64x4.sub(integer, rounder), keep(all(-1 / STEPS)), a));
     // NaNs have any bits.
-    const index = keep(i64x2.shl(v128.and(integer, keep(allBits(BigInt(INDEX_MASK)))), Math.log2(ENTRY_BYTES)));
+    const index = keep(i64x4.shl(v256.and(integer, keep(allBits(BigInt(INDEX_MASK)))), Math.log2(ENTRY_BYTES)));
     const tables = Array.from({ length: PARTS }, (_, n) => table + n * TABLE_BYTES);
-    return f64x2.mul(cut, horner(builder, h, lookUpPairs(builder, tables, index)));
+    return f64x4.mul(cut, horner(builder, h, lookUpPairs(builder, tables, index)));
   };

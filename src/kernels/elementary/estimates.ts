@@ -30,7 +30,7 @@ import {
   nearReduction,
   sinPair,
   tanPair,
-  type Reduction,
+  type AngleReduction,
   TURNS_TABLE_BYTES,
   turnsTable,
 } from "./trigonometric.ts";
@@ -49,7 +49,7 @@ const TURNS = ARC + ARC_TABLE_BYTES;
 const ERROR = TURNS + TURNS_TABLE_BYTES;
 
 /** Functions that an angle is reduced for. */
-const periodic = (reduction: Reduction): Partial<Record<string, Estimate>> => ({
+const periodic = (reduction: AngleReduction): Partial<Record<string, Estimate>> => ({
   sin: sinPair(reduction),
   cos: cosPair(reduction),
   tan: tanPair(reduction),

@@ -1,7 +1,7 @@
 import { expFixed } from "../../numerics/elementary/expCore.ts";
 import { LN2 } from "../../numerics/elementary/fixed.ts";
 import { all, allBits } from "./pool.ts";
-import { f64x2, i64x2, v128, type Wide } from "./wide.ts";
+import { f64x4, i64x4, v256, type Wide } from "./wide.ts";
 import { horner, inverseFactorial, lookUp, ROUNDER, withSign, type Builder, type Estimate } from "./vectorMath.ts";
 
 /*
@@ -39,14 +39,14 @@ export const exponentialTable = (): number[] =>
 
 /** n = 32 k + j, and 2^k T (as `scale`), for x cut to 112 in magnitude; NaN stays NaN. */
 function scaled({ keep }: Builder, table: number, x: Wide): { cut: Wide; n: Wide; scale: Wide } {
-  const cut = keep(f64x2.pmax(f64x2.pmin(x, keep(all(LIMIT))), keep(all(-LIMIT))));
+  const cut = keep(f64x4.pmax(f64x4.pmin(x, keep(all(LIMIT))), keep(all(-LIMIT))));
   const rounder = keep(ROUNDER);
-  const integer = keep(f64x2.madd(cut, keep(all(PER_L)), rounder));
-  const n = keep(f64x2.sub(integer, rounder));
+  const integer = keep(f64x4.madd(cut, keep(all(PER_L)), rounder));
+  const n = keep(f64x4.sub(integer, rounder));
   // The lower bits are 32 k + j; k is added to the exponent, which |k| < 2^8 keeps normal.
-  const power = i64x2.shl(v128.andNot(integer, keep(allBits(BigInt(STEPS - 1)))), 47);
-  const j = keep(i64x2.shl(v128.and(integer, keep(allBits(BigInt(STEPS - 1)))), 3));
-  return { cut, n, scale: keep(i64x2.add(lookUp(table, j), power)) };
+  const power = i64x4.shl(v256.andNot(integer, keep(allBits(BigInt(STEPS - 1)))), 47);
+  const j = keep(i64x4.shl(v256.and(integer, keep(allBits(BigInt(STEPS - 1)))), 3));
+  return { cut, n, scale: keep(i64x4.add(lookUp(table, j), power)) };
 }
 
 /**
@@ -59,18 +59,18 @@ export const expPair =
   (builder, x) => {
     const { keep } = builder;
     const { cut, n, scale } = scaled(builder, table, x);
-    const t = keep(f64x2.madd(n, keep(all(-L)), cut));
+    const t = keep(f64x4.madd(n, keep(all(-L)), cut));
     const q = horner(builder, t, [1, 2, 3, 4, 5].map(inverseFactorial));
-    return f64x2.madd(scale, keep(f64x2.mul(t, q)), scale);
+    return f64x4.madd(scale, keep(f64x4.mul(t, q)), scale);
   };
 
 /** `scale` and p(t) of six terms, to second order. */
 function fineParts(builder: Builder, table: number, x: Wide): { scale: Wide; p: Wide } {
   const { keep } = builder;
   const { cut, n, scale } = scaled(builder, table, x);
-  const t = keep(f64x2.madd(n, keep(all(-L2)), keep(f64x2.madd(n, keep(all(-L1)), cut))));
+  const t = keep(f64x4.madd(n, keep(all(-L2)), keep(f64x4.madd(n, keep(all(-L1)), cut))));
   const q = horner(builder, t, [2, 3, 4, 5, 6].map(inverseFactorial));
-  return { scale, p: keep(f64x2.madd(keep(f64x2.mul(t, t)), q, t)) };
+  return { scale, p: keep(f64x4.madd(keep(f64x4.mul(t, t)), q, t)) };
 }
 
 /** e^x to second order: without 2^-45.5 and 2^-48.4, but with 2^-50.8 of |p| and 2^-58 (t): below 2^-51.5 relative. */
@@ -78,7 +78,7 @@ export const fineExpPair =
   (table: number): Estimate =>
   (builder, x) => {
     const { scale, p } = fineParts(builder, table, x);
-    return f64x2.madd(scale, p, scale);
+    return f64x4.madd(scale, p, scale);
   };
 
 /**
@@ -90,7 +90,7 @@ export const expm1Pair =
   (table: number): Estimate =>
   (builder, x) => {
     const { scale, p } = fineParts(builder, table, x);
-    return f64x2.madd(scale, p, f64x2.sub(scale, builder.keep(all(1))));
+    return f64x4.madd(scale, p, f64x4.sub(scale, builder.keep(all(1))));
   };
 
 /** 1 / (1 + e^-x): e^-x is off by 2^-45.2 relative, two roundings more: below 2^-45.1. */
@@ -98,10 +98,10 @@ export const sigmoidPair =
   (exp: Estimate): Estimate =>
   (builder, x) => {
     const one = builder.keep(all(1));
-    return f64x2.div(one, f64x2.add(one, exp(builder, builder.keep(f64x2.neg(x)))));
+    return f64x4.div(one, f64x4.add(one, exp(builder, builder.keep(f64x4.neg(x)))));
   };
 
-const magnitude = (x: Wide): Wide => f64x2.abs(x);
+const magnitude = (x: Wide): Wide => f64x4.abs(x);
 
 /**
  * tanh |x| = q / (q + 2), q = e^(2|x|) - 1: an error of q weighs 2 / (q + 2) <= 1, two roundings more: below 2^-45.2.
@@ -110,8 +110,8 @@ export const tanhPair =
   (expm1: Estimate): Estimate =>
   (builder, x) => {
     const { keep } = builder;
-    const q = keep(expm1(builder, keep(f64x2.add(magnitude(x), magnitude(x)))));
-    return withSign(f64x2.div(q, f64x2.add(q, all(2))), x);
+    const q = keep(expm1(builder, keep(f64x4.add(magnitude(x), magnitude(x)))));
+    return withSign(f64x4.div(q, f64x4.add(q, all(2))), x);
   };
 
 /**
@@ -123,7 +123,7 @@ export const sinhPair =
   (builder, x) => {
     const { keep } = builder;
     const q = keep(expm1(builder, keep(magnitude(x))));
-    return withSign(f64x2.mul(all(0.5), f64x2.add(q, f64x2.div(q, f64x2.add(q, all(1))))), x);
+    return withSign(f64x4.mul(all(0.5), f64x4.add(q, f64x4.div(q, f64x4.add(q, all(1))))), x);
   };
 
 /** cosh x = (e + 1/e) / 2, e = e^|x|: below 2^-45. */
@@ -132,5 +132,5 @@ export const coshPair =
   (builder, x) => {
     const { keep } = builder;
     const e = keep(exp(builder, keep(magnitude(x))));
-    return f64x2.mul(all(0.5), f64x2.add(e, f64x2.div(all(1), e)));
+    return f64x4.mul(all(0.5), f64x4.add(e, f64x4.div(all(1), e)));
   };

@@ -2,7 +2,7 @@ import { PI_OVER_2 } from "../../numerics/elementary/fixed.ts";
 import { TWO_OVER_PI } from "../../numerics/elementary/trigCore.ts";
 import { UNKNOWN } from "./certified.ts";
 import { all, allBits } from "./pool.ts";
-import { f64x2, i64x2, v128, type Wide } from "./wide.ts";
+import { f64x4, i64x4, v256, type Wide } from "./wide.ts";
 import { choose, horner, inverseFactorial, lookUpPairs, ROUNDER, type Estimate, type Builder } from "./vectorMath.ts";
 
 /*
@@ -24,17 +24,17 @@ const PER_HALF_PI = 1 / (P1 + P2);
 const LIMIT = 2 ** 20;
 
 /** x as quarter turns and an angle r; `known` replaces results where that is not so, and infinite x are not numbers. */
-export type Reduction = (builder: Builder, x: Wide) => { quadrant: Wide; r: Wide; known: (result: Wide) => Wide };
+export type AngleReduction = (builder: Builder, x: Wide) => { quadrant: Wide; r: Wide; known: (result: Wide) => Wide };
 
 /** For |x| < 2^20. */
-export const nearReduction: Reduction = ({ keep }, x) => {
-  const quadrant = keep(f64x2.add(f64x2.mul(x, all(PER_HALF_PI)), ROUNDER));
-  const n = keep(f64x2.sub(quadrant, ROUNDER));
-  const two = f64x2.sub(f64x2.sub(x, f64x2.mul(n, all(P1))), f64x2.mul(n, all(P2)));
+export const nearReduction: AngleReduction = ({ keep }, x) => {
+  const quadrant = keep(f64x4.add(f64x4.mul(x, all(PER_HALF_PI)), ROUNDER));
+  const n = keep(f64x4.sub(quadrant, ROUNDER));
+  const two = f64x4.sub(f64x4.sub(x, f64x4.mul(n, all(P1))), f64x4.mul(n, all(P2)));
   return {
     quadrant,
-    r: keep(f64x2.sub(two, f64x2.mul(n, all(P3)))),
-    known: (result) => choose(f64x2.lt(f64x2.abs(x), all(LIMIT)), result, all(UNKNOWN)),
+    r: keep(f64x4.sub(two, f64x4.mul(n, all(P3)))),
+    known: (result) => choose(f64x4.lt(f64x4.abs(x), all(LIMIT)), result, all(UNKNOWN)),
   };
 };
 
@@ -78,28 +78,28 @@ export function turnsTable(): number[] {
 
 /** For |x| >= 2^20. */
 export const farReduction =
-  (table: number): Reduction =>
+  (table: number): AngleReduction =>
   (builder, x) => {
     const { keep } = builder;
-    const field = v128.and(i64x2.shrU(x, Number(MANTISSA_BITS)), allBits(FIELD));
-    const entry = i64x2.sub(field, allBits(BIAS + BigInt(FIRST_EXPONENT)));
+    const field = v256.and(i64x4.shrU(x, Number(MANTISSA_BITS)), allBits(FIELD));
+    const entry = i64x4.sub(field, allBits(BIAS + BigInt(FIRST_EXPONENT)));
     // Other numbers have any entry.
-    const index = keep(i64x2.shl(v128.and(entry, allBits(BigInt(ENTRIES - 1))), Math.log2(ENTRY_BYTES)));
+    const index = keep(i64x4.shl(v256.and(entry, allBits(BigInt(ENTRIES - 1))), Math.log2(ENTRY_BYTES)));
     const tables = [table, table + ENTRIES * ENTRY_BYTES];
     const [first, second, third] = lookUpPairs(builder, tables, index) as [Wide, Wide, Wide];
-    const mantissa = v128.andNot(x, allBits(FIELD << MANTISSA_BITS));
-    const y = keep(v128.or(mantissa, allBits((BIAS + PLACES) << MANTISSA_BITS)));
-    const product = keep(f64x2.mul(y, first));
-    const turns = keep(f64x2.add(product, ROUNDER));
-    const s = keep(f64x2.add(f64x2.sub(product, f64x2.sub(turns, ROUNDER)), f64x2.mul(y, second)));
-    const more = keep(f64x2.add(s, ROUNDER));
-    const f = f64x2.add(f64x2.sub(s, f64x2.sub(more, ROUNDER)), f64x2.mul(y, third));
-    const a = keep(f64x2.abs(x));
-    const orNaN = (result: Wide): Wide => choose(f64x2.lt(a, all(Infinity)), result, all(NaN));
+    const mantissa = v256.andNot(x, allBits(FIELD << MANTISSA_BITS));
+    const y = keep(v256.or(mantissa, allBits((BIAS + PLACES) << MANTISSA_BITS)));
+    const product = keep(f64x4.mul(y, first));
+    const turns = keep(f64x4.add(product, ROUNDER));
+    const s = keep(f64x4.add(f64x4.sub(product, f64x4.sub(turns, ROUNDER)), f64x4.mul(y, second)));
+    const more = keep(f64x4.add(s, ROUNDER));
+    const f = f64x4.add(f64x4.sub(s, f64x4.sub(more, ROUNDER)), f64x4.mul(y, third));
+    const a = keep(f64x4.abs(x));
+    const orNaN = (result: Wide): Wide => choose(f64x4.lt(a, all(Infinity)), result, all(NaN));
     return {
-      quadrant: keep(i64x2.add(turns, more)),
-      r: keep(f64x2.mul(f, all(HALF_PI))),
-      known: (result) => choose(f64x2.lt(a, all(LIMIT)), all(UNKNOWN), orNaN(result)),
+      quadrant: keep(i64x4.add(turns, more)),
+      r: keep(f64x4.mul(f, all(HALF_PI))),
+      known: (result) => choose(f64x4.lt(a, all(LIMIT)), all(UNKNOWN), orNaN(result)),
     };
   };
 
@@ -112,44 +112,48 @@ const alternating = (first: number, terms: number): number[] =>
  * off by u, the sum by less than 2 u of at least 0.707: below 3.5 u. The error of r, at most 5 u, weighs at most 1, in
  * the cosine 0.79. All below 2^-50 relative, a quotient of two below 2^-49.
  */
-function parts(reduction: Reduction, builder: Builder, x: Wide): ReturnType<Reduction> & { sine: Wide; cosine: Wide } {
+function parts(
+  reduction: AngleReduction,
+  builder: Builder,
+  x: Wide,
+): ReturnType<AngleReduction> & { sine: Wide; cosine: Wide } {
   const { keep } = builder;
   const reduced = reduction(builder, x);
   const { r } = reduced;
-  const square = keep(f64x2.mul(r, r));
-  const sine = keep(f64x2.madd(f64x2.mul(r, square), horner(builder, square, alternating(3, 7)), r));
-  const cosine = keep(f64x2.madd(square, horner(builder, square, alternating(2, 8)), all(1)));
+  const square = keep(f64x4.mul(r, r));
+  const sine = keep(f64x4.madd(f64x4.mul(r, square), horner(builder, square, alternating(3, 7)), r));
+  const cosine = keep(f64x4.madd(square, horner(builder, square, alternating(2, 8)), all(1)));
   return { ...reduced, sine, cosine };
 }
 
 /** All bits of the lanes whose quadrant has a bit set. */
-const withBit = (quadrant: Wide, bit: number): Wide => i64x2.shrS(i64x2.shl(quadrant, 63 - bit), 63);
+const withBit = (quadrant: Wide, bit: number): Wide => i64x4.shrS(i64x4.shl(quadrant, 63 - bit), 63);
 
 const SIGN = all(-0);
 
 export const sinPair =
-  (reduction: Reduction): Estimate =>
+  (reduction: AngleReduction): Estimate =>
   (builder, x) => {
     const { sine, cosine, quadrant, known } = parts(reduction, builder, x);
     const value = choose(withBit(quadrant, 0), cosine, sine);
-    return known(v128.xor(value, v128.and(withBit(quadrant, 1), SIGN)));
+    return known(v256.xor(value, v256.and(withBit(quadrant, 1), SIGN)));
   };
 
 export const cosPair =
-  (reduction: Reduction): Estimate =>
+  (reduction: AngleReduction): Estimate =>
   (builder, x) => {
     const { sine, cosine, quadrant, known } = parts(reduction, builder, x);
     const value = choose(withBit(quadrant, 0), sine, cosine);
-    const sign = v128.xor(withBit(quadrant, 0), withBit(quadrant, 1));
-    return known(v128.xor(value, v128.and(sign, SIGN)));
+    const sign = v256.xor(withBit(quadrant, 0), withBit(quadrant, 1));
+    return known(v256.xor(value, v256.and(sign, SIGN)));
   };
 
 export const tanPair =
-  (reduction: Reduction): Estimate =>
+  (reduction: AngleReduction): Estimate =>
   (builder, x) => {
     const { keep } = builder;
     const { sine, cosine, quadrant, known } = parts(reduction, builder, x);
     const odd = keep(withBit(quadrant, 0));
-    const value = f64x2.div(choose(odd, cosine, sine), choose(odd, sine, cosine));
-    return known(v128.xor(value, v128.and(odd, SIGN)));
+    const value = f64x4.div(choose(odd, cosine, sine), choose(odd, sine, cosine));
+    return known(v256.xor(value, v256.and(odd, SIGN)));
   };

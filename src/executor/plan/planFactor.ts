@@ -4,7 +4,7 @@ import { digitStrides } from "../splitStep.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import type { Machine } from "../machine.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 import { isConstantFactor, sizeOf, termExpression } from "./productLayout.ts";
 
 /** Vectors of one factor of a product, gathered. */
@@ -24,7 +24,7 @@ export type Factor = {
  * @param digits Those of groups, vectors and terms, in this order.
  */
 export function planFactor(
-  planner: Planner,
+  resources: PlanResources,
   step: Step,
   slot: number,
   digits: readonly LoopDigit[],
@@ -49,14 +49,14 @@ export function planFactor(
   };
   const firstRadix = digits[0]?.radix ?? 1;
   const bytesPerValue = (sizeOf(digits) / firstRadix) * (isWidened ? 8 : dtypeBytes(dtype));
-  const loop = planner.loop(spec);
+  const loop = resources.loop(spec);
   const gather = ({ loops }: Machine, sources: readonly number[], address: number, start: number, end: number): void =>
     loops[loop]!(sources, [address - start * bytesPerValue], start, end);
 
   if (isConstantFactor(step, slot)) {
     const whole = firstRadix * bytesPerValue;
     const { replacement } = options;
-    const { region, prepare } = planner.prepared(step, spec, {
+    const { region, prepare } = resources.prepared(step, spec, {
       key: replacement?.name ?? `vectors, ${afterwards?.name}`,
       bytes: replacement?.bytes ?? whole + (afterwards?.bytes ?? 0),
       temporary: replacement === undefined ? 0 : whole,
@@ -69,7 +69,7 @@ export function planFactor(
     });
     return { bytesPerValue, firstRadix, region, prepare, bind: () => () => undefined };
   }
-  const sources = planner.sources(step, spec);
+  const sources = resources.sources(step, spec);
   return {
     bytesPerValue,
     firstRadix,

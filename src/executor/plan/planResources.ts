@@ -25,7 +25,7 @@ const bytesOfRef = ({ dtype, count }: { dtype: DTypeCode; count: number }): numb
  * is that of step s; before moment -1, at which the inputs come, step s has a moment of its own for the preparation of
  * its weights.
  */
-export class Planner {
+export class PlanResources {
   readonly memory = new MemoryPlan();
   readonly specs: LoopSpec[] = [];
   readonly reductions: ReductionSpec[] = [];
@@ -43,7 +43,7 @@ export class Planner {
   readonly answers: boolean[] = [];
   readonly #known: readonly boolean[] | undefined;
 
-  /** @param known The answers of another planner for the same program: constants are not read then. */
+  /** @param known The answers of another resources for the same program: constants are not read then. */
   constructor(model: PlannedModel, options: PlanOptions, known?: readonly boolean[]) {
     this.#model = model;
     this.options = options;

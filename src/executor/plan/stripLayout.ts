@@ -4,7 +4,7 @@ import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import { splitDigits } from "../../program/view.ts";
 import { digitStrides } from "../splitStep.ts";
 import type { Machine } from "../machine.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 
 const FLOAT64 = 8;
 
@@ -32,7 +32,7 @@ export type StripLayout = {
  * A function that makes a copy for values `start .. end - 1` of the cut digit at an address, where the first of them
  * has its place.
  */
-export type Copy = (address: number, start: number, end: number) => void;
+export type StripCopy = (address: number, start: number, end: number) => void;
 
 /** An axis with its coordinate as `low + unit * t`; t is `first` for digits of 0 and below `size`. */
 type Span = { unit: number; low: number; first: number; size: number; moves: ReadonlyMap<number, number> };
@@ -149,9 +149,13 @@ export function layoutStrip(
 }
 
 /** Plans the copying. */
-export function planCopy(planner: Planner, step: Step, { spec, move, reach }: StripLayout): (machine: Machine) => Copy {
-  const loop = planner.loop(spec);
-  const sources = planner.sources(step, spec);
+export function planCopy(
+  resources: PlanResources,
+  step: Step,
+  { spec, move, reach }: StripLayout,
+): (machine: Machine) => StripCopy {
+  const loop = resources.loop(spec);
+  const sources = resources.sources(step, spec);
   const bytesPerValue = spec.outStrides![0]! * FLOAT64;
   return ({ loops, clock }) => {
     const addresses = sources.map((region) => region?.address ?? 0);

@@ -1,5 +1,5 @@
 import type { Step } from "../../program/types.ts";
-import { inOutOrder, type OutOrder } from "./epilogue.ts";
+import { inOutOrder, type OutOrder } from "./planEpilogue.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions } from "./stepPlan.ts";
 import { ranges, partOf } from "./ranges.ts";
@@ -27,8 +27,8 @@ export type Pieces = ProductLayout & {
   rowsPerValue: number;
   resultsPerValue: number;
   /** Of the largest piece: rows of one product, right vectors of all. */
-  mostRows: number;
-  mostColumns: number;
+  maxRows: number;
+  maxColumns: number;
   /** What epilogues loop over, see {@link inOutOrder}. */
   order: OutOrder;
 };
@@ -62,8 +62,8 @@ export function planPieces(step: Step, { chunkElements }: PlanOptions): Pieces {
       rowsPerValue,
       resultsPerValue,
     },
-    mostRows: cutsGroups ? rowCount : length * rowsPerValue,
-    mostColumns: cutsGroups ? length * groupsPerValue * columnCount : columnCount,
+    maxRows: cutsGroups ? rowCount : length * rowsPerValue,
+    maxColumns: cutsGroups ? length * groupsPerValue * columnCount : columnCount,
     order: inOutOrder(step, groups[0] ?? rows[0]),
   };
 }

@@ -5,18 +5,18 @@ import { Reduce, type Step } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
-import { cutStrip, directPlan } from "./directPlan.ts";
-import { planFactor } from "./factor.ts";
+import { cutStrip, planDirectKernel } from "./planDirectKernel.ts";
+import { planFactor } from "./planFactor.ts";
 import type { Machine } from "../machine.ts";
 import type { StepPlan } from "./stepPlan.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 import { isConstantFactor, productLayout, sizeOf } from "./productLayout.ts";
-import { isPlain, movesAlongOne } from "./strip.ts";
+import { isPlain, movesAlongOne } from "./stripLayout.ts";
 
 const FLOAT32 = 4;
 const ROWS = 4;
 /** Fewer columns or rows waste most of a tile. */
-const LEAST_COLUMNS = 3;
+const MIN_COLUMNS = 3;
 
 const upTo = (count: number, multiple: number): number => Math.ceil(count / multiple) * multiple;
 
@@ -26,14 +26,14 @@ const upTo = (count: number, multiple: number): number => Math.ceil(count / mult
  * input.
  * @returns undefined for what is no such product, or what another way does faster.
  */
-export function narrowPlan(planner: Planner, step: Step, out: Region): StepPlan | undefined {
+export function planNarrowProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
   const layout = productLayout(step);
   const { groups, rows, columns, inner } = layout;
   const view = step.termReads[layout.left];
   const columnCount = sizeOf(columns);
   if (view === undefined || !isPlain(view) || !isConstantFactor(step, layout.right!)) return undefined;
-  if (columnCount < LEAST_COLUMNS) return undefined;
+  if (columnCount < MIN_COLUMNS) return undefined;
 
   // Results as the step's elements lie, rows or columns side by side.
   const isColumn = (digit: number): boolean => columns.some((each) => each.digit === digit);
@@ -46,11 +46,11 @@ export function narrowPlan(planner: Planner, step: Step, out: Region): StepPlan 
   if (tiled === undefined || !rowDigits.includes(tiled) || !movesAlongOne(view, tiled.digit)) return undefined;
   const around = outDigits.filter((each) => each !== tiled && !isColumn(each.digit));
   const cut = [...outDigits].find(({ digit }) => !isColumn(digit) && movesAlongOne(view, digit))!;
-  const made = cutStrip(planner, step, view, cut);
+  const made = cutStrip(resources, step, view, cut);
   if (made === undefined) return undefined;
   const { strip, whole, length } = made;
   const terms = sizeOf(inner);
-  if (!isFaster(planner, step, { columns: columnCount, rows: tiled.radix, terms, copied: whole.elements }))
+  if (!isFaster(resources, step, { columns: columnCount, rows: tiled.radix, terms, copied: whole.elements }))
     return undefined;
 
   // Pieces have the order of the output, with columns together where they come last.
@@ -65,7 +65,7 @@ export function narrowPlan(planner: Planner, step: Step, out: Region): StepPlan 
   const groupCount = sizeOf(groups);
   const blocks = Math.ceil(columnCount / BLOCK);
   const packed = { groups: groupCount, columns: columnCount, blocks, terms };
-  const right = planFactor(planner, step, layout.right!, [...groups, ...columns, ...inner], {
+  const right = planFactor(resources, step, layout.right!, [...groups, ...columns, ...inner], {
     isWidened: true,
     replacement: {
       name: "packed columns",
@@ -86,7 +86,7 @@ export function narrowPlan(planner: Planner, step: Step, out: Region): StepPlan 
       out: place(each),
     };
   });
-  return directPlan(planner, step, out, {
+  return planDirectKernel(resources, step, out, {
     spec: {
       narrow: {
         outer,
@@ -150,7 +150,7 @@ const LOOP = 0.35;
  * the engine.
  */
 function isFaster(
-  planner: Planner,
+  resources: PlanResources,
   step: Step,
   { columns, rows, terms, copied }: { columns: number; rows: number; terms: number; copied: number },
 ): boolean {
@@ -158,5 +158,5 @@ function isFaster(
   const filled = (columns / upTo(columns, BLOCK)) * (rows / upTo(rows, ROWS));
   const kernel = KERNEL.product / filled + KERNEL.result / terms + (KERNEL.copied * copied) / work;
   const engine = ENGINE.product + ENGINE.gathered / columns + ENGINE.result / terms;
-  return kernel < (work < planner.options.leastEngineWork ? LOOP : engine);
+  return kernel < (work < resources.options.minEngineWork ? LOOP : engine);
 }

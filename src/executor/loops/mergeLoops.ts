@@ -10,7 +10,7 @@ export type StoredDigit = LoopDigit & { outStride: number };
  * Digits of which some are merged: which of them has taken in the ranged one, and how many of its values one of the
  * ranged digit has become.
  */
-export type MergedDigits = { digits: readonly StoredDigit[]; ranged: number; scale: number };
+export type MergedLoops = { digits: readonly StoredDigit[]; ranged: number; scale: number };
 
 const ONCE = { digit: -1, radix: 1, outStride: 0 };
 
@@ -20,12 +20,12 @@ const ONCE = { digit: -1, radix: 1, outStride: 0 };
  * @param ranged The place in `digits` of the one of which not all values are looped over: it is the outer one where it
  * is merged.
  */
-export function mergeDigits(
+export function mergeLoops(
   expression: Expression,
   digits: readonly StoredDigit[],
   outs: readonly number[],
   ranged = 0,
-): MergedDigits {
+): MergedLoops {
   const needed = neededSlots(expression, outs);
   const axes = expression.reads.filter((_, slot) => needed.has(slot)).flatMap((view) => view.axes);
   const numbered = new Set(
