@@ -1,17 +1,17 @@
 import { BLOCK, PACKED_STEP } from "../../kernels/direct/narrowProduct.ts";
 import type { OuterLoop } from "../../kernels/direct/outerLoops.ts";
 import { DType } from "../../numerics/dtype.ts";
-import { Reduce, type Step } from "../../program/types.ts";
+import { Reduce, type Step, type View } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
 import { cutStrip, planDirectKernel } from "./planDirectKernel.ts";
-import { planFactor } from "./planFactor.ts";
+import { planFactor, type Factor } from "./planFactor.ts";
 import type { Machine } from "../machine.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import type { PlanResources } from "./planResources.ts";
-import { isConstantFactor, productLayout, sizeOf } from "./productLayout.ts";
-import { isPlain, movesAlongOne } from "./stripLayout.ts";
+import { isConstantFactor, productLayout, sizeOf, type ProductLayout } from "./productLayout.ts";
+import { isPlain, movesAlongOne, type StripLayout } from "./stripLayout.ts";
 
 const FLOAT32 = 4;
 const ROWS = 4;
@@ -21,62 +21,150 @@ const MIN_COLUMNS = 3;
 const upTo = (count: number, multiple: number): number => Math.ceil(count / multiple) * multiple;
 
 /**
- * Matrix products with constant factors and so few columns or terms that gathering vectors for the engine and
- * certifying its results costs more than the products: by a kernel that reads left factors from copies of some of the
+ * Plans a matrix product with a constant factor and few columns or terms. Gathering vectors for the engine and certifying
+ * its results would cost more than the products do, so that a kernel reads the left factors from copies of parts of the
  * input.
- * @returns undefined for what is no such product, or what another way does faster.
+ * @returns undefined if the step is no such product, or if another way is faster.
  */
 export function planNarrowProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
   const layout = productLayout(step);
-  const { groups, rows, columns, inner } = layout;
+  const { groups, columns, inner } = layout;
   const view = step.termReads[layout.left];
   const columnCount = sizeOf(columns);
   if (view === undefined || !isPlain(view) || !isConstantFactor(step, layout.right!)) return undefined;
   if (columnCount < MIN_COLUMNS) return undefined;
-
-  // Results as the step's elements lie, rows or columns side by side.
-  const isColumn = (digit: number): boolean => columns.some((each) => each.digit === digit);
-  const outDigits = step.outDigits
-    .map((radix, digit): LoopDigit => ({ digit, radix }))
-    .filter(({ radix }) => radix > 1);
-  const endsInColumns = isColumn(outDigits.at(-1)!.digit);
-  const rowDigits = outDigits.filter(({ digit }) => rows.some((each) => each.digit === digit));
-  const tiled = endsInColumns ? rowDigits.findLast(({ radix }) => radix >= ROWS) : outDigits.at(-1)!;
-  if (tiled === undefined || !rowDigits.includes(tiled) || !movesAlongOne(view, tiled.digit)) return undefined;
-  const around = outDigits.filter((each) => each !== tiled && !isColumn(each.digit));
-  const cut = [...outDigits].find(({ digit }) => !isColumn(digit) && movesAlongOne(view, digit))!;
+  const arranged = arrangeDigits(step, layout, view);
+  if (arranged === undefined) return undefined;
+  const { tiled, cut } = arranged;
   const made = cutStrip(resources, step, view, cut);
   if (made === undefined) return undefined;
   const { strip, whole, length } = made;
   const terms = sizeOf(inner);
   if (!isFaster(resources, step, { columns: columnCount, rows: tiled.radix, terms, copied: whole.elements }))
     return undefined;
+  const results = placeResults(step, layout, arranged, length);
+  if (results === undefined) return undefined;
 
-  // Pieces have the order of the output, with columns together where they come last.
-  const pieceRadix = (each: LoopDigit): number => (each === cut ? length : each.radix);
-  const order = endsInColumns ? [...outDigits.filter(({ digit }) => !isColumn(digit)), ...columns] : outDigits;
-  const sizes = digitStrides(order.map(pieceRadix));
-  const place = ({ digit }: LoopDigit): number => sizes[order.findIndex((each) => each.digit === digit)]! * FLOAT32;
-  // Columns are taken row-major: neighbours lie evenly only if no other digit is between theirs.
+  const packed = { groups: sizeOf(groups), columns: columnCount, blocks: Math.ceil(columnCount / BLOCK), terms };
+  const right = planPackedColumns(resources, step, layout, packed);
+  const outer = outerLoops(layout, arranged, packed, strip, results.place);
+  return planDirectKernel(resources, step, out, {
+    spec: {
+      narrow: {
+        outer,
+        rows: {
+          count: tiled === cut ? undefined : tiled.radix,
+          left: strip.stride(tiled.digit),
+          out: results.place(tiled),
+        },
+        columns: { count: columnCount, out: results.columnOut },
+        origin: strip.offsets[0]!,
+        terms: inner.map(({ digit, radix }) => ({ radix, left: strip.stride(digit) })),
+      },
+    },
+    ...{ cut, length, strip, right },
+    overrun: ROWS * strip.stride(tiled.digit),
+    sums: packed.groups * packed.blocks * terms * PACKED_STEP,
+    move: tiled === cut ? { right: 0, sums: 0 } : outer[0]!,
+    rightStep: PACKED_STEP,
+    strides: results.strides,
+    termNanoseconds: 0.1,
+  });
+}
+
+/** The out digits of radix above 1 and their parts in the kernel's loops. */
+type Arrangement = {
+  outDigits: readonly LoopDigit[];
+  /** Whether columns are the last digits of the output, so that they lie side by side in it; else rows do. */
+  endsInColumns: boolean;
+  /** The digit of rows that tiles of ROWS rows run along. */
+  tiled: LoopDigit;
+  /** The digits of groups and of the other rows. */
+  around: readonly LoopDigit[];
+  /** The digit whose values are cut into pieces. */
+  cut: LoopDigit;
+};
+
+const isOneOf = (digits: readonly LoopDigit[], { digit }: LoopDigit): boolean =>
+  digits.some((each) => each.digit === digit);
+
+/** Arranges the digits so that results keep the order of the step's elements. @returns undefined if none can be tiled */
+function arrangeDigits(step: Step, { rows, columns }: ProductLayout, view: View): Arrangement | undefined {
+  const outDigits = step.outDigits
+    .map((radix, digit): LoopDigit => ({ digit, radix }))
+    .filter(({ radix }) => radix > 1);
+  const endsInColumns = isOneOf(columns, outDigits.at(-1)!);
+  const rowDigits = outDigits.filter((each) => isOneOf(rows, each));
+  const tiled = endsInColumns ? rowDigits.findLast(({ radix }) => radix >= ROWS) : outDigits.at(-1)!;
+  if (tiled === undefined || !rowDigits.includes(tiled) || !movesAlongOne(view, tiled.digit)) return undefined;
+  const around = outDigits.filter((each) => each !== tiled && !isOneOf(columns, each));
+  const cut = outDigits.find((each) => !isOneOf(columns, each) && movesAlongOne(view, each.digit))!;
+  return { outDigits, endsInColumns, tiled, around, cut };
+}
+
+/** Where the results of a piece lie. */
+type ResultPlaces = {
+  /** Bytes by which a digit moves a result. */
+  place: (digit: LoopDigit) => number;
+  /** Bytes from a column's result to the next column's. */
+  columnOut: number;
+  /** For each out digit, its stride in a piece's results. */
+  strides: readonly number[];
+};
+
+/**
+ * Places the results of a piece in the order of the output, with columns together where they come last.
+ * @param length How many values of the cut digit a piece has.
+ * @returns undefined if another digit is between those of columns: then columns, taken row-major, do not lie evenly.
+ */
+function placeResults(
+  step: Step,
+  { columns }: ProductLayout,
+  { outDigits, endsInColumns, cut }: Arrangement,
+  length: number,
+): ResultPlaces | undefined {
+  const order = endsInColumns ? [...outDigits.filter((each) => !isOneOf(columns, each)), ...columns] : outDigits;
+  const sizes = digitStrides(order.map((each) => (each === cut ? length : each.radix)));
+  const indexOf = (digit: number): number => order.findIndex((each) => each.digit === digit);
+  const place = ({ digit }: LoopDigit): number => sizes[indexOf(digit)]! * FLOAT32;
   const columnOut = place(columns.at(-1)!);
   const isEven = columns.every((each, k) => place(each) === columnOut * sizeOf(columns.slice(k + 1)));
   if (!isEven) return undefined;
-  const groupCount = sizeOf(groups);
-  const blocks = Math.ceil(columnCount / BLOCK);
-  const packed = { groups: groupCount, columns: columnCount, blocks, terms };
-  const right = planFactor(resources, step, layout.right!, [...groups, ...columns, ...inner], {
+  return { place, columnOut, strides: step.outDigits.map((_, digit) => sizes[indexOf(digit)] ?? 0) };
+}
+
+/** How many vectors of right factors there are, and in how many blocks of BLOCK columns each group has them. */
+type PackedCounts = { groups: number; columns: number; blocks: number; terms: number };
+
+/** Plans the packing of the constant factor's columns. */
+function planPackedColumns(
+  resources: PlanResources,
+  step: Step,
+  { right, groups, columns, inner }: ProductLayout,
+  counts: PackedCounts,
+): Factor {
+  return planFactor(resources, step, right!, [...groups, ...columns, ...inner], {
     isWidened: true,
     replacement: {
       name: "packed columns",
-      bytes: groupCount * blocks * (terms + 1) * PACKED_STEP,
-      make: (machine, from, to) => pack(machine, from, to, packed),
+      bytes: counts.groups * counts.blocks * (counts.terms + 1) * PACKED_STEP,
+      make: (machine, from, to) => pack(machine, from, to, counts),
     },
   });
+}
 
+/** The loops around the kernel's tiles; that of the cut digit is the first. */
+function outerLoops(
+  { groups }: ProductLayout,
+  { around, cut }: Arrangement,
+  { blocks, terms }: PackedCounts,
+  strip: StripLayout,
+  place: ResultPlaces["place"],
+): OuterLoop[] {
   const groupStrides = digitStrides(groups.map(({ radix }) => radix));
   const loops = [...around].sort((a, b) => Number(b === cut) - Number(a === cut));
-  const outer = loops.map((each): OuterLoop => {
+  return loops.map((each) => {
     const group = groupStrides[groups.findIndex(({ digit }) => digit === each.digit)] ?? 0;
     return {
       radix: each.radix,
@@ -86,40 +174,10 @@ export function planNarrowProduct(resources: PlanResources, step: Step, out: Reg
       out: place(each),
     };
   });
-  return planDirectKernel(resources, step, out, {
-    spec: {
-      narrow: {
-        outer,
-        rows: {
-          count: tiled === cut ? undefined : tiled.radix,
-          left: strip.stride(tiled.digit),
-          out: place(tiled),
-        },
-        columns: { count: columnCount, out: columnOut },
-        origin: strip.offsets[0]!,
-        terms: inner.map(({ digit, radix }) => ({ radix, left: strip.stride(digit) })),
-      },
-    },
-    ...{ cut, length, strip, right },
-    overrun: ROWS * strip.stride(tiled.digit),
-    sums: groupCount * blocks * terms * PACKED_STEP,
-    move: tiled === cut ? { right: 0, sums: 0 } : outer[0]!,
-    rightStep: PACKED_STEP,
-    strides: step.outDigits.map((_, digit) => {
-      const k = order.findIndex((each) => each.digit === digit);
-      return k < 0 ? 0 : sizes[k]!;
-    }),
-    termNanoseconds: 0.1,
-  });
 }
 
 /** Packs vectors for the kernel, with the sums of their magnitudes behind. */
-function pack(
-  { views }: Machine,
-  from: number,
-  to: number,
-  { groups, columns, blocks, terms }: { groups: number; columns: number; blocks: number; terms: number },
-): void {
+function pack({ views }: Machine, from: number, to: number, { groups, columns, blocks, terms }: PackedCounts): void {
   const vectors = views.float64(from, groups * columns * terms);
   const packed = views.float64(to, groups * blocks * (terms + 1) * BLOCK).fill(0);
   const sums = packed.subarray(groups * blocks * terms * BLOCK);

@@ -61,6 +61,21 @@ export const movesAlongOne = (view: View, digit: number): boolean => {
 export const isPlain = (view: View): boolean =>
   view.axes.every(({ div, indirect }) => div === 1 && indirect === undefined);
 
+/** The axes of a view: which of them the cut digit moves, and which one the digit of lanes. */
+type Axes = {
+  spans: readonly Span[];
+  cutSpan: Span | undefined;
+  laneSpan: Span | undefined;
+  /** By how much the digit of lanes moves: elements of equal remainder modulo this lie together. */
+  phases: number;
+};
+
+/**
+ * A dimension of the copy: an axis; or, of the axis of lanes with more than one phase, the remainders (these have no
+ * span) or the quotients.
+ */
+type Dimension = { axis: number; span: Span | undefined; size: number; coeff: number };
+
 /**
  * Lays out a copy.
  * @param view Plain: without divisors and indices.
@@ -83,58 +98,13 @@ export function layoutStrip(
   const fits = [...(laneSpan?.moves ?? [])].every(([digit, move]) => digit >= outs || move % phases === 0);
   if (!fits || (phases > 1 && laneSpan === cutSpan)) return undefined;
 
-  // Of the cut axis, the copy holds what `length` values of the digit reach.
+  const axes: Axes = { spans, cutSpan, laneSpan, phases };
   const cutMove = cutSpan?.moves.get(cut!) ?? 0;
   const reach = cutSpan === undefined ? 0 : cutSpan.size - cutMove * (radices[cut!]! - 1);
-  const dimensions = spans.flatMap((span, axis) => {
-    const size = span === cutSpan ? cutMove * (length - 1) + reach : span.size;
-    if (span !== laneSpan || phases === 1) return [{ axis, span, size, coeff: span.unit }];
-    const phase = { axis, span: undefined, size: phases, coeff: span.unit };
-    return [phase, { axis, span, size: Math.ceil(size / phases), coeff: span.unit * phases }];
-  });
-  const rank = ({ span }: (typeof dimensions)[number]): number =>
-    span === undefined ? 1 : span === laneSpan ? 2 : span === cutSpan ? 0 : 1;
-  const ordered = [...dimensions].sort((a, b) => rank(a) - rank(b));
-  const strides = digitStrides(ordered.map(({ size }) => size));
-  const strideOf = (span: Span | undefined): number => strides[ordered.findIndex((dim) => dim.span === span)]!;
-
-  const digits = ordered.map(({ size }, digit): LoopDigit => ({ digit, radix: size }));
-  const cutDigit = ordered.findIndex(({ span }) => cutSpan !== undefined && span === cutSpan);
-  const fullRadix = cutSpan?.size ?? 1;
-  const loopDigits =
-    cutDigit < 0
-      ? digits
-      : [{ digit: cutDigit, radix: fullRadix }, ...digits.filter(({ digit }) => digit !== cutDigit)];
-  const spec: LoopSpec = {
-    digits: loopDigits,
-    reads: [
-      {
-        ...view,
-        axes: view.axes.map((axis, k) => ({
-          ...axis,
-          base: spans[k]!.low,
-          coeffs: ordered.flatMap((dim, digit) => (dim.axis === k ? [{ digit, coeff: dim.coeff }] : [])),
-        })),
-      },
-    ],
-    sourceTypes: step.inputs.map(({ dtype }) => dtype),
-    constants: [],
-    code: [],
-    outs: [0],
-    outStrides: loopDigits.map(({ digit }) => strides[digit]!),
-    widened: [0],
-  };
-
-  /** Elements from the copy's first one, for a value of each digit that moves. */
-  const place = (values: ReadonlyMap<number, number>, isFirst: boolean): number =>
-    spans.reduce((sum, span) => {
-      const t = [...span.moves].reduce(
-        (at, [digit, move]) => at + move * (values.get(digit) ?? 0),
-        isFirst ? span.first : 0,
-      );
-      if (span !== laneSpan || phases === 1) return sum + t * strideOf(span);
-      return sum + (t % phases) * strideOf(undefined) + Math.floor(t / phases) * strideOf(span);
-    }, 0);
+  const dimensions = dimensionsOf(axes, cutMove * (length - 1) + reach);
+  const strides = digitStrides(dimensions.map(({ size }) => size));
+  const spec = copyLoop(step, view, axes, dimensions, strides);
+  const place = elementPlace(axes, dimensions, strides);
   const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
   return {
     stride: (digit) => FLOAT64 * place(new Map([[digit, 1]]), false),
@@ -142,10 +112,79 @@ export function layoutStrip(
       const values = splitDigits(r, step.redDigits).map((value, k): [number, number] => [outs + k, value]);
       return FLOAT64 * place(new Map(values), true);
     }),
-    elements: ordered.reduce((product, { size }) => product * size, 1),
+    elements: dimensions.reduce((product, { size }) => product * size, 1),
     spec,
-    ...(cutDigit < 0 ? { move: 0, reach: loopDigits[0]!.radix } : { move: cutMove, reach }),
+    ...(cutSpan === undefined ? { move: 0, reach: spec.digits[0]!.radix } : { move: cutMove, reach }),
   };
+}
+
+/**
+ * The dimensions of a copy, outermost first: the cut axis, the other ones and the phases, the lanes.
+ * @param cutSize How much of the cut axis the copy holds: what `length` values of the cut digit reach.
+ */
+function dimensionsOf({ spans, cutSpan, laneSpan, phases }: Axes, cutSize: number): Dimension[] {
+  const dimensions = spans.flatMap((span, axis): Dimension[] => {
+    const size = span === cutSpan ? cutSize : span.size;
+    if (span !== laneSpan || phases === 1) return [{ axis, span, size, coeff: span.unit }];
+    const phase = { axis, span: undefined, size: phases, coeff: span.unit };
+    return [phase, { axis, span, size: Math.ceil(size / phases), coeff: span.unit * phases }];
+  });
+  const rank = ({ span }: Dimension): number =>
+    span === undefined ? 1 : span === laneSpan ? 2 : span === cutSpan ? 0 : 1;
+  return dimensions.sort((a, b) => rank(a) - rank(b));
+}
+
+/** The loop that copies all that the view reads; its first digit is the cut axis in full length. */
+function copyLoop(
+  step: Step,
+  view: View,
+  { spans, cutSpan }: Axes,
+  dimensions: readonly Dimension[],
+  strides: readonly number[],
+): LoopSpec {
+  const all = dimensions.map(({ size }, digit): LoopDigit => ({ digit, radix: size }));
+  const cutDigit = dimensions.findIndex(({ span }) => cutSpan !== undefined && span === cutSpan);
+  const digits =
+    cutSpan === undefined
+      ? all
+      : [{ digit: cutDigit, radix: cutSpan.size }, ...all.filter(({ digit }) => digit !== cutDigit)];
+  return {
+    digits,
+    reads: [
+      {
+        ...view,
+        axes: view.axes.map((axis, k) => ({
+          ...axis,
+          base: spans[k]!.low,
+          coeffs: dimensions.flatMap((dim, digit) => (dim.axis === k ? [{ digit, coeff: dim.coeff }] : [])),
+        })),
+      },
+    ],
+    sourceTypes: step.inputs.map(({ dtype }) => dtype),
+    constants: [],
+    code: [],
+    outs: [0],
+    outStrides: digits.map(({ digit }) => strides[digit]!),
+    widened: [0],
+  };
+}
+
+/** A function that counts the elements before one in the copy, or between two, from the values of digits that move. */
+function elementPlace(
+  { spans, laneSpan, phases }: Axes,
+  dimensions: readonly Dimension[],
+  strides: readonly number[],
+): (values: ReadonlyMap<number, number>, isFromStart: boolean) => number {
+  const strideOf = (span: Span | undefined): number => strides[dimensions.findIndex((dim) => dim.span === span)]!;
+  return (values, isFromStart) =>
+    spans.reduce((sum, span) => {
+      const t = [...span.moves].reduce(
+        (at, [digit, move]) => at + move * (values.get(digit) ?? 0),
+        isFromStart ? span.first : 0,
+      );
+      if (span !== laneSpan || phases === 1) return sum + t * strideOf(span);
+      return sum + (t % phases) * strideOf(undefined) + Math.floor(t / phases) * strideOf(span);
+    }, 0);
 }
 
 /** Plans the copying. */
