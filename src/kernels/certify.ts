@@ -14,7 +14,7 @@ import { compensatedErrorCode } from "./compensated.ts";
  */
 export const SLACK = 1 + 2 ** -20;
 
-/** By what a sum of magnitudes is multiplied to bound the error of a sum of so many terms. */
+/** The factor by which a sum of magnitudes is multiplied to bound the error of a sum of this many terms. */
 export const errorFactor = (terms: number): number => (terms + 2) * 2 ** -53 * SLACK;
 
 const next = (local: Local, by: number): Code => local.set(i32.add(local.get, i32.const(by)));
@@ -24,7 +24,7 @@ const LOW_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 /**
  * `(values, rowNorms, columnNorms, out, rows, columns, factor, flagged) -> count`: rounds float64 sums [rows, columns]
  * to float32, whatever their error may be, and lists the indices (u32) of those that the error bound
- * factor * rowNorm * columnNorm does not settle. One zero. Flagged results are not meaningful.
+ * factor * rowNorm * columnNorm does not settle. Zeros become +0. Flagged results mean nothing.
  */
 export function certifyFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32", "i32", "f64", "i32"], "i32");
@@ -91,16 +91,16 @@ export function certifyFunction(): FunctionBuilder {
 type Five = [Local, Local, Local, Local, Local];
 type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
 
-/** So many elements of each vector show, as a rule, that sums may have been rounded. */
+/** This many elements of each vector usually suffice to show that sums may have been rounded. */
 const MAX_PROBED = 16;
 
-/** Where the counts of what settled an element are: after one another, u32. */
+/** Byte offsets of the four u32 counts of elements, by what settled them. */
 const STAT = { ties: 0, compensated: 4, exact: 8, patched: 12 } as const;
 
 /**
- * `(row, column, n, value, magnitude, rowUnit, columnUnit, scratch, stats) -> bits`: settles one flagged dot product:
- * by its units if no partial sum can have been rounded, else by a compensated sum, else in integers. The units'
- * addresses hold 0 until they are known.
+ * `(row, column, n, value, magnitude, rowUnit, columnUnit, scratch, stats) -> bits`: settles one flagged dot product by
+ * its units if no partial sum can have been rounded, else by a compensated sum, else in integers. The units' addresses
+ * hold 0 until they are known.
  */
 export function settleOneFunction(unit: Callable, compensatedDot: Callable, exactDot: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "f64", "f64", "i32", "i32", "i32", "i32"], "i32");
@@ -120,7 +120,7 @@ export function settleOneFunction(unit: Callable, compensatedDot: Callable, exac
   // All partial sums are multiples of the product of units, and below 2^53 of them: exact, in any order.
   const isExact = (rowUnit: Code, columnUnit: Code): Code =>
     f64.lt(magnitude.get, f64.mul(f64.mul(rowUnit, columnUnit), f64.const(2 ** 53)));
-  // Units of a few elements are no less than those of all.
+  // The unit of a few elements is at least the unit of all.
   const few = fn.local("i32");
   const mayBeExact = isExact(unit(row.get, few.get), unit(column.get, few.get));
   const bitsOf = (rounded: Code): Code => i32.reinterpretF32(f32.add(rounded, f32.const(0)));

@@ -5,7 +5,7 @@ import { f64, f64x2, i32, v128 } from "./assembler/instructions.ts";
 import { relaxedMadd } from "./assembler/relaxed.ts";
 
 const BYTES = 8;
-/** Sums that are added to in turn, so that none waits for itself. */
+/** Sums that terms are added to in turn, so that no addition waits for the one before it. */
 const PAIRS = 4;
 
 /**

@@ -55,7 +55,7 @@ function paddingWords(blocks: number): number[] {
   return words.map((word, k) => (word + CONSTANTS[k]!) >>> 0);
 }
 
-/** What a hash function reads besides messages: the constants of rounds, then the words of the padding. */
+/** The table that a hash function reads besides messages: the constants of rounds, then the words of the padding. */
 export const hashTable = (blocks: number): Uint32Array<ArrayBuffer> =>
   Uint32Array.from([...CONSTANTS, ...paddingWords(blocks)]);
 
@@ -66,7 +66,7 @@ const add = (first: Code, ...others: Code[]): Code => others.reduce((sum, other)
 const shift = (x: Local, by: number): Code => i32x4.shrU(x.get, i32.const(by));
 const next = (local: Local, by: number): Code => local.set(i32.add(local.get, i32.const(by)));
 
-/** Bytes of each word in the other order. */
+/** The bytes of each word in reverse order. */
 const SWAP = Array.from({ length: 16 }, (_, k) => (k & ~3) | (3 - (k & 3)));
 const byWords = (...words: number[]): number[] => words.flatMap((word) => [0, 1, 2, 3].map((k) => word * WORD + k));
 const LOW = byWords(0, 4, 1, 5);
@@ -104,7 +104,7 @@ export function hashesFunction(blocks: number): FunctionBuilder {
   const sum = fn.local("v128");
   const stride = blocks * BLOCK;
 
-  /** Round `k`, with what is added to the word of its own: variables change places instead of values. */
+  /** Round `k`, with its word plus its constant. The variables swap their names instead of their values. */
   const round = (k: number, wordAndConstant: Code): Code[] => {
     const [a, b, c, d, e, f, g, h] = state.map((_, n) => state[(((n - k) % 8) + 8) % 8]!) as Eight;
     const choice = xor(g.get, v128.and(e.get, v128.xor(f.get, g.get)));

@@ -5,13 +5,13 @@ import { CHUNK_BYTES, HASH_BYTES } from "./sizes.ts";
 
 const BLOCK = 64;
 const PAIR_BYTES = 2 * HASH_BYTES;
-/** Messages are copied in and hashes out, in batches of so many bytes of messages. */
+/** Messages are copied in and hashes out, in batches of this many bytes of messages. */
 const BATCH_BYTES = 2 ** 15;
 const LANES = 4;
 
 type Hashes = (messages: number, quads: number, out: number, table: number) => void;
 
-/** Where everything lies: tables, messages (with room for those that fill up four), hashes. */
+/** The layout of the memory: tables, messages (with room to fill up four), hashes. */
 const PAIR_TABLE = 0;
 const CHUNK_TABLE = 512;
 const MESSAGES = 1024;
@@ -58,7 +58,10 @@ export function hashChunks(bytes: Uint8Array, out: Uint8Array): void {
   hashAll(bytes, CHUNK_BYTES, undefined, out);
 }
 
-/** Hashes neighbours of a level of a tree. @param zero What stands for the right one where it is missing. */
+/**
+ * Hashes neighbours of a level of a tree.
+ * @param zero Takes the place of a missing right neighbour.
+ */
 export function hashPairs(level: Uint8Array, zero: Uint8Array, out: Uint8Array): void {
   hashAll(level, PAIR_BYTES, zero, out);
 }

@@ -2,7 +2,7 @@ import { BFLOAT16, FLOAT16, FLOAT32, FLOAT64, type FloatFormat } from "./format.
 
 /**
  * Element types. Codes are those of ONNX's `TensorProto.DataType`, so that a type byte means the same thing in a model,
- * in an encoded step and on chain. A limb, one 256-bit word of an exact sum under way, is Refute's own.
+ * in an encoded step and on chain. A limb, one 256-bit word of an unfinished exact sum, is Refute's own.
  */
 export const DType = {
   float32: 1,

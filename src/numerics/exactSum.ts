@@ -3,7 +3,7 @@ import type { FloatArithmetic } from "./float.ts";
 import { FLOAT32_ARITHMETIC } from "./float32.ts";
 import { roundToFormat } from "./round.ts";
 
-/** What an exact sum has met besides finite terms. An infinite product 0 * Infinity counts as NaN. */
+/** The terms of an exact sum that are not finite. A product 0 * Infinity counts as NaN. */
 export const SumFlag = { nan: 1, positiveInfinity: 2, negativeInfinity: 4 } as const;
 
 /** A sum is four words: three 256-bit limbs of the finite part, lowest first, and the flags. */
@@ -13,8 +13,8 @@ const LIMB_BITS = 256;
 const FINITE_BITS = 3 * LIMB_BITS;
 
 /**
- * A sum over the reals of words of one float type and of their products. It has no order and never rounds until it is
- * asked to.
+ * A sum over the reals of words of one float type and of their products. Its terms have no order, and nothing is
+ * rounded before {@link ExactSum.round}.
  */
 export class ExactSum {
   readonly #float: FloatArithmetic;

@@ -25,7 +25,7 @@ export type FloatArithmetic = Record<
 export function integerSqrt(value: bigint): bigint {
   if (value === 0n) return 0n;
   let root: bigint;
-  let next = 1n << BigInt((bitLength(value) + 1) >> 1); // above the root: Newton's steps fall until they have arrived
+  let next = 1n << BigInt((bitLength(value) + 1) >> 1); // above the root: Newton's steps decrease until they reach it
   do {
     root = next;
     next = (root + value / root) >> 1n;

@@ -8,7 +8,7 @@ export type TensorInfo = { name: string; dtype: DType; shape: readonly number[] 
 /** Where a value of the ONNX graph lies: element [i0, i1, ...] is element sum(i * stride) of the step's tensor. */
 export type ValuePlace = { step: number; dtype: DType; shape: readonly number[]; strides: readonly number[] };
 
-/** What the compiler gives: the committed program, its constants, and local knowledge that is not committed. */
+/** The compiler's result: the committed program, its constants, and local knowledge that is not committed. */
 export type CompiledModel = {
   program: Program;
   programRoot: Hash;

@@ -17,10 +17,13 @@ import { Reduce, type Axis, type Instruction, type Program, type Step, type View
 /** Limits of the encoding; the verifier decodes under the same ones. */
 export const LIMITS = { inputs: 16, digits: 12, constants: 64, reads: 16, axes: 8, instructions: 64 } as const;
 
-/** Levels of a program's lists: bonds are sized for disputes no longer than these (contracts/game/GasSchedule.sol). */
+/**
+ * The maximum levels of a program's lists. Bonds are sized for disputes of at most this length
+ * (contracts/game/GasSchedule.sol).
+ */
 export const MAX_LEVELS = { trace: 12, interior: 12, tensor: 20 } as const;
 
-/** A tensor has fewer elements than these. */
+/** A tensor has fewer elements than this. */
 export const MAX_COUNT = 2 ** 32;
 const MAX_STEP_GAS = 12_000_000;
 
@@ -119,7 +122,7 @@ const readTypes = (step: Step, reads: readonly View[]): DTypeCode[] =>
 function checkWord(value: bigint, dtype: DTypeCode, what: string): void {
   const bits = BigInt(dtypeBytes(dtype) * 8);
   const low = isSigned(dtype) ? -(1n << (bits - 1n)) : 0n;
-  // A word is written as 64 bits, of which the highest is a sign but for float64.
+  // A word is written as 64 bits; the highest one is a sign, except for float64.
   const inRange = value >= low && value < low + (1n << bits) && (value < 1n << 63n || dtype === DType.float64);
   check(inRange && canonicalWord(value, dtype) === value, `${what} ${value} is not a canonical word of type ${dtype}`);
 }

@@ -41,7 +41,10 @@ export class DisputedList {
     return Array.from({ length: toHeight - height }, (_, k) => this.node(height + k, Math.floor(index / 2 ** k) ^ 1));
   }
 
-  /** The first of the 2^hop nodes under (`height`, `index`) that differs from one's own; undefined if none does. */
+  /**
+   * The first of the 2^hop nodes under (`height`, `index`) that differs from the challenger's own; undefined if none
+   * does.
+   */
   firstDifference(height: number, index: number, hop: number): number | undefined {
     const first = index * 2 ** hop;
     for (let k = first; k < first + 2 ** hop; k++) {

@@ -110,7 +110,7 @@ export function instantiate({ module, names, tables }: CompiledFunctions, memory
   const { exports } = new WebAssembly.Instance(module, {
     env: { memory },
     ...(tables === undefined ? {} : { tables: { memory: tables }, elementary: elementary().functions }),
-    scalar: { fmodNumber },
+    scalar: { fmod: fmodNumber },
     half: HALF_HELPERS,
   });
   return names.map((name) => exports[name] as Run);

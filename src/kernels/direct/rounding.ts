@@ -32,7 +32,7 @@ const ends = (operation: typeof f64x2.add, sums: Pair, errors: Pair): Code => {
   return v128.shuffle(first, second, LOW_HALVES);
 };
 
-/** Sets `low` to four rounded sums, one zero, and `bits` to which of them the errors do not settle. */
+/** Sets `low` to four rounded sums, zeros as +0, and `bits` to those that the errors do not settle. */
 export function roundFour(low: Local, bits: Local, sums: Pair, errors: Pair): Code {
   return [
     low.set(ends(f64x2.sub, sums, errors)),
@@ -41,12 +41,12 @@ export function roundFour(low: Local, bits: Local, sums: Pair, errors: Pair): Co
   ];
 }
 
-/** Four results and where they and their terms are; lanes are so many bytes apart. */
+/** Four results: the addresses of the first one and of its terms, and the bytes from one lane to the next. */
 export type Four = { out: Local; outStep: number; left: Local; leftStep: number; right: Local; rightStep: number };
 
 /**
  * Stores those of four sums that `asked` names, and lists those of them that the errors do not settle.
- * @param list Moves on by ENTRY_BYTES an entry.
+ * @param list Moves on by ENTRY_BYTES for each entry.
  */
 export function settleFour(
   fn: FunctionBuilder,

@@ -8,14 +8,16 @@ import { nestOf, type Pointers, type OuterLoop } from "./outerLoops.ts";
 import { roundFour, settleFour } from "./rounding.ts";
 
 /**
- * Sums of few products, `sum over t of left[o, x + offset t] * right[o, t]`, as of depthwise convolutions over planes:
- * lanes run along x, in which the left factor's float64 lie side by side. Those of the right one are side by side in t.
+ * Sums of few products, `sum over t of left[o, x + offset t] * right[o, t]`, such as depthwise convolutions over
+ * planes. Lanes run along x, in which the left factor's float64 lie side by side. Those of the right factor lie side by
+ * side in t.
  */
 export type WindowSpec = {
   /** The loops around, outermost first. */
   outer: readonly OuterLoop[];
   /**
-   * Values of x; undefined if the call says how many. Else the call says how many values the first of `outer` takes.
+   * The number of values of x. Where it is undefined, the call gives it; else the call gives the number of values of
+   * the first of `outer`.
    */
   length: number | undefined;
   /** Bytes from the place of x to each term's left factor. */
@@ -34,8 +36,7 @@ const MAX_WEIGHTS = 5;
 type Term = { offset: number; at: number };
 
 /**
- * Terms in the order of their places, in groups that lie side by side: neighbouring sums share what is loaded for
- * these.
+ * Terms in the order of their places, in groups that lie side by side: neighbouring sums share the loads of a group.
  */
 function groupsOf(offsets: readonly number[]): Term[][] {
   const terms = offsets.map((offset, t): Term => ({ offset, at: t * FLOAT64 })).sort((a, b) => a.offset - b.offset);
@@ -51,8 +52,8 @@ function groupsOf(offsets: readonly number[]): Term[][] {
 }
 
 /**
- * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles some of four sums by their own magnitudes, or
- * lists them.
+ * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles those of four sums that `asked` names by their
+ * own magnitudes, or lists them.
  */
 export function windowSettleFunction({ offsets }: WindowSpec): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "f64", "v128", "v128", "i32"], "i32");
@@ -81,9 +82,10 @@ export function windowSettleFunction({ offsets }: WindowSpec): FunctionBuilder {
 type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
 
 /**
- * `(left, right, weightSums, out, list, bound, factor, count) -> list`: all sums of a spec, rounded to float32, those
- * that are not certain listed. Sums of right factors' magnitudes are float64, one for each vector of right factors.
- * bound is `factor` times the largest magnitude of a left factor, factor the `errorFactor` of the number of terms.
+ * `(left, right, weightSums, out, list, bound, factor, count) -> list`: computes all sums of a spec, rounded to
+ * float32, and lists those that the bound does not settle. Sums of right factors' magnitudes are float64, one for each
+ * vector of right factors. `bound` is `factor` times the largest magnitude of a left factor; `factor` is the
+ * `errorFactor` of the number of terms.
  */
 export function windowFunction(spec: WindowSpec, settle: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32", "f64", "f64", "i32"], "i32");
@@ -115,14 +117,14 @@ export function windowFunction(spec: WindowSpec, settle: Callable): FunctionBuil
       rest.set(length === undefined ? count.get : i32.const(length)),
       length !== undefined && length < whole ? [] : whileLoop(atLeast(whole), tile(here, WIDEST), next(WIDEST)),
       mayHave(8) ? ifElse(atLeast(8), [tile(here, 4), next(4)]) : [],
-      // The last ones by four, of which not all need to exist.
+      // The last sums are taken four at a time; fewer may exist.
       length !== undefined && length % 8 === 0
         ? []
         : whileLoop(i32.gtS(rest.get, i32.const(0)), tile(here, 2, rest), next(2)),
     ];
   }
 
-  /** So many vectors of sums, of which `exist` say how many sums exist. */
+  /** Computes this many vectors of sums. `exist` is the number of sums that exist; all if undefined. */
   function tile({ left, right, out }: Pointers, vectors: number, exist?: Local): Code {
     const begun = new Set<number>();
     const add = (k: number, term: Code, weight: Local): Code => {
@@ -163,7 +165,7 @@ export function windowFunction(spec: WindowSpec, settle: Callable): FunctionBuil
     return [terms, fours];
   }
 
-  /** Of four, how many exist as bits; all if more do. */
+  /** A bit for each of four sums that exists; all four bits if more exist. */
   function existing(exist: Local): Code {
     return i32.sub(i32.shl(i32.const(1), exist.get), i32.const(1));
   }

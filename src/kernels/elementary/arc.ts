@@ -36,7 +36,7 @@ export const atanPair =
     const y = keep(choose(isLarge, f64x4.div(all(1), a), a));
     const integer = keep(f64x4.add(f64x4.mul(y, all(STEPS)), ROUNDER));
     const c = keep(f64x4.mul(f64x4.sub(integer, ROUNDER), all(1 / STEPS)));
-    // NaNs have any bits.
+    // A NaN may have any bits.
     const index = keep(i64x4.shl(v256.and(integer, allBits(BigInt(INDEX_MASK))), 3));
     const t = keep(f64x4.div(f64x4.sub(y, c), f64x4.add(all(1), f64x4.mul(y, c))));
     const square = keep(f64x4.mul(t, t));

@@ -13,7 +13,7 @@ import { f64x4, type Wide } from "./wide.ts";
  * squared, below 2^-90.
  */
 export const BOUND = 2 ** -44;
-/** That of powers. */
+/** The same for powers. */
 export const POWER_BOUND = 2 ** -42;
 
 /** An estimate that never settles anything: halfway between two float32. */
@@ -55,7 +55,7 @@ export function roundedEnds(
   return [end(1 - width), end(1 + width)];
 }
 
-/** A function of four float32, from its estimate; where that does not settle a result, `exact` is asked. */
+/** A function of four float32, from its estimate; where that does not settle a result, `exact` is called. */
 export function certifiedFunction(estimate: BoundedEstimate, exact: Callable, arity: number): FunctionBuilder {
   const fn = new FunctionBuilder(new Array<"v128">(arity).fill("v128"), "v128");
   const [low, differ, flags] = [fn.local("v128"), fn.local("v128"), fn.local("i32")];

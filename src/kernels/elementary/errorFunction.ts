@@ -102,7 +102,7 @@ export const erfPair =
     const rounder = keep(ROUNDER);
     const integer = keep(f64x4.madd(a, keep(all(STEPS)), rounder));
     const h = keep(f64x4.madd(f64x4.sub(integer, rounder), keep(all(-1 / STEPS)), a));
-    // NaNs have any bits.
+    // A NaN may have any bits.
     const index = keep(i64x4.shl(v256.and(integer, keep(allBits(BigInt(INDEX_MASK)))), Math.log2(ENTRY_BYTES)));
     const tables = Array.from({ length: PARTS }, (_, n) => table + n * TABLE_BYTES);
     return f64x4.mul(cut, horner(builder, h, lookUpPairs(builder, tables, index)));

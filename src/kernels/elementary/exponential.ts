@@ -6,8 +6,8 @@ import { horner, inverseFactorial, lookUp, ROUNDER, withSign, type Builder, type
 
 /*
  * e^x = 2^k T e^t with n = 32 k + j = round(x / L), L = ln(2)/32, T = 2^(j/32) from a table of 32, t = x - n L,
- * |x| <= 112, hence |n| < 2^13. |t| < L/2 + 2^-40 (the rounding of x / L) < 2^-6.5. Every bound holds whether products
- * are rounded before they are added to or not.
+ * |x| <= 112, hence |n| < 2^13. |t| < L/2 + 2^-40 (the rounding of x / L) < 2^-6.5. Every bound holds whether or not
+ * products are rounded before something is added to them.
  *
  * To first order L is one float64: its error, u L, is taken n times, and n L <= 112.1 may be rounded: t is off by less
  * than 112.1 u + 64 u < 2^-45.5, and by u |t|. To second order L = L1 + L2 where L1 is a multiple of 2^-45 below 2^-5

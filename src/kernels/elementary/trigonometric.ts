@@ -23,7 +23,10 @@ const P3 = Number(PI_OVER_2 - (((P1_INTEGER << 33n) + P2_INTEGER) << (BITS - 65n
 const PER_HALF_PI = 1 / (P1 + P2);
 const LIMIT = 2 ** 20;
 
-/** x as quarter turns and an angle r; `known` replaces results where that is not so, and infinite x are not numbers. */
+/**
+ * x as quarter turns and an angle r. `known` replaces the results for x out of the reduction's range; infinite x give
+ * NaN.
+ */
 export type AngleReduction = (builder: Builder, x: Wide) => { quadrant: Wide; r: Wide; known: (result: Wide) => Wide };
 
 /** For |x| < 2^20. */
@@ -55,7 +58,7 @@ const ENTRY_BYTES = 16;
 const FIELD = 0x7ffn;
 const MANTISSA_BITS = 52n;
 const BIAS = 1023n;
-/** Bits of a float32 after the first. */
+/** Significand bits of a float32 after the first. */
 const PLACES = 23n;
 const HALF_PI = Number(PI_OVER_2) * 2 ** -Number(BITS);
 
@@ -83,7 +86,7 @@ export const farReduction =
     const { keep } = builder;
     const field = v256.and(i64x4.shrU(x, Number(MANTISSA_BITS)), allBits(FIELD));
     const entry = i64x4.sub(field, allBits(BIAS + BigInt(FIRST_EXPONENT)));
-    // Other numbers have any entry.
+    // Other numbers may have any entry.
     const index = keep(i64x4.shl(v256.and(entry, allBits(BigInt(ENTRIES - 1))), Math.log2(ENTRY_BYTES)));
     const tables = [table, table + ENTRIES * ENTRY_BYTES];
     const [first, second, third] = lookUpPairs(builder, tables, index) as [Wide, Wide, Wide];

@@ -35,7 +35,7 @@ export const withSign = (a: Wide, s: Wide): Wide => v256.or(a, v256.and(s, SIGN)
 export const ROUNDER = all(1.5 * 2 ** 52);
 
 /**
- * Float64 of a table by the lower words of 64-bit lanes.
+ * Loads float64 from a table, at the places that the lower words of 64-bit lanes give.
  * @param table The address of entry 0.
  * @param index In bytes.
  */

@@ -1,6 +1,6 @@
 /**
- * Fixed point with 126 fraction bits (Q126): what the elementary functions compute in;
- * contracts/verifier/elementary/Fixed.sol mirrors it.
+ * Fixed point with 126 fraction bits (Q126), in which the elementary functions are computed.
+ * contracts/verifier/elementary/Fixed.sol mirrors this file.
  */
 
 export const FRACTION = 126;
