@@ -73,7 +73,7 @@ function isCanonical(array: TensorArray, dtype: DTypeCode): boolean {
   return true;
 }
 
-/** The elements of a tensor's bytes as every read sees them: canonical. Copied only where it has to be. */
+/** The elements of a tensor's bytes, canonical, as every read sees them. Copied only where necessary. */
 export function readableArray(bytes: Uint8Array, dtype: DTypeCode): TensorArray {
   const array = viewOf(bytes, dtype);
   if (isCanonical(array, dtype)) return array;

@@ -19,7 +19,7 @@ export function halfBits(x: number, dtype: DTypeCode): number {
 
 /**
  * The bits of a canonical float32 rounded to 16 bits; undefined if it lies halfway between two numbers of that type (or
- * between the largest one and the next power of two), where what it was rounded from decides.
+ * between the largest one and the next power of two), where only the number before its rounding to float32 decides.
  * @param word The bits of the float32.
  */
 export function narrowed(word: number, dtype: DTypeCode): number | undefined {
@@ -42,7 +42,7 @@ function nearest(magnitude: number, drop: number): number | undefined {
 
 const MIN_NORMAL = 0x38800000;
 const POWER_OF_16 = 0x47800000;
-/** What the exponent fields of float32 and float16 differ by, in float16's place. */
+/** The difference of the exponent fields of float32 and float16, at the place of float16's. */
 const REBIAS = 112 << 10;
 
 function narrowedTo16(magnitude: number): number | undefined {

@@ -16,7 +16,7 @@ export type Digits = ReadonlyMap<number, DigitLocal>;
 export type Number32 = { code: Code; level: number };
 
 /**
- * Affine parts of coordinates stay below this size, products of extents with divisors as well: they are computed in 32
+ * Affine parts of coordinates, and products of extents with divisors, stay below this size: they are computed in 32
  * bits.
  */
 export const REACH = 2 ** 31;
@@ -33,10 +33,10 @@ export function axisRange({ base, coeffs }: Axis, radixOf: (digit: number) => nu
   return [low, high];
 }
 
-/** Modulo 2^32, as addresses are computed. */
+/** A constant modulo 2^32, as addresses are computed. */
 export const addressConstant = (value: number): Code => i32.const(Number(BigInt.asIntN(32, BigInt(value))));
 
-/** Adds up numbers, outer levels first, so that each is added no more often than it has to be. */
+/** Adds up numbers, outer levels first, so that each is added as rarely as possible. */
 function sum(emitter: Emitter, values: readonly Number32[]): Number32 {
   return combine(emitter, values, i32.add);
 }
@@ -69,10 +69,10 @@ export function linear(
 }
 
 /**
- * Emits where a view reads.
+ * Emits the address that a view reads.
  * @param source The address of the input.
  * @param indexOf The scalar value of an earlier read.
- * @returns The address, which is meaningless out of bounds, and whether the read is inside if it may not be.
+ * @returns The address, which is meaningless out of bounds, and whether the read is inside; undefined if it always is.
  */
 export function emitAddress(
   emitter: Emitter,
@@ -104,7 +104,7 @@ export function emitAddress(
   return { address, inside: conditions.length === 0 ? undefined : allHold(emitter, conditions) };
 }
 
-/** Moves what digits of constant value add to a coordinate into its base. */
+/** Moves the contribution of digits of constant value to a coordinate into its base. */
 function withoutConstants(axis: Axis, digits: Digits): Axis {
   const constantOf = ({ digit, coeff }: Axis["coeffs"][number]): number => coeff * (digits.get(digit)?.value ?? 0);
   const base = axis.coeffs.reduce((sum, term) => sum + constantOf(term), axis.base);
@@ -152,6 +152,6 @@ function divided(
   const keep = (code: Code): Number32 => ({ code: store(emitter, "i32", code, level).get, level });
   if (div === 1) return { value: { code: c, level }, inside: keep(isInside) };
   const by = i32.const(div);
-  // Where c is not inside, what remains of it does not matter.
+  // Where c is not inside, its remainder does not matter.
   return { value: keep(i32.divU(c, by)), inside: keep(i32.and(isInside, i32.eqz(i32.remU(c, by)))) };
 }

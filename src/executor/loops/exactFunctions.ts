@@ -6,8 +6,8 @@ import { applyOperation } from "../../program/expression.ts";
 import { Op } from "../../program/operations.ts";
 
 /**
- * Few inputs are ever asked for (about one in 2^19 of all float32 for each function), but inputs made to be slow would
- * ask for the same ones again and again: results are kept, for so many inputs.
+ * Few inputs ever occur (about one in 2^19 of all float32 for each function), but inputs that are chosen to be slow
+ * would repeat the same ones. So the results of this many inputs are kept.
  */
 const MAX_RESULTS = 2 ** 16;
 

@@ -36,7 +36,7 @@ const sameName = (
 /** Operations that have instructions; the others are functions. */
 export const FLOAT: Partial<Record<OpName, Lowering>> = {
   add: sameName("add", ifBoth),
-  // -0 - 0 alone gives -0.
+  // Only -0 - 0 gives -0.
   sub: sameName("sub", ifFirst),
   mul: sameName("mul", always),
   div: sameName("div", always),

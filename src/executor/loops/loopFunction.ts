@@ -31,7 +31,7 @@ export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder 
     nestCode({ fn, loops: counted, ranged: ranged + 1, start, end }, scalar, vector),
   );
 
-  /** The statements of each level, that of the innermost storing the results. */
+  /** The statements of each level; those of the innermost level store the results. */
   function statements(vectorDigit: number | undefined): Version {
     const version = emptyVersion(loops.length);
     const levels = version.before;
@@ -41,7 +41,7 @@ export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder 
     const values = spec.outs.map((out, n) =>
       canonical(emitter, vectorDigit === undefined ? slot(out) : splat(emitter, slot(out)), isWidened(n)),
     );
-    // After all reads: nothing is read where another result has just been stored.
+    // After all reads, so that nothing is read from where another result has just been stored.
     values.forEach((value, n) => {
       const widened = isWidened(n);
       const bytes = widened ? FLOAT64_BYTES : dtypeBytes(value.dtype);

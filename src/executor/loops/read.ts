@@ -9,7 +9,7 @@ import { decoded } from "./halfFloat.ts";
 import { literal } from "./literal.ts";
 import { define, exact, LANES, scalarType, type Emitter, type Value } from "./values.ts";
 
-/** What reads are generated in. */
+/** The context in which reads are generated. */
 export type ReadScope = {
   emitter: Emitter;
   digits: Digits;
@@ -43,11 +43,11 @@ function addressOf(context: ReadScope, view: View): Parameters<typeof emitAddres
   return [emitter, digits, view, sources[view.input]!, (read) => emitRead(context, views[read]!)];
 }
 
-/** For each axis of a view, by how much its coordinate moves with a digit. */
+/** For each axis of a view, the amount by which a digit moves its coordinate. */
 const stepOf = (view: View, digit: number): number[] =>
   view.axes.map(({ coeffs }) => coeffs.find((term) => term.digit === digit)?.coeff ?? 0);
 
-/** Whether a read depends on a digit, by its index or by itself. */
+/** Whether a read depends on a digit, directly or by an index. */
 export const dependsOn = (views: readonly View[], view: View, digit: number): boolean =>
   stepOf(view, digit).some((coeff) => coeff !== 0) ||
   view.axes.some(({ indirect }) => indirect !== undefined && dependsOn(views, views[indirect]!, digit));
@@ -102,12 +102,12 @@ function laneByLane(context: ReadScope, view: View, digit: number): Value {
 }
 
 const FOUR_BYTES = 4;
-/** Of two vectors every other lane. */
+/** Every other lane of two vectors. */
 const EVEN_LANES = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
 
 /**
- * Every `step`th element; of every other one those between are loaded, too, the last of them perhaps from behind the
- * tensor.
+ * Loads every `step`th element. For a step of 2 the elements between are loaded too, and the last of them may lie past
+ * the end of the tensor.
  */
 const loadLanes = (dtype: DType, address: Code, step: number): Code => {
   if (step === 2 && dtypeBytes(dtype) === FOUR_BYTES)

@@ -27,7 +27,7 @@ export class Region {
     return this.#address;
   }
 
-  /** Needed up to this moment too. */
+  /** Extends the time for which the bytes are needed up to this moment. */
   keepUntil(moment: number): void {
     this.#last = Math.max(this.#last, moment);
   }
@@ -41,7 +41,7 @@ export class Region {
   }
 }
 
-/** Where everything in the memory of an execution lies: regions whose times do not meet may share bytes. */
+/** The layout of the memory of an execution: regions whose times do not overlap may share bytes. */
 export class MemoryPlan {
   readonly #regions: Region[] = [];
 

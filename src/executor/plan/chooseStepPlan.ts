@@ -20,7 +20,9 @@ import { planWindowSum } from "./planWindowSum.ts";
 import { planReduction } from "./planReduction.ts";
 import { isPlainTotal, planTotal } from "./planTotal.ts";
 
-/** How a step is executed: compiled loops around products and reductions; unusual steps by the definition. */
+/**
+ * Chooses how a step is executed: by compiled loops around products and reductions; unusual steps by the definition.
+ */
 export function chooseStepPlan(resources: PlanResources, step: Step, out: Region): StepPlan {
   const radices = [...step.outDigits, ...step.redDigits];
   const digits = radices.map((radix, digit): LoopDigit => ({ digit, radix }));
@@ -65,7 +67,7 @@ function planElementwise(resources: PlanResources, step: Step, out: Region): Ste
 }
 
 /**
- * Whether loops are compiled for the step's types: float64 has none, nor has the conversion of large integers to
+ * Whether loops can be compiled for the step's types: not for float64, nor for conversions of large integers to
  * bfloat16.
  */
 function hasLoops({ dtype, inputs, constants, term, epilogue }: Step): boolean {

@@ -5,7 +5,7 @@ import { executeStepReference } from "../referenceStep.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import type { PlanResources } from "./planResources.ts";
 
-/** A step that no faster way covers: element by element, by the definition. */
+/** Plans a step that no faster plan covers: element by element, by the definition. */
 export function planByDefinition(resources: PlanResources, step: Step, out: Region): StepPlan {
   const sources = resources.allSources(step);
   return {

@@ -15,20 +15,20 @@ import type { PlanResources } from "./planResources.ts";
 const INT32 = 4;
 const MIN_SIDE = 4;
 /**
- * With more terms, sums of byte products (255^2 at most, and the corrections for zero points) could leave int32 on the
- * way.
+ * With more terms, sums of byte products (at most 255^2 each, and the corrections for zero points) could leave int32
+ * during the computation.
  */
 const MAX_TERMS = 2 ** 13;
 
-/** Bytes of an operand, then its zero point as an int32. */
+/** The offset of an operand's zero point, an int32, after the operand's bytes. */
 const zeroAt = (count: number): number => Math.ceil(count / 64) * 64;
 const operandBytes = (count: number): number => zeroAt(count) + INT32;
 
 /**
- * Matrix products of 32-bit integers with constant weights that are bytes around a zero point: those of quantised
- * models. The other factor is made from bytes, too, as a rule, and read there; else it is gathered as int32 and
- * narrowed if it is found to be such bytes.
- * @returns undefined for what is no such product or too small to be one.
+ * Plans a matrix product of 32-bit integers whose constant factor consists of bytes around a zero point, as in
+ * quantised models. The other factor usually is made from bytes too, and then these are read; else it is gathered as
+ * int32, and narrowed if its values turn out to be such bytes.
+ * @returns undefined if the step is no such product, or too small to be worth it.
  */
 export function planByteProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   const isWord = step.reduceType === DType.int32 || step.reduceType === DType.uint32;
@@ -107,7 +107,7 @@ export function planByteProduct(resources: PlanResources, step: Step, out: Regio
   }
 }
 
-/** The left factor gathered as int32, and as bytes if it is found to be such. */
+/** Plans the left factor: gathered as int32, then narrowed to bytes if its values turn out to be bytes. */
 function planNarrowed(
   resources: PlanResources,
   step: Step,
@@ -143,14 +143,14 @@ type Narrowing = {
   from: number;
   to: number;
   count: number;
-  /** How many there may be: the zero point lies behind so many. */
+  /** The maximum number of bytes: the zero point lies after this many. */
   room: number;
-  /** What the least byte stands for. */
+  /** The value of the minimum byte. */
   least: 0 | -128;
 };
 
 /**
- * Makes bytes of int32, by adding the zero point that is stored behind them.
+ * Makes bytes of int32 by adding the zero point that is stored after them.
  * @returns false if they are not bytes around a zero point.
  */
 function narrow(machine: Machine, { loop, from, to, count, room, least }: Narrowing): boolean {

@@ -16,15 +16,15 @@ import { layoutStrip, planCopy, type StripLayout } from "./stripLayout.ts";
 const FLOAT64 = 8;
 const FLOAT32 = 4;
 /**
- * A copy has this part of the elements that are gathered at a time: a quarter of a megabyte, which stays in the second
- * cache with its results.
+ * A copy has this fraction of the elements that are gathered at a time: a quarter of a megabyte, which stays in the
+ * second-level cache with its results.
  */
 const STRIP_PART = 1 / 8;
 
-/** A kernel for a step, and what it is given. */
+/** A kernel for a step, and its arguments. */
 export type DirectParts = {
   spec: DirectSpec;
-  /** The digit that is cut, if one is, and how many of its values are done at a time. */
+  /** The digit that is cut, if there is one, and the number of its values in a piece. */
   cut: LoopDigit | undefined;
   length: number;
   strip: StripLayout;
@@ -41,7 +41,10 @@ export type DirectParts = {
   termNanoseconds: number;
 };
 
-/** A copy of as many values of a digit as stay in the cache; undefined if a whole one would leave most of it unread. */
+/**
+ * Lays out a copy for as many values of a digit as stay in the cache.
+ * @returns undefined if a copy for all values would be larger than the reads from it
+ */
 export function cutStrip(
   resources: PlanResources,
   step: Step,
@@ -55,12 +58,14 @@ export function cutStrip(
   const whole = laidOut(radix);
   if (whole === undefined || whole.elements > step.count * whole.offsets.length) return undefined;
   const most = Math.floor((radix * resources.options.chunkElements * STRIP_PART) / whole.elements);
-  // Pieces of equal length, so that the last one is not a remnant.
+  // Pieces have equal length, so that the last one is not much shorter.
   const length = Math.ceil(radix / Math.ceil(radix / Math.min(radix, Math.max(1, most))));
   return { whole, length, strip: laidOut(length)! };
 }
 
-/** Plans a step by a kernel that computes sums of products where copies of their left factors lie, piece by piece. */
+/**
+ * Plans a step that a kernel computes piece by piece: sums of products whose left factors are in a copy of the input.
+ */
 export function planDirectKernel(resources: PlanResources, step: Step, out: Region, parts: DirectParts): StepPlan {
   const { cut, length, strip, right, rightStep, move } = parts;
   const terms = strip.offsets.length;
@@ -104,7 +109,7 @@ export function planDirectKernel(resources: PlanResources, step: Step, out: Regi
     };
   }
 
-  /** Settles what a kernel lists: gathers the terms. */
+  /** Makes a function that settles the sums that a kernel lists, by gathering their terms. */
   function settler(machine: Machine, factors: number): (list: number, count: number) => void {
     const { views, stats, clock } = machine;
     const all = new Float64Array(views.buffer as ArrayBuffer);

@@ -50,13 +50,13 @@ export function planEpilogue(
   };
 }
 
-/** The digits of loops, the place of the ranged one and its radix. */
+/** The digits of loops, the index of the ranged one, and its radix. */
 export type OutOrder = { digits: readonly LoopDigit[]; ranged: number; radix: number };
 
 /**
- * A step's out digits in their order, so that its elements are written side by side, for an epilogue that is done in
+ * A step's out digits in their order, so that its elements are written side by side, for an epilogue that runs in
  * pieces.
- * @param cut The digit that is cut, if one is.
+ * @param cut The digit that is cut, if there is one.
  */
 export function inOutOrder(step: Step, cut: LoopDigit | undefined): OutOrder {
   const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));

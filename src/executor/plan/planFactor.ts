@@ -7,12 +7,12 @@ import type { Machine } from "../machine.ts";
 import type { PlanResources } from "./planResources.ts";
 import { isConstantFactor, sizeOf, termExpression } from "./productLayout.ts";
 
-/** Vectors of one factor of a product, gathered. */
+/** The gathered vectors of one factor of a product. */
 export type Factor = {
   /** Bytes for each value of the first digit. */
   bytesPerValue: number;
   firstRadix: number;
-  /** Where a constant factor lies, gathered once and whole. */
+  /** The region of a constant factor, which is gathered once and whole. */
   region: Region | undefined;
   prepare: ((machine: Machine) => void) | undefined;
   /** A function that gathers the vectors of values `start .. end - 1` of the first digit to an address. */
@@ -21,7 +21,7 @@ export type Factor = {
 
 /**
  * Plans the gathering of a factor.
- * @param digits Those of groups, vectors and terms, in this order.
+ * @param digits The digits of groups, vectors and terms, in this order.
  */
 export function planFactor(
   resources: PlanResources,
@@ -31,9 +31,9 @@ export function planFactor(
   options: {
     /** Whether float32 elements are stored as float64. */
     isWidened: boolean;
-    /** What is kept of a constant factor instead of the vectors themselves. */
+    /** What is made from a constant factor and kept instead of its vectors. */
     replacement?: { name: string; bytes: number; make: (machine: Machine, from: number, to: number) => void };
-    /** What else is made from a constant factor, in so many bytes behind it. */
+    /** What else is made from a constant factor, in this many bytes after it. */
     afterwards?: { name: string; bytes: number; make: (machine: Machine, address: number) => void } | undefined;
   },
 ): Factor {

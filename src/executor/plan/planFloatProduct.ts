@@ -12,13 +12,13 @@ import type { PlanResources } from "./planResources.ts";
 const FLOAT64 = 8;
 const FLOAT32 = 4;
 const UINT32 = 4;
-/** From how many rows and columns a matrix product is worth handing over. */
+/** The minimum of rows and of columns from which the engine computes a matrix product. */
 const MIN_SIDE = 4;
 
 /**
- * Matrix products of float32: gathered as float64 vectors, multiplied by the engine, certified, and handed to the
- * epilogue, piece by piece.
- * @returns undefined for what is no such product or too small to be one.
+ * Plans a matrix product of float32. Piece by piece, vectors are gathered as float64, multiplied by the engine and
+ * certified; then the epilogue runs.
+ * @returns undefined if the step is no such product, or too small to be worth it.
  */
 export function planFloatProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
@@ -34,7 +34,7 @@ export function planFloatProduct(resources: PlanResources, step: Step, out: Regi
     isWidened: true,
     afterwards: {
       name: "norms",
-      // Norms, then units that are found when they are first asked for.
+      // Norms, then units, which are computed when they are first needed.
       bytes: 2 * rightVectors * FLOAT64,
       make({ kernels, views }, address) {
         const norms = address + rightVectors * innerCount * FLOAT64;
@@ -126,7 +126,7 @@ export function planFloatProduct(resources: PlanResources, step: Step, out: Regi
   }
 }
 
-/** Runs products one after the other; a promise only if one of them is. */
+/** Runs products one after the other; returns a promise only if one of them does. */
 function inTurn(products: readonly Product[]): Promise<void> | undefined {
   let pending: Promise<void> | undefined;
   for (const product of products) {

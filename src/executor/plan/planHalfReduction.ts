@@ -10,13 +10,14 @@ import { planEpilogue } from "./planEpilogue.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import type { PlanResources } from "./planResources.ts";
 
-/** Plans a step whose reduction is not over 16 bits. */
+/** Plans a step whose reduction is not over floats of 16 bits. */
 type ChooseStepPlan = (resources: PlanResources, step: Step, out: Region) => StepPlan;
 
 /**
- * Reductions over floats of 16 bits, by those over float32: terms are widened, which is exact. Extrema and chosen
- * elements are narrowed exactly again; a sum rounded to float32 and then to 16 bits is the exact one rounded once, but
- * where the float32 is halfway between two numbers of 16 bits: those elements are settled by the definition.
+ * Plans a reduction over floats of 16 bits as one over float32: terms are widened, which is exact. Extrema and chosen
+ * elements are narrowed again, which is exact too. A sum rounded to float32 and then to 16 bits is the exact sum
+ * rounded once, except where the float32 is halfway between two numbers of 16 bits: the definition settles those
+ * elements.
  */
 export function planHalfReduction(
   resources: PlanResources,
@@ -28,7 +29,7 @@ export function planHalfReduction(
   return adds ? sumPlan(resources, step, out, chooseStepPlan) : chooseStepPlan(resources, widenedReduction(step), out);
 }
 
-/** A step that gives the accumulator of another. */
+/** A step whose result is the accumulator of another step. */
 const accumulatorOf = (step: Step, dtype: DTypeCode): Step => ({
   ...step,
   dtype,
@@ -50,7 +51,7 @@ function sumPlan(resources: PlanResources, step: Step, out: Region, chooseStepPl
     prepare: rounded.prepare,
     bind(machine) {
       const { views, clock } = machine;
-      // One thread does it all, that is all parts.
+      // One thread computes all parts.
       const reduce = rounded.bind({ ...machine, part: 0, parts: 1 });
       const finish = epilogue.bind(machine);
       const bits = views.uint32(sums.address, step.count);

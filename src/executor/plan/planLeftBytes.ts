@@ -10,13 +10,13 @@ import { staysInside } from "./plainViews.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanResources } from "./planResources.ts";
 
-/** The left factor of a product of bytes as it lies in the memory of one thread. */
+/** The left factor of a product of bytes, in the memory of one thread. */
 export type BoundBytes = {
-  /** Where the bytes of a piece lie that starts with this value of the first digit. */
+  /** The address of the bytes of the piece that starts with this value of the first digit. */
   at: (start: number) => number;
-  /** Where their zero point lies, a byte. */
+  /** The address of their zero point, a byte. */
   zero: number;
-  /** Where its factors lie as int32, should they be no bytes. */
+  /** The address of its factors as int32, for the case that they are no bytes. */
   wide?: number;
   /** Makes the bytes of a piece; false if its factors are no bytes. */
   make: (start: number, end: number) => boolean;
@@ -25,8 +25,8 @@ export type BoundBytes = {
 const SIGNED_LEAST = -128;
 
 /**
- * The left factor from the bytes that it is the difference of: read where they lie if they are a matrix already, else
- * gathered as bytes.
+ * Plans the left factor as the difference of bytes and their zero point. The bytes are read in place if they are a
+ * matrix already, else gathered.
  * @returns undefined if it is not made from bytes.
  */
 export function planLeftBytes(
@@ -48,7 +48,7 @@ export function planLeftBytes(
   );
   if (isInside && isOnlyReader) resources.absorb(ref.index);
 
-  // Outside of the tensor the difference is 0, and the byte the zero point.
+  // Outside the tensor the difference is 0, so that the byte is the zero point.
   const gathered = isInside ? parts.bytes : ref;
   const bytesPerValue = digits.slice(1).reduce((product, { radix }) => product * radix, 1);
   const zeroPoint = planLoop(resources, zeroSpec(parts), parts);
@@ -91,7 +91,7 @@ function isMatrix(view: View, digits: Pieces["rows"]): boolean {
   return first === 0 && digits.every(({ digit }, k) => moves(digit) === strides[k]);
 }
 
-/** Loops over at most two tensors: what is gathered, then that of the zero point. */
+/** Plans a loop over at most two tensors: the one that is gathered, then that of the zero point. */
 function planLoop(
   resources: PlanResources,
   spec: LoopSpec,
@@ -139,7 +139,7 @@ function zeroSpec(parts: Centred): LoopSpec {
   };
 }
 
-/** Unsigned bytes: those of the tensor, or differences and the zero point. */
+/** The loop that gathers unsigned bytes: the tensor's own, or differences plus the zero point. */
 function gatherSpec(view: View, parts: Centred, isBytes: boolean, digits: Pieces["rows"]): LoopSpec {
   const { views, dtype, constant } = zeroParts(parts);
   const from = isBytes ? parts.bytes.dtype : DType.int32;

@@ -21,8 +21,8 @@ const MIN_COLUMNS = 3;
 const upTo = (count: number, multiple: number): number => Math.ceil(count / multiple) * multiple;
 
 /**
- * Plans a matrix product with a constant factor and few columns or terms. Gathering vectors for the engine and certifying
- * its results would cost more than the products do, so that a kernel reads the left factors from copies of parts of the
+ * Plans a matrix product with a constant factor and so few columns or terms that gathering vectors for the engine and
+ * certifying its results costs more than the products. A kernel reads the left factors from copies of parts of the
  * input.
  * @returns undefined if the step is no such product, or if another way is faster.
  */
@@ -89,7 +89,10 @@ type Arrangement = {
 const isOneOf = (digits: readonly LoopDigit[], { digit }: LoopDigit): boolean =>
   digits.some((each) => each.digit === digit);
 
-/** Arranges the digits so that results keep the order of the step's elements. @returns undefined if none can be tiled */
+/**
+ * Arranges the digits so that results keep the order of the step's elements.
+ * @returns undefined if no digit can be tiled
+ */
 function arrangeDigits(step: Step, { rows, columns }: ProductLayout, view: View): Arrangement | undefined {
   const outDigits = step.outDigits
     .map((radix, digit): LoopDigit => ({ digit, radix }))
@@ -134,7 +137,7 @@ function placeResults(
   return { place, columnOut, strides: step.outDigits.map((_, digit) => sizes[indexOf(digit)] ?? 0) };
 }
 
-/** How many vectors of right factors there are, and in how many blocks of BLOCK columns each group has them. */
+/** The numbers of groups, of columns and terms of each group, and of blocks of BLOCK columns of each group. */
 type PackedCounts = { groups: number; columns: number; blocks: number; terms: number };
 
 /** Plans the packing of the constant factor's columns. */
@@ -176,7 +179,7 @@ function outerLoops(
   });
 }
 
-/** Packs vectors for the kernel, with the sums of their magnitudes behind. */
+/** Packs vectors for the kernel, followed by the sums of their magnitudes. */
 function pack({ views }: Machine, from: number, to: number, { groups, columns, blocks, terms }: PackedCounts): void {
   const vectors = views.float64(from, groups * columns * terms);
   const packed = views.float64(to, groups * blocks * (terms + 1) * BLOCK).fill(0);
@@ -194,10 +197,10 @@ function pack({ views }: Machine, from: number, to: number, { groups, columns, b
 }
 
 /*
- * Nanoseconds, measured with one thread on Zen 4. The kernel: a product, a result's rounding and certificate, an
- * element of a copy. The engine: a product in large matrices; what a vector's term costs for each of its results
- * (gathering it, and packing it again in the engine); what a result costs for each of its terms (storing it as float64,
- * norms, certificate). Loops of reductions: a product.
+ * Nanoseconds, measured with one thread on Zen 4. KERNEL: a product; the rounding and certificate of a result; an
+ * element of a copy. ENGINE: a product in large matrices; a term of a vector, for each of its results (gathering it,
+ * and packing it again in the engine); a result, for each of its terms (storing it as float64, norms, certificate).
+ * LOOP: a product in a loop of reductions.
  */
 const KERNEL = { product: 0.08, result: 0.5, copied: 0.5 };
 const ENGINE = { product: 0.043, gathered: 1.5, result: 1.6 };

@@ -7,18 +7,18 @@ import { digitStrides } from "../splitStep.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanResources } from "./planResources.ts";
 
-/** A view that needs no bounds check, and how what it reads is filled in before. */
+/** A view that needs no bounds check, the copy that it reads, and the function that fills the copy. */
 export type PaddedRead = { view: View; region: Region; bind(machine: Machine): () => void };
 
-/** Reads that are fewer than this many times the copy's elements are not worth a copy. */
+/** A copy is made only for at least this many reads of each of its elements. */
 const MIN_REUSE = 3;
 
 /**
- * A view that leaves its tensor, as convolutions with padding do, made to read a copy with the padding in it: without
+ * Makes a view that leaves its tensor, as convolutions with padding do, read a copy that includes the padding. Without
  * bounds checks a reduction runs in vectors along its rows.
  * @param input The number of the copy among the sources of the reduction.
- * @param work How many elements are read.
- * @returns undefined where there is nothing to gain, or where the view is no plain affine one.
+ * @param work The number of reads.
+ * @returns undefined where a copy gains nothing, or where the view is not plainly affine.
  */
 export function planPadding(
   resources: PlanResources,

@@ -18,8 +18,8 @@ const LANE_BITS = 64n;
 const ONE_BITS = 0x3f800000;
 
 /**
- * A step that writes the words of exact sums: each sum is computed once for its four words.
- * @returns undefined if the terms depend on which word it is, or if the epilogue does anything but hand the words on.
+ * Plans a step that writes the words of exact sums: each sum is computed once for its four words.
+ * @returns undefined if the terms depend on the number of the word, or if the epilogue changes the words.
  */
 export function planPartialSum(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   const limbDigit = step.outDigits.length - 1;

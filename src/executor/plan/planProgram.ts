@@ -18,22 +18,22 @@ import { joinedSum } from "./joinedSum.ts";
 import { both } from "./planFloatProduct.ts";
 import { chooseStepPlan } from "./chooseStepPlan.ts";
 
-/** A program with a place for everything and a way to compute each step. */
+/** The plan of a program: the addresses of its data and how each step is computed. */
 export type ProgramPlan = {
   /**
-   * Steps whose tensors nothing reads, unless tensors are altered: parts of sums that are computed whole, differences
-   * whose parts are multiplied.
+   * Steps whose tensors are read only if tensors are altered: parts of sums that are computed whole, and differences
+   * whose operands are multiplied instead.
    */
   optional: ReadonlySet<number>;
   /** Bytes of memory needed. */
   bytes: number;
   inputs: readonly Region[];
-  /** For each thread, what settling elements needs, and its counts. */
+  /** For each thread, the memory for settling elements and for their counts. */
   settling: readonly { scratch: Region; stats: Region }[];
-  /** The tensor of each step. It holds it from that step on to the last that reads it. */
+  /** The region of each step's tensor, which holds it from that step to the last one that reads it. */
   tensors: readonly Region[];
   steps: readonly StepPlan[];
-  /** Roughly what each step takes that can be computed in parts; 0 for others. */
+  /** The approximate time of each step that can be computed in parts; 0 for others. */
   nanoseconds: readonly number[];
   findings: Findings;
   loops: LoopCode;
@@ -43,10 +43,7 @@ export type ProgramPlan = {
   prepare(machine: Machine): void;
 };
 
-/**
- * What planning has found out and compiled: with it another thread comes to the same plan without the program's
- * constants.
- */
+/** The results of planning that let another thread make the same plan without the program's constants. */
 export type Findings = {
   answers: readonly boolean[];
   loops: CompiledFunctions;
@@ -55,9 +52,9 @@ export type Findings = {
 };
 
 /**
- * Plans a program: what is computed how, and where it lies. The same program and options give the same plan in every
- * thread.
- * @param findings Those of another thread; the plan's `prepare` is then that thread's.
+ * Plans a program: how each step is computed, and where its data lies. The same program and options give the same plan
+ * in every thread.
+ * @param findings The findings of another thread; that thread then runs its plan's `prepare`.
  */
 export function planProgram(model: PlannedModel, options: PlanOptions, findings?: Findings): ProgramPlan {
   const resources = new PlanResources(model, options, findings?.answers);
@@ -81,7 +78,7 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
       copied.add(same);
     }
     resources.tensors.push(out);
-    // A copy is not worth a second thread.
+    // A second thread does not make a copy faster.
     const isSplit = plan.shared && same === undefined;
     nanoseconds.push(isSplit ? stepNanoseconds(whole?.step ?? step, plan.termNanoseconds) : 0);
     return same === undefined ? plan : copyOf(resources.tensors[same]!, out, plan);
@@ -120,7 +117,7 @@ const STATS_BYTES = 16;
 const keyOf = (step: Step): string =>
   JSON.stringify(step, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 
-/** A total whose parts an earlier step gives, as one sum. */
+/** A total of parts from an earlier step, as one sum. */
 function joinedWith(steps: readonly Step[], step: Step): { partial: number; step: Step } | undefined {
   const view = step.termReads[step.term.outA];
   const ref = step.reduce === Reduce.total && view !== undefined ? step.inputs[view.input]! : undefined;
@@ -129,7 +126,7 @@ function joinedWith(steps: readonly Step[], step: Step): { partial: number; step
   return whole === undefined ? undefined : { partial: ref.index, step: whole };
 }
 
-/** The first way, unless tensors are altered between steps. */
+/** Computes a sum as a whole, or split into its parts if tensors are altered between steps. */
 function eitherOf(whole: StepPlan, split: StepPlan): StepPlan {
   return {
     ...whole,
@@ -141,9 +138,7 @@ function eitherOf(whole: StepPlan, split: StepPlan): StepPlan {
   };
 }
 
-/**
- * A step that computes what an earlier one has computed: its tensor is copied, unless tensors are altered on the way.
- */
+/** Copies the tensor of an equal earlier step, unless tensors are altered between steps. */
 function copyOf(source: Region, out: Region, plan: StepPlan): StepPlan {
   return {
     ...plan,

@@ -20,7 +20,10 @@ const FLOAT64 = 8;
 const UINT32 = 4;
 const LANES = 4;
 
-/** Reductions computed where their terms lie, element by element: all but exact words and large matrix products. */
+/**
+ * Plans a reduction element by element, without gathering its terms: all but words of exact sums and large matrix
+ * products.
+ */
 export function planReduction(resources: PlanResources, step: Step, out: Region): StepPlan {
   const dtype = step.reduceType!;
   const digits = [...step.outDigits, ...step.redDigits].map((radix, digit): LoopDigit => ({ digit, radix }));
@@ -89,8 +92,8 @@ function listAll({ views }: Machine, list: number, first: number, end: number): 
 }
 
 /**
- * The out digits in the order in which they are looped over: the step's own, unless another digit than the last is the
- * one whose values lie side by side in all that is read, so that vectors can run along it.
+ * The out digits in the order of their loops. It is the step's own order, unless the values of another digit than the
+ * last lie side by side in everything that is read: then vectors run along that digit.
  */
 function loopOrder(step: Step, digits: readonly LoopDigit[], reads: readonly View[]): LoopDigit[] {
   const outDigits = digits.slice(0, step.outDigits.length);
@@ -118,7 +121,8 @@ const paddedType = (step: Step, reads: readonly View[], view: View): DTypeCode =
   step.inputs[step.termReads[reads.indexOf(view)]!.input]!.dtype;
 
 /**
- * Settles listed elements of a float32 sum: their terms are gathered for one value of the first digit at a time.
+ * Plans how listed elements of a float32 sum are settled: their terms are gathered for one value of the first digit at
+ * a time.
  * @param digits Out digits in the order in which listed elements are numbered, then reduction digits.
  */
 function planSettler(

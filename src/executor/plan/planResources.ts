@@ -11,19 +11,19 @@ import { MemoryPlan, type Region } from "../memory/memoryPlan.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions } from "./stepPlan.ts";
 
-/** Of a compiled model, what plans are made from. */
+/** The parts of a compiled model from which plans are made. */
 export type PlannedModel = Pick<CompiledModel, "program" | "constants">;
 
 type ConstantRef = TensorRef & { kind: "constant" };
 
-/** One root may be read as several tensors: other types, other numbers of zeros at the end. */
+/** The same root may be read as several tensors: of different types, or with different numbers of zeros at the end. */
 const constantKey = (ref: ConstantRef): string => `${ref.root} ${ref.dtype} ${ref.count}`;
 const bytesOfRef = ({ dtype, count }: { dtype: DTypeCode; count: number }): number => dtypeBytes(dtype) * count;
 
 /**
- * Collects what the steps of a program need: loops, and regions of memory with the time that they are needed. Moment s
- * is that of step s; before moment -1, at which the inputs come, step s has a moment of its own for the preparation of
- * its weights.
+ * Collects the loops, kernels and memory regions that the steps of a program need, each region with the time for which
+ * it is needed. Step s runs at moment s. The inputs arrive at moment -1; before it, each step has another moment, at
+ * which its weights are prepared.
  */
 export class PlanResources {
   readonly memory = new MemoryPlan();
@@ -36,10 +36,10 @@ export class PlanResources {
   readonly tensors: Region[] = [];
   readonly #model: PlannedModel;
   readonly #constants = new Map<string, { ref: ConstantRef; region: Region }>();
-  /** For each step, those that would read its tensor but compute what they need of it from its inputs. */
+  /** For each step, the later steps that do not read its tensor but compute from its inputs what they need of it. */
   readonly #absorbers = new Map<number, Set<number>>();
   readonly #prepared = new Map<string, Region>();
-  /** What was found out about constants, in the order of the questions. */
+  /** The answers about constants, in the order of the questions. */
   readonly answers: boolean[] = [];
   readonly #known: readonly boolean[] | undefined;
 
@@ -71,12 +71,12 @@ export class PlanResources {
     return ref.kind === "step" ? this.#model.program.steps[ref.index] : undefined;
   }
 
-  /** Notes that the step which is being planned needs the tensor of another one only if tensors are altered. */
+  /** Notes that the step being planned reads the tensor of another step only if tensors are altered. */
   absorb(step: number): void {
     this.#absorbers.set(step, (this.#absorbers.get(step) ?? new Set()).add(this.moment));
   }
 
-  /** The steps whose tensors nothing reads unless tensors are altered. */
+  /** The steps whose tensors are read only if tensors are altered. */
   absorbed(): Set<number> {
     const readers = new Map<number, Set<number>>();
     this.#model.program.steps.forEach(({ inputs }, reader) => {
@@ -87,7 +87,7 @@ export class PlanResources {
     return new Set(all.map(([step]) => step));
   }
 
-  /** What each thread needs for itself. */
+  /** Makes something once for each thread. */
   perThread<T>(make: () => T): T[] {
     return Array.from({ length: this.options.threads }, make);
   }
@@ -113,7 +113,7 @@ export class PlanResources {
     return step.inputs.map((ref) => this.source(ref));
   }
 
-  /** Where a tensor lies that the step which is being planned reads. */
+  /** The region of a tensor that the step being planned reads. */
   source(ref: TensorRef): Region {
     if (ref.kind === "constant") {
       const key = constantKey(ref);
@@ -126,7 +126,7 @@ export class PlanResources {
     return region;
   }
 
-  /** Memory for what is made from constants alone, once: shared by all who ask for the same. */
+  /** Memory for data that is made once, from constants only, and shared by all requests for the same data. */
   prepared(
     step: Step,
     spec: LoopSpec,
@@ -150,7 +150,7 @@ export class PlanResources {
     return { region, prepare };
   }
 
-  /** Whether a result of a step's term reads an int32 constant as it is, and all of that passes `test`. */
+  /** Whether a result of a step's term is an int32 constant as it is, and `test` accepts the whole constant. */
   areBytes(step: Step, slot: number, test: (values: Int32Array) => unknown): boolean {
     const view = step.termReads[slot];
     const ref = view && step.inputs[view.input]!;
@@ -160,7 +160,7 @@ export class PlanResources {
     );
   }
 
-  /** What a plan asks about the values of constants: threads that do not have them take the first thread's answers. */
+  /** Answers a question about the values of constants. Threads without the constants use the first thread's answers. */
   #answer(find: () => boolean): boolean {
     const answer = this.#known?.[this.answers.length] ?? find();
     this.answers.push(answer);
@@ -178,7 +178,7 @@ export class PlanResources {
 }
 
 type Preparation = {
-  /** Says what is made, but for the constants and the loop. */
+  /** Identifies what is made, together with the constants and the loop. */
   key: string;
   bytes: number;
   /** Bytes that are needed while it is made. */

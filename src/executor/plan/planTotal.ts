@@ -9,12 +9,12 @@ import { planEpilogue } from "./planEpilogue.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import type { PlanResources } from "./planResources.ts";
 
-/** A limb in 32-bit lanes: sums of fewer than 2^21 of those are exact in float64. */
+/** The 32-bit lanes of a limb: sums of fewer than 2^21 of them are exact in float64. */
 const LANES = 8;
 const LANE_BITS = 32n;
 const MAX_TERMS = 2 ** 21;
 
-/** Whether a step totals limbs that it reads as they are, always inside of the tensor. */
+/** Whether a step totals limbs that it reads unchanged and always inside the tensor. */
 export function isPlainTotal(step: Step): boolean {
   const { code, outA } = step.term;
   const radices = [...step.outDigits, ...step.redDigits];
@@ -26,7 +26,7 @@ export function isPlainTotal(step: Step): boolean {
   });
 }
 
-/** Totals of limbs, lane by lane; for steps that {@link isPlainTotal} accepts. */
+/** Plans a total of limbs, lane by lane; for steps that {@link isPlainTotal} accepts. */
 export function planTotal(resources: PlanResources, step: Step, out: Region): StepPlan {
   const { input, axes } = step.termReads[step.term.outA]!;
   const start = axes.reduce((at, { base, stride }) => at + base * stride, 0);

@@ -13,7 +13,7 @@ import { isPlain, movesAlongOne } from "./stripLayout.ts";
 
 const FLOAT64 = 8;
 const FLOAT32 = 4;
-/** Terms that are unrolled: a window of 8 x 8. */
+/** The maximum number of terms that are unrolled: a window of 8 x 8. */
 const MAX_TERMS = 64;
 /** With more columns a matrix product reuses what it loads. */
 const MAX_COLUMNS = 3;
@@ -21,9 +21,9 @@ const MIN_LANES = 4;
 const MIN_ROWS = 4;
 
 /**
- * Sums of few products with constant factors, as of depthwise convolutions over planes: computed in vectors that run
- * along a row, from copies of some of the input as float64.
- * @returns undefined for what is no such sum.
+ * Plans sums of few products with constant factors, such as depthwise convolutions over planes. They are computed in
+ * vectors that run along a row, from float64 copies of parts of the input.
+ * @returns undefined if the step is no such sum.
  */
 export function planWindowSum(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
@@ -41,7 +41,7 @@ export function planWindowSum(resources: PlanResources, step: Step, out: Region)
   const rowwise = walksFar(step, view, possible[0], lanes)
     ? cutStrip(resources, step, view, outermost, lanes)
     : undefined;
-  // Copies of few rows each are read in short runs, and overlap most.
+  // Copies of few rows are read in short runs, and overlap the most.
   const isRowwise = rowwise !== undefined && rowwise.length >= MIN_ROWS;
   const cut = isRowwise ? outermost : possible[0];
   const made = isRowwise ? rowwise : cutStrip(resources, step, view, cut, lanes);
@@ -92,12 +92,12 @@ export function planWindowSum(resources: PlanResources, step: Step, out: Region)
   });
 }
 
-/** Tensors of more bytes are not in the second cache from one plane to the next. */
+/** Tensors of more bytes do not stay in the second-level cache from one plane to the next. */
 const LARGE = 2 ** 21;
 
 /**
- * A group is cut if possible, for copies of groups do not overlap. Where a large tensor has its groups side by side,
- * that would walk through all of it for each group.
+ * Whether cutting groups would walk through all of a large tensor for each group, because its groups lie side by side.
+ * Otherwise groups are cut if possible, because copies of groups do not overlap.
  */
 function walksFar(step: Step, view: View, group: LoopDigit | undefined, lanes: LoopDigit): boolean {
   if (group === undefined) return false;
@@ -105,7 +105,7 @@ function walksFar(step: Step, view: View, group: LoopDigit | undefined, lanes: L
   return isFarOut || (step.inputs[view.input]!.count * FLOAT32 > LARGE && moveOf(view, group) < moveOf(view, lanes));
 }
 
-/** By how many elements a digit moves a view. */
+/** The number of elements by which a digit moves a view. */
 const moveOf = (view: View, { digit }: LoopDigit): number =>
   view.axes.reduce((sum, { coeffs, stride }) => {
     return sum + stride * (coeffs.find((term) => term.digit === digit)?.coeff ?? 0);

@@ -3,7 +3,7 @@ import type { LoopDigit } from "../loops/spec.ts";
 import { neededDigits, neededSlots, type Expression } from "../loops/slots.ts";
 
 /**
- * How the digits of a sum or dot step make it a batch of matrix products `[groups, rows, inner] x [groups, columns,
+ * The digits of a sum or dot step, arranged as a batch of matrix products `[groups, rows, inner] x [groups, columns,
  * inner]`.
  */
 export type ProductLayout = {
@@ -28,16 +28,16 @@ export const termExpression = (step: Step): Expression => ({
   code: step.term.code,
 });
 
-/** Whether a result of the term is made from constants alone. */
+/** Whether a result of the term is made from constants only. */
 export function isConstantFactor(step: Step, slot: number): boolean {
   const reads = [...neededSlots(termExpression(step), [slot])].filter((needed) => needed < step.termReads.length);
   return reads.every((read) => step.inputs[step.termReads[read]!.input]!.kind === "constant");
 }
 
 /**
- * Sorts out digits by which factor depends on them: on both, groups; on the right one alone, columns; all others, rows.
- * In a sum, which has no right factor, all are rows. Digits of radix 1 are left out. Where one factor alone is constant
- * it is the right one: rows are what can be cut.
+ * Sorts digits by the factors that depend on them: both, groups; only the right one, columns; all others, rows. A sum
+ * has no right factor: all its digits are rows. Digits of radix 1 are left out. If only one factor is constant, it is
+ * made the right one, because rows can be cut.
  */
 export function productLayout(step: Step, isDot = step.reduce === Reduce.dot): ProductLayout {
   const { outA, outB } = step.term;

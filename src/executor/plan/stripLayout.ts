@@ -9,19 +9,19 @@ import type { PlanResources } from "./planResources.ts";
 const FLOAT64 = 8;
 
 /**
- * A copy of what a view of float32 reads for some values of one digit, as float64 and with its padding in it: each
- * digit moves the place of an element by a constant, wherever it is.
+ * The layout of a copy of what a view of float32 reads for some values of one digit. The copy is float64 and includes
+ * the padding, so that each digit moves the place of an element by a constant.
  */
 export type StripLayout = {
-  /** By how many bytes a digit of the output moves the place. */
+  /** The number of bytes by which a digit of the output moves the place. */
   stride: (digit: number) => number;
   /** Bytes from there to each term, row-major over the reduction digits. */
   offsets: readonly number[];
   /** Elements of the copy. */
   elements: number;
   /**
-   * What copies all that the view reads; its first digit is the cut axis, of which a value of the cut digit begins at
-   * `move` times itself.
+   * The loop that copies all that the view reads. Its first digit is the cut axis: a value v of the cut digit begins at
+   * `v * move` there and reads `reach` values.
    */
   spec: LoopSpec;
   move: number;
@@ -34,7 +34,7 @@ export type StripLayout = {
  */
 export type StripCopy = (address: number, start: number, end: number) => void;
 
-/** An axis with its coordinate as `low + unit * t`; t is `first` for digits of 0 and below `size`. */
+/** An axis with its coordinate as `low + unit * t`, where t is below `size`, and `first` if all digits are 0. */
 type Span = { unit: number; low: number; first: number; size: number; moves: ReadonlyMap<number, number> };
 
 function spanOf({ base, coeffs }: View["axes"][number], radices: readonly number[]): Span {

@@ -6,7 +6,7 @@ import { StageClock } from "../stages.ts";
 import type { Machine, Operation } from "../machine.ts";
 import type { ProgramPlan } from "./planProgram.ts";
 
-/** What a thread executes a plan with, as one that does everything alone. */
+/** The machine of a thread that executes a plan alone. */
 export function machineOf(
   plan: ProgramPlan,
   memory: WebAssembly.Memory,
@@ -32,7 +32,7 @@ export function machineOf(
   };
 }
 
-/** A step's parts as one thread computes them; undefined where a step is not split. */
+/** The operations by which one thread computes the parts of each step; undefined where a step is not split. */
 export function partsOf(
   plan: ProgramPlan,
   machine: Machine,

@@ -3,7 +3,7 @@ import type { MatrixShape } from "../engine/matMulEngine.ts";
 const MAX_BYTE = 255;
 
 /**
- * The zero point with which all of some integers are bytes: 0 to 255 once it is added.
+ * The zero point that makes all of the integers bytes: 0 to 255 after it is added.
  * @returns undefined if there is none.
  */
 export function byteZero(values: Int32Array): number | undefined {
@@ -18,7 +18,7 @@ export function byteZero(values: Int32Array): number | undefined {
 }
 
 /**
- * A matrix product modulo 2^32 of integers less their zero points.
+ * A matrix product, modulo 2^32, of integers minus their zero points.
  * @param left `[rows, inner]`
  * @param right `[inner, columns]`
  * @param out `[rows, columns]`

@@ -13,8 +13,8 @@ export type ProductAddresses = { left: number; right: number; out: number };
 export type Product = () => void | Promise<void>;
 
 /**
- * Addresses that an engine's product needs besides: for its float64 result, the list of flagged elements, and what is
- * known of vectors.
+ * Further addresses for an engine's product: its float64 result, the list of flagged elements, and the norms and units
+ * of vectors.
  */
 export type ProductScratch = {
   values: number;
@@ -22,12 +22,12 @@ export type ProductScratch = {
   rowNorms: number;
   rowUnits: number;
   columnNorms: number;
-  /** Kept from product to product where `keepsUnits` is set: those of a constant operand. */
+  /** Kept from one product to the next if `keepsUnits` is set, for a constant operand. */
   columnUnits: number;
   keepsUnits: boolean;
 };
 
-/** A matrix product by the engine, rounded and certified. The norms of columns are known already. */
+/** Prepares a matrix product by the engine, rounded and certified. The norms of columns must be computed already. */
 export function engineProduct(
   machine: Machine,
   shape: MatrixShape,
@@ -49,7 +49,7 @@ export function engineProduct(
     ...{ flagged, values, rowNorms, columnNorms, left, right, leftUnits: rowUnits, rightUnits: columnUnits },
     ...{ out, columns, inner, scratch: machine.settleScratch, stats: machine.settleStats },
   };
-  /** What the bound does for no element at the worst: all in integers. */
+  /** Computes all elements in integers, as if the bound settled none. */
   const computeExactly = (): void => {
     clock.enter("patch");
     const bits = views.uint32(out, rows * columns);

@@ -1,5 +1,5 @@
 /**
- * A thread of a team: computes parts of steps, and sleeps while there are none. It never returns to its event loop
+ * A thread of a team: computes parts of steps, and sleeps while there are none. It does not return to its event loop
  * until it ends.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
@@ -14,7 +14,7 @@ import { Control, ControlWord } from "./control.ts";
 import { HashJob } from "./hashJob.ts";
 import type { FromWorker, ToWorker, WorkerStart } from "./messages.ts";
 
-/** Within a job steps follow each other quickly: waking up would take longer. */
+/** How long a worker looks for work within a job: steps follow each other faster than a thread wakes up. */
 const SPIN_MS = 0.1;
 
 /** The parts of each step that is split. */
@@ -38,7 +38,7 @@ while (!ends) attend();
 await engine.close();
 port.close();
 
-/** Does what there is to do, or waits for something. */
+/** Does the available work, or waits for some. */
 function attend(): void {
   const signal = control.read(ControlWord.signal);
   guard(obeyAll);
@@ -55,7 +55,7 @@ function attend(): void {
   if (!ends) rest(signal);
 }
 
-/** What fails is told to the first thread, whose job it then ends. */
+/** Reports a failure to the first thread, which then ends the job. */
 function guard(action: () => void): void {
   try {
     action();
@@ -90,7 +90,7 @@ function load({ program, options, findings, memory, alwaysExact, parts }: ToWork
   return partsOf(plan, machine, parts);
 }
 
-/** What a unit or a part belongs to was sent before it was offered. */
+/** The message that describes a unit or a part was sent before the unit or part was offered. */
 function compute(part: number): void {
   obeyAll();
   void programs.get(control.read(ControlWord.program))![control.read(ControlWord.step)]![part]!();
