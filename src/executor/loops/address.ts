@@ -26,9 +26,9 @@ export function axisRange({ base, coeffs }: Axis, radixOf: (digit: number) => nu
   let low = base;
   let high = base;
   for (const { digit, coeff } of coeffs) {
-    const most = coeff * (radixOf(digit) - 1);
-    if (most < 0) low += most;
-    else high += most;
+    const extreme = coeff * (radixOf(digit) - 1);
+    if (extreme < 0) low += extreme;
+    else high += extreme;
   }
   return [low, high];
 }

@@ -3,9 +3,9 @@ import { reductionFunction } from "./reductionFunction.ts";
 import type { ReductionSpec } from "./reductionSpec.ts";
 
 /**
- * Runs a reduction for values `start .. end - 1` of the first out digit; results are stored canonical, where their
- * digits say, as in a loop. Sums and products of float32 that their error bound does not settle are listed: their
- * row-major indices over the out digits, u32 from `flagged` on. What is stored for those means nothing.
+ * Runs a reduction for values `start .. end - 1` of the first out digit; results are stored canonical, at the places of
+ * their digits, as in a loop. Float32 sums and dot products that their error bound does not settle are listed by their
+ * row-major indices over the out digits, u32 from `flagged` on; their stored results mean nothing.
  * @returns How many are listed.
  */
 export type ReductionCall = (

@@ -3,7 +3,7 @@ import { ExecutionMemoryError } from "../errors.ts";
 const ALIGNMENT = 64;
 /** A vector loop may read this far past the end of a region. */
 const MARGIN = 64;
-/** The address space of WebAssembly, less a page that keeps ends from wrapping around. */
+/** The address space of WebAssembly minus one page, so that the ends of regions do not wrap around. */
 const MAX_BYTES = 2 ** 32 - 2 ** 16;
 
 /** Bytes that are needed from moment `first` to moment `last`; at `address` once the plan is settled. */

@@ -57,9 +57,9 @@ export function cutStrip(
   const radix = cut?.radix ?? 1;
   const whole = laidOut(radix);
   if (whole === undefined || whole.elements > step.count * whole.offsets.length) return undefined;
-  const most = Math.floor((radix * resources.options.chunkElements * STRIP_PART) / whole.elements);
+  const maxLength = Math.floor((radix * resources.options.chunkElements * STRIP_PART) / whole.elements);
   // Pieces have equal length, so that the last one is not much shorter.
-  const length = Math.ceil(radix / Math.ceil(radix / Math.min(radix, Math.max(1, most))));
+  const length = Math.ceil(radix / Math.ceil(radix / Math.min(radix, Math.max(1, maxLength))));
   return { whole, length, strip: laidOut(length)! };
 }
 

@@ -45,9 +45,9 @@ export function planPieces(step: Step, { chunkElements }: PlanOptions): Pieces {
   const resultsPerValue = groupsPerValue * rowsPerValue * columnCount;
   const vectorsPerValue = groupsPerValue * (rowsPerValue + (cutsGroups ? columnCount : 0));
   const perValue = vectorsPerValue * innerCount + resultsPerValue;
-  const most = Math.max(1, Math.min(radix, Math.floor(chunkElements / perValue)));
+  const maxLength = Math.max(1, Math.min(radix, Math.floor(chunkElements / perValue)));
   // Pieces have equal length, so that the last one is not much shorter.
-  const length = Math.ceil(radix / Math.ceil(radix / most));
+  const length = Math.ceil(radix / Math.ceil(radix / maxLength));
   return {
     ...layout,
     isCut: radix > 1,

@@ -29,7 +29,7 @@ await selfTest(engine);
 const stats = noStats();
 const clock = new StageClock();
 const programs = new Map<number, Loaded>();
-const tell = (message: FromWorker): void => port.postMessage(message);
+const report = (message: FromWorker): void => port.postMessage(message);
 
 let hashing: { base: number; job: HashJob } | undefined;
 let read = 0;
@@ -61,7 +61,7 @@ function guard(action: () => void): void {
     action();
   } catch (error) {
     control.write(ControlWord.failed, 1);
-    tell({ reason: String((error as Error).stack ?? error) });
+    report({ reason: String((error as Error).stack ?? error) });
   }
 }
 
@@ -78,7 +78,7 @@ function obey(message: ToWorker): void {
   if (message.kind === "load") {
     programs.set(message.number, load(message));
     control.writeLoaded(thread, message.number);
-    tell({ loaded: message.number });
+    report({ loaded: message.number });
   } else if (message.kind === "unload") programs.delete(message.number);
   else if (message.kind === "hash") hashing = { base: message.base, job: new HashJob(message.layout, message.buffer) };
   else ends = true;
