@@ -1,4 +1,7 @@
-/** What every error of Refute's own has: a stable code, a message that names the input, and what to do. */
+/**
+ * The base of all errors that Refute defines: each has a stable code, and a message that names the input and what to
+ * do.
+ */
 export abstract class RefuteError extends Error {
   /** Stable, machine-readable name, e.g. `MODEL_TRUNCATED`. */
   abstract readonly code: string;

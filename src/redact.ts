@@ -1,4 +1,4 @@
-/** A text without what is secret of the URLs in it: a node's token is in its path, a password before its host. */
+/** A text whose URLs are cut to protocol and host: a node's token is in the path, a password before the host. */
 export const withoutPaths = (text: string): string =>
   text.replace(/\b(https?|wss?):\/\/[^\s"'`)]+/g, (url) => {
     if (!URL.canParse(url)) return "(a URL)";
@@ -6,5 +6,8 @@ export const withoutPaths = (text: string): string =>
     return `${protocol}//${host}`;
   });
 
-/** A text of the command line's own making without what may be a private key given in the wrong place. */
+/**
+ * A text of the command line without long hexadecimal numbers: one may be a private key that was given in the wrong
+ * place.
+ */
 export const withoutKeys = (text: string): string => text.replace(/[0-9a-f]{64,}/gi, "(64 hexadecimal digits)");

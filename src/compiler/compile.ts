@@ -4,7 +4,7 @@ import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
 import { estimateStepProofGas } from "../program/gas.ts";
 import { programRoot } from "../program/root.ts";
 import type { Program, Step } from "../program/types.ts";
-import { MOST_LEVELS, validateProgram, validateStep } from "../program/validate.ts";
+import { MAX_LEVELS, validateProgram, validateStep } from "../program/validate.ts";
 import { elementCount, type Model } from "../onnx/model.ts";
 import { bindShapes } from "./graph/bindShapes.ts";
 import { ProgramBuilder } from "./steps/builder.ts";
@@ -31,7 +31,7 @@ export type CompileOptions = {
 
 type Origin = CompiledModel["origins"][number];
 
-const MOST_BYTES = CHUNK_BYTES * 2 ** MOST_LEVELS.tensor;
+const MOST_BYTES = CHUNK_BYTES * 2 ** MAX_LEVELS.tensor;
 
 /** Every step must fit the encoding, and its tensor what bonds pay for; if one does not, its node is named. */
 function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {

@@ -1,8 +1,8 @@
 import { canonicalWord, DType, isFloat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
 
 /**
- * The elements of a tensor as the executor holds them: numbers, or bigints for the 64-bit integers; a limb is four of those, lowest first.
- * Floats of 16 bits are held as their bits.
+ * The elements of a tensor as the executor holds them: numbers, or bigints for the 64-bit integers; a limb is four of
+ * those, lowest first. Floats of 16 bits are held as their bits.
  */
 export type TensorArray =
   | Float32Array
@@ -73,7 +73,7 @@ function isCanonical(array: TensorArray, dtype: DTypeCode): boolean {
   return true;
 }
 
-/** The elements of a tensor's bytes as every read sees them: canonical. Copied only where it has to be. */
+/** The elements of a tensor's bytes, canonical, as every read sees them. Copied only where necessary. */
 export function readableArray(bytes: Uint8Array, dtype: DTypeCode): TensorArray {
   const array = viewOf(bytes, dtype);
   if (isCanonical(array, dtype)) return array;

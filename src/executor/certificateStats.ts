@@ -1,10 +1,10 @@
-/** What happened to the elements of float32 sums and dot products. */
+/** Counts of the elements of float32 sums and dot products, by what settled them. */
 export type CertificateStats = {
   /** Elements of such reductions. */
   elements: number;
   /** Not settled by the error bound. */
   flagged: number;
-  /** Of the flagged ones, settled because no partial sum of theirs can have been rounded. */
+  /** Of the flagged ones: settled because none of their partial sums can have been rounded. */
   ties: number;
   /** Of the rest, settled by a compensated sum. */
   compensated: number;

@@ -16,18 +16,23 @@ import { onnxEngine } from "./engine/onnxEngine.ts";
 import { selfTest } from "./engine/selfTest.ts";
 
 /** A job's tensors, and how often the certificate of its float32 sums and products was not enough. */
-export type Execution = {
-  /** The tensor of each step that was asked for, by its number: canonical bytes, little-endian. Others are holes. */
+export type ExecutionResult = {
+  /** The tensor of each step that was kept, by the step's number: canonical bytes, little-endian. Others are holes. */
   tensors: Uint8Array[];
   stats: CertificateStats;
-  /** Where the time went, if asked for: milliseconds of all threads. */
+  /** The milliseconds of each stage, added up over all threads; zeros without `profile`. */
   milliseconds: Readonly<Record<Stage, number>>;
 };
 
 export type RunOptions = ExecutionOptions & {
-  /** Which tensors are handed over; all unless given. Others are gone once the steps that read them are done. */
+  /**
+   * Which tensors are kept for the result; by default all. Others are overwritten once the steps that read them are
+   * done.
+   */
   keep?: (step: number) => boolean;
-  /** Receives the trees of the checkpoints' tensors, which are kept then: they are hashed while later steps are computed. */
+  /**
+   * Receives the trees of the checkpoints' tensors. These tensors are kept, and hashed while later steps are computed.
+   */
   trees?: Map<number, MerkleList>;
   /** Whether the time of each stage is taken. */
   profile?: boolean;
@@ -38,68 +43,79 @@ export type Executor = {
    * @param inputs The job's inputs in the program's order: little-endian, row-major bytes.
    * @throws ExecutionInputError if they do not fit the program.
    */
-  run(inputs: readonly Uint8Array[], options?: RunOptions): Promise<Execution>;
+  run(inputs: readonly Uint8Array[], options?: RunOptions): Promise<ExecutionResult>;
   close(): Promise<void>;
 };
 
 export type ExecutorOptions = {
   /**
-   * Threads that compute. 0, the default: one until jobs have been executed for as long as it takes to start more, then as many as
-   * there are processors, at most 8.
+   * Threads that compute. 0, the default: one until jobs have been executed for as long as it takes to start more, then
+   * as many as there are processors, at most 8.
    */
   threads?: number;
-  /** Another engine than onnxruntime's, for one thread; `close` leaves it open. */
+  /** An engine to use instead of onnxruntime's, for one thread; `close` does not close it. */
   engine?: MatMulEngine;
-  /** Roughly the nanoseconds from which a step is split among threads. */
-  leastSplit?: number;
-  /** Whether each thread is left its part of a step, even where another could take it sooner: for tests of threads. */
+  /** The approximate nanoseconds from which a step is split among threads. */
+  minSplit?: number;
+  /**
+   * Whether each thread takes exactly its part of a step, even where another could take it sooner: for tests of
+   * threads.
+   */
   evenly?: boolean;
   /** Terms from which a matrix product is handed to the engine; 0 hands over all. */
-  leastEngineWork?: number;
+  minEngineWork?: number;
   /**
-   * Computes every float32 sum in integers, as if no error bound were ever enough: how slow inputs can make an execution that are chosen to
-   * defeat them. Windows of the market are sized from it.
+   * Whether every float32 sum is computed in integers, as if no error bound ever settled one. Inputs that are chosen to
+   * defeat the bounds cannot make an execution slower than this. Windows of the market are sized from it.
    */
-  doubt?: boolean;
-  /** Elements of a product's or reduction's terms that are gathered at a time, where its shape allows to cut: bounds memory. */
+  alwaysExact?: boolean;
+  /**
+   * The number of elements of a product's or reduction's terms that are gathered at a time, where its shape can be cut.
+   * It bounds memory.
+   */
   chunkElements?: number;
 };
 
-/** Below this, a call of the engine costs more than the loops (about 10 us against 1 ns a term). */
-const LEAST_ENGINE_WORK = 2 ** 14;
+/** With fewer terms, a call of the engine costs more than the loops (about 10 us against 1 ns a term). */
+const MIN_ENGINE_WORK = 2 ** 14;
 /** 2 MB of float64: pieces stay in the cache between gathering, product and certificate. */
 const CHUNK_ELEMENTS = 2 ** 18;
-/** Several times what it takes threads to meet. */
-const LEAST_SPLIT = 20_000;
-const MOST_THREADS = 8;
-/** Units of hashing, of 20 us, from which other threads are told of them. */
-const LEAST_UNITS = 32;
-/** What it takes to start a thread. */
+/** Several times as long as threads take to synchronise. */
+const MIN_SPLIT = 20_000;
+const MAX_THREADS = 8;
+/** The number of units of hashing, 20 us each, from which the other threads take part. */
+const MIN_UNITS = 32;
+/** How long a thread takes to start. */
 const START_MS = 500;
 
 /**
- * The fast executor: float64 matrix products by onnxruntime, certified, patched where the certificate is not enough; compiled loops for
- * the rest. The same bits as `executeReference`, on any number of threads. Jobs are executed one after the other.
- * @throws ExecutionInputError if a constant is missing; ExecutionMemoryError if the program needs more than can be addressed;
- * EngineUnfitError if this process does not compute as IEEE 754 says; ExecutionThreadError if a thread cannot be started.
+ * Creates the fast executor. onnxruntime computes matrix products in float64; an error bound certifies each result, and
+ * those that it does not settle are recomputed. Compiled loops compute the rest. The results have the same bits as
+ * those of `executeReference`, on any number of threads. Jobs are executed one after the other.
+ * @throws ExecutionInputError if a constant is missing; ExecutionMemoryError if the program needs more than can be
+ * addressed; EngineUnfitError if this process does not compute as IEEE 754 says; ExecutionThreadError if a thread
+ * cannot be started.
  */
 export async function createExecutor(model: CompiledModel, options: ExecutorOptions = {}): Promise<Executor> {
   const { steps } = model.program;
   const wanted = options.engine === undefined ? (options.threads ?? 0) : 1;
   const planOptions = {
-    leastEngineWork: options.leastEngineWork ?? LEAST_ENGINE_WORK,
+    minEngineWork: options.minEngineWork ?? MIN_ENGINE_WORK,
     chunkElements: options.chunkElements ?? CHUNK_ELEMENTS,
-    threads: wanted === 0 ? Math.min(MOST_THREADS, availableParallelism()) : wanted,
+    threads: wanted === 0 ? Math.min(MAX_THREADS, availableParallelism()) : wanted,
   };
   const plan = planProgram(model, planOptions);
   const engine = options.engine ?? (await onnxEngine());
   await selfTest(engine);
-  const machine = machineOf(plan, memoryOf(plan.bytes), engine, { thread: 0, isDoubtful: options.doubt ?? false });
+  const machine = machineOf(plan, memoryOf(plan.bytes), engine, {
+    thread: 0,
+    alwaysExact: options.alwaysExact ?? false,
+  });
   const shared = new SharedWork(
     plan,
     machine,
     { program: model.program, options: planOptions },
-    { leastSplit: options.leastSplit ?? LEAST_SPLIT, isEven: options.evenly ?? false },
+    { minSplit: options.minSplit ?? MIN_SPLIT, isEven: options.evenly ?? false },
   );
   if (wanted > 1 && shared.splits) shared.start();
   plan.prepare(machine);
@@ -113,7 +129,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   const layout = hashLayout(model.program);
   const checkpoints = new Map(model.program.checkpoints.map(({ step }, j) => [step, j]));
   const canShare = options.engine === undefined && availableParallelism() > 1;
-  const sharesHashes = canShare && layout.units >= LEAST_UNITS;
+  const sharesHashes = canShare && layout.units >= MIN_UNITS;
   let last: Promise<unknown> = Promise.resolve();
   let spent = 0;
   return {
@@ -151,7 +167,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
       const checkpoint = hashes === undefined ? undefined : checkpoints.get(s);
       const isKept = keep === undefined || keep(s) || checkpoint !== undefined;
       if (isKept || onStep !== undefined || !plan.optional.has(s)) {
-        // Altered tensors are executed in ways that are not split.
+        // Where tensors are altered, steps are not split.
         const parts = onStep === undefined ? shared.operationsOf(s) : undefined;
         const pending = parts === undefined ? operations[s]!() : shared.compute(s, parts);
         if (pending !== undefined) await pending;

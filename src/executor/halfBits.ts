@@ -18,8 +18,8 @@ export function halfBits(x: number, dtype: DTypeCode): number {
 }
 
 /**
- * The bits of a canonical float32 rounded to 16 bits; undefined if it lies halfway between two numbers of that type (or between the
- * largest one and the next power of two), where what it was rounded from decides.
+ * The bits of a canonical float32 rounded to 16 bits; undefined if it lies halfway between two numbers of that type (or
+ * between the largest one and the next power of two), where only the number before its rounding to float32 decides.
  * @param word The bits of the float32.
  */
 export function narrowed(word: number, dtype: DTypeCode): number | undefined {
@@ -40,14 +40,14 @@ function nearest(magnitude: number, drop: number): number | undefined {
   return (magnitude & (2 * half - 1)) === half ? undefined : (magnitude + half) >>> drop;
 }
 
-const LEAST_NORMAL = 0x38800000;
+const MIN_NORMAL = 0x38800000;
 const POWER_OF_16 = 0x47800000;
-/** What the exponent fields of float32 and float16 differ by, in float16's place. */
+/** The difference of the exponent fields of float32 and float16, at the place of float16's. */
 const REBIAS = 112 << 10;
 
 function narrowedTo16(magnitude: number): number | undefined {
   if (magnitude >= POWER_OF_16) return 0x7c00;
-  if (magnitude >= LEAST_NORMAL) {
+  if (magnitude >= MIN_NORMAL) {
     const near = nearest(magnitude, 13);
     return near === undefined ? undefined : near - REBIAS;
   }

@@ -7,28 +7,28 @@ import type { CertificateStats } from "./certificateStats.ts";
 import type { MatMulEngine } from "./engine/matMulEngine.ts";
 import type { StageClock } from "./stages.ts";
 
-/** One thread's means of executing a plan: its loops, its engine, and which part of the work is its own. */
+/** Everything with which one thread executes a plan: its loops, its engine, and its part of the work. */
 export type Machine = {
   memory: WebAssembly.Memory;
   views: Views;
-  /** In the order in which the plan asked for them. */
+  /** In the order in which the plan requested them. */
   loops: readonly LoopCall[];
   reductions: readonly ReductionCall[];
   directs: readonly DirectCall[];
   engine: MatMulEngine;
   kernels: ProductKernels;
-  /** Addresses of what settling elements needs: zeroed bytes, and four counts (see ProductKernels.settle). */
+  /** Addresses for settling elements: zeroed bytes, and four counts (see ProductKernels.settle). */
   settleScratch: number;
   settleStats: number;
   stats: CertificateStats;
   clock: StageClock;
-  /** Whether every float32 sum is computed in integers, as if its error bound were never enough. */
-  isDoubtful: boolean;
-  /** Whether somebody alters tensors between steps; set before each job. */
+  /** Whether every float32 sum is computed in integers, as if its error bound never settled it. */
+  alwaysExact: boolean;
+  /** Whether the caller alters tensors between steps; set before each job. */
   altering: { isOn: boolean };
-  /** Which of the threads this is: what it needs for itself, no other touches. */
+  /** The number of this thread; it selects the buffers that only this thread uses. */
   thread: number;
-  /** Which part of a step's work is meant, of how many. */
+  /** The number of this part of a step's work, and the number of parts. */
   part: number;
   parts: number;
 };

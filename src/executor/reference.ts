@@ -11,7 +11,8 @@ export type ExecutionOptions = {
 };
 
 /**
- * Executes a program by the definition, element by element: slow, plain, and the judge of every other executor.
+ * Executes a program by the definition, element by element. It is slow and simple: every other executor is tested
+ * against it.
  * @param inputs The job's inputs in the program's order: little-endian, row-major bytes.
  * @returns One tensor for each step: canonical bytes, little-endian.
  * @throws ExecutionInputError if inputs or constants do not fit the program.

@@ -15,7 +15,8 @@ const ONE_BITS = 0x3f800000;
  */
 export function executeStepReference(step: Step, sources: readonly Uint8Array[]): Uint8Array {
   if (!isPlainFloatDot(step)) return evaluateAll(step, sources);
-  // The same in two parts, because exact sums over gathered bits are faster than word by word: accumulators, then the epilogue.
+  // The definition in two parts, accumulators and then the epilogue, because exact sums over gathered bits are faster
+  // than word by word.
   const [dtype] = accumulatorTypes(step) as [DType];
   const accumulators = new Uint8Array(step.count * dtypeBytes(dtype));
   const partial = isPartial(step.reduce);
@@ -39,7 +40,7 @@ function elementReader(bytes: Uint8Array, dtype: DType): (index: number) => Word
   return (index) => canonicalWord(BigInt(view.getUint32(index * 4, true)), dtype);
 }
 
-/** Whether the terms are read and multiplied or added as they are, through views that plain numbers can follow. */
+/** Whether the terms are multiplied or added as they are read, by views whose offsets plain numbers can hold. */
 function isPlainFloatDot(step: Step): boolean {
   const adds = step.reduce === Reduce.sum || isDot(step.reduce) || isPartial(step.reduce);
   if (step.reduceType !== DType.float32 || !adds) return false;
@@ -55,7 +56,7 @@ function isPlainFloatDot(step: Step): boolean {
   );
 }
 
-/** Gathers the terms of each output element and hands over their exact sum. */
+/** Gathers the terms of each output element and passes on their exact sum. */
 function exactDots(step: Step, sources: readonly Uint8Array[], write: (index: number, sum: ExactSum) => void): void {
   const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
   const redDigits = Array.from({ length: terms }, (_, r) => splitDigits(r, step.redDigits));

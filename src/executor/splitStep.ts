@@ -9,9 +9,10 @@ export function digitStrides(radices: readonly number[]): number[] {
 }
 
 /**
- * A step's epilogue as a step of its own that reduces nothing: the accumulators become further inputs, each read at the element's own
- * index after the epilogue's other reads, which is where their slots are. Its limits on inputs and reads do not hold.
- * @param strides How the accumulators are laid out: for each out digit, its stride in them. Row-major unless said otherwise.
+ * A step's epilogue as a step of its own that reduces nothing: the accumulators become further inputs, each read at the
+ * element's own index after the epilogue's other reads, which is where their slots are. It may exceed the limits on
+ * inputs and reads.
+ * @param strides For each out digit, its stride in the accumulators; row-major by default.
  */
 export function epilogueStep(step: Step, strides: readonly number[] = digitStrides(step.outDigits)): Step {
   const types = accumulatorTypes(step);

@@ -1,4 +1,7 @@
-/** What the time of an execution goes into. A thread waits where others have not finished a step that it depends on. */
+/**
+ * The stages of an execution, by which time is measured. A thread waits where others have not finished a step that it
+ * needs.
+ */
 export const STAGES = ["products", "reductions", "loops", "certify", "patch", "hash", "waiting", "other"] as const;
 export type Stage = (typeof STAGES)[number];
 
@@ -20,20 +23,20 @@ export class StageClock {
   #stage: Stage = "other";
   #since = 0;
 
-  /** Begins anew, with stage "other". */
+  /** Starts from zero, with stage "other". */
   restart(on: boolean): void {
     this.milliseconds = nothing();
     this.resume(on);
   }
 
-  /** Goes on, with stage "other". */
+  /** Continues, with stage "other". */
   resume(on: boolean): void {
     this.#on = on;
     this.#stage = "other";
     if (on) this.#since = performance.now();
   }
 
-  /** What follows belongs to `stage`. */
+  /** Starts to count time for `stage`. */
   enter(stage: Stage): void {
     if (!this.#on || stage === this.#stage) return;
     const now = performance.now();

@@ -3,17 +3,18 @@ import type { Code } from "./assembler/encoding.ts";
 import { FunctionBuilder, type Local } from "./assembler/functionBuilder.ts";
 import { f32, f32x4, f64, f64x2, i32, i32x4, v128 } from "./assembler/instructions.ts";
 import type { Callable } from "./assembler/moduleBuilder.ts";
-import { compensatedError } from "./compensated.ts";
+import { compensatedErrorCode } from "./compensated.ts";
 
 /**
- * Products of two float32 are exact in float64, and whatever order they are added in, the sum of K is off by at most (K - 1) u S, with
- * u = 2^-53 and S the sum of their magnitudes (Jeannerod and Rump, 2013). Three more u S cover the rounding of the ends value +- error, and 1 + 2^-20
- * covers S (or the norms that bound it by Cauchy-Schwarz) being computed in float64 itself. Numbers between two ends
- * that round to the same float32 round to it as well. NaN and Infinity make the ends unequal: the element is flagged.
+ * Products of two float32 are exact in float64, and whatever order they are added in, the sum of K is off by at most
+ * (K - 1) u S, with u = 2^-53 and S the sum of their magnitudes (Jeannerod and Rump, 2013). Three more u S cover the
+ * rounding of the ends value +- error, and 1 + 2^-20 covers S (or the norms that bound it by Cauchy-Schwarz) being
+ * computed in float64 itself. Numbers between two ends that round to the same float32 round to it as well. NaN and
+ * Infinity make the ends unequal: the element is flagged.
  */
 export const SLACK = 1 + 2 ** -20;
 
-/** By what a sum of magnitudes is multiplied to bound the error of a sum of so many terms. */
+/** The factor by which a sum of magnitudes is multiplied to bound the error of a sum of this many terms. */
 export const errorFactor = (terms: number): number => (terms + 2) * 2 ** -53 * SLACK;
 
 const next = (local: Local, by: number): Code => local.set(i32.add(local.get, i32.const(by)));
@@ -21,8 +22,9 @@ const next = (local: Local, by: number): Code => local.set(i32.add(local.get, i3
 const LOW_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 
 /**
- * `(values, rowNorms, columnNorms, out, rows, columns, factor, flagged) -> count`: rounds float64 sums [rows, columns] to float32, whatever their error may be, and lists the
- * indices (u32) of those that the error bound factor * rowNorm * columnNorm does not settle. One zero. Flagged results are not meaningful.
+ * `(values, rowNorms, columnNorms, out, rows, columns, factor, flagged) -> count`: rounds float64 sums [rows, columns]
+ * to float32, whatever their error may be, and lists the indices (u32) of those that the error bound
+ * factor * rowNorm * columnNorm does not settle. Zeros become +0. Flagged results mean nothing.
  */
 export function certifyFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32", "i32", "f64", "i32"], "i32");
@@ -89,15 +91,16 @@ export function certifyFunction(): FunctionBuilder {
 type Five = [Local, Local, Local, Local, Local];
 type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
 
-/** So many elements of each vector show, as a rule, that sums may have been rounded. */
-const MOST_PROBED = 16;
+/** This many elements of each vector usually suffice to show that sums may have been rounded. */
+const MAX_PROBED = 16;
 
-/** Where the counts of what settled an element are: after one another, u32. */
+/** Byte offsets of the four u32 counts of elements, by what settled them. */
 const STAT = { ties: 0, compensated: 4, exact: 8, patched: 12 } as const;
 
 /**
- * `(row, column, n, value, magnitude, rowUnit, columnUnit, scratch, stats) -> bits`: settles one flagged dot product: by its units if no partial sum can have been rounded, else by a
- * compensated sum, else in integers. The units' addresses hold 0 until they are known.
+ * `(row, column, n, value, magnitude, rowUnit, columnUnit, scratch, stats) -> bits`: settles one flagged dot product by
+ * its units if no partial sum can have been rounded, else by a compensated sum, else in integers. The units' addresses
+ * hold 0 until they are known.
  */
 export function settleOneFunction(unit: Callable, compensatedDot: Callable, exactDot: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "f64", "f64", "i32", "i32", "i32", "i32"], "i32");
@@ -117,12 +120,12 @@ export function settleOneFunction(unit: Callable, compensatedDot: Callable, exac
   // All partial sums are multiples of the product of units, and below 2^53 of them: exact, in any order.
   const isExact = (rowUnit: Code, columnUnit: Code): Code =>
     f64.lt(magnitude.get, f64.mul(f64.mul(rowUnit, columnUnit), f64.const(2 ** 53)));
-  // Units of a few elements are no less than those of all.
+  // The unit of a few elements is at least the unit of all.
   const few = fn.local("i32");
   const mayBeExact = isExact(unit(row.get, few.get), unit(column.get, few.get));
   const bitsOf = (rounded: Code): Code => i32.reinterpretF32(f32.add(rounded, f32.const(0)));
   return fn.emit(
-    few.set(select(n.get, i32.const(MOST_PROBED), i32.ltU(n.get, i32.const(MOST_PROBED)))),
+    few.set(select(n.get, i32.const(MAX_PROBED), i32.ltU(n.get, i32.const(MAX_PROBED)))),
     magnitude.set(f64.mul(magnitude.get, f64.const(SLACK))),
     speculated.set(f32.demoteF64(value.get)),
     ifElse(mayBeExact, [
@@ -134,7 +137,7 @@ export function settleOneFunction(unit: Callable, compensatedDot: Callable, exac
       ]),
     ]),
     sum.set(compensatedDot(row.get, column.get, n.get)),
-    error.set(compensatedError(sum.get, n, magnitude.get)),
+    error.set(compensatedErrorCode(sum.get, n, magnitude.get)),
     low.set(f32.demoteF64(f64.sub(sum.get, error.get))),
     ifElse(
       f32.eq(low.get, f32.demoteF64(f64.add(sum.get, error.get))),
@@ -147,8 +150,8 @@ export function settleOneFunction(unit: Callable, compensatedDot: Callable, exac
 }
 
 /**
- * `(count, flagged, values, left, right, rowNorms, columnNorms, leftUnits, rightUnits, out, columns, inner, scratch, stats)`: settles the listed elements of
- * [rows, inner] x [columns, inner], float64 whose values are float32's.
+ * `(count, flagged, values, left, right, rowNorms, columnNorms, leftUnits, rightUnits, out, columns, inner, scratch,
+ * stats)`: settles the listed elements of [rows, inner] x [columns, inner], float64 whose values are float32's.
  */
 export function settleFunction(settleOne: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(new Array<"i32">(14).fill("i32"));

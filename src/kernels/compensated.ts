@@ -7,9 +7,10 @@ const BYTES = 8;
 const U = 2 ** -53;
 
 /**
- * `(a, b, n) -> sum`: a dot product of float64 vectors whose values are float32's in about twice float64's precision: products are exact, and what each
- * addition loses is summed up beside it (Ogita, Rump and Oishi, "Accurate sum and dot product", 2005: Sum2 over exact terms), in four lanes, which are
- * then added in the same way. See {@link compensatedError}.
+ * `(a, b, n) -> sum`: a dot product of float64 vectors whose values are float32's in about twice float64's precision:
+ * products are exact, and what each addition loses is summed up beside it (Ogita, Rump and Oishi, "Accurate sum and dot
+ * product", 2005: Sum2 over exact terms), in four lanes, which are then added in the same way. See {@link
+ * compensatedError}.
  */
 export function compensatedDotFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32"], "f64");
@@ -64,12 +65,13 @@ export function compensatedDotFunction(): FunctionBuilder {
 }
 
 /**
- * How far the exact sum may be from the compensated one: u |sum| + (K u)^2 S for K < 2^26 terms, u = 2^-53 and S at least the sum of magnitudes of the products.
- * Every partial sum, of any order, is below (1 + K u) S, so that K - 1 additions lose at most (K - 1) u (1 + K u) S, each part exactly known; summing
- * those parts loses (K - 1) u of that; the last addition loses u of its result. The factors 4 and 2 leave room for the ends sum +- error being rounded.
+ * How far the exact sum may be from the compensated one: u |sum| + (K u)^2 S for K < 2^26 terms, u = 2^-53 and S at
+ * least the sum of magnitudes of the products. Every partial sum, of any order, is below (1 + K u) S, so that K - 1
+ * additions lose at most (K - 1) u (1 + K u) S, each part exactly known; summing those parts loses (K - 1) u of that;
+ * the last addition loses u of its result. The factors 4 and 2 leave room for the ends sum +- error being rounded.
  * @returns Infinity for more terms.
  */
-export function compensatedError(sum: Code, terms: Local, magnitude: Code): Code {
+export function compensatedErrorCode(sum: Code, terms: Local, magnitude: Code): Code {
   const count = f64.convertI32U(terms.get);
   const relative = f64.mul(f64.mul(count, f64.const(U)), f64.mul(count, f64.const(2 * U)));
   const error = f64.add(f64.mul(f64.abs(sum), f64.const(4 * U)), f64.mul(relative, magnitude));

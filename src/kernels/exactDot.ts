@@ -5,10 +5,11 @@ import { f64, i32, i64 } from "./assembler/instructions.ts";
 import type { Callable } from "./assembler/moduleBuilder.ts";
 
 /*
- * An integer super-accumulator. The product of two float32 is an exact float64: m * 2^(field - 1070) with an integer m below 2^48 (its significand
- * without the five bits that are always 0) and an exponent field of 725 (2^-298) to 1279. There is one 64-bit bin for each field; m is added to its
- * bin or subtracted from it: no shift, no carry. 2^15 terms cannot overflow a bin; then carries are moved on. In the end bits are carried through all
- * bins, which leaves the sum in binary, and that is rounded.
+ * An integer super-accumulator. The product of two float32 is an exact float64: m * 2^(field - 1070) with an integer m
+ * below 2^48 (its significand without the five bits that are always 0) and an exponent field of 725 (2^-298) to 1279.
+ * There is one 64-bit bin for each field; m is added to its bin or subtracted from it: no shift, no carry. 2^15 terms
+ * cannot overflow a bin; then carries are moved on. In the end bits are carried through all bins, which leaves the sum
+ * in binary, and that is rounded.
  */
 const BYTES = 8;
 const FIRST_FIELD = 725;
@@ -28,8 +29,8 @@ const INFINITY_BITS = 0x7f800000;
 const next = (local: Local, by: number): Code => local.set(i32.add(local.get, i32.const(by)));
 
 /**
- * `(a, b, n, scratch, flags) -> flags`: adds n products of float64 numbers, whose values are float32's, to the bins. The flags are those of
- * src/numerics/exactSum.ts: 1 for a NaN, 2 and 4 for the infinities.
+ * `(a, b, n, scratch, flags) -> flags`: adds n products of float64 numbers, whose values are float32's, to the bins.
+ * The flags are those of src/numerics/exactSum.ts: 1 for a NaN, 2 and 4 for the infinities.
  */
 export function addTermsFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32"], "i32");
@@ -64,7 +65,10 @@ export function addTermsFunction(): FunctionBuilder {
   );
 }
 
-/** `(scratch)`: moves all but the lowest bit of each bin to the next one: the same sum, every bin but the last 0 or 1. Returns the last. */
+/**
+ * `(scratch)`: moves all but the lowest bit of each bin to the next one: the same sum, every bin but the last 0 or 1.
+ * Returns the last.
+ */
 export function carryFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32"], "i64");
   const [bin] = fn.parameters as [Local];
@@ -84,7 +88,9 @@ export function carryFunction(): FunctionBuilder {
   );
 }
 
-/** `(scratch, flags) -> bits`: the sum rounded once to float32, half to even; one zero, one NaN. The bins are zeroed. */
+/**
+ * `(scratch, flags) -> bits`: the sum rounded once to float32, half to even; one zero, one NaN. The bins are zeroed.
+ */
 export function roundSumFunction(carry: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32"], "i32");
   const [scratch, flags] = fn.parameters as [Local, Local];
@@ -142,7 +148,10 @@ export function roundSumFunction(carry: Callable): FunctionBuilder {
   );
 }
 
-/** `(a, b, n, scratch) -> bits`: the exact dot product of float64 vectors whose values are float32's, rounded once to float32. */
+/**
+ * `(a, b, n, scratch) -> bits`: the exact dot product of float64 vectors whose values are float32's, rounded once to
+ * float32.
+ */
 export function exactDotFunction(addTerms: Callable, carry: Callable, roundSum: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32"], "i32");
   const [a, b, n, scratch] = fn.parameters as [Local, Local, Local, Local];

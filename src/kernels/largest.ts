@@ -6,7 +6,7 @@ import { f64, f64x2, i32, v128 } from "./assembler/instructions.ts";
 const BYTES = 8;
 const UNROLLED = 4;
 
-/** `(vector, n) -> largest`: the largest magnitude of n float64; NaNs count as nothing. */
+/** `(vector, n) -> largest`: the largest magnitude of n float64; NaNs are ignored. */
 export function largestFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32"], "f64");
   const [at, n] = fn.parameters as [Local, Local];

@@ -3,16 +3,20 @@ import { certifyFunction, settleFunction, settleOneFunction } from "./certify.ts
 import { compensatedDotFunction } from "./compensated.ts";
 import { addTermsFunction, carryFunction, exactDotFunction, roundSumFunction } from "./exactDot.ts";
 import { largestFunction } from "./largest.ts";
-import { MOST_PAGES } from "./memory.ts";
+import { MAX_PAGES } from "./memory.ts";
 import { normsFunction } from "./norms.ts";
 import { unitFunction } from "./units.ts";
 
-/** What settles float64 sums of products of float32 to the bit, on byte addresses in one memory. Matrices are float64 whose values are float32's. */
+/**
+ * Kernels that round float64 sums of products of float32 exactly. Arguments are byte addresses in one memory. Matrices
+ * are float64 whose values are float32's.
+ */
 export type ProductKernels = {
   /** Euclidean norms of `rows` vectors of `inner` elements, to `out` (float64). */
   norms: (vectors: number, inner: number, rows: number, out: number) => void;
   /**
-   * Rounds float64 sums [rows, columns] to float32 at `out`, and lists the indices (u32) of those that the bound does not settle.
+   * Rounds float64 sums [rows, columns] to float32 at `out`, and lists the indices (u32) of those that the bound does
+   * not settle.
    * @param factor `errorFactor` of the number of terms.
    * @param flagged Room for rows * columns u32.
    * @returns How many are listed.
@@ -20,13 +24,16 @@ export type ProductKernels = {
   certify: Certify;
   /** Settles listed elements exactly. */
   settle: (call: SettleCall) => void;
-  /** The exact dot product of n terms, rounded once: float32 bits. `scratch` is EXACT_SCRATCH zeroed bytes, and is left so. */
+  /**
+   * The exact dot product of n terms, rounded once: float32 bits. `scratch` is EXACT_SCRATCH zeroed bytes; they are
+   * zero again afterwards.
+   */
   exactDot: (a: number, b: number, n: number, scratch: number) => number;
   /** The same in twice float64's precision, not rounded. */
   compensatedDot: (a: number, b: number, n: number) => number;
-  /** The largest power of two that all of a vector are multiples of. */
+  /** The largest power of two of which all elements of a vector are multiples. */
   unit: (vector: number, n: number) => number;
-  /** The largest magnitude of a vector; NaNs count as nothing. */
+  /** The largest magnitude of a vector; NaNs are ignored. */
   largest: (vector: number, n: number) => number;
 };
 
@@ -54,15 +61,18 @@ export type SettleCall = {
   /** [rows, inner] and [columns, inner], float64. */
   left: number;
   right: number;
-  /** A float64 a row (column): 0 until it is known; may be kept as long as the operand. */
+  /** A float64 for each row (column): 0 until it is known. May be kept as long as the operand. */
   leftUnits: number;
   rightUnits: number;
   out: number;
   columns: number;
   inner: number;
-  /** EXACT_SCRATCH zeroed bytes, left so. */
+  /** EXACT_SCRATCH zeroed bytes; they are zero again afterwards. */
   scratch: number;
-  /** Four u32 that are added to: settled by units, by compensated sums, in integers; of the last two, those that differ from the rounded value. */
+  /**
+   * Four u32 counts, which are increased: elements settled by units, by compensated sums, and in integers; then those
+   * of the last two kinds that differ from the rounded value.
+   */
   stats: number;
 };
 
@@ -70,7 +80,7 @@ let compiled: WebAssembly.Module | undefined;
 
 function productModule(): WebAssembly.Module {
   const builder = new ModuleBuilder();
-  builder.importMemory(true, MOST_PAGES);
+  builder.importMemory(true, MAX_PAGES);
   builder.define(normsFunction(), "norms");
   builder.define(certifyFunction(), "certify");
   builder.define(largestFunction(), "largest");

@@ -4,8 +4,8 @@ import { FunctionBuilder, type Local } from "./assembler/functionBuilder.ts";
 import { i32, i32x4, v128 } from "./assembler/instructions.ts";
 
 /*
- * SHA-256 (FIPS 180-4) of four messages of the same length at a time, one in each lane: hashing many small ones with a library costs more
- * in calls than in hashing.
+ * SHA-256 (FIPS 180-4) of four messages of the same length at a time, one in each lane: hashing many small ones with a
+ * library costs more in calls than in hashing.
  */
 
 const BLOCK = 64;
@@ -15,7 +15,10 @@ const WORD = 4;
 const LANES = 4;
 const DIGEST = 32;
 
-/** The first 32 bits of the fractional parts of the roots (square, cube) of the first primes: FIPS 180-4, 4.2.2 and 5.3.3. */
+/**
+ * The first 32 bits of the fractional parts of the roots (square, cube) of the first primes: FIPS 180-4, 4.2.2 and
+ * 5.3.3.
+ */
 function rootBits(count: number, root: bigint): number[] {
   const primes: bigint[] = [];
   for (let n = 2n; primes.length < count; n++) if (primes.every((p) => n % p !== 0n)) primes.push(n);
@@ -37,7 +40,10 @@ const INITIAL = rootBits(8, 2n);
 
 const rotated = (x: number, by: number): number => (x >>> by) | (x << (32 - by));
 
-/** For each round of the last block of a message of whole blocks, which is padding alone: the round's constant plus its word. */
+/**
+ * For each round of the last block of a message of whole blocks, which is padding alone: the round's constant plus its
+ * word.
+ */
 function paddingWords(blocks: number): number[] {
   const words = [0x80000000, ...new Array<number>(14).fill(0), blocks * BLOCK * 8];
   for (let k = GROUP; k < ROUNDS; k++) {
@@ -49,7 +55,7 @@ function paddingWords(blocks: number): number[] {
   return words.map((word, k) => (word + CONSTANTS[k]!) >>> 0);
 }
 
-/** What a hash function reads besides messages: the constants of rounds, then the words of the padding. */
+/** The table that a hash function reads besides messages: the constants of rounds, then the words of the padding. */
 export const hashTable = (blocks: number): Uint32Array<ArrayBuffer> =>
   Uint32Array.from([...CONSTANTS, ...paddingWords(blocks)]);
 
@@ -60,7 +66,7 @@ const add = (first: Code, ...others: Code[]): Code => others.reduce((sum, other)
 const shift = (x: Local, by: number): Code => i32x4.shrU(x.get, i32.const(by));
 const next = (local: Local, by: number): Code => local.set(i32.add(local.get, i32.const(by)));
 
-/** Bytes of each word in the other order. */
+/** The bytes of each word in reverse order. */
 const SWAP = Array.from({ length: 16 }, (_, k) => (k & ~3) | (3 - (k & 3)));
 const byWords = (...words: number[]): number[] => words.flatMap((word) => [0, 1, 2, 3].map((k) => word * WORD + k));
 const LOW = byWords(0, 4, 1, 5);
@@ -86,8 +92,8 @@ function transpose(rows: readonly Local[], to: readonly Local[], spare: readonly
 }
 
 /**
- * `(messages, quads, out, table)`: the hashes of 4 x `quads` messages of `blocks` x 64 bytes that lie side by side, to `out`, 32 bytes each.
- * `table` is the address of {@link hashTable}.
+ * `(messages, quads, out, table)`: the hashes of 4 x `quads` messages of `blocks` x 64 bytes that lie side by side, to
+ * `out`, 32 bytes each. `table` is the address of {@link hashTable}.
  */
 export function hashesFunction(blocks: number): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32"]);
@@ -98,7 +104,7 @@ export function hashesFunction(blocks: number): FunctionBuilder {
   const sum = fn.local("v128");
   const stride = blocks * BLOCK;
 
-  /** Round `k`, with what is added to the word of its own: variables change places instead of values. */
+  /** Round `k`, with its word plus its constant. The variables swap their names instead of their values. */
   const round = (k: number, wordAndConstant: Code): Code[] => {
     const [a, b, c, d, e, f, g, h] = state.map((_, n) => state[(((n - k) % 8) + 8) % 8]!) as Eight;
     const choice = xor(g.get, v128.and(e.get, v128.xor(f.get, g.get)));

@@ -8,10 +8,11 @@ const MANTISSA = (1n << 52n) - 1n;
 const all = (value: bigint): Code => i64x2.splat(i64.const(value));
 
 /**
- * `(vector, n) -> unit`: the largest power of two that all float64 of a vector are multiples of; Infinity for zeros alone, NaN if one is not finite. Their
- * values are float32's: none is subnormal.
+ * `(vector, n) -> unit`: the largest power of two of which all float64 of a vector are multiples; Infinity if all are
+ * zeros, NaN if one is not finite. Their values are float32's: none is subnormal.
  *
- * The lowest bit of a number is what it loses, exactly, when the lowest bit of its mantissa is taken away; where that is 0 the number is its own lowest bit.
+ * Clearing the lowest bit of the mantissa changes a number by exactly its lowest bit; where that gives 0, the number is
+ * its own lowest bit.
  */
 export function unitFunction(): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32"], "f64");

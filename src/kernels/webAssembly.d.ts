@@ -1,4 +1,4 @@
-/** What of the WebAssembly API is used here; TypeScript declares it for browsers alone. */
+/** The parts of the WebAssembly API that are used here; TypeScript declares them for browsers only. */
 declare namespace WebAssembly {
   /** Whether the bytes are a module that the engine can compile. */
   function validate(bytes: Uint8Array): boolean;

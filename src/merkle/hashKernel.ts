@@ -1,17 +1,17 @@
 import { ModuleBuilder } from "../kernels/assembler/moduleBuilder.ts";
-import { kernelMemory, MOST_PAGES, PAGE_BYTES } from "../kernels/memory.ts";
+import { kernelMemory, MAX_PAGES, PAGE_BYTES } from "../kernels/memory.ts";
 import { hashesFunction, hashTable } from "../kernels/sha256.ts";
 import { CHUNK_BYTES, HASH_BYTES } from "./sizes.ts";
 
 const BLOCK = 64;
 const PAIR_BYTES = 2 * HASH_BYTES;
-/** Messages are copied in and hashes out, in batches of so many bytes of messages. */
+/** Messages are copied in and hashes out, in batches of this many bytes of messages. */
 const BATCH_BYTES = 2 ** 15;
 const LANES = 4;
 
 type Hashes = (messages: number, quads: number, out: number, table: number) => void;
 
-/** Where everything lies: tables, messages (with room for those that fill up four), hashes. */
+/** The layout of the memory: tables, messages (with room to fill up four), hashes. */
 const PAIR_TABLE = 0;
 const CHUNK_TABLE = 512;
 const MESSAGES = 1024;
@@ -22,7 +22,7 @@ let kernel: Kernel | undefined;
 
 function start(): Kernel {
   const builder = new ModuleBuilder();
-  builder.importMemory(true, MOST_PAGES);
+  builder.importMemory(true, MAX_PAGES);
   builder.define(hashesFunction(PAIR_BYTES / BLOCK), "pairs");
   builder.define(hashesFunction(CHUNK_BYTES / BLOCK), "chunks");
   const memory = kernelMemory(Math.ceil((RESULTS + BATCH_BYTES) / PAGE_BYTES));
@@ -58,7 +58,10 @@ export function hashChunks(bytes: Uint8Array, out: Uint8Array): void {
   hashAll(bytes, CHUNK_BYTES, undefined, out);
 }
 
-/** Hashes neighbours of a level of a tree. @param zero What stands for the right one where it is missing. */
+/**
+ * Hashes neighbours of a level of a tree.
+ * @param zero Takes the place of a missing right neighbour.
+ */
 export function hashPairs(level: Uint8Array, zero: Uint8Array, out: Uint8Array): void {
   hashAll(level, PAIR_BYTES, zero, out);
 }

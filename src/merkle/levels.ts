@@ -2,7 +2,7 @@ import { zeroHash } from "./hash.ts";
 import { hashChunks, hashPairs } from "./hashKernel.ts";
 import { CHUNK_BYTES, depthOf, HASH_BYTES, nodesAt } from "./sizes.ts";
 
-/** Height of the subtrees that are hashed in one go: what a thread takes at a time, some 20 us. */
+/** Height of the subtrees that a thread hashes at a time, in about 20 us. */
 const UNIT_HEIGHT = 5;
 const UNIT_CHUNKS = 2 ** UNIT_HEIGHT;
 const UNIT_BYTES = UNIT_CHUNKS * CHUNK_BYTES;
@@ -30,14 +30,14 @@ export class Levels {
     return this.#levels[height]!;
   }
 
-  /** Hashes one unit of a tensor: some chunks and the nodes over them alone. */
+  /** Hashes one unit of a tensor: some chunks and the nodes over only these. */
   hashUnit(tensor: Uint8Array, unit: number): void {
     const first = unit * UNIT_CHUNKS;
     hashChunks(tensor.subarray(unit * UNIT_BYTES, (unit + 1) * UNIT_BYTES), this.#part(0, first));
     for (let height = 0; height < Math.min(UNIT_HEIGHT, this.depth); height++) this.#hashAbove(height, first);
   }
 
-  /** Hashes what is above all units. */
+  /** Hashes the nodes above all units. */
   hashTop(): void {
     for (let height = UNIT_HEIGHT; height < this.depth; height++) this.#hashAbove(height);
   }

@@ -53,7 +53,9 @@ export class MerkleList {
     return toHash(this.#node(height, index));
   }
 
-  /** The siblings that open node (`height`, `index`) under its ancestor `toHeight` (default: the root), lowest first. */
+  /**
+   * The siblings that open node (`height`, `index`) under its ancestor `toHeight` (default: the root), lowest first.
+   */
   path(index: number, height = 0, toHeight = this.depth): Hash[] {
     const siblings: Hash[] = [];
     for (let h = height; h < toHeight; h++) {

@@ -4,8 +4,9 @@ import { wrap } from "./integer.ts";
 import { roundToFormat } from "./round.ts";
 
 /**
- * Converts a word between element types. Float to float and integer to float: rounded once. Float to integer: NaN is 0, the rest
- * truncates towards zero and saturates. Anything to bool: nonzero (NaN is true). Integer to integer: modulo 2^bits.
+ * Converts a word between element types. Float to float and integer to float: rounded once. Float to integer: NaN is 0,
+ * the rest truncates towards zero and saturates. Anything to bool: nonzero (NaN is true). Integer to integer: modulo
+ * 2^bits.
  */
 export function cast(a: Word, from: DType, to: DType): Word {
   if (isFloat(from)) return isFloat(to) ? convert(a, from, to) : fromFloat(a, from, to);

@@ -1,8 +1,8 @@
 import { BFLOAT16, FLOAT16, FLOAT32, FLOAT64, type FloatFormat } from "./format.ts";
 
 /**
- * Element types. Codes are those of ONNX's `TensorProto.DataType`, so that a type byte means the
- * same thing in a model, in an encoded step and on chain. A limb, one 256-bit word of an exact sum under way, is Refute's own.
+ * Element types. Codes are those of ONNX's `TensorProto.DataType`, so that a type byte means the same thing in a model,
+ * in an encoded step and on chain. A limb, one 256-bit word of an unfinished exact sum, is Refute's own.
  */
 export const DType = {
   float32: 1,
@@ -75,8 +75,8 @@ export const isInteger = (dtype: DType): boolean =>
   layout(dtype).kind === "signed" || layout(dtype).kind === "unsigned";
 
 /**
- * A *word* is one element as a bigint, the same number the EVM verifier holds: floats as their bits
- * (float32: 0 .. 2^32-1), integers as their value (negative for signed types), bool as 0n or 1n, limbs as their 256 bits.
+ * A *word* is one element as a bigint, the same number the EVM verifier holds: floats as their bits (float32:
+ * 0 .. 2^32-1), integers as their value (negative for signed types), bool as 0n or 1n, limbs as their 256 bits.
  */
 export type Word = bigint;
 

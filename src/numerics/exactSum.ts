@@ -3,7 +3,7 @@ import type { FloatArithmetic } from "./float.ts";
 import { FLOAT32_ARITHMETIC } from "./float32.ts";
 import { roundToFormat } from "./round.ts";
 
-/** What an exact sum has met besides finite terms. An infinite product 0 * Infinity counts as NaN. */
+/** The terms of an exact sum that are not finite. A product 0 * Infinity counts as NaN. */
 export const SumFlag = { nan: 1, positiveInfinity: 2, negativeInfinity: 4 } as const;
 
 /** A sum is four words: three 256-bit limbs of the finite part, lowest first, and the flags. */
@@ -13,7 +13,8 @@ const LIMB_BITS = 256;
 const FINITE_BITS = 3 * LIMB_BITS;
 
 /**
- * A sum over the reals of words of one float type and of their products. It has no order and never rounds until it is asked to.
+ * A sum over the reals of words of one float type and of their products. Its terms have no order, and nothing is
+ * rounded before {@link ExactSum.round}.
  */
 export class ExactSum {
   readonly #float: FloatArithmetic;
@@ -60,7 +61,9 @@ export class ExactSum {
     this.addFlags(other.flags);
   }
 
-  /** A float32 sum as words: the limbs of its finite part, two's complement modulo 2^768, lowest first, then the flags. */
+  /**
+   * A float32 sum as words: the limbs of its finite part, two's complement modulo 2^768, lowest first, then the flags.
+   */
   limbs(): [low: Word, middle: Word, high: Word, flags: Word] {
     const limb = (k: number): Word => BigInt.asUintN(LIMB_BITS, this.value >> BigInt(LIMB_BITS * k));
     return [limb(0), limb(1), limb(2), BigInt(this.flags)];
@@ -80,7 +83,9 @@ export class ExactSum {
     return sum;
   }
 
-  /** The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0 if empty. */
+  /**
+   * The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0 if empty.
+   */
   round(): Word {
     const { format } = this.#float;
     const infinities = this.flags & (SumFlag.positiveInfinity | SumFlag.negativeInfinity);
@@ -116,9 +121,9 @@ export function exactDot(as: readonly Word[], bs: readonly Word[]): Word {
 }
 
 /*
- * A product of two float32 is an integer below 2^48 times 2^(exponent - 298), with exponent 0 .. 506. Its upper and lower
- * 24 bits are added to one float64 bin each per exponent; BLOCK terms keep a bin below 2^52, so nothing is ever rounded.
- * Bins are folded into a bigint only at the end: no bigint work per term.
+ * A product of two float32 is an integer below 2^48 times 2^(exponent - 298), with exponent 0 .. 506. Its upper and
+ * lower 24 bits are added to one float64 bin each per exponent; BLOCK terms keep a bin below 2^52, so nothing is ever
+ * rounded. Bins are folded into a bigint only at the end: no bigint work per term.
  */
 const BINS = 507;
 const HALF_BITS = 24;
@@ -130,8 +135,8 @@ const lowBins = new Float64Array(BINS);
 const highBins = new Float64Array(BINS);
 
 /**
- * The exact dot product of `a[aOffset ..]` and `b[bOffset ..]`, `n` terms, rounded once. Operands and result are the bits
- * of float32 numbers. The bits are those of `exactDot`.
+ * The exact dot product of `a[aOffset ..]` and `b[bOffset ..]`, `n` terms, rounded once. Operands and result are the
+ * bits of float32 numbers. The bits are those of `exactDot`.
  */
 export function exactDotFloat32(a: Uint32Array, aOffset: number, b: Uint32Array, bOffset: number, n: number): number {
   return Number(exactSumOfProducts(a, aOffset, b, bOffset, n).round());

@@ -25,7 +25,7 @@ export type FloatArithmetic = Record<
 export function integerSqrt(value: bigint): bigint {
   if (value === 0n) return 0n;
   let root: bigint;
-  let next = 1n << BigInt((bitLength(value) + 1) >> 1); // above the root: Newton's steps fall until they have arrived
+  let next = 1n << BigInt((bitLength(value) + 1) >> 1); // above the root: Newton's steps decrease until they reach it
   do {
     root = next;
     next = (root + value / root) >> 1n;
@@ -43,8 +43,8 @@ function align(a: Decoded, b: Decoded): { a: bigint; b: bigint; exponent: number
 }
 
 /**
- * The primitives of a format: each is the exact real result, rounded once. Every function is total, reads -0 as +0 and any NaN as the
- * format's one, and returns neither -0 nor another NaN. Comparisons return 0n or 1n.
+ * The primitives of a format: each is the exact real result, rounded once. Every function is total, reads -0 as +0 and
+ * any NaN as the format's one, and returns neither -0 nor another NaN. Comparisons return 0n or 1n.
  */
 export function floatArithmetic(format: FloatFormat): FloatArithmetic {
   const { bits, fractionBits, lowestExponent, sign: SIGN_BIT, infinity: INFINITY_, nan: NAN } = format;
@@ -109,7 +109,10 @@ export function floatArithmetic(format: FloatFormat): FloatArithmetic {
     return roundToFormat(format, negative, dividend / y.mantissa, x.exponent - EXTRA - y.exponent, sticky);
   }
 
-  /** C's fmod: a - n*b with n = trunc(a/b) over the reals; exact, with the sign of a. fmod(x, 0) and fmod(Inf, y) are NaN. */
+  /**
+   * C's fmod: a - n*b with n = trunc(a/b) over the reals; exact, with the sign of a. fmod(x, 0) and fmod(Inf, y) are
+   * NaN.
+   */
   function fmod(a: Word, b: Word): Word {
     if (isNaN(a) || isNaN(b) || isInfinite(a) || isZero(b)) return NAN;
     if (isInfinite(b)) return canonical(a);

@@ -29,7 +29,7 @@ const UNSIGNED_BITS = new Map<DType, bigint>([
   [DType.uint64, 64n],
 ]);
 
-/** The word that loses every maximum of its type: -Infinity, or the least integer. */
+/** The least word of a type: -Infinity, or the minimum integer. */
 export function leastWord(dtype: DType): Word {
   const bits = SIGNED_BITS.get(dtype);
   if (bits !== undefined) return -(1n << (bits - 1n));
@@ -38,7 +38,7 @@ export function leastWord(dtype: DType): Word {
   return sign | infinity;
 }
 
-/** The word that loses every minimum of its type: +Infinity, or the greatest integer. */
+/** The greatest word of a type: +Infinity, or the maximum integer. */
 export function greatestWord(dtype: DType): Word {
   const signed = SIGNED_BITS.get(dtype);
   if (signed !== undefined) return (1n << (signed - 1n)) - 1n;

@@ -42,7 +42,8 @@ export function roundToFormat(
     if (rest > half || (rest === half && (sticky || (kept & 1n) === 1n))) kept += 1n;
   }
 
-  // A normal number's leading bit adds 1 to the exponent field, and so does a carry out of the fraction, up to Infinity.
+  // A normal number's leading bit adds 1 to the exponent field, and so does a carry out of the fraction, up to
+  // Infinity.
   const bits = (BigInt(quantum - lowestExponent) << BigInt(fractionBits)) + kept;
   return negative && bits !== 0n ? sign | bits : bits;
 }

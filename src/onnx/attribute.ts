@@ -5,7 +5,7 @@ import { readTensor, type ReadContext } from "./tensor.ts";
 
 const text = new TextDecoder();
 
-/** IR versions before 3 may leave the type out; then the one field that is set tells it. */
+/** IR versions before 3 may leave the type out; then the one field that is set shows it. */
 function attributeType(attribute: AttributeProto): Type {
   if (attribute.type !== Type.UNDEFINED) return attribute.type;
   if (attribute.ints.length > 0) return Type.INTS;
@@ -24,7 +24,7 @@ function tensorAttribute(
 ): TensorData {
   const role = `attribute "${name}" of ${where}`;
   const tensor = readTensor(proto, role, context);
-  // Its readers are not known here.
+  // The operators that read the tensor are not known here.
   if (tensor.fourBits) throw new DTypeError(context.source, role, "int4 or uint4");
   return tensor;
 }

@@ -17,10 +17,10 @@ export function bindInputs(model: Model, values: ReadonlyMap<string, TensorData>
   const { graph } = model;
   for (const [name, { dtype, shape }] of values) {
     const input = graph.inputs.find((candidate) => candidate.name === name);
-    if (input === undefined)
-      throw new InputBindingError(
-        `${model.source} has no input "${name}" to bind; its inputs are ${graph.inputs.map((i) => `"${i.name}"`).join(", ")}`,
-      );
+    if (input === undefined) {
+      const names = graph.inputs.map((candidate) => `"${candidate.name}"`).join(", ");
+      throw new InputBindingError(`${model.source} has no input "${name}" to bind; its inputs are ${names}`);
+    }
     const dims = input.shape?.map((dim) => dim ?? "?").join(", ");
     if (input.dtype !== dtype)
       throw new InputBindingError(

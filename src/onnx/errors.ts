@@ -29,7 +29,8 @@ export class DTypeError extends RefuteError {
   readonly code = "MODEL_DTYPE";
   constructor(source: string, where: string, dtype: string) {
     super(
-      `${source}: ${where} has the element type ${dtype}, which is not executed here: expected float16, bfloat16, float32, float64, bool or an integer type`,
+      `${source}: ${where} has the element type ${dtype}, which is not executed here: ` +
+        "expected float16, bfloat16, float32, float64, bool or an integer type",
     );
   }
 }

@@ -11,10 +11,13 @@ const WIDENED: ReadonlyMap<number, DType> = new Map([
 /** Operators whose result does not depend on how wide the integers are that they read. */
 const READERS: ReadonlySet<string> = new Set(["DequantizeLinear", "Cast"]);
 
-/** The type as which a tensor of four bits is read; undefined if it is none. */
-export const widened = (dataType: number): DType | undefined => WIDENED.get(dataType);
+/** The type as which a tensor of four bits is read; undefined if the tensor has another type. */
+export const widenedType = (dataType: number): DType | undefined => WIDENED.get(dataType);
 
-/** The elements of four bits, two to a byte, the lower half first. @returns undefined if there are too few or too many bytes */
+/**
+ * The elements of four bits, two to a byte, the lower half first.
+ * @returns undefined if there are too few or too many bytes
+ */
 export function unpackFourBits(tensor: TensorProto, raw: Uint8Array, shape: readonly number[]): TensorData | undefined {
   const dtype = WIDENED.get(tensor.dataType)!;
   const count = elementCount(shape);
@@ -28,7 +31,7 @@ export function unpackFourBits(tensor: TensorProto, raw: Uint8Array, shape: read
   return { dtype, shape, bytes, fourBits: true };
 }
 
-/** The tensors of four bits that something else reads than what takes them as plain integers. */
+/** The tensors of four bits that are graph outputs or are read by an operator that is not one of READERS. */
 export function misused(
   nodes: readonly Node[],
   initializers: ReadonlyMap<string, TensorData>,

@@ -4,7 +4,7 @@ import { ModelGraphError } from "./errors.ts";
 import { nodeLabel, type Attribute, type Body, type Node } from "./model.ts";
 import type { ReadContext } from "./tensor.ts";
 
-/** Calls of calls of functions multiply: more nodes than these are no program that anybody could check. */
+/** The maximum of nodes after inlining: nested calls multiply, and nobody could check a larger program. */
 const MAX_NODES = 200_000;
 
 /** A function of the model: its formal names, defaults of its attributes, and its nodes. */
@@ -62,8 +62,8 @@ export class Inliner {
   }
 
   /**
-   * The nodes with every call of a function replaced by the function's nodes, at any depth and in bodies too. A function of the model goes
-   * before an operator of the same name: the model says itself what it means.
+   * The nodes with every call of a function replaced by the function's nodes, at any depth and in bodies too. A
+   * function of the model takes precedence over an operator of the same name.
    * @throws ModelGraphError if functions call each other in a circle, or there are too many calls
    */
   expand(nodes: readonly Node[], callers: readonly string[] = []): Node[] {
@@ -96,7 +96,7 @@ export class Inliner {
       if (actual === "") return;
       if (made.has(name) && !names.has(name)) names.set(name, actual);
       else {
-        // An input that is handed on, or a result that is given twice.
+        // An input that is passed through, or a result that is returned twice.
         const from = names.get(name) ?? `${prefix}${name}`;
         const head = { name: `${label}/${name}`, operator: "Identity", domain: "", attributes: new Map() };
         passed.push({ ...head, inputs: [from], outputs: [actual] });
@@ -139,7 +139,9 @@ export class Inliner {
     };
   }
 
-  /** @param before the node before its attributes were filled in: a body that the caller gave keeps the caller's names */
+  /**
+   * @param before the node before its attributes were filled in: a body that the caller gave keeps the caller's names
+   */
   #withBodies(node: Node, change: (body: Body, given: boolean) => Body, before: Node = node): Node {
     const attributes = new Map<string, Attribute>();
     for (const [name, value] of node.attributes) {

@@ -11,7 +11,10 @@ import { checkDType, readTensor, type ReadContext } from "./tensor.ts";
 /** "ai.onnx" and "" name the same domain. */
 export const domainName = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
 
-/** Reads a part of the graph: none of it if it is refused and whoever reads wants to go on. @param names What the part gives. */
+/**
+ * Reads a part of the graph. Where `context.refused` is given, a part that is refused is left out instead of thrown.
+ * @param names The names of the values that the part gives.
+ */
 function attempt<T>(context: ReadContext, names: readonly string[], read: () => T): T[] {
   try {
     return [read()];
@@ -44,7 +47,7 @@ function readNode(node: NodeProto, context: ReadContext, opsets?: ReadonlyMap<st
     ...(opsets === undefined ? {} : { opsets }),
   };
   const where = `node ${nodeLabel({ ...head, attributes: new Map() })} (${node.opType})`;
-  // What is refused in a node's body is a refusal of the node.
+  // A refusal in a node's body is a refusal of the node.
   const inner: ReadContext = { source: context.source, externalDataDir: context.externalDataDir };
   const attributes = new Map(
     node.attribute.map(
@@ -98,7 +101,10 @@ function readInitializers(proto: GraphProto, context: ReadContext): Map<string, 
   return new Map(proto.initializer.flatMap((tensor) => attempt(context, [tensor.name], () => read(tensor))));
 }
 
-/** Reads a graph into plain types; calls of the model's functions are replaced by their nodes. @throws ModelFormatError, ModelGraphError, DTypeError, ExternalDataError */
+/**
+ * Reads a graph into plain types; calls of the model's functions are replaced by their nodes.
+ * @throws ModelFormatError, ModelGraphError, DTypeError, ExternalDataError
+ */
 export function readGraph(proto: GraphProto, context: ReadContext, functions: readonly FunctionProto[] = []): Graph {
   const initializers = readInitializers(proto, context);
   const local = readFunctions(functions, context, {

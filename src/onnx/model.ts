@@ -25,7 +25,7 @@ export type Attribute =
   | { kind: "ints"; value: readonly bigint[] }
   | { kind: "strings"; value: readonly string[] }
   | { kind: "graph"; value: Body }
-  /** In a function of the model: the attribute of the call that is meant. */
+  /** In a function of the model: the name of an attribute of its call. */
   | { kind: "reference"; value: string }
   | { kind: "other"; value: string };
 
@@ -73,5 +73,5 @@ export type Model = {
 /** Product of a shape. */
 export const elementCount = (shape: readonly number[]): number => shape.reduce((product, dim) => product * dim, 1);
 
-/** How a node is called in messages: its name, or its first output where it has none. */
+/** The name of a node in messages: its own, or that of its first output where it has none. */
 export const nodeLabel = (node: Node): string => node.name || `(producing ${node.outputs[0] ?? "nothing"})`;

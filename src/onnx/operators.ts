@@ -1,10 +1,10 @@
 import type { Node } from "./model.ts";
 
-/** An operator as it is called in messages: with its domain, if that is not ai.onnx. */
+/** The name of an operator in messages: with its domain, if that is not ai.onnx. */
 const operatorName = ({ operator, domain }: Pick<Node, "operator" | "domain">): string =>
   domain === "" ? operator : `${domain}.${operator}`;
 
-/** How often each operator stands in a graph and the bodies of its nodes. */
+/** How often each operator occurs in a graph and in the bodies of its nodes. */
 export function operatorCounts(graph: { nodes: readonly Node[] }): Map<string, number> {
   const counts = new Map<string, number>();
   const count = (nodes: readonly Node[]): void => {

@@ -45,9 +45,9 @@ const perChannel = (values: readonly number[]): TensorData =>
   values.length === 1 ? floatTensor(values, []) : floatTensor(values, [values.length, 1, 1]);
 
 /**
- * Replaces a float32 image input by a uint8 one of the same name, followed by a Transpose (NHWC only), a Gather
- * that reverses the channels (reverseChannels only), Cast, Mul, Sub and Div. Deterministic: whoever holds the model file and these
- * parameters gets the same graph, hence the same program root.
+ * Replaces a float32 image input by a uint8 one of the same name, followed by a Transpose (NHWC only), a Gather that
+ * reverses the channels (reverseChannels only), Cast, Mul, Sub and Div. Deterministic: whoever holds the model file and
+ * these parameters gets the same graph, hence the same program root.
  * @throws PreprocessingError
  */
 export function withImagePreprocessing(model: Model, options: ImagePreprocessing): Model {

@@ -41,7 +41,8 @@ type Options = { externalDataDir?: string };
 export const readModel = (from: string | Uint8Array, options: Options = {}): Model => read(from, options, undefined);
 
 /**
- * Reads as much of a model as can be read, to say all that stands against it. It may hold nodes whose operands are missing.
+ * Reads as much of a model as possible, to report everything that is refused. It may hold nodes whose operands are
+ * missing.
  * @param refused called for each part that is left out, with the names that it would have given
  * @throws ModelFileError, ModelFormatError
  */
@@ -64,7 +65,7 @@ function read(from: string | Uint8Array, options: Options, refused: ReadContext[
   } catch (error) {
     if (refused === undefined) throw error;
     refused(error as ModelVersionError, []);
-    // The rest is judged by the nearest operator set that is known.
+    // The rest is read by the nearest operator set that is known.
     opsets.set("", Math.min(Math.max(opsets.get("") ?? OPSETS[1], OPSETS[0]), OPSETS[1]));
   }
   const externalDataDir = options.externalDataDir ?? (typeof from === "string" ? dirname(from) : undefined);

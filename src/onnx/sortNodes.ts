@@ -9,8 +9,8 @@ const reads = (node: Node): string[] => [
 ];
 
 /**
- * Nodes in an order in which each follows what it reads, as ONNX asks for and some tools do not keep (converters append their casts).
- * A list that is in order stays as it is; of a cycle, some node comes before what it reads.
+ * Nodes in an order in which each follows what it reads, as ONNX asks for and some tools do not keep (converters append
+ * their casts). A list that is in order stays as it is; of a cycle, some node comes before what it reads.
  */
 export function sortNodes(nodes: readonly Node[]): Node[] {
   const producers = new Map(nodes.toReversed().flatMap((node) => node.outputs.map((name) => [name, node] as const)));

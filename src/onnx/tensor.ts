@@ -4,14 +4,17 @@ import { TensorProto_DataLocation, TensorProto_DataTypeSchema, type TensorProto 
 import { DType, dtypeBytes, isDType, writeWord } from "../numerics/dtype.ts";
 import type { RefuteError } from "../errors.ts";
 import { DTypeError, ExternalDataError, ModelGraphError } from "./errors.ts";
-import { unpackFourBits, widened } from "./fourBits.ts";
+import { unpackFourBits, widenedType } from "./fourBits.ts";
 import { elementCount, type TensorData } from "./model.ts";
 
-/** What the reader knows while it reads: the name for messages and where external data lies. */
+/** The context of a reader: the model's name for messages, and the folder of external data. */
 export type ReadContext = {
   source: string;
   externalDataDir: string | undefined;
-  /** Where given, a part that is refused is left out: it is called with the error and the names that the part would have given. */
+  /**
+   * Where given, a part that is refused is left out: it is called with the error and the names that the part would have
+   * given.
+   */
   refused?: (error: RefuteError, names: readonly string[]) => void;
 };
 
@@ -19,7 +22,10 @@ export type ReadContext = {
 const dtypeLabel = (code: number): string =>
   TensorProto_DataTypeSchema.values.find((value) => value.number === code)?.name.toLowerCase() ?? `code ${code}`;
 
-/** Checks an ONNX element type code. @throws DTypeError if it is none that is executed. */
+/**
+ * Checks an ONNX element type code.
+ * @throws DTypeError if Refute does not execute the type.
+ */
 export function checkDType(code: number, where: string, source: string): DType {
   if (!isDType(code)) throw new DTypeError(source, where, dtypeLabel(code));
   return code;
@@ -43,7 +49,7 @@ function externalBytes(tensor: TensorProto, where: string, { source, externalDat
   });
 }
 
-/** Part of a file that lies in `folder`, and only there whatever links say; the file may be larger than memory. */
+/** Part of a file in `folder`. A link that leads out of the folder is refused. The file may be larger than memory. */
 function readSlice(
   path: string,
   folder: string,
@@ -53,7 +59,7 @@ function readSlice(
 ): Uint8Array {
   let file: number;
   try {
-    // SAFETY: a link may lead out of the folder; what is read is where it leads to.
+    // SAFETY: a link may lead out of the folder, so the path that it leads to is checked and read.
     const target = realpathSync(path);
     if (relative(realpathSync(folder), target).split(sep)[0] === "..")
       return fail("lies outside the model's folder ({})");
@@ -87,8 +93,8 @@ function readSlice(
 }
 
 /**
- * The typed fields hold what raw data does not: float32 in float_data, float64 in double_data, up to 32 bits in int32_data (floats of 16 bits as
- * their bits), the rest in 64-bit fields.
+ * The typed fields hold what raw data does not: float32 in float_data, float64 in double_data, up to 32 bits in
+ * int32_data (floats of 16 bits as their bits), the rest in 64-bit fields.
  */
 function fieldBytes(tensor: TensorProto, dtype: DType, count: number): Uint8Array | undefined {
   const bytes = new Uint8Array(count * dtypeBytes(dtype));
@@ -117,11 +123,11 @@ function fieldBytes(tensor: TensorProto, dtype: DType, count: number): Uint8Arra
 
 /**
  * A tensor of the model as plain bytes.
- * @param where how messages call it, e.g. `initializer "w"`
+ * @param where its name in messages, e.g. `initializer "w"`
  * @throws DTypeError, ExternalDataError, ModelGraphError
  */
 export function readTensor(tensor: TensorProto, where: string, context: ReadContext): TensorData {
-  const narrow = widened(tensor.dataType);
+  const narrow = widenedType(tensor.dataType);
   const dtype = narrow ?? checkDType(tensor.dataType, where, context.source);
   const shape = tensor.dims.map(Number);
   if (shape.some((dim) => !Number.isSafeInteger(dim) || dim < 0))

@@ -66,7 +66,7 @@ export class ByteReader {
     return Number(this.signedBig(bytes));
   }
 
-  /** The end must have been reached: encodings have one form only. */
+  /** Requires that all bytes have been read: an encoding has one form only. */
   finish(): void {
     if (this.#at !== this.#bytes.length) {
       throw new ProgramFormatError(`${this.#bytes.length - this.#at} bytes follow the end`);

@@ -8,7 +8,7 @@ export type TensorInfo = { name: string; dtype: DType; shape: readonly number[] 
 /** Where a value of the ONNX graph lies: element [i0, i1, ...] is element sum(i * stride) of the step's tensor. */
 export type ValuePlace = { step: number; dtype: DType; shape: readonly number[]; strides: readonly number[] };
 
-/** What the compiler gives: the committed program, its constants, and local knowledge that is not committed. */
+/** The compiler's result: the committed program, its constants, and local knowledge that is not committed. */
 export type CompiledModel = {
   program: Program;
   programRoot: Hash;
@@ -18,6 +18,8 @@ export type CompiledModel = {
   outputs: readonly TensorInfo[];
   /** For each step, the ONNX node that it computes last and the operators that it fuses, for people to read. */
   origins: readonly { node: string; operator: string }[];
-  /** The values of the ONNX graph that a step holds whole, by name. Absent where a program was not compiled from ONNX. */
+  /**
+   * The values of the ONNX graph that a step holds whole, by name. Absent where a program was not compiled from ONNX.
+   */
   places?: ReadonlyMap<string, ValuePlace>;
 };

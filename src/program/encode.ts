@@ -45,7 +45,7 @@ export function encodeStepBody(step: Step): Uint8Array {
   }
 }
 
-/** A word as the signed 64 bits that stand for it: those of a float64 are its own. */
+/** A word as a signed number of 64 bits; for a float64, its bits. */
 const written = (word: Word, dtype: DType): bigint => (dtype === DType.float64 ? BigInt.asIntN(64, word) : word);
 
 function list<T>(w: ByteWriter, items: readonly T[], write: (item: T) => unknown): void {

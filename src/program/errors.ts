@@ -1,6 +1,9 @@
 import { RefuteError } from "../errors.ts";
 
-/** A program, step or header that is not well-formed (docs/program.md). Recompile it, or do not trust where it came from. */
+/**
+ * A program, step or header that is not well-formed (docs/program.md). Recompile it, or do not trust where it came
+ * from.
+ */
 export class ProgramFormatError extends RefuteError {
   readonly code = "PROGRAM_FORMAT";
 }

@@ -90,7 +90,10 @@ export function applyOperation(op: Op, dtype: DTypeCode, a: Word, b: Word, c: Wo
   return INTEGER[name]!(a, b, dtype);
 }
 
-/** An elementary function: operands of 16 bits are widened, which is exact, and the result is rounded once to their type. */
+/**
+ * An elementary function: operands of 16 bits are widened, which is exact, and the result is rounded once to their
+ * type.
+ */
 function elementary(name: OpName, dtype: DTypeCode, a: Word, b: Word): Word {
   const float = arithmeticOf(dtype);
   const x = convert(a, dtype, DType.float32);

@@ -110,7 +110,7 @@ function position(reduce: Reduce, dtype: DTypeCode): Reduction {
     result: () => [at],
   };
 
-  /** Whether a is strictly before b in the order searched for; NaN is first in both (greatest, least). */
+  /** Whether a is strictly before b in the order of the search; NaN is first in both orders (greatest, least). */
   function beats(a: Word, b: Word): boolean {
     if (isFloat(dtype)) {
       const { isNaN, lt } = arithmeticOf(dtype);

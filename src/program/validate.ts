@@ -17,10 +17,13 @@ import { Reduce, type Axis, type Instruction, type Program, type Step, type View
 /** Limits of the encoding; the verifier decodes under the same ones. */
 export const LIMITS = { inputs: 16, digits: 12, constants: 64, reads: 16, axes: 8, instructions: 64 } as const;
 
-/** Levels of a program's lists: bonds are sized for disputes no longer than these (contracts/game/GasSchedule.sol). */
-export const MOST_LEVELS = { trace: 12, interior: 12, tensor: 20 } as const;
+/**
+ * The maximum levels of a program's lists. Bonds are sized for disputes of at most this length
+ * (contracts/game/GasSchedule.sol).
+ */
+export const MAX_LEVELS = { trace: 12, interior: 12, tensor: 20 } as const;
 
-/** A tensor has fewer elements than these. */
+/** A tensor has fewer elements than this. */
 export const MAX_COUNT = 2 ** 32;
 const MAX_STEP_GAS = 12_000_000;
 
@@ -72,12 +75,12 @@ export function validateProgram(program: Program): void {
     "a program has steps, checkpoints and outputs",
   );
   check(program.maxStepGas <= MAX_STEP_GAS, `a step proof of ${program.maxStepGas} gas, at most ${MAX_STEP_GAS}`);
-  checkLevels(checkpoints.length, MOST_LEVELS.trace, "checkpoints");
+  checkLevels(checkpoints.length, MAX_LEVELS.trace, "checkpoints");
   const checkpointed = new Set(checkpoints.map((c) => c.step));
   steps.forEach((step, s) => {
     try {
       validateStep(step);
-      checkLevels(Math.ceil((step.count * dtypeBytes(step.dtype)) / CHUNK_BYTES), MOST_LEVELS.tensor, "chunks");
+      checkLevels(Math.ceil((step.count * dtypeBytes(step.dtype)) / CHUNK_BYTES), MAX_LEVELS.tensor, "chunks");
       for (const ref of step.inputs) {
         if (ref.kind === "constant") continue;
         check(ref.kind === "input" || ref.index < s, `reads step ${ref.index}, which is not earlier`);
@@ -93,7 +96,7 @@ export function validateProgram(program: Program): void {
   });
   checkpoints.forEach(({ first, step }, j) => {
     check(step < steps.length && first >= 0 && first <= step, `checkpoint ${j}: range [${first}..${step}]`);
-    checkLevels(step - first + 1, MOST_LEVELS.interior, `steps in the range of checkpoint ${j}`);
+    checkLevels(step - first + 1, MAX_LEVELS.interior, `steps in the range of checkpoint ${j}`);
     check(j === 0 || checkpoints[j - 1]!.step < step, `checkpoint ${j}: steps must increase`);
     for (let s = first; s <= step; s++) {
       for (const ref of steps[s]!.inputs) {
@@ -119,7 +122,7 @@ const readTypes = (step: Step, reads: readonly View[]): DTypeCode[] =>
 function checkWord(value: bigint, dtype: DTypeCode, what: string): void {
   const bits = BigInt(dtypeBytes(dtype) * 8);
   const low = isSigned(dtype) ? -(1n << (bits - 1n)) : 0n;
-  // A word is written as 64 bits, of which the highest is a sign but for float64.
+  // A word is written as 64 bits; the highest one is a sign, except for float64.
   const inRange = value >= low && value < low + (1n << bits) && (value < 1n << 63n || dtype === DType.float64);
   check(inRange && canonicalWord(value, dtype) === value, `${what} ${value} is not a canonical word of type ${dtype}`);
 }

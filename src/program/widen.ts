@@ -3,7 +3,7 @@ import { Op, signature } from "./operations.ts";
 import { accumulatorTypes, hasTwoResults } from "./reduction.ts";
 import { Reduce, type Instruction, type Step } from "./types.ts";
 
-/** The term of a step with its results widened to float32, and that as the type of the reduction. */
+/** The term of a step with its results widened to float32, and float32 as the type of the reduction. */
 export function widenedTerm(step: Step): Pick<Step, "reduceType" | "term"> {
   const { code, outA, outB } = step.term;
   const dtype = step.reduceType!;
@@ -20,7 +20,10 @@ export function widenedTerm(step: Step): Pick<Step, "reduceType" | "term"> {
   return { reduceType: DType.float32, term };
 }
 
-/** The step with its reduction over float32, and its accumulator narrowed to the type that it had before anything else is done with it. */
+/**
+ * The step with its reduction over float32. The accumulator is first narrowed to its original type, before anything
+ * else reads it.
+ */
 export function widenedReduction(step: Step): Step {
   const widened = { ...step, ...widenedTerm(step) };
   const narrow = accumulatorTypes(step)[0]!;

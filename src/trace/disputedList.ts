@@ -3,8 +3,8 @@ import { depthOf } from "../merkle/sizes.ts";
 import type { MerkleList } from "../merkle/list.ts";
 
 /**
- * The other side's tree as a challenger knows it: nodes seen in reveals, and its own tree where nothing else was seen. Left of
- * the first difference the two agree, so every path that a step proof needs can be taken from here.
+ * The other side's tree as a challenger knows it: nodes seen in reveals, and its own tree where nothing else was seen.
+ * Left of the first difference the two agree, so every path that a step proof needs can be taken from here.
  */
 export class DisputedList {
   readonly width: number;
@@ -41,7 +41,10 @@ export class DisputedList {
     return Array.from({ length: toHeight - height }, (_, k) => this.node(height + k, Math.floor(index / 2 ** k) ^ 1));
   }
 
-  /** The first of the 2^hop nodes under (`height`, `index`) that differs from one's own; undefined if none does. */
+  /**
+   * The first of the 2^hop nodes under (`height`, `index`) that differs from the challenger's own; undefined if none
+   * does.
+   */
   firstDifference(height: number, index: number, hop: number): number | undefined {
     const first = index * 2 ** hop;
     for (let k = first; k < first + 2 ** hop; k++) {

@@ -3,7 +3,7 @@ import type { MerkleList } from "../merkle/list.ts";
 import { tensorTree } from "../merkle/tensor.ts";
 
 /**
- * Where a claim's tensors may be had from: somebody who publishes the worker's trace. Nothing that it gives is trusted.
+ * A source of a claim's tensors: somebody who publishes the worker's trace. Nothing that it returns is trusted.
  * @returns `bytes` bytes, or undefined if there are none
  */
 export type TensorSource = (claimId: Hash, step: number, bytes: number) => Promise<Uint8Array | undefined>;
@@ -14,15 +14,21 @@ export type PublishedTensor = { bytes: Uint8Array; tree: MerkleList };
 /** A node of a tensor's tree that the worker is bound to. */
 export type CommittedNode = { height: number; index: number; node: Hash };
 
-/** Until when a source is not asked, milliseconds of `performance.now`: while a watcher waits for it the clocks of its games run. */
-const resting = new WeakMap<TensorSource, number>();
-/** A source that gave nothing rests for so many times as long as that took: many games cannot be kept waiting for more than a tenth of the time. */
-const REST = 9;
+/**
+ * The time until which a source is not asked, in milliseconds of `performance.now`. While a watcher waits for a source,
+ * the clocks of its games run.
+ */
+const pausedUntil = new WeakMap<TensorSource, number>();
+/**
+ * A source that returned nothing is not asked for this many times as long as its answer took. So sources can keep many
+ * games waiting for at most a tenth of the time.
+ */
+const PAUSE_FACTOR = 9;
 
 /**
- * Takes what a source gives only if it is what the worker committed to.
+ * Asks a source for a tensor, and accepts it only if the worker committed to it.
  * @param length The tensor's bytes.
- * @returns undefined if the source has nothing, fails, gives anything else, or did so a while ago
+ * @returns undefined if the source has nothing, fails, gives anything else, or did so recently
  */
 export async function publishedTensor(
   source: TensorSource,
@@ -32,30 +38,31 @@ export async function publishedTensor(
   committed: CommittedNode,
 ): Promise<PublishedTensor | undefined> {
   const asked = performance.now();
-  if (asked < (resting.get(source) ?? 0)) return undefined;
+  if (asked < (pausedUntil.get(source) ?? 0)) return undefined;
   const bytes = await source(claimId, step, length).catch(() => undefined);
   const answered = performance.now();
   const tree = bytes?.length === length ? tensorTree(bytes) : undefined;
   if (bytes !== undefined && tree?.node(committed.height, committed.index) === committed.node) return { bytes, tree };
-  resting.set(source, answered + REST * (answered - asked));
+  pausedUntil.set(source, answered + PAUSE_FACTOR * (answered - asked));
   return undefined;
 }
 
-/** How long a source may take to answer, in milliseconds. */
-const PATIENCE_MS = 10_000;
+/** The maximum time of a source's answer, in milliseconds. */
+const TIMEOUT_MS = 10_000;
 
 /**
- * Tensors over HTTP: `<url>/<claim id>/<step>` is the tensor's bytes. An answer that is too long is not read to its end.
+ * Tensors over HTTP: `<url>/<claim id>/<step>` is the tensor's bytes. An answer that is too long is not read to its
+ * end.
  * @param url Without a slash at the end.
  */
 export const httpTensors =
-  (url: string, patienceMs = PATIENCE_MS): TensorSource =>
+  (url: string, timeoutMs = TIMEOUT_MS): TensorSource =>
   async (claimId, step, bytes) => {
-    const response = await fetch(`${url}/${claimId}/${step}`, { signal: AbortSignal.timeout(patienceMs) });
+    const response = await fetch(`${url}/${claimId}/${step}`, { signal: AbortSignal.timeout(timeoutMs) });
     if (!response.ok || response.body === null) return undefined;
     const parts: Uint8Array[] = [];
     let read = 0;
-    // Leaving the loop cancels the answer.
+    // Leaving the loop cancels the response.
     for await (const part of response.body as AsyncIterable<Uint8Array>) {
       read += part.length;
       if (read > bytes) return undefined;

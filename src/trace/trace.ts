@@ -4,7 +4,7 @@ import { tensorTree } from "../merkle/tensor.ts";
 import { RefuteError } from "../errors.ts";
 import type { Program } from "../program/types.ts";
 
-/** Tensors that were not kept when a job was executed: executing it once more gives them. */
+/** Tensors that were not kept when a job was executed. Executing the job again gives them. */
 export class MissingTensorsError extends RefuteError {
   readonly code = "TENSORS_NOT_KEPT";
   readonly steps: readonly number[];
@@ -16,15 +16,16 @@ export class MissingTensorsError extends RefuteError {
 }
 
 /**
- * An execution's commitments (DESIGN section 3). Only checkpoint tensors are hashed at once; interior trees and the trees of
- * other steps are built when a dispute asks for them. Other tensors than those of checkpoints may be missing until they are held.
+ * An execution's commitments (docs/program.md). Only checkpoint tensors are hashed at once; interior trees and the
+ * trees of other steps are built when a dispute needs them. The tensors of other steps may be missing until they are
+ * held.
  */
 export class Trace {
   /** The list of checkpoint tensor roots; its root is the trace root. */
   readonly list: MerkleList;
   readonly #program: Program;
   readonly #tensors: readonly Uint8Array[];
-  /** Those that were missing at first. */
+  /** Tensors that were missing at first and have been held since. */
   readonly #held = new Map<number, Uint8Array>();
   readonly #trees: Map<number, MerkleList>;
   readonly #interiors = new Map<number, MerkleList>();
@@ -40,7 +41,7 @@ export class Trace {
     this.list = MerkleList.fromHashes(program.checkpoints.map(({ step }) => this.tree(step).root));
   }
 
-  /** What a worker posts. */
+  /** The root that a worker submits. */
   get root(): Hash {
     return this.list.root;
   }
@@ -48,7 +49,7 @@ export class Trace {
   /** Roughly the bytes of memory that it takes: tensors, trees and lists. */
   get bytes(): number {
     let sum = this.list.bytes;
-    // `forEach` leaves out holes.
+    // `forEach` skips holes.
     this.#tensors.forEach(({ length }) => (sum += length));
     for (const { length } of this.#held.values()) sum += length;
     for (const lists of [this.#trees, this.#interiors]) for (const { bytes } of lists.values()) sum += bytes;
@@ -69,19 +70,19 @@ export class Trace {
     if (missing.length > 0) throw new MissingTensorsError(missing);
   }
 
-  /** Those of some steps whose tensors were not kept and are not held. */
+  /** Those of the steps whose tensors were not kept and are not held. */
   missing(steps: readonly number[]): number[] {
     return steps.filter((step) => this.#tensors[step] === undefined && !this.#held.has(step));
   }
 
-  /** Takes in tensors that were missing. */
+  /** Holds tensors that were missing. */
   hold(tensors: readonly Uint8Array[]): void {
     tensors.forEach((tensor, step) => {
       if (this.#tensors[step] === undefined) this.#held.set(step, tensor);
     });
   }
 
-  /** Lets go of tensors that were taken in, and of their trees. */
+  /** Releases the tensors that were held, and their trees. */
   release(): void {
     for (const step of this.#held.keys()) this.#trees.delete(step);
     this.#held.clear();

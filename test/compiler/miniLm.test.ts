@@ -21,7 +21,7 @@ describe("MiniLM", () => {
       const model = compile(readModel(bytes), { shapes: {} });
       const given = model.inputs.map((input) => inputs.get(input.name)!.bytes);
       const reference = executeReference(model, given);
-      const executor = await createExecutor(model, { threads: 1, leastEngineWork: 2 ** 10 });
+      const executor = await createExecutor(model, { threads: 1, minEngineWork: 2 ** 10 });
       const { tensors } = await executor.run(given);
       await executor.close();
       tensors.forEach((tensor, s) =>

@@ -51,7 +51,7 @@ describe("createExecutor", () => {
   });
 
   it("runsAtTheSameTime_doNotDisturbEachOther", async () => {
-    const executor = await createExecutor(model, { threads: 2, leastEngineWork: 0 });
+    const executor = await createExecutor(model, { threads: 2, minEngineWork: 0 });
     const other = [inputs[0]!, waves(COLUMNS * INNER, 2.1)];
     const runs = await Promise.all([executor.run(inputs), executor.run(other), executor.run(inputs)]);
     for (const [run, job] of [inputs, other, inputs].entries()) {

@@ -17,7 +17,7 @@ const PROGRAMS = 150;
 const STEPS = 8;
 
 /** By turns: as it comes, every product through the engine, terms gathered piece by piece. */
-const VARIANTS: ExecutorOptions[] = [{}, { leastEngineWork: 0 }, { leastEngineWork: 0, chunkElements: 40 }];
+const VARIANTS: ExecutorOptions[] = [{}, { minEngineWork: 0 }, { minEngineWork: 0, chunkElements: 40 }];
 
 type Opened = { options: ExecutorOptions; close(): Promise<void> };
 
@@ -29,7 +29,7 @@ const onEngine = async (opened: Promise<MatMulEngine>): Promise<Opened> => {
 /** Threads that are held are started once; every step is split. */
 function onThreads(threads: number): Promise<Opened> {
   const team = Team.hold(threads);
-  return Promise.resolve({ options: { threads, leastSplit: 0, evenly: true }, close: () => team.release() });
+  return Promise.resolve({ options: { threads, minSplit: 0, evenly: true }, close: () => team.release() });
 }
 
 const EXECUTORS: Record<string, () => Promise<Opened>> = {

@@ -3,7 +3,7 @@ import { FunctionBuilder, type Local } from "../../src/kernels/assembler/functio
 import { i32, v128 } from "../../src/kernels/assembler/instructions.ts";
 import { ModuleBuilder } from "../../src/kernels/assembler/moduleBuilder.ts";
 import { relaxedMadd } from "../../src/kernels/assembler/relaxed.ts";
-import { kernelMemory, MOST_PAGES } from "../../src/kernels/memory.ts";
+import { kernelMemory, MAX_PAGES } from "../../src/kernels/memory.ts";
 import { Prng } from "../../testkit/numerics/float32Words.ts";
 
 describe("relaxed instructions", () => {
@@ -13,7 +13,7 @@ describe("relaxed instructions", () => {
     const [a, b, c] = [0, 16, 32].map((offset) => v128.load(at.get, offset)) as [number[], number[], number[]];
     fn.emit(v128.store(i32.add(at.get, i32.const(48)), relaxedMadd(a, b, c)));
     const builder = new ModuleBuilder();
-    builder.importMemory(true, MOST_PAGES);
+    builder.importMemory(true, MAX_PAGES);
     builder.define(fn, "run");
     const memory = kernelMemory(1);
     const instance = new WebAssembly.Instance(new WebAssembly.Module(builder.encode()), { env: { memory } });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createHash } from "node:crypto";
 import { ModuleBuilder } from "../../src/kernels/assembler/moduleBuilder.ts";
-import { kernelMemory, MOST_PAGES } from "../../src/kernels/memory.ts";
+import { kernelMemory, MAX_PAGES } from "../../src/kernels/memory.ts";
 import { hashesFunction, hashTable } from "../../src/kernels/sha256.ts";
 import { Prng } from "../../testkit/numerics/float32Words.ts";
 
@@ -12,7 +12,7 @@ describe("SHA-256 of four messages at a time", () => {
   for (const blocks of [1, 2, 8]) {
     it(`messagesOf${blocks * 64}Bytes_haveNodesHashes`, () => {
       const builder = new ModuleBuilder();
-      builder.importMemory(true, MOST_PAGES);
+      builder.importMemory(true, MAX_PAGES);
       builder.define(hashesFunction(blocks), "hashes");
       const memory = kernelMemory(1);
       const bytes = new Uint8Array(memory.buffer);

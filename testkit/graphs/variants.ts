@@ -12,9 +12,9 @@ export async function openVariants(): Promise<{ variants: Variant[]; close(): Pr
     { name: "one thread", options: { engine: one } },
     {
       name: "two threads, every product and step split",
-      options: { threads: 2, leastSplit: 0, evenly: true, leastEngineWork: 0 },
+      options: { threads: 2, minSplit: 0, evenly: true, minEngineWork: 0 },
     },
-    { name: "onnxruntime-web", options: { engine: web, leastEngineWork: 0, chunkElements: 40 } },
+    { name: "onnxruntime-web", options: { engine: web, minEngineWork: 0, chunkElements: 40 } },
   ];
   const close = async (): Promise<void> => {
     for (const engine of [one, web]) await engine.close();

@@ -3,7 +3,7 @@ import { createExecutor } from "../../src/executor/createExecutor.ts";
 import { matMulStep, stepModel } from "../programs/stepModel.ts";
 
 const executor = await createExecutor(stepModel([matMulStep(4, 8, 4)]), {
-  ...{ threads: 2, leastSplit: 0, leastEngineWork: 0, evenly: true },
+  ...{ threads: 2, minSplit: 0, minEngineWork: 0, evenly: true },
 });
 await executor.run([new Uint8Array(4 * 8 * 4), new Uint8Array(4 * 8 * 4)]);
 if (process.argv[2] === "true") await executor.close();

@@ -1,7 +1,10 @@
 import { createRequire } from "node:module";
 import type { InferenceSession, Tensor } from "onnxruntime-node";
 
-/** The native session under onnxruntime-node's own class, whose `run` is a synchronous call that the class wraps in a timer. */
+/**
+ * The native session under onnxruntime-node's own class, whose `run` is a synchronous call that the class wraps in a
+ * timer.
+ */
 export type NativeSession = {
   loadModel(buffer: ArrayBufferLike, offset: number, length: number, options: InferenceSession.SessionOptions): void;
   run(
@@ -15,8 +18,8 @@ export type NativeSession = {
 type Binding = { binding: { InferenceSession: new () => NativeSession }; initOrt: () => void };
 
 /**
- * A session that runs synchronously, in the calling thread: about 10 us a call, where the package's own takes a turn of the event
- * loop (17 us at best, and whatever else waits there).
+ * A session that runs synchronously, in the calling thread: about 10 us for each call. The package's own call waits for
+ * the event loop: at least 17 us, and whatever else is queued.
  */
 export function nativeSession(model: Uint8Array, options: InferenceSession.SessionOptions): NativeSession {
   const { binding, initOrt } = createRequire(import.meta.url)("onnxruntime-node/dist/binding.js") as Binding;

@@ -7,9 +7,10 @@ import { byteProductModel } from "./productModels.ts";
 let signedIsExact: boolean | undefined;
 
 /**
- * Products of bytes by onnxruntime. uint8 x int8 is twice as fast as uint8 x uint8 where the processor adds four products to a sum at once (VNNI, AMX, and the dot product instructions of
- * Arm); older x86 processors add pairs of them in 16 bits, which saturate. Which instructions a kernel uses is decided once, when onnxruntime
- * is loaded: the largest sums of pairs show it.
+ * Products of bytes by onnxruntime. uint8 x int8 is twice as fast as uint8 x uint8 where the processor adds four
+ * products to a sum at once (VNNI, AMX, and the dot product instructions of Arm); older x86 processors add pairs of
+ * them in 16 bits, which saturate. onnxruntime chooses a kernel's instructions once, when it is loaded; the largest
+ * sums of pairs show which it chose.
  */
 export function byteEngine(options: InferenceSession.SessionOptions): { engine: ByteEngine; dispose(): void } {
   const signed = nativeSession(byteProductModel(true), options);
@@ -28,7 +29,7 @@ export function engineOn(session: NativeSession, isRightSigned: boolean): ByteEn
       ? new Tensor("int8", new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length), shape)
       : new Tensor("uint8", bytes, shape);
   return {
-    leastRight: isRightSigned ? -128 : 0,
+    minRight: isRightSigned ? -128 : 0,
     product(left, right, zeros, out, { rows, columns, inner }) {
       const feeds = {
         left: new Tensor("uint8", left, [rows, inner]),
@@ -42,19 +43,19 @@ export function engineOn(session: NativeSession, isRightSigned: boolean): ByteEn
   };
 }
 
-/** Kernels differ with the number of rows, and treat the last columns and terms on their own. */
+/** Kernels differ by the number of rows, and treat the last columns and terms separately. */
 const SHAPES: readonly MatrixShape[] = [1, 2, 3, 4, 5, 6, 7, 12, 25].flatMap((rows) =>
   [1, 7, 16, 49, 100].flatMap((columns) => [2, 5, 64, 131].map((inner) => ({ rows, columns, inner }))),
 );
 const MOST = 255;
 
-/** Whether the sums that are greatest and least by pairs are right, in all shapes. */
+/** Whether products with the greatest and least sums of pairs are right, in all shapes. */
 export function isExact(engine: ByteEngine): boolean {
   const zeros = { left: Uint8Array.of(0), right: Uint8Array.of(0) };
   return SHAPES.every((shape) => {
     const left = new Uint8Array(shape.rows * shape.inner).fill(MOST);
     const out = new Int32Array(shape.rows * shape.columns);
-    return [engine.leastRight, engine.leastRight + MOST].every((byte) => {
+    return [engine.minRight, engine.minRight + MOST].every((byte) => {
       const right = new Uint8Array(shape.inner * shape.columns).fill(byte);
       void engine.product(left, right, zeros, out, shape)();
       return out.every((sum) => sum === MOST * byte * shape.inner);

@@ -10,15 +10,18 @@ export type MatMulEngine = {
    * @param out Receives `[rows, columns]`.
    */
   product(left: Float64Array, right: Float64Array, out: Float64Array, shape: MatrixShape): () => void | Promise<void>;
-  /** Without it integer products are computed by loops. */
+  /** If undefined, loops compute integer products. */
   bytes?: ByteEngine;
   close(): Promise<void>;
 };
 
-/** Multiplies matrices of bytes, each less its operand's zero point; sums modulo 2^32. */
+/** Multiplies matrices of bytes, each byte minus its operand's zero point; sums modulo 2^32. */
 export type ByteEngine = {
-  /** The least byte of a right operand: 0, or -128 if they are signed, in two's complement. Those of left ones are unsigned. */
-  leastRight: 0 | -128;
+  /**
+   * The minimum byte of a right operand: 0, or -128 if it is signed, in two's complement. Bytes of left operands are
+   * unsigned.
+   */
+  minRight: 0 | -128;
   /**
    * Prepares one product; the result multiplies what the arrays hold when it is called.
    * @param left `[rows, inner]`, row-major.

@@ -10,7 +10,7 @@ export function onnxEngine(): Promise<MatMulEngine> {
     executionProviders: ["cpu"],
     graphOptimizationLevel: "disabled",
     executionMode: "sequential",
-    // Where several threads compute, each has an engine of its own for its parts.
+    // Each thread that computes has its own engine.
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
   };

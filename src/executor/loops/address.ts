@@ -5,14 +5,20 @@ import type { Axis, View } from "../../program/types.ts";
 import { widened } from "./castOperation.ts";
 import { isWide, store, type Emitter, type Value } from "./values.ts";
 
-/** A digit in the generated loops: its value, level and radix. Digits that are always 0 have none; those of an unrolled loop have a constant value. */
+/**
+ * A digit in the generated loops: its value, level and radix. Digits that are always 0 have none; those of an unrolled
+ * loop have a constant value.
+ */
 export type DigitLocal = { code: Code; level: number; radix: number; value?: number };
 export type Digits = ReadonlyMap<number, DigitLocal>;
 
 /** An i32 and the level that it is known at. */
 export type Number32 = { code: Code; level: number };
 
-/** Affine parts of coordinates stay below this size, products of extents with divisors as well: they are computed in 32 bits. */
+/**
+ * Affine parts of coordinates, and products of extents with divisors, stay below this size: they are computed in 32
+ * bits.
+ */
 export const REACH = 2 ** 31;
 
 /** The least and greatest value of an axis' affine part. */
@@ -20,23 +26,23 @@ export function axisRange({ base, coeffs }: Axis, radixOf: (digit: number) => nu
   let low = base;
   let high = base;
   for (const { digit, coeff } of coeffs) {
-    const most = coeff * (radixOf(digit) - 1);
-    if (most < 0) low += most;
-    else high += most;
+    const extreme = coeff * (radixOf(digit) - 1);
+    if (extreme < 0) low += extreme;
+    else high += extreme;
   }
   return [low, high];
 }
 
-/** Modulo 2^32, as addresses are computed. */
-export const constant = (value: number): Code => i32.const(Number(BigInt.asIntN(32, BigInt(value))));
+/** A constant modulo 2^32, as addresses are computed. */
+export const addressConstant = (value: number): Code => i32.const(Number(BigInt.asIntN(32, BigInt(value))));
 
-/** Adds up numbers, outer levels first, so that each is added no more often than it has to be. */
+/** Adds up numbers, outer levels first, so that each is added as rarely as possible. */
 function sum(emitter: Emitter, values: readonly Number32[]): Number32 {
   return combine(emitter, values, i32.add);
 }
 
 /** Whether all conditions hold. */
-export function all(emitter: Emitter, values: readonly Number32[]): Number32 {
+export function allHold(emitter: Emitter, values: readonly Number32[]): Number32 {
   return combine(emitter, values, i32.and);
 }
 
@@ -57,16 +63,16 @@ export function linear(
   const values = [...terms].flatMap(({ digit, coeff }) => {
     const known = digits.get(digit);
     if (known === undefined || coeff === 0) return [];
-    return [{ code: coeff === 1 ? known.code : i32.mul(known.code, constant(coeff)), level: known.level }];
+    return [{ code: coeff === 1 ? known.code : i32.mul(known.code, addressConstant(coeff)), level: known.level }];
   });
   return sum(emitter, [start, ...values]);
 }
 
 /**
- * Emits where a view reads.
+ * Emits the address that a view reads.
  * @param source The address of the input.
  * @param indexOf The scalar value of an earlier read.
- * @returns The address, which is meaningless out of bounds, and whether the read is inside if it may not be.
+ * @returns The address, which is meaningless out of bounds, and whether the read is inside; undefined if it always is.
  */
 export function emitAddress(
   emitter: Emitter,
@@ -89,16 +95,16 @@ export function emitAddress(
     } else {
       const { value, inside } = emitCoordinate(emitter, digits, axis, indexOf);
       conditions.push(inside);
-      offsets.push({ code: i32.mul(value.code, constant(move)), level: value.level });
+      offsets.push({ code: i32.mul(value.code, addressConstant(move)), level: value.level });
     }
   }
-  const base = { code: i32.add(source.address, constant(start)), level: 0 };
+  const base = { code: i32.add(source.address, addressConstant(start)), level: 0 };
   const terms = [...unchecked].map(([digit, coeff]) => ({ digit, coeff }));
   const address = sum(emitter, [linear(emitter, digits, base, terms), ...offsets]);
-  return { address, inside: conditions.length === 0 ? undefined : all(emitter, conditions) };
+  return { address, inside: conditions.length === 0 ? undefined : allHold(emitter, conditions) };
 }
 
-/** Moves what digits of constant value add to a coordinate into its base. */
+/** Moves the contribution of digits of constant value to a coordinate into its base. */
 function withoutConstants(axis: Axis, digits: Digits): Axis {
   const constantOf = ({ digit, coeff }: Axis["coeffs"][number]): number => coeff * (digits.get(digit)?.value ?? 0);
   const base = axis.coeffs.reduce((sum, term) => sum + constantOf(term), axis.base);
@@ -146,6 +152,6 @@ function divided(
   const keep = (code: Code): Number32 => ({ code: store(emitter, "i32", code, level).get, level });
   if (div === 1) return { value: { code: c, level }, inside: keep(isInside) };
   const by = i32.const(div);
-  // Where c is not inside, what remains of it does not matter.
+  // Where c is not inside, its remainder does not matter.
   return { value: keep(i32.divU(c, by)), inside: keep(i32.and(isInside, i32.eqz(i32.remU(c, by)))) };
 }

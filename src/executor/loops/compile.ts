@@ -3,26 +3,27 @@ import { ModuleBuilder, type Callable } from "../../kernels/assembler/moduleBuil
 import { elementaryFunctions, type ElementaryFunctions } from "../../kernels/elementary/elementary.ts";
 import { writePool } from "../../kernels/elementary/pool.ts";
 import { hasTwoMemories, importTables } from "../../kernels/elementary/tables.ts";
-import { MOST_PAGES } from "../../kernels/memory.ts";
+import { MAX_PAGES } from "../../kernels/memory.ts";
 import { axisRange, REACH } from "./address.ts";
-import { EXACT, fmod } from "./exactFunctions.ts";
+import { EXACT, fmodNumber } from "./exactFunctions.ts";
 import { HALF_HELPERS } from "./halfHelpers.ts";
 import { loopFunction } from "./loopFunction.ts";
 import type { LoopSpec } from "./spec.ts";
 import type { Imports } from "./values.ts";
 
 /**
- * Runs the loops for values `start .. end - 1` of the ranged digit; results are stored canonical, where their digits say.
- * The numbers are the byte addresses of sources and outs, modulo 2^32; those of outs are where digits of 0 are stored, be it read or not.
+ * Runs the loops for values `start .. end - 1` of the ranged digit; results are stored canonical, at the places of
+ * their digits. The numbers are the byte addresses of sources and outs, modulo 2^32; an out's address is the place of
+ * digits of 0, whether or not the call stores that element.
  */
 export type LoopCall = (sources: readonly number[], outs: readonly number[], start: number, end: number) => void;
 
-/** Compiled loops: one function for each nest, for one memory at a time. */
+/** Compiled loops, bound to one memory at a time: one function for each nest. */
 export type LoopCode = { compiled: CompiledFunctions; on(memory: WebAssembly.Memory): LoopCall[] };
 
 /**
- * A module and the names of its functions, in the order in which they were asked for: what threads can hand to each other. With elementary functions their tables come along: where a
- * table lies is part of the code.
+ * A module and the names of its functions, in the order of the request; threads can send it to each other. Elementary
+ * functions come with their tables, because the address of a table is part of the code.
  */
 export type CompiledFunctions = {
   module: WebAssembly.Module;
@@ -32,9 +33,9 @@ export type CompiledFunctions = {
 
 /** Compiled modules by their bytes, so that equal ones are compiled once; emptied when full. */
 const modules = new Map<string, WebAssembly.Module>();
-const MOST_MODULES = 4096;
+const MAX_MODULES = 4096;
 
-/** Whether every read of the expression can be followed in 32 bits. */
+/** Whether 32 bits suffice to compute the address of every read of the expression. */
 export function canCompile(spec: LoopSpec): boolean {
   const radices = new Map(spec.digits.map(({ digit, radix }) => [digit, radix]));
   return spec.reads.every((view) =>
@@ -68,11 +69,11 @@ type Run = (...values: number[]) => number | undefined;
 
 /**
  * Compiles functions to one module; equal ones are compiled once.
- * @param make Makes the functions, with what they call elsewhere.
+ * @param make Makes the functions, given the functions that they call.
  */
 export function compileFunctions(make: (imports: Imports) => readonly FunctionBuilder[]): CompiledFunctions {
   const builder = new ModuleBuilder();
-  builder.importMemory(true, MOST_PAGES);
+  builder.importMemory(true, MAX_PAGES);
   const imported = new Map<string, Callable>();
   const importOnce = (from: string, name: string, signature: Signature): Callable => {
     const callable = imported.get(name) ?? builder.importFunction(from, name, signature);
@@ -104,12 +105,12 @@ export function compileFunctions(make: (imports: Imports) => readonly FunctionBu
   return { module: moduleOf(builder.encode()), names: functions, tables };
 }
 
-/** The functions on a memory, in the order in which they were asked for. */
+/** The functions on a memory, in the order of the request. */
 export function instantiate({ module, names, tables }: CompiledFunctions, memory: WebAssembly.Memory): Run[] {
   const { exports } = new WebAssembly.Instance(module, {
     env: { memory },
     ...(tables === undefined ? {} : { tables: { memory: tables }, elementary: elementary().functions }),
-    scalar: { fmod },
+    scalar: { fmod: fmodNumber },
     half: HALF_HELPERS,
   });
   return names.map((name) => exports[name] as Run);
@@ -120,7 +121,7 @@ function moduleOf(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   const known = modules.get(key);
   if (known !== undefined) return known;
   const module = new WebAssembly.Module(bytes);
-  if (modules.size >= MOST_MODULES) modules.clear();
+  if (modules.size >= MAX_MODULES) modules.clear();
   modules.set(key, module);
   return module;
 }

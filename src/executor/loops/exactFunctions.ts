@@ -6,10 +6,10 @@ import { applyOperation } from "../../program/expression.ts";
 import { Op } from "../../program/operations.ts";
 
 /**
- * Few inputs are ever asked for (about one in 2^19 of all float32 for each function), but inputs made to be slow would ask for the same ones again and again: results
- * are kept, for so many inputs.
+ * Few inputs ever occur (about one in 2^19 of all float32 for each function), but inputs that are chosen to be slow
+ * would repeat the same ones. So the results of this many inputs are kept.
  */
-const MOST_RESULTS = 2 ** 16;
+const MAX_RESULTS = 2 ** 16;
 
 function remembering(exact: (x: number, y: number) => number): (x: number, y: number) => number {
   const results = new Map<number, Map<number, number>>();
@@ -17,7 +17,7 @@ function remembering(exact: (x: number, y: number) => number): (x: number, y: nu
   return (x, y) => {
     const known = results.get(x)?.get(y);
     if (known !== undefined) return known;
-    if (count++ >= MOST_RESULTS) {
+    if (count++ >= MAX_RESULTS) {
       results.clear();
       count = 0;
     }
@@ -28,7 +28,10 @@ function remembering(exact: (x: number, y: number) => number): (x: number, y: nu
   };
 }
 
-/** The definitions of elementary functions on numbers, for elements that estimates do not settle; functions of one number are called with one. */
+/**
+ * The definitions of elementary functions on numbers, for elements that estimates do not settle; functions of one
+ * number are called with one.
+ */
 export const EXACT: ExactFunctions = Object.fromEntries(
   ELEMENTARY.map((name) => {
     const exact = (x: number, y: number): number =>
@@ -40,4 +43,4 @@ export const EXACT: ExactFunctions = Object.fromEntries(
 );
 
 /** C's fmod, exact. */
-export const fmod = (x: number, y: number): number => x % y;
+export const fmodNumber = (x: number, y: number): number => x % y;

@@ -12,7 +12,7 @@ import { roundedToHalf } from "./halfFloat.ts";
 import { halfName } from "./halfHelpers.ts";
 import { inlined } from "./inlined.ts";
 import { literal } from "./literal.ts";
-import { assembleLanes, dependsOn, emitRead, emitVectorRead, type ReadContext } from "./read.ts";
+import { assembleLanes, dependsOn, emitRead, emitVectorRead, type ReadScope } from "./read.ts";
 import { neededSlots, operands, slotTypes, type Expression } from "./slots.ts";
 import { define, exact, isWide, LANES, splat, type Value } from "./values.ts";
 import { castLanes, hasCastLanes, hasIntegerLanes, integerLanes } from "./vectorOperation.ts";
@@ -21,11 +21,11 @@ import { castLanes, hasCastLanes, hasIntegerLanes, integerLanes } from "./vector
 const ROUNDED: ReadonlySet<OpName> = new Set<OpName>(["add", "sub", "mul", "div", "sqrt"]);
 
 /**
- * Emits the slots of an expression, each once, when they are asked for.
- * @param vectorDigit The digit of which LANES values are taken at a time; {@link canVectorise} must hold for it.
+ * Emits the slots of an expression, each once, when it is first needed.
+ * @param vectorDigit The digit that is taken LANES values at a time; {@link canVectorise} must hold for it.
  */
 export function expressionEmitter(
-  context: ReadContext,
+  context: ReadScope,
   { reads, constants, code }: Expression,
   vectorDigit?: number,
 ): (slot: number) => Value {
@@ -117,7 +117,7 @@ export function expressionEmitter(
       const isInPlace = isVector && name !== "fmod" && !isHalf(dtype);
       return isInPlace ? inlined(emitter, name, values, level) : rounded(called(name, dtype, values, isVector), true);
     }
-    // The sign of a zero matters to division alone.
+    // The sign of a zero matters only to division.
     const divisor = name === "div" ? define(emitter, withoutNegativeZero(b)).code : (b?.code ?? []);
     const made = isVector
       ? (extremum(name, a, b) ?? lowering.vector(a.code, divisor))
@@ -125,12 +125,12 @@ export function expressionEmitter(
     return rounded(made, lowering.negativeZero(a, b ?? a));
   }
 
-  /** A function of one element, in all lanes; remainders and those on floats of 16 bits element by element. */
+  /** A call of a function, in all lanes at once; remainders and functions of floats of 16 bits element by element. */
   function called(name: OpName, dtype: DTypeCode, values: readonly Value[], isVector: boolean): Code {
     // A remainder is exact, in any type.
     if (name === "fmod") return laneByLane(emitter.fmod(), values, isVector);
     if (isHalf(dtype)) return laneByLane(emitter.half(halfName(name, dtype), values.length), values, isVector);
-    // Powers tell the two zeros apart.
+    // Powers distinguish the two zeros.
     const used = values.map((value) => withoutNegativeZero(value).code);
     const call = emitter.elementary(name, values.length);
     return f32x4.extract(call(...used.map((code) => f32x4.splat(code))), 0);
@@ -146,8 +146,8 @@ export function expressionEmitter(
 }
 
 /**
- * Least or greatest of a vector and a number, in one instruction: it gives its first operand where they do not compare, so that a NaN there wins.
- * A result of the other zero counts as one that may be -0.
+ * The minimum or maximum of a vector and a constant, in one instruction. It returns its first operand where they do not
+ * compare, so that a NaN there is the result. A result that may be the other zero counts as one that may be -0.
  */
 function extremum(name: OpName, a: Value, b: Value): Code | undefined {
   if (name !== "min" && name !== "max") return undefined;
@@ -156,7 +156,7 @@ function extremum(name: OpName, a: Value, b: Value): Code | undefined {
   return a.isNumber ? pick(b.code, a.code) : undefined;
 }
 
-/** Whether what `outs` need of a digit can be computed for LANES values at a time. */
+/** Whether everything that `outs` need can be computed for LANES values of a digit at a time. */
 export function canVectorise(
   expression: Expression,
   sourceTypes: readonly DTypeCode[],

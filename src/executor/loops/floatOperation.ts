@@ -20,7 +20,10 @@ const ONE = f32.const(1);
 const ONES = f32x4.splat(ONE);
 const INFINITE = f32.const(Infinity);
 
-/** What the instruction of the same name does, in both forms; the operands must be locals or constants: they may be used twice. */
+/**
+ * What the instruction of the same name does, in both forms; the operands must be locals or constants: they may be used
+ * twice.
+ */
 const sameName = (
   name: "add" | "sub" | "mul" | "div" | "min" | "max" | "abs" | "sqrt" | "floor" | "ceil",
   negativeZero: Lowering["negativeZero"],
@@ -33,7 +36,7 @@ const sameName = (
 /** Operations that have instructions; the others are functions. */
 export const FLOAT: Partial<Record<OpName, Lowering>> = {
   add: sameName("add", ifBoth),
-  // -0 - 0 alone gives -0.
+  // Only -0 - 0 gives -0.
   sub: sameName("sub", ifFirst),
   mul: sameName("mul", always),
   div: sameName("div", always),

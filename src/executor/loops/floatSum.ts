@@ -5,7 +5,7 @@ import { f32, f32x4, f64, f64x2, i32, i32x4, v128 } from "../../kernels/assemble
 import { promoteHigh } from "./access.ts";
 import { LANES, store, type Emitter, type Value } from "./values.ts";
 
-/** Where a result goes and is listed if it is flagged. */
+/** Where a result is stored, and listed if it is flagged. */
 export type Destination = {
   address: Code;
   /** Bytes from a result to the next one in the vectorised digit. */
@@ -21,7 +21,10 @@ export type Accumulator = { begin: Code; add: (a: Value, b: Value | undefined) =
 
 type Sums = { sums: readonly Local[]; magnitudes: readonly Local[] };
 
-/** Sums in float64 of terms a or a * b of float32, which are exact there, and the sums of their magnitudes: one by one. */
+/**
+ * Sums in float64 of float32 terms a or a * b, each exact in float64, and the sums of their magnitudes: one term at a
+ * time.
+ */
 export function scalarSum(fn: FunctionBuilder): Accumulator & Sums {
   const [sum, magnitude, term] = [fn.local("f64"), fn.local("f64"), fn.local("f64")];
   const widened = (value: Value): Code => f64.promoteF32(value.code);
@@ -45,7 +48,7 @@ export function vectorSum(
   const magnitudes = [fn.local("v128"), fn.local("v128")];
   const term = fn.local("v128");
   const zero = v128.const(new Array<number>(16).fill(0));
-  /** An operand's halves in float64; one that is the same for all lanes is widened where it is known. */
+  /** An operand's halves in float64; an operand that is the same for all lanes is widened at its own level. */
   const halves = (emitter: Emitter, value: Value): readonly [Code, Code] => {
     if (value.isVector) return [f64x2.promoteLowF32(value.code), promoteHigh(value.code)];
     const wide = store(emitter, "v128", f64x2.splat(f64.promoteF32(value.code)), value.level).get;
@@ -66,7 +69,7 @@ export function vectorSum(
   };
 }
 
-/** Adds the lanes of one to the other. */
+/** Adds the lanes of `from` to `to`. */
 export const addLanes = (to: Sums, from: Sums): Code =>
   (["sums", "magnitudes"] as const).map((key) =>
     from[key].flatMap((vector) =>
@@ -80,7 +83,10 @@ const listed = ({ index, flagged, count }: Destination, lane: number): Code => [
   count.set(i32.add(count.get, i32.const(1))),
 ];
 
-/** Stores a sum rounded to float32 if the error bound `factor * magnitude` settles it, see src/kernels/certify.ts; else lists it. */
+/**
+ * Stores a sum rounded to float32 if the error bound `factor * magnitude` settles it, see src/kernels/certify.ts; else
+ * lists it.
+ */
 export function settleScalar(fn: FunctionBuilder, { sums, magnitudes }: Sums, factor: number, to: Destination): Code {
   const [sum, error] = [sums[0]!, magnitudes[0]!];
   const low = fn.local("f32");

@@ -11,14 +11,14 @@ import { literal } from "./literal.ts";
 import { exact, isWide, LANES, scalarType, splat, type Emitter, type Value } from "./values.ts";
 import { integerLanes, wrappedLanes } from "./vectorOperation.ts";
 
-/** A fold whose results are locals, of the types of the reduction's accumulators. */
+/** A fold whose results are locals with the types of the reduction's accumulators. */
 export type Fold = Accumulator & {
   results: readonly { local: Local; dtype: DTypeCode; isVector: boolean }[];
-  /** What makes the results, after the last term. */
+  /** Code that makes the results, after the last term. */
   end?: Code;
 };
 
-/** What a fold of no terms is: nothing beats it. */
+/** The result of a fold of no terms: the identity of the operation. */
 function identity(reduce: Reduce, dtype: DTypeCode): Code {
   if (reduce === Reduce.sum || reduce === Reduce.dot) return literal(0n, dtype);
   const least = reduce === Reduce.max || reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
@@ -36,7 +36,7 @@ function scalarStep(reduce: Reduce, dtype: DTypeCode, a: Code, b: Code, fn: Func
   return isFloat(dtype) ? f32[name](a, b) : integerOperation(name, dtype, a, b, fn);
 }
 
-/** Sums and products of integers, greatest and least of any type: one by one. NaN wins. */
+/** Sums and products of integers, maxima and minima of any type: one term at a time. A NaN is the result. */
 export function scalarFold(reduce: Reduce, dtype: DTypeCode, fn: FunctionBuilder): Fold {
   const type = scalarType(dtype);
   const [total, term] = [fn.local(type), fn.local(type)];
@@ -74,7 +74,10 @@ export function vectorFold(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): 
   };
 }
 
-/** One instruction for numbers, which passes over NaNs; those are noted, a quarter of what an instruction that heeds them takes. */
+/**
+ * Uses one instruction for numbers, which ignores NaNs, and notes these separately. That takes a quarter of the time of
+ * an instruction that propagates NaNs.
+ */
 function floatExtremum(reduce: Reduce, dtype: DTypeCode, emitter: Emitter): Fold {
   const [total, term, noted] = [emitter.fn.local("v128"), emitter.fn.local("v128"), emitter.fn.local("v128")];
   const pick = reduce === Reduce.max ? f32x4.pmax : f32x4.pmin;
@@ -102,7 +105,8 @@ export function foldLanes(reduce: Reduce, dtype: DTypeCode, to: Fold, from: Fold
 }
 
 /**
- * The index of the greatest or least term; NaN is before all others in both orders, of equal ones the lowest index counts or the highest.
+ * The index of the greatest or least term. NaN is before all others in both orders; of equal terms, the lowest or the
+ * highest index is taken.
  * @param index The row-major reduction index, an i32.
  */
 export function positionFold(reduce: Reduce, dtype: DTypeCode, index: Code, fn: FunctionBuilder): Fold {
@@ -128,7 +132,7 @@ export function positionFold(reduce: Reduce, dtype: DTypeCode, index: Code, fn: 
   };
 }
 
-/** The second result of the last term whose first one is true, and whether there is one. */
+/** The second result of the last term whose first result is true, and whether there is such a term. */
 export function lastFold(dtype: DTypeCode, fn: FunctionBuilder): Fold {
   const [value, found] = [fn.local(scalarType(dtype)), fn.local("i32")];
   return {

@@ -5,12 +5,13 @@ import { DType, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { define, exact, store, type Emitter, type Value } from "./values.ts";
 
 /*
- * A slot of float16 or bfloat16 holds its value as a float32, which is exact. Tensors hold 16 bits, read and written as uint16. Sums, differences, products,
- * quotients and roots of such values are rounded to float32 and then to 16 bits, which gives what one rounding gives: 24 >= 2*11 + 2 bits (Figueroa,
- * "When is double rounding innocuous?", 1995), and below the normal numbers of 16 bits float32 has more bits still.
+ * A slot of float16 or bfloat16 holds its value as a float32, which is exact. Tensors hold 16 bits, read and written as
+ * uint16. Sums, differences, products, quotients and roots of such values are rounded to float32 and then to 16 bits,
+ * which gives what one rounding gives: 24 >= 2*11 + 2 bits (Figueroa, "When is double rounding innocuous?", 1995), and
+ * below the normal numbers of 16 bits float32 has more bits still.
  */
 
-/** What both forms of the code below are made of: one lane, or LANES of them. */
+/** The instructions of the code below, for one lane or for LANES of them. */
 type Lanes = {
   bits: (value: Code) => Code;
   value: (bits: Code) => Code;
@@ -45,7 +46,7 @@ const lanesOf = ({ isVector }: Value): Lanes => (isVector ? VECTOR : SCALAR);
 const by = (count: number): Code => i32.const(count);
 const SIGN = 0x80000000;
 const NAN_BITS = 0x7fc00000;
-/** What the exponent fields of float16 and float32 differ by. */
+/** The factor for the difference of the exponent fields of float16 and float32. */
 const REBIAS = 2 ** 112;
 
 /** The value of an element that was read as uint16: canonical bits. */

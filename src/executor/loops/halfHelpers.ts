@@ -7,11 +7,11 @@ import { Op, type OpName } from "../../program/operations.ts";
 
 const UNARY = ["exp", "log", "tanh", "sigmoid", "erf", "expm1", "log1p", "sin", "cos", "tan"] as const;
 const MORE = ["asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"] as const;
-const MOST_POWERS = 2 ** 20;
+const MAX_POWERS = 2 ** 20;
 
 type Helper = (x: number, y: number) => number;
 
-/** What generated loops call for an elementary function of a type of 16 bits. */
+/** The name by which generated loops call an elementary function of a type of 16 bits. */
 export const halfName = (name: OpName, dtype: DTypeCode): string => `${name}_${dtypeName(dtype)}`;
 
 const exactly = (name: OpName, dtype: DTypeCode, x: number, y: number): number => {
@@ -19,7 +19,7 @@ const exactly = (name: OpName, dtype: DTypeCode, x: number, y: number): number =
   return toNumber(convert(applyOperation(Op[name], dtype, word(x), word(y), 0n), dtype, DType.float32));
 };
 
-/** The definition, asked once for each of the 2^16 operands that occur. */
+/** The definition, called once for each of the 2^16 operands that occurs. */
 function tabulated(name: OpName, dtype: DTypeCode): Helper {
   const results = new Float32Array(2 ** 16);
   const known = new Uint8Array(2 ** 16);
@@ -33,7 +33,7 @@ function tabulated(name: OpName, dtype: DTypeCode): Helper {
   };
 }
 
-/** Powers that were asked for; forgotten when there are too many. */
+/** The definition of powers; results are kept, and dropped when there are too many. */
 function powers(dtype: DTypeCode): Helper {
   const known = new Map<number, number>();
   return (x, y) => {
@@ -42,7 +42,7 @@ function powers(dtype: DTypeCode): Helper {
     let result = known.get(key);
     if (result === undefined) {
       result = exactly("pow", dtype, x, y);
-      if (known.size >= MOST_POWERS) known.clear();
+      if (known.size >= MAX_POWERS) known.clear();
       known.set(key, result);
     }
     return result;

@@ -10,13 +10,13 @@ import { withOneNaN, withoutNegativeZero } from "./floatOperation.ts";
 import { exact, store, type Emitter, type Value } from "./values.ts";
 
 /**
- * An elementary function of vectors: its estimate in place, and the call of the function itself where that does not settle all results, as NaNs never are. Without a second memory, for
- * tables, the function is called at once.
+ * An elementary function of vectors. Its estimate is inlined, and the function itself is called where the estimate does
+ * not settle all results; it never settles a NaN. Without a second memory for tables, the function is always called.
  */
 export function inlined(emitter: Emitter, name: OpName, values: readonly Value[], level: number): Value {
   const call = emitter.elementary(name, values.length);
   const keepOne = (type: "v128" | "i32", code: Code): Code => store(emitter, type, code, level).get;
-  // Powers tell the two zeros apart.
+  // Powers distinguish the two zeros.
   const operands = values.map((value) => keepOne("v128", withoutNegativeZero(value).code));
   const called = call(...operands);
   const vector = { ...exact([], DType.float32, level, true), mayBeNegativeZero: true };

@@ -2,21 +2,24 @@ import { FunctionBuilder, type Local } from "../../kernels/assembler/functionBui
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import { linear } from "./address.ts";
 import { canVectorise, expressionEmitter } from "./expression.ts";
-import { mergeDigits } from "./mergeDigits.ts";
+import { mergeLoops } from "./mergeLoops.ts";
 import { emptyVersion, nestCode, type Version } from "./nest.ts";
-import { canonical, digitsOf, FLOAT64_BYTES, scaled, stored, storedDigits } from "./results.ts";
+import { canonical, digitsByNumber, FLOAT64_BYTES, scaled, stored, storedDigits } from "./results.ts";
 import type { LoopSpec } from "./spec.ts";
 import { LANES, splat, type Emitter, type Imports } from "./values.ts";
 
-/** The function `(sources..., outs..., start, end)` of addresses and values of the ranged digit that runs a nest of loops. */
+/**
+ * The function `(sources..., outs..., start, end)` of addresses and values of the ranged digit that runs a nest of
+ * loops.
+ */
 export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder {
-  const { digits: loops, ranged, scale } = mergeDigits(spec, storedDigits(spec), spec.outs, spec.ranged);
+  const { digits: loops, ranged, scale } = mergeLoops(spec, storedDigits(spec), spec.outs, spec.ranged);
   const fn = new FunctionBuilder([...spec.sourceTypes, ...spec.outs, 0, 0].map(() => "i32"));
   const sources = spec.sourceTypes.map((dtype, n) => ({ address: fn.parameters[n]!.get, dtype }));
   const outs = spec.outs.map((_, n) => fn.parameters[sources.length + n]!);
   const [start, end] = fn.parameters.slice(-2) as [Local, Local];
   const counted = loops.map((loop) => ({ ...loop, counter: fn.local("i32") }));
-  const digitLocals = digitsOf(counted);
+  const digitLocals = digitsByNumber(counted);
   const innermost = loops.at(-1)!;
   const inVectors = innermost.radix >= LANES && canVectorise(spec, spec.sourceTypes, spec.outs, innermost.digit);
   const scalar = statements(undefined);
@@ -28,7 +31,7 @@ export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder 
     nestCode({ fn, loops: counted, ranged: ranged + 1, start, end }, scalar, vector),
   );
 
-  /** The statements of each level, that of the innermost storing the results. */
+  /** The statements of each level; those of the innermost level store the results. */
   function statements(vectorDigit: number | undefined): Version {
     const version = emptyVersion(loops.length);
     const levels = version.before;
@@ -38,7 +41,7 @@ export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder 
     const values = spec.outs.map((out, n) =>
       canonical(emitter, vectorDigit === undefined ? slot(out) : splat(emitter, slot(out)), isWidened(n)),
     );
-    // After all reads: nothing is read where another result has just been stored.
+    // After all reads, so that nothing is read from where another result has just been stored.
     values.forEach((value, n) => {
       const widened = isWidened(n);
       const bytes = widened ? FLOAT64_BYTES : dtypeBytes(value.dtype);

@@ -4,7 +4,10 @@ import type { FunctionBuilder, Local } from "../../kernels/assembler/functionBui
 import { i32 } from "../../kernels/assembler/instructions.ts";
 import { LANES } from "./values.ts";
 
-/** One way to run the statements of a nest, one element or LANES at a time: before and after the loops inside of each level; level 0 is outside of all. */
+/**
+ * The statements of a nest for one element or for LANES elements at a time: for each level, those before and those
+ * after the loops inside it. Level 0 is outside all loops.
+ */
 export type Version = { before: Code[][]; after: Code[][] };
 
 /** A version without statements for a number of loops. */
@@ -13,7 +16,7 @@ export const emptyVersion = (loops: number): Version => ({
   after: Array.from({ length: loops + 1 }, () => []),
 });
 
-/** Loops, outermost first: the counters and how many values they take; that of level `ranged` runs from `start` to `end`. */
+/** Loops, outermost first: their counters and radices. The loop of level `ranged` runs from `start` to `end`. */
 export type Nest = {
   fn: FunctionBuilder;
   loops: readonly { counter: Local; radix: number }[];
@@ -23,8 +26,9 @@ export type Nest = {
 };
 
 /**
- * The code of a nest. With a vector version, the loop of that level takes LANES values at a time, and the rest of them one by one; statements of
- * levels further out belong to both versions, what comes after the loops there to the scalar one.
+ * The code of a nest. With a vector version, the loop of that level takes LANES values at a time and the remaining ones
+ * one at a time. Statements of levels further out belong to both versions; those after the loops there belong to the
+ * scalar one.
  */
 export function nestCode(
   { fn, loops, ranged, start, end }: Nest,
@@ -48,7 +52,7 @@ export function nestCode(
       const isShared = vector !== undefined && level < vectorLevel;
       const shared: Code = [outer(level), nest(level + 1, version), scalar.after[level]!];
       const code: Code = [isShared ? shared : body(version), next(1)];
-      // Only that loop may run over nothing.
+      // Only that loop may have no values.
       return [counter.set(from), level === ranged ? whileLoop(below(to), code) : doWhile(below(to), code)];
     }
     const limit = fn.local("i32");

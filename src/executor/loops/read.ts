@@ -4,13 +4,13 @@ import { f32x4, i32, i32x4, v128 } from "../../kernels/assembler/instructions.ts
 import { DType, dtypeBytes, isFloat, isHalf } from "../../numerics/dtype.ts";
 import type { View } from "../../program/types.ts";
 import { loadScalar, loadVector } from "./access.ts";
-import { all, emitAddress, type Digits } from "./address.ts";
+import { allHold, emitAddress, type Digits } from "./address.ts";
 import { decoded } from "./halfFloat.ts";
 import { literal } from "./literal.ts";
 import { define, exact, LANES, scalarType, type Emitter, type Value } from "./values.ts";
 
-/** What reads are generated in. */
-export type ReadContext = {
+/** The context in which reads are generated. */
+export type ReadScope = {
   emitter: Emitter;
   digits: Digits;
   views: readonly View[];
@@ -19,7 +19,7 @@ export type ReadContext = {
 };
 
 /** Emits a view's offset, bounds check and load; the result is the element or the fill value. */
-export function emitRead(context: ReadContext, view: View): Value {
+export function emitRead(context: ReadScope, view: View): Value {
   const { emitter, sources } = context;
   const own = sources[view.input]!.dtype;
   if (isHalf(own)) return decoded(emitter, emitRead(asBits(context, view), view), own);
@@ -32,28 +32,28 @@ export function emitRead(context: ReadContext, view: View): Value {
 }
 
 /** The same with an input of 16-bit floats as uint16. */
-const asBits = (context: ReadContext, { input }: View): ReadContext => ({
+const asBits = (context: ReadScope, { input }: View): ReadScope => ({
   ...context,
   sources: context.sources.map((source, n) => (n === input ? { ...source, dtype: DType.uint16 } : source)),
 });
 
-function addressOf(context: ReadContext, view: View): Parameters<typeof emitAddress> {
+function addressOf(context: ReadScope, view: View): Parameters<typeof emitAddress> {
   const { emitter, digits, views, sources } = context;
   // The view of an index has no index itself.
   return [emitter, digits, view, sources[view.input]!, (read) => emitRead(context, views[read]!)];
 }
 
-/** For each axis of a view, by how much its coordinate moves with a digit. */
+/** For each axis of a view, the amount by which a digit moves its coordinate. */
 const stepOf = (view: View, digit: number): number[] =>
   view.axes.map(({ coeffs }) => coeffs.find((term) => term.digit === digit)?.coeff ?? 0);
 
-/** Whether a read depends on a digit, by its index or by itself. */
+/** Whether a read depends on a digit, directly or by an index. */
 export const dependsOn = (views: readonly View[], view: View, digit: number): boolean =>
   stepOf(view, digit).some((coeff) => coeff !== 0) ||
   view.axes.some(({ indirect }) => indirect !== undefined && dependsOn(views, views[indirect]!, digit));
 
 /** Emits a read for LANES values of a digit that it depends on. */
-export function emitVectorRead(context: ReadContext, view: View, digit: number): Value {
+export function emitVectorRead(context: ReadScope, view: View, digit: number): Value {
   const { emitter, views, sources } = context;
   const { dtype } = sources[view.input]!;
   if (isHalf(dtype)) return decoded(emitter, emitVectorRead(asBits(context, view), view, digit), dtype);
@@ -72,7 +72,7 @@ export function emitVectorRead(context: ReadContext, view: View, digit: number):
   if (inside === undefined) return define(emitter, exact(load, dtype, level, true));
   // Affine coordinates are inside for all lanes if they are for the first and the last.
   const last = emitAddress(...addressOf(atLane(context, digit, LANES - 1), view));
-  const isInside = all(emitter, [inside, last.inside!]);
+  const isInside = allHold(emitter, [inside, last.inside!]);
   const slow: Code[] = [];
   const within = { ...emitter, levels: emitter.levels.map((statements, n) => (n === level ? slow : statements)) };
   const lanes = laneByLane({ ...context, emitter: within }, view, digit);
@@ -80,13 +80,13 @@ export function emitVectorRead(context: ReadContext, view: View, digit: number):
   return define(emitter, exact(code, dtype, level, true));
 }
 
-const atLane = (context: ReadContext, digit: number, lane: number): ReadContext => {
+const atLane = (context: ReadScope, digit: number, lane: number): ReadScope => {
   const first = context.digits.get(digit)!;
   const moved = { ...first, code: i32.add(first.code, i32.const(lane)) };
   return { ...context, digits: new Map([...context.digits, [digit, moved]]) };
 };
 
-function laneByLane(context: ReadContext, view: View, digit: number): Value {
+function laneByLane(context: ReadScope, view: View, digit: number): Value {
   const lanes = Array.from({ length: LANES }, (_, lane) => emitRead(atLane(context, digit, lane), view));
   const { dtype } = lanes[0]!;
   const level = Math.max(...lanes.map((lane) => lane.level));
@@ -102,10 +102,13 @@ function laneByLane(context: ReadContext, view: View, digit: number): Value {
 }
 
 const FOUR_BYTES = 4;
-/** Of two vectors every other lane. */
+/** Every other lane of two vectors. */
 const EVEN_LANES = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
 
-/** Every `step`th element; of every other one those between are loaded, too, the last of them perhaps from behind the tensor. */
+/**
+ * Loads every `step`th element. For a step of 2 the elements between are loaded too, and the last of them may lie past
+ * the end of the tensor.
+ */
 const loadLanes = (dtype: DType, address: Code, step: number): Code => {
   if (step === 2 && dtypeBytes(dtype) === FOUR_BYTES)
     return v128.shuffle(v128.load(address), v128.load(address, 16), EVEN_LANES);

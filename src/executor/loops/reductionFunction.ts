@@ -27,23 +27,23 @@ import {
   vectorFold,
   type Fold,
 } from "./fold.ts";
-import { mergeDigits } from "./mergeDigits.ts";
+import { mergeLoops } from "./mergeLoops.ts";
 import { emptyVersion, nestCode, type Version } from "./nest.ts";
 import type { ReductionSpec } from "./reductionSpec.ts";
-import { canonical, digitsOf, scaled, stored, storedDigits } from "./results.ts";
+import { canonical, digitsByNumber, scaled, stored, storedDigits } from "./results.ts";
 import { neededSlots } from "./slots.ts";
 import { LANES, type Emitter, type Imports } from "./values.ts";
 
-/** So many terms are unrolled: those of a window of 5 x 5. */
-const MOST_UNROLLED = 25;
+/** The maximum number of terms that are unrolled: a window of 5 x 5. */
+const MAX_UNROLLED = 25;
 
 /** The function `(sources..., outs..., flagged, start, end) -> flagged count` that runs a reduction. */
 export function reductionFunction(spec: ReductionSpec, imports: Imports): FunctionBuilder {
   const { reduce, reduceType: dtype, sourceTypes } = spec;
   const types = accumulatorTypes(spec);
   const outSlots = hasTwoResults(reduce) ? [spec.outA, spec.outB] : [spec.outA];
-  const out = mergeDigits(spec, storedDigits({ ...spec, digits: spec.outDigits }), outSlots);
-  const red = mergeDigits(spec, storedDigits({ digits: spec.redDigits }), outSlots);
+  const out = mergeLoops(spec, storedDigits({ ...spec, digits: spec.outDigits }), outSlots);
+  const red = mergeLoops(spec, storedDigits({ digits: spec.redDigits }), outSlots);
   const fn = new FunctionBuilder(
     [...sourceTypes, ...types, 0, 0, 0].map(() => "i32"),
     "i32",
@@ -62,10 +62,10 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
 
   const nested = [...out.digits, ...red.digits];
   const vectorLevel = isFloatSum || hasVectorFold(reduce, dtype) ? chooseVectorLevel() : undefined;
-  // Few terms: no loops for them, so that what does not depend on the last out digit is computed further out.
-  const isUnrolled = terms <= MOST_UNROLLED && reduce <= Reduce.min && vectorLevel !== nested.length;
+  // Few terms have no loops, so that what does not depend on the last out digit is computed further out.
+  const isUnrolled = terms <= MAX_UNROLLED && reduce <= Reduce.min && vectorLevel !== nested.length;
   const loops = (isUnrolled ? out.digits : nested).map((loop) => ({ ...loop, counter: fn.local("i32") }));
-  const digits = digitsOf(loops);
+  const digits = digitsByNumber(loops);
   const scalar = emptyVersion(loops.length);
   const vector = vectorLevel === undefined ? undefined : emptyVersion(loops.length);
   if (isFloatSum) emitSums();
@@ -78,7 +78,10 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
     count.get,
   );
 
-  /** The last out digit or the last reduction digit: that in which fewer reads jump, and that has enough values. */
+  /**
+   * The level of the last out digit or of the last reduction digit: the one with enough values along which fewer reads
+   * jump.
+   */
   function chooseVectorLevel(): number | undefined {
     const reads = [...neededSlots(spec, outSlots)].filter((slot) => slot < spec.reads.length);
     const jumps = (digit: number): number =>
@@ -112,7 +115,7 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
     }
   }
 
-  /** The digits with those of the reduction constant, for each of its terms. */
+  /** The digits for each term, with constant values for those of the reduction. */
   function combinations(): Digits[] {
     return Array.from({ length: terms }, (_, r) => {
       const constants = red.digits.map(({ digit, radix }, k): [number, DigitLocal] => {
@@ -123,7 +126,7 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
     });
   }
 
-  /** Where statements go that come after the terms: those of outer levels still before the loops inside. */
+  /** The emitter of statements that come after the terms; those of outer levels still come before the loops inside. */
   function afterTerms(version: Version): Emitter {
     const levels = version.before.map((statements, level) => (level === outLevel ? version.after[level]! : statements));
     return { fn, levels, ...imports };

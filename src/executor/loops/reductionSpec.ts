@@ -3,8 +3,9 @@ import type { Reduce } from "../../program/types.ts";
 import type { LoopDigit, LoopSpec } from "./spec.ts";
 
 /**
- * A reduction computed where its terms are: for each combination of out digits, the terms of all combinations of reduction digits are evaluated and folded.
- * All reductions but partial ones and totals. Reads and slots are as in a {@link LoopSpec}, digits those of both lists.
+ * A reduction that is computed without gathering its terms: for each combination of out digits, the terms of all
+ * combinations of reduction digits are evaluated and folded. Partial reductions and totals are excluded. Reads and
+ * slots are as in a {@link LoopSpec}, digits those of both lists.
  */
 export type ReductionSpec = Pick<LoopSpec, "reads" | "sourceTypes" | "constants" | "code"> & {
   outDigits: readonly LoopDigit[];
@@ -12,9 +13,9 @@ export type ReductionSpec = Pick<LoopSpec, "reads" | "sourceTypes" | "constants"
   reduce: Reduce;
   /** The type of the terms. */
   reduceType: DType;
-  /** The term's slots; `outB` is used by dot and last alone. */
+  /** The term's slots; only dot and last use `outB`. */
   outA: number;
   outB: number;
-  /** For each out digit, by how many elements it moves the place where results are stored; row-major unless given. */
+  /** For each out digit, the number of elements by which it moves the place of results; row-major by default. */
   outStrides?: readonly number[];
 };

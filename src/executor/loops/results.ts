@@ -4,17 +4,19 @@ import { i32 } from "../../kernels/assembler/instructions.ts";
 import { dtypeBytes, isFloat, isHalf } from "../../numerics/dtype.ts";
 import { digitStrides } from "../splitStep.ts";
 import { extractLane, storeScalar, storeVector, storeWidened, storeWidenedVector } from "./access.ts";
-import { constant, type DigitLocal } from "./address.ts";
+import { addressConstant, type DigitLocal } from "./address.ts";
 import { encoded } from "./halfFloat.ts";
 import { withOneNaN, withoutNegativeZero } from "./floatOperation.ts";
-import type { StoredDigit } from "./mergeDigits.ts";
+import type { StoredDigit } from "./mergeLoops.ts";
 import type { LoopSpec } from "./spec.ts";
 import { define, LANES, type Emitter, type Value } from "./values.ts";
 
 export const FLOAT64_BYTES = 8;
 
 /** The digits of loops, by their numbers. */
-export const digitsOf = (loops: readonly { digit: number; radix: number; counter: Local }[]): Map<number, DigitLocal> =>
+export const digitsByNumber = (
+  loops: readonly { digit: number; radix: number; counter: Local }[],
+): Map<number, DigitLocal> =>
   new Map(loops.map(({ digit, radix, counter }, k) => [digit, { code: counter.get, level: k + 1, radix }]));
 
 /** Multiplies a variable by a constant. */
@@ -42,6 +44,6 @@ export function stored(address: Code, { code, dtype, isVector }: Value, widened:
   if (!isVector) return storeOne(address, code);
   if (step === bytes) return widened ? storeWidenedVector(address, code) : storeVector(dtype, address, code);
   return Array.from({ length: LANES }, (_, lane) =>
-    storeOne(i32.add(address, constant(lane * step)), extractLane(dtype, code, lane)),
+    storeOne(i32.add(address, addressConstant(lane * step)), extractLane(dtype, code, lane)),
   );
 }

@@ -46,7 +46,7 @@ export function neededSlots({ reads, constants, code }: Expression, outs: readon
 }
 
 /** For a result slot, the digits of radix above 1 that it depends on. */
-export function digitsOf(expression: Expression, out: number, radices: readonly number[]): Set<number> {
+export function neededDigits(expression: Expression, out: number, radices: readonly number[]): Set<number> {
   const { reads, constants, code } = expression;
   const digits = new Set<number>();
   const add = (digit: number): void => void (radices[digit]! > 1 && digits.add(digit));

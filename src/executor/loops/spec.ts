@@ -5,8 +5,9 @@ import type { Constant, Instruction, View } from "../../program/types.ts";
 export type LoopDigit = { digit: number; radix: number };
 
 /**
- * A nest of loops over some digits, outermost first, that evaluates an expression for each combination and stores `outs`. Slots are numbered as in an epilogue without accumulators: reads, constants, one an instruction.
- * A digit that is not looped over counts as 0: nothing the outs need may depend on it.
+ * A nest of loops over some digits, outermost first, that evaluates an expression for each combination and stores
+ * `outs`. Slots are numbered as in an epilogue without accumulators: reads, constants, then one for each instruction. A
+ * digit that has no loop counts as 0: nothing that the outs need may depend on it.
  */
 export type LoopSpec = {
   digits: readonly LoopDigit[];
@@ -16,10 +17,10 @@ export type LoopSpec = {
   constants: readonly Constant[];
   code: readonly Instruction[];
   outs: readonly number[];
-  /** Outs, by their place in `outs`, that are float32 and stored as float64. */
+  /** The outs, by their index in `outs`, that are float32 and stored as float64. */
   widened?: readonly number[];
-  /** For each of `digits`, by how many elements it moves the place where results are stored; row-major unless given. */
+  /** For each of `digits`, the number of elements by which it moves the place of results; row-major by default. */
   outStrides?: readonly number[];
-  /** The place in `digits` of the one of which a call does some values; the first unless given. */
+  /** The index in `digits` of the one of which a call runs only some values; by default 0. */
   ranged?: number;
 };

@@ -37,17 +37,17 @@ export function scalarType(dtype: DTypeCode): ValueType {
   return isWide(dtype) ? "i64" : "i32";
 }
 
-/** What generated code calls. */
+/** The functions that generated code calls. */
 export type Imports = {
-  /** A function of the elementary ones, of vectors. */
+  /** An elementary function of vectors. */
   elementary: (name: OpName, arity: number) => Callable;
-  /** One of a type of 16 bits, on float32 scalars: see halfHelpers.ts. */
+  /** An elementary function of a type of 16 bits, on float32 scalars: see halfHelpers.ts. */
   half: (name: string, arity: number) => Callable;
   /** C's fmod of two float32. */
   fmod: () => Callable;
 };
 
-/** What code is generated for: one function, whose statements are collected by the loop level that they belong to. */
+/** The function that code is generated for. Its statements are collected by their loop level. */
 export type Emitter = {
   fn: FunctionBuilder;
   /** Statements of each level, level 0 first. */

@@ -3,8 +3,8 @@ import { ExecutionMemoryError } from "../errors.ts";
 const ALIGNMENT = 64;
 /** A vector loop may read this far past the end of a region. */
 const MARGIN = 64;
-/** The address space of WebAssembly, less a page that keeps ends from wrapping around. */
-const MOST_BYTES = 2 ** 32 - 2 ** 16;
+/** The address space of WebAssembly minus one page, so that the ends of regions do not wrap around. */
+const MAX_BYTES = 2 ** 32 - 2 ** 16;
 
 /** Bytes that are needed from moment `first` to moment `last`; at `address` once the plan is settled. */
 export class Region {
@@ -27,7 +27,7 @@ export class Region {
     return this.#address;
   }
 
-  /** Needed up to this moment too. */
+  /** Extends the time for which the bytes are needed up to this moment. */
   keepUntil(moment: number): void {
     this.#last = Math.max(this.#last, moment);
   }
@@ -41,7 +41,7 @@ export class Region {
   }
 }
 
-/** Where everything in the memory of an execution lies: regions whose times do not meet may share bytes. */
+/** The layout of the memory of an execution: regions whose times do not overlap may share bytes. */
 export class MemoryPlan {
   readonly #regions: Region[] = [];
 
@@ -75,9 +75,10 @@ export class MemoryPlan {
       top = Math.max(top, address + region.size);
       insert(placed, region);
     }
-    if (top > MOST_BYTES) {
+    if (top > MAX_BYTES) {
       throw new ExecutionMemoryError(
-        `this program needs ${(top / 2 ** 30).toFixed(1)} GiB at once, at most 4 can be addressed; use smaller input shapes`,
+        `this program needs ${(top / 2 ** 30).toFixed(1)} GiB at once, at most 4 can be addressed; ` +
+          "use smaller input shapes",
       );
     }
     return top;

@@ -3,7 +3,7 @@ import { Op } from "../../program/operations.ts";
 import { Reduce, type Constant, type Step, type TensorRef, type View } from "../../program/types.ts";
 import { readsInOrder, staysInside } from "./plainViews.ts";
 
-/** An int32 tensor that holds the bytes of another one less a zero point. */
+/** An int32 tensor that holds the bytes of another tensor minus a zero point. */
 export type Centred = {
   /** uint8 or int8, element by element where the differences are. */
   bytes: TensorRef;
@@ -13,13 +13,16 @@ export type Centred = {
 
 const isByte = (dtype: number): boolean => dtype === DType.uint8 || dtype === DType.int8;
 
-/** Reads a step as the difference of bytes and their zero point, both widened: what quantised products multiply. */
+/**
+ * Recognises a step that computes the difference of bytes and their zero point, both widened, as quantised products
+ * multiply it.
+ */
 export function centred(step: Step): Centred | undefined {
   const { epilogue, epilogueReads, constants, inputs } = step;
   if (step.reduce !== Reduce.none || step.dtype !== DType.int32) return undefined;
   const firstInstruction = epilogueReads.length + constants.length;
   const instructionOf = (slot: number) => epilogue.code[slot - firstInstruction];
-  /** What is behind a conversion to int32. */
+  /** The operand of a conversion to int32. */
   const widened = (slot: number): number | undefined => {
     const instruction = instructionOf(slot);
     return instruction?.op === Op.cast && (instruction.b as DType) === DType.int32 ? instruction.a : undefined;
@@ -44,7 +47,7 @@ export function centred(step: Step): Centred | undefined {
   return isOne && staysInside(view, []) ? { bytes, zero: { ref: inputs[view.input]!, view } } : undefined;
 }
 
-/** Whether a constant is a value of a type of bytes. */
+/** Whether a constant is in the range of a type of one byte. */
 function isInRange({ dtype, value }: Constant, bytes: number): boolean {
   const number = Number(value);
   const least = bytes === DType.int8 ? -128 : 0;

@@ -1,15 +1,16 @@
 import { LIMBS } from "../../numerics/exactSum.ts";
 import { isDot, isPartial } from "../../program/reduction.ts";
 import { Reduce, type Instruction, type Step } from "../../program/types.ts";
-import { operands, digitsOf } from "../loops/slots.ts";
+import { operands, neededDigits } from "../loops/slots.ts";
 import { readsInOrder } from "./plainViews.ts";
 import { termExpression } from "./productLayout.ts";
 import { Op } from "../../program/operations.ts";
 
 /**
- * A total of the words of exact sums and the step that gives those, as the one sum that they were split from: exact sums have no order.
+ * Joins a total of the words of exact sums with the step that writes these words, into the one sum that they were split
+ * from: the order of an exact sum does not matter.
  * @param partial The step whose tensor `total` reads.
- * @returns undefined if the two are not such a pair, every word read once and in its place.
+ * @returns undefined if the two are not such a pair, in which every word is read once and in its place.
  */
 export function joinedSum(partial: Step, total: Step): Step | undefined {
   const outs = total.outDigits.length;
@@ -29,8 +30,8 @@ export function joinedSum(partial: Step, total: Step): Step | undefined {
     partial.epilogue.out === partial.epilogueReads.length;
   if (!isPair) return undefined;
   const slots = isDot(partial.reduce) ? [partial.term.outA, partial.term.outB] : [partial.term.outA];
-  if (slots.some((slot) => digitsOf(termExpression(partial), slot, radices).has(limbDigit))) return undefined;
-  // The digit of words vanishes: those after it, of the terms, move up.
+  if (slots.some((slot) => neededDigits(termExpression(partial), slot, radices).has(limbDigit))) return undefined;
+  // The digit of words is removed: the digits after it, those of the terms, move up.
   const moved = (digit: number): number => (digit > limbDigit ? digit - 1 : digit);
   const isUsed = (digit: number): boolean => digit !== limbDigit;
   const termReads = partial.termReads.map((read) => ({

@@ -12,25 +12,28 @@ import { compileReductions, reductionCode, type ReductionCode } from "../loops/r
 import type { Region } from "../memory/memoryPlan.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions, StepPlan } from "./stepPlan.ts";
-import { stepNanoseconds } from "./stepWork.ts";
-import { Planner, type PlannedModel } from "./planner.ts";
+import { stepNanoseconds } from "./stepNanoseconds.ts";
+import { PlanResources, type PlannedModel } from "./planResources.ts";
 import { joinedSum } from "./joinedSum.ts";
-import { both } from "./productPlan.ts";
-import { planStep } from "./planStep.ts";
+import { both } from "./planFloatProduct.ts";
+import { chooseStepPlan } from "./chooseStepPlan.ts";
 
-/** A program with a place for everything and a way to compute each step. */
+/** The plan of a program: the addresses of its data and how each step is computed. */
 export type ProgramPlan = {
-  /** Steps whose tensors nothing reads, unless tensors are altered: parts of sums that are computed whole, differences whose parts are multiplied. */
+  /**
+   * Steps whose tensors are read only if tensors are altered: parts of sums that are computed whole, and differences
+   * whose operands are multiplied instead.
+   */
   optional: ReadonlySet<number>;
   /** Bytes of memory needed. */
   bytes: number;
   inputs: readonly Region[];
-  /** For each thread, what settling elements needs, and its counts. */
+  /** For each thread, the memory for settling elements and for their counts. */
   settling: readonly { scratch: Region; stats: Region }[];
-  /** The tensor of each step. It holds it from that step on to the last that reads it. */
+  /** The region of each step's tensor, which holds it from that step to the last one that reads it. */
   tensors: readonly Region[];
   steps: readonly StepPlan[];
-  /** Roughly what each step takes that can be computed in parts; 0 for others. */
+  /** The approximate time of each step that can be computed in parts; 0 for others. */
   nanoseconds: readonly number[];
   findings: Findings;
   loops: LoopCode;
@@ -40,7 +43,7 @@ export type ProgramPlan = {
   prepare(machine: Machine): void;
 };
 
-/** What planning has found out and compiled: with it another thread comes to the same plan without the program's constants. */
+/** The results of planning that let another thread make the same plan without the program's constants. */
 export type Findings = {
   answers: readonly boolean[];
   loops: CompiledFunctions;
@@ -49,50 +52,51 @@ export type Findings = {
 };
 
 /**
- * Plans a program: what is computed how, and where it lies. The same program and options give the same plan in every thread.
- * @param findings Those of another thread; the plan's `prepare` is then that thread's.
+ * Plans a program: how each step is computed, and where its data lies. The same program and options give the same plan
+ * in every thread.
+ * @param findings The findings of another thread; that thread then runs its plan's `prepare`.
  */
 export function planProgram(model: PlannedModel, options: PlanOptions, findings?: Findings): ProgramPlan {
-  const planner = new Planner(model, options, findings?.answers);
+  const resources = new PlanResources(model, options, findings?.answers);
   const settling = Array.from({ length: options.threads }, () => ({
-    scratch: planner.memory.permanent(EXACT_SCRATCH),
-    stats: planner.memory.permanent(STATS_BYTES),
+    scratch: resources.memory.permanent(EXACT_SCRATCH),
+    stats: resources.memory.permanent(STATS_BYTES),
   }));
   const copied = new Set<number>();
   const first = new Map<string, number>();
   const nanoseconds: number[] = [];
   const steps = model.program.steps.map((step, s) => {
-    const out = planner.memory.during(step.count * dtypeBytes(step.dtype), s, s);
+    const out = resources.memory.during(step.count * dtypeBytes(step.dtype), s, s);
     const whole = joinedWith(model.program.steps, step);
-    if (whole !== undefined) planner.absorb(whole.partial);
-    const split = planStep(planner, step, out);
-    const plan = whole === undefined ? split : eitherOf(planStep(planner, whole.step, out), split);
+    if (whole !== undefined) resources.absorb(whole.partial);
+    const split = chooseStepPlan(resources, step, out);
+    const plan = whole === undefined ? split : eitherOf(chooseStepPlan(resources, whole.step, out), split);
     const same = first.get(keyOf(step));
     if (same === undefined) first.set(keyOf(step), s);
     else {
-      planner.tensors[same]!.keepUntil(s);
+      resources.tensors[same]!.keepUntil(s);
       copied.add(same);
     }
-    planner.tensors.push(out);
-    // A copy is not worth a second thread.
+    resources.tensors.push(out);
+    // A second thread does not make a copy faster.
     const isSplit = plan.shared && same === undefined;
     nanoseconds.push(isSplit ? stepNanoseconds(whole?.step ?? step, plan.termNanoseconds) : 0);
-    return same === undefined ? plan : copyOf(planner.tensors[same]!, out, plan);
+    return same === undefined ? plan : copyOf(resources.tensors[same]!, out, plan);
   });
-  const loops = findings === undefined ? compileLoops(planner.specs) : loopCode(findings.loops);
+  const loops = findings === undefined ? compileLoops(resources.specs) : loopCode(findings.loops);
   const reductions =
-    findings === undefined ? compileReductions(planner.reductions) : reductionCode(findings.reductions);
-  const directs = findings === undefined ? compileDirect(planner.directs) : directCode(findings.directs);
+    findings === undefined ? compileReductions(resources.reductions) : reductionCode(findings.reductions);
+  const directs = findings === undefined ? compileDirect(resources.directs) : directCode(findings.directs);
   return {
-    optional: new Set([...planner.absorbed()].filter((step) => !copied.has(step))),
-    bytes: planner.memory.settle(),
-    inputs: planner.inputs,
+    optional: new Set([...resources.absorbed()].filter((step) => !copied.has(step))),
+    bytes: resources.memory.settle(),
+    inputs: resources.inputs,
     settling,
-    tensors: planner.tensors,
+    tensors: resources.tensors,
     steps,
     nanoseconds,
     findings: {
-      answers: planner.answers,
+      answers: resources.answers,
       loops: loops.compiled,
       reductions: reductions.compiled,
       directs: directs.compiled,
@@ -102,7 +106,7 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
     directs,
     prepare(machine) {
       for (const { prepare } of steps) prepare?.(machine);
-      planner.loadConstants(machine);
+      resources.loadConstants(machine);
     },
   };
 }
@@ -113,7 +117,7 @@ const STATS_BYTES = 16;
 const keyOf = (step: Step): string =>
   JSON.stringify(step, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 
-/** A total whose parts an earlier step gives, as one sum. */
+/** A total of parts from an earlier step, as one sum. */
 function joinedWith(steps: readonly Step[], step: Step): { partial: number; step: Step } | undefined {
   const view = step.termReads[step.term.outA];
   const ref = step.reduce === Reduce.total && view !== undefined ? step.inputs[view.input]! : undefined;
@@ -122,7 +126,7 @@ function joinedWith(steps: readonly Step[], step: Step): { partial: number; step
   return whole === undefined ? undefined : { partial: ref.index, step: whole };
 }
 
-/** The first way, unless tensors are altered between steps. */
+/** Computes a sum as a whole, or split into its parts if tensors are altered between steps. */
 function eitherOf(whole: StepPlan, split: StepPlan): StepPlan {
   return {
     ...whole,
@@ -134,7 +138,7 @@ function eitherOf(whole: StepPlan, split: StepPlan): StepPlan {
   };
 }
 
-/** A step that computes what an earlier one has computed: its tensor is copied, unless tensors are altered on the way. */
+/** Copies the tensor of an equal earlier step, unless tensors are altered between steps. */
 function copyOf(source: Region, out: Region, plan: StepPlan): StepPlan {
   return {
     ...plan,

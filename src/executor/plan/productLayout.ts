@@ -1,8 +1,11 @@
 import { Reduce, type Step } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
-import { digitsOf, neededSlots, type Expression } from "../loops/slots.ts";
+import { neededDigits, neededSlots, type Expression } from "../loops/slots.ts";
 
-/** How the digits of a sum or dot step make it a batch of matrix products `[groups, rows, inner] x [groups, columns, inner]`. */
+/**
+ * The digits of a sum or dot step, arranged as a batch of matrix products `[groups, rows, inner] x [groups, columns,
+ * inner]`.
+ */
 export type ProductLayout = {
   groups: readonly LoopDigit[];
   rows: readonly LoopDigit[];
@@ -25,16 +28,16 @@ export const termExpression = (step: Step): Expression => ({
   code: step.term.code,
 });
 
-/** Whether a result of the term is made from constants alone. */
+/** Whether a result of the term is made from constants only. */
 export function isConstantFactor(step: Step, slot: number): boolean {
   const reads = [...neededSlots(termExpression(step), [slot])].filter((needed) => needed < step.termReads.length);
   return reads.every((read) => step.inputs[step.termReads[read]!.input]!.kind === "constant");
 }
 
 /**
- * Sorts out digits by which factor depends on them: on both, groups; on the right one alone, columns; all others, rows.
- * In a sum, which has no right factor, all are rows. Digits of radix 1 are left out. Where one factor alone is constant it is the
- * right one: rows are what can be cut.
+ * Sorts digits by the factors that depend on them: both, groups; only the right one, columns; all others, rows. A sum
+ * has no right factor: all its digits are rows. Digits of radix 1 are left out. If only one factor is constant, it is
+ * made the right one, because rows can be cut.
  */
 export function productLayout(step: Step, isDot = step.reduce === Reduce.dot): ProductLayout {
   const { outA, outB } = step.term;
@@ -42,8 +45,8 @@ export function productLayout(step: Step, isDot = step.reduce === Reduce.dot): P
   const [leftSlot, rightSlot] = swaps ? [outB, outA] : [outA, outB];
   const radices = [...step.outDigits, ...step.redDigits];
   const expression = termExpression(step);
-  const left = digitsOf(expression, leftSlot, radices);
-  const right = isDot ? digitsOf(expression, rightSlot, radices) : new Set<number>();
+  const left = neededDigits(expression, leftSlot, radices);
+  const right = isDot ? neededDigits(expression, rightSlot, radices) : new Set<number>();
   const all = radices.map((radix, digit) => ({ digit, radix })).filter(({ radix }) => radix > 1);
   const out = all.filter(({ digit }) => digit < step.outDigits.length);
   const groups = out.filter(({ digit }) => left.has(digit) && right.has(digit));

@@ -2,23 +2,26 @@ import type { Machine, Operation } from "../machine.ts";
 
 /** How a step is computed, once everything has its address. */
 export type StepPlan = {
-  /** Whether its parts can be computed at the same time, in any order; else one thread does it all. */
+  /** Whether parts of the step can be computed at the same time, in any order; else one thread computes it all. */
   shared: boolean;
-  /** A rough figure for a term of a reduction, where it is not {@link TERM_NS}. */
+  /** The approximate time of a term of a reduction, if it is not {@link TERM_NS}. */
   termNanoseconds?: number;
-  /** Work before the first job: weights in the form that products want. */
+  /** Work before the first job: puts weights into the form that products need. */
   prepare?: ((machine: Machine) => void) | undefined;
   bind(machine: Machine): Operation;
 };
 
-/** What a term of a reduction takes in a loop, roughly. */
+/** The approximate nanoseconds of a term of a reduction in a loop. */
 export const TERM_NS = 0.4;
 
-/** What plans depend on besides the program. */
+/** The options of plans. */
 export type PlanOptions = {
   /** Terms from which a matrix product is handed to the engine; 0 hands over all. */
-  leastEngineWork: number;
-  /** Elements of a product's or reduction's terms that are gathered at a time, where its shape allows to cut: bounds memory. */
+  minEngineWork: number;
+  /**
+   * The number of elements of a product's or reduction's terms that are gathered at a time, where its shape can be cut.
+   * It bounds memory.
+   */
   chunkElements: number;
   threads: number;
 };

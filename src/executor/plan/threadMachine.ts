@@ -6,12 +6,12 @@ import { StageClock } from "../stages.ts";
 import type { Machine, Operation } from "../machine.ts";
 import type { ProgramPlan } from "./planProgram.ts";
 
-/** What a thread executes a plan with, as one that does everything alone. */
+/** The machine of a thread that executes a plan alone. */
 export function machineOf(
   plan: ProgramPlan,
   memory: WebAssembly.Memory,
   engine: MatMulEngine,
-  { thread, isDoubtful }: { thread: number; isDoubtful: boolean },
+  { thread, alwaysExact }: { thread: number; alwaysExact: boolean },
 ): Machine {
   const { scratch, stats } = plan.settling[thread]!;
   return {
@@ -26,13 +26,13 @@ export function machineOf(
     settleStats: stats.address,
     stats: noStats(),
     clock: new StageClock(),
-    isDoubtful,
+    alwaysExact,
     altering: { isOn: false },
     ...{ thread, part: 0, parts: 1 },
   };
 }
 
-/** A step's parts as one thread computes them; undefined where a step is not split. */
+/** The operations by which one thread computes the parts of each step; undefined where a step is not split. */
 export function partsOf(
   plan: ProgramPlan,
   machine: Machine,

@@ -1,9 +1,9 @@
 import type { MatrixShape } from "../engine/matMulEngine.ts";
 
-const MOST_BYTE = 255;
+const MAX_BYTE = 255;
 
 /**
- * The zero point with which all of some integers are bytes: 0 to 255 once it is added.
+ * The zero point that makes all of the integers bytes: 0 to 255 after it is added.
  * @returns undefined if there is none.
  */
 export function byteZero(values: Int32Array): number | undefined {
@@ -14,11 +14,11 @@ export function byteZero(values: Int32Array): number | undefined {
     if (value < low) low = value;
     if (value > high) high = value;
   }
-  return high - low > MOST_BYTE ? undefined : -low;
+  return high - low > MAX_BYTE ? undefined : -low;
 }
 
 /**
- * A matrix product modulo 2^32 of integers less their zero points.
+ * A matrix product, modulo 2^32, of integers minus their zero points.
  * @param left `[rows, inner]`
  * @param right `[inner, columns]`
  * @param out `[rows, columns]`

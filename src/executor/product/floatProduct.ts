@@ -4,25 +4,30 @@ import type { MatrixShape } from "../engine/matMulEngine.ts";
 
 const FLOAT64 = 8;
 
-/** Addresses of the float64 operands `[rows, inner]` and `[columns, inner]` and of the float32 result `[rows, columns]`. */
+/**
+ * Addresses of the float64 operands `[rows, inner]` and `[columns, inner]` and of the float32 result `[rows, columns]`.
+ */
 export type ProductAddresses = { left: number; right: number; out: number };
 
 /** A prepared product: `run` computes and certifies it. */
 export type Product = () => void | Promise<void>;
 
-/** Addresses that an engine's product needs besides: for its float64 result, the list of flagged elements, and what is known of vectors. */
+/**
+ * Further addresses for an engine's product: its float64 result, the list of flagged elements, and the norms and units
+ * of vectors.
+ */
 export type ProductScratch = {
   values: number;
   flagged: number;
   rowNorms: number;
   rowUnits: number;
   columnNorms: number;
-  /** Kept from product to product where `keepsUnits` is set: those of a constant operand. */
+  /** Kept from one product to the next if `keepsUnits` is set, for a constant operand. */
   columnUnits: number;
   keepsUnits: boolean;
 };
 
-/** A matrix product by the engine, rounded and certified. The norms of columns are known already. */
+/** Prepares a matrix product by the engine, rounded and certified. The norms of columns must be computed already. */
 export function engineProduct(
   machine: Machine,
   shape: MatrixShape,
@@ -44,8 +49,8 @@ export function engineProduct(
     ...{ flagged, values, rowNorms, columnNorms, left, right, leftUnits: rowUnits, rightUnits: columnUnits },
     ...{ out, columns, inner, scratch: machine.settleScratch, stats: machine.settleStats },
   };
-  /** What the bound does for no element at the worst: all in integers. */
-  const doubt = (): void => {
+  /** Computes all elements in integers, as if the bound settled none. */
+  const computeExactly = (): void => {
     clock.enter("patch");
     const bits = views.uint32(out, rows * columns);
     for (let index = 0; index < bits.length; index++) {
@@ -60,7 +65,7 @@ export function engineProduct(
     stats.exact += bits.length;
   };
   const certify = (): void => {
-    if (machine.isDoubtful) return doubt();
+    if (machine.alwaysExact) return computeExactly();
     clock.enter("certify");
     kernels.norms(left, inner, rows, rowNorms);
     const count = kernels.certify(values, rowNorms, columnNorms, out, rows, columns, factor, flagged);

@@ -4,12 +4,13 @@ import { compensatedError } from "./compensated.ts";
 
 const FLOAT64 = 8;
 
-/** What settling needs for two norms. */
+/** Bytes of the two norms that settling needs. */
 export const NORMS_BYTES = 2 * FLOAT64;
 
 /**
- * A function that gives the bits of an exact sum of products, rounded once, from the addresses of its factors, float64 side by side: by the same tiers as for
- * products of the engine (no rounding at all, a compensated sum, integers), which it counts.
+ * Makes a function that computes the bits of an exact sum of products, rounded once, from the addresses of its factors,
+ * which are float64 side by side. It uses the same tiers as products of the engine (no rounding at all, a compensated
+ * sum, integers) and counts them.
  * @param norms An address with room for NORMS_BYTES.
  */
 export function settleTerms(machine: Machine, terms: number, norms: number): (a: number, b: number) => number {
@@ -22,7 +23,7 @@ export function settleTerms(machine: Machine, terms: number, norms: number): (a:
     return roundedBits[0]!;
   };
   return (a, b) => {
-    if (machine.isDoubtful) {
+    if (machine.alwaysExact) {
       stats.exact++;
       return kernels.exactDot(a, b, terms, settleScratch);
     }

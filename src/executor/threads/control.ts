@@ -2,40 +2,40 @@ import { noStats, type CertificateStats } from "../certificateStats.ts";
 import { STAGES, type Stage } from "../stages.ts";
 
 /** The 32-bit words that the threads of a team share. */
-export const Word = {
-  /** Changes whenever there is something new for workers, who sleep on it. */
+export const ControlWord = {
+  /** Changes whenever there is new work; sleeping workers wait on it. */
   signal: 0,
   /** How many workers sleep. */
   sleepers: 1,
-  /** The step in work: how many parts it has, in the upper 16 bits, and how many of those are taken. */
+  /** The current step: the number of its parts, in the upper 16 bits, and the number of parts that are taken. */
   claim: 2,
   program: 3,
   step: 4,
-  /** Parts that workers have finished, modulo 2^32; the first thread sleeps on it. */
+  /** Parts that workers have finished, modulo 2^32; the first thread waits on it. */
   finished: 5,
   /** Whether the first thread sleeps. */
   awaited: 6,
-  /** Whether a job is being executed: workers then look for work a while before they sleep. */
+  /** Whether a job is being executed: workers then look for work for a while before they sleep. */
   running: 7,
   /** Whether the time of each stage is taken. */
   profiled: 8,
-  /** Messages that each worker was sent. */
+  /** The number of messages sent to each worker. */
   messages: 9,
   /** Whether a part failed. */
   failed: 10,
-  /** Units of hashing, counted over all jobs, modulo 2^32: how many are there, are taken, are done. */
+  /** Units of hashing, counted over all jobs, modulo 2^32: ready, taken and done. */
   hashReady: 11,
   hashTaken: 12,
   hashDone: 13,
 } as const;
 
-/** Behind those, for each thread the number of the program that it has loaded last. */
+/** From this word on: for each thread, the number of the program that it loaded last. */
 const LOADED = 14;
 const wordBytes = (threads: number): number => Math.ceil((LOADED + threads) / 2) * 8;
 const PARTS_BITS = 16;
 const PARTS_UNIT = 1 << PARTS_BITS;
 
-/** What a worker counts: certificate counts, then milliseconds by stage. */
+/** The counts of a worker: certificate counts, then milliseconds by stage. */
 const counts = Object.keys(noStats()) as (keyof CertificateStats)[];
 const TALLY = counts.length + STAGES.length;
 
@@ -67,43 +67,43 @@ export class Control {
 
   /** Wakes the workers. */
   signal(): void {
-    Atomics.add(this.words, Word.signal, 1);
-    if (this.read(Word.sleepers) > 0) Atomics.notify(this.words, Word.signal);
+    Atomics.add(this.words, ControlWord.signal, 1);
+    if (this.read(ControlWord.sleepers) > 0) Atomics.notify(this.words, ControlWord.signal);
   }
 
-  /** Offers the parts of a step to all threads. Everything else about it must be written before. */
+  /** Offers the parts of a step to all threads. All other data of the step must be written before. */
   offer(parts: number): void {
-    this.write(Word.claim, parts << PARTS_BITS);
+    this.write(ControlWord.claim, parts << PARTS_BITS);
     this.signal();
   }
 
-  /** Takes a part of the step in work; undefined if none is left. */
+  /** Takes a part of the current step; undefined if none is left. */
   take(): number | undefined {
     for (;;) {
-      const claim = this.read(Word.claim);
+      const claim = this.read(ControlWord.claim);
       const taken = claim & (PARTS_UNIT - 1);
       if (taken >= claim >>> PARTS_BITS) return undefined;
-      // The same word means the same offer to whoever takes it, however late.
-      if (Atomics.compareExchange(this.words, Word.claim, claim, claim + 1) === claim) return taken;
+      // The same word means the same offer, no matter how late a thread takes a part.
+      if (Atomics.compareExchange(this.words, ControlWord.claim, claim, claim + 1) === claim) return taken;
     }
   }
 
   /** Takes a unit of hashing; undefined if none is left. */
   takeHash(): number | undefined {
     for (;;) {
-      const taken = this.read(Word.hashTaken);
-      if (((this.read(Word.hashReady) - taken) | 0) <= 0) return undefined;
-      if (Atomics.compareExchange(this.words, Word.hashTaken, taken, (taken + 1) | 0) === taken) return taken;
+      const taken = this.read(ControlWord.hashTaken);
+      if (((this.read(ControlWord.hashReady) - taken) | 0) <= 0) return undefined;
+      if (Atomics.compareExchange(this.words, ControlWord.hashTaken, taken, (taken + 1) | 0) === taken) return taken;
     }
   }
 
   /** Counts something as done, and wakes the first thread if it waits for that. */
   count(word: number): void {
     Atomics.add(this.words, word, 1);
-    if (this.read(Word.awaited) === 1) Atomics.notify(this.words, word);
+    if (this.read(ControlWord.awaited) === 1) Atomics.notify(this.words, word);
   }
 
-  /** Notes that a thread can compute a program now. Programs are numbered in the order in which they are loaded. */
+  /** Notes that a thread can compute a program. Programs are numbered in the order in which they are loaded. */
   writeLoaded(thread: number, program: number): void {
     this.write(LOADED + thread, program);
   }
@@ -114,7 +114,7 @@ export class Control {
     return true;
   }
 
-  /** What a thread has counted since it exists. */
+  /** Writes what a thread has counted since it was started. */
   writeTally(thread: number, stats: CertificateStats, milliseconds: Readonly<Record<Stage, number>>): void {
     const at = thread * TALLY;
     counts.forEach((name, k) => (this.#tallies[at + k] = stats[name]));

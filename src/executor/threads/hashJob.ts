@@ -3,10 +3,10 @@ import { MerkleList } from "../../merkle/list.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { Program } from "../../program/types.ts";
 
-/** Where a checkpoint's tensor and the nodes of its tree lie, and its first unit of work. */
+/** The offsets of a checkpoint's tensor and of the nodes of its tree, and its first unit of hashing. */
 type Place = { at: number; bytes: number; nodes: number; firstUnit: number };
 
-/** How what a job commits to lies in one piece of memory: the tensors of checkpoints in their order, each with its tree. */
+/** The layout of a job's commitments in one buffer: the tensors of checkpoints in their order, each with its tree. */
 export type HashLayout = { places: readonly Place[]; bytes: number; units: number };
 
 const ALIGNMENT = 64;
@@ -24,7 +24,10 @@ export function hashLayout({ checkpoints, steps }: Program): HashLayout {
   return { places, bytes: end, units };
 }
 
-/** The trees of one execution's checkpoints, hashed in units that any thread may take once the tensor is there. */
+/**
+ * The trees of one execution's checkpoints. They are hashed in units, which any thread may take once the tensor is
+ * computed.
+ */
 export class HashJob {
   readonly layout: HashLayout;
   readonly buffer: ArrayBufferLike;
@@ -40,13 +43,13 @@ export class HashJob {
     });
   }
 
-  /** Where the tensor of a checkpoint is to be written. */
+  /** The bytes where the tensor of a checkpoint is written. */
   tensor(checkpoint: number): Uint8Array {
     const { at, bytes } = this.layout.places[checkpoint]!;
     return new Uint8Array(this.buffer, at, bytes);
   }
 
-  /** How many units there are up to a checkpoint and with it. */
+  /** The number of units up to and including a checkpoint. */
   unitsUpTo(checkpoint: number): number {
     return this.layout.places[checkpoint + 1]?.firstUnit ?? this.layout.units;
   }

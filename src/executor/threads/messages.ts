@@ -3,27 +3,27 @@ import type { Findings } from "../plan/planProgram.ts";
 import type { HashLayout } from "./hashJob.ts";
 import type { Program } from "../../program/types.ts";
 
-/** What a worker is started with. */
+/** The data that a worker starts with. */
 export type WorkerStart = { control: SharedArrayBuffer; threads: number; thread: number };
 
-/** A program that a team executes: everything that a plan for it is made from. */
+/** A program that a team executes, with everything that is needed to plan it. */
 export type TeamProgram = {
   program: Program;
   options: PlanOptions;
   findings: Findings;
   memory: WebAssembly.Memory;
-  isDoubtful: boolean;
-  /** For each step, the number of its parts; 1 where one thread does it all. */
+  alwaysExact: boolean;
+  /** For each step, the number of its parts; 1 where one thread computes it all. */
   parts: readonly number[];
 };
 
-/** What a worker is told; `number` names a program. */
+/** Messages to a worker; `number` identifies a program. */
 export type ToWorker =
   | ({ kind: "load"; number: number } & TeamProgram)
   | { kind: "unload"; number: number }
-  /** What the units of hashing from `base` on are. */
+  /** The job whose units of hashing start at `base`. */
   | { kind: "hash"; base: number; layout: HashLayout; buffer: ArrayBufferLike }
   | { kind: "end" };
 
-/** What a worker tells: that it can compute a program, or why what it was doing did not come to an end. */
+/** Messages from a worker: that it can compute a program, or the reason of a failure. */
 export type FromWorker = { loaded: number } | { reason: string };

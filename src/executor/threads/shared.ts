@@ -7,21 +7,27 @@ import type { CertificateStats } from "../certificateStats.ts";
 import { STAGES } from "../stages.ts";
 import type { Tally } from "./control.ts";
 import type { HashJob } from "./hashJob.ts";
-import { Word } from "./control.ts";
+import { ControlWord } from "./control.ts";
 import { Team } from "./team.ts";
 
-/** A job must be worth so many steps that are worth splitting: threads that slept since the last one take as long to wake up. */
-const LEAST_STEPS = 20;
+/**
+ * A job is shared if it takes at least as long as this many steps that are worth splitting: threads that have slept
+ * since the last job take as long to wake up.
+ */
+const MIN_STEPS = 20;
 
-/** How an executor shares its work. */
+/** The options of an executor's sharing. */
 export type SharingOptions = {
-  /** Roughly the nanoseconds from which a step is worth splitting. */
-  leastSplit: number;
-  /** Whether a thread waits for the others to take their parts, instead of taking what they are late for. */
+  /** The approximate nanoseconds from which a step is worth splitting. */
+  minSplit: number;
+  /** Whether a thread waits for the others to take their parts, instead of taking the parts of late threads. */
   isEven: boolean;
 };
 
-/** One program's work as a team of threads shares it. Before it is started, and after a thread has failed, it shares nothing. */
+/**
+ * One program's work as a team of threads shares it. Before it is started, and after a thread has failed, it shares
+ * nothing.
+ */
 export class SharedWork {
   readonly #threads: number;
   readonly #plan: ProgramPlan;
@@ -31,7 +37,7 @@ export class SharedWork {
   readonly #message: { program: Program; options: PlanOptions };
   #team: Team | undefined;
   #number = 0;
-  /** The team that hashes the job in work. */
+  /** The team that hashes the current job. */
   #hashingTeam: Team | undefined;
   #operations: readonly (readonly Operation[] | undefined)[] = [];
   #leave: (() => void) | undefined;
@@ -42,16 +48,16 @@ export class SharedWork {
     plan: ProgramPlan,
     machine: Machine,
     message: { program: Program; options: PlanOptions },
-    { leastSplit, isEven }: SharingOptions,
+    { minSplit, isEven }: SharingOptions,
   ) {
     this.#threads = message.options.threads;
     this.#plan = plan;
     this.#machine = machine;
     this.#message = message;
     this.#isEven = isEven;
-    const isSplit = (ns: number): boolean => ns > 0 && ns >= leastSplit;
+    const isSplit = (ns: number): boolean => ns > 0 && ns >= minSplit;
     const total = plan.nanoseconds.filter(isSplit).reduce((sum, ns) => sum + ns, 0);
-    const isEnough = total >= LEAST_STEPS * leastSplit;
+    const isEnough = total >= MIN_STEPS * minSplit;
     this.#parts = plan.nanoseconds.map((ns) => (isEnough && isSplit(ns) ? this.#threads : 1));
   }
 
@@ -64,27 +70,30 @@ export class SharedWork {
     return this.#team !== undefined;
   }
 
-  /** Starts the threads, which takes them some hundred milliseconds. */
+  /** Starts the threads, which takes some hundred milliseconds. */
   start(): void {
     const { findings } = this.#plan;
-    const { memory, isDoubtful } = this.#machine;
-    // One thread that computes has another beside it that hashes.
+    const { memory, alwaysExact } = this.#machine;
+    // Where only one thread computes, a second one hashes.
     this.#team = Team.hold(Math.max(2, this.#threads));
     if (!this.splits) return;
-    this.#number = this.#team.load({ ...this.#message, findings, memory, isDoubtful, parts: this.#parts });
+    this.#number = this.#team.load({ ...this.#message, findings, memory, alwaysExact, parts: this.#parts });
     this.#operations = partsOf(this.#plan, this.#machine, this.#parts);
   }
 
-  /** Resolves when all threads are there. @throws ExecutionThreadError */
+  /**
+   * Resolves when all threads have started.
+   * @throws ExecutionThreadError
+   */
   async started(): Promise<void> {
     if (this.splits) await this.#team?.loaded(this.#number);
   }
 
-  /** Resolves when the threads are this program's, if they are started; they are to be left when the job is done. */
+  /** Resolves when this program has the threads, if they are started. The caller releases them when the job is done. */
   async enter(isProfiled: boolean): Promise<void> {
     if (this.#team === undefined || this.#leave !== undefined) return;
     this.#leave = await this.#team.acquire();
-    this.#team.control.write(Word.profiled, Number(isProfiled));
+    this.#team.control.write(ControlWord.profiled, Number(isProfiled));
     this.#before = this.#tallies();
     this.#began = performance.now();
   }
@@ -94,14 +103,17 @@ export class SharedWork {
     this.#leave = undefined;
   }
 
-  /** A step's parts, if it is shared now. */
+  /** The operations of a step's parts, if the step is shared in the current job. */
   operationsOf(step: number): readonly Operation[] | undefined {
     return this.#leave !== undefined && this.#team?.canCompute(this.#number) === true
       ? this.#operations[step]
       : undefined;
   }
 
-  /** Computes a step together. @throws ExecutionThreadError */
+  /**
+   * Computes a step together with the other threads.
+   * @throws ExecutionThreadError
+   */
   compute(step: number, operations: readonly Operation[]): void | Promise<void> {
     return this.#team!.compute(this.#number, step, operations, this.#isEven, this.#machine.clock);
   }
@@ -112,19 +124,22 @@ export class SharedWork {
     this.#hashingTeam = team?.announceHashes(job) === true ? team : undefined;
   }
 
-  /** Lets other threads hash so many units of the job. */
+  /** Lets other threads hash the first `units` units of the job. */
   offerHashes(units: number): void {
     this.#hashingTeam?.offerHashes(units);
   }
 
-  /** Hashes what is left of a job. @throws ExecutionThreadError */
+  /**
+   * Hashes the remaining units of a job.
+   * @throws ExecutionThreadError
+   */
   finishHashes(job: HashJob): void | Promise<void> {
     this.#machine.clock.enter("hash");
     if (this.#hashingTeam !== undefined) return this.#hashingTeam.finishHashes(job);
     for (let unit = 0; unit < job.layout.units; unit++) job.hash(unit);
   }
 
-  /** Adds what the other threads have done since they were entered to this one's counts. */
+  /** Adds to this thread's counts what the other threads have counted since `enter`. */
   addCounts(stats: CertificateStats, milliseconds: Tally["milliseconds"]): void {
     if (this.#leave === undefined) return;
     const wall = performance.now() - this.#began;

@@ -2,20 +2,21 @@ import { Worker } from "node:worker_threads";
 import { ExecutionThreadError } from "../errors.ts";
 import type { Operation } from "../machine.ts";
 import type { StageClock } from "../stages.ts";
-import { Control, Word } from "./control.ts";
+import { Control, ControlWord } from "./control.ts";
 import type { HashJob } from "./hashJob.ts";
 import type { FromWorker, TeamProgram, ToWorker, WorkerStart } from "./messages.ts";
 
 /** How long the first thread looks for the others' results before it sleeps. */
 const SPIN_MS = 0.05;
-/** How long it sleeps before it lets its event loop turn, where the end of a worker is noticed. */
+/** How long it sleeps before it runs its event loop, which reports the end of a worker. */
 const SLEEP_MS = 200;
 const POLL_MS = 5;
 const END_MS = 2000;
 
 /**
- * Threads that compute parts of steps together with the calling one, and hash what is to be committed to while they have nothing to
- * compute. One team for each number of threads in a process: executors hold it, and it ends with the last of them. A worker that is late costs nothing: what it has not taken the first thread takes.
+ * Threads that compute parts of steps together with the calling thread, and hash tensors for the commitment while they
+ * have nothing to compute. A process has one team for each number of threads: executors share it, and it ends when the
+ * last of them releases it. A late worker costs nothing: the first thread takes the parts that it has not taken.
  */
 export class Team {
   static readonly #teams = new Map<number, Team>();
@@ -35,7 +36,7 @@ export class Team {
     this.#workers = Array.from({ length: threads - 1 }, (_, k) => this.#startWorker(k + 1));
   }
 
-  /** The team of so many threads, started if there is none. To be released as often as it is held. */
+  /** The team of this many threads, started if there is none. Each call needs one call of `release`. */
   static hold(threads: number): Team {
     let team = Team.#teams.get(threads);
     if (team === undefined || team.failure !== undefined) {
@@ -46,12 +47,12 @@ export class Team {
     return team;
   }
 
-  /** Why nothing more is to be expected of this team. */
+  /** The failure that ended this team; undefined while it works. */
   get failure(): ExecutionThreadError | undefined {
     return this.#failure;
   }
 
-  /** Resolves when all threads have ended, if nobody holds the team any more. */
+  /** Releases the team. Resolves when all threads have ended, if this was the last holder. */
   async release(): Promise<void> {
     if (--this.#holders > 0) return;
     if (Team.#teams.get(this.threads) === this) Team.#teams.delete(this.threads);
@@ -60,7 +61,10 @@ export class Team {
     await Promise.all(this.#workers.map(ended));
   }
 
-  /** Ends all threads by force; jobs that they take part in fail. @param reason What a worker thread did. */
+  /**
+   * Ends all threads by force; the jobs that they take part in fail.
+   * @param reason What a worker thread did.
+   */
   abandon(reason: string): void {
     if (this.#isEnding) return;
     this.#failure ??= new ExecutionThreadError(`a worker thread ${reason}; run the job again`);
@@ -87,16 +91,16 @@ export class Team {
     await this.#until(() => this.control.haveLoaded(number));
   }
 
-  /** Resolves when the threads are the caller's, until it calls the result: one job at a time. */
+  /** Resolves when the caller has the threads to itself; calling the result releases them. One job runs at a time. */
   async acquire(): Promise<() => void> {
     const before = this.#last;
     let leave = (): void => undefined;
     this.#last = new Promise<void>((resolve) => (leave = resolve));
     await before;
-    this.control.write(Word.running, 1);
+    this.control.write(ControlWord.running, 1);
     this.control.signal();
     return () => {
-      this.control.write(Word.running, 0);
+      this.control.write(ControlWord.running, 0);
       leave();
     };
   }
@@ -104,7 +108,7 @@ export class Team {
   /**
    * Computes the parts of a step, together.
    * @param parts As this thread computes them.
-   * @param isEven Whether this thread leaves all parts but one to the others.
+   * @param isEven Whether this thread takes only one part and leaves the rest to the others.
    * @returns A promise where the others take long.
    * @throws ExecutionThreadError
    */
@@ -116,9 +120,9 @@ export class Team {
     clock: StageClock,
   ): void | Promise<void> {
     const { control } = this;
-    control.write(Word.program, program);
-    control.write(Word.step, step);
-    const before = control.read(Word.finished);
+    control.write(ControlWord.program, program);
+    control.write(ControlWord.step, step);
+    const before = control.read(ControlWord.finished);
     control.offer(parts.length);
     let own = 0;
     let problem: unknown;
@@ -133,7 +137,7 @@ export class Team {
     }
     clock.enter("waiting");
     const target = (before + parts.length - own) | 0;
-    const pending = this.#reached(Word.finished, target);
+    const pending = this.#reached(ControlWord.finished, target);
     if (pending !== undefined) return pending.then(conclude);
     conclude();
 
@@ -143,63 +147,67 @@ export class Team {
   }
 
   /**
-   * Makes a job's hashes known to all threads, none of them ready; what is left of another job, which failed, is given up.
-   * @returns false if a thread does not come to an end with that one.
+   * Makes a job's hashes known to all threads, with no unit ready. The remaining units of an earlier job that failed
+   * are dropped.
+   * @returns false if a thread does not finish its unit of that job.
    */
   announceHashes({ layout, buffer }: HashJob): boolean {
     const { control } = this;
-    while (control.takeHash() !== undefined) control.count(Word.hashDone);
-    this.#hashBase = control.read(Word.hashReady);
-    if (!this.#waitFor(Word.hashDone, () => control.read(Word.hashDone) === this.#hashBase)) return false;
+    while (control.takeHash() !== undefined) control.count(ControlWord.hashDone);
+    this.#hashBase = control.read(ControlWord.hashReady);
+    if (!this.#waitFor(ControlWord.hashDone, () => control.read(ControlWord.hashDone) === this.#hashBase)) return false;
     this.#tell({ kind: "hash", base: this.#hashBase, layout, buffer });
     return true;
   }
 
-  /** Lets threads that have nothing better to do hash so many units of the job. */
+  /** Lets idle threads hash the first `units` units of the job. */
   offerHashes(units: number): void {
-    this.control.write(Word.hashReady, (this.#hashBase + units) | 0);
+    this.control.write(ControlWord.hashReady, (this.#hashBase + units) | 0);
     this.control.signal();
   }
 
-  /** Hashes what is left of a job, together. @throws ExecutionThreadError */
+  /**
+   * Hashes the remaining units of a job together with the other threads.
+   * @throws ExecutionThreadError
+   */
   finishHashes(job: HashJob): void | Promise<void> {
     const { control } = this;
     for (let unit = control.takeHash(); unit !== undefined; unit = control.takeHash()) {
       job.hash((unit - this.#hashBase) | 0);
-      control.count(Word.hashDone);
+      control.count(ControlWord.hashDone);
     }
-    return this.#reached(Word.hashDone, (this.#hashBase + job.layout.units) | 0);
+    return this.#reached(ControlWord.hashDone, (this.#hashBase + job.layout.units) | 0);
   }
 
   /** Waits until a word has a value; a promise where that takes long. */
   #reached(word: number, target: number): Promise<void> | undefined {
     const { control } = this;
     const isDone = (): boolean => control.read(word) === target;
-    if (this.#waitFor(word, isDone) && control.read(Word.failed) === 0) return undefined;
-    return this.#until(() => isDone() && control.read(Word.failed) === 0);
+    if (this.#waitFor(word, isDone) && control.read(ControlWord.failed) === 0) return undefined;
+    return this.#until(() => isDone() && control.read(ControlWord.failed) === 0);
   }
 
-  /** Waits without turning the event loop, for a while. */
+  /** Waits for a limited time without running the event loop. */
   #waitFor(word: number, isDone: () => boolean): boolean {
     const { control } = this;
     const start = performance.now();
     while (performance.now() < start + SPIN_MS) for (let k = 0; k < 32; k++) if (isDone()) return true;
-    control.write(Word.awaited, 1);
+    control.write(ControlWord.awaited, 1);
     for (;;) {
       const value = control.read(word);
       const left = start + SLEEP_MS - performance.now();
       if (isDone() || left <= 0) break;
       Atomics.wait(control.words, word, value, left);
     }
-    control.write(Word.awaited, 0);
+    control.write(ControlWord.awaited, 0);
     return isDone();
   }
 
-  /** Waits as long as it takes, or for a failure. */
+  /** Waits, without a time limit, for `isDone` or a failure. */
   async #until(isDone: () => boolean): Promise<void> {
     while (!isDone()) {
       if (this.#failure !== undefined) {
-        // None of them may write into the memory when the next job is executed.
+        // No worker may write into the memory while the next job is executed.
         await Promise.all(this.#workers.map(ended));
         throw this.#failure;
       }
@@ -213,14 +221,14 @@ export class Team {
     worker.on("message", (message: FromWorker) => "reason" in message && this.abandon(`failed: ${message.reason}`));
     worker.on("error", (error) => this.abandon(`failed: ${String(error.stack ?? error)}`));
     worker.on("exit", (code) => this.abandon(`ended with ${code}`));
-    // Whoever forgets to release a team can end all the same.
+    // A process that does not release its team can still exit.
     worker.unref();
     return worker;
   }
 
   #tell(message: ToWorker): void {
     for (const worker of this.#workers) worker.postMessage(message);
-    Atomics.add(this.control.words, Word.messages, 1);
+    Atomics.add(this.control.words, ControlWord.messages, 1);
     this.control.signal();
   }
 }
@@ -234,7 +242,10 @@ async function ended(worker: Worker): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Starts a thread on a TypeScript file. Node's own way takes a third of the time that a loader does, but older versions have none. */
+/**
+ * Starts a thread on a TypeScript file. Node's own support takes a third of the time of a loader, but older versions do
+ * not have it.
+ */
 function startTypeScript(file: URL, workerData: WorkerStart): Worker {
   if ((process.features as { typescript?: unknown }).typescript === "strip")
     return new Worker(file, { workerData, execArgv: [] });

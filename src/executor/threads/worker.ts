@@ -1,4 +1,7 @@
-/** A thread of a team: computes parts of steps, and sleeps while there are none. It never returns to its event loop until it ends. */
+/**
+ * A thread of a team: computes parts of steps, and sleeps while there are none. It does not return to its event loop
+ * until it ends.
+ */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { onnxEngine } from "../engine/onnxEngine.ts";
 import { machineOf, partsOf } from "../plan/threadMachine.ts";
@@ -7,11 +10,11 @@ import { planProgram } from "../plan/planProgram.ts";
 import { noStats } from "../certificateStats.ts";
 import { selfTest } from "../engine/selfTest.ts";
 import { StageClock } from "../stages.ts";
-import { Control, Word } from "./control.ts";
+import { Control, ControlWord } from "./control.ts";
 import { HashJob } from "./hashJob.ts";
 import type { FromWorker, ToWorker, WorkerStart } from "./messages.ts";
 
-/** Within a job steps follow each other quickly: waking up would take longer. */
+/** How long a worker looks for work within a job: steps follow each other faster than a thread wakes up. */
 const SPIN_MS = 0.1;
 
 /** The parts of each step that is split. */
@@ -26,7 +29,7 @@ await selfTest(engine);
 const stats = noStats();
 const clock = new StageClock();
 const programs = new Map<number, Loaded>();
-const tell = (message: FromWorker): void => port.postMessage(message);
+const report = (message: FromWorker): void => port.postMessage(message);
 
 let hashing: { base: number; job: HashJob } | undefined;
 let read = 0;
@@ -35,35 +38,35 @@ while (!ends) attend();
 await engine.close();
 port.close();
 
-/** Does what there is to do, or waits for something. */
+/** Does the available work, or waits for some. */
 function attend(): void {
-  const signal = control.read(Word.signal);
+  const signal = control.read(ControlWord.signal);
   guard(obeyAll);
   const part = ends ? undefined : control.take();
   if (part !== undefined) {
     guard(() => timed(() => compute(part)));
-    return control.count(Word.finished);
+    return control.count(ControlWord.finished);
   }
   const unit = ends ? undefined : control.takeHash();
   if (unit !== undefined) {
     guard(() => timed(() => hash(unit)));
-    return control.count(Word.hashDone);
+    return control.count(ControlWord.hashDone);
   }
   if (!ends) rest(signal);
 }
 
-/** What fails is told to the first thread, whose job it then ends. */
+/** Reports a failure to the first thread, which then ends the job. */
 function guard(action: () => void): void {
   try {
     action();
   } catch (error) {
-    control.write(Word.failed, 1);
-    tell({ reason: String((error as Error).stack ?? error) });
+    control.write(ControlWord.failed, 1);
+    report({ reason: String((error as Error).stack ?? error) });
   }
 }
 
 function obeyAll(): void {
-  while (read !== control.read(Word.messages)) {
+  while (read !== control.read(ControlWord.messages)) {
     const received: { message: unknown } | undefined = receiveMessageOnPort(port);
     if (received === undefined) continue;
     read++;
@@ -75,22 +78,22 @@ function obey(message: ToWorker): void {
   if (message.kind === "load") {
     programs.set(message.number, load(message));
     control.writeLoaded(thread, message.number);
-    tell({ loaded: message.number });
+    report({ loaded: message.number });
   } else if (message.kind === "unload") programs.delete(message.number);
   else if (message.kind === "hash") hashing = { base: message.base, job: new HashJob(message.layout, message.buffer) };
   else ends = true;
 }
 
-function load({ program, options, findings, memory, isDoubtful, parts }: ToWorker & { kind: "load" }): Loaded {
+function load({ program, options, findings, memory, alwaysExact, parts }: ToWorker & { kind: "load" }): Loaded {
   const plan = planProgram({ program, constants: new Map() }, options, findings);
-  const machine = { ...machineOf(plan, memory, engine, { thread, isDoubtful }), stats, clock };
+  const machine = { ...machineOf(plan, memory, engine, { thread, alwaysExact }), stats, clock };
   return partsOf(plan, machine, parts);
 }
 
-/** What a unit or a part belongs to was sent before it was offered. */
+/** The message that describes a unit or a part was sent before the unit or part was offered. */
 function compute(part: number): void {
   obeyAll();
-  void programs.get(control.read(Word.program))![control.read(Word.step)]![part]!();
+  void programs.get(control.read(ControlWord.program))![control.read(ControlWord.step)]![part]!();
 }
 
 function hash(unit: number): void {
@@ -100,7 +103,7 @@ function hash(unit: number): void {
 }
 
 function timed(action: () => void): void {
-  clock.resume(control.read(Word.profiled) === 1);
+  clock.resume(control.read(ControlWord.profiled) === 1);
   action();
   clock.stop();
   control.writeTally(thread, stats, clock.milliseconds);
@@ -109,10 +112,10 @@ function timed(action: () => void): void {
 function rest(signal: number): void {
   const { words } = control;
   const until = performance.now() + SPIN_MS;
-  while (control.read(Word.running) === 1 && performance.now() < until) {
-    for (let k = 0; k < 32; k++) if (Atomics.load(words, Word.signal) !== signal) return;
+  while (control.read(ControlWord.running) === 1 && performance.now() < until) {
+    for (let k = 0; k < 32; k++) if (Atomics.load(words, ControlWord.signal) !== signal) return;
   }
-  Atomics.add(words, Word.sleepers, 1);
-  Atomics.wait(words, Word.signal, signal);
-  Atomics.sub(words, Word.sleepers, 1);
+  Atomics.add(words, ControlWord.sleepers, 1);
+  Atomics.wait(words, ControlWord.signal, signal);
+  Atomics.sub(words, ControlWord.sleepers, 1);
 }

@@ -28,7 +28,7 @@ export function ifElse(condition: Code, then: Code, otherwise: Code = [], result
 /** `a` if the condition is not 0, else `b`; both are evaluated. */
 export const select = (a: Code, b: Code, condition: Code): Code => [a, b, condition, 0x1b];
 
-/** Calls the function of that number. */
+/** Calls the function with this number. */
 export const call = (index: number, ...operands: Code[]): Code => [...operands, 0x10, unsigned(index)];
 
 /** `do body while (condition)`. */

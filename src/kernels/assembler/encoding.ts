@@ -1,4 +1,4 @@
-/** Pieces of a WebAssembly binary: bytes, nested as they are put together. */
+/** Pieces of a WebAssembly binary: bytes, and nested pieces. */
 export type Code = readonly (number | Code)[];
 
 /** LEB128 of an unsigned integer below 2^53. */
@@ -49,7 +49,7 @@ export function flatten(code: Code): number[] {
   return bytes;
 }
 
-/** A vector of the binary format: how many, then each. */
+/** A vector of the binary format: the number of items, then the items. */
 export const vector = (items: readonly Code[]): Code => [unsigned(items.length), ...items];
 
 /** Bytes with their length before them. */

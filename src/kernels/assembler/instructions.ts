@@ -1,8 +1,8 @@
 import { float32Bytes, float64Bytes, signed, signed32, unsigned, type Code } from "./encoding.ts";
 
 /*
- * Instructions as functions from the code of their operands to code that leaves their result on the stack. Opcodes: WebAssembly Core Specification,
- * "Binary Format", Instructions.
+ * Instructions as functions from the code of their operands to code that leaves their result on the stack. Opcodes:
+ * WebAssembly Core Specification, "Binary Format", Instructions.
  */
 
 type Instruction = (...operands: Code[]) => Code;

@@ -11,7 +11,10 @@ const BOUNDED = 0x01;
 
 const section = (id: number, content: Code): Code => [id, sized(content)];
 
-/** Puts a module together: imports, and functions, of which some are exported. The memory is imported as `env.memory`, others under other names. */
+/**
+ * Puts a module together: imports, and functions, of which some are exported. The memory is imported as `env.memory`,
+ * others under other names.
+ */
 export class ModuleBuilder {
   readonly #types: string[] = [];
   readonly #typeCodes: Code[] = [];
@@ -20,19 +23,19 @@ export class ModuleBuilder {
   readonly #functionTypes: Code[] = [];
   readonly #functions: FunctionBuilder[] = [];
   #importedFunctions = 0;
-  /** Set by the first call of a function of the module: imports would change its number. */
+  /** Set when code first calls a function of the module: a later import would change that function's number. */
   #numbered = false;
 
   /**
    * Memories are numbered as they are imported.
-   * @param pages The memory's maximum; a memory that is given at instantiation must have no other one.
+   * @param pages The memory's maximum; the memory given at instantiation must have the same one.
    */
   importMemory(shared: boolean, pages: number, from = "env"): void {
     const limits: Code = [shared ? SHARED : BOUNDED, unsigned(0), unsigned(pages)];
     this.#imports.push([name(from), name("memory"), 0x02, limits]);
   }
 
-  /** Imports a function; no import comes after code that calls a function of the module. */
+  /** Imports a function. All imports come before code that calls a function of the module. */
   importFunction(from: string, field: string, signature: Signature): Callable {
     if (this.#numbered) throw new RangeError("functions are imported before the first of the module's own is called");
     this.#imports.push([name(from), name(field), 0x00, unsigned(this.#type(signature))]);

@@ -19,7 +19,7 @@ function hasMadd(): boolean {
 }
 
 /**
- * `a * b + c` of float64 lanes, rounded once or twice: that is the machine's choice. Only for what is right either way, such as a sum whose error
- * bound holds for both (the product rounded as well is the worse case).
+ * `a * b + c` of float64 lanes, rounded once or twice, as the machine chooses. Only for results that are right either
+ * way, such as a sum whose error bound holds for both (the product rounded as well is the worse case).
  */
 export const relaxedMadd: (a: Code, b: Code, c: Code) => Code = hasMadd() ? fused : separate;

@@ -1,10 +1,11 @@
 import { ModuleBuilder } from "../assembler/moduleBuilder.ts";
-import { MOST_PAGES } from "../memory.ts";
-import { narrowDoubt, narrowFunction, type NarrowSpec } from "./narrowProduct.ts";
-import { windowDoubt, windowFunction, type WindowSpec } from "./windowSum.ts";
+import { MAX_PAGES } from "../memory.ts";
+import { narrowSettleFunction, narrowFunction, type NarrowSpec } from "./narrowProduct.ts";
+import { windowSettleFunction, windowFunction, type WindowSpec } from "./windowSum.ts";
 
 /**
- * Computes float32 sums of products where their factors lie, as float64; those that are not certain are listed from `list` on, see ENTRY_BYTES.
+ * Computes float32 sums of products from their factors in memory, which are float64. Sums that the error bound does not
+ * settle are listed from `list` on, see ENTRY_BYTES.
  * @param bound `factor` times the largest magnitude of a left factor.
  * @param factor `errorFactor` of the number of terms; Infinity lists all sums.
  * @param count Values of the digit that is cut.
@@ -29,21 +30,21 @@ export type DirectSpec = { window: WindowSpec } | { narrow: NarrowSpec };
 function define(builder: ModuleBuilder, spec: DirectSpec, name: string): void {
   const fn =
     "window" in spec
-      ? windowFunction(spec.window, builder.define(windowDoubt(spec.window)))
-      : narrowFunction(spec.narrow, builder.define(narrowDoubt(spec.narrow)));
+      ? windowFunction(spec.window, builder.define(windowSettleFunction(spec.window)))
+      : narrowFunction(spec.narrow, builder.define(narrowSettleFunction(spec.narrow)));
   builder.define(fn, name);
 }
 
-/** A compiled module, and for each kernel that was asked for the name of its function; any thread can use it. */
+/** A compiled module, with the name of the function of each requested kernel. Any thread can use it. */
 export type CompiledKernels = { module: WebAssembly.Module; names: readonly string[] };
 
 /** Compiled kernels, for one memory at a time. */
 export type DirectCode = { compiled: CompiledKernels; on(memory: WebAssembly.Memory): DirectCall[] };
 
-/** Compiles kernels to one module; equal ones are one function. */
+/** Compiles kernels to one module; equal kernels share a function. */
 export function compileDirect(specs: readonly DirectSpec[]): DirectCode {
   const builder = new ModuleBuilder();
-  builder.importMemory(true, MOST_PAGES);
+  builder.importMemory(true, MAX_PAGES);
   const known = new Map<string, string>();
   const names = specs.map((spec) => {
     const key = JSON.stringify(spec);

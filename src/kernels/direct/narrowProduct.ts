@@ -9,17 +9,24 @@ import { roundFour, settleFour } from "./rounding.ts";
 import { isShort, walkTerms, type TermLoop } from "./terms.ts";
 
 /**
- * Matrix products with few columns or terms, `sum over t of left[o, row + t] * right[o, column, t]`: left factors are read where they lie, lanes run along columns.
- * Right factors are packed: BLOCK columns together, term after term, zeros where there is no column.
+ * Matrix products with few columns or terms, `sum over t of left[o, row + t] * right[o, column, t]`: left factors are
+ * read where they lie, lanes run along columns. Right factors are packed: BLOCK columns together, term after term,
+ * zeros where there is no column.
  */
 export type NarrowSpec = {
   /** The loops around, outermost first. */
   outer: readonly OuterLoop[];
-  /** How many rows, undefined if the call says it; bytes from one to the next. Otherwise the call says how many values the first of `outer` takes. */
+  /**
+   * The number of rows, and the bytes from one to the next. Where the number is undefined, the call gives it; else the
+   * call gives the number of values of the first of `outer`.
+   */
   rows: { count: number | undefined; left: number; out: number };
-  /** How many columns; bytes from one result to the next. Either these or those of rows lie side by side. */
+  /**
+   * The number of columns, and the bytes from one result to the next. The results of either columns or rows lie side by
+   * side.
+   */
   columns: { count: number; out: number };
-  /** Bytes from the place of a row to its first term, then by how many each loop moves the term. */
+  /** The bytes from the place of a row to its first term, and the bytes by which each loop moves the term. */
   origin: number;
   terms: readonly TermLoop[];
 };
@@ -39,14 +46,14 @@ const LANES = [
   [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31],
 ] as const;
 
-/** Whether four results of a vector are rows: else they are columns. */
+/** Whether the four results of a vector belong to four rows; else to four columns. */
 const areRows = ({ columns }: NarrowSpec): boolean => columns.out !== FLOAT32;
 
 /**
- * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles some of four sums by their own magnitudes, or lists them: four rows of one column or four columns of
- * one row.
+ * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles those of four sums that `asked` names by their
+ * own magnitudes, or lists them. They are four rows of one column or four columns of one row.
  */
-export function narrowDoubt(spec: NarrowSpec): FunctionBuilder {
+export function narrowSettleFunction(spec: NarrowSpec): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "f64", "v128", "v128", "i32"], "i32");
   const [left, right, out, list, factor, first, second, asked] = fn.parameters as Eight;
   const magnitudes = [fn.local("v128"), fn.local("v128")] as const;
@@ -82,8 +89,8 @@ export function narrowDoubt(spec: NarrowSpec): FunctionBuilder {
 
 type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
 
-/** As `windowFunction`, with a sum of right factors' magnitudes for each column, packed like those. */
-export function narrowFunction(spec: NarrowSpec, doubt: Callable): FunctionBuilder {
+/** Like `windowFunction`, but with a sum of right factors' magnitudes for each column, packed like the factors. */
+export function narrowFunction(spec: NarrowSpec, settle: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32", "f64", "f64", "i32"], "i32");
   const [list, bound, factor, count] = fn.parameters.slice(4) as [Local, Local, Local, Local];
   const { rows, columns } = spec;
@@ -131,7 +138,7 @@ export function narrowFunction(spec: NarrowSpec, doubt: Callable): FunctionBuild
     ];
   }
 
-  /** Sets `sums` to those of four rows and four columns. */
+  /** Sets `sums` to the sums of four rows and four columns. */
   function sumsOf(left: Local, right: Local): Code {
     const zero = v128.const(new Array<number>(16).fill(0));
     const walk = { loops: spec.terms, origin: spec.origin, rightStep: PACKED_STEP };
@@ -153,7 +160,7 @@ export function narrowFunction(spec: NarrowSpec, doubt: Callable): FunctionBuild
     ];
   }
 
-  /** Results of which four rows lie side by side, column by column. */
+  /** Stores results of which four rows lie side by side, column by column. */
   function storeColumns(left: Local, right: Local, out: Local): Code {
     return quad.map((column) => {
       const half = (n: 0 | 1): Code =>
@@ -170,31 +177,31 @@ export function narrowFunction(spec: NarrowSpec, doubt: Callable): FunctionBuild
         single.set(own),
         roundFour(low, bits, [pair[0].get, pair[1].get], [single.get, single.get]),
         stored(out, column * columns.out, rowsLeft),
-        questioned(left.get, after(right, FLOAT64 * column), after(out, column * columns.out), pair, rowsLeft),
+        settleRemaining(left.get, after(right, FLOAT64 * column), after(out, column * columns.out), pair, rowsLeft),
       ];
       return exists(columnsLeft, column, columns.count % BLOCK !== 0, code);
     });
   }
 
-  /** Results of which four columns lie side by side, row by row. */
+  /** Stores results of which four columns lie side by side, row by row. */
   function storeRows(left: Local, right: Local, out: Local): Code {
     return quad.map((row) => {
       const pair = sums[row]!;
       const code: Code = [
         roundFour(low, bits, [pair[0].get, pair[1].get], [errors[0].get, errors[1].get]),
         stored(out, row * rows.out, columnsLeft),
-        questioned(after(left, row * rows.left), right.get, after(out, row * rows.out), pair, columnsLeft),
+        settleRemaining(after(left, row * rows.left), right.get, after(out, row * rows.out), pair, columnsLeft),
       ];
       return exists(rowsLeft, row, rows.count === undefined || rows.count % ROWS !== 0, code);
     });
   }
 
-  /** Code for the nth of those that are left, where there may be fewer. */
+  /** The code for result n, conditional on more than n being left where `isAsked`. */
   function exists(left: Local, n: number, isAsked: boolean, code: Code): Code {
     return n === 0 || !isAsked ? code : ifElse(i32.gtS(left.get, i32.const(n)), code);
   }
 
-  /** Stores `low`, or as much of it as is left. */
+  /** Stores the lanes of `low`, at most as many as results are left. */
   function stored(out: Local, offset: number, left: Local): Code {
     return ifElse(
       i32.geS(left.get, i32.const(4)),
@@ -208,14 +215,14 @@ export function narrowFunction(spec: NarrowSpec, doubt: Callable): FunctionBuild
     );
   }
 
-  /** Hands on those of four sums that are left and not settled. */
-  function questioned(left: Code, right: Code, out: Code, pair: readonly [Local, Local], rest: Local): Code {
+  /** Settles those of four sums that exist and that the first bound did not settle. */
+  function settleRemaining(left: Code, right: Code, out: Code, pair: readonly [Local, Local], rest: Local): Code {
     const asked = fn.local("i32");
     const few = i32.sub(i32.shl(i32.const(1), rest.get), i32.const(1));
     return ifElse(bits.get, [
       asked.set(bits.get),
       ifElse(i32.ltS(rest.get, i32.const(4)), asked.set(i32.and(bits.get, few))),
-      list.set(doubt(left, right, out, list.get, factor.get, pair[0].get, pair[1].get, asked.get)),
+      list.set(settle(left, right, out, list.get, factor.get, pair[0].get, pair[1].get, asked.get)),
     ]);
   }
 }

@@ -3,16 +3,19 @@ import type { Code } from "../assembler/encoding.ts";
 import type { FunctionBuilder, Local } from "../assembler/functionBuilder.ts";
 import { i32 } from "../assembler/instructions.ts";
 
-/** A loop and by how many bytes its values move the places of a left factor, of right factors, of the sums of their magnitudes and of the result. */
+/**
+ * A loop, and the bytes by which each of its values moves the places of a left factor, of right factors, of the sums of
+ * their magnitudes and of the result.
+ */
 export type OuterLoop = { radix: number; left: number; right: number; sums: number; out: number };
 
-/** Where a pass of the loops is. */
+/** The addresses of one pass of the loops. */
 export type Pointers = Readonly<Record<(typeof POINTERS)[number], Local>>;
 const POINTERS = ["left", "right", "sums", "out"] as const;
 
 /**
- * Loops around `body`, from the addresses that the function's first four parameters are.
- * @param count How many values the first loop takes, instead of its radix.
+ * Loops around `body`, starting at the addresses that are the function's first four parameters.
+ * @param count The number of values of the first loop, instead of its radix.
  */
 export function nestOf(
   fn: FunctionBuilder,
@@ -38,7 +41,7 @@ export function nestOf(
     return [
       moved.map((name) => own[name].set(at[name].get)),
       rest.set(isCounted ? count.get : i32.const(loop.radix)),
-      // Only the first loop may run over nothing.
+      // Only the first loop may have no values.
       isCounted ? whileLoop(rest.get, pass) : doWhile(rest.get, pass),
     ];
   }

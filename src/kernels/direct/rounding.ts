@@ -4,15 +4,18 @@ import type { FunctionBuilder, Local } from "../assembler/functionBuilder.ts";
 import { f32, f32x4, f64x2, i32, i32x4, v128 } from "../assembler/instructions.ts";
 
 /*
- * How the kernels of this folder bound errors. A sum of K products of float32 numbers a w, each exact in float64, is off by at most (K - 1) u S, with
- * u = 2^-53 and S the sum of |a w|, whatever the order and whether or not a product and its addition are fused (the product being exact, both
- * round once): see ../certify.ts, whose `errorFactor` covers the rounding of bounds and ends as well.
+ * How the kernels of this folder bound errors. A sum of K products of float32 numbers a w, each exact in float64, is
+ * off by at most (K - 1) u S, with u = 2^-53 and S the sum of |a w|, whatever the order and whether or not a product
+ * and its addition are fused (the product being exact, both round once): see ../certify.ts, whose `errorFactor` covers
+ * the rounding of bounds and ends as well.
  *
- * S itself costs as much as the sum. So S <= (largest |a|) (sum of |w|) is used first, where the first factor is one number for many sums and the
- * second one a constant. With u = 2^-53 against the 2^-25 of a rounding to float32 a bound that is a thousand times too large still settles all but a
- * few of ten thousand sums; for those that it does not settle, S is computed, and those that S does not settle are listed.
+ * S itself costs as much as the sum. So S <= (largest |a|) (sum of |w|) is used first, where the first factor is one
+ * number for many sums and the second one a constant. With u = 2^-53 against the 2^-25 of a rounding to float32 a bound
+ * that is a thousand times too large still settles all but a few of ten thousand sums; for those that it does not
+ * settle, S is computed, and those that S does not settle are listed.
  *
- * An Infinity or NaN among the terms makes the sum one of them (products of Infinity and 0 are NaN), so that its ends differ or are NaN: it is listed.
+ * An Infinity or NaN among the terms makes the sum one of them (products of Infinity and 0 are NaN), so that its ends
+ * differ or are NaN: it is listed.
  */
 
 /** Bytes of an entry of the list: the addresses of the result, of its first left term and of its right terms. */
@@ -29,7 +32,7 @@ const ends = (operation: typeof f64x2.add, sums: Pair, errors: Pair): Code => {
   return v128.shuffle(first, second, LOW_HALVES);
 };
 
-/** Sets `low` to four rounded sums, one zero, and `bits` to which of them the errors do not settle. */
+/** Sets `low` to four rounded sums, zeros as +0, and `bits` to those that the errors do not settle. */
 export function roundFour(low: Local, bits: Local, sums: Pair, errors: Pair): Code {
   return [
     low.set(ends(f64x2.sub, sums, errors)),
@@ -38,12 +41,12 @@ export function roundFour(low: Local, bits: Local, sums: Pair, errors: Pair): Co
   ];
 }
 
-/** Four results and where they and their terms are; lanes are so many bytes apart. */
+/** Four results: the addresses of the first one and of its terms, and the bytes from one lane to the next. */
 export type Four = { out: Local; outStep: number; left: Local; leftStep: number; right: Local; rightStep: number };
 
 /**
  * Stores those of four sums that `asked` names, and lists those of them that the errors do not settle.
- * @param list Moves on by ENTRY_BYTES an entry.
+ * @param list Moves on by ENTRY_BYTES for each entry.
  */
 export function settleFour(
   fn: FunctionBuilder,

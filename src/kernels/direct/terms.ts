@@ -3,17 +3,19 @@ import type { Code } from "../assembler/encoding.ts";
 import type { FunctionBuilder, Local } from "../assembler/functionBuilder.ts";
 import { i32 } from "../assembler/instructions.ts";
 
-/** A loop over terms, and by how many bytes its values move the place of a left factor. */
+/** A loop over terms, and the bytes by which each of its values moves the place of a left factor. */
 export type TermLoop = { radix: number; left: number };
 
-/** Where a term's factors are: addresses with an offset each. */
+/** The places of a term's factors: addresses with an offset each. */
 export type TermPlace = { left: Code; leftOffset: number; right: Code; rightOffset: number; isFirst: boolean };
 
-/** So many terms are unrolled altogether, of more terms so many at a time. */
-const MOST_UNROLLED = 32;
+/** Up to this many terms are all unrolled; of more terms, AT_A_TIME at a time. */
+const MAX_UNROLLED = 32;
 const AT_A_TIME = 4;
 
-/** Loops of which an inner one goes on where it ended are one. */
+/**
+ * Merges an outer loop with its inner one where a step of the outer loop continues after the inner loop's last value.
+ */
 function merged(loops: readonly TermLoop[]): TermLoop[] {
   const made: TermLoop[] = [];
   for (const loop of loops) {
@@ -28,8 +30,8 @@ function merged(loops: readonly TermLoop[]): TermLoop[] {
 /**
  * Code for all terms of sums, row-major over some loops.
  * @param left The address of the first term's left factor; `origin` is added to it.
- * @param right Its right factors' address; those of the next term lie `rightStep` bytes on.
- * @param isUnrolled Whether few terms are unrolled altogether; then `isFirst` says which one is the first.
+ * @param right The address of its right factors; those of the next term lie `rightStep` bytes further on.
+ * @param isUnrolled Whether up to MAX_UNROLLED terms are all unrolled; then `isFirst` marks the first one.
  */
 export function walkTerms(
   fn: FunctionBuilder,
@@ -42,7 +44,7 @@ export function walkTerms(
   const nest = merged(loops);
   const terms = nest.reduce((product, { radix }) => product * radix, 1);
   const innermost = nest.at(-1) ?? { radix: 1, left: 0 };
-  if (isUnrolled && terms <= MOST_UNROLLED) {
+  if (isUnrolled && terms <= MAX_UNROLLED) {
     return Array.from({ length: terms }, (_, r) => {
       let [rest, leftOffset] = [r, origin];
       for (const { radix, left: step } of [...nest].reverse()) {
@@ -82,5 +84,5 @@ export function walkTerms(
   }
 }
 
-/** Whether {@link walkTerms} unrolls so many terms altogether. */
-export const isShort = (terms: number): boolean => terms <= MOST_UNROLLED;
+/** Whether {@link walkTerms} can unroll all of this many terms. */
+export const isShort = (terms: number): boolean => terms <= MAX_UNROLLED;

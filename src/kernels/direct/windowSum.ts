@@ -8,42 +8,54 @@ import { nestOf, type Pointers, type OuterLoop } from "./outerLoops.ts";
 import { roundFour, settleFour } from "./rounding.ts";
 
 /**
- * Sums of few products, `sum over t of left[o, x + offset t] * right[o, t]`, as of depthwise convolutions over planes: lanes run along x, in which the
- * left factor's float64 lie side by side. Those of the right one are side by side in t.
+ * Sums of few products, `sum over t of left[o, x + offset t] * right[o, t]`, such as depthwise convolutions over
+ * planes. Lanes run along x, in which the left factor's float64 lie side by side. Those of the right factor lie side by
+ * side in t.
  */
 export type WindowSpec = {
   /** The loops around, outermost first. */
   outer: readonly OuterLoop[];
-  /** Values of x; undefined if the call says how many. Else the call says how many values the first of `outer` takes. */
+  /**
+   * The number of values of x. Where it is undefined, the call gives it; else the call gives the number of values of
+   * the first of `outer`.
+   */
   length: number | undefined;
   /** Bytes from the place of x to each term's left factor. */
   offsets: readonly number[];
 };
 
 const FLOAT64 = 8;
-/** Vectors of two sums in a tile: with a row of weights and a term they fill the sixteen registers, and hide the latency of additions. */
+/**
+ * Vectors of two sums in a tile: with a row of weights and a term they fill the sixteen registers, and hide the latency
+ * of additions.
+ */
 const WIDEST = 8;
 /** Weights held in registers at a time. */
-const MOST_WEIGHTS = 5;
+const MAX_WEIGHTS = 5;
 
 type Term = { offset: number; at: number };
 
-/** Terms in the order of their places, in groups that lie side by side: neighbouring sums share what is loaded for these. */
+/**
+ * Terms in the order of their places, in groups that lie side by side: neighbouring sums share the loads of a group.
+ */
 function groupsOf(offsets: readonly number[]): Term[][] {
   const terms = offsets.map((offset, t): Term => ({ offset, at: t * FLOAT64 })).sort((a, b) => a.offset - b.offset);
   const groups: Term[][] = [];
   for (const term of terms) {
     const last = groups.at(-1);
     const before = last?.at(-1);
-    if (last === undefined || last.length === MOST_WEIGHTS || term.offset - before!.offset !== FLOAT64)
+    if (last === undefined || last.length === MAX_WEIGHTS || term.offset - before!.offset !== FLOAT64)
       groups.push([term]);
     else last.push(term);
   }
   return groups;
 }
 
-/** `(left, right, out, list, factor, sums, sums, asked) -> list`: settles some of four sums by their own magnitudes, or lists them. */
-export function windowDoubt({ offsets }: WindowSpec): FunctionBuilder {
+/**
+ * `(left, right, out, list, factor, sums, sums, asked) -> list`: settles those of four sums that `asked` names by their
+ * own magnitudes, or lists them.
+ */
+export function windowSettleFunction({ offsets }: WindowSpec): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "f64", "v128", "v128", "i32"], "i32");
   const [left, right, out, list, factor, first, second, asked] = fn.parameters as Eight;
   const [magnitudes, weight] = [[fn.local("v128"), fn.local("v128")] as const, fn.local("v128")];
@@ -70,15 +82,16 @@ export function windowDoubt({ offsets }: WindowSpec): FunctionBuilder {
 type Eight = [Local, Local, Local, Local, Local, Local, Local, Local];
 
 /**
- * `(left, right, weightSums, out, list, bound, factor, count) -> list`: all sums of a spec, rounded to float32, those that are not certain listed. Sums of
- * right factors' magnitudes are float64, one for each vector of right factors.
- * bound is `factor` times the largest magnitude of a left factor, factor the `errorFactor` of the number of terms.
+ * `(left, right, weightSums, out, list, bound, factor, count) -> list`: computes all sums of a spec, rounded to
+ * float32, and lists those that the bound does not settle. Sums of right factors' magnitudes are float64, one for each
+ * vector of right factors. `bound` is `factor` times the largest magnitude of a left factor; `factor` is the
+ * `errorFactor` of the number of terms.
  */
-export function windowFunction(spec: WindowSpec, doubt: Callable): FunctionBuilder {
+export function windowFunction(spec: WindowSpec, settle: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["i32", "i32", "i32", "i32", "i32", "f64", "f64", "i32"], "i32");
   const [list, bound, factor, count] = fn.parameters.slice(4) as [Local, Local, Local, Local];
   const sums = Array.from({ length: WIDEST }, () => fn.local("v128"));
-  const weights = Array.from({ length: MOST_WEIGHTS }, () => fn.local("v128"));
+  const weights = Array.from({ length: MAX_WEIGHTS }, () => fn.local("v128"));
   const [loaded, error, low] = [fn.local("v128"), fn.local("v128"), fn.local("v128")];
   const [bits, rest] = [fn.local("i32"), fn.local("i32")];
   const groups = groupsOf(spec.offsets);
@@ -104,14 +117,14 @@ export function windowFunction(spec: WindowSpec, doubt: Callable): FunctionBuild
       rest.set(length === undefined ? count.get : i32.const(length)),
       length !== undefined && length < whole ? [] : whileLoop(atLeast(whole), tile(here, WIDEST), next(WIDEST)),
       mayHave(8) ? ifElse(atLeast(8), [tile(here, 4), next(4)]) : [],
-      // The last ones by four, of which not all need to exist.
+      // The last sums are taken four at a time; fewer may exist.
       length !== undefined && length % 8 === 0
         ? []
         : whileLoop(i32.gtS(rest.get, i32.const(0)), tile(here, 2, rest), next(2)),
     ];
   }
 
-  /** So many vectors of sums, of which `exist` say how many sums exist. */
+  /** Computes this many vectors of sums. `exist` is the number of sums that exist; all if undefined. */
   function tile({ left, right, out }: Pointers, vectors: number, exist?: Local): Code {
     const begun = new Set<number>();
     const add = (k: number, term: Code, weight: Local): Code => {
@@ -145,14 +158,14 @@ export function windowFunction(spec: WindowSpec, doubt: Callable): FunctionBuild
         exist === undefined ? v128.store(out.get, low.get, 16 * q) : storeSome(out, exist),
         ifElse(bits.get, [
           asked.set(exist === undefined ? bits.get : i32.and(bits.get, existing(exist))),
-          list.set(doubt(moved(left, 32), right.get, moved(out, 16), list.get, factor.get, ...pair, asked.get)),
+          list.set(settle(moved(left, 32), right.get, moved(out, 16), list.get, factor.get, ...pair, asked.get)),
         ]),
       ];
     });
     return [terms, fours];
   }
 
-  /** Of four, how many exist as bits; all if more do. */
+  /** A bit for each of four sums that exists; all four bits if more exist. */
   function existing(exist: Local): Code {
     return i32.sub(i32.shl(i32.const(1), exist.get), i32.const(1));
   }

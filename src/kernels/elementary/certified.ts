@@ -5,14 +5,15 @@ import { f32x4, f64x2 as floats, i32, i32x4, v128 } from "../assembler/instructi
 import type { Callable } from "../assembler/moduleBuilder.ts";
 import { all } from "./pool.ts";
 import { type Estimate } from "./vectorMath.ts";
-import { f64x2, type Wide } from "./wide.ts";
+import { f64x4, type Wide } from "./wide.ts";
 
 /**
- * The relative error that every estimate stays below, as is proven where it is computed. Such proofs count relative errors in u = 2^-53, one for each rounded
- * operation, and leave out products of errors: at most a few hundred u squared, below 2^-90.
+ * The relative error that every estimate stays below, as is proven where it is computed. Such proofs count relative
+ * errors in u = 2^-53, one for each rounded operation, and leave out products of errors: at most a few hundred u
+ * squared, below 2^-90.
  */
 export const BOUND = 2 ** -44;
-/** That of powers. */
+/** The same for powers. */
 export const POWER_BOUND = 2 ** -42;
 
 /** An estimate that never settles anything: halfway between two float32. */
@@ -27,9 +28,9 @@ export type BoundedEstimate = { estimate: Estimate; bound: number };
 /**
  * What both ends of an estimate's error round to, for four float32: where they agree that is the result.
  *
- * The ends are v (1 -+ (bound + 2^-51)): the factors are exact, their products are rounded, which may pull an end inwards by 2^-53 relative. Rounding
- * to float32 is monotone, so equal ends settle the result: subnormal ones, 0 and infinities too. An estimate must be 0, infinite or NaN only where the exact
- * value rounds to that.
+ * The ends are v (1 -+ (bound + 2^-51)): the factors are exact, their products are rounded, which may pull an end
+ * inwards by 2^-53 relative. Rounding to float32 is monotone, so equal ends settle the result: subnormal ones, 0 and
+ * infinities too. An estimate must be 0, infinite or NaN only where the exact value rounds to that.
  * @param keepOne Computes a value once, to be used many times.
  * @param operands Vectors of four float32, used more than once.
  */
@@ -47,14 +48,14 @@ export function roundedEnds(
   );
   const value = keep(estimate({ keep, keepAddress: (code) => keepOne("i32", code) }, ...wide));
   const end = (factor: number): Code => {
-    const [first, second] = f64x2.mul(value, keep(all(factor)));
+    const [first, second] = f64x4.mul(value, keep(all(factor)));
     return v128.shuffle(f32x4.demoteZeroF64(first), f32x4.demoteZeroF64(second), LOW_HALVES);
   };
   const width = bound + 2 ** -51;
   return [end(1 - width), end(1 + width)];
 }
 
-/** A function of four float32, from its estimate; where that does not settle a result, `exact` is asked. */
+/** A function of four float32, from its estimate; where that does not settle a result, `exact` is called. */
 export function certifiedFunction(estimate: BoundedEstimate, exact: Callable, arity: number): FunctionBuilder {
   const fn = new FunctionBuilder(new Array<"v128">(arity).fill("v128"), "v128");
   const [low, differ, flags] = [fn.local("v128"), fn.local("v128"), fn.local("i32")];

@@ -7,13 +7,16 @@ import { ELEMENTARY, estimateOf, farEstimateOf, writeTables } from "./estimates.
 import { writePool } from "./pool.ts";
 import { hasTwoMemories, importTables, TABLE_PAGES } from "./tables.ts";
 
-/** The exact functions that flagged elements are given to. */
+/** The exact functions, for elements that no estimate settles. */
 export type ExactFunctions = Readonly<Record<string, (x: number, y: number) => number>>;
 
-/** The functions of float32 vectors, for other modules to import: `(v128) -> v128`, pow takes two; and the memory of their tables. */
+/**
+ * The functions of float32 vectors, for other modules to import: `(v128) -> v128`, pow takes two; and the memory of
+ * their tables.
+ */
 export type ElementaryFunctions = { functions: WebAssembly.Imports[string]; tables: WebAssembly.Memory };
 
-/** A function of vectors as one of a float32. */
+/** Makes a function of one float32 from a function of vectors. */
 function ofOne(vectors: Callable): FunctionBuilder {
   const fn = new FunctionBuilder(["f32"], "f32");
   return fn.emit(f32x4.extract(vectors(f32x4.splat(fn.parameters[0]!.get)), 0));
@@ -21,7 +24,7 @@ function ofOne(vectors: Callable): FunctionBuilder {
 
 function elementaryModule(): WebAssembly.Module {
   const builder = new ModuleBuilder();
-  // What the second one is beside a memory to compute in.
+  // Where a module can have two memories, the tables are the second one: the first is the memory that is computed in.
   if (hasTwoMemories) builder.importMemory(true, TABLE_PAGES);
   importTables(builder);
   const exact = new Map(
@@ -43,8 +46,9 @@ function elementaryModule(): WebAssembly.Module {
 }
 
 /**
- * Elementary functions of float32 vectors, correctly rounded: estimates in float64 with proven bounds, and `exact` where those do not settle the result.
- * Which elements are asked for may differ between machines that fuse multiplications with additions and others; results do not.
+ * Elementary functions of float32 vectors, correctly rounded: estimates in float64 with proven bounds, and `exact`
+ * where those do not settle the result. Machines that fuse multiplications with additions may call `exact` for other
+ * elements than machines that do not; the results are the same.
  */
 export function elementaryFunctions(exact: ExactFunctions): ElementaryFunctions {
   const tables = new WebAssembly.Memory({ initial: TABLE_PAGES, maximum: TABLE_PAGES, shared: true });

@@ -1,6 +1,6 @@
 import { all, allBits } from "./pool.ts";
 import { horner, lookUpPairs, ROUNDER, type Estimate } from "./vectorMath.ts";
-import { f64x2, i64x2, v128 } from "./wide.ts";
+import { f64x4, i64x4, v256 } from "./wide.ts";
 
 /** Pieces about i/64, i = 0 .. 256, each with a polynomial for erf(x)/x. */
 const STEPS = 64;
@@ -36,8 +36,9 @@ function sqrtPi(): bigint {
 const times = (a: bigint, b: bigint): bigint => (a * b) >> FRACTION;
 
 /**
- * The coefficients of erf about c: a0 = erf c, a1 = 2/sqrt(pi) e^(-c^2) and, since erf'' = -2 x erf', with d_k = (k + 1) a_(k+1): d_(k+1) = -2 (c d_k + d_(k-1)) / (k + 1).
- * erf c by Kummer's series: c a1 (1 + w/3 + w^2/15 + ...), w = 2 c^2, all of whose terms are positive.
+ * The coefficients of erf about c: a0 = erf c, a1 = 2/sqrt(pi) e^(-c^2) and, since erf'' = -2 x erf', with
+ * d_k = (k + 1) a_(k+1): d_(k+1) = -2 (c d_k + d_(k-1)) / (k + 1). erf c by Kummer's series: c a1
+ * (1 + w/3 + w^2/15 + ...), w = 2 c^2, all of whose terms are positive.
  */
 function errorCoefficients(c: bigint): bigint[] {
   const square = times(c, c);
@@ -56,8 +57,9 @@ function errorCoefficients(c: bigint): bigint[] {
 }
 
 /**
- * Those of g = erf(x)/x up to g6: from x g = erf, g_k = (a_k - g_(k-1))/c, which makes errors 64 times as large at most, six times; about 0, 2/sqrt(pi) (1 - h^2/3 + h^4/10 - h^6/42). Then g6 h^6 is economised: with H = 1/128, T6 = 32 u^6 - 48 u^4 + 18 u^2 - 1,
- * h^6 is (48 h^4 H^2 - 18 h^2 H^4 + H^6)/32 but for H^6 T6(h/H)/32.
+ * Those of g = erf(x)/x up to g6: from x g = erf, g_k = (a_k - g_(k-1))/c, which makes errors 64 times as large at
+ * most, six times; about 0, 2/sqrt(pi) (1 - h^2/3 + h^4/10 - h^6/42). Then g6 h^6 is economised: with H = 1/128,
+ * T6 = 32 u^6 - 48 u^4 + 18 u^2 - 1, h^6 is (48 h^4 H^2 - 18 h^2 H^4 + H^6)/32 but for H^6 T6(h/H)/32.
  */
 function coefficients(piece: number): number[] {
   const c = (BigInt(piece) << FRACTION) / BigInt(STEPS);
@@ -82,23 +84,26 @@ export function errorTable(): number[] {
 const LIMIT = 3.999;
 
 /**
- * erf x = x g(|x|) for |x| < 3.999; from there on that of 3.999 (above 1 - 2^-25.8), which is 1 when rounded to float32.
+ * erf x = x g(|x|) for |x| < 3.999; from there on that of 3.999 (above 1 - 2^-25.8), which is 1 when rounded to
+ * float32.
  *
- * g(x) = 2/sqrt(pi) times the integral over s from 0 to 1 of e^(-x^2 s^2), hence by Cramer's bound on Hermite polynomials |g_n| <= 1.24 * 2^(n/2) / (sqrt(n!) (n + 1)). h = |x| - i/64 is exact, |h| <= 2^-7: what
- * economising leaves out is below 2^-47 |g6| < 2^-51.2, the rest below 1.01 |g7| 2^-49 < 2^-54.3. Errors of the sum: u of the result for the constant and the last sum each, g1 h below 0.0056 with 4 u. g >= erf(4)/4 > 0.2499:
- * below 2^-49.0 + 2^-52.3 + 2.1 u relative, and u for the product: below 2^-48.
+ * g(x) = 2/sqrt(pi) times the integral over s from 0 to 1 of e^(-x^2 s^2), hence by Cramer's bound on Hermite
+ * polynomials |g_n| <= 1.24 * 2^(n/2) / (sqrt(n!) (n + 1)). h = |x| - i/64 is exact, |h| <= 2^-7: what economising
+ * leaves out is below 2^-47 |g6| < 2^-51.2, the rest below 1.01 |g7| 2^-49 < 2^-54.3. Errors of the sum: u of the
+ * result for the constant and the last sum each, g1 h below 0.0056 with 4 u. g >= erf(4)/4 > 0.2499: below
+ * 2^-49.0 + 2^-52.3 + 2.1 u relative, and u for the product: below 2^-48.
  */
 export const erfPair =
   (table: number): Estimate =>
   (builder, x) => {
     const { keep } = builder;
-    const cut = keep(f64x2.pmax(f64x2.pmin(x, keep(all(LIMIT))), keep(all(-LIMIT))));
-    const a = keep(f64x2.abs(cut));
+    const cut = keep(f64x4.pmax(f64x4.pmin(x, keep(all(LIMIT))), keep(all(-LIMIT))));
+    const a = keep(f64x4.abs(cut));
     const rounder = keep(ROUNDER);
-    const integer = keep(f64x2.madd(a, keep(all(STEPS)), rounder));
-    const h = keep(f64x2.madd(f64x2.sub(integer, rounder), keep(all(-1 / STEPS)), a));
-    // NaNs have any bits.
-    const index = keep(i64x2.shl(v128.and(integer, keep(allBits(BigInt(INDEX_MASK)))), Math.log2(ENTRY_BYTES)));
+    const integer = keep(f64x4.madd(a, keep(all(STEPS)), rounder));
+    const h = keep(f64x4.madd(f64x4.sub(integer, rounder), keep(all(-1 / STEPS)), a));
+    // A NaN may have any bits.
+    const index = keep(i64x4.shl(v256.and(integer, keep(allBits(BigInt(INDEX_MASK)))), Math.log2(ENTRY_BYTES)));
     const tables = Array.from({ length: PARTS }, (_, n) => table + n * TABLE_BYTES);
-    return f64x2.mul(cut, horner(builder, h, lookUpPairs(builder, tables, index)));
+    return f64x4.mul(cut, horner(builder, h, lookUpPairs(builder, tables, index)));
   };

@@ -30,7 +30,7 @@ import {
   nearReduction,
   sinPair,
   tanPair,
-  type Reduction,
+  type AngleReduction,
   TURNS_TABLE_BYTES,
   turnsTable,
 } from "./trigonometric.ts";
@@ -48,8 +48,8 @@ const ARC = LOGARITHM + LOGARITHM_TABLE_BYTES;
 const TURNS = ARC + ARC_TABLE_BYTES;
 const ERROR = TURNS + TURNS_TABLE_BYTES;
 
-/** Functions that an angle is reduced for. */
-const periodic = (reduction: Reduction): Partial<Record<string, Estimate>> => ({
+/** The functions whose argument is reduced to an angle. */
+const periodic = (reduction: AngleReduction): Partial<Record<string, Estimate>> => ({
   sin: sinPair(reduction),
   cos: cosPair(reduction),
   tan: tanPair(reduction),
@@ -89,7 +89,7 @@ export function estimateOf(name: string): BoundedEstimate {
   return bounded(name, estimate);
 }
 
-/** One for numbers that it does not settle, before the definition is asked. */
+/** A second estimate, for numbers that the first one does not settle, before the definition is called. */
 export function farEstimateOf(name: string): BoundedEstimate | undefined {
   const estimate = FAR[name];
   return estimate && bounded(name, estimate);

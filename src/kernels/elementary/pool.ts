@@ -3,7 +3,8 @@ import { TABLES } from "./tables.ts";
 import type { Wide } from "./wide.ts";
 
 /*
- * Vector constants in the memory of the elementary functions: a load is one instruction, while V8 builds a constant from two moves of 64 bits through general registers.
+ * Vector constants in the memory of the elementary functions: a load is one instruction, while V8 builds a constant
+ * from two moves of 64 bits through general registers.
  */
 const BYTES = 16;
 const MOST = 512;
@@ -27,7 +28,7 @@ export function all(value: number): Wide {
   return allBits(bits.getBigUint64(0));
 }
 
-/** Writes all constants that code has been generated with. */
+/** Writes all constants that the generated code uses. */
 export function writePool(memory: WebAssembly.Memory): void {
   const pool = new BigUint64Array(memory.buffer, 0, POOL_BYTES / 8);
   for (const [key, offset] of offsets) pool.fill(key, offset / 8, offset / 8 + 2);

@@ -15,10 +15,12 @@ export const hasTwoMemories = ((): boolean => {
   return WebAssembly.validate(builder.encode());
 })();
 
-/** The number of that memory in modules that read it: after that of what is computed, where there can be two. */
+/**
+ * The number of that memory in modules that read it: 1 where there can be two, after the memory that is computed in.
+ */
 export const TABLES = hasTwoMemories ? 1 : 0;
 
-/** Imports the memory of tables and constants as the one of that number. */
+/** Imports the memory of tables and constants under that number. */
 export function importTables(builder: ModuleBuilder): void {
   builder.importMemory(true, TABLE_PAGES, "tables");
 }

@@ -2,7 +2,7 @@ import type { Code } from "../assembler/encoding.ts";
 import { v128 as vector } from "../assembler/instructions.ts";
 import { all } from "./pool.ts";
 import { TABLES } from "./tables.ts";
-import { f64x2, indices, v128, type Wide } from "./wide.ts";
+import { f64x4, indices, v256, type Wide } from "./wide.ts";
 
 /** The function under construction. */
 export type Builder = {
@@ -18,21 +18,24 @@ export type Estimate = (builder: Builder, ...x: Wide[]) => Wide;
 /** c0 + x (c1 + x (c2 + ...)); an error bound holds whether products are rounded or not. */
 export function horner({ keep }: Builder, x: Wide, coefficients: readonly (number | Wide)[]): Wide {
   const values = coefficients.map((c) => (typeof c === "number" ? all(c) : c));
-  return values.slice(0, -1).reduceRight((sum, c) => keep(f64x2.madd(x, sum, keep(c))), keep(values.at(-1)!));
+  return values.slice(0, -1).reduceRight((sum, c) => keep(f64x4.madd(x, sum, keep(c))), keep(values.at(-1)!));
 }
 
 /** `a` where the condition holds, else `b`. */
-export const choose = (condition: Wide, a: Wide, b: Wide): Wide => v128.bitselect(a, b, condition);
+export const choose = (condition: Wide, a: Wide, b: Wide): Wide => v256.bitselect(a, b, condition);
 
 const SIGN = all(-0);
 /** |a| with the sign of s, for a >= 0. */
-export const withSign = (a: Wide, s: Wide): Wide => v128.or(a, v128.and(s, SIGN));
+export const withSign = (a: Wide, s: Wide): Wide => v256.or(a, v256.and(s, SIGN));
 
-/** Adding this to numbers below 2^51 in magnitude rounds them to integers, half to even, and leaves those in the lower bits, in two's complement. */
+/**
+ * Adding this to numbers below 2^51 in magnitude rounds them to integers, half to even, and leaves those in the lower
+ * bits, in two's complement.
+ */
 export const ROUNDER = all(1.5 * 2 ** 52);
 
 /**
- * Float64 of a table by the lower words of 64-bit lanes.
+ * Loads float64 from a table, at the places that the lower words of 64-bit lanes give.
  * @param table The address of entry 0.
  * @param index In bytes.
  */

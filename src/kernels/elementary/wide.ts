@@ -19,7 +19,7 @@ const FLOAT_NAMES: readonly (Names | Comparisons)[] = [
 ];
 
 /** Instructions on float64 lanes. */
-export const f64x2 = {
+export const f64x4 = {
   ...(Object.fromEntries(FLOAT_NAMES.map((name) => [name, lift(floats[name])])) as Record<
     Names | Comparisons,
     Operation
@@ -34,7 +34,7 @@ const shift =
   (a: Wide, by: number): Wide =>
     lift((x) => operation(x, i32.const(by)))(a);
 
-export const i64x2 = {
+export const i64x4 = {
   add: lift(integers.add),
   sub: lift(integers.sub),
   shl: shift(integers.shl),
@@ -42,7 +42,7 @@ export const i64x2 = {
   shrU: shift(integers.shrU),
 };
 
-export const v128 = {
+export const v256 = {
   and: lift(vectors.and),
   andNot: lift(vectors.andNot),
   or: lift(vectors.or),

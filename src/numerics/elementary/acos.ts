@@ -8,8 +8,8 @@ import { decode, FLOAT32_ARITHMETIC, NAN, ONE } from "../float32.ts";
 /**
  * The arccosine, correctly rounded: NaN beyond +-1, 0 at 1.
  *
- * atan(sqrt(1 - x^2)/|x|), and for a negative x its difference from pi. |x| in Q126 and the root are off by less than 1 unit; next to 1 the root, and
- * with it the result, falls to 2^-11.5. Relative error before rounding: below 2^-114.
+ * atan(sqrt(1 - x^2)/|x|), and for a negative x its difference from pi. |x| in Q126 and the root are off by less than 1
+ * unit; next to 1 the root, and with it the result, falls to 2^-11.5. Relative error before rounding: below 2^-114.
  */
 export function acos(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;

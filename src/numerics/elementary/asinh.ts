@@ -8,9 +8,9 @@ import { decode, FLOAT32_ARITHMETIC, INFINITY_, NAN } from "../float32.ts";
 /**
  * The inverse hyperbolic sine, correctly rounded: +-Inf at +-Inf, x below 2^-12.
  *
- * log(|x| + sqrt(x^2 + 1)). With `fraction` fraction bits |x| is an exact integer below 2^124 (where `fraction` < 0, the 1 under the root
- * vanishes), and the sum, at least 2^124, is off by less than 1 unit for the root: 2^-124 relative, absolute in the logarithm, which is at least 2^-12.1.
- * Relative error before rounding: below 2^-111.
+ * log(|x| + sqrt(x^2 + 1)). With `fraction` fraction bits |x| is an exact integer below 2^124 (where `fraction` < 0,
+ * the 1 under the root vanishes), and the sum, at least 2^124, is off by less than 1 unit for the root: 2^-124
+ * relative, absolute in the logarithm, which is at least 2^-12.1. Relative error before rounding: below 2^-111.
  */
 export function asinh(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;

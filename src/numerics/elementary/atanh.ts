@@ -8,8 +8,9 @@ import { bitLength } from "../round.ts";
 /**
  * The inverse hyperbolic tangent, correctly rounded: +-Inf at +-1, NaN beyond, x below 2^-12.
  *
- * log((1 + |x|)/(1 - |x|))/2, where 1 + |x| and 1 - |x| are integers in units of x's last bit. Their quotient is cut to 126 or 127 significant
- * bits: 2^-125 relative, absolute in the logarithm, which is at least 2^-11. Relative error before rounding: below 2^-113.
+ * log((1 + |x|)/(1 - |x|))/2, where 1 + |x| and 1 - |x| are integers in units of x's last bit. Their quotient is cut to
+ * 126 or 127 significant bits: 2^-125 relative, absolute in the logarithm, which is at least 2^-11. Relative error
+ * before rounding: below 2^-113.
  */
 export function atanh(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;

@@ -13,10 +13,11 @@ const BITS_OF_4 = 0x40800000n;
 /**
  * The error function, correctly rounded: +-1 at +-Inf. From 4 on, 1 - |erf x| < 2^-25: the result is +-1.
  *
- * Kummer's series, all of whose terms are positive: erf x = 2/sqrt(pi) x e^(-x^2) S, S = 1 + w/3 + w^2/(3*5) + w^3/(3*5*7) + ..., w = 2x^2 < 32
- * (at most 100 terms until they vanish in Q112). Each term cuts less than 1 unit of 2^-112, which later terms carry on in proportion:
- * relative to S below 2^-110. In e^(-x^2) S = c lies in 0.22 .. 1, so that the cuts of S 2^n (at least 0.15) and of c cost 2^-109.2 and 2^-109.8; e^(-x^2)
- * adds 2^-118 and the constant 2^-113. Relative error before rounding: below 2^-107.
+ * Kummer's series, all of whose terms are positive: erf x = 2/sqrt(pi) x e^(-x^2) S,
+ * S = 1 + w/3 + w^2/(3*5) + w^3/(3*5*7) + ..., w = 2x^2 < 32 (at most 100 terms until they vanish in Q112). Each term
+ * cuts less than 1 unit of 2^-112, which later terms carry on in proportion: relative to S below 2^-110. In e^(-x^2)
+ * S = c lies in 0.22 .. 1, so that the cuts of S 2^n (at least 0.15) and of c cost 2^-109.2 and 2^-109.8; e^(-x^2) adds
+ * 2^-118 and the constant 2^-113. Relative error before rounding: below 2^-107.
  */
 export function erf(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;

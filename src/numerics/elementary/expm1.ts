@@ -11,8 +11,9 @@ const BITS_OF_89 = 0x42b20000n;
 /**
  * e^x - 1, correctly rounded: -1 at -Inf, Inf at Inf.
  *
- * Below 2^-25, |expm1(x)/x - 1| < 2^-25.9 is less than half an ulp: the result is x. Below 1/4 it is x times the quotient (e^x - 1)/x. From there on
- * |e^x - 1| is at least 0.22 and e^x/5, so that the errors of e^x (2^-118 relative) and its cut cost 2^-115. From 89 on, e^x > 2^128, e^-x < 2^-128.
+ * Below 2^-25, |expm1(x)/x - 1| < 2^-25.9 is less than half an ulp: the result is x. Below 1/4 it is x times the
+ * quotient (e^x - 1)/x. From there on |e^x - 1| is at least 0.22 and e^x/5, so that the errors of e^x (2^-118 relative)
+ * and its cut cost 2^-115. From 89 on, e^x > 2^128, e^-x < 2^-128.
  */
 export function expm1(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;

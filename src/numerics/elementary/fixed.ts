@@ -1,4 +1,7 @@
-/** Fixed point with 126 fraction bits (Q126): what the elementary functions compute in; contracts/verifier/elementary/Fixed.sol mirrors it. */
+/**
+ * Fixed point with 126 fraction bits (Q126), in which the elementary functions are computed.
+ * contracts/verifier/elementary/Fixed.sol mirrors this file.
+ */
 
 export const FRACTION = 126;
 /** 1 in Q126. */
@@ -9,8 +12,8 @@ export const LN2 = 0x2c5c85fdf473de6af278ece600fcbdacn;
 export const PI_OVER_2 = 0x6487ed5110b4611a62633145c06e0e69n;
 
 /**
- * Below 2^-12 a function f with |f(x)/x - 1| <= x^2/3 + x^4 < 2^-25.5 rounds to x: neighbouring float32 are at least 2^-24 |x| apart, so that every
- * rounding boundary is at least 2^-25 |x| away.
+ * Below 2^-12 a function f with |f(x)/x - 1| <= x^2/3 + x^4 < 2^-25.5 rounds to x: neighbouring float32 are at least
+ * 2^-24 |x| apart, so that every rounding boundary is at least 2^-25 |x| away.
  */
 export const BITS_OF_2_TO_MINUS_12 = 0x39800000n;
 

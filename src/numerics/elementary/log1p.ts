@@ -8,8 +8,9 @@ const BITS_OF_2_TO_MINUS_25 = 0x33000000n;
 /**
  * log(1 + x), correctly rounded: -Inf at -1, NaN below -1, Inf at Inf.
  *
- * Below 2^-25, |log1p(x)/x - 1| < 2^-25.9 is less than half an ulp: the result is x. Otherwise 1 + x is an integer below 2^125 times a power of two, exactly,
- * up to 2^124; beyond, the 1 is dropped, which changes the logarithm (above 85) by less than 2^-123. Relative error before rounding: 2^-121.
+ * Below 2^-25, |log1p(x)/x - 1| < 2^-25.9 is less than half an ulp: the result is x. Otherwise 1 + x is an integer
+ * below 2^125 times a power of two, exactly, up to 2^124; beyond, the 1 is dropped, which changes the logarithm (above
+ * 85) by less than 2^-123. Relative error before rounding: 2^-121.
  */
 export function log1p(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;

@@ -5,12 +5,13 @@ import { bitLength } from "../round.ts";
 const LAST_DIVISOR = 49n;
 
 /**
- * 2 atanh(p/q) = log((q + p)/(q - p)) for integers 0 < p/q <= 3 - 2 sqrt(2) = 0.1716, q < 2^128: relative error below 2^-123, mantissa in
- * 2^125 .. 2^128.
+ * 2 atanh(p/q) = log((q + p)/(q - p)) for integers 0 < p/q <= 3 - 2 sqrt(2) = 0.1716, q < 2^128: relative error below
+ * 2^-123, mantissa in 2^125 .. 2^128.
  *
- * s = p/q is cut to 126 or 127 significant bits (2^-125 relative), z = s^2 < 0.0295 to Q126. The series 1 + z/3 + z^2/5 + ... is cut after
- * z^24/49 (the rest is below 2^-132); each Horner step cuts less than 2 units of 2^-126 and is damped by z, and the cut of z costs less than 0.4 units,
- * so that the sum is off by less than 3 units: 2^-124.4. The last cut adds 2^-125.
+ * s = p/q is cut to 126 or 127 significant bits (2^-125 relative), z = s^2 < 0.0295 to Q126. The series
+ * 1 + z/3 + z^2/5 + ... is cut after z^24/49 (the rest is below 2^-132); each Horner step cuts less than 2 units of
+ * 2^-126 and is damped by z, and the cut of z costs less than 0.4 units, so that the sum is off by less than 3 units:
+ * 2^-124.4. The last cut adds 2^-125.
  */
 function logQuotient(p: bigint, q: bigint): Scaled {
   const shift = FRACTION - bitLength(p) + bitLength(q);
@@ -25,11 +26,12 @@ function logQuotient(p: bigint, q: bigint): Scaled {
 }
 
 /**
- * |log x| and its sign, for x = mantissa * 2^exponent with 0 < mantissa < 2^127 and |log2 x| < 2^9: relative error below 2^-122, also next to 1.
- * log 1 is a mantissa of 0; any other mantissa is at least 2^124.
+ * |log x| and its sign, for x = mantissa * 2^exponent with 0 < mantissa < 2^127 and |log2 x| < 2^9: relative error
+ * below 2^-122, also next to 1. log 1 is a mantissa of 0; any other mantissa is at least 2^124.
  *
- * x = 2^k m with m in sqrt(1/2) .. sqrt(2), log m = 2 atanh((m - 1)/(m + 1)). For k = 0 that is the result. Otherwise |log x| >= |k| ln(2)/2, and in units
- * of 2^-126 the error is at most |k|/2 (LN2) + 2.8 (log m <= 0.347, 2^-123) + 1 (its cut): below 12.5 units of 2^-126 relative.
+ * x = 2^k m with m in sqrt(1/2) .. sqrt(2), log m = 2 atanh((m - 1)/(m + 1)). For k = 0 that is the result. Otherwise
+ * |log x| >= |k| ln(2)/2, and in units of 2^-126 the error is at most |k|/2 (LN2) + 2.8 (log m <= 0.347, 2^-123) + 1
+ * (its cut): below 12.5 units of 2^-126 relative.
  */
 export function logPositive(mantissa: bigint, exponent: number): Scaled & { negative: boolean } {
   const bits = bitLength(mantissa);

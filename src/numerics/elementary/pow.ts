@@ -10,8 +10,8 @@ import { bitLength } from "../round.ts";
 const SIGN = 0x80000000n;
 
 /**
- * x^y, correctly rounded, with the special cases of C99 Annex F (read with one zero and one NaN): x^0 = 1^y = 1 even for NaN, (-1)^(+-Inf) = 1,
- * 0^y = Inf for y < 0, a negative x is allowed for integers y only.
+ * x^y, correctly rounded, with the special cases of C99 Annex F (read with one zero and one NaN): x^0 = 1^y = 1 even
+ * for NaN, (-1)^(+-Inf) = 1, 0^y = Inf for y < 0, a negative x is allowed for integers y only.
  */
 export function pow(x: Word, y: Word, float = FLOAT32_ARITHMETIC): Word {
   const xMagnitude = x & 0x7fffffffn;
@@ -47,8 +47,9 @@ function integerParity(magnitude: Word): 0 | 1 | undefined {
 /**
  * x^y (negated if `negative`) for finite x, |y| > 0: e^(y log x).
  *
- * log x is known to 2^-122 relative and its product with y is exact. |y log x| >= 2^8 over- or underflows for certain; below, y log x in Q126 is off by less than
- * 2^8 * 2^-122 + 2^-126 absolute. Relative error before rounding: below 2^-113.
+ * log x is known to 2^-122 relative and its product with y is exact. |y log x| >= 2^8 over- or underflows for certain;
+ * below, y log x in Q126 is off by less than 2^8 * 2^-122 + 2^-126 absolute. Relative error before rounding: below
+ * 2^-113.
  */
 function powPositive(float: FloatArithmetic, negative: boolean, x: Word, yNegative: boolean, y: Word): Word {
   const base = decode(x);

@@ -9,8 +9,8 @@ const BITS_OF_104 = 0x42d00000n;
 /**
  * The logistic function 1/(1 + e^-x), correctly rounded: 0 at -Inf, 1 at Inf.
  *
- * With u = e^-|x| it is 1/(1 + u) for x >= 0 and u/(1 + u) below, where u keeps its own exponent so that small results keep their
- * precision. Beyond 104, u < 2^-150: the result is 0 or 1. Relative error before rounding: below 2^-117.
+ * With u = e^-|x| it is 1/(1 + u) for x >= 0 and u/(1 + u) below, where u keeps its own exponent so that small results
+ * keep their precision. Beyond 104, u < 2^-150: the result is 0 or 1. Relative error before rounding: below 2^-117.
  */
 export function sigmoid(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;

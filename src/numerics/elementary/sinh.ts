@@ -9,8 +9,8 @@ const BITS_OF_90 = 0x42b40000n;
 /**
  * The hyperbolic sine, correctly rounded: +-Inf at +-Inf, x below 2^-12.
  *
- * (e^|x| - e^-|x|)/2; the difference is at least 2^-11 where it is off by 12 units of 2^-126. From 90 on, e^|x|/2 > 2^128. Relative error before
- * rounding: below 2^-111.
+ * (e^|x| - e^-|x|)/2; the difference is at least 2^-11 where it is off by 12 units of 2^-126. From 90 on,
+ * e^|x|/2 > 2^128. Relative error before rounding: below 2^-111.
  */
 export function sinh(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;

@@ -7,8 +7,9 @@ import { decode, FLOAT32_ARITHMETIC, INFINITY_, NAN } from "../float32.ts";
 /**
  * The tangent, correctly rounded: NaN at +-Inf, x below 2^-12.
  *
- * With |x| = quadrant pi/2 + theta it is sin theta/cos theta in even quadrants and -cos theta/sin theta in odd ones. sin theta's mantissa is
- * at least 2^250, so that the cuts cost 2^-124 each. Relative error before rounding: below 2^-120.
+ * With |x| = quadrant pi/2 + theta it is sin theta/cos theta in even quadrants and -cos theta/sin theta in odd ones.
+ * sin theta's mantissa is at least 2^250, so that the cuts cost 2^-124 each. Relative error before rounding: below
+ * 2^-120.
  */
 export function tan(x: Word, float = FLOAT32_ARITHMETIC): Word {
   const magnitude = x & 0x7fffffffn;

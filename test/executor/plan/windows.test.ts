@@ -7,7 +7,7 @@ import { kernelMemory } from "../../../src/kernels/memory.ts";
 import { Prng } from "../../../testkit/numerics/float32Words.ts";
 import { randomWindow, VALUES, type Values } from "../../../testkit/programs/randomWindow.ts";
 
-const OPTIONS = { leastEngineWork: 2 ** 14, chunkElements: 2 ** 18, threads: 1 };
+const OPTIONS = { minEngineWork: 2 ** 14, chunkElements: 2 ** 18, threads: 1 };
 const ROUNDS = 50;
 
 describe("convolutions with constant weights", function () {
@@ -29,7 +29,7 @@ describe("convolutions with constant weights", function () {
       const { tensors, stats } = await executor.run(inputs);
       expect(Buffer.compare(tensors[0]!, expected!), `${kind}, seed ${seed}`).to.equal(0);
       expect(stats.elements).to.equal(model.program.steps[0]!.count);
-      if (options.doubt === true) expect(stats.exact).to.equal(stats.elements);
+      if (options.alwaysExact === true) expect(stats.exact).to.equal(stats.elements);
       kernels += planProgram(model, OPTIONS).directs.on(kernelMemory(1)).length;
       await executor.close();
     }
@@ -49,13 +49,13 @@ describe("convolutions with constant weights", function () {
   }
 
   it("sums_whereNoBoundIsTrusted_haveTheBitsOfTheReference", async () => {
-    await compare("ordinary", depthwise, { threads: 1, doubt: true });
-    await compare("ordinary", narrow, { threads: 1, doubt: true });
+    await compare("ordinary", depthwise, { threads: 1, alwaysExact: true });
+    await compare("ordinary", narrow, { threads: 1, alwaysExact: true });
   });
 
   it("parts_ofTwoThreads_haveTheBitsOfTheReference", async () => {
     const team = Team.hold(2);
-    await compare("wide", { channels: 4, columns: 6 }, { threads: 2, leastSplit: 0, evenly: true }, 12);
+    await compare("wide", { channels: 4, columns: 6 }, { threads: 2, minSplit: 0, evenly: true }, 12);
     await team.release();
   });
 });

@@ -54,7 +54,7 @@ describe("integer products", () => {
       const inputs = [bytes(integers(prng, ROWS * INNER, ...left))];
       const [expected] = executeReference(model, inputs);
       for (const chunkElements of [undefined, 4 * INNER]) {
-        const options = { threads: 1, leastEngineWork: 1, ...(chunkElements === undefined ? {} : { chunkElements }) };
+        const options = { threads: 1, minEngineWork: 1, ...(chunkElements === undefined ? {} : { chunkElements }) };
         const executor = await createExecutor(model, options);
         const { tensors } = await executor.run(inputs);
         expect(Buffer.compare(tensors[0]!, expected!)).to.equal(0);
@@ -73,7 +73,7 @@ describe("integer products", () => {
     const [expected] = executeReference(model, inputs);
     const engine = await onnxEngine();
     const unsigned = engineOn(nativeSession(byteProductModel(false), {}), false);
-    const executor = await createExecutor(model, { leastEngineWork: 1, engine: { ...engine, bytes: unsigned } });
+    const executor = await createExecutor(model, { minEngineWork: 1, engine: { ...engine, bytes: unsigned } });
     const { tensors } = await executor.run(inputs);
     expect(Buffer.compare(tensors[0]!, expected!)).to.equal(0);
     await engine.close();
@@ -81,7 +81,7 @@ describe("integer products", () => {
 
   it("saturatingKernels_areNotTrusted", () => {
     const saturating: ByteEngine = {
-      leastRight: -128,
+      minRight: -128,
       product:
         (left, right, _, out, { rows, columns, inner }) =>
         () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createExecutor, type Execution } from "../../../src/executor/createExecutor.ts";
+import { createExecutor, type ExecutionResult } from "../../../src/executor/createExecutor.ts";
 import { onnxEngine } from "../../../src/executor/engine/onnxEngine.ts";
 import type { MatMulEngine } from "../../../src/executor/engine/matMulEngine.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
@@ -91,10 +91,10 @@ const CASES: Record<string, () => Matrices> = {
   singleTerm: () => noisy(16, 1, 16),
 };
 
-async function execute(step: Step, inputs: Uint8Array[], engine?: MatMulEngine): Promise<Execution> {
+async function execute(step: Step, inputs: Uint8Array[], engine?: MatMulEngine): Promise<ExecutionResult> {
   const executor = await createExecutor(stepModel([step]), {
     ...(engine === undefined ? { threads: 1 } : { engine }),
-    leastEngineWork: 0,
+    minEngineWork: 0,
   });
   const execution = await executor.run(inputs);
   await executor.close();

@@ -132,7 +132,7 @@ describe("products of differences of bytes", () => {
         const engine = await onnxEngine();
         const withoutBytes = { product: engine.product.bind(engine), close: engine.close.bind(engine) };
         for (const options of [{}, { chunkElements: 4 * INNER }, { engine: withoutBytes }]) {
-          const executor = await createExecutor(model, { threads: 1, leastEngineWork: 1, ...options });
+          const executor = await createExecutor(model, { threads: 1, minEngineWork: 1, ...options });
           const last = model.program.steps.length - 1;
           const { tensors } = await executor.run(inputs, { keep: (step) => step === last });
           expect(Buffer.from(tensors[last]!)).to.deep.equal(expected[last]);
@@ -159,7 +159,7 @@ describe("products of differences of bytes", () => {
     };
     const inputs = [Uint8Array.from({ length: COUNT }, () => prng.below(256)), Uint8Array.of(5)];
     const expected = buffers(executeReference(model, inputs));
-    const executor = await createExecutor(model, { threads: 1, leastEngineWork: 1 });
+    const executor = await createExecutor(model, { threads: 1, minEngineWork: 1 });
     const { tensors } = await executor.run(inputs, { keep: (step) => step === 3 });
     expect(Buffer.from(tensors[3]!)).to.deep.equal(expected[3]);
     await executor.close();

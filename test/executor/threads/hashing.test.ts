@@ -45,7 +45,7 @@ const inputs = [new Uint8Array(Float32Array.from({ length: COUNT }, (_, k) => Ma
 
 const VARIANTS: Record<string, ExecutorOptions> = {
   oneThread: { threads: 1 },
-  twoThreads: { threads: 2, leastSplit: 0, evenly: true },
+  twoThreads: { threads: 2, minSplit: 0, evenly: true },
   asManyAsThereAre: {},
 };
 

@@ -17,7 +17,7 @@ const floats = (count: number, seed: number): Uint8Array => {
 };
 const inputs = [floats(ROWS * INNER, 1), floats(COLUMNS * INNER, 2)];
 const [expected] = executeReference(model, inputs);
-const everyStep = { threads: 2, leastSplit: 0, leastEngineWork: 0 };
+const everyStep = { threads: 2, minSplit: 0, minEngineWork: 0 };
 const nothing = [(): void => undefined, (): void => undefined];
 
 const failureOf = async (work: () => unknown): Promise<unknown> => {

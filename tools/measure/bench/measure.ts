@@ -4,7 +4,7 @@
  */
 import * as ort from "onnxruntime-node";
 import { toOrt } from "../../../src/examine/compare/ortTensor.ts";
-import { createExecutor, type Execution, type Executor } from "../../../src/executor/createExecutor.ts";
+import { createExecutor, type ExecutionResult, type Executor } from "../../../src/executor/createExecutor.ts";
 import type { CertificateStats } from "../../../src/executor/certificateStats.ts";
 import type { Stage } from "../../../src/executor/stages.ts";
 import type { Hash } from "../../../src/merkle/hash.ts";
@@ -53,7 +53,7 @@ async function committed(executor: Executor, { model, given }: Prepared, profile
   return { execution, root: new Trace(model.program, execution.tensors, trees).root };
 }
 
-type Committed = { execution: Execution; root: Hash };
+type Committed = { execution: ExecutionResult; root: Hash };
 
 async function time(prepared: Prepared, threads: number, seconds: number): Promise<Timing> {
   const { model, given } = prepared;
@@ -118,7 +118,7 @@ async function time(prepared: Prepared, threads: number, seconds: number): Promi
 
 /** Milliseconds of a run that trusts no error bound. */
 async function doubtfulTime({ model, given }: Prepared, threads: number): Promise<number> {
-  const doubting = await createExecutor(model, { threads, doubt: true });
+  const doubting = await createExecutor(model, { threads, alwaysExact: true });
   const start = performance.now();
   await doubting.run(given, { keep: () => false });
   return performance.now() - start;

@@ -2,7 +2,7 @@ import { CHUNK_BYTES } from "../../../merkle/sizes.ts";
 import { dtypeBytes } from "../../../numerics/dtype.ts";
 import { estimateStepProofGas } from "../../../program/gas.ts";
 import type { Step } from "../../../program/types.ts";
-import { MOST_LEVELS } from "../../../program/validate.ts";
+import { MAX_LEVELS } from "../../../program/validate.ts";
 import { isEven } from "./cuts.ts";
 import { isEncodable, placed, type Plan } from "./parts.ts";
 import { copiesOf, relayout, type Copy } from "./relayout.ts";
@@ -16,7 +16,7 @@ const UNEVEN = 1.25;
 const HELPS = 0.9;
 
 const bytesOf = ({ count, dtype }: Step): number => count * dtypeBytes(dtype);
-const isStorable = (step: Step): boolean => bytesOf(step) <= CHUNK_BYTES * 2 ** MOST_LEVELS.tensor;
+const isStorable = (step: Step): boolean => bytesOf(step) <= CHUNK_BYTES * 2 ** MAX_LEVELS.tensor;
 
 /** A step made provable: steps with the numbers that they have, and the bytes of the tensors that were added. */
 type Provable = { steps: readonly Step[]; bytes: number };

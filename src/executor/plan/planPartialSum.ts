@@ -3,13 +3,13 @@ import { exactSumOfProducts } from "../../numerics/exactSum.ts";
 import { isDot } from "../../program/reduction.ts";
 import type { Step } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
-import { digitsOf } from "../loops/slots.ts";
+import { neededDigits } from "../loops/slots.ts";
 import type { Region } from "../memory/memoryPlan.ts";
-import { planFactor } from "./factor.ts";
+import { planFactor } from "./planFactor.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import { ranges } from "./ranges.ts";
-import type { Planner } from "./planner.ts";
-import { both } from "./productPlan.ts";
+import type { PlanResources } from "./planResources.ts";
+import { both } from "./planFloatProduct.ts";
 import { termExpression } from "./productLayout.ts";
 
 /** 64-bit lanes of a limb. */
@@ -18,14 +18,14 @@ const LANE_BITS = 64n;
 const ONE_BITS = 0x3f800000;
 
 /**
- * A step that writes the words of exact sums: each sum is computed once for its four words.
- * @returns undefined if the terms depend on which word it is, or if the epilogue does anything but hand the words on.
+ * Plans a step that writes the words of exact sums: each sum is computed once for its four words.
+ * @returns undefined if the terms depend on the number of the word, or if the epilogue changes the words.
  */
-export function partialPlan(planner: Planner, step: Step, out: Region): StepPlan | undefined {
+export function planPartialSum(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   const limbDigit = step.outDigits.length - 1;
   const radices = [...step.outDigits, ...step.redDigits];
   const results = isDot(step.reduce) ? [step.term.outA, step.term.outB] : [step.term.outA];
-  const depends = results.some((slot) => digitsOf(termExpression(step), slot, radices).has(limbDigit));
+  const depends = results.some((slot) => neededDigits(termExpression(step), slot, radices).has(limbDigit));
   if (depends || step.epilogue.out !== step.epilogueReads.length) return undefined;
 
   const digits = radices
@@ -36,10 +36,10 @@ export function partialPlan(planner: Planner, step: Step, out: Region): StepPlan
   const perValue = digits.reduce((product, { radix }) => product * radix, 1) / firstRadix;
   // Where the digit of words is the only one, the first digit is one of the terms: then it is not cut.
   const isCut = limbDigit > 0;
-  const most = Math.max(1, Math.floor(planner.options.chunkElements / perValue));
+  const most = Math.max(1, Math.floor(resources.options.chunkElements / perValue));
   const length = isCut ? Math.min(firstRadix, most) : firstRadix;
-  const factors = results.map((slot) => planFactor(planner, step, slot, digits, { isWidened: false }));
-  const pieces = factors.map((factor) => planner.scratch(length * factor.bytesPerValue));
+  const factors = results.map((slot) => planFactor(resources, step, slot, digits, { isWidened: false }));
+  const pieces = factors.map((factor) => resources.scratch(length * factor.bytesPerValue));
   return {
     shared: false,
     prepare: factors.map(({ prepare }) => prepare).reduce(both),

@@ -5,23 +5,26 @@ import type { Step, View } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { NORMS_BYTES, settleTerms } from "../product/settleTerms.ts";
-import { inOutOrder, planEpilogue } from "./epilogue.ts";
-import type { Factor } from "./factor.ts";
+import { inOutOrder, planEpilogue } from "./planEpilogue.ts";
+import type { Factor } from "./planFactor.ts";
 import type { Machine, Operation } from "../machine.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import { partOf, ranges } from "./ranges.ts";
-import type { Planner } from "./planner.ts";
-import { layoutStrip, planCopy, type StripLayout } from "./strip.ts";
+import type { PlanResources } from "./planResources.ts";
+import { layoutStrip, planCopy, type StripLayout } from "./stripLayout.ts";
 
 const FLOAT64 = 8;
 const FLOAT32 = 4;
-/** A copy has this part of the elements that are gathered at a time: a quarter of a megabyte, which stays in the second cache with its results. */
+/**
+ * A copy has this fraction of the elements that are gathered at a time: a quarter of a megabyte, which stays in the
+ * second-level cache with its results.
+ */
 const STRIP_PART = 1 / 8;
 
-/** A kernel for a step, and what it is given. */
+/** A kernel for a step, and its arguments. */
 export type DirectParts = {
   spec: DirectSpec;
-  /** The digit that is cut, if one is, and how many of its values are done at a time. */
+  /** The digit that is cut, if there is one, and the number of its values in a piece. */
   cut: LoopDigit | undefined;
   length: number;
   strip: StripLayout;
@@ -38,9 +41,12 @@ export type DirectParts = {
   termNanoseconds: number;
 };
 
-/** A copy of as many values of a digit as stay in the cache; undefined if a whole one would leave most of it unread. */
+/**
+ * Lays out a copy for as many values of a digit as stay in the cache.
+ * @returns undefined if a copy for all values would be larger than the reads from it
+ */
 export function cutStrip(
-  planner: Planner,
+  resources: PlanResources,
   step: Step,
   view: View,
   cut: LoopDigit | undefined,
@@ -51,26 +57,28 @@ export function cutStrip(
   const radix = cut?.radix ?? 1;
   const whole = laidOut(radix);
   if (whole === undefined || whole.elements > step.count * whole.offsets.length) return undefined;
-  const most = Math.floor((radix * planner.options.chunkElements * STRIP_PART) / whole.elements);
-  // Pieces of equal length, so that the last one is not a remnant.
-  const length = Math.ceil(radix / Math.ceil(radix / Math.min(radix, Math.max(1, most))));
+  const maxLength = Math.floor((radix * resources.options.chunkElements * STRIP_PART) / whole.elements);
+  // Pieces have equal length, so that the last one is not much shorter.
+  const length = Math.ceil(radix / Math.ceil(radix / Math.min(radix, Math.max(1, maxLength))));
   return { whole, length, strip: laidOut(length)! };
 }
 
-/** Plans a step by a kernel that computes sums of products where copies of their left factors lie, piece by piece. */
-export function directPlan(planner: Planner, step: Step, out: Region, parts: DirectParts): StepPlan {
+/**
+ * Plans a step that a kernel computes piece by piece: sums of products whose left factors are in a copy of the input.
+ */
+export function planDirectKernel(resources: PlanResources, step: Step, out: Region, parts: DirectParts): StepPlan {
   const { cut, length, strip, right, rightStep, move } = parts;
   const terms = strip.offsets.length;
-  const copies = planCopy(planner, step, strip);
-  const kernel = planner.direct(parts.spec);
+  const copies = planCopy(resources, step, strip);
+  const kernel = resources.direct(parts.spec);
   const order = inOutOrder(step, cut);
-  const epilogue = planEpilogue(planner, step, parts.strides, order, out);
+  const epilogue = planEpilogue(resources, step, parts.strides, order, out);
   const perValue = step.count / (cut?.radix ?? 1);
-  const buffers = planner.perThread(() => ({
-    left: planner.scratch(strip.elements * FLOAT64 + parts.overrun),
-    results: planner.scratch(length * perValue * FLOAT32),
-    list: planner.scratch(length * perValue * ENTRY_BYTES),
-    factors: planner.scratch(2 * terms * FLOAT64 + NORMS_BYTES),
+  const buffers = resources.perThread(() => ({
+    left: resources.scratch(strip.elements * FLOAT64 + parts.overrun),
+    results: resources.scratch(length * perValue * FLOAT32),
+    list: resources.scratch(length * perValue * ENTRY_BYTES),
+    factors: resources.scratch(2 * terms * FLOAT64 + NORMS_BYTES),
   }));
   return { shared: cut !== undefined, termNanoseconds: parts.termNanoseconds, prepare: right.prepare, bind };
 
@@ -80,7 +88,7 @@ export function directPlan(planner: Planner, step: Step, out: Region, parts: Dir
     const call = machine.directs[kernel]!;
     const copy = copies(machine);
     const finish = epilogue.bind(machine);
-    const factor = machine.isDoubtful ? Infinity : errorFactor(terms);
+    const factor = machine.alwaysExact ? Infinity : errorFactor(terms);
     const [left, results, list] = [own.left.address, own.results.address, own.list.address];
     const weights = right.region!.address;
     const settle = settler(machine, own.factors.address);
@@ -101,7 +109,7 @@ export function directPlan(planner: Planner, step: Step, out: Region, parts: Dir
     };
   }
 
-  /** Settles what a kernel lists: gathers the terms. */
+  /** Makes a function that settles the sums that a kernel lists, by gathering their terms. */
   function settler(machine: Machine, factors: number): (list: number, count: number) => void {
     const { views, stats, clock } = machine;
     const all = new Float64Array(views.buffer as ArrayBuffer);

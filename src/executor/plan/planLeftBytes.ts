@@ -5,18 +5,18 @@ import type { LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
 import { centred, type Centred } from "./centred.ts";
-import type { Pieces } from "./pieces.ts";
+import type { Pieces } from "./planPieces.ts";
 import { staysInside } from "./plainViews.ts";
 import type { Machine } from "../machine.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 
-/** The left factor of a product of bytes as it lies in the memory of one thread. */
+/** The left factor of a product of bytes, in the memory of one thread. */
 export type BoundBytes = {
-  /** Where the bytes of a piece lie that starts with this value of the first digit. */
+  /** The address of the bytes of the piece that starts with this value of the first digit. */
   at: (start: number) => number;
-  /** Where their zero point lies, a byte. */
+  /** The address of their zero point, a byte. */
   zero: number;
-  /** Where its factors lie as int32, should they be no bytes. */
+  /** The address of its factors as int32, for the case that they are no bytes. */
   wide?: number;
   /** Makes the bytes of a piece; false if its factors are no bytes. */
   make: (start: number, end: number) => boolean;
@@ -25,17 +25,18 @@ export type BoundBytes = {
 const SIGNED_LEAST = -128;
 
 /**
- * The left factor from the bytes that it is the difference of: read where they lie if they are a matrix already, else gathered as bytes.
+ * Plans the left factor as the difference of bytes and their zero point. The bytes are read in place if they are a
+ * matrix already, else gathered.
  * @returns undefined if it is not made from bytes.
  */
 export function planLeftBytes(
-  planner: Planner,
+  resources: PlanResources,
   step: Step,
   pieces: Pieces,
 ): { bind(machine: Machine): BoundBytes } | undefined {
   const view = step.termReads[pieces.left];
   const ref = view && step.inputs[view.input]!;
-  const source = ref && planner.stepOf(ref);
+  const source = ref && resources.stepOf(ref);
   const parts = source && centred(source);
   if (ref?.kind !== "step" || parts === undefined) return undefined;
   const digits = [...pieces.rows, ...pieces.inner];
@@ -45,18 +46,18 @@ export function planLeftBytes(
   const isOnlyReader = [...step.termReads, ...step.epilogueReads].every(
     (other) => other === view || !isSame(step.inputs[other.input]!, ref),
   );
-  if (isInside && isOnlyReader) planner.absorb(ref.index);
+  if (isInside && isOnlyReader) resources.absorb(ref.index);
 
-  // Outside of the tensor the difference is 0, and the byte the zero point.
+  // Outside the tensor the difference is 0, so that the byte is the zero point.
   const gathered = isInside ? parts.bytes : ref;
   const bytesPerValue = digits.slice(1).reduce((product, { radix }) => product * radix, 1);
-  const zeroPoint = planLoop(planner, zeroSpec(parts), parts);
-  const gather = planLoop(planner, gatherSpec(view!, parts, isInside, digits), parts, gathered);
+  const zeroPoint = planLoop(resources, zeroSpec(parts), parts);
+  const gather = planLoop(resources, gatherSpec(view!, parts, isInside, digits), parts, gathered);
   const inPlace = isInside && parts.bytes.dtype === DType.uint8 && isMatrix(view!, digits);
-  const matrix = inPlace ? planner.source(parts.bytes) : undefined;
-  const buffers = planner.perThread(() => ({
-    zero: planner.scratch(1),
-    bytes: planner.scratch(inPlace ? 0 : pieces.length * pieces.rowsPerValue * pieces.innerCount),
+  const matrix = inPlace ? resources.source(parts.bytes) : undefined;
+  const buffers = resources.perThread(() => ({
+    zero: resources.scratch(1),
+    bytes: resources.scratch(inPlace ? 0 : pieces.length * pieces.rowsPerValue * pieces.innerCount),
   }));
   return {
     bind(machine) {
@@ -90,16 +91,16 @@ function isMatrix(view: View, digits: Pieces["rows"]): boolean {
   return first === 0 && digits.every(({ digit }, k) => moves(digit) === strides[k]);
 }
 
-/** Loops over at most two tensors: what is gathered, then that of the zero point. */
+/** Plans a loop over at most two tensors: the one that is gathered, then that of the zero point. */
 function planLoop(
-  planner: Planner,
+  resources: PlanResources,
   spec: LoopSpec,
   { zero }: Centred,
   gathered?: TensorRef,
 ): (machine: Machine) => (out: number, start: number, end: number) => void {
-  const loop = planner.loop(spec);
+  const loop = resources.loop(spec);
   const refs = [gathered, zero !== undefined && "ref" in zero ? zero.ref : undefined];
-  const regions = refs.map((ref): Region | undefined => ref && planner.source(ref));
+  const regions = refs.map((ref): Region | undefined => ref && resources.source(ref));
   return (machine) => {
     const sources = regions.map((region) => region?.address ?? 0);
     return (out, start, end) => machine.loops[loop]!(sources, [out], start, end);
@@ -138,7 +139,7 @@ function zeroSpec(parts: Centred): LoopSpec {
   };
 }
 
-/** Unsigned bytes: those of the tensor, or differences and the zero point. */
+/** The loop that gathers unsigned bytes: the tensor's own, or differences plus the zero point. */
 function gatherSpec(view: View, parts: Centred, isBytes: boolean, digits: Pieces["rows"]): LoopSpec {
   const { views, dtype, constant } = zeroParts(parts);
   const from = isBytes ? parts.bytes.dtype : DType.int32;

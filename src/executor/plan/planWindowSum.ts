@@ -4,34 +4,34 @@ import { Reduce, type Step, type View } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
-import { cutStrip, directPlan } from "./directPlan.ts";
-import { planFactor } from "./factor.ts";
+import { cutStrip, planDirectKernel } from "./planDirectKernel.ts";
+import { planFactor } from "./planFactor.ts";
 import type { StepPlan } from "./stepPlan.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 import { isConstantFactor, productLayout, sizeOf } from "./productLayout.ts";
-import { isPlain, movesAlongOne } from "./strip.ts";
+import { isPlain, movesAlongOne } from "./stripLayout.ts";
 
 const FLOAT64 = 8;
 const FLOAT32 = 4;
-/** Terms that are unrolled: a window of 8 x 8. */
-const MOST_TERMS = 64;
+/** The maximum number of terms that are unrolled: a window of 8 x 8. */
+const MAX_TERMS = 64;
 /** With more columns a matrix product reuses what it loads. */
-const MOST_COLUMNS = 3;
-const LEAST_LANES = 4;
-const LEAST_ROWS = 4;
+const MAX_COLUMNS = 3;
+const MIN_LANES = 4;
+const MIN_ROWS = 4;
 
 /**
- * Sums of few products with constant factors, as of depthwise convolutions over planes: computed in vectors that run along a row, from copies of some of
- * the input as float64.
- * @returns undefined for what is no such sum.
+ * Plans sums of few products with constant factors, such as depthwise convolutions over planes. They are computed in
+ * vectors that run along a row, from float64 copies of parts of the input.
+ * @returns undefined if the step is no such sum.
  */
-export function windowPlan(planner: Planner, step: Step, out: Region): StepPlan | undefined {
+export function planWindowSum(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
   const layout = productLayout(step);
   const { groups, rows, columns, inner } = layout;
   const terms = sizeOf(inner);
   const view = step.termReads[layout.left];
-  if (terms > MOST_TERMS || sizeOf(columns) > MOST_COLUMNS) return undefined;
+  if (terms > MAX_TERMS || sizeOf(columns) > MAX_COLUMNS) return undefined;
   if (view === undefined || !isPlain(view) || !isConstantFactor(step, layout.right!)) return undefined;
   const lanes = chooseLanes(view, rows);
   if (lanes === undefined) return undefined;
@@ -39,12 +39,12 @@ export function windowPlan(planner: Planner, step: Step, out: Region): StepPlan 
   const possible = around.filter(({ digit }) => movesAlongOne(view, digit));
   const outermost = possible.toSorted((a, b) => a.digit - b.digit)[0];
   const rowwise = walksFar(step, view, possible[0], lanes)
-    ? cutStrip(planner, step, view, outermost, lanes)
+    ? cutStrip(resources, step, view, outermost, lanes)
     : undefined;
-  // Copies of few rows each are read in short runs, and overlap most.
-  const isRowwise = rowwise !== undefined && rowwise.length >= LEAST_ROWS;
+  // Copies of few rows are read in short runs, and overlap the most.
+  const isRowwise = rowwise !== undefined && rowwise.length >= MIN_ROWS;
   const cut = isRowwise ? outermost : possible[0];
-  const made = isRowwise ? rowwise : cutStrip(planner, step, view, cut, lanes);
+  const made = isRowwise ? rowwise : cutStrip(resources, step, view, cut, lanes);
   if (made === undefined) return undefined;
   const { strip, length } = made;
 
@@ -53,7 +53,7 @@ export function windowPlan(planner: Planner, step: Step, out: Region): StepPlan 
   const vectors = [...groups, ...columns];
   const vectorStrides = digitStrides(vectors.map(({ radix }) => radix));
   const count = sizeOf(vectors);
-  const right = planFactor(planner, step, layout.right!, [...vectors, ...inner], {
+  const right = planFactor(resources, step, layout.right!, [...vectors, ...inner], {
     isWidened: true,
     afterwards: {
       name: "sums of magnitudes",
@@ -77,7 +77,7 @@ export function windowPlan(planner: Planner, step: Step, out: Region): StepPlan 
       out: sizes[k]! * FLOAT32,
     };
   });
-  return directPlan(planner, step, out, {
+  return planDirectKernel(resources, step, out, {
     spec: { window: { outer, length: lanes.radix, offsets: strip.offsets } },
     ...{ cut, length, strip, right },
     overrun: 0,
@@ -92,12 +92,12 @@ export function windowPlan(planner: Planner, step: Step, out: Region): StepPlan 
   });
 }
 
-/** Tensors of more bytes are not in the second cache from one plane to the next. */
+/** Tensors of more bytes do not stay in the second-level cache from one plane to the next. */
 const LARGE = 2 ** 21;
 
 /**
- * A group is cut if possible, for copies of groups do not overlap. Where a large tensor has its groups side by side, that would walk through all of
- * it for each group.
+ * Whether cutting groups would walk through all of a large tensor for each group, because its groups lie side by side.
+ * Otherwise groups are cut if possible, because copies of groups do not overlap.
  */
 function walksFar(step: Step, view: View, group: LoopDigit | undefined, lanes: LoopDigit): boolean {
   if (group === undefined) return false;
@@ -105,7 +105,7 @@ function walksFar(step: Step, view: View, group: LoopDigit | undefined, lanes: L
   return isFarOut || (step.inputs[view.input]!.count * FLOAT32 > LARGE && moveOf(view, group) < moveOf(view, lanes));
 }
 
-/** By how many elements a digit moves a view. */
+/** The number of elements by which a digit moves a view. */
 const moveOf = (view: View, { digit }: LoopDigit): number =>
   view.axes.reduce((sum, { coeffs, stride }) => {
     return sum + stride * (coeffs.find((term) => term.digit === digit)?.coeff ?? 0);
@@ -113,6 +113,6 @@ const moveOf = (view: View, { digit }: LoopDigit): number =>
 
 /** The digit of rows in which elements lie side by side, or else the longest one. */
 function chooseLanes(view: View, rows: readonly LoopDigit[]): LoopDigit | undefined {
-  const possible = rows.filter((each) => each.radix >= LEAST_LANES && movesAlongOne(view, each.digit));
+  const possible = rows.filter((each) => each.radix >= MIN_LANES && movesAlongOne(view, each.digit));
   return possible.findLast((each) => moveOf(view, each) === 1) ?? possible.sort((a, b) => b.radix - a.radix)[0];
 }

@@ -3,7 +3,7 @@ import { Op } from "../../program/operations.ts";
 import type { Instruction, Step } from "../../program/types.ts";
 import { TERM_NS } from "./stepPlan.ts";
 
-/** A read or a plain operation in a vector loop. */
+/** The approximate nanoseconds of a read or a plain operation in a vector loop. */
 const OPERATION_NS = 0.3;
 const ELEMENTARY_NS = 5;
 const elementary = new Set<number>(ELEMENTARY.map((name) => Op[name]));
@@ -12,8 +12,9 @@ const codeNanoseconds = (code: readonly Instruction[]): number =>
   code.reduce((sum, { op }) => sum + (elementary.has(op) ? ELEMENTARY_NS : OPERATION_NS), 0);
 
 /**
- * Roughly what one thread takes for a step: enough to tell microseconds from milliseconds, as is asked when work is to be split.
- * @param termNanoseconds For a term that is read as it is.
+ * The approximate time that one thread takes for a step. It is precise enough to distinguish microseconds from
+ * milliseconds, which decides whether work is split.
+ * @param termNanoseconds The time of a term that is read as it is.
  */
 export function stepNanoseconds(step: Step, termNanoseconds = TERM_NS): number {
   const terms = step.redDigits.reduce((product, radix) => product * radix, step.count);

@@ -3,11 +3,11 @@ import { bytesOf, readableArray } from "../arrays.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { executeStepReference } from "../referenceStep.ts";
 import type { StepPlan } from "./stepPlan.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 
-/** A step that no faster way covers: element by element, by the definition. */
-export function definitionPlan(planner: Planner, step: Step, out: Region): StepPlan {
-  const sources = planner.allSources(step);
+/** Plans a step that no faster plan covers: element by element, by the definition. */
+export function planByDefinition(resources: PlanResources, step: Step, out: Region): StepPlan {
+  const sources = resources.allSources(step);
   return {
     shared: false,
     bind({ views, clock }) {

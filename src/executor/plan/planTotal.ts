@@ -5,29 +5,29 @@ import { axisRange } from "../loops/address.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
-import { planEpilogue } from "./epilogue.ts";
+import { planEpilogue } from "./planEpilogue.ts";
 import type { StepPlan } from "./stepPlan.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 
-/** A limb in 32-bit lanes: sums of fewer than 2^21 of those are exact in float64. */
+/** The 32-bit lanes of a limb: sums of fewer than 2^21 of them are exact in float64. */
 const LANES = 8;
 const LANE_BITS = 32n;
-const MOST_TERMS = 2 ** 21;
+const MAX_TERMS = 2 ** 21;
 
-/** Whether a step totals limbs that it reads as they are, always inside of the tensor. */
+/** Whether a step totals limbs that it reads unchanged and always inside the tensor. */
 export function isPlainTotal(step: Step): boolean {
   const { code, outA } = step.term;
   const radices = [...step.outDigits, ...step.redDigits];
   if (step.reduce !== Reduce.total || code.length > 0 || outA >= step.termReads.length) return false;
-  if (step.redDigits.reduce((product, radix) => product * radix, 1) >= MOST_TERMS) return false;
+  if (step.redDigits.reduce((product, radix) => product * radix, 1) >= MAX_TERMS) return false;
   return step.termReads[outA]!.axes.every((axis) => {
     const [low, high] = axisRange(axis, (digit) => radices[digit]!);
     return axis.indirect === undefined && axis.div === 1 && low >= 0 && high < axis.extent;
   });
 }
 
-/** Totals of limbs, lane by lane; for steps that {@link isPlainTotal} accepts. */
-export function totalPlan(planner: Planner, step: Step, out: Region): StepPlan {
+/** Plans a total of limbs, lane by lane; for steps that {@link isPlainTotal} accepts. */
+export function planTotal(resources: PlanResources, step: Step, out: Region): StepPlan {
   const { input, axes } = step.termReads[step.term.outA]!;
   const start = axes.reduce((at, { base, stride }) => at + base * stride, 0);
   const moves = [...step.outDigits, ...step.redDigits].map((_, digit) =>
@@ -39,10 +39,10 @@ export function totalPlan(planner: Planner, step: Step, out: Region): StepPlan {
   const termOffsets = Array.from({ length: terms }, (_, r) =>
     offset(splitDigits(r, step.redDigits), step.outDigits.length),
   );
-  const source = planner.allSources(step)[input]!;
-  const accumulators = planner.scratch(step.count * 4);
+  const source = resources.allSources(step)[input]!;
+  const accumulators = resources.scratch(step.count * 4);
   const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
-  const epilogue = planEpilogue(planner, step, digitStrides(step.outDigits), { digits, ranged: 0 }, out);
+  const epilogue = planEpilogue(resources, step, digitStrides(step.outDigits), { digits, ranged: 0 }, out);
   return {
     shared: false,
     bind(machine) {

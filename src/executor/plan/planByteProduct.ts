@@ -4,56 +4,59 @@ import { Reduce, type Step, type View } from "../../program/types.ts";
 import type { LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { byteZero, wideProduct } from "../product/byteProduct.ts";
-import { planEpilogue } from "./epilogue.ts";
-import { planFactor } from "./factor.ts";
-import { planLeftBytes, type BoundBytes } from "./leftBytes.ts";
-import { piecesOf, planPieces, type Pieces } from "./pieces.ts";
+import { planEpilogue } from "./planEpilogue.ts";
+import { planFactor } from "./planFactor.ts";
+import { planLeftBytes, type BoundBytes } from "./planLeftBytes.ts";
+import { piecesOf, planPieces, type Pieces } from "./planPieces.ts";
 import type { Machine, Operation } from "../machine.ts";
 import type { StepPlan } from "./stepPlan.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 
 const INT32 = 4;
-const LEAST_SIDE = 4;
-/** With more terms, sums of byte products (255^2 at most, and the corrections for zero points) could leave int32 on the way. */
-const MOST_TERMS = 2 ** 13;
+const MIN_SIDE = 4;
+/**
+ * With more terms, sums of byte products (at most 255^2 each, and the corrections for zero points) could leave int32
+ * during the computation.
+ */
+const MAX_TERMS = 2 ** 13;
 
-/** Bytes of an operand, then its zero point as an int32. */
+/** The offset of an operand's zero point, an int32, after the operand's bytes. */
 const zeroAt = (count: number): number => Math.ceil(count / 64) * 64;
 const operandBytes = (count: number): number => zeroAt(count) + INT32;
 
 /**
- * Matrix products of 32-bit integers with constant weights that are bytes around a zero point: those of quantised models. The other factor
- * is made from bytes, too, as a rule, and read there; else it is gathered as int32 and narrowed if it is found to be such bytes.
- * @returns undefined for what is no such product or too small to be one.
+ * Plans a matrix product of 32-bit integers whose constant factor consists of bytes around a zero point, as in
+ * quantised models. The other factor usually is made from bytes too, and then these are read; else it is gathered as
+ * int32, and narrowed if its values turn out to be such bytes.
+ * @returns undefined if the step is no such product, or too small to be worth it.
  */
-export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | undefined {
+export function planByteProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   const isWord = step.reduceType === DType.int32 || step.reduceType === DType.uint32;
   if (step.reduce !== Reduce.dot || !isWord) return undefined;
-  const pieces = planPieces(step, planner.options);
+  const pieces = planPieces(step, resources.options);
   const { columns, inner, rowCount, columnCount, innerCount, rowsPerValue } = pieces;
-  if (pieces.cutsGroups || innerCount > MOST_TERMS || rowCount < LEAST_SIDE || columnCount < LEAST_SIDE)
-    return undefined;
-  if (rowCount * columnCount * innerCount < planner.options.leastEngineWork) return undefined;
-  if (!planner.areBytes(step, pieces.right!, byteZero)) return undefined;
+  if (pieces.cutsGroups || innerCount > MAX_TERMS || rowCount < MIN_SIDE || columnCount < MIN_SIDE) return undefined;
+  if (rowCount * columnCount * innerCount < resources.options.minEngineWork) return undefined;
+  if (!resources.areBytes(step, pieces.right!, byteZero)) return undefined;
 
   const pieceTerms = pieces.length * rowsPerValue * innerCount;
   const rightTerms = columnCount * innerCount;
-  const narrowRight = planner.loop(narrowing(rightTerms));
-  const left = planNarrowed(planner, step, pieces, pieceTerms);
-  const leftBytes = planLeftBytes(planner, step, pieces);
-  const right = planFactor(planner, step, pieces.right!, [...inner, ...columns], {
+  const narrowRight = resources.loop(narrowing(rightTerms));
+  const left = planNarrowed(resources, step, pieces, pieceTerms);
+  const leftBytes = planLeftBytes(resources, step, pieces);
+  const right = planFactor(resources, step, pieces.right!, [...inner, ...columns], {
     isWidened: false,
     replacement: {
       name: "bytes",
       bytes: operandBytes(rightTerms),
       make: (machine, from, to) => {
-        const least = machine.engine.bytes?.leastRight ?? 0;
+        const least = machine.engine.bytes?.minRight ?? 0;
         narrow(machine, { loop: narrowRight, from, to, room: rightTerms, count: rightTerms, least });
       },
     },
   });
-  const epilogue = planEpilogue(planner, step, pieces.strides, pieces.order, out);
-  const buffers = planner.perThread(() => planner.scratch(pieces.length * pieces.resultsPerValue * INT32));
+  const epilogue = planEpilogue(resources, step, pieces.strides, pieces.order, out);
+  const buffers = resources.perThread(() => resources.scratch(pieces.length * pieces.resultsPerValue * INT32));
   return { shared: pieces.isCut, termNanoseconds: 0.1, prepare: right.prepare, bind };
 
   function bind(machine: Machine): Operation {
@@ -69,7 +72,7 @@ export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | 
     const finish = epilogue.bind(machine);
     const rightBytes = views.part(right.region!.address, rightTerms);
     const rightZero = views.part(right.region!.address + zeroAt(rightTerms), 1);
-    const rightType = engine.bytes?.leastRight === -128 ? DType.int8 : DType.uint8;
+    const rightType = engine.bytes?.minRight === -128 ? DType.int8 : DType.uint8;
     const rightValues = views.elements(right.region!.address, rightType, rightTerms) as Int8Array | Uint8Array;
     const rightShift = views.int32(right.region!.address + zeroAt(rightTerms), 1);
     const leftZero = views.part(zero, 1);
@@ -104,18 +107,18 @@ export function bytePlan(planner: Planner, step: Step, out: Region): StepPlan | 
   }
 }
 
-/** The left factor gathered as int32, and as bytes if it is found to be such. */
+/** Plans the left factor: gathered as int32, then narrowed to bytes if its values turn out to be bytes. */
 function planNarrowed(
-  planner: Planner,
+  resources: PlanResources,
   step: Step,
   pieces: Pieces,
   room: number,
 ): { bind(machine: Machine): BoundBytes } {
-  const loop = planner.loop(narrowing(room));
-  const factor = planFactor(planner, step, pieces.left, [...pieces.rows, ...pieces.inner], { isWidened: false });
-  const buffers = planner.perThread(() => ({
-    wide: planner.scratch(room * INT32),
-    bytes: planner.scratch(operandBytes(room)),
+  const loop = resources.loop(narrowing(room));
+  const factor = planFactor(resources, step, pieces.left, [...pieces.rows, ...pieces.inner], { isWidened: false });
+  const buffers = resources.perThread(() => ({
+    wide: resources.scratch(room * INT32),
+    bytes: resources.scratch(operandBytes(room)),
   }));
   return {
     bind(machine) {
@@ -140,14 +143,14 @@ type Narrowing = {
   from: number;
   to: number;
   count: number;
-  /** How many there may be: the zero point lies behind so many. */
+  /** The maximum number of bytes: the zero point lies after this many. */
   room: number;
-  /** What the least byte stands for. */
+  /** The value of the minimum byte. */
   least: 0 | -128;
 };
 
 /**
- * Makes bytes of int32, by adding the zero point that is stored behind them.
+ * Makes bytes of int32 by adding the zero point that is stored after them.
  * @returns false if they are not bytes around a zero point.
  */
 function narrow(machine: Machine, { loop, from, to, count, room, least }: Narrowing): boolean {

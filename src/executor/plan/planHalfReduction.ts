@@ -6,24 +6,30 @@ import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
 import { narrowed } from "../halfBits.ts";
-import { planEpilogue } from "./epilogue.ts";
+import { planEpilogue } from "./planEpilogue.ts";
 import type { StepPlan } from "./stepPlan.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 
-/** Plans a step whose reduction is not over 16 bits. */
-type PlanStep = (planner: Planner, step: Step, out: Region) => StepPlan;
+/** Plans a step whose reduction is not over floats of 16 bits. */
+type ChooseStepPlan = (resources: PlanResources, step: Step, out: Region) => StepPlan;
 
 /**
- * Reductions over floats of 16 bits, by those over float32: terms are widened, which is exact. Extrema and chosen elements are narrowed exactly again;
- * a sum rounded to float32 and then to 16 bits is the exact one rounded once, but where the float32 is halfway between two numbers of 16 bits:
- * those elements are settled by the definition.
+ * Plans a reduction over floats of 16 bits as one over float32: terms are widened, which is exact. Extrema and chosen
+ * elements are narrowed again, which is exact too. A sum rounded to float32 and then to 16 bits is the exact sum
+ * rounded once, except where the float32 is halfway between two numbers of 16 bits: the definition settles those
+ * elements.
  */
-export function halfPlan(planner: Planner, step: Step, out: Region, planStep: PlanStep): StepPlan {
+export function planHalfReduction(
+  resources: PlanResources,
+  step: Step,
+  out: Region,
+  chooseStepPlan: ChooseStepPlan,
+): StepPlan {
   const adds = step.reduce === Reduce.sum || step.reduce === Reduce.dot;
-  return adds ? sumPlan(planner, step, out, planStep) : planStep(planner, widenedReduction(step), out);
+  return adds ? sumPlan(resources, step, out, chooseStepPlan) : chooseStepPlan(resources, widenedReduction(step), out);
 }
 
-/** A step that gives the accumulator of another. */
+/** A step whose result is the accumulator of another step. */
 const accumulatorOf = (step: Step, dtype: DTypeCode): Step => ({
   ...step,
   dtype,
@@ -31,21 +37,21 @@ const accumulatorOf = (step: Step, dtype: DTypeCode): Step => ({
   epilogue: { code: [], out: 0 },
 });
 
-function sumPlan(planner: Planner, step: Step, out: Region, planStep: PlanStep): StepPlan {
+function sumPlan(resources: PlanResources, step: Step, out: Region, chooseStepPlan: ChooseStepPlan): StepPlan {
   const dtype = step.reduceType!;
   const exact = accumulatorOf(step, dtype);
-  const sums = planner.scratch(step.count * 4);
-  const rounded = planStep(planner, accumulatorOf({ ...step, ...widenedTerm(step) }, DType.float32), sums);
-  const halves = planner.scratch(step.count * dtypeBytes(dtype));
+  const sums = resources.scratch(step.count * 4);
+  const rounded = chooseStepPlan(resources, accumulatorOf({ ...step, ...widenedTerm(step) }, DType.float32), sums);
+  const halves = resources.scratch(step.count * dtypeBytes(dtype));
   const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
-  const epilogue = planEpilogue(planner, step, digitStrides(step.outDigits), { digits, ranged: 0 }, out);
-  const sources = planner.allSources(step);
+  const epilogue = planEpilogue(resources, step, digitStrides(step.outDigits), { digits, ranged: 0 }, out);
+  const sources = resources.allSources(step);
   return {
     shared: false,
     prepare: rounded.prepare,
     bind(machine) {
       const { views, clock } = machine;
-      // One thread does it all, that is all parts.
+      // One thread computes all parts.
       const reduce = rounded.bind({ ...machine, part: 0, parts: 1 });
       const finish = epilogue.bind(machine);
       const bits = views.uint32(sums.address, step.count);

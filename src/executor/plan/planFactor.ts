@@ -4,15 +4,15 @@ import { digitStrides } from "../splitStep.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import type { Machine } from "../machine.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 import { isConstantFactor, sizeOf, termExpression } from "./productLayout.ts";
 
-/** Vectors of one factor of a product, gathered. */
+/** The gathered vectors of one factor of a product. */
 export type Factor = {
   /** Bytes for each value of the first digit. */
   bytesPerValue: number;
   firstRadix: number;
-  /** Where a constant factor lies, gathered once and whole. */
+  /** The region of a constant factor, which is gathered once and whole. */
   region: Region | undefined;
   prepare: ((machine: Machine) => void) | undefined;
   /** A function that gathers the vectors of values `start .. end - 1` of the first digit to an address. */
@@ -21,19 +21,19 @@ export type Factor = {
 
 /**
  * Plans the gathering of a factor.
- * @param digits Those of groups, vectors and terms, in this order.
+ * @param digits The digits of groups, vectors and terms, in this order.
  */
 export function planFactor(
-  planner: Planner,
+  resources: PlanResources,
   step: Step,
   slot: number,
   digits: readonly LoopDigit[],
   options: {
     /** Whether float32 elements are stored as float64. */
     isWidened: boolean;
-    /** What is kept of a constant factor instead of the vectors themselves. */
+    /** What is made from a constant factor and kept instead of its vectors. */
     replacement?: { name: string; bytes: number; make: (machine: Machine, from: number, to: number) => void };
-    /** What else is made from a constant factor, in so many bytes behind it. */
+    /** What else is made from a constant factor, in this many bytes after it. */
     afterwards?: { name: string; bytes: number; make: (machine: Machine, address: number) => void } | undefined;
   },
 ): Factor {
@@ -49,14 +49,14 @@ export function planFactor(
   };
   const firstRadix = digits[0]?.radix ?? 1;
   const bytesPerValue = (sizeOf(digits) / firstRadix) * (isWidened ? 8 : dtypeBytes(dtype));
-  const loop = planner.loop(spec);
+  const loop = resources.loop(spec);
   const gather = ({ loops }: Machine, sources: readonly number[], address: number, start: number, end: number): void =>
     loops[loop]!(sources, [address - start * bytesPerValue], start, end);
 
   if (isConstantFactor(step, slot)) {
     const whole = firstRadix * bytesPerValue;
     const { replacement } = options;
-    const { region, prepare } = planner.prepared(step, spec, {
+    const { region, prepare } = resources.prepared(step, spec, {
       key: replacement?.name ?? `vectors, ${afterwards?.name}`,
       bytes: replacement?.bytes ?? whole + (afterwards?.bytes ?? 0),
       temporary: replacement === undefined ? 0 : whole,
@@ -69,7 +69,7 @@ export function planFactor(
     });
     return { bytesPerValue, firstRadix, region, prepare, bind: () => () => undefined };
   }
-  const sources = planner.sources(step, spec);
+  const sources = resources.sources(step, spec);
   return {
     bytesPerValue,
     firstRadix,

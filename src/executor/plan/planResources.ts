@@ -11,20 +11,21 @@ import { MemoryPlan, type Region } from "../memory/memoryPlan.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions } from "./stepPlan.ts";
 
-/** Of a compiled model, what plans are made from. */
+/** The parts of a compiled model from which plans are made. */
 export type PlannedModel = Pick<CompiledModel, "program" | "constants">;
 
 type ConstantRef = TensorRef & { kind: "constant" };
 
-/** One root may be read as several tensors: other types, other numbers of zeros at the end. */
+/** The same root may be read as several tensors: of different types, or with different numbers of zeros at the end. */
 const constantKey = (ref: ConstantRef): string => `${ref.root} ${ref.dtype} ${ref.count}`;
 const bytesOfRef = ({ dtype, count }: { dtype: DTypeCode; count: number }): number => dtypeBytes(dtype) * count;
 
 /**
- * Collects what the steps of a program need: loops, and regions of memory with the time that they are needed. Moment s is that of step s;
- * before moment -1, at which the inputs come, step s has a moment of its own for the preparation of its weights.
+ * Collects the loops, kernels and memory regions that the steps of a program need, each region with the time for which
+ * it is needed. Step s runs at moment s. The inputs arrive at moment -1; before it, each step has another moment, at
+ * which its weights are prepared.
  */
-export class Planner {
+export class PlanResources {
   readonly memory = new MemoryPlan();
   readonly specs: LoopSpec[] = [];
   readonly reductions: ReductionSpec[] = [];
@@ -35,14 +36,14 @@ export class Planner {
   readonly tensors: Region[] = [];
   readonly #model: PlannedModel;
   readonly #constants = new Map<string, { ref: ConstantRef; region: Region }>();
-  /** For each step, those that would read its tensor but compute what they need of it from its inputs. */
+  /** For each step, the later steps that do not read its tensor but compute from its inputs what they need of it. */
   readonly #absorbers = new Map<number, Set<number>>();
   readonly #prepared = new Map<string, Region>();
-  /** What was found out about constants, in the order of the questions. */
+  /** The answers about constants, in the order of the questions. */
   readonly answers: boolean[] = [];
   readonly #known: readonly boolean[] | undefined;
 
-  /** @param known The answers of another planner for the same program: constants are not read then. */
+  /** @param known The answers of another resources for the same program: constants are not read then. */
   constructor(model: PlannedModel, options: PlanOptions, known?: readonly boolean[]) {
     this.#model = model;
     this.options = options;
@@ -70,12 +71,12 @@ export class Planner {
     return ref.kind === "step" ? this.#model.program.steps[ref.index] : undefined;
   }
 
-  /** Notes that the step which is being planned needs the tensor of another one only if tensors are altered. */
+  /** Notes that the step being planned reads the tensor of another step only if tensors are altered. */
   absorb(step: number): void {
     this.#absorbers.set(step, (this.#absorbers.get(step) ?? new Set()).add(this.moment));
   }
 
-  /** The steps whose tensors nothing reads unless tensors are altered. */
+  /** The steps whose tensors are read only if tensors are altered. */
   absorbed(): Set<number> {
     const readers = new Map<number, Set<number>>();
     this.#model.program.steps.forEach(({ inputs }, reader) => {
@@ -86,7 +87,7 @@ export class Planner {
     return new Set(all.map(([step]) => step));
   }
 
-  /** What each thread needs for itself. */
+  /** Makes something once for each thread. */
   perThread<T>(make: () => T): T[] {
     return Array.from({ length: this.options.threads }, make);
   }
@@ -112,7 +113,7 @@ export class Planner {
     return step.inputs.map((ref) => this.source(ref));
   }
 
-  /** Where a tensor lies that the step which is being planned reads. */
+  /** The region of a tensor that the step being planned reads. */
   source(ref: TensorRef): Region {
     if (ref.kind === "constant") {
       const key = constantKey(ref);
@@ -125,7 +126,7 @@ export class Planner {
     return region;
   }
 
-  /** Memory for what is made from constants alone, once: shared by all who ask for the same. */
+  /** Memory for data that is made once, from constants only, and shared by all requests for the same data. */
   prepared(
     step: Step,
     spec: LoopSpec,
@@ -149,7 +150,7 @@ export class Planner {
     return { region, prepare };
   }
 
-  /** Whether a result of a step's term reads an int32 constant as it is, and all of that passes `test`. */
+  /** Whether a result of a step's term is an int32 constant as it is, and `test` accepts the whole constant. */
   areBytes(step: Step, slot: number, test: (values: Int32Array) => unknown): boolean {
     const view = step.termReads[slot];
     const ref = view && step.inputs[view.input]!;
@@ -159,7 +160,7 @@ export class Planner {
     );
   }
 
-  /** What a plan asks about the values of constants: threads that do not have them take the first thread's answers. */
+  /** Answers a question about the values of constants. Threads without the constants use the first thread's answers. */
   #answer(find: () => boolean): boolean {
     const answer = this.#known?.[this.answers.length] ?? find();
     this.answers.push(answer);
@@ -177,7 +178,7 @@ export class Planner {
 }
 
 type Preparation = {
-  /** Says what is made, but for the constants and the loop. */
+  /** Identifies what is made, together with the constants and the loop. */
   key: string;
   bytes: number;
   /** Bytes that are needed while it is made. */

@@ -5,49 +5,57 @@ import { Reduce, type Step } from "../../program/types.ts";
 import { canCompile } from "../loops/compile.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
-import { bytePlan } from "./bytePlan.ts";
-import { definitionPlan } from "./definitionPlan.ts";
-import { planEpilogue } from "./epilogue.ts";
-import { halfPlan } from "./halfPlan.ts";
-import { narrowPlan } from "./narrowPlan.ts";
-import { partialPlan } from "./partialPlan.ts";
+import { planByteProduct } from "./planByteProduct.ts";
+import { planByDefinition } from "./planByDefinition.ts";
+import { planEpilogue } from "./planEpilogue.ts";
+import { planHalfReduction } from "./planHalfReduction.ts";
+import { planNarrowProduct } from "./planNarrowProduct.ts";
+import { planPartialSum } from "./planPartialSum.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import { partOf } from "./ranges.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 import { termExpression } from "./productLayout.ts";
-import { productPlan } from "./productPlan.ts";
-import { windowPlan } from "./windowPlan.ts";
-import { reductionPlan } from "./reductionPlan.ts";
-import { isPlainTotal, totalPlan } from "./totalPlan.ts";
+import { planFloatProduct } from "./planFloatProduct.ts";
+import { planWindowSum } from "./planWindowSum.ts";
+import { planReduction } from "./planReduction.ts";
+import { isPlainTotal, planTotal } from "./planTotal.ts";
 
-/** How a step is executed: compiled loops around products and reductions; unusual steps by the definition. */
-export function planStep(planner: Planner, step: Step, out: Region): StepPlan {
+/**
+ * Chooses how a step is executed: by compiled loops around products and reductions; unusual steps by the definition.
+ */
+export function chooseStepPlan(resources: PlanResources, step: Step, out: Region): StepPlan {
   const radices = [...step.outDigits, ...step.redDigits];
   const digits = radices.map((radix, digit): LoopDigit => ({ digit, radix }));
   const sourceTypes = step.inputs.map(({ dtype }) => dtype);
-  if (!hasLoops(step)) return definitionPlan(planner, step, out);
+  if (!hasLoops(step)) return planByDefinition(resources, step, out);
   const terms: LoopSpec = { ...termExpression(step), digits, sourceTypes, outs: [] };
   const plain = canCompile(terms) && canCompile({ ...terms, reads: step.epilogueReads });
-  if (!plain) return definitionPlan(planner, step, out);
-  if (isPartial(step.reduce)) return partialPlan(planner, step, out) ?? definitionPlan(planner, step, out);
+  if (!plain) return planByDefinition(resources, step, out);
+  if (isPartial(step.reduce)) return planPartialSum(resources, step, out) ?? planByDefinition(resources, step, out);
   const copiesLimbs = step.epilogueReads.some(({ input }) => sourceTypes[input] === DType.limb);
   const readsLimbs = step.termReads.some(({ input }) => sourceTypes[input] === DType.limb);
   if (copiesLimbs || step.dtype === DType.limb || (readsLimbs && !isPlainTotal(step)))
-    return definitionPlan(planner, step, out);
+    return planByDefinition(resources, step, out);
 
-  if (step.reduceType !== undefined && isHalf(step.reduceType)) return halfPlan(planner, step, out, planStep);
-  if (step.reduce === Reduce.none) return elementwisePlan(planner, step, out);
-  if (isPlainTotal(step)) return totalPlan(planner, step, out);
+  if (step.reduceType !== undefined && isHalf(step.reduceType))
+    return planHalfReduction(resources, step, out, chooseStepPlan);
+  if (step.reduce === Reduce.none) return planElementwise(resources, step, out);
+  if (isPlainTotal(step)) return planTotal(resources, step, out);
   const direct =
-    planner.options.leastEngineWork === 0
+    resources.options.minEngineWork === 0
       ? undefined
-      : (windowPlan(planner, step, out) ?? narrowPlan(planner, step, out));
-  return direct ?? productPlan(planner, step, out) ?? bytePlan(planner, step, out) ?? reductionPlan(planner, step, out);
+      : (planWindowSum(resources, step, out) ?? planNarrowProduct(resources, step, out));
+  return (
+    direct ??
+    planFloatProduct(resources, step, out) ??
+    planByteProduct(resources, step, out) ??
+    planReduction(resources, step, out)
+  );
 }
 
-function elementwisePlan(planner: Planner, step: Step, out: Region): StepPlan {
+function planElementwise(resources: PlanResources, step: Step, out: Region): StepPlan {
   const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
-  const epilogue = planEpilogue(planner, step, [], { digits, ranged: 0 }, out);
+  const epilogue = planEpilogue(resources, step, [], { digits, ranged: 0 }, out);
   return {
     shared: true,
     bind(machine) {
@@ -58,7 +66,10 @@ function elementwisePlan(planner: Planner, step: Step, out: Region): StepPlan {
   };
 }
 
-/** Whether loops are compiled for the step's types: float64 has none, nor has the conversion of large integers to bfloat16. */
+/**
+ * Whether loops can be compiled for the step's types: not for float64, nor for conversions of large integers to
+ * bfloat16.
+ */
 function hasLoops({ dtype, inputs, constants, term, epilogue }: Step): boolean {
   const code = [...term.code, ...epilogue.code];
   const casts = code.flatMap(({ op, dtype: from, b }) => (op === Op.cast ? [{ from, to: b as DTypeCode }] : []));

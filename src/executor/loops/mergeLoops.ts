@@ -3,25 +3,30 @@ import type { Expression } from "./slots.ts";
 import { neededSlots } from "./slots.ts";
 import type { LoopDigit } from "./spec.ts";
 
-/** A digit, and by how many elements it moves the place of a result. */
+/** A digit, and the number of elements by which it moves the place of a result. */
 export type StoredDigit = LoopDigit & { outStride: number };
 
-/** Digits of which some are merged: which of them has taken in the ranged one, and how many of its values one of the ranged digit has become. */
-export type MergedDigits = { digits: readonly StoredDigit[]; ranged: number; scale: number };
+/**
+ * Digits after merging, the index of the one that contains the ranged digit, and how many of its values one value of
+ * the ranged digit has become.
+ */
+export type MergedLoops = { digits: readonly StoredDigit[]; ranged: number; scale: number };
 
 const ONCE = { digit: -1, radix: 1, outStride: 0 };
 
 /**
- * Merges neighbouring digits that all reads take as one: the inner one's name stays, with the product of the radices. The outer one's
- * terms are then to be left out. Digits of radix 1 go; at least one is left.
- * @param ranged The place in `digits` of the one of which not all values are looped over: it is the outer one where it is merged.
+ * Merges the loops of neighbouring digits that all reads take as one. The merged digit has the number of the inner one
+ * and the product of the radices; the caller leaves out the outer one's terms. Digits of radix 1 are dropped; at least
+ * one digit is left.
+ * @param ranged The index in `digits` of the one of which a call runs only some values. It is merged only as the outer
+ * digit.
  */
-export function mergeDigits(
+export function mergeLoops(
   expression: Expression,
   digits: readonly StoredDigit[],
   outs: readonly number[],
   ranged = 0,
-): MergedDigits {
+): MergedLoops {
   const needed = neededSlots(expression, outs);
   const axes = expression.reads.filter((_, slot) => needed.has(slot)).flatMap((view) => view.axes);
   const numbered = new Set(

@@ -4,7 +4,7 @@ import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides, epilogueStep } from "../splitStep.ts";
 import type { Machine } from "../machine.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 
 /** Computes a step's elements from its accumulators, for a range of the ranged one of `digits`. */
 export type Epilogue = {
@@ -18,7 +18,7 @@ export type Epilogue = {
  * @param out The step's tensor.
  */
 export function planEpilogue(
-  planner: Planner,
+  resources: PlanResources,
   step: Step,
   strides: readonly number[],
   { digits, ranged }: Pick<OutOrder, "digits" | "ranged">,
@@ -36,8 +36,8 @@ export function planEpilogue(
     outs: [step.epilogue.out],
     outStrides: digits.map(({ digit }) => outStrides[digit]!),
   };
-  const loop = planner.loop(spec);
-  const sources = planner.sources(step, spec);
+  const loop = resources.loop(spec);
+  const sources = resources.sources(step, spec);
   return {
     bind(machine) {
       const addresses = sources.map((region) => region?.address ?? 0);
@@ -50,12 +50,13 @@ export function planEpilogue(
   };
 }
 
-/** The digits of loops, the place of the ranged one and its radix. */
+/** The digits of loops, the index of the ranged one, and its radix. */
 export type OutOrder = { digits: readonly LoopDigit[]; ranged: number; radix: number };
 
 /**
- * A step's out digits in their order, so that its elements are written side by side, for an epilogue that is done in pieces.
- * @param cut The digit that is cut, if one is.
+ * A step's out digits in their order, so that its elements are written side by side, for an epilogue that runs in
+ * pieces.
+ * @param cut The digit that is cut, if there is one.
  */
 export function inOutOrder(step: Step, cut: LoopDigit | undefined): OutOrder {
   const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));

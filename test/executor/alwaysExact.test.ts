@@ -11,16 +11,16 @@ describe("execution that trusts no error bound", () => {
     const model = compile(readModel(miniLm({ shape: SHAPE })), { shapes: {} });
     const inputs = sentence(SHAPE);
     const given = model.inputs.map(({ name }) => inputs.get(name)!.bytes);
-    const options = { threads: 1, leastEngineWork: 2 ** 10 };
+    const options = { threads: 1, minEngineWork: 2 ** 10 };
     const trusting = await createExecutor(model, options);
-    const doubting = await createExecutor(model, { ...options, doubt: true });
-    const [expected, got] = [await trusting.run(given), await doubting.run(given)];
+    const inIntegers = await createExecutor(model, { ...options, alwaysExact: true });
+    const [expected, got] = [await trusting.run(given), await inIntegers.run(given)];
     expected.tensors.forEach((tensor, step) =>
       expect(Buffer.compare(tensor, got.tensors[step]!), `step ${step}`).to.equal(0),
     );
     expect(got.stats.exact).to.equal(got.stats.elements);
     expect(got.stats.elements).to.equal(expected.stats.elements);
     await trusting.close();
-    await doubting.close();
+    await inIntegers.close();
   });
 });

@@ -8,27 +8,30 @@ import { NORMS_BYTES, settleTerms } from "../product/settleTerms.ts";
 import { splitDigits } from "../../program/view.ts";
 import { neededSlots } from "../loops/slots.ts";
 import { digitStrides } from "../splitStep.ts";
-import { isIdentityEpilogue, planEpilogue } from "./epilogue.ts";
-import { planPadding, type PaddedRead } from "./padding.ts";
+import { isIdentityEpilogue, planEpilogue } from "./planEpilogue.ts";
+import { planPadding, type PaddedRead } from "./planPadding.ts";
 import type { Machine, Operation } from "../machine.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import { partOf } from "./ranges.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 import { termExpression } from "./productLayout.ts";
 
 const FLOAT64 = 8;
 const UINT32 = 4;
 const LANES = 4;
 
-/** Reductions computed where their terms lie, element by element: all but exact words and large matrix products. */
-export function reductionPlan(planner: Planner, step: Step, out: Region): StepPlan {
+/**
+ * Plans a reduction element by element, without gathering its terms: all but words of exact sums and large matrix
+ * products.
+ */
+export function planReduction(resources: PlanResources, step: Step, out: Region): StepPlan {
   const dtype = step.reduceType!;
   const digits = [...step.outDigits, ...step.redDigits].map((radix, digit): LoopDigit => ({ digit, radix }));
   const sourceTypes = step.inputs.map((input) => input.dtype);
   const work = digits.reduce((product, { radix }) => product * radix, 1);
   const padded: PaddedRead[] = [];
   const termReads = step.termReads.map((view) => {
-    const copy = planPadding(planner, step, view, sourceTypes.length + padded.length, work);
+    const copy = planPadding(resources, step, view, sourceTypes.length + padded.length, work);
     if (copy !== undefined) padded.push(copy);
     return copy?.view ?? view;
   });
@@ -47,15 +50,15 @@ export function reductionPlan(planner: Planner, step: Step, out: Region): StepPl
     outB: step.term.outB,
   };
   const slots = hasTwoResults(step.reduce) ? [spec.outA, spec.outB] : [spec.outA];
-  const reduction = planner.reduction(spec);
-  const sources = planner.sources(step, { ...termExpression(step), outs: slots });
+  const reduction = resources.reduction(spec);
+  const sources = resources.sources(step, { ...termExpression(step), outs: slots });
   const types = accumulatorTypes(step);
   const handsOn = isIdentityEpilogue(step);
-  const accumulators = handsOn ? [out] : types.map((type) => planner.scratch(step.count * dtypeBytes(type)));
-  const epilogue = handsOn ? undefined : planEpilogue(planner, step, strides, { digits: outDigits, ranged: 0 }, out);
+  const accumulators = handsOn ? [out] : types.map((type) => resources.scratch(step.count * dtypeBytes(type)));
+  const epilogue = handsOn ? undefined : planEpilogue(resources, step, strides, { digits: outDigits, ranged: 0 }, out);
   const isFloatSum = dtype === DType.float32 && (step.reduce === Reduce.sum || step.reduce === Reduce.dot);
-  const flagged = planner.scratch(isFloatSum ? step.count * UINT32 : 0);
-  const settler = isFloatSum ? planSettler(planner, step, [...outDigits, ...spec.redDigits], sources) : undefined;
+  const flagged = resources.scratch(isFloatSum ? step.count * UINT32 : 0);
+  const settler = isFloatSum ? planSettler(resources, step, [...outDigits, ...spec.redDigits], sources) : undefined;
   const firstRadix = outDigits[0]!.radix;
   const perValue = step.count / firstRadix;
   return { shared: true, bind };
@@ -75,7 +78,7 @@ export function reductionPlan(planner: Planner, step: Step, out: Region): StepPl
       clock.enter("reductions");
       const count = call(addresses, outs, list, start, end);
       if (isFloatSum) stats.elements += (end - start) * perValue;
-      if (isFloatSum && machine.isDoubtful) settle?.(list, listAll(machine, list, start * perValue, end * perValue));
+      if (isFloatSum && machine.alwaysExact) settle?.(list, listAll(machine, list, start * perValue, end * perValue));
       else if (count > 0) settle?.(list, count);
       finish?.(outs, start, end);
     };
@@ -89,8 +92,8 @@ function listAll({ views }: Machine, list: number, first: number, end: number): 
 }
 
 /**
- * The out digits in the order in which they are looped over: the step's own, unless another digit than the last is the one whose values lie side
- * by side in all that is read, so that vectors can run along it.
+ * The out digits in the order of their loops. It is the step's own order, unless the values of another digit than the
+ * last lie side by side in everything that is read: then vectors run along that digit.
  */
 function loopOrder(step: Step, digits: readonly LoopDigit[], reads: readonly View[]): LoopDigit[] {
   const outDigits = digits.slice(0, step.outDigits.length);
@@ -118,11 +121,12 @@ const paddedType = (step: Step, reads: readonly View[], view: View): DTypeCode =
   step.inputs[step.termReads[reads.indexOf(view)]!.input]!.dtype;
 
 /**
- * Settles listed elements of a float32 sum: their terms are gathered for one value of the first digit at a time.
+ * Plans how listed elements of a float32 sum are settled: their terms are gathered for one value of the first digit at
+ * a time.
  * @param digits Out digits in the order in which listed elements are numbered, then reduction digits.
  */
 function planSettler(
-  planner: Planner,
+  resources: PlanResources,
   step: Step,
   digits: readonly LoopDigit[],
   sources: readonly (Region | undefined)[],
@@ -145,12 +149,12 @@ function planSettler(
     outStrides,
     widened: [0],
   });
-  const loops = slots.map((slot) => planner.loop(spec(slot)));
+  const loops = slots.map((slot) => resources.loop(spec(slot)));
   const bytes = perValue * terms * FLOAT64;
-  const buffers = planner.perThread(() => ({
-    factors: slots.map(() => planner.scratch(bytes)),
-    ones: planner.scratch(slots.length === 1 ? terms * FLOAT64 : 0),
-    norms: planner.scratch(NORMS_BYTES),
+  const buffers = resources.perThread(() => ({
+    factors: slots.map(() => resources.scratch(bytes)),
+    ones: resources.scratch(slots.length === 1 ? terms * FLOAT64 : 0),
+    norms: resources.scratch(NORMS_BYTES),
   }));
   return (machine, out) => {
     const { views, stats, clock } = machine;

@@ -5,23 +5,23 @@ import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
 import type { Machine } from "../machine.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 
-/** A view that needs no bounds check, and how what it reads is filled in before. */
+/** A view that needs no bounds check, the copy that it reads, and the function that fills the copy. */
 export type PaddedRead = { view: View; region: Region; bind(machine: Machine): () => void };
 
-/** Reads that are fewer than this many times the copy's elements are not worth a copy. */
-const LEAST_REUSE = 3;
+/** A copy is made only for at least this many reads of each of its elements. */
+const MIN_REUSE = 3;
 
 /**
- * A view that leaves its tensor, as convolutions with padding do, made to read a copy with the padding in it: without bounds checks
- * a reduction runs in vectors along its rows.
+ * Makes a view that leaves its tensor, as convolutions with padding do, read a copy that includes the padding. Without
+ * bounds checks a reduction runs in vectors along its rows.
  * @param input The number of the copy among the sources of the reduction.
- * @param work How many elements are read.
- * @returns undefined where there is nothing to gain, or where the view is no plain affine one.
+ * @param work The number of reads.
+ * @returns undefined where a copy gains nothing, or where the view is not plainly affine.
  */
 export function planPadding(
-  planner: Planner,
+  resources: PlanResources,
   step: Step,
   view: View,
   input: number,
@@ -34,7 +34,7 @@ export function planPadding(
   const isInside = view.axes.every(({ extent }, k) => spans[k]![0] >= 0 && spans[k]![1] < extent);
   const sizes = spans.map(([low, high]) => high - low + 1);
   const count = sizes.reduce((product, size) => product * size, 1);
-  if (isInside || count * LEAST_REUSE > work) return undefined;
+  if (isInside || count * MIN_REUSE > work) return undefined;
 
   const { dtype } = step.inputs[view.input]!;
   const strides = digitStrides(sizes);
@@ -53,9 +53,9 @@ export function planPadding(
     outs: [0],
     outStrides: strides,
   };
-  const loop = planner.loop(spec);
-  const sources = planner.sources(step, spec);
-  const region = planner.scratch(count * dtypeBytes(dtype));
+  const loop = resources.loop(spec);
+  const sources = resources.sources(step, spec);
+  const region = resources.scratch(count * dtypeBytes(dtype));
   return {
     region,
     view: {

@@ -1,5 +1,5 @@
 import type { Step } from "../../program/types.ts";
-import { inOutOrder, type OutOrder } from "./epilogue.ts";
+import { inOutOrder, type OutOrder } from "./planEpilogue.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions } from "./stepPlan.ts";
 import { ranges, partOf } from "./ranges.ts";
@@ -9,8 +9,9 @@ import { productLayout, sizeOf, type ProductLayout } from "./productLayout.ts";
 export type Piece = { start: number; end: number };
 
 /**
- * A batch of matrix products cut into pieces that stay in the cache. With groups their first digit is cut, which cuts both factors; without,
- * the first digit of rows, which cuts the left one alone. Sizes are counts of vectors, terms or results.
+ * A batch of matrix products cut into pieces that stay in the cache. If there are groups, their first digit is cut,
+ * which cuts both factors; else the first digit of rows, which cuts only the left factor. Sizes are counts of vectors,
+ * terms or results.
  */
 export type Pieces = ProductLayout & {
   isCut: boolean;
@@ -19,16 +20,16 @@ export type Pieces = ProductLayout & {
   columnCount: number;
   groupCount: number;
   innerCount: number;
-  /** Of the digit that is cut, how many values a piece has at most. */
+  /** The maximum number of values of the cut digit in a piece. */
   length: number;
   groupsPerValue: number;
   /** Rows of one product, for each value where rows are cut. */
   rowsPerValue: number;
   resultsPerValue: number;
-  /** Of the largest piece: rows of one product, right vectors of all. */
-  mostRows: number;
-  mostColumns: number;
-  /** What epilogues loop over, see {@link inOutOrder}. */
+  /** The rows of one product and the right vectors of all products in the largest piece. */
+  maxRows: number;
+  maxColumns: number;
+  /** The loops of epilogues, see {@link inOutOrder}. */
   order: OutOrder;
 };
 
@@ -44,9 +45,9 @@ export function planPieces(step: Step, { chunkElements }: PlanOptions): Pieces {
   const resultsPerValue = groupsPerValue * rowsPerValue * columnCount;
   const vectorsPerValue = groupsPerValue * (rowsPerValue + (cutsGroups ? columnCount : 0));
   const perValue = vectorsPerValue * innerCount + resultsPerValue;
-  const most = Math.max(1, Math.min(radix, Math.floor(chunkElements / perValue)));
-  // Pieces of equal length, so that the last one is not a remnant.
-  const length = Math.ceil(radix / Math.ceil(radix / most));
+  const maxLength = Math.max(1, Math.min(radix, Math.floor(chunkElements / perValue)));
+  // Pieces have equal length, so that the last one is not much shorter.
+  const length = Math.ceil(radix / Math.ceil(radix / maxLength));
   return {
     ...layout,
     isCut: radix > 1,
@@ -61,15 +62,15 @@ export function planPieces(step: Step, { chunkElements }: PlanOptions): Pieces {
       rowsPerValue,
       resultsPerValue,
     },
-    mostRows: cutsGroups ? rowCount : length * rowsPerValue,
-    mostColumns: cutsGroups ? length * groupsPerValue * columnCount : columnCount,
+    maxRows: cutsGroups ? rowCount : length * rowsPerValue,
+    maxColumns: cutsGroups ? length * groupsPerValue * columnCount : columnCount,
     order: inOutOrder(step, groups[0] ?? rows[0]),
   };
 }
 
 type Four = [number, number, number, number];
 
-/** The pieces of a part; one that is nothing but a vector is the first part's. */
+/** The pieces of a thread's part; where nothing is cut, the one piece is the first part's. */
 export function piecesOf({ isCut, length, groups, rows }: Pieces, machine: Machine): Piece[] {
   if (!isCut) return machine.part === 0 ? [{ start: 0, end: 1 }] : [];
   const [first, last] = partOf((groups[0] ?? rows[0])!.radix, machine);

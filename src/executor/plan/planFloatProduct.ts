@@ -2,38 +2,39 @@ import { DType } from "../../numerics/dtype.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { engineProduct, type Product } from "../product/floatProduct.ts";
-import { planEpilogue } from "./epilogue.ts";
-import { planFactor } from "./factor.ts";
-import { piecesOf, planPieces, type Piece } from "./pieces.ts";
+import { planEpilogue } from "./planEpilogue.ts";
+import { planFactor } from "./planFactor.ts";
+import { piecesOf, planPieces, type Piece } from "./planPieces.ts";
 import type { Machine, Operation } from "../machine.ts";
 import type { StepPlan } from "./stepPlan.ts";
-import type { Planner } from "./planner.ts";
+import type { PlanResources } from "./planResources.ts";
 
 const FLOAT64 = 8;
 const FLOAT32 = 4;
 const UINT32 = 4;
-/** From how many rows and columns a matrix product is worth handing over. */
-const LEAST_SIDE = 4;
+/** The minimum of rows and of columns from which the engine computes a matrix product. */
+const MIN_SIDE = 4;
 
 /**
- * Matrix products of float32: gathered as float64 vectors, multiplied by the engine, certified, and handed to the epilogue, piece by piece.
- * @returns undefined for what is no such product or too small to be one.
+ * Plans a matrix product of float32. Piece by piece, vectors are gathered as float64, multiplied by the engine and
+ * certified; then the epilogue runs.
+ * @returns undefined if the step is no such product, or too small to be worth it.
  */
-export function productPlan(planner: Planner, step: Step, out: Region): StepPlan | undefined {
+export function planFloatProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
-  const { leastEngineWork } = planner.options;
-  const pieces = planPieces(step, planner.options);
+  const { minEngineWork } = resources.options;
+  const pieces = planPieces(step, resources.options);
   const { groups, rows, columns, inner, rowCount, columnCount, groupCount, innerCount, cutsGroups } = pieces;
-  const isMatrix = rowCount >= LEAST_SIDE && columnCount >= LEAST_SIDE;
-  if (leastEngineWork > 0 && (!isMatrix || rowCount * columnCount * innerCount < leastEngineWork)) return undefined;
+  const isMatrix = rowCount >= MIN_SIDE && columnCount >= MIN_SIDE;
+  if (minEngineWork > 0 && (!isMatrix || rowCount * columnCount * innerCount < minEngineWork)) return undefined;
 
   const rightVectors = groupCount * columnCount;
-  const left = planFactor(planner, step, pieces.left, [...groups, ...rows, ...inner], { isWidened: true });
-  const right = planFactor(planner, step, pieces.right!, [...groups, ...columns, ...inner], {
+  const left = planFactor(resources, step, pieces.left, [...groups, ...rows, ...inner], { isWidened: true });
+  const right = planFactor(resources, step, pieces.right!, [...groups, ...columns, ...inner], {
     isWidened: true,
     afterwards: {
       name: "norms",
-      // Norms, then units that are found when they are first asked for.
+      // Norms, then units, which are computed when they are first needed.
       bytes: 2 * rightVectors * FLOAT64,
       make({ kernels, views }, address) {
         const norms = address + rightVectors * innerCount * FLOAT64;
@@ -42,15 +43,15 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
       },
     },
   });
-  const epilogue = planEpilogue(planner, step, pieces.strides, pieces.order, out);
-  const { mostRows, mostColumns, length, resultsPerValue, groupsPerValue, rowsPerValue } = pieces;
-  const buffers = planner.perThread(() => ({
-    left: planner.scratch(length * groupsPerValue * rowsPerValue * innerCount * FLOAT64),
-    right: right.region === undefined ? planner.scratch(mostColumns * (innerCount + 2) * FLOAT64) : undefined,
-    values: planner.scratch(mostRows * columnCount * FLOAT64),
-    rowNorms: planner.scratch(2 * mostRows * FLOAT64),
-    flagged: planner.scratch(mostRows * columnCount * UINT32),
-    results: planner.scratch(length * resultsPerValue * FLOAT32),
+  const epilogue = planEpilogue(resources, step, pieces.strides, pieces.order, out);
+  const { maxRows, maxColumns, length, resultsPerValue, groupsPerValue, rowsPerValue } = pieces;
+  const buffers = resources.perThread(() => ({
+    left: resources.scratch(length * groupsPerValue * rowsPerValue * innerCount * FLOAT64),
+    right: right.region === undefined ? resources.scratch(maxColumns * (innerCount + 2) * FLOAT64) : undefined,
+    values: resources.scratch(maxRows * columnCount * FLOAT64),
+    rowNorms: resources.scratch(2 * maxRows * FLOAT64),
+    flagged: resources.scratch(maxRows * columnCount * UINT32),
+    results: resources.scratch(length * resultsPerValue * FLOAT32),
   }));
   return { shared: pieces.isCut, termNanoseconds: 0.1, prepare: both(left.prepare, right.prepare), bind };
 
@@ -59,7 +60,7 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
     const gatherLeft = left.bind(machine);
     const gatherRight = right.bind(machine);
     const finish = epilogue.bind(machine);
-    const heldVectors = own.right === undefined ? rightVectors : mostColumns;
+    const heldVectors = own.right === undefined ? rightVectors : maxColumns;
     const rightAddress = (own.right ?? right.region!).address;
     const runs = piecesOf(pieces, machine).map((piece, n) => ({ ...piece, n, products: productsOf(piece) }));
 
@@ -85,7 +86,7 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
           values: own.values.address,
           flagged: own.flagged.address,
           rowNorms: own.rowNorms.address,
-          rowUnits: own.rowNorms.address + mostRows * FLOAT64,
+          rowUnits: own.rowNorms.address + maxRows * FLOAT64,
           columnNorms,
           columnUnits: columnNorms + heldVectors * FLOAT64,
           keepsUnits: own.right === undefined,
@@ -101,7 +102,7 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
       const vectors = cutsGroups ? (end - start) * groupsPerValue * columnCount : columnCount;
       gatherRight(own.right.address, cutsGroups ? start : 0, cutsGroups ? end : right.firstRadix);
       machine.clock.enter("certify");
-      const norms = own.right.address + mostColumns * innerCount * FLOAT64;
+      const norms = own.right.address + maxColumns * innerCount * FLOAT64;
       machine.kernels.norms(own.right.address, innerCount, vectors, norms);
     }
 
@@ -125,7 +126,7 @@ export function productPlan(planner: Planner, step: Step, out: Region): StepPlan
   }
 }
 
-/** Runs products one after the other; a promise only if one of them is. */
+/** Runs products one after the other; returns a promise only if one of them does. */
 function inTurn(products: readonly Product[]): Promise<void> | undefined {
   let pending: Promise<void> | undefined;
   for (const product of products) {
