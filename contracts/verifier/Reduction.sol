@@ -37,6 +37,8 @@ library Reduction {
 
     /// @dev The float32 word of 1.
     uint256 private constant ONE = 0x3f800000;
+    /// @dev Where `State.one` lies in memory, bytes from the struct's address.
+    uint256 private constant STATE_ONE = 0x60;
     /// @dev Above every word's rank.
     int256 private constant HIGHEST = 1 << 100;
 
@@ -69,8 +71,7 @@ library Reduction {
     /// @notice Memory address of the second factor of a sum's terms.
     function oneAt(State memory state) internal pure returns (uint256 factor) {
         assembly ("memory-safe") {
-            // The struct's fourth word.
-            factor := add(state, 0x60)
+            factor := add(state, STATE_ONE)
         }
         return floatAt(state, factor);
     }
