@@ -9,7 +9,8 @@ import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {ProgramFacts} from "../types/Program.sol";
 
 /// @title An example of a dapp: asks whether a picture of a line of text is upright, and holds the answer.
-/// @dev It pins the program that it compiled itself: an answer of any other program would mean nothing. Whoever asks brings the fee.
+/// @dev It pins the program that it compiled itself: an answer of any other program would mean nothing. Whoever asks
+/// brings the fee.
 contract TextDirectionDapp is IResultConsumer {
     using SafeERC20 for IERC20;
 

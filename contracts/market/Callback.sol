@@ -23,6 +23,7 @@ library Callback {
         uint256 needed = ((gasLimit + RESERVE) * 64) / 63;
         require(available >= needed, IJobMarket.TooLittleGas(available, needed));
         assembly ("memory-safe") {
+            // The payload's bytes follow its length.
             // SAFETY: no return data is copied, however much there is.
             ok := call(gasLimit, requester, 0, add(payload, 0x20), mload(payload), 0, 0)
         }

@@ -16,7 +16,8 @@ import {IStepVerifier} from "../interfaces/IStepVerifier.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 
 /// @title The job market. See IJobMarket.
-/// @dev Posting and delivery are its base contracts; here is what lies between: claims, submissions, expiry, and the game's part.
+/// @dev Posting and delivery are its base contracts; here is what lies between: claims, submissions, expiry, and the
+/// game's part.
 contract JobMarket is ResultDelivery, JobPosting {
     modifier onlyGame() {
         require(msg.sender == address(_game), NotGame(msg.sender));
@@ -130,7 +131,8 @@ contract JobMarket is ResultDelivery, JobPosting {
         _reopen(jobId, next);
         _vault.slash(worker, penalty);
         _vault.unlock(worker, _collateral - penalty);
-        // SAFETY: a worker that is late gets nothing of its penalty back, and others no more than their gas (never above the penalty: ParameterChecks).
+        // SAFETY: a worker that is late gets nothing of its penalty back, and others no more than their gas (never
+        // above the penalty: ParameterChecks).
         uint256 reward = msg.sender == worker ? 0 : _expiryReward();
         if (reward != 0) _vault.give(msg.sender, reward);
         _vault.give(_sink, penalty - reward);

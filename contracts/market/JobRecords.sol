@@ -20,8 +20,10 @@ abstract contract JobRecords is MarketParameters {
     using ProgramProofs for ProgramFacts;
 
     /// @dev What the contract keeps of a job: one word, of which its claim is a part.
-    /// number: the parts of the input still missing (AwaitingInput), until when the worker may submit (Claimed), the end of the window (Submitted).
-    /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete); collisions of 208 bits are out of reach.
+    /// number: the parts of the input still missing (AwaitingInput), until when the worker may submit (Claimed), the
+    /// end of the window (Submitted).
+    /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete);
+    /// collisions of 208 bits are out of reach.
     struct JobRecord {
         JobStatus status;
         uint40 number;

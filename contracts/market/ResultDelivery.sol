@@ -58,7 +58,8 @@ abstract contract ResultDelivery is JobRecords {
         }
         bool release = done.delivered == wanted && !done.paid;
         if (release) done.paid = true;
-        // SAFETY: all is marked before the call, as if it succeeded, so that a consumer that calls back in finds nothing left to take.
+        // SAFETY: all is marked before the call, as if it succeeded, so that a consumer that calls back in finds
+        // nothing left to take.
         if (call) done.calledBack |= bit;
         if (done.delivered == wanted && (claim_.job.callbackGas == 0 || done.calledBack == wanted)) {
             _jobs[jobId].status = JobStatus.Complete;
@@ -70,7 +71,8 @@ abstract contract ResultDelivery is JobRecords {
         if (Callback.onResult(claim_.job.requester, claim_.job.callbackGas, jobId, output, delivery.data)) {
             emit CallbackMade(jobId, output);
         } else {
-            // SAFETY: a call that failed has undone all that it did, so that what was marked before it is still all there is: only the call is taken back.
+            // SAFETY: a call that failed has undone all that it did, so that what was marked before it is still all
+            // there is: only the call is taken back.
             done.calledBack &= ~bit;
             _deliveries[claimId] = done;
             _jobs[jobId].status = JobStatus.Finalised;

@@ -3,13 +3,14 @@ pragma solidity ^0.8.28;
 
 import {Float32} from "./Float32.sol";
 
-/// @title The sum over the reals of products of float32 words, rounded once at the end: what most proofs spend their gas in. Mirrors
-/// src/numerics/exactSum.ts.
+/// @title The sum over the reals of products of float32 words, rounded once at the end: what most proofs spend their
+/// gas in. Mirrors src/numerics/exactSum.ts.
 library ExactSum {
-    /// @notice A sum; the empty one is all zeros. Its finite part is `lowest + low * 2^128 + high * 2^256 + highest * 2^384` in units of
-    /// 2^-300.
-    /// @dev A product is `m * 2^(p - 300)` with m < 2^48 and p the sum of both exponent fields, 2 .. 508. It is added, with its sign, to
-    /// window p / 128 as `m * 2^(p mod 128)`, below 2^175. The windows overlap: each holds 2^80 terms, and no addition carries.
+    /// @notice A sum; the empty one is all zeros. Its finite part is
+    /// `lowest + low * 2^128 + high * 2^256 + highest * 2^384` in units of 2^-300.
+    /// @dev A product is `m * 2^(p - 300)` with m < 2^48 and p the sum of both exponent fields, 2 .. 508. It is added,
+    /// with its sign, to window p / 128 as `m * 2^(p mod 128)`, below 2^175. The windows overlap: each holds 2^80
+    /// terms, and no addition carries.
     struct Acc {
         int256 lowest;
         int256 low;
@@ -18,7 +19,8 @@ library ExactSum {
         uint256 flags;
     }
 
-    /// @notice A sum as words: its finite part in units of 2^-298, two's complement modulo 2^768, and the flags in the lowest three bits.
+    /// @notice A sum as words: its finite part in units of 2^-298, two's complement modulo 2^768, and the flags in the
+    /// lowest three bits.
     struct Limbs {
         uint256 low;
         uint256 middle;
@@ -29,15 +31,16 @@ library ExactSum {
     uint256 internal constant FLAG_POSITIVE_INFINITY = 2;
     uint256 internal constant FLAG_NEGATIVE_INFINITY = 4;
 
-    /// @dev Parts of a float32 word: the exponent field, which is all ones for infinities and NaN; the fraction; the leading bit
-    /// that a normal number has beside it, which is also 1 in the exponent field; all bits but the sign.
+    /// @dev Parts of a float32 word: the exponent field, which is all ones for infinities and NaN; the fraction; the
+    /// leading bit that a normal number has beside it, which is also 1 in the exponent field; all bits but the sign;
+    /// the sign.
     uint256 private constant FIELD = 0x7f800000;
     uint256 private constant FRACTION = 0x7fffff;
     uint256 private constant LEADING_BIT = 0x800000;
     uint256 private constant MAGNITUDE = 0x7fffffff;
     uint256 private constant SIGN = 0x80000000;
-    /// @dev Where `Acc.flags` lies in memory, bytes from the struct's address. The four windows come before it, 32 bytes each:
-    /// the bits of an offset that choose one.
+    /// @dev Where `Acc.flags` lies in memory, bytes from the struct's address. The four windows come before it, 32
+    /// bytes each: the bits of an offset that choose one.
     uint256 private constant ACC_FLAGS = 0x80;
     uint256 private constant ACC_WINDOWS = 0x60;
 
@@ -46,8 +49,8 @@ library ExactSum {
     uint256 private constant ALL_FLAGS = 7;
     uint256 private constant LOW_HALF = type(uint128).max;
 
-    /// @notice Adds `terms` products. Factors are at memory addresses `a` and `b`, most significant byte first, and the next
-    /// ones `aStep` and `bStep` bytes on.
+    /// @notice Adds `terms` products. Factors are at memory addresses `a` and `b`, most significant byte first, and the
+    /// next ones `aStep` and `bStep` bytes on.
     function addProducts(
         Acc memory acc,
         uint256 a,
@@ -104,7 +107,8 @@ library ExactSum {
         }
     }
 
-    /// @notice The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0 if empty.
+    /// @notice The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0
+    /// if empty.
     function round(Acc memory acc) internal pure returns (uint256) {
         unchecked {
             if (acc.flags != 0) return _special(acc.flags);
@@ -126,8 +130,8 @@ library ExactSum {
     function limb(Acc memory acc, uint256 k) internal pure returns (uint256) {
         unchecked {
             if (k == 3) return acc.flags;
-            // Carried as in `round`, the sign in the last window; every product is a multiple of 2^-298, so that no bit is
-            // shifted out.
+            // Carried as in `round`, the sign in the last window; every product is a multiple of 2^-298, so that no bit
+            // is shifted out.
             int256 low = acc.low + (acc.lowest >> 128);
             int256 high = acc.high + (low >> 128);
             int256 highest = acc.highest + (high >> 128);

@@ -82,7 +82,8 @@ library Reduction {
         else FloatSum.addProducts(state.floatSum, state.dtype, a.pointer, a.step, b.pointer, b.step, terms);
     }
 
-    /// @notice Folds in term `r`, whose results are x and y, where this is no exact sum; terms come in increasing order.
+    /// @notice Folds in term `r`, whose results are x and y, where this is no exact sum; terms come in increasing
+    /// order.
     function add(State memory state, uint256 x, uint256 y, uint256 r) internal pure {
         unchecked {
             uint256 reduce = state.reduce;
@@ -117,7 +118,8 @@ library Reduction {
         return position ? state.position : state.value;
     }
 
-    /// @dev The larger, the better. NaN is best of all: greatest where the greatest is searched, least where the least is.
+    /// @dev The larger, the better. NaN is best of all: greatest where the greatest is searched, least where the least
+    /// is.
     function _rank(uint256 reduce, uint256 dtype, uint256 a) private pure returns (int256 rank) {
         unchecked {
             rank = int256(a);

@@ -67,8 +67,8 @@ library StepDecoder {
     /// @dev The most slots that one list can have: reads, two accumulators, constants, instructions.
     uint256 internal constant MAX_SLOTS = ViewDecoder.MAX_READS + 2 + MAX_CONSTANTS + MAX_INSTRUCTIONS;
 
-    /// @dev An instruction in a body: operation 1 byte, element type 1, operands a, b and c 1 each. Each shift brings a field
-    /// to the lowest bits of the word that begins at the instruction.
+    /// @dev An instruction in a body: operation 1 byte, element type 1, operands a, b and c 1 each. Each shift brings a
+    /// field to the lowest bits of the word that begins at the instruction.
     uint256 internal constant OPERATION = 248;
     uint256 internal constant ELEMENT_TYPE = 240;
     uint256 internal constant OPERAND_A = 232;

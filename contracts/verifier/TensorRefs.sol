@@ -28,8 +28,8 @@ library TensorRefs {
 
     uint256 private constant MAX_INPUTS = 16;
 
-    /// @dev What a step reads, in a body: kind 1 byte, element type 1, elements 8; then a constant's root, 32 bytes, or an
-    /// index, 4. Each shift brings a field to the lowest bits of the word that begins there.
+    /// @dev What a step reads, in a body: kind 1 byte, element type 1, elements 8; then a constant's root, 32 bytes, or
+    /// an index, 4. Each shift brings a field to the lowest bits of the word that begins there.
     uint256 private constant KIND = 248;
     uint256 private constant ELEMENT_TYPE = 240;
     uint256 private constant ELEMENTS = 176;
@@ -69,8 +69,8 @@ library TensorRefs {
                 require(kind <= KIND_STEP, UnknownKind(kind));
                 require(DType.isKnown(dtype), BodyReader.UnknownType(dtype));
                 require(elements != 0 && elements <= type(uint32).max, BodyReader.ElementCount(elements));
-                // SAFETY: bounded by the two masks and what was just required; the index is the 32 bits that a cast leaves of
-                // the word.
+                // SAFETY: bounded by the two masks and what was just required; the index is the 32 bits that a cast
+                // leaves of the word.
                 ref.kind = uint8(kind);
                 ref.dtype = uint8(dtype);
                 ref.count = uint64(elements);

@@ -40,8 +40,8 @@ uint256 constant VIEW_TOP = 0x120;
 /// @dev Bytes of a `View` in memory.
 uint256 constant VIEW_BYTES = 0x140;
 
-/// @dev An axis in a body: extent 4 bytes, stride 4, base 4, divisor 4, index read 1, number of coefficients 1. Each shift
-/// brings a field to the lowest bits of the word that begins at the axis.
+/// @dev An axis in a body: extent 4 bytes, stride 4, base 4, divisor 4, index read 1, number of coefficients 1. Each
+/// shift brings a field to the lowest bits of the word that begins at the axis.
 uint256 constant AXIS_EXTENT = 224;
 uint256 constant AXIS_STRIDE = 192;
 uint256 constant AXIS_BASE = 160;
@@ -67,7 +67,8 @@ library ViewDecoder {
 
     uint256 private constant MAX_AXES = 8;
 
-    /// @dev A view in a body: input 1 byte, fill value 8, number of axes 1. Where each begins, from the view's first byte.
+    /// @dev A view in a body: input 1 byte, fill value 8, number of axes 1. Where each begins, from the view's first
+    /// byte.
     uint256 private constant FILL = 1;
     uint256 private constant AXES = 9;
 

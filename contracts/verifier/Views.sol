@@ -23,16 +23,17 @@ import {
 } from "./ViewDecoder.sol";
 
 /// @title Reads inputs through views. Mirrors src/program/view.ts.
-/// @dev Along one digit, the fastest of the reduction, a coordinate is affine; so a view is *placed* once for as many terms as its
-/// element moves by a constant step (or stays out of bounds), and one addition leads from a term to the next.
+/// @dev Along one digit, the fastest of the reduction, a coordinate is affine; so a view is *placed* once for as many
+/// terms as its element moves by a constant step (or stays out of bounds), and one addition leads from a term to the
+/// next.
 library Views {
-    /// @dev The divisor and the index read of an axis, 40 bits together, and their value where there are neither: divisor 1
-    /// and `ViewDecoder.NO_INDEX_READ`.
+    /// @dev The divisor and the index read of an axis, 40 bits together, and their value where there are neither:
+    /// divisor 1 and `ViewDecoder.NO_INDEX_READ`.
     uint256 private constant DETOURS = 0xffffffffff;
     uint256 private constant PLAIN = 0x1ff;
 
-    /// @dev Words of float types. `MAGNITUDE`: all bits but the sign; `INFINITY`: +Infinity, below every NaN; `NAN`: the one
-    /// canonical NaN.
+    /// @dev Words of float types. `MAGNITUDE`: all bits but the sign; `INFINITY`: +Infinity, below every NaN; `NAN`:
+    /// the one canonical NaN.
     uint256 private constant FLOAT32_MAGNITUDE = 0x7fffffff;
     uint256 private constant FLOAT32_INFINITY = 0x7f800000;
     uint256 private constant FLOAT32_NAN = 0x7fc00000;
@@ -211,8 +212,8 @@ library Views {
         }
     }
 
-    /// @dev Reads an axis: its first word, the coordinate before any index and division, by how much a term moves that, and
-    /// where the axis ends.
+    /// @dev Reads an axis: its first word, the coordinate before any index and division, by how much a term moves that,
+    /// and where the axis ends.
     function _coordinate(
         uint256 position,
         uint256 digits,
@@ -251,8 +252,8 @@ library Views {
         }
     }
 
-    /// @dev An axis that is not in bounds as it stands: the coordinate after index read and divisor, for how many terms what
-    /// is found holds, and whether it is in bounds.
+    /// @dev An axis that is not in bounds as it stands: the coordinate after index read and divisor, for how many terms
+    /// what is found holds, and whether it is in bounds.
     function _detour(
         View[] memory views,
         uint256 head,
