@@ -20,9 +20,9 @@ import {IStepVerifier} from "../interfaces/IStepVerifier.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 
 /*
- * The state machine of a game. A state is the list that the disputed node is in (`level`: the trace, the interior of one
- * range of steps, or one step's tensor), the levels from that node down to the list's leaves (`depth`), and the side to
- * move (`turn`). `Descent` changes the first two, `_begin` the third.
+ * The state machine of a game. A state is the list that the disputed node is in (`level`: the trace, the interior of
+ * one range of steps, or one step's tensor), the levels from that node down to the list's leaves (`depth`), and the
+ * side to move (`turn`). `Descent` changes the first two, `_begin` the third.
  *
  *   State       | level  | depth | turn       | Call   | Who may send it       | Next state
  *   ------------+--------+-------+------------+--------+-----------------------+-------------------------------------
@@ -53,7 +53,7 @@ import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
  *   settle  | every state, once the claim died in  | any plain account       | Settled       | dead  | 0
  *           | another game                         |                         |               |       |
  *
- * - All calls but `settle` need a living claim. A move (`reveal`, `pick`, `expand`) also needs its side's turn and time.
+ * - All calls but `settle` need a living claim. `reveal`, `pick` and `expand` also need their side's turn and time.
  * - In NODE and REVEALED above the tensors `prove` carries a pick that must lead to a tensor's root.
  * - A claim has any number of games at once, each with its own id: claim, challenger, and where it was opened.
  * - A game that has ended does not begin again: 1 stays, and a dead claim takes no new games.
@@ -184,8 +184,8 @@ contract DisputeGame is IDisputeGame {
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
         require(s.depth != 0, NothingToPick(s.level));
         uint256 hop = Descent.hopOf(s.depth, _arityBits);
-        // INVARIANT: what was revealed is not asked for again. So the worker has no more moves than were prepaid, and spends
-        // no more gas and time.
+        // INVARIANT: what was revealed is not asked for again. So the worker has no more moves than were prepaid, and
+        // spends no more gas and time.
         require(pick_.siblings.length >= hop, PickShortOfReveal(pick_.siblings.length, hop));
         Level before = s.level;
         s.descend(pick_);
@@ -368,9 +368,9 @@ contract DisputeGame is IDisputeGame {
         require(given == s.claimId, WrongClaim(s.claimId, given));
     }
 
-    /// @dev SAFETY: what anybody may send is paid, whoever sends it. Otherwise a copy sent first through a contract would
-    /// leave the honest sender with a transaction that reverts and a move that nobody pays, move by move, until a worker
-    /// has no money left for gas.
+    /// @dev SAFETY: what anybody may send is paid, whoever sends it. Otherwise a copy sent first through a contract
+    /// would leave the honest sender with a transaction that reverts and a move that nobody pays, move by move, until a
+    /// worker has no money left for gas.
     function _requirePlain() private view {
         require(GasSchedule.isPlain(), NotPlainAccount(msg.sender));
     }
@@ -406,7 +406,8 @@ contract DisputeGame is IDisputeGame {
         s.spent = (s.spent + price).toUint96();
     }
 
-    /// @dev Moves the price of a worker's move from the bond to the worker's earnings, with its tip, up to a quarter of the base fee.
+    /// @dev Moves the price of a worker's move from the bond to the worker's earnings, with its tip, up to a quarter of
+    /// the base fee.
     function _earn(ClaimGames g, GameState memory s, uint256 most, uint256 start) private {
         uint256 unit = GasSchedule.price(Math.min(tx.gasprice, (block.basefee * 5) / 4), _priceCap);
         (uint256 paid, uint256 left) = Payouts.draw(s.bond, GasSchedule.paid(most, start) * unit);
@@ -414,7 +415,8 @@ contract DisputeGame is IDisputeGame {
         _claims[s.claimId] = g.addDues(paid).addEarned(paid);
     }
 
-    /// @dev What a game's challenger gets beside the rest of its bond if the claim dies: what the worker drew, and its own moves.
+    /// @dev What a game's challenger gets beside the rest of its bond if the claim dies: what the worker drew, and its
+    /// own moves.
     function _due(GameState memory s) private view returns (uint256) {
         return Payouts.due(bond, s.bond, s.spent);
     }
@@ -427,8 +429,8 @@ contract DisputeGame is IDisputeGame {
         g = g.killed().closed();
         uint256 collateral = market.refuted(key.jobId, s.claimId, key.worker);
         Death memory death;
-        // SAFETY: moves come first, because they were paid for. If settlements, priced when the claim dies, ranked equally,
-        // sham games opened while gas was cheap would make the pot short at a spike of the base fee.
+        // SAFETY: moves come first, because they were paid for. If settlements, priced when the claim dies, ranked
+        // equally, sham games opened while gas was cheap would make the pot short at a spike of the base fee.
         uint256 settlements = GasSchedule.settlements(g.open());
         death.price = uint64(
             Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))
@@ -464,7 +466,8 @@ contract DisputeGame is IDisputeGame {
         uint256 reward
     ) private {
         _claims[s.claimId] = g.closed().subtractDues(_due(s));
-        // INVARIANT: the bond covers the reward beside all moves of the worker (ParameterChecks), so that these stay paid.
+        // INVARIANT: the bond covers the reward beside all moves of the worker (ParameterChecks), so that these stay
+        // paid.
         (uint256 toCaller, uint256 toWorker) = Payouts.forfeit(s.bond, msg.sender == key.worker ? 0 : reward);
         if (toCaller != 0) market.pay(msg.sender, toCaller);
         _close(gameId, s.claimId, Outcome.WorkerWon, key.worker, toWorker);

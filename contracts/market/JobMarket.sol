@@ -31,6 +31,8 @@ contract JobMarket is ResultDelivery, JobPosting {
         Parameters memory p
     ) JobRecords(asset, provisioning, verifier, p) {}
 
+    /* ---- Claims and submissions ---- */
+
     /// @inheritdoc IJobMarket
     function claim(Job calldata job) external {
         bytes32 jobId = jobIdOf(job);
@@ -61,6 +63,8 @@ contract JobMarket is ResultDelivery, JobPosting {
         _jobs[jobId] = JobRecord(JobStatus.Submitted, uint40(windowEnd), bytes26(claimId));
         emit ClaimSubmitted(jobId, claimId, msg.sender, traceRoot, windowEnd, nodes);
     }
+
+    /* ---- Expiry and cancellation ---- */
 
     /// @inheritdoc IJobMarket
     function expire(Job calldata job) external {
@@ -95,6 +99,8 @@ contract JobMarket is ResultDelivery, JobPosting {
         _refund(jobId, job, 0);
     }
 
+    /* ---- The game's calls ---- */
+
     /// @inheritdoc IJobMarket
     function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external onlyGame {
         JobRecord memory record = _jobs[jobId];
@@ -118,6 +124,8 @@ contract JobMarket is ResultDelivery, JobPosting {
         _vault.slash(worker, collateral);
     }
 
+    /* ---- Helpers ---- */
+
     /// @dev The root over the nodes of a trace that a reveal at its root would show.
     function _traceRoot(uint256 checkpoints, bytes calldata nodes) private view returns (bytes32 root) {
         uint256 depth = PositionalMerkle.depth(checkpoints);
@@ -125,6 +133,7 @@ contract JobMarket is ResultDelivery, JobPosting {
         require(root != 0, ZeroTraceRoot());
     }
 
+    /// @dev Ends the claim of a worker that missed its time: takes the penalty, unlocks the rest of the collateral.
     function _expireClaimed(bytes32 jobId, address worker, JobStatus next) private {
         uint256 penalty = Payouts.penalty(_collateral, _penaltyBps);
         emit JobExpired(jobId, worker, penalty);
@@ -138,7 +147,8 @@ contract JobMarket is ResultDelivery, JobPosting {
         _vault.give(_sink, penalty - reward);
     }
 
-    /// @param reward Of the fee, for the caller who closed the job.
+    /// @dev Returns the fee of a job that is closed.
+    /// @param reward The part of the fee for the caller who closed the job.
     function _refund(bytes32 jobId, Job calldata job, uint256 reward) private {
         emit JobClosed(jobId, job.fee - reward);
         if (reward != 0) _vault.give(msg.sender, reward);

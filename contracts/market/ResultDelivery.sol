@@ -15,6 +15,9 @@ abstract contract ResultDelivery is JobRecords {
     using ProgramHeader for bytes;
 
     /// @dev What was delivered of a claim, unless one call did it all.
+    /// @param delivered Bit i: output i was delivered.
+    /// @param calledBack Bit i: the requester took output i.
+    /// @param paid The fee is released.
     struct Deliveries {
         uint64 delivered;
         uint64 calledBack;
@@ -22,6 +25,8 @@ abstract contract ResultDelivery is JobRecords {
     }
 
     mapping(bytes32 claimId => Deliveries) private _deliveries;
+
+    /* ---- Calls ---- */
 
     /// @inheritdoc IJobMarket
     function finalise(Claim calldata claim_) external {
@@ -91,6 +96,8 @@ abstract contract ResultDelivery is JobRecords {
         _release(jobId, claimId, claim_);
     }
 
+    /* ---- Views ---- */
+
     /// @inheritdoc IJobMarket
     function claimOf(
         ClaimKey calldata key
@@ -105,6 +112,8 @@ abstract contract ResultDelivery is JobRecords {
         bool complete = record.status == JobStatus.Complete;
         return (status, record.number, done.delivered, done.calledBack, complete || done.paid);
     }
+
+    /* ---- Helpers ---- */
 
     /// @dev Ends a claim whose window is over and that nobody disputes.
     function _finalise(bytes32 jobId, bytes32 claimId, Claim calldata claim_) private {
@@ -136,6 +145,7 @@ abstract contract ResultDelivery is JobRecords {
         );
     }
 
+    /// @dev Pays the fee to the worker.
     function _release(bytes32 jobId, bytes32 claimId, Claim calldata claim_) private {
         emit FeeReleased(jobId, claimId, claim_.worker, claim_.job.fee);
         if (claim_.job.fee != 0) _vault.give(claim_.worker, claim_.job.fee);
