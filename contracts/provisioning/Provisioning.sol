@@ -30,7 +30,9 @@ contract Provisioning is IProvisioning {
         uint64 issuedAt;
     }
 
+    /// @inheritdoc IProvisioning
     IQuoteVerifier public immutable quoteVerifier;
+    /// @inheritdoc IProvisioning
     address public immutable registrar;
     /// @notice Seconds in which a nonce must be used.
     uint256 public immutable nonceLifetime;

@@ -73,7 +73,7 @@ struct GameState {
     uint32 step;
 }
 
-/// @notice A `GameState` in seven words, as calls bring it and events tell it (contracts/game/States.sol says where
+/// @notice A `GameState` in seven words, as calls bring it and events show it (contracts/game/States.sol says where
 /// each field lies).
 struct PackedState {
     bytes32 claimId;
