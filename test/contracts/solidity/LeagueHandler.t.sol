@@ -8,8 +8,9 @@ import {GameState, Side} from "../../../contracts/types/GameState.sol";
 import {TrespassHandler} from "./TrespassHandler.t.sol";
 import {vm} from "./Vm.sol";
 
-/// @notice A league of two, who play workers, challengers and requesters as they like, also against themselves, against one honest challenger, one honest
-/// worker and one requester. The honest act at the last moment: in the last second of a window, of their clock, of their time to submit.
+/// @notice A league of two, who play workers, challengers and requesters as they like, also against themselves, against
+/// one honest challenger, one honest worker and one requester. The honest act at the last moment: in the last second of
+/// a window, of their clock, of their time to submit.
 contract LeagueHandler {
     uint8 private constant LEAGUE = 2;
     uint8 private constant CHALLENGER = 2;
@@ -135,8 +136,8 @@ contract LeagueHandler {
         }
     }
 
-    /// @notice Nothing new happens, and all that is open ends: games within the longest dispute, jobs after their deadlines; everybody leaves with
-    /// all that is theirs. Any call that fails here is a state without exit.
+    /// @notice Nothing new happens, and all that is open ends: games within the longest dispute, jobs after their
+    /// deadlines; everybody leaves with all that is theirs. Any call that fails here is a state without exit.
     function windDown() external {
         uint256 end = world.time() + CLAIM_SECONDS + LONGEST_DISPUTE;
         while (world.time() <= end) _pass(600, 10);
@@ -152,7 +153,8 @@ contract LeagueHandler {
         );
     }
 
-    /// @notice After `windDown`: the honest have lost nothing, so that the league took out at most what it put in, less the burn, and the fees paid.
+    /// @notice After `windDown`: the honest have lost nothing, so that the league took out at most what it put in, less
+    /// the burn, and the fees paid.
     function checkMoney() external view {
         require(_wallet(CHALLENGER) >= START, "the honest challenger lost");
         require(_wallet(WORKER) >= START, "the honest worker lost");
@@ -231,7 +233,8 @@ contract LeagueHandler {
         return s.since + (worker ? s.workerSeconds : s.challengerSeconds);
     }
 
-    /// @dev INVARIANT under test: the longest dispute after the last submission somebody's clock is over in every game, and anybody can end it.
+    /// @dev INVARIANT under test: the longest dispute after the last submission somebody's clock is over in every game,
+    /// and anybody can end it.
     function _endGames() private {
         (, , uint256 games) = world.counts();
         for (uint256 g = 0; g < games; ++g) {

@@ -9,7 +9,8 @@ import {vm, Vm} from "./Vm.sol";
 
 /// @notice What the ends of games and deliveries must pay, from what was done and not from what the contracts keep.
 abstract contract ProtocolModel is ProtocolWorld {
-    /// @dev Of what a claim's death leaves for its games: the pot and what they are due together, their settlements at the highest price that these may have.
+    /// @dev Of what a claim's death leaves for its games: the pot and what they are due together, their settlements at
+    /// the highest price that these may have.
     struct Death {
         uint256 pot;
         uint256 dues;
@@ -24,7 +25,8 @@ abstract contract ProtocolModel is ProtocolWorld {
     uint256 internal constant TIMEOUT = 150_000;
     uint256 internal constant MOST_PROOF = 1_000_000 + 200_000;
 
-    /// @notice Games whose end paid the sides something else than the rules say, in full or, where a dead claim's pot is short, pro rata.
+    /// @notice Games whose end paid the sides something else than the rules say, in full or, where a dead claim's pot
+    /// is short, pro rata.
     uint256 public wrongPayouts;
     /// @notice Deliveries that told, called or paid something else than once what was due.
     uint256 public wrongDeliveries;
@@ -99,8 +101,8 @@ abstract contract ProtocolModel is ProtocolWorld {
         }
     }
 
-    /// @dev Takes in a delivery of an output, which was told and taken once at most. Logs tell also of what was undone inside a callback: of other outputs they are
-    /// not asked.
+    /// @dev Takes in a delivery of an output, which was told and taken once at most. Logs tell also of what was undone
+    /// inside a callback: of other outputs they are not asked.
     /// @return released Times that the fee was to be paid with it.
     function _takeDelivery(uint256 c, uint256 output) internal returns (uint256 released) {
         (uint256 told, uint256 made, uint256 failed) = _told(output);
