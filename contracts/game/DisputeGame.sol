@@ -359,7 +359,7 @@ contract DisputeGame is IDisputeGame {
     /// @dev The games of a claim that is not dead.
     function _alive(bytes32 claimId) private view returns (ClaimGames g) {
         g = _claims[claimId];
-        // INVARIANT: a dead claim's games only settle; nobody wins or loses them any more.
+        // INVARIANT: the games of a dead claim only settle; nobody wins or loses them.
         require(!g.dead(), ClaimDead(claimId));
     }
 

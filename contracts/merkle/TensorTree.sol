@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+// SHA256 is used in assembly, which solhint does not see.
+// solhint-disable-next-line no-unused-import
 import {PositionalMerkle, SHA256} from "./PositionalMerkle.sol";
 
 /// @title Tensor trees from bytes, and reveals of a node's children (docs/program.md, "Merkle lists").

@@ -2,6 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {ProgramFacts, CheckpointOpening, StepOpening} from "../types/Program.sol";
+// SHA256 is used in assembly, which solhint does not see.
+// solhint-disable-next-line no-unused-import
 import {PositionalMerkle, SHA256} from "../merkle/PositionalMerkle.sol";
 import {ProgramHeader} from "./ProgramHeader.sol";
 

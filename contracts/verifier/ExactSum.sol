@@ -64,8 +64,7 @@ library ExactSum {
             for {} terms {
                 terms := sub(terms, 1)
             } {
-                // The highest four bytes of a word are the float.
-                let x := shr(224, mload(a))
+                let x := shr(224, mload(a)) // the highest four bytes
                 let y := shr(224, mload(b))
                 a := add(a, aStep)
                 b := add(b, bStep)
@@ -98,10 +97,8 @@ library ExactSum {
                         m := 0
                     }
                 }
-                // All ones for a negative product: `xor` and `sub` then negate the term.
-                let sign := sub(0, shr(31, xor(x, y)))
-                // Window p / 128, 32 bytes each.
-                let window := add(acc, and(shr(2, p), ACC_WINDOWS))
+                let sign := sub(0, shr(31, xor(x, y))) // all ones: `xor` and `sub` negate the term
+                let window := add(acc, and(shr(2, p), ACC_WINDOWS)) // window p / 128
                 mstore(window, add(mload(window), sub(xor(shl(and(p, 0x7f), m), sign), sign)))
             }
         }

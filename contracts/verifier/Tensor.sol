@@ -3,6 +3,8 @@ pragma solidity ^0.8.28;
 
 import {DType} from "./DType.sol";
 import {ChunkOpening} from "../interfaces/IStepVerifier.sol";
+// SHA256 is used in assembly, which solhint does not see.
+// solhint-disable-next-line no-unused-import
 import {PositionalMerkle, SHA256} from "../merkle/PositionalMerkle.sol";
 
 /// @notice The opened chunks of one input, and the segment of them in which the last element was found.

@@ -2,6 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {Tensor, Tensors} from "./Tensor.sol";
+// Some are used in assembly only, which solhint does not see.
+/* solhint-disable no-unused-import */
 import {
     AXIS_BASE,
     AXIS_BYTES,
@@ -21,6 +23,7 @@ import {
     View,
     ViewDecoder
 } from "./ViewDecoder.sol";
+/* solhint-enable no-unused-import */
 
 /// @title Reads inputs through views. Mirrors src/program/view.ts.
 /// @dev Along one digit, the fastest of the reduction, a coordinate is affine; so a view is *placed* once for as many
@@ -69,7 +72,6 @@ library Views {
                     word := nan
                 }
             }
-            // The array's length is its first word, the addresses of the views follow.
             let cursor := add(views, 0x20)
             for {
                 let end := add(cursor, shl(5, mload(views)))
@@ -91,21 +93,17 @@ library Views {
                         raw := FLOAT32_NAN
                     }
                 }
-                // DType.BOOL
                 case 9 {
-                    raw := iszero(iszero(raw))
+                    raw := iszero(iszero(raw)) // DType.BOOL
                 }
-                // DType.FLOAT16
                 case 10 {
-                    raw := canonicalFloat(raw, FLOAT16_MAGNITUDE, FLOAT16_INFINITY, FLOAT16_NAN)
+                    raw := canonicalFloat(raw, FLOAT16_MAGNITUDE, FLOAT16_INFINITY, FLOAT16_NAN) // DType.FLOAT16
                 }
-                // DType.FLOAT64
                 case 11 {
-                    raw := canonicalFloat(raw, FLOAT64_MAGNITUDE, FLOAT64_INFINITY, FLOAT64_NAN)
+                    raw := canonicalFloat(raw, FLOAT64_MAGNITUDE, FLOAT64_INFINITY, FLOAT64_NAN) // DType.FLOAT64
                 }
-                // DType.BFLOAT16
                 case 16 {
-                    raw := canonicalFloat(raw, BFLOAT16_MAGNITUDE, BFLOAT16_INFINITY, BFLOAT16_NAN)
+                    raw := canonicalFloat(raw, BFLOAT16_MAGNITUDE, BFLOAT16_INFINITY, BFLOAT16_NAN) // DType.BFLOAT16
                 }
                 // Integers: the sign of a signed type extended; a limb and an unsigned integer as they are.
                 default {

@@ -22,9 +22,9 @@ contract LeagueHandler {
     uint256 private constant CLAIM_SECONDS = 3_600;
     uint256 private constant NEVER = type(uint256).max;
     /// @dev More than honest sides have to do in the longest time that passes at once.
-    uint256 private constant MOST_STOPS = 100;
+    uint256 private constant MAX_STOPS = 100;
     /// @dev The price of freeing a job at the cap: what a requester may lose of a fee to whoever does.
-    uint256 private constant MOST_EXPIRY = 100_000 * 50 gwei;
+    uint256 private constant MAX_EXPIRY = 100_000 * 50 gwei;
     /// @dev Arguments of `ProtocolHandler.endGame`: a remainder by 3 says how, by 5 who.
     uint8 private constant SETTLE = 2;
     uint8 private constant TIMEOUT = 10;
@@ -158,7 +158,7 @@ contract LeagueHandler {
     function checkMoney() external view {
         require(_wallet(CHALLENGER) >= START, "the honest challenger lost");
         require(_wallet(WORKER) >= START, "the honest worker lost");
-        uint256 due = MOST_EXPIRY * _jobsOf(world.actors(REQUESTER)) + _feesOf(world.actors(REQUESTER));
+        uint256 due = MAX_EXPIRY * _jobsOf(world.actors(REQUESTER)) + _feesOf(world.actors(REQUESTER));
         require(_wallet(REQUESTER) + due >= START, "the requester lost more than its fees");
         uint256 league = _wallet(0) + _wallet(1);
         require(league + _holdings(world.SINK()) <= LEAGUE * START + due, "the league gained");
@@ -166,7 +166,7 @@ contract LeagueHandler {
 
     function _pass(uint16 secondsOn, uint8 baseFeeGwei) private {
         uint256 until = world.time() + secondsOn;
-        for (uint256 i = 0; i < MOST_STOPS; ++i) {
+        for (uint256 i = 0; i < MAX_STOPS; ++i) {
             uint256 next = _act(NEVER);
             if (next >= until) break;
             if (next > world.time()) world.move(uint16(next - world.time()), baseFeeGwei);

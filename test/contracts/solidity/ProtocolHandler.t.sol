@@ -345,8 +345,8 @@ abstract contract ProtocolHandler is ProtocolModel {
         if (!lie) ++honestDied;
         // Of the proof's price, which is as measured, it is known what it may be; it is what the dues at the death are
         // above those of before.
-        uint256 price = _duesTold() - death.dues;
-        if (price == 0 || price > MOST_PROOF * _price(block.basefee, _parameters().priceCap)) ++wrongPayouts;
+        uint256 price = _duesLogged() - death.dues;
+        if (price == 0 || price > MAX_PROOF * _price(block.basefee, _parameters().priceCap)) ++wrongPayouts;
         death.dues += price;
         _die(c, death);
         if (_creditOf(s.challenger) != before + _wonBy(s, death, price)) ++wrongPayouts;
