@@ -53,7 +53,8 @@ import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
  *   settle  | every state, once the claim died in  | any plain account       | Settled       | dead  | 0
  *           | another game                         |                         |               |       |
  *
- * - All calls but `settle` need a living claim. `reveal`, `pick` and `expand` also need their side's turn and time.
+ * - All of these calls but `settle` need a living claim. `reveal`, `pick` and `expand` also need their side's turn
+ *   and time. `collect` pays earnings whatever became of the games.
  * - In NODE and REVEALED above the tensors `prove` carries a pick that must lead to a tensor's root.
  * - A claim has any number of games at once, each with its own id: claim, challenger, and where it was opened.
  * - A game that has ended does not begin again: 1 stays, and a dead claim takes no new games.
