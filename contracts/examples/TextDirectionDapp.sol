@@ -9,7 +9,8 @@ import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {ProgramFacts} from "../types/Program.sol";
 
 /// @title An example of a dapp: asks whether a picture of a line of text is upright, and holds the answer.
-/// @dev It pins the program that it compiled itself: an answer of any other program would mean nothing. Whoever asks brings the fee.
+/// @dev It pins the program that it compiled itself: an answer of any other program would mean nothing. Whoever asks
+/// brings the fee.
 contract TextDirectionDapp is IResultConsumer {
     using SafeERC20 for IERC20;
 
@@ -64,6 +65,8 @@ contract TextDirectionDapp is IResultConsumer {
     /// @param program The pinned program's header and roots.
     /// @param picture Its pixels: 48 rows of 192 pixels, 3 bytes each.
     /// @param pictureRoot Tensor root of the pixels; the market checks it.
+    /// @param terms What the question costs and how long it may take.
+    /// @return jobId The job that computes the answer.
     function ask(
         ProgramFacts calldata program,
         bytes calldata picture,
@@ -110,6 +113,8 @@ contract TextDirectionDapp is IResultConsumer {
     }
 
     /// @notice The answer to a question, if it is there.
+    /// @param jobId The question's job.
+    /// @return The answer; `known` is false if there is none.
     function answerOf(bytes32 jobId) external view returns (Answer memory) {
         return _answers[jobId];
     }

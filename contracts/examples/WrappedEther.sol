@@ -12,7 +12,9 @@ contract WrappedEther is ERC20("Wrapped Ether", "WETH") {
         _mint(msg.sender, msg.value);
     }
 
-    /// @notice Unwraps.
+    /// @notice Unwraps: burns the caller's tokens and sends it as much ether.
+    /// @dev Reverts with `EtherNotSent` if the caller does not take it.
+    /// @param amount Wei.
     function withdraw(uint256 amount) external {
         _burn(msg.sender, amount);
         (bool sent, ) = msg.sender.call{value: amount}("");

@@ -14,12 +14,14 @@ library Clock {
         return base + (2 * work) / rate;
     }
 
-    /// @notice From a claim's submission to the end of the last game about it, at most: each game opens within the window and uses up both sides' time.
+    /// @notice From a claim's submission to the end of the last game about it, at most: each game opens within the
+    /// window and uses up both sides' time.
     function longestDispute(uint256 window_, uint256 budget_) internal pure returns (uint256) {
         return window_ + 2 * budget_;
     }
 
-    /// @notice Whether a side that had `left` seconds when its turn began has lost by the clock. It may move if not, anyone may end the game if so.
+    /// @notice Whether a side that had `left` seconds when its turn began has lost by the clock. It may move if not,
+    /// anyone may end the game if so.
     function isOver(uint256 left, uint256 elapsed) internal pure returns (bool) {
         return elapsed > left;
     }

@@ -15,7 +15,8 @@ library Descent {
     using ProgramHeader for bytes;
     using ProgramProofs for ProgramFacts;
 
-    /// @notice Levels that a reveal crosses at a node `depth` levels above the leaves, with up to `2^arityBits` children.
+    /// @notice Levels that a reveal crosses at a node `depth` levels above the leaves, with up to `2^arityBits`
+    /// children.
     function hopOf(uint256 depth, uint256 arityBits) internal pure returns (uint256) {
         // Balanced: 11 levels in reveals of at most 4 are 4 + 4 + 3.
         if (depth == 0) return 0;
@@ -56,7 +57,8 @@ library Descent {
         uint256 below = depth - hop;
         uint256 lastChild = (width - 1) >> below;
         bytes32 child = bytes32(children[32 * lastChild:]);
-        // INVARIANT: the interior list ends in the tensor that the trace holds: what is agreed of the list decides the disputed leaf.
+        // INVARIANT: the interior list ends in the tensor that the trace holds: what is agreed of the list decides the
+        // disputed leaf.
         require(
             PositionalMerkle.nodeUnder(child, below, s.node, (width - 1) & ((1 << below) - 1), siblings),
             IDisputeGame.LastLeafNotDisputed(s.node)
@@ -74,7 +76,8 @@ library Descent {
         return uint256(s.last) - s.first + 1;
     }
 
-    /// @notice The parent of `2^hop` children of the node at `index`, `depth` levels above the leaves, after checking their padding.
+    /// @notice The parent of `2^hop` children of the node at `index`, `depth` levels above the leaves, after checking
+    /// their padding.
     function checkChildren(
         uint256 index,
         uint256 width,
@@ -85,7 +88,8 @@ library Descent {
         uint256 count = 1 << hop;
         require(children.length == 32 * count, IDisputeGame.WrongDataLength(children.length, 32 * count));
         uint256 height = depth - hop;
-        // Nodes of the children's height that hold a leaf below the width, less those before these children. At least one is among them.
+        // Nodes of the children's height that hold a leaf below the width, less those before these children. At least
+        // one is among them.
         uint256 real = (((width - 1) >> height) + 1) - (index << hop);
         if (real < count) {
             bytes32 zero = PositionalMerkle.zeroHash(height);

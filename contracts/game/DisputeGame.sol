@@ -19,7 +19,48 @@ import {Parameters} from "../types/Parameters.sol";
 import {IStepVerifier} from "../interfaces/IStepVerifier.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 
-/// @title The dispute game. See IDisputeGame.
+/*
+ * The state machine of a game. A state is the list that the disputed node is in (`level`: the trace, the interior of
+ * one range of steps, or one step's tensor), the levels from that node down to the list's leaves (`depth`), and the
+ * side to move (`turn`). `Descent` changes the first two, `_begin` the third.
+ *
+ *   State       | level  | depth | turn       | Call   | Who may send it       | Next state
+ *   ------------+--------+-------+------------+--------+-----------------------+-------------------------------------
+ *   none        |        |       |            | open   | anyone with the bond, | ARRIVAL at a node of the trace
+ *               |        |       |            |        | in the claim's window |
+ *   NODE        | any    | > 0   | Worker     | reveal | any plain account     | REVEALED, the same node
+ *   REVEALED    | any    | > 0   | Challenger | pick   | its challenger        | ARRIVAL at a node below
+ *   RANGE       | Trace  | 0     | Worker     | expand | the claim's worker    | REVEALED, the interior's root
+ *   CHUNK       | Tensor | 0     | Worker     | reveal | any plain account     | CHUNK SHOWN
+ *   CHUNK SHOWN | Tensor | 0     | Challenger | none   |                       | one of the ends below
+ *
+ *   ARRIVAL: where `open` or `pick` lands                         | Next state
+ *   --------------------------------------------------------------+---------------------------------------------------
+ *   above the leaves of a list                                    | NODE
+ *   at a leaf of the trace whose range has several steps          | RANGE
+ *   at a leaf of the trace whose range has one step               | that step's tensor root: NODE, or CHUNK if it has
+ *   at a leaf of an interior                                      | one chunk only
+ *   at a leaf of a tensor                                         | CHUNK
+ *
+ *   End     | Possible in                          | Who may send it         | Outcome       | Claim | `stateHash`
+ *   --------+--------------------------------------+-------------------------+---------------+-------+--------------
+ *   prove   | NODE, REVEALED, CHUNK, CHUNK SHOWN:  | its challenger; in its  | ChallengerWon | dies  | 0
+ *           | an element below the node is wrong   | own turn only in time   |               |       |
+ *   concede | every state                          | the claim's worker      | ChallengerWon | dies  | 0
+ *   concede | every state                          | its challenger          | WorkerWon     | lives | 1 (`CLOSED`)
+ *   timeout | the worker's turn, its time used up  | anyone                  | ChallengerWon | dies  | 0
+ *   timeout | the challenger's turn, likewise      | anyone                  | WorkerWon     | lives | 1 (`CLOSED`)
+ *   settle  | every state, once the claim died in  | any plain account       | Settled       | dead  | 0
+ *           | another game                         |                         |               |       |
+ *
+ * - All of these calls but `settle` need a living claim. `reveal`, `pick` and `expand` also need their side's turn
+ *   and time. `collect` pays earnings whatever became of the games.
+ * - In NODE and REVEALED above the tensors `prove` carries a pick that must lead to a tensor's root.
+ * - A claim has any number of games at once, each with its own id: claim, challenger, and where it was opened.
+ * - A game that has ended does not begin again: 1 stays, and a dead claim takes no new games.
+ */
+
+/// @title The dispute game. See IDisputeGame; the table above has its states and calls.
 contract DisputeGame is IDisputeGame {
     using Descent for GameState;
     using JobIds for ClaimKey;
@@ -28,17 +69,23 @@ contract DisputeGame is IDisputeGame {
     using States for GameState;
     using States for PackedState;
 
-    /// @dev What there was for the games that were alive when a claim died, what they were due, and what a unit of gas is worth to them that they settle with.
-    /// INVARIANT: they fit. A price is 2^48 or less (ParameterChecks); dues are for gas spent, of which there is less than 2^48 in the time that a claim can live.
+    /// @dev What a dead claim leaves to its other games. INVARIANT: the fields hold it. A price is at most 2^48
+    /// (ParameterChecks); dues are for gas spent, of which there is less than 2^48 in the time that a claim can live.
+    /// @param pot What there was for the games that were alive when the claim died, in units of the stake asset.
+    /// @param dues What these games were due, in the same units.
+    /// @param price What a unit of the gas of their settlements is paid at most.
     struct Death {
         uint96 pot;
         uint96 dues;
         uint64 price;
     }
 
+    /// @dev In `stateHash`: the worker won this game.
     bytes32 private constant CLOSED = bytes32(uint256(1));
 
+    /// @inheritdoc IDisputeGame
     IJobMarket public immutable market;
+    /// @inheritdoc IDisputeGame
     IStepVerifier public immutable verifier;
     /// @inheritdoc IDisputeGame
     uint256 public immutable bond;
@@ -68,6 +115,8 @@ contract DisputeGame is IDisputeGame {
         _bounty = p.bounty;
         _sink = p.sink;
     }
+
+    /* ---- Opening ---- */
 
     /// @inheritdoc IDisputeGame
     function open(Claim calldata claim, Pick calldata pick_) external returns (bytes32 gameId) {
@@ -103,9 +152,11 @@ contract DisputeGame is IDisputeGame {
         emit Picked(gameId, packed);
     }
 
+    /* ---- Moves ---- */
+
     /// @inheritdoc IDisputeGame
     function reveal(PackedState calldata state, bytes calldata data) external {
-        uint256 start = gasleft() + GasSchedule.MOVE_END + GasSchedule.TOLD_BYTE * data.length;
+        uint256 start = gasleft() + GasSchedule.MOVE_END + GasSchedule.LOGGED_BYTE * data.length;
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
         _requirePlain();
@@ -134,7 +185,8 @@ contract DisputeGame is IDisputeGame {
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
         require(s.depth != 0, NothingToPick(s.level));
         uint256 hop = Descent.hopOf(s.depth, _arityBits);
-        // INVARIANT: what was revealed is not asked for again: the worker's moves, and so their gas and time, are as many as were prepaid.
+        // INVARIANT: what was revealed is not asked for again. So the worker has no more moves than were prepaid, and
+        // spends no more gas and time.
         require(pick_.siblings.length >= hop, PickShortOfReveal(pick_.siblings.length, hop));
         Level before = s.level;
         s.descend(pick_);
@@ -154,10 +206,10 @@ contract DisputeGame is IDisputeGame {
         bytes calldata children,
         bytes32[] calldata siblings
     ) external {
-        uint256 start = gasleft() + GasSchedule.MOVE_END + GasSchedule.TOLD_BYTE * children.length;
+        uint256 start = gasleft() + GasSchedule.MOVE_END + GasSchedule.LOGGED_BYTE * children.length;
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
-        // SAFETY: only the worker binds itself to an interior; a stranger's would convict it.
+        // SAFETY: only the worker binds itself to an interior: that of a stranger would get it refuted.
         require(JobIds.claimId(jobId, msg.sender, traceRoot) == s.claimId, NotWorker(msg.sender, s.claimId));
         require(s.level == Level.Trace && s.depth == 0, NothingToExpand(s.level, s.depth));
         uint256 hop = Descent.hopOf(PositionalMerkle.depth(s.rangeOf()), _arityBits);
@@ -168,6 +220,8 @@ contract DisputeGame is IDisputeGame {
         emit Moved(gameId, packed, children);
     }
 
+    /* ---- Ends ---- */
+
     /// @inheritdoc IDisputeGame
     function prove(PackedState calldata state, Claim calldata claim, StepProof calldata proof) external {
         uint256 start = gasleft() + GasSchedule.CLOSE;
@@ -177,7 +231,7 @@ contract DisputeGame is IDisputeGame {
         if (s.turn == Side.Challenger) _requireTime(s);
         ClaimKey memory key = ClaimKey(JobIds.jobId(claim.job, address(market)), claim.worker, claim.traceRoot);
         _requireClaim(s, JobIds.claimId(key.jobId, key.worker, key.traceRoot));
-        // A challenger that holds the worker's nodes goes down to the tensor and proves in one.
+        // A challenger that holds the worker's nodes goes down to the tensor and proves in one call.
         if (s.level != Level.Tensor) s.descend(proof.pick);
         require(s.level == Level.Tensor, NotAtTensor(s.level));
         _requireWrong(gameId, s, claim, proof);
@@ -223,7 +277,7 @@ contract DisputeGame is IDisputeGame {
         require(g.dead(), ClaimAlive(s.claimId));
         Death memory death = _deaths[s.claimId];
         g = g.closed();
-        // What it costs now, and no more than was set aside: what gas was dearer at the death is nobody's gain.
+        // What it costs now, and at most what was set aside: nobody gains if gas was dearer when the claim died.
         uint256 price = GasSchedule.price(block.basefee, death.price);
         uint256 due = _due(s) + GasSchedule.settle(g.open()) * price;
         uint256 share = Payouts.share(due, death.pot, death.dues);
@@ -239,6 +293,8 @@ contract DisputeGame is IDisputeGame {
         _close(gameId, s.claimId, Outcome.Settled, s.challenger, s.bond + share);
     }
 
+    /* ---- Earnings ---- */
+
     /// @inheritdoc IDisputeGame
     function collect(ClaimKey calldata key) external {
         bytes32 claimId = key.claimId();
@@ -249,6 +305,8 @@ contract DisputeGame is IDisputeGame {
         emit EarningsCollected(claimId, key.worker, amount);
         market.pay(key.worker, amount);
     }
+
+    /* ---- Views ---- */
 
     /// @inheritdoc IDisputeGame
     function claimGames(
@@ -262,6 +320,8 @@ contract DisputeGame is IDisputeGame {
     function hopOf(uint8 depth) external view returns (uint8) {
         return uint8(Descent.hopOf(depth, _arityBits));
     }
+
+    /* ---- What a call needs: the current state, a living claim, the turn, time ---- */
 
     /// @dev What every move but `open` and `settle` begins with: the state is current and the claim alive.
     function _load(GameState memory s, PackedState calldata state) private view returns (bytes32 gameId, ClaimGames g) {
@@ -288,6 +348,7 @@ contract DisputeGame is IDisputeGame {
         s.since = uint40(block.timestamp);
     }
 
+    /// @dev Requires the state that the game is in; gives the game's id.
     function _requireCurrent(GameState memory s, PackedState calldata state) private view returns (bytes32 gameId) {
         gameId = s.gameId();
         bytes32 stored = stateHash[gameId];
@@ -296,9 +357,10 @@ contract DisputeGame is IDisputeGame {
         require(stored == given, StaleState(gameId, stored, given));
     }
 
+    /// @dev The games of a claim that is not dead.
     function _alive(bytes32 claimId) private view returns (ClaimGames g) {
         g = _claims[claimId];
-        // INVARIANT: a dead claim's games only settle; nobody wins or loses them any more.
+        // INVARIANT: the games of a dead claim only settle; nobody wins or loses them.
         require(!g.dead(), ClaimDead(claimId));
     }
 
@@ -307,13 +369,14 @@ contract DisputeGame is IDisputeGame {
         require(given == s.claimId, WrongClaim(s.claimId, given));
     }
 
-    /// @dev SAFETY: what anybody may send is paid, whoever sends it. Else a copy by way of a contract, sent first, would leave the honest sender with a transaction
-    /// that reverts and a move that nobody pays: move by move, until a worker has no gas money left.
+    /// @dev SAFETY: what anybody may send is paid, whoever sends it. Otherwise a copy sent first through a contract
+    /// would leave the honest sender with a transaction that reverts and a move that nobody pays, move by move, until a
+    /// worker has no money left for gas.
     function _requirePlain() private view {
         require(GasSchedule.isPlain(), NotPlainAccount(msg.sender));
     }
 
-    /// @dev The claimed element differs from the recomputed one.
+    /// @dev Requires that the claimed element differs from the recomputed one.
     function _requireWrong(bytes32 gameId, GameState memory s, Claim calldata claim, StepProof calldata proof) private {
         (uint256 claimed, uint256 mask) = StepProofs.claimedElement(s, proof);
         bytes32[] memory roots = StepProofs.inputRoots(s, claim, proof);
@@ -322,6 +385,7 @@ contract DisputeGame is IDisputeGame {
         emit Proved(gameId, s.claimId, s.step, proof.element, claimed, exact);
     }
 
+    /// @dev Seconds that the side to move had left when its turn began, and seconds since then.
     function _clock(GameState memory s) private view returns (uint256 left, uint256 elapsed) {
         left = s.turn == Side.Worker ? s.workerSeconds : s.challengerSeconds;
         elapsed = block.timestamp - s.since;
@@ -335,13 +399,16 @@ contract DisputeGame is IDisputeGame {
         return left - elapsed;
     }
 
-    /// @dev Notes the price of a challenger's own move, of `most` gas at most, at what gas costs now, capped.
+    /* ---- Prices of moves ---- */
+
+    /// @dev Notes the price of a challenger's own move, of at most `most` gas, at what gas costs now, capped.
     function _spend(GameState memory s, uint256 most, uint256 start) private view returns (uint256 price) {
         price = GasSchedule.paid(most, start) * GasSchedule.price(block.basefee, _priceCap);
         s.spent = (s.spent + price).toUint96();
     }
 
-    /// @dev Moves the price of a worker's move from the bond to the worker's earnings, with its tip, up to a quarter of the base fee.
+    /// @dev Moves the price of a worker's move from the bond to the worker's earnings, with its tip, up to a quarter of
+    /// the base fee.
     function _earn(ClaimGames g, GameState memory s, uint256 most, uint256 start) private {
         uint256 unit = GasSchedule.price(Math.min(tx.gasprice, (block.basefee * 5) / 4), _priceCap);
         (uint256 paid, uint256 left) = Payouts.draw(s.bond, GasSchedule.paid(most, start) * unit);
@@ -349,19 +416,22 @@ contract DisputeGame is IDisputeGame {
         _claims[s.claimId] = g.addDues(paid).addEarned(paid);
     }
 
-    /// @dev What a game's challenger gets beside the rest of its bond if the claim dies: what the worker drew, and its own moves.
+    /// @dev What a game's challenger gets beside the rest of its bond if the claim dies: what the worker drew, and its
+    /// own moves.
     function _due(GameState memory s) private view returns (uint256) {
         return Payouts.due(bond, s.bond, s.spent);
     }
 
-    /// @dev The claim loses. O(1) however many games are open: they settle by themselves.
-    /// @param reward Due to the caller beside the games' dues, which it is part of.
+    /* ---- Payouts of an end ---- */
+
+    /// @dev The claim loses. O(1) however many games are open: each is settled by a call of its own.
+    /// @param reward Due to the caller; it is part of the games' dues.
     function _die(bytes32 gameId, ClaimKey memory key, GameState memory s, ClaimGames g, uint256 reward) private {
         g = g.killed().closed();
         uint256 collateral = market.refuted(key.jobId, s.claimId, key.worker);
         Death memory death;
-        // SAFETY: moves first: they were paid for. Were settlements, priced at the death, their equals, sham games opened while gas was cheap would make the
-        // pot short at a spike of the base fee.
+        // SAFETY: moves come first, because they were paid for. If settlements, priced when the claim dies, ranked
+        // equally, sham games opened while gas was cheap would make the pot short at a spike of the base fee.
         uint256 settlements = GasSchedule.settlements(g.open());
         death.price = uint64(
             Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))
@@ -374,7 +444,7 @@ contract DisputeGame is IDisputeGame {
         // INVARIANT: all that was slashed is the winner's, the caller's, the sink's or kept for the other games.
         uint256 kept = death.pot - toCaller - toWinner;
         if (g.open() == 0) {
-            // What shares were rounded down by.
+            // What the shares lost by rounding down.
             rest += kept;
             kept = 0;
         } else {
@@ -397,14 +467,17 @@ contract DisputeGame is IDisputeGame {
         uint256 reward
     ) private {
         _claims[s.claimId] = g.closed().subtractDues(_due(s));
-        // INVARIANT: the bond covers the reward beside all moves of the worker (ParameterChecks), so that these stay paid.
+        // INVARIANT: the bond covers the reward beside all moves of the worker (ParameterChecks), so that these stay
+        // paid.
         (uint256 toCaller, uint256 toWorker) = Payouts.forfeit(s.bond, msg.sender == key.worker ? 0 : reward);
         if (toCaller != 0) market.pay(msg.sender, toCaller);
         _close(gameId, s.claimId, Outcome.WorkerWon, key.worker, toWorker);
     }
 
+    /// @dev Marks a game as over and pays what it leaves.
     function _close(bytes32 gameId, bytes32 claimId, Outcome outcome, address to, uint256 paid) private {
-        // INVARIANT: a closed game stays closed: nothing is paid twice. On a dead claim none can be opened, so that there no mark is needed.
+        // INVARIANT: a closed game stays closed: nothing is paid twice. On a dead claim no game can be opened, so that
+        // none needs a mark there.
         if (outcome == Outcome.WorkerWon) stateHash[gameId] = CLOSED;
         else delete stateHash[gameId];
         emit GameClosed(gameId, claimId, outcome, paid);

@@ -4,50 +4,98 @@ pragma solidity ^0.8.28;
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Pick} from "../types/GameState.sol";
 
-/// @title What moves are worth in gas. A worker's moves are paid from the challenger's bond, a challenger's own ones from the collateral of a claim that dies.
-/// @dev What is paid is what the move's transaction burns, as it is measured, at most the move's price here. Prices are close above what transactions of
-/// calldata without zeros burn (test/contracts/market/gas.test.ts): less would starve the honest.
+/// @title What moves are worth in gas. A worker's moves are paid from the challenger's bond, a challenger's own moves
+/// from the collateral of a claim that dies.
+/// @dev A move is paid what its transaction burns, as the contract measures it, and at most the move's price here. A
+/// price is close above what the transaction burns with calldata that holds no zeros: less would starve the honest.
+///
+/// Measured on the game of test/contracts/market/gas.test.ts: 16 checkpoints, 16 steps and 16 chunks, so that every
+/// reveal has 16 children, and the claim's first game, which fills empty storage. Its test
+/// `moves_inFullLists_costAtMostTheirPrice_andNotMuchLess` holds each price of a move between what the transaction
+/// burns and 5 % more. All constants are in gas, unless they say otherwise; src/dispute/moveGas.ts has the same,
+/// held to these by test/dispute/worstDispute.test.ts.
 library GasSchedule {
+    /* ---- Prices of moves ---- */
+
+    /// @dev An opening at the trace root: claim and pick in calldata, the bond, the game's and the claim's words.
+    /// Measured: `open` of that game, less its four levels and its crossing.
     uint256 private constant OPEN = 111_500;
+    /// @dev A pick, without its levels. Measured: both picks of that game.
     uint256 private constant PICK = 51_600;
-    /// @dev Crossing into another list, beside the levels of the program's lists and the header.
+    /// @dev Crossing into another list, beside the levels of the program's lists and the header. Measured: the opening
+    /// and the first pick of that game; `pick_fromTheTraceStraightToATensor_isPaidAsBurnt` crosses twice at once.
     uint256 private constant SEAM = 6_200;
-    /// @dev A sibling: its calldata, and a hash.
+    /// @dev A sibling of a path: 32 bytes of calldata and a hash. Measured: the moves of that game with paths.
     uint256 private constant LEVEL = 800;
+    /// @dev A reveal of a chunk: 512 bytes of calldata, their log and hash. Measured: the last reveal of that game.
     uint256 internal constant CHUNK = 60_500;
+    /// @dev An expansion, without its children and levels. Measured: `expand` of that game.
     uint256 private constant EXPAND = 49_000;
+    /// @dev A reveal, without its children. Measured: the first reveal of that game, of 16 children.
     uint256 private constant REVEAL = 45_600;
+    /// @dev A child: 32 bytes of calldata, their log and a hash. Measured: the reveal and the expansion of 16.
     uint256 private constant CHILD = 1_115;
-    /// @dev What ends a game, beside a proof's own gas.
+    /// @dev A byte of a program's header, at the calldata floor (EIP-7623) of a byte that is not zero.
+    uint256 private constant HEADER_BYTE = 40;
+
+    /* ---- Prices of ends ---- */
+
+    /// @dev What a proof's transaction burns after it has been measured: the claim's death and its payments. Measured:
+    /// `prove_isPaidAtWhatItCosts` of gas.test.ts holds what is paid between what is burnt and 15 % more.
     uint256 internal constant CLOSE = 85_000;
-    /// @dev Also where the call fills accounts that were empty.
+    /// @dev The reward for a timeout, flat. Above what the call burns where it fills accounts that were empty; it burns
+    /// 70,000 at least (docs/economics.md).
     uint256 internal constant TIMEOUT = 150_000;
-    /// @dev What a step proof costs beside the estimate in the header.
+    /// @dev What a step proof may be paid above the estimate in the header, which has the game's part in it
+    /// (src/program/gas.ts): a margin. `proofThatBurnsMoreThanItsPrice_isPaidItsPrice` of
+    /// test/contracts/game/gasPrices.test.ts.
     uint256 internal constant PROVE_MARGIN = 200_000;
-    /// @dev Taking one's bond back after the claim's death in another game.
+    /// @dev Taking one's bond back after the claim's death in another game; and what the last of these calls costs
+    /// more, which pays the sink what the others left. Measured: three games on one claim,
+    /// `settle_costsAtMostItsPrice_...` of gas.test.ts, which holds both as it holds the moves.
     uint256 private constant SETTLE = 57_000;
-    /// @dev What the last of these costs more: it pays the sink what the others left.
     uint256 private constant LAST = 7_800;
-    /// @dev What a move's transaction burns beside what is measured (`paid`) and a byte of what it tells: before its first line, and for writing and telling the
-    /// new state.
+    /// @dev The reward for freeing an abandoned job, flat. The call burns 69,000 at least (docs/economics.md).
+    uint256 internal constant EXPIRE = 100_000;
+
+    /* ---- What a move burns unmeasured ---- */
+
+    /// @dev What a move's transaction burns beside what is measured (`paid`): before its first line, and for writing
+    /// and logging the new state. An opening's; another move's; and of that a byte of logged children or chunk, 8 for
+    /// the log and the rest for copies. Measured: test/contracts/game/gasPrices.test.ts holds what is paid for a move
+    /// between what it burns and 700 more, gas.test.ts an opening's between what it burns and 2 % more.
     uint256 internal constant OPEN_END = 25_200;
     uint256 internal constant MOVE_END = 11_400;
-    uint256 internal constant TOLD_BYTE = 9;
-    /// @dev A byte of a program's header, at the calldata floor (EIP-7623).
-    uint256 private constant HEADER_BYTE = 40;
-    /// @dev Longest header of a program that is served.
-    uint256 internal constant MOST_HEADER = 2_048;
-    /// @dev Freeing an abandoned job.
-    uint256 internal constant EXPIRE = 100_000;
+    uint256 internal constant LOGGED_BYTE = 9;
+
+    /* ---- The largest games ---- */
+
+    /// @dev Longest header of a program that is served, bytes.
+    uint256 internal constant MAX_HEADER = 2_048;
     /// @dev Levels that the largest games are assumed to have: 12 of checkpoints, 12 of steps, 20 of chunks.
     uint256 private constant LEVELS_TRACE = 12;
     uint256 private constant LEVELS_INTERIOR = 12;
     uint256 private constant LEVELS_TENSOR = 20;
-    /// @dev Of a program's own lists.
+    /// @dev Levels of a program's own lists, of steps and of checkpoints.
     uint256 private constant LEVELS_STEPS = 24;
 
-    /// @notice What a unit of gas is paid: as wanted, at most `cap`; at least 1, if that may be, because eth_estimateGas runs with a base fee of 0 and must see
-    /// the same storage written.
+    /* ---- A transaction's gas: EIP-7623 ---- */
+
+    uint256 private constant TRANSACTION = 21_000;
+    /// @dev Standard price of a byte of calldata, and the floor's.
+    uint256 private constant NONZERO_BYTE = 16;
+    uint256 private constant ZERO_BYTE = 4;
+    uint256 private constant NONZERO_FLOOR = 40;
+    uint256 private constant ZERO_FLOOR = 10;
+
+    /// @dev Calldata that `_nonzeroBytes` counts at once: 252 words.
+    uint256 private constant COUNTED_BYTES = 8_064;
+
+    /* ---- Functions ---- */
+
+    /// @notice What a unit of gas is paid: as wanted, at most `cap`. At least 1 if the cap allows it, because
+    /// eth_estimateGas runs with a base fee of 0 and must see the same storage written.
+    /// @param wanted Smallest units of the stake asset for a unit of gas, as `cap` and the result.
     function price(uint256 wanted, uint256 cap) internal pure returns (uint256) {
         if (wanted > cap) return cap;
         // What is estimated takes the longest way.
@@ -95,18 +143,18 @@ library GasSchedule {
         return EXPAND + (CHILD << hop) + LEVEL * levels;
     }
 
-    /// @notice The most gas that a worker spends in one game with arity 2^k.
+    /// @notice The maximum gas that a worker spends in one game with arity 2^k.
     function worstWorker(uint256 k) internal pure returns (uint256) {
         // The expansion carries the interior list's first reveal.
         uint256 reveals = _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) - 1 + _ceil(LEVELS_TENSOR, k);
         return reveals * reveal(k) + expand(k, LEVELS_INTERIOR) + CHUNK + TIMEOUT;
     }
 
-    /// @notice The most gas that a challenger spends in one game with arity 2^k and step proofs up to `maxStepGas`.
+    /// @notice The maximum gas that a challenger spends in one game with arity 2^k and step proofs up to `maxStepGas`.
     function worstChallenger(uint256 k, uint256 maxStepGas) internal pure returns (uint256) {
         uint256 picks = _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) + _ceil(LEVELS_TENSOR, k);
         uint256 levels = LEVELS_TRACE + LEVELS_INTERIOR + LEVELS_TENSOR;
-        uint256 seams = 2 * _seam(2 * LEVELS_STEPS, MOST_HEADER);
+        uint256 seams = 2 * _seam(2 * LEVELS_STEPS, MAX_HEADER);
         return OPEN + SETTLE + picks * PICK + LEVEL * levels + seams + maxStepGas + PROVE_MARGIN;
     }
 
@@ -120,19 +168,22 @@ library GasSchedule {
         return msg.sender == tx.origin && msg.sender.code.length == 0;
     }
 
-    /// @notice What of a move's gas is paid: all of it to a plain account, whose move is a transaction of its own; nothing to a contract, or to an account that
-    /// delegates to one (EIP-7702).
+    /// @notice What of a move's gas is paid: all of it to a plain account, whose move is a transaction of its own;
+    /// nothing to a contract, or to an account that delegates to one (EIP-7702).
     function paid(uint256 gas) internal view returns (uint256) {
-        // SAFETY: calls in one transaction share its 21,000 and its warm storage, and only a transaction pays for calldata. A caught cheat could play many games
-        // against itself in one for half their price, and so have back what should go to the sink.
+        // SAFETY: calls in one transaction share its 21,000 and its warm storage, and only a transaction pays for
+        // calldata. A caught cheat could play many games against itself in one transaction for half their price, and so
+        // have back what should go to the sink.
         return isPlain() ? gas : 0;
     }
 
     /// @notice As `paid`, and no more than the transaction burns.
-    /// @param start The gas that was left when its call began, and what it burns beside what was measured until now.
+    /// @param most The move's price, gas.
+    /// @param start The gas that was left when its call began, and what it burns beside what was measured until then.
     function paid(uint256 most, uint256 start) internal view returns (uint256) {
         uint256 gas = paid(most);
-        // SAFETY: lengths alone do not tell what a move costs: zeros in calldata, and storage that is not empty, are cheaper. A caught cheat would choose them.
+        // SAFETY: lengths alone do not say what a move costs: zeros in calldata, and storage that is not empty, are
+        // cheaper. A caught cheat would choose them.
         return gas == 0 ? 0 : Math.min(gas, transactionGas(start));
     }
 
@@ -141,19 +192,22 @@ library GasSchedule {
         unchecked {
             uint256 others = _nonzeroBytes();
             uint256 zeros = msg.data.length - others;
-            uint256 used = start - gasleft() + 16 * others + 4 * zeros;
-            return 21_000 + Math.max(used, 40 * others + 10 * zeros);
+            uint256 used = start - gasleft() + NONZERO_BYTE * others + ZERO_BYTE * zeros;
+            return TRANSACTION + Math.max(used, NONZERO_FLOOR * others + ZERO_FLOOR * zeros);
         }
     }
 
-    /// @dev Bytes of the calldata that are not zero, a word at a time, four words a turn. Past its end calldata reads as zeros. Counts are summed in the 32
-    /// bytes of a word: they overflow after 255 words, so that they are collected every 63 turns.
+    /// @dev Bytes of the calldata that are not zero, a word at a time, four words a turn. Past its end calldata reads
+    /// as zeros. Counts are summed in the 32 bytes of a word: they overflow after 255 words, so that they are collected
+    /// every 63 turns, 252 words of 32 bytes.
     function _nonzeroBytes() private pure returns (uint256 others) {
         assembly ("memory-safe") {
+            // Masks for each byte of a word: its lower seven bits, and its lowest bit. The lower byte of each pair.
             let low := 0x7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f
             let ones := 0x0101010101010101010101010101010101010101010101010101010101010101
             let pairs := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
-            // One in each byte of a word that is not zero.
+            // One in each byte of a word that is not zero: its seven bits plus 127 carry into the eighth, or that is
+            // set.
             function marks(offset, mask, units) -> m {
                 let word := calldataload(offset)
                 m := and(shr(7, or(add(and(word, mask), mask), word)), units)
@@ -161,7 +215,8 @@ library GasSchedule {
             let size := calldatasize()
             let offset := 0
             for {} lt(offset, size) {} {
-                let end := add(offset, 8064)
+                // The end of these 63 turns, or of the calldata.
+                let end := add(offset, COUNTED_BYTES)
                 if gt(end, size) {
                     end := size
                 }

@@ -2,7 +2,8 @@
 pragma solidity ^0.8.28;
 
 /// @title How bonds and the collateral of a dead claim are divided.
-/// @dev Pure arithmetic, checked by solc's SMTChecker (test/contracts/smt/PayoutProofs.sol). Amounts have at most 128 bits, dues 112.
+/// @dev Pure arithmetic, checked by solc's SMTChecker (test/contracts/smt/PayoutProofs.sol). Amounts have at most 128
+/// bits, dues 112.
 library Payouts {
     /// @notice A worker's move draws its price from the bond, as far as that goes.
     function draw(uint256 bond, uint256 price) internal pure returns (uint256 paid, uint256 left) {
@@ -10,12 +11,14 @@ library Payouts {
         left = bond - paid;
     }
 
-    /// @notice What a game is due if its claim dies: what the worker drew from the bond, and the challenger's own moves.
+    /// @notice What a game is due if its claim dies: what the worker drew from the bond, and the challenger's own
+    /// moves.
     function due(uint256 bond, uint256 left, uint256 spent) internal pure returns (uint256) {
         return bond - left + spent;
     }
 
-    /// @notice A slashed collateral: the winner's bounty, the pot for all games alive, and of the pot what they are not due, for the sink.
+    /// @notice A slashed collateral: the winner's bounty, the pot for all games alive, and of the pot what they are not
+    /// due, for the sink.
     function divide(
         uint256 collateral,
         uint256 bounty,

@@ -5,37 +5,66 @@ import {GameState, Move, PackedState} from "../types/GameState.sol";
 
 /// @title The state of a game between its seven words and its fields, and what names it.
 /// @dev From the lowest bit up:
-/// place = index 32, width 32, depth 8, level 8, turn 8, first 32, last 32, step 32, tailBytes 16, openIndex 32, openDepth 8, move 8;
-/// party = challenger 160, bond 96; clock = workerSeconds 32, challengerSeconds 32, since 40, spent 96.
+/// place = index 32, width 32, depth 8, level 8, turn 8, first 32, last 32, step 32, tailBytes 16, openIndex 32,
+/// openDepth 8, move 8; party = challenger 160, bond 96; clock = workerSeconds 32, challengerSeconds 32, since 40,
+/// spent 96.
 library States {
+    /// @dev Where the fields of a `GameState` lie in memory, bytes from its address. Its first four words are those of
+    /// a `PackedState`.
+    uint256 private constant CHALLENGER = 0x80;
+    uint256 private constant BOND = 0xa0;
+    uint256 private constant SPENT = 0xc0;
+    uint256 private constant SINCE = 0xe0;
+    uint256 private constant WORKER_SECONDS = 0x100;
+    uint256 private constant CHALLENGER_SECONDS = 0x120;
+    uint256 private constant DEPTH = 0x140;
+    uint256 private constant LEVEL = 0x160;
+    uint256 private constant TURN = 0x180;
+    uint256 private constant MOVE = 0x1a0;
+    uint256 private constant OPEN_DEPTH = 0x1c0;
+    uint256 private constant TAIL_BYTES = 0x1e0;
+    uint256 private constant OPEN_INDEX = 0x200;
+    uint256 private constant INDEX = 0x220;
+    uint256 private constant WIDTH = 0x240;
+    uint256 private constant FIRST = 0x260;
+    uint256 private constant LAST = 0x280;
+    uint256 private constant STEP = 0x2a0;
+    /// @dev Bytes of those four words.
+    uint256 private constant HASHES_BYTES = 0x80;
+    /// @dev Where the other words of a `PackedState` lie, and the bytes of all seven.
+    uint256 private constant PLACE = 0x80;
+    uint256 private constant PARTY = 0xa0;
+    uint256 private constant CLOCK = 0xc0;
+    uint256 private constant PACKED_BYTES = 0xe0;
+
     /// @notice The fields of a packed state.
-    /// @dev Each field to its place in the struct, in the order of its declaration. INVARIANT: a state that counts was packed here, so that enums are in
-    /// range: every other one is refused by its hash.
+    /// @dev Each field to its place in the struct, in the order of its declaration. INVARIANT: a state that counts was
+    /// packed here, so that enums are in range: every other one is refused by its hash.
     function unpack(PackedState calldata p) internal pure returns (GameState memory s) {
         assembly ("memory-safe") {
             // claimId, programRoot, node, interiorRoot
-            calldatacopy(s, p, 0x80)
-            let word := calldataload(add(p, 0x80))
-            mstore(add(s, 0x220), and(word, 0xffffffff)) // index
-            mstore(add(s, 0x240), and(shr(32, word), 0xffffffff)) // width
-            mstore(add(s, 0x140), and(shr(64, word), 0xff)) // depth
-            mstore(add(s, 0x160), and(shr(72, word), 0xff)) // level
-            mstore(add(s, 0x180), and(shr(80, word), 0xff)) // turn
-            mstore(add(s, 0x260), and(shr(88, word), 0xffffffff)) // first
-            mstore(add(s, 0x280), and(shr(120, word), 0xffffffff)) // last
-            mstore(add(s, 0x2a0), and(shr(152, word), 0xffffffff)) // step
-            mstore(add(s, 0x1e0), and(shr(184, word), 0xffff)) // tailBytes
-            mstore(add(s, 0x200), and(shr(200, word), 0xffffffff)) // openIndex
-            mstore(add(s, 0x1c0), and(shr(232, word), 0xff)) // openDepth
-            mstore(add(s, 0x1a0), and(shr(240, word), 0xff)) // move
-            word := calldataload(add(p, 0xa0))
-            mstore(add(s, 0x80), and(word, 0xffffffffffffffffffffffffffffffffffffffff)) // challenger
-            mstore(add(s, 0xa0), shr(160, word)) // bond
-            word := calldataload(add(p, 0xc0))
-            mstore(add(s, 0x100), and(word, 0xffffffff)) // workerSeconds
-            mstore(add(s, 0x120), and(shr(32, word), 0xffffffff)) // challengerSeconds
-            mstore(add(s, 0xe0), and(shr(64, word), 0xffffffffff)) // since
-            mstore(add(s, 0xc0), and(shr(104, word), 0xffffffffffffffffffffffff)) // spent
+            calldatacopy(s, p, HASHES_BYTES)
+            let word := calldataload(add(p, PLACE))
+            mstore(add(s, INDEX), and(word, 0xffffffff))
+            mstore(add(s, WIDTH), and(shr(32, word), 0xffffffff))
+            mstore(add(s, DEPTH), and(shr(64, word), 0xff))
+            mstore(add(s, LEVEL), and(shr(72, word), 0xff))
+            mstore(add(s, TURN), and(shr(80, word), 0xff))
+            mstore(add(s, FIRST), and(shr(88, word), 0xffffffff))
+            mstore(add(s, LAST), and(shr(120, word), 0xffffffff))
+            mstore(add(s, STEP), and(shr(152, word), 0xffffffff))
+            mstore(add(s, TAIL_BYTES), and(shr(184, word), 0xffff))
+            mstore(add(s, OPEN_INDEX), and(shr(200, word), 0xffffffff))
+            mstore(add(s, OPEN_DEPTH), and(shr(232, word), 0xff))
+            mstore(add(s, MOVE), and(shr(240, word), 0xff))
+            word := calldataload(add(p, PARTY))
+            mstore(add(s, CHALLENGER), and(word, 0xffffffffffffffffffffffffffffffffffffffff))
+            mstore(add(s, BOND), shr(160, word))
+            word := calldataload(add(p, CLOCK))
+            mstore(add(s, WORKER_SECONDS), and(word, 0xffffffff))
+            mstore(add(s, CHALLENGER_SECONDS), and(shr(32, word), 0xffffffff))
+            mstore(add(s, SINCE), and(shr(64, word), 0xffffffffff))
+            mstore(add(s, SPENT), and(shr(104, word), 0xffffffffffffffffffffffff))
         }
     }
 
@@ -45,24 +74,24 @@ library States {
         // SAFETY: a field in memory has no bits beyond its type's.
         assembly ("memory-safe") {
             // claimId, programRoot, node, interiorRoot
-            mcopy(p, s, 0x80)
-            let word := or(mload(add(s, 0x220)), shl(32, mload(add(s, 0x240)))) // index, width
-            word := or(word, or(shl(64, mload(add(s, 0x140))), shl(72, mload(add(s, 0x160))))) // depth, level
-            word := or(word, or(shl(80, mload(add(s, 0x180))), shl(88, mload(add(s, 0x260))))) // turn, first
-            word := or(word, or(shl(120, mload(add(s, 0x280))), shl(152, mload(add(s, 0x2a0))))) // last, step
-            word := or(word, or(shl(184, mload(add(s, 0x1e0))), shl(200, mload(add(s, 0x200))))) // tailBytes, openIndex
-            word := or(word, or(shl(232, mload(add(s, 0x1c0))), shl(240, mload(add(s, 0x1a0))))) // openDepth, move
-            mstore(add(p, 0x80), word)
-            mstore(add(p, 0xa0), or(mload(add(s, 0x80)), shl(160, mload(add(s, 0xa0))))) // challenger, bond
-            word := or(mload(add(s, 0x100)), shl(32, mload(add(s, 0x120)))) // workerSeconds, challengerSeconds
-            mstore(add(p, 0xc0), or(word, or(shl(64, mload(add(s, 0xe0))), shl(104, mload(add(s, 0xc0)))))) // since, spent
+            mcopy(p, s, HASHES_BYTES)
+            let word := or(mload(add(s, INDEX)), shl(32, mload(add(s, WIDTH))))
+            word := or(word, or(shl(64, mload(add(s, DEPTH))), shl(72, mload(add(s, LEVEL)))))
+            word := or(word, or(shl(80, mload(add(s, TURN))), shl(88, mload(add(s, FIRST)))))
+            word := or(word, or(shl(120, mload(add(s, LAST))), shl(152, mload(add(s, STEP)))))
+            word := or(word, or(shl(184, mload(add(s, TAIL_BYTES))), shl(200, mload(add(s, OPEN_INDEX)))))
+            word := or(word, or(shl(232, mload(add(s, OPEN_DEPTH))), shl(240, mload(add(s, MOVE)))))
+            mstore(add(p, PLACE), word)
+            mstore(add(p, PARTY), or(mload(add(s, CHALLENGER)), shl(160, mload(add(s, BOND)))))
+            word := or(mload(add(s, WORKER_SECONDS)), shl(32, mload(add(s, CHALLENGER_SECONDS))))
+            mstore(add(p, CLOCK), or(word, or(shl(64, mload(add(s, SINCE))), shl(104, mload(add(s, SPENT))))))
         }
     }
 
     /// @notice The hash by which a state is named: of its seven words.
     function hash(PackedState memory p) internal pure returns (bytes32 result) {
         assembly ("memory-safe") {
-            result := keccak256(p, 0xe0)
+            result := keccak256(p, PACKED_BYTES)
         }
     }
 

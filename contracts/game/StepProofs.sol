@@ -13,7 +13,8 @@ import {ProgramHeader} from "../program/ProgramHeader.sol";
 import {ProgramProofs} from "../program/ProgramProofs.sol";
 import {TensorTree} from "../merkle/TensorTree.sol";
 
-/// @title Authenticates everything that a step proof rests on: the step, the claimed element, the roots of what the step reads.
+/// @title Authenticates everything that a step proof rests on: the step, the claimed element, the roots of what the
+/// step reads.
 library StepProofs {
     using ProgramHeader for bytes;
     using ProgramProofs for ProgramFacts;
@@ -74,7 +75,8 @@ library StepProofs {
         return PositionalMerkle.leafUnder(inputsRoot, program.header.inputCount(), input.root, index, input.siblings);
     }
 
-    /// @dev A step inside the range is taken from the worker's interior list, one before it from the trace: both are the worker's own word.
+    /// @dev A step inside the range is taken from the worker's interior list, one before it from the trace: both are
+    /// the worker's own word.
     function _isStep(
         GameState memory s,
         bytes32 traceRoot,

@@ -6,7 +6,8 @@ import {PackedState, Pick, StepProof, Side, Level} from "../types/GameState.sol"
 import {IStepVerifier} from "./IStepVerifier.sol";
 import {IJobMarket} from "./IJobMarket.sol";
 
-/// @notice WorkerWon: the challenger lost this game. ChallengerWon: this game killed the claim. Settled: the claim died in another game.
+/// @notice WorkerWon: the challenger lost this game. ChallengerWon: this game killed the claim. Settled: the claim died
+/// in another game.
 enum Outcome {
     WorkerWon,
     ChallengerWon,
@@ -14,8 +15,9 @@ enum Outcome {
 }
 
 /// @title The dispute game over one claim: descend to one element, then recompute it.
-/// @dev `gameId = keccak256(abi.encode(claimId, challenger, openIndex, openDepth))`, all of it in the state. Only the hash of a game's state is stored;
-/// clients take the state from the latest `Picked` or `Moved` event of the game and pass it back unchanged.
+/// @dev `gameId = keccak256(abi.encode(claimId, challenger, openIndex, openDepth))`, all of it in the state. Only the
+/// hash of a game's state is stored; clients take the state from the latest `Picked` or `Moved` event of the game and
+/// pass it back unchanged.
 interface IDisputeGame {
     error StaleState(bytes32 gameId, bytes32 stored, bytes32 given);
     error GameExists(bytes32 gameId);
@@ -59,7 +61,8 @@ interface IDisputeGame {
     /// @notice A worker's move, `Reveal` or `Expand`, and the state it led to.
     /// @param data The children (32 bytes each) or the chunk.
     event Moved(bytes32 indexed gameId, PackedState state, bytes data);
-    /// @notice A step proof held: element `element` of step `step` was claimed as `claimed` and is `exact` (words of the element's size).
+    /// @notice A step proof held: element `element` of step `step` was claimed as `claimed` and is `exact` (words of
+    /// the element's size).
     event Proved(
         bytes32 indexed gameId,
         bytes32 indexed claimId,
@@ -70,26 +73,48 @@ interface IDisputeGame {
     );
     /// @notice A game is over; `paid` went to the challenger (or, if the worker won, to the worker).
     event GameClosed(bytes32 indexed gameId, bytes32 indexed claimId, Outcome indexed outcome, uint256 paid);
-    /// @notice A claim died: what was left for the games alive (`pot`), what they are due (`dues`), and what went to the sink.
+    /// @notice A claim died.
+    /// @param pot What was left for the games that were alive.
+    /// @param dues What these are due.
+    /// @param toSink What went to the sink.
     event ClaimDied(bytes32 indexed claimId, bytes32 indexed gameId, uint256 pot, uint256 dues, uint256 toSink);
     /// @notice A worker collected what its moves earned from bonds.
     event EarningsCollected(bytes32 indexed claimId, address indexed worker, uint256 amount);
 
-    /// @notice Opens a game against a claim in its window and picks a first node (or, without siblings, the trace root). Takes the bond from the caller's credit.
+    /// @notice Opens a game against a claim in its window, at a node of the trace. Takes the bond from the caller's
+    /// credit.
+    /// @dev Reverts with `GameExists`, `ClaimDead`, the market's `WindowClosed` or `WrongClaimStatus`, the vault's
+    /// `InsufficientCredit`, and as `pick` does for a wrong pick.
+    /// @param claim The whole claim, with its job.
+    /// @param pick_ The first node; without siblings, the trace root.
+    /// @return gameId The game's id.
     function open(Claim calldata claim, Pick calldata pick_) external returns (bytes32 gameId);
 
-    /// @notice The worker's answer to a node: its `2^hop` children, or at a tensor's leaf the chunk. Proves itself, so any plain
-    /// account may send it.
+    /// @notice The worker's answer to a node: its `2^hop` children, or at a tensor's leaf the chunk. The data prove
+    /// themselves, so any plain account may send them.
+    /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotPlainAccount`, `NothingToReveal`
+    /// at a leaf above the tensors, and `WrongDataLength`, `NotTheNode` or `PaddingNotZero` for wrong data.
+    /// @param state The game's current state.
+    /// @param data The children, 32 bytes each, or the 512 bytes of the chunk.
     function reveal(PackedState calldata state, bytes calldata data) external;
 
-    /// @notice The challenger's choice of a node below the current one.
+    /// @notice Challenger only: its choice of a node below the current one, at least as far down as what was revealed.
+    /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotChallenger`, `NothingToPick` at a
+    /// leaf, `PickShortOfReveal`, `WrongPathLength`, `PickNotBelowNode`, `PickPastWidth` or `NotTheNode` for a wrong
+    /// path, and `WrongProgram`, `CheckpointNotProven` or `StepNotProven` for what a leaf needs of the program.
+    /// @param state The game's current state.
+    /// @param pick_ The node, and the way up from it to the current one.
     function pick(PackedState calldata state, Pick calldata pick_) external;
 
     /// @notice Worker only, at a trace leaf: opens the range's interior list by the first `2^hop` nodes below its root.
+    /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotWorker`, `NothingToExpand`
+    /// elsewhere, and `WrongDataLength`, `PaddingNotZero` or `LastLeafNotDisputed` for wrong nodes.
+    /// @param state The game's current state.
     /// @param jobId Job of the caller's claim.
     /// @param traceRoot Trace root of the caller's claim.
-    /// @param children Those nodes; the interior root is their hash.
-    /// @param siblings Opening of the list's last leaf, which must be the disputed leaf, up to the last child that is not past the width.
+    /// @param children Those nodes, 32 bytes each; the interior root is their hash.
+    /// @param siblings Opening of the list's last leaf, which must be the disputed leaf, up to the last child that is
+    /// not past the width.
     function expand(
         PackedState calldata state,
         bytes32 jobId,
@@ -98,40 +123,71 @@ interface IDisputeGame {
         bytes32[] calldata siblings
     ) external;
 
-    /// @notice Challenger only: recomputes one element below the current node. The claim dies if it differs. At a node of a tensor, or at any node from which
-    /// the proof's pick leads to a tensor's root: whoever holds the worker's nodes picks and proves in one.
-    /// @dev Reverts with `ProofFails` if it agrees. For a free check make the same call by eth_call. Allowed while the worker is to move: evidence waits for nobody.
+    /// @notice Challenger only: recomputes one element below the current node. The claim dies if it differs. Possible
+    /// at a node of a tensor, or at any node from which the proof's pick leads to a tensor's root: a challenger that
+    /// holds the worker's nodes picks and proves in one call.
+    /// @dev Reverts with `ProofFails` if the element agrees; the same call by eth_call checks that for free. Allowed
+    /// while the worker is to move. Reverts as well with `StaleState`, `ClaimDead`, `NotChallenger`, `WrongClaim`,
+    /// `ClockExpired` in the challenger's own turn, `NotAtTensor`, and with the error of what is not proven.
+    /// @param state The game's current state.
+    /// @param claim The whole claim, with its job.
+    /// @param proof The element, and what it rests on.
     function prove(PackedState calldata state, Claim calldata claim, StepProof calldata proof) external;
 
-    /// @notice Either party gives up.
+    /// @notice Either party gives up: the claim dies if the worker calls, the game is lost if its challenger does.
+    /// @dev Reverts with `StaleState`, `ClaimDead`, `WrongClaim`, and `NotAParty` for other callers.
+    /// @param state The game's current state.
+    /// @param key The game's claim.
     function concede(PackedState calldata state, ClaimKey calldata key) external;
 
-    /// @notice The side to move has used up its time, and loses. Anyone may, and is paid for it: by the slashed collateral or, if the challenger loses,
-    /// by its bond (unless the worker itself calls).
+    /// @notice The side to move has used up its time, and loses. Anyone may call, and is paid for it: by the slashed
+    /// collateral or, if the challenger loses, by its bond (unless the worker itself calls).
+    /// @dev Reverts with `StaleState`, `ClaimDead`, `WrongClaim`, and `ClockRunning` while there is time.
+    /// @param state The game's current state.
+    /// @param key The game's claim.
     function timeout(PackedState calldata state, ClaimKey calldata key) external;
 
-    /// @notice Closes a game whose claim died in another one: bond and own gas back, this call's too, at what gas costs now. Any plain account may. The last one
-    /// pays the sink what all left.
-    /// @dev Reverts with `ClaimAlive` before that death, with `StaleState` after the settlement.
+    /// @notice Closes a game whose claim died in another one. Its challenger gets its bond back and is paid its own
+    /// gas, that of this call too, at what gas costs now. Any plain account may call. The last such call pays the sink
+    /// what all left.
+    /// @dev Reverts with `ClaimAlive` before that death, with `StaleState` after the settlement, with
+    /// `NotPlainAccount`.
+    /// @param state The game's current state.
     function settle(PackedState calldata state) external;
 
-    /// @notice Credits a worker with what its moves on a claim earned. Anyone may.
+    /// @notice Credits a worker with what its moves on a claim earned. Anyone may call.
+    /// @dev Reverts with `NothingEarned`.
+    /// @param key The claim.
     function collect(ClaimKey calldata key) external;
 
-    /// @notice Hash of a game's state; zero if it never was or ended with its claim, one if the worker won it.
+    /// @notice Hash of a game's state; zero if there never was one or it ended with its claim, one if the worker won
+    /// it.
+    /// @param gameId The game.
+    /// @return The hash.
     function stateHash(bytes32 gameId) external view returns (bytes32);
 
-    /// @notice Games open on a claim, whether it is dead, what its games are due if it dies (of a dead one: what is left for those that have not settled),
-    /// what its worker has earned and not collected.
+    /// @notice The games on a claim, and their money in smallest units of the stake asset.
+    /// @param claimId The claim.
+    /// @return open_ Games that are open.
+    /// @return dead Whether the claim is dead.
+    /// @return dues What its games are due if it dies; of a dead claim, what is left for those that have not settled.
+    /// @return earned What its worker has earned and not collected.
     function claimGames(bytes32 claimId) external view returns (uint256 open_, bool dead, uint256 dues, uint256 earned);
 
-    /// @notice Levels that the next reveal crosses at a node `depth` levels above the leaves.
+    /// @notice Levels that the next reveal crosses.
+    /// @param depth Levels between the node and the leaves.
+    /// @return The levels: log2 of the children that are revealed.
     function hopOf(uint8 depth) external view returns (uint8);
 
-    /// @notice What a challenger needs as credit to open a game.
+    /// @notice What a challenger needs as credit to open a game, in smallest units of the stake asset.
+    /// @return The bond.
     function bond() external view returns (uint256);
 
+    /// @notice The market that created this game.
+    /// @return Its address.
     function market() external view returns (IJobMarket);
 
+    /// @notice The contract that recomputes elements.
+    /// @return Its address.
     function verifier() external view returns (IStepVerifier);
 }

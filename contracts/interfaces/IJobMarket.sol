@@ -7,8 +7,9 @@ import {Parameters} from "../types/Parameters.sol";
 import {IStakeVault} from "./IStakeVault.sol";
 import {IDisputeGame} from "./IDisputeGame.sol";
 
-/// @notice AwaitingInput: input bytes are missing. Open: may be claimed. Claimed: a worker computes. Submitted: a claim is in its window or in dispute.
-/// Finalised: the claim stands, something is still to be delivered. Closed: cancelled or expired, the fee returned. Complete: finalised, and all done.
+/// @notice AwaitingInput: input bytes are missing. Open: may be claimed. Claimed: a worker computes. Submitted: a claim
+/// is in its window or in dispute. Finalised: the claim stands, something is still to be delivered. Closed: cancelled
+/// or expired, the fee returned. Complete: finalised, and all done.
 enum JobStatus {
     None,
     AwaitingInput,
@@ -74,7 +75,8 @@ struct Delivery {
 }
 
 /// @title The market for jobs: post, claim, submit, finalise, deliver.
-/// @dev Jobs and claims are named by the hash of their content, and calls bring that content: what a call is about cannot change under it.
+/// @dev Jobs and claims are named by the hash of their content, and calls bring that content: what a call is about
+/// cannot change under it.
 interface IJobMarket {
     error NotGame(address caller);
     error NotRequester(address caller, address requester);
@@ -142,66 +144,126 @@ interface IJobMarket {
     event CallbackFailed(bytes32 indexed jobId, uint256 indexed output);
     event FeeReleased(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, uint256 fee);
 
-    /// @notice Posts a job; the fee is taken from the caller's credit in the vault. Bytes given are checked against their roots and emitted
-    /// (`InputPublished`), so that everybody can compute. The job opens when all bytes are published, or at once if `rootOnly`.
+    /// @notice Posts a job; the fee is taken from the caller's credit in the vault. Bytes given are checked against
+    /// their roots and emitted (`InputPublished`), so that everybody can compute. The job opens when all bytes are
+    /// published, or at once if `rootOnly`.
+    /// @dev Reverts with `JobExists`, with the error of the term that is out of its range, with `WrongInputCount`,
+    /// `WrongInputLength`, `WrongInputRoot` or `RootOnlyWithBytes`, and with the vault's `InsufficientCredit`.
+    /// @param request What is asked for.
+    /// @return jobId The job's id.
     function post(JobRequest calldata request) external returns (bytes32 jobId);
 
-    /// @notice Publishes one part of an input that was not posted with the job. Anyone may.
+    /// @notice Publishes one part of an input that was not posted with the job. Anyone may call.
+    /// @dev Reverts with `WrongJobStatus`, `WrongProgram`, `NoSuchPart`, `WrongInputRoot`, `WrongInputLength` or
+    /// `PartAlreadyPublished`.
+    /// @param job The whole job.
+    /// @param program The job's program.
+    /// @param part The part, and its openings.
     function publishInput(Job calldata job, ProgramFacts calldata program, InputPart calldata part) external;
 
-    /// @notice Takes an open job: locks the collateral; the caller needs a live attestation and must submit within `claimSeconds`.
+    /// @notice Takes an open job: locks the collateral. The caller needs a live attestation and must submit within
+    /// `claimSeconds`.
+    /// @dev Reverts with `WrongJobStatus`, `DeadlineTooSoon`, `NotLive`, or the vault's `InsufficientFreeStake`.
+    /// @param job The whole job.
     function claim(Job calldata job) external;
 
-    /// @notice Submits the trace, by the nodes that a reveal at its root would show (the root itself, if it has one checkpoint): a game opens below them.
-    /// Games may be opened from now until the window ends.
+    /// @notice Submits the trace, by the nodes that a reveal at its root would show (the root itself, if it has one
+    /// checkpoint): a game opens below them. Games may be opened from now until the window ends.
+    /// @dev Reverts with `WrongJobStatus`, `NotWorker`, `TimeIsUp`, `ZeroTraceRoot`, `ClaimExists` for a claim that was
+    /// refuted, and the game's `WrongDataLength` or `PaddingNotZero`.
+    /// @param job The whole job.
     /// @param nodes `2^hop` nodes of 32 bytes, `hop` levels below the root, zero subtrees past the width.
+    /// @return claimId The claim's id.
     function submit(Job calldata job, bytes calldata nodes) external returns (bytes32 claimId);
 
-    /// @notice Ends a claim whose window is over and which no open game disputes. Anyone may. Calls nobody's code.
+    /// @notice Ends a claim whose window is over and which no open game disputes. Anyone may call. Calls nobody's code.
+    /// @dev Reverts with `WrongClaimStatus`, `WindowOpen` or `GamesOpen`.
+    /// @param claim_ The whole claim.
     function finalise(Claim calldata claim_) external;
 
-    /// @notice Delivers an output of a claim that is finalised, or can be: then it is, in the same call. Anyone may. The fee is released with the last deliverable output. If the job wants a
-    /// callback that fails, the delivery stands and the call may be repeated until the callback succeeds.
+    /// @notice Delivers an output of a claim that is finalised, or can be: then it is, in the same call. Anyone may
+    /// call. The fee is released with the last deliverable output. If the job wants a callback that fails, the delivery
+    /// stands and the call may be repeated until the callback succeeds.
+    /// @dev Reverts with `NotDeliverable`, `WrongClaimStatus`, `AlreadyDelivered`, `WrongProgram`, `WrongOutputLength`,
+    /// `OutputNotInTrace` or `TooLittleGas`, and as `finalise` does for a claim in its window.
+    /// @param claim_ The whole claim.
+    /// @param delivery The output, and its opening.
     function deliver(Claim calldata claim_, Delivery calldata delivery) external;
 
     /// @notice The requester releases the fee of a finalised claim without on-chain delivery.
+    /// @dev Reverts with `WrongClaimStatus`, `NotRequester` or `AlreadyPaid`.
+    /// @param claim_ The whole claim.
     function accept(Claim calldata claim_) external;
 
-    /// @notice Frees a job whose worker missed its time (it loses the penalty), and closes a job whose deadline leaves no time for another claim. Anyone
-    /// may, and is paid the price of the call: from the penalty, or from the fee if nobody had claimed the job (not the worker or requester itself).
+    /// @notice Frees a job whose worker missed its time (it loses the penalty), and closes a job whose deadline leaves
+    /// no time for another claim. Anyone may call, and is paid the price of the call: from the penalty, or from the fee
+    /// if nobody had claimed the job (not the worker or requester itself).
+    /// @dev Reverts with `TimeNotUp` or `WrongJobStatus`.
+    /// @param job The whole job.
     function expire(Job calldata job) external;
 
     /// @notice The requester takes back a job that nobody has claimed.
+    /// @dev Reverts with `NotRequester` or `WrongJobStatus`.
+    /// @param job The whole job.
     function cancel(Job calldata job) external;
 
     /// @notice Game only: checks that a claim is in its window and takes the challenger's bond.
+    /// @dev Reverts with `NotGame`, `WrongClaimStatus`, `WindowClosed`, or the vault's `InsufficientCredit`.
+    /// @param jobId The claim's job.
+    /// @param claimId The claim.
+    /// @param challenger Who opens the game.
+    /// @param bond Smallest units of the stake asset.
     function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external;
 
     /// @notice Game only: credits an account from what the games hold.
+    /// @dev Reverts with `NotGame`, or the vault's `InsufficientCustody`.
+    /// @param account Who is paid.
+    /// @param amount Smallest units of the stake asset.
     function pay(address account, uint256 amount) external;
 
-    /// @notice Game only: a claim is refuted. Slashes its collateral into the games' hands and reopens the job.
-    /// @return collateral What was slashed.
+    /// @notice Game only: a claim is refuted. Slashes its collateral into what the games hold and reopens the job.
+    /// @dev Reverts with `NotGame` or `WrongClaimStatus`.
+    /// @param jobId The claim's job.
+    /// @param claimId The claim.
+    /// @param worker Whose collateral it is.
+    /// @return collateral What was slashed, in smallest units of the stake asset.
     function refuted(bytes32 jobId, bytes32 claimId, address worker) external returns (uint256 collateral);
 
-    /// @notice Status of a job; the worker while claimed; until when it may submit, or the end of the window; input parts still missing.
+    /// @notice What is kept of a job.
+    /// @param jobId The job.
+    /// @return status Its status; `None` if it was never posted.
+    /// @return worker Its worker while it is claimed, else zero.
+    /// @return until Until when the worker may submit, or the end of the window (unix time).
+    /// @return missingParts Input parts that are still missing.
     function jobOf(
         bytes32 jobId
     ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts);
 
-    /// @notice Status of a claim; end of its window; outputs delivered and called back (bit i: output i; not told of a job that one call
-    /// completed); whether the fee is released.
+    /// @notice What is kept of a claim.
+    /// @param key The claim.
+    /// @return status Its status.
+    /// @return windowEnd End of its window (unix time).
+    /// @return delivered Bit i: output i was delivered. 0 for a job that one call completed.
+    /// @return calledBack Bit i: the requester took output i. 0 for a job that one call completed.
+    /// @return paid Whether the fee is released.
     function claimOf(
         ClaimKey calldata key
     ) external view returns (ClaimStatus status, uint256 windowEnd, uint256 delivered, uint256 calledBack, bool paid);
 
     /// @notice The id of a job with this content on this market.
+    /// @param job The whole job.
+    /// @return The id.
     function jobIdOf(Job calldata job) external view returns (bytes32);
 
+    /// @notice The vault that holds all money.
+    /// @return Its address.
     function vault() external view returns (IStakeVault);
 
+    /// @notice The dispute game.
+    /// @return Its address.
     function game() external view returns (IDisputeGame);
 
     /// @notice What this deployment fixed.
+    /// @return All parameters.
     function parameters() external view returns (Parameters memory);
 }

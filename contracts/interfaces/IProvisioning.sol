@@ -25,7 +25,8 @@ struct Report {
 }
 
 /// @title Who may stake and claim: an admission filter. It has no say in any outcome and touches no money.
-/// @dev The registrar can add and revoke manufacturers and revoke devices. That stops new stakes and claims, nothing else.
+/// @dev The registrar can add and revoke manufacturers and revoke devices. That stops new stakes and claims, nothing
+/// else.
 interface IProvisioning {
     error NotRegistrar(address caller);
     error ZeroManufacturer();
@@ -56,38 +57,64 @@ interface IProvisioning {
     );
 
     /// @notice Gives the caller a fresh nonce for its next report of a kind; an earlier one is void.
+    /// @param kind The kind of report.
+    /// @return nonce The nonce.
     function requestNonce(ReportKind kind) external returns (bytes32 nonce);
 
     /// @notice Records a report about the caller; the device's quote vouches for it.
+    /// @dev Reverts with `NotTheWorker`, `WrongNonce`, `NonceTooOld`, `ReportExpired`, `ReportTooLong`,
+    /// `ManufacturerNotTrusted`, `DeviceIsRevoked`, `DeviceBacksAnother` or `CounterNotHigher`, and as the quote
+    /// verifier does.
     /// @param report The report.
     /// @param quote The device's quote over `reportDigest(report)`, in the quote verifier's format.
     function submitReport(Report calldata report, bytes calldata quote) external;
 
     /// @notice Trusts a manufacturer (registrar only). A revoked one stays revoked.
+    /// @dev Reverts with `NotRegistrar`, `ZeroManufacturer` or `ManufacturerExists`.
+    /// @param manufacturer Id of the manufacturer's key.
     function addManufacturer(bytes32 manufacturer) external;
 
     /// @notice Revokes a manufacturer for good (registrar only): its devices back no new stake and no new claim.
+    /// @dev Reverts with `NotRegistrar`.
+    /// @param manufacturer Id of the manufacturer's key.
     function revokeManufacturer(bytes32 manufacturer) external;
 
     /// @notice Revokes a device for good (registrar only).
+    /// @dev Reverts with `NotRegistrar`.
+    /// @param device Id of the device's key.
     function revokeDevice(bytes32 device) external;
 
     /// @notice Whether a worker has both reports unexpired, from one device that is not revoked, nor its manufacturer.
+    /// @param worker The worker.
+    /// @return Whether it may stake and claim.
     function isLive(address worker) external view returns (bool);
 
     /// @notice The digest that a device quotes: sha256(abi.encode("refute report 1", chain id, this contract, report)).
+    /// @param report The report.
+    /// @return The digest.
     function reportDigest(Report calldata report) external view returns (bytes32);
 
-    /// @notice The device that backs a worker, zero if none.
+    /// @notice The device that backs a worker.
+    /// @param worker The worker.
+    /// @return Id of the device's key, zero if there is none.
     function deviceOf(address worker) external view returns (bytes32);
 
-    /// @notice The worker that a device backs, zero if none.
+    /// @notice The worker that a device backs.
+    /// @param device Id of the device's key.
+    /// @return The worker, zero if there is none.
     function workerOf(bytes32 device) external view returns (address);
 
-    /// @notice When a worker's reports of the two kinds expire; 0 if there is none.
+    /// @notice When a worker's reports expire (unix time); 0 if there is none.
+    /// @param worker The worker.
+    /// @return identification Expiry of its identification.
+    /// @return provisioning Expiry of its provisioning report.
     function expiries(address worker) external view returns (uint64 identification, uint64 provisioning);
 
+    /// @notice Who may add manufacturers, and revoke them and devices.
+    /// @return Its address.
     function registrar() external view returns (address);
 
+    /// @notice The contract that verifies quotes.
+    /// @return Its address.
     function quoteVerifier() external view returns (IQuoteVerifier);
 }

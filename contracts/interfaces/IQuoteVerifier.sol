@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @title Verifies that a device quoted a digest. A dongle's P-256 signature, or another attestation format in its place.
+/// @title Verifies that a device quoted a digest. A dongle's P-256 signature, or another attestation format in its
+/// place.
 interface IQuoteVerifier {
     /// @notice Verifies a quote.
     /// @dev Reverts if the quote does not hold.

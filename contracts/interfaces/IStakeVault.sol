@@ -4,9 +4,10 @@ pragma solidity ^0.8.28;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {IProvisioning} from "./IProvisioning.sol";
 
-/// @title Holds the stake asset and keeps one ledger for everybody. The market moves ledger entries; tokens move only in `deposit` and `withdraw`.
-/// @dev Invariants: the vault's balance is at least the sum of all credits, stakes, stakes being withdrawn, and what the market holds in custody;
-/// each account's locked stake is at most its stake.
+/// @title Holds the stake asset and keeps one ledger for everybody. The market moves ledger entries; tokens move only
+/// in `deposit` and `withdraw`.
+/// @dev Invariants: the vault's balance is at least the sum of all credits, stakes, stakes being withdrawn, and what
+/// the market holds in custody; each account's locked stake is at most its stake.
 interface IStakeVault {
     error NotMarket(address caller);
     error ZeroAmount();
@@ -31,48 +32,91 @@ interface IStakeVault {
     event Slashed(address indexed account, uint256 amount);
 
     /// @notice Pulls tokens from the caller and credits `account` with what arrived.
+    /// @dev Reverts with `ZeroAmount` or `ZeroAddress`, and as the token does. All amounts of this interface are in
+    /// smallest units of the asset.
+    /// @param account Who is credited.
+    /// @param amount What is pulled.
     function deposit(address account, uint256 amount) external;
 
     /// @notice Sends free credit of the caller to any address.
+    /// @dev Reverts with `ZeroAmount`, `ZeroAddress` or `InsufficientCredit`, and as the token does.
+    /// @param amount What is sent.
+    /// @param to Who gets it.
     function withdraw(uint256 amount, address to) external;
 
     /// @notice Turns the caller's credit into stake; the caller needs a live attestation.
+    /// @dev Reverts with `ZeroAmount`, `NotLive` or `InsufficientCredit`.
+    /// @param amount What is staked.
     function stake(uint256 amount) external;
 
-    /// @notice Asks for unlocked stake back. It backs no claim from now on; a second request adds to the first and starts its delay anew.
+    /// @notice Asks for unlocked stake back. It backs no claim from now on; a second request adds to the first and
+    /// starts its delay anew.
+    /// @dev Reverts with `ZeroAmount` or `InsufficientFreeStake`.
+    /// @param amount What is asked for.
     function requestWithdraw(uint256 amount) external;
 
     /// @notice After the delay, turns the requested stake into credit.
+    /// @dev Reverts with `NothingRequested` or `WithdrawalNotReady`.
     function unstake() external;
 
     /// @notice Market only: moves credit of an account into the market's custody (a fee in escrow, a bond).
+    /// @dev Reverts with `NotMarket` or `InsufficientCredit`.
+    /// @param account Whose credit.
+    /// @param amount What is moved.
     function take(address account, uint256 amount) external;
 
     /// @notice Market only: credits an account from the market's custody.
+    /// @dev Reverts with `NotMarket` or `InsufficientCustody`.
+    /// @param account Who is credited.
+    /// @param amount What is moved.
     function give(address account, uint256 amount) external;
 
     /// @notice Market only: locks stake behind a claim.
+    /// @dev Reverts with `NotMarket` or `InsufficientFreeStake`.
+    /// @param account Whose stake.
+    /// @param amount What is locked.
     function lock(address account, uint256 amount) external;
 
     /// @notice Market only: releases locked stake.
+    /// @dev Reverts with `NotMarket` or `InsufficientLocked`.
+    /// @param account Whose stake.
+    /// @param amount What is released.
     function unlock(address account, uint256 amount) external;
 
     /// @notice Market only: moves locked stake into the market's custody.
+    /// @dev Reverts with `NotMarket` or `InsufficientLocked`.
+    /// @param account Whose stake.
+    /// @param amount What is moved.
     function slash(address account, uint256 amount) external;
 
-    /// @notice An account's ledger: free credit, stake, the part of it that is locked, stake being withdrawn and when that is ready.
+    /// @notice An account's ledger.
+    /// @param account The account.
+    /// @return credit Free credit.
+    /// @return staked Stake, without what is being withdrawn.
+    /// @return locked The part of the stake that is locked.
+    /// @return withdrawing Stake that is being withdrawn.
+    /// @return readyAt When that is ready (unix time).
     function accountOf(
         address account
     ) external view returns (uint256 credit, uint256 staked, uint256 locked, uint256 withdrawing, uint256 readyAt);
 
     /// @notice What the market holds for jobs and games.
+    /// @return The amount.
     function custody() external view returns (uint256);
 
+    /// @notice The stake asset.
+    /// @return Its address.
     function asset() external view returns (IERC20);
 
+    /// @notice The market, the vault's only operator.
+    /// @return Its address.
     function market() external view returns (address);
 
+    /// @notice The contract that says who may stake.
+    /// @return Its address.
     function provisioning() external view returns (IProvisioning);
 
+    /// @notice Seconds between asking for stake back and having it.
+    /// @return The seconds.
     function withdrawalDelay() external view returns (uint256);
 }

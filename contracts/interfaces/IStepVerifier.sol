@@ -14,11 +14,13 @@ struct ChunkOpening {
 /// @title Recomputes one element of one step of a program.
 interface IStepVerifier {
     /// @notice The exact value of one output element of a step.
-    /// @dev Total over data: for every well-formed step body and every content of the opened chunks it returns a value. Reverts only for a
-    /// malformed body, an opening that does not prove its chunks under the given root, or a needed chunk that was not opened.
+    /// @dev Total over data: for every well-formed step body and every content of the opened chunks it returns a value.
+    /// Reverts only for a malformed body, an opening that does not prove its chunks under the given root, or a needed
+    /// chunk that was not opened.
     /// @param body The encoded step (docs/program.md, "Step body").
     /// @param element The flat index of the output element.
-    /// @param inputRoots The authenticated tensor root of each of the step's inputs, in order (zero for a constant: its root is in the body).
+    /// @param inputRoots The authenticated tensor root of each of the step's inputs, in order (zero for a constant: its
+    /// root is in the body).
     /// @param openings One opening an input, in order (empty for an input that the element does not read).
     /// @return word The value: a float32's 32 bits, or an integer's two's complement in 256 bits.
     function evaluate(

@@ -6,10 +6,16 @@ import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
 
 /// @title Calls a requester with a result: a fixed amount of gas, nothing returned, no way to fail the caller.
 library Callback {
-    /// @dev For the call itself and for what the caller still has to do.
+    /// @dev Gas for the call itself (2,600 for an account that was not touched) and for what the caller still does
+    /// after a call that failed: a new word of storage (22,100), one that is written already (100), an event (below
+    /// 2,000). The test `deliver_withTheLeastGasThatIsTaken_givesTheCallbackAllThatWasPromised` of
+    /// test/contracts/market/callbacks.test.ts holds that the least gas that is taken suffices.
     uint256 private constant RESERVE = 40_000;
 
-    /// @notice Whether the requester took the result.
+    /// @notice Calls the requester with one output.
+    /// @param gasLimit Gas of the call.
+    /// @param data The output's bytes.
+    /// @return ok Whether the requester took the result: its call did not revert.
     function onResult(
         address requester,
         uint256 gasLimit,
@@ -23,6 +29,7 @@ library Callback {
         uint256 needed = ((gasLimit + RESERVE) * 64) / 63;
         require(available >= needed, IJobMarket.TooLittleGas(available, needed));
         assembly ("memory-safe") {
+            // The payload's bytes follow its length.
             // SAFETY: no return data is copied, however much there is.
             ok := call(gasLimit, requester, 0, add(payload, 0x20), mload(payload), 0, 0)
         }

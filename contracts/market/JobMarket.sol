@@ -16,7 +16,8 @@ import {IStepVerifier} from "../interfaces/IStepVerifier.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 
 /// @title The job market. See IJobMarket.
-/// @dev Posting and delivery are its base contracts; here is what lies between: claims, submissions, expiry, and the game's part.
+/// @dev Posting and delivery are its base contracts; here is what lies between: claims, submissions, expiry, and the
+/// game's part.
 contract JobMarket is ResultDelivery, JobPosting {
     modifier onlyGame() {
         require(msg.sender == address(_game), NotGame(msg.sender));
@@ -29,6 +30,8 @@ contract JobMarket is ResultDelivery, JobPosting {
         IStepVerifier verifier,
         Parameters memory p
     ) JobRecords(asset, provisioning, verifier, p) {}
+
+    /* ---- Claims and submissions ---- */
 
     /// @inheritdoc IJobMarket
     function claim(Job calldata job) external {
@@ -60,6 +63,8 @@ contract JobMarket is ResultDelivery, JobPosting {
         _jobs[jobId] = JobRecord(JobStatus.Submitted, uint40(windowEnd), bytes26(claimId));
         emit ClaimSubmitted(jobId, claimId, msg.sender, traceRoot, windowEnd, nodes);
     }
+
+    /* ---- Expiry and cancellation ---- */
 
     /// @inheritdoc IJobMarket
     function expire(Job calldata job) external {
@@ -94,6 +99,8 @@ contract JobMarket is ResultDelivery, JobPosting {
         _refund(jobId, job, 0);
     }
 
+    /* ---- The game's calls ---- */
+
     /// @inheritdoc IJobMarket
     function gameOpened(bytes32 jobId, bytes32 claimId, address challenger, uint256 bond) external onlyGame {
         JobRecord memory record = _jobs[jobId];
@@ -117,6 +124,8 @@ contract JobMarket is ResultDelivery, JobPosting {
         _vault.slash(worker, collateral);
     }
 
+    /* ---- Helpers ---- */
+
     /// @dev The root over the nodes of a trace that a reveal at its root would show.
     function _traceRoot(uint256 checkpoints, bytes calldata nodes) private view returns (bytes32 root) {
         uint256 depth = PositionalMerkle.depth(checkpoints);
@@ -124,19 +133,22 @@ contract JobMarket is ResultDelivery, JobPosting {
         require(root != 0, ZeroTraceRoot());
     }
 
+    /// @dev Ends the claim of a worker that missed its time: takes the penalty, unlocks the rest of the collateral.
     function _expireClaimed(bytes32 jobId, address worker, JobStatus next) private {
         uint256 penalty = Payouts.penalty(_collateral, _penaltyBps);
         emit JobExpired(jobId, worker, penalty);
         _reopen(jobId, next);
         _vault.slash(worker, penalty);
         _vault.unlock(worker, _collateral - penalty);
-        // SAFETY: a worker that is late gets nothing of its penalty back, and others no more than their gas (never above the penalty: ParameterChecks).
+        // SAFETY: a worker that is late gets nothing of its penalty back, and others no more than their gas (never
+        // above the penalty: ParameterChecks).
         uint256 reward = msg.sender == worker ? 0 : _expiryReward();
         if (reward != 0) _vault.give(msg.sender, reward);
         _vault.give(_sink, penalty - reward);
     }
 
-    /// @param reward Of the fee, for the caller who closed the job.
+    /// @dev Returns the fee of a job that is closed.
+    /// @param reward The part of the fee for the caller who closed the job.
     function _refund(bytes32 jobId, Job calldata job, uint256 reward) private {
         emit JobClosed(jobId, job.fee - reward);
         if (reward != 0) _vault.give(msg.sender, reward);

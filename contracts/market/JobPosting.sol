@@ -20,6 +20,8 @@ abstract contract JobPosting is JobRecords {
     /// @dev Parts of inputs that are published, 256 to a word.
     mapping(bytes32 jobId => mapping(uint256 input => mapping(uint256 word => uint256))) private _published;
 
+    /* ---- Calls ---- */
+
     /// @inheritdoc IJobMarket
     function post(JobRequest calldata request) external returns (bytes32 jobId) {
         Job memory job = _terms(request);
@@ -51,11 +53,13 @@ abstract contract JobPosting is JobRecords {
         }
     }
 
+    /* ---- Helpers ---- */
+
     /// @dev The job that a request asks for, with what the program says about it.
     function _terms(JobRequest calldata request) private view returns (Job memory job) {
         bytes calldata header = request.program.header;
         // SAFETY: what a header adds to the gas of moves is paid for (GasSchedule.seam).
-        require(header.length <= GasSchedule.MOST_HEADER, HeaderTooLong(header.length, GasSchedule.MOST_HEADER));
+        require(header.length <= GasSchedule.MAX_HEADER, HeaderTooLong(header.length, GasSchedule.MAX_HEADER));
         bytes32 programRoot = request.program.root();
         uint64 work = header.work();
         require(work <= _maxWork, TooMuchWork(work, _maxWork));
@@ -94,7 +98,7 @@ abstract contract JobPosting is JobRecords {
         });
     }
 
-    /// @dev Bit i: output i is at most `most` bytes. Checks every output of the header.
+    /// @dev Bit i: output i has at most `most` bytes. Checks every output of the header.
     function _deliverables(bytes calldata header, uint256 most) private pure returns (uint64 bits) {
         uint256 count = header.outputCount();
         require(count <= MAX_OUTPUTS, TooManyOutputs(count, MAX_OUTPUTS));

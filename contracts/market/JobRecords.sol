@@ -20,8 +20,10 @@ abstract contract JobRecords is MarketParameters {
     using ProgramProofs for ProgramFacts;
 
     /// @dev What the contract keeps of a job: one word, of which its claim is a part.
-    /// number: the parts of the input still missing (AwaitingInput), until when the worker may submit (Claimed), the end of the window (Submitted).
-    /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete); collisions of 208 bits are out of reach.
+    /// number: the parts of the input still missing (AwaitingInput), until when the worker may submit (Claimed), the
+    /// end of the window (Submitted).
+    /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete);
+    /// collisions of 208 bits are out of reach.
     struct JobRecord {
         JobStatus status;
         uint40 number;
@@ -45,6 +47,8 @@ abstract contract JobRecords is MarketParameters {
         _vault = new StakeVault(asset, provisioning, p.withdrawalDelay);
         _game = new DisputeGame(verifier, p);
     }
+
+    /* ---- Views ---- */
 
     /// @inheritdoc IJobMarket
     function jobOf(
@@ -72,11 +76,15 @@ abstract contract JobRecords is MarketParameters {
         return JobIds.jobId(job, address(this));
     }
 
+    /* ---- Helpers ---- */
+
+    /// @dev Takes a job away from its worker.
     function _reopen(bytes32 jobId, JobStatus next) internal {
         _jobs[jobId] = JobRecord(next, 0, 0);
         if (next == JobStatus.Open) emit JobOpened(jobId);
     }
 
+    /// @dev The ids of a claim and its job, and its status.
     function _claim(Claim calldata claim_) internal view returns (bytes32 jobId, bytes32 claimId, ClaimStatus status) {
         jobId = jobIdOf(claim_.job);
         claimId = JobIds.claimId(jobId, claim_.worker, claim_.traceRoot);
@@ -95,15 +103,18 @@ abstract contract JobRecords is MarketParameters {
         return block.timestamp + job.claimSeconds <= job.deadline;
     }
 
+    /// @dev Requires that a program has the expected root.
     function _needProgram(ProgramFacts calldata program, bytes32 expected) internal view {
         bytes32 given = program.root();
         require(given == expected, WrongProgram(expected, given));
     }
 
+    /// @dev Requires a status of a job.
     function _needJob(bytes32 jobId, JobStatus actual, JobStatus needed) internal pure {
         require(actual == needed, WrongJobStatus(jobId, actual, needed));
     }
 
+    /// @dev Requires a status of a claim.
     function _needClaim(bytes32 claimId, ClaimStatus actual, ClaimStatus needed) internal pure {
         require(actual == needed, WrongClaimStatus(claimId, actual, needed));
     }

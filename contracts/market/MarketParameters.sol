@@ -9,13 +9,14 @@ import {Parameters} from "../types/Parameters.sol";
 
 /// @title The limits of the market: those of every deployment, and those that this one fixed for good.
 abstract contract MarketParameters is IJobMarket {
-    /// @notice Most outputs of a program that can be served.
+    /// @notice Maximum number of outputs of a program that can be served: a bit each in a word of 64.
     uint256 public constant MAX_OUTPUTS = 64;
     /// @notice Largest output that can be delivered on chain, and largest part of an input, bytes.
     uint256 public constant MAX_OUTPUT_BYTES = Inputs.PART_BYTES;
-    /// @notice Most gas a callback may ask for.
+    /// @notice Maximum gas that a callback may ask for. With a full part's delivery, 5.3 M gas of calldata at
+    /// EIP-7623's floor (Inputs), it fits a transaction of 2^24 gas (EIP-7825).
     uint256 public constant MAX_CALLBACK_GAS = 2_000_000;
-    /// @notice Furthest deadline, seconds from the post.
+    /// @notice Latest deadline, seconds from the post.
     uint256 public constant LONGEST_JOB = 365 days;
 
     uint32 internal immutable _baseWindow;
@@ -72,7 +73,7 @@ abstract contract MarketParameters is IJobMarket {
             });
     }
 
-    /// @dev The price of freeing an abandoned job.
+    /// @dev The reward for freeing an abandoned job, in the stake asset; 0 for a caller that is no plain account.
     function _expiryReward() internal view returns (uint256) {
         return GasSchedule.paid(GasSchedule.EXPIRE) * GasSchedule.price(block.basefee, _priceCap);
     }

@@ -23,33 +23,43 @@ library ParameterChecks {
     error PenaltyOutOfRange(uint256 bps);
     error PenaltyBelowGas(uint256 given, uint256 least);
 
-    /// @dev One inclusion: a block; a game's side: six.
-    uint256 private constant LEAST_WINDOW = 12;
-    uint256 private constant LEAST_CLOCK = 6 * LEAST_WINDOW;
-    uint256 private constant LONGEST = 365 days;
-    uint256 private constant MOST_STEP_GAS = 12_000_000;
-    uint256 private constant MOST_PRICE = 1 << 48;
+    /// @dev Shortest window, seconds: one block of L1, so that a transaction can be included.
+    uint256 private constant MIN_WINDOW = 12;
+    /// @dev Shortest time of a side in a game, seconds: six inclusions.
+    uint256 private constant MIN_CLOCK = 6 * MIN_WINDOW;
+    /// @dev Longest duration of any kind, seconds. With it clocks fit 32 bits (test/contracts/smt/ClockProofs.sol).
+    uint256 private constant MAX_DURATION = 365 days;
+    /// @dev Largest step proof, gas: it fits a transaction of 2^24 gas (EIP-7825) with room for a repricing. The
+    /// compiler and src/program/validate.ts have the same limit.
+    uint256 private constant MAX_STEP_GAS = 12_000_000;
+    /// @dev Highest price of a unit of gas, in smallest units of the stake asset: 281,474 gwei where that has 18
+    /// decimals.
+    uint256 private constant MAX_PRICE = 1 << 48;
+    /// @dev Largest `arityBits`: reveals of 64 children.
+    uint256 private constant MAX_ARITY_BITS = 6;
+    /// @dev The whole, in basis points.
+    uint256 private constant MAX_BPS = 10_000;
 
     /// @notice Checks all of a deployment's parameters against each other.
     function check(Parameters memory p) internal pure {
-        require(p.arityBits != 0 && p.arityBits <= 6, ArityOutOfRange(p.arityBits));
+        require(p.arityBits != 0 && p.arityBits <= MAX_ARITY_BITS, ArityOutOfRange(p.arityBits));
         require(p.rate != 0, ZeroRate());
         require(p.maxWork != 0, ZeroWork());
         // SAFETY: prices have at most 80 bits, so that their sums fit the fields that hold them.
-        require(p.priceCap != 0 && p.priceCap <= MOST_PRICE, PriceCapOutOfRange(p.priceCap));
+        require(p.priceCap != 0 && p.priceCap <= MAX_PRICE, PriceCapOutOfRange(p.priceCap));
         require(p.sink != address(0), ZeroSink());
         uint256 workTime = uint256(p.maxWork) / p.rate;
-        require(workTime <= LONGEST, DurationTooLong(workTime, LONGEST));
-        require(p.baseWindow >= LEAST_WINDOW, WindowTooShort(p.baseWindow, LEAST_WINDOW));
+        require(workTime <= MAX_DURATION, DurationTooLong(workTime, MAX_DURATION));
+        require(p.baseWindow >= MIN_WINDOW, WindowTooShort(p.baseWindow, MIN_WINDOW));
         uint256 leastWindow = Clock.window(p.baseWindow, p.maxWork, p.rate);
         require(p.maxWindow >= leastWindow, WindowTooShort(p.maxWindow, leastWindow));
-        require(p.maxWindow <= LONGEST, DurationTooLong(p.maxWindow, LONGEST));
-        require(p.baseClock >= LEAST_CLOCK, ClockTooShort(p.baseClock, LEAST_CLOCK));
-        require(p.baseClock <= LONGEST, DurationTooLong(p.baseClock, LONGEST));
+        require(p.maxWindow <= MAX_DURATION, DurationTooLong(p.maxWindow, MAX_DURATION));
+        require(p.baseClock >= MIN_CLOCK, ClockTooShort(p.baseClock, MIN_CLOCK));
+        require(p.baseClock <= MAX_DURATION, DurationTooLong(p.baseClock, MAX_DURATION));
         // INVARIANT: stake cannot leave before every dispute about work done with it could be over.
         uint256 longestDispute = Clock.longestDispute(p.maxWindow, Clock.budget(p.baseClock, p.maxWork, p.rate));
         require(p.withdrawalDelay > longestDispute, WithdrawalTooFast(p.withdrawalDelay, longestDispute));
-        require(p.maxStepGas != 0 && p.maxStepGas <= MOST_STEP_GAS, StepGasOutOfRange(p.maxStepGas, MOST_STEP_GAS));
+        require(p.maxStepGas != 0 && p.maxStepGas <= MAX_STEP_GAS, StepGasOutOfRange(p.maxStepGas, MAX_STEP_GAS));
         // INVARIANT: no game costs a worker more gas than its challenger prepaid.
         uint256 leastBond = GasSchedule.worstWorker(p.arityBits);
         require(p.bondGas >= leastBond, BondBelowGas(p.bondGas, leastBond));
@@ -57,7 +67,7 @@ library ParameterChecks {
         uint256 gas = p.bondGas + GasSchedule.worstChallenger(p.arityBits, p.maxStepGas);
         uint256 leastCollateral = p.bounty + gas * p.priceCap;
         require(p.collateral >= leastCollateral, CollateralTooSmall(p.collateral, leastCollateral));
-        require(p.penaltyBps != 0 && p.penaltyBps <= 10_000, PenaltyOutOfRange(p.penaltyBps));
+        require(p.penaltyBps != 0 && p.penaltyBps <= MAX_BPS, PenaltyOutOfRange(p.penaltyBps));
         // INVARIANT: whoever frees an abandoned job is paid from the penalty.
         uint256 penalty = Payouts.penalty(p.collateral, p.penaltyBps);
         require(penalty >= GasSchedule.EXPIRE * p.priceCap, PenaltyBelowGas(penalty, GasSchedule.EXPIRE * p.priceCap));

@@ -15,6 +15,9 @@ abstract contract ResultDelivery is JobRecords {
     using ProgramHeader for bytes;
 
     /// @dev What was delivered of a claim, unless one call did it all.
+    /// @param delivered Bit i: output i was delivered.
+    /// @param calledBack Bit i: the requester took output i.
+    /// @param paid The fee is released.
     struct Deliveries {
         uint64 delivered;
         uint64 calledBack;
@@ -22,6 +25,8 @@ abstract contract ResultDelivery is JobRecords {
     }
 
     mapping(bytes32 claimId => Deliveries) private _deliveries;
+
+    /* ---- Calls ---- */
 
     /// @inheritdoc IJobMarket
     function finalise(Claim calldata claim_) external {
@@ -58,7 +63,8 @@ abstract contract ResultDelivery is JobRecords {
         }
         bool release = done.delivered == wanted && !done.paid;
         if (release) done.paid = true;
-        // SAFETY: all is marked before the call, as if it succeeded, so that a consumer that calls back in finds nothing left to take.
+        // SAFETY: all is marked before the call, as if it succeeded, so that a consumer that calls back in finds
+        // nothing left to take.
         if (call) done.calledBack |= bit;
         if (done.delivered == wanted && (claim_.job.callbackGas == 0 || done.calledBack == wanted)) {
             _jobs[jobId].status = JobStatus.Complete;
@@ -70,7 +76,8 @@ abstract contract ResultDelivery is JobRecords {
         if (Callback.onResult(claim_.job.requester, claim_.job.callbackGas, jobId, output, delivery.data)) {
             emit CallbackMade(jobId, output);
         } else {
-            // SAFETY: a call that failed has undone all that it did, so that what was marked before it is still all there is: only the call is taken back.
+            // SAFETY: a call that failed has undone all that it did, so that what was marked before it is still all
+            // there is: only the call is taken back.
             done.calledBack &= ~bit;
             _deliveries[claimId] = done;
             _jobs[jobId].status = JobStatus.Finalised;
@@ -89,6 +96,8 @@ abstract contract ResultDelivery is JobRecords {
         _release(jobId, claimId, claim_);
     }
 
+    /* ---- Views ---- */
+
     /// @inheritdoc IJobMarket
     function claimOf(
         ClaimKey calldata key
@@ -103,6 +112,8 @@ abstract contract ResultDelivery is JobRecords {
         bool complete = record.status == JobStatus.Complete;
         return (status, record.number, done.delivered, done.calledBack, complete || done.paid);
     }
+
+    /* ---- Helpers ---- */
 
     /// @dev Ends a claim whose window is over and that nobody disputes.
     function _finalise(bytes32 jobId, bytes32 claimId, Claim calldata claim_) private {
@@ -134,6 +145,7 @@ abstract contract ResultDelivery is JobRecords {
         );
     }
 
+    /// @dev Pays the fee to the worker.
     function _release(bytes32 jobId, bytes32 claimId, Claim calldata claim_) private {
         emit FeeReleased(jobId, claimId, claim_.worker, claim_.job.fee);
         if (claim_.job.fee != 0) _vault.give(claim_.worker, claim_.job.fee);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+/// @dev Address of the SHA-256 precompile, for `staticcall` in assembly.
+uint256 constant SHA256 = 2;
+
 /// @title Merkle lists of docs/program.md: SHA-256, padded with zero subtrees, positions proven by index.
 /// @dev Hand-written, because the usual libraries hash sorted pairs: that proves membership, not position.
-/// "Under a node" always means: `index` counts the nodes of the descendant's height from the left end of the ancestor's subtree.
+/// "Under a node" always means: `index` counts the nodes of the descendant's height from the left end of the ancestor's
+/// subtree.
 library PositionalMerkle {
     error EmptyList();
     error PastWidth(uint256 index, uint256 width);
@@ -42,9 +46,10 @@ library PositionalMerkle {
     function parent(bytes32 left, bytes32 right) internal view returns (bytes32 node) {
         bool ok;
         assembly ("memory-safe") {
+            // Both nodes to scratch space, the first 64 bytes of memory; the hash replaces the left one.
             mstore(0x00, left)
             mstore(0x20, right)
-            ok := staticcall(gas(), 2, 0x00, 0x40, 0x00, 0x20)
+            ok := staticcall(gas(), SHA256, 0x00, 0x40, 0x00, 0x20)
             node := mload(0x00)
         }
         // SAFETY: a precompile that ran out of gas must not leave an input standing as its hash.
@@ -81,10 +86,11 @@ library PositionalMerkle {
             } lt(sibling, end) {
                 sibling := add(sibling, 0x20)
             } {
+                // The sibling on the other side of the 64 bytes in scratch space.
                 mstore(xor(side, 0x20), calldataload(sibling))
                 index := shr(1, index)
                 side := shl(5, and(index, 1))
-                ok := and(ok, staticcall(gas(), 2, 0x00, 0x40, side, 0x20))
+                ok := and(ok, staticcall(gas(), SHA256, 0x00, 0x40, side, 0x20))
             }
             ancestor := mload(side)
         }
@@ -160,6 +166,7 @@ library PositionalMerkle {
         uint256 nodes;
         assembly ("memory-safe") {
             start := siblings.offset
+            // Past the array's length.
             nodes := add(leaves, 0x20)
         }
         uint256 sibling = start;
@@ -167,12 +174,14 @@ library PositionalMerkle {
             for (; count > 1; --levels) (count, sibling) = _foldLevel(positions, nodes, count, sibling);
             // One node is left: an ordinary path.
             uint256 needed = (sibling - start) / 32 + levels;
-            // INVARIANT: below the width no index bits are left, so the last node standing is number 0 of height `depth`.
+            // INVARIANT: below the width no index bits are left, so the last node standing is number 0 of height
+            // `depth`.
             // SAFETY: what was read behind the siblings' end is refused here.
             require(needed == siblings.length, SiblingCount(siblings.length, needed));
         }
         uint256 position;
         assembly ("memory-safe") {
+            // Of the one node that is left.
             position := mload(positions)
         }
         return _climb(leaves[0], position, sibling, levels);
@@ -185,6 +194,7 @@ library PositionalMerkle {
         assembly ("memory-safe") {
             first := indices.offset
             size := shl(5, indices.length)
+            // The copy takes the next `size` bytes of free memory.
             positions := mload(0x40)
             mstore(0x40, add(positions, size))
             calldatacopy(positions, first, size)
@@ -204,7 +214,8 @@ library PositionalMerkle {
         require(previous < width, PastWidth(previous, width));
     }
 
-    /// @dev Replaces the `count` known nodes of one level, at memory address `nodes`, by those of the next one; their positions likewise.
+    /// @dev Replaces the `count` known nodes of one level, at memory address `nodes`, by those of the next one; their
+    /// positions likewise.
     /// @param sibling Calldata address of the next sibling.
     function _foldLevel(
         uint256 positions,
@@ -228,22 +239,25 @@ library PositionalMerkle {
                 let last := eq(add(nodes, 0x20), end)
                 // Positions increase, so that a known sibling is the right one.
                 switch and(iszero(last), eq(mload(add(positions, 0x20)), xor(position, 1)))
+                // Both children are known: they lie side by side, and both are consumed.
                 case 1 {
-                    ok := and(ok, staticcall(gas(), 2, nodes, 0x40, to, 0x20))
+                    ok := and(ok, staticcall(gas(), SHA256, nodes, 0x40, to, 0x20))
                     nodes := add(nodes, 0x20)
                     positions := add(positions, 0x20)
                 }
+                // The other child is the next sibling; the two are put together in scratch space.
                 default {
                     let side := shl(5, and(position, 1))
                     mstore(side, mload(nodes))
                     mstore(xor(side, 0x20), calldataload(next))
                     next := add(next, 0x20)
-                    ok := and(ok, staticcall(gas(), 2, 0x00, 0x40, to, 0x20))
+                    ok := and(ok, staticcall(gas(), SHA256, 0x00, 0x40, to, 0x20))
                 }
                 mstore(toPosition, shr(1, position))
                 to := add(to, 0x20)
                 toPosition := add(toPosition, 0x20)
             }
+            // Positions written, 32 bytes each. `positions` has moved on by `count` words.
             parents := shr(5, sub(toPosition, sub(positions, shl(5, count))))
         }
         require(ok, HashFailed());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {PositionalMerkle} from "./PositionalMerkle.sol";
+// SHA256 is used in assembly, which solhint does not see.
+// solhint-disable-next-line no-unused-import
+import {PositionalMerkle, SHA256} from "./PositionalMerkle.sol";
 
 /// @title Tensor trees from bytes, and reveals of a node's children (docs/program.md, "Merkle lists").
 library TensorTree {
@@ -24,12 +26,15 @@ library TensorTree {
         return PositionalMerkle.subtreeRoot(_leaves(data), levels);
     }
 
-    /// @notice The node whose descendants `log2(children.length / 32)` levels down are `children`, a power of two of them.
+    /// @notice The node whose descendants `log2(children.length / 32)` levels down are `children`, a power of two of
+    /// them.
     function parentOf(bytes calldata children) internal view returns (bytes32 node) {
         bool ok = true;
         assembly ("memory-safe") {
+            // Free memory, which is not taken: nothing of it is read afterwards.
             let offset := mload(0x40)
             calldatacopy(offset, children.offset, children.length)
+            // n parents of each level, from the children's pairs up to the one node.
             for {
                 let n := shr(6, children.length)
             } n {
@@ -41,7 +46,7 @@ library TensorTree {
                     i := add(i, 1)
                 } {
                     // Parent i replaces child i: its children 2i and 2i+1 have been read by then.
-                    ok := and(ok, staticcall(gas(), 2, add(offset, shl(6, i)), 0x40, add(offset, shl(5, i)), 0x20))
+                    ok := and(ok, staticcall(gas(), SHA256, add(offset, shl(6, i)), 0x40, add(offset, shl(5, i)), 0x20))
                 }
             }
             node := mload(offset)
@@ -55,6 +60,7 @@ library TensorTree {
         leaves = new bytes32[](chunkCount(data.length));
         bool ok = true;
         assembly ("memory-safe") {
+            // Free memory, which is not taken: a chunk is hashed where the one before it was.
             let buffer := mload(0x40)
             let leaf := add(leaves, 0x20)
             let end := add(data.offset, data.length)
@@ -72,8 +78,9 @@ library TensorTree {
                 if gt(left, CHUNK_BYTES) {
                     left := CHUNK_BYTES
                 }
+                // The chunk's own bytes, over the zeros if it is the last one.
                 calldatacopy(buffer, offset, left)
-                ok := and(ok, staticcall(gas(), 2, buffer, CHUNK_BYTES, leaf, 0x20))
+                ok := and(ok, staticcall(gas(), SHA256, buffer, CHUNK_BYTES, leaf, 0x20))
             }
         }
         require(ok, ChunkHashFailed());

@@ -16,42 +16,64 @@ library ProgramHeader {
     error WrongElementCount(uint256 count);
 
     uint256 internal constant SEMANTICS = 1;
+
+    /// @dev Where each field of a header begins, bytes; its size follows from the next one.
+    uint256 private constant VERSION = 0;
+    uint256 private constant MAX_STEP_GAS = 2;
+    uint256 private constant WORK = 6;
+    uint256 private constant STEPS = 14;
+    uint256 private constant CHECKPOINTS = 18;
+    uint256 private constant INPUTS = 22;
+    uint256 private constant OUTPUTS = 24;
+    /// @dev Bytes of these fields. The inputs follow, then the outputs.
     uint256 private constant FIXED_BYTES = 26;
+    /// @dev An input: element type 1 byte, elements 8.
+    uint256 private constant INPUT_ELEMENTS = 1;
     uint256 private constant INPUT_BYTES = 9;
+    /// @dev An output: checkpoint 4 bytes, element type 1, elements 8.
+    uint256 private constant OUTPUT_TYPE = 4;
+    uint256 private constant OUTPUT_ELEMENTS = 5;
     uint256 private constant OUTPUT_BYTES = 13;
 
-    /// @notice Refuses a header of another version, of the wrong length, or of a program without steps, checkpoints or outputs.
+    /// @notice Refuses a header of another version, of the wrong length, or of a program without steps, checkpoints or
+    /// outputs.
     function check(bytes calldata header) internal pure {
         require(header.length >= FIXED_BYTES, HeaderLength(header.length, FIXED_BYTES));
-        uint256 version = _field(header, 0, 2);
+        uint256 version = _field(header, VERSION, 2);
         require(version == SEMANTICS, UnknownSemantics(version));
         uint256 expected = FIXED_BYTES + INPUT_BYTES * inputCount(header) + OUTPUT_BYTES * outputCount(header);
         require(header.length == expected, HeaderLength(header.length, expected));
         require(stepCount(header) != 0 && checkpointCount(header) != 0 && outputCount(header) != 0, EmptyProgram());
     }
 
+    /// @notice Gas of the program's largest step proof, as its publisher estimates it.
     function maxStepGas(bytes calldata header) internal pure returns (uint32) {
-        return uint32(_field(header, 2, 4));
+        return uint32(_field(header, MAX_STEP_GAS, 4));
     }
 
+    /// @notice Terms that one execution evaluates.
     function work(bytes calldata header) internal pure returns (uint64) {
-        return uint64(_field(header, 6, 8));
+        return uint64(_field(header, WORK, 8));
     }
 
+    /// @notice Steps of the program.
     function stepCount(bytes calldata header) internal pure returns (uint256) {
-        return _field(header, 14, 4);
+        return _field(header, STEPS, 4);
     }
 
+    /// @notice Checkpoints of the program: the leaves of a trace.
     function checkpointCount(bytes calldata header) internal pure returns (uint256) {
-        return _field(header, 18, 4);
+        return _field(header, CHECKPOINTS, 4);
     }
 
+    /// @notice Inputs of the program.
     function inputCount(bytes calldata header) internal pure returns (uint256) {
-        return _field(header, 22, 2);
+        return _field(header, INPUTS, 2);
     }
 
+    /// @notice Outputs of the program.
     function outputCount(bytes calldata header) internal pure returns (uint256) {
-        return _field(header, 24, 2);
+        return _field(header, OUTPUTS, 2);
     }
 
     /// @notice Bytes of input `index`.
@@ -59,7 +81,7 @@ library ProgramHeader {
         uint256 count = inputCount(header);
         require(index < count, InputOutOfRange(index, count));
         uint256 offset = FIXED_BYTES + INPUT_BYTES * index;
-        return tensorBytes(_field(header, offset, 1), _field(header, offset + 1, 8));
+        return tensorBytes(_field(header, offset, 1), _field(header, offset + INPUT_ELEMENTS, 8));
     }
 
     /// @notice The checkpoint that is output `index`, and the output's bytes.
@@ -69,7 +91,7 @@ library ProgramHeader {
         uint256 offset = FIXED_BYTES + INPUT_BYTES * inputCount(header) + OUTPUT_BYTES * index;
         checkpoint = _field(header, offset, 4);
         require(checkpoint < checkpointCount(header), OutputWithoutCheckpoint(index, checkpoint));
-        bytes_ = tensorBytes(_field(header, offset + 4, 1), _field(header, offset + 5, 8));
+        bytes_ = tensorBytes(_field(header, offset + OUTPUT_TYPE, 1), _field(header, offset + OUTPUT_ELEMENTS, 8));
     }
 
     /// @notice Bytes of a tensor. A step has at most 2^32 - 1 elements, so no size overflows.
@@ -79,9 +101,10 @@ library ProgramHeader {
         return count << DType.log2Bytes(dtype);
     }
 
-    /// @dev `size` bytes from `at`, big-endian; `offset + size` is within the header by `check`.
+    /// @dev `size` bytes from `offset`, big-endian; `offset + size` is within the header by `check`.
     function _field(bytes calldata header, uint256 offset, uint256 size) private pure returns (uint256 value) {
         assembly ("memory-safe") {
+            // The word that begins at the field, without the bytes behind it.
             value := shr(sub(256, mul(8, size)), calldataload(add(header.offset, offset)))
         }
     }

@@ -2,12 +2,23 @@
 pragma solidity ^0.8.28;
 
 import {ProgramFacts, CheckpointOpening, StepOpening} from "../types/Program.sol";
-import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
+// SHA256 is used in assembly, which solhint does not see.
+// solhint-disable-next-line no-unused-import
+import {PositionalMerkle, SHA256} from "../merkle/PositionalMerkle.sol";
 import {ProgramHeader} from "./ProgramHeader.sol";
 
-/// @title Facts of a program, proven against its root. A position is always proven at the depth that the header's counts give.
+/// @title Facts of a program, proven against its root. A position is always proven at the depth that the header's
+/// counts give.
 library ProgramProofs {
     using ProgramHeader for bytes;
+
+    /// @dev Bytes of a program root's preimage beside the header: the zero byte and two roots.
+    uint256 private constant PREIMAGE_BYTES = 65;
+    /// @dev Preimages of leaves in the first two words of memory: where each begins, and its bytes.
+    uint256 private constant CHECKPOINT_START = 23;
+    uint256 private constant CHECKPOINT_BYTES = 9;
+    uint256 private constant STEP_START = 22;
+    uint256 private constant STEP_BYTES = 42;
 
     /// @notice The program root of a header and its two lists.
     function root(ProgramFacts calldata facts) internal view returns (bytes32 programRoot) {
@@ -16,13 +27,14 @@ library ProgramProofs {
         (bytes32 stepsRoot, bytes32 checkpointsRoot) = (facts.stepsRoot, facts.checkpointsRoot);
         bool ok;
         assembly ("memory-safe") {
+            // Free memory, which is not taken: a zero byte, the header, both roots.
             let preimage := mload(0x40)
             mstore8(preimage, 0)
             calldatacopy(add(preimage, 1), header.offset, header.length)
             let roots := add(add(preimage, 1), header.length)
             mstore(roots, stepsRoot)
             mstore(add(roots, 0x20), checkpointsRoot)
-            ok := staticcall(gas(), 2, preimage, add(header.length, 65), 0x00, 0x20)
+            ok := staticcall(gas(), SHA256, preimage, add(header.length, PREIMAGE_BYTES), 0x00, 0x20)
             programRoot := mload(0x00)
         }
         _requireHashed(ok);
@@ -40,7 +52,7 @@ library ProgramProofs {
         assembly ("memory-safe") {
             // A zero byte and twice 32 bits: the lowest nine bytes of a word.
             mstore(0x00, or(shl(32, first), step))
-            ok := staticcall(gas(), 2, 23, 9, 0x00, 0x20)
+            ok := staticcall(gas(), SHA256, CHECKPOINT_START, CHECKPOINT_BYTES, 0x00, 0x20)
             leaf := mload(0x00)
         }
         _requireHashed(ok);
@@ -67,7 +79,7 @@ library ProgramProofs {
             // A zero byte, 8 bits and 64 bits: the lowest ten bytes of a word; and the hash.
             mstore(0x00, or(shl(64, dtype), count))
             mstore(0x20, bodyHash)
-            ok := staticcall(gas(), 2, 22, 42, 0x00, 0x20)
+            ok := staticcall(gas(), SHA256, STEP_START, STEP_BYTES, 0x00, 0x20)
             leaf := mload(0x00)
         }
         _requireHashed(ok);

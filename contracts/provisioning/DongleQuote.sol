@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @notice A dongle's quote: the manufacturer endorses the device key, the device signs the digest. Sent as `abi.encode(DongleQuote)`.
+/// @notice A dongle's quote: the manufacturer endorses the device key, the device signs the digest. Sent as
+/// `abi.encode(DongleQuote)`.
 /// @dev All signatures are P-256 with low s. Ids: `keccak256(abi.encode(x, y))` of the public keys.
 /// @param manufacturerX Manufacturer's public key.
 /// @param manufacturerY Manufacturer's public key.

@@ -30,7 +30,9 @@ contract Provisioning is IProvisioning {
         uint64 issuedAt;
     }
 
+    /// @inheritdoc IProvisioning
     IQuoteVerifier public immutable quoteVerifier;
+    /// @inheritdoc IProvisioning
     address public immutable registrar;
     /// @notice Seconds in which a nonce must be used.
     uint256 public immutable nonceLifetime;
@@ -64,7 +66,8 @@ contract Provisioning is IProvisioning {
 
     /// @inheritdoc IProvisioning
     function requestNonce(ReportKind kind) external returns (bytes32 nonce) {
-        // The previous block's hash cannot be known when a report is made in advance; prevrandao adds this block's own randomness.
+        // The previous block's hash cannot be known when a report is made in advance; prevrandao adds this block's own
+        // randomness.
         nonce = keccak256(abi.encode(blockhash(block.number - 1), block.prevrandao, block.timestamp, msg.sender, kind));
         _nonces[msg.sender][kind] = Nonce(nonce, uint64(block.timestamp));
         emit NonceIssued(msg.sender, kind, nonce);
@@ -72,7 +75,8 @@ contract Provisioning is IProvisioning {
 
     /// @inheritdoc IProvisioning
     function submitReport(Report calldata report, bytes calldata quote) external {
-        // SAFETY: only the worker chooses its device; else any endorsed device could use up its nonce and displace its own.
+        // SAFETY: only the worker chooses its device; else any endorsed device could use up its nonce and displace its
+        // own.
         require(msg.sender == report.worker, NotTheWorker(msg.sender, report.worker));
         _useNonce(report);
         require(report.expiry > block.timestamp, ReportExpired(report.expiry));

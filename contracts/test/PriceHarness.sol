@@ -47,8 +47,8 @@ contract PriceHarness {
         return GasSchedule.price(wanted, cap);
     }
 
-    /// @dev Told, because calls see no base fee.
-    function tellNextPrice(uint256 cap) external {
+    /// @dev By an event, because calls see no base fee.
+    function emitNextPrice(uint256 cap) external {
         emit NextPrice(GasSchedule.nextPrice(cap));
     }
 
@@ -87,7 +87,8 @@ contract PriceHarness {
         return GasSchedule.transactionGas(gasleft() + rest);
     }
 
-    /// @notice What of `most` gas is paid to a caller whose transaction has this call's calldata and burns `rest` beside it.
+    /// @notice What of `most` gas is paid to a caller whose transaction has this call's calldata and burns `rest`
+    /// beside it.
     function paid(uint256 most, uint256 rest) external view returns (uint256) {
         return GasSchedule.paid(most, gasleft() + rest);
     }

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {ChunkOpening, IStepVerifier} from "../interfaces/IStepVerifier.sol";
 
-/// @title Calls a step verifier as a game does, with arguments from its own calldata, and tells the gas.
+/// @title Calls a step verifier as a game does, with arguments from its own calldata, and returns the gas.
 contract ProofGasMeter {
     IStepVerifier public immutable VERIFIER;
 

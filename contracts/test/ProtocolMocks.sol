@@ -17,7 +17,7 @@ contract OnesVerifier is IStepVerifier {
     }
 }
 
-/// @notice Provisioning for which everybody is live until told otherwise.
+/// @notice Provisioning for which everybody is live until barred.
 contract OpenProvisioning {
     mapping(address worker => bool) public barred;
 

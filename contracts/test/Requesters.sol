@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {IJobMarket, JobRequest} from "../interfaces/IJobMarket.sol";
 import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
 
-enum Mood {
+enum Behaviour {
     Take,
     Revert,
     BurnGas,
@@ -12,13 +12,13 @@ enum Mood {
     Reenter
 }
 
-/// @notice A requester contract whose callback behaves as it is told.
-contract MoodyRequester is IResultConsumer {
+/// @notice A requester contract whose callback behaves as it was set to.
+contract ScriptedRequester is IResultConsumer {
     error NotMarket(address caller);
-    error BadMood();
+    error ResultRefused();
 
     IJobMarket public immutable market;
-    Mood public mood;
+    Behaviour public behaviour;
     uint256 public results;
     uint256 public gasSeen;
     bytes public lastResult;
@@ -29,8 +29,8 @@ contract MoodyRequester is IResultConsumer {
         market = market_;
     }
 
-    function setMood(Mood mood_) external {
-        mood = mood_;
+    function setBehaviour(Behaviour behaviour_) external {
+        behaviour = behaviour_;
     }
 
     function setReentry(bytes calldata call) external {
@@ -44,16 +44,16 @@ contract MoodyRequester is IResultConsumer {
     function onResult(bytes32, uint256, bytes calldata data) external {
         require(msg.sender == address(market), NotMarket(msg.sender));
         gasSeen = gasleft();
-        if (mood == Mood.Revert) revert BadMood();
-        if (mood == Mood.BurnGas) {
+        if (behaviour == Behaviour.Revert) revert ResultRefused();
+        if (behaviour == Behaviour.BurnGas) {
             while (true) ++gasSeen;
         }
-        if (mood == Mood.ReturnBomb) {
+        if (behaviour == Behaviour.ReturnBomb) {
             assembly {
                 revert(0, 1000000)
             }
         }
-        if (mood == Mood.Reenter) (reentrySucceeded, ) = address(market).call(reentry);
+        if (behaviour == Behaviour.Reenter) (reentrySucceeded, ) = address(market).call(reentry);
         ++results;
         lastResult = data;
     }

@@ -58,7 +58,8 @@ contract ReentrantToken is ERC20 {
     }
 }
 
-/// @notice Wrapped ether that makes calls, as many as it was told, before and after the balances of each transfer change.
+/// @notice Wrapped ether that makes calls, as many as it was given, before and after the balances of each transfer
+/// change.
 contract HostileToken is WrappedEther {
     struct Call {
         address to;

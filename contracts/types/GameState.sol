@@ -4,7 +4,8 @@ pragma solidity ^0.8.28;
 import {ProgramFacts, CheckpointOpening, StepOpening} from "./Program.sol";
 import {ChunkOpening} from "../interfaces/IStepVerifier.sol";
 
-/// @notice The list that a game is in: the checkpoints of the trace, the steps of one range, or the chunks of one tensor.
+/// @notice The list that a game is in: the checkpoints of the trace, the steps of one range, or the chunks of one
+/// tensor.
 enum Level {
     Trace,
     Interior,
@@ -23,7 +24,8 @@ enum Move {
     Expand
 }
 
-/// @notice The whole state of a game, unpacked. Only the hash of the packed form is stored: each move brings the state it answers, and is refused if that is stale.
+/// @notice The whole state of a game, unpacked. Only the hash of the packed form is stored: each move brings the state
+/// it answers, and is refused if that is stale.
 /// @param claimId The claim: with it the job, the worker and the trace root.
 /// @param programRoot The job's program.
 /// @param node Hash of the node in dispute.
@@ -71,7 +73,8 @@ struct GameState {
     uint32 step;
 }
 
-/// @notice A `GameState` in seven words, as calls bring it and events tell it (contracts/game/States.sol says where each field lies).
+/// @notice A `GameState` in seven words, as calls bring it and events show it (contracts/game/States.sol says where
+/// each field lies).
 struct PackedState {
     bytes32 claimId;
     bytes32 programRoot;
@@ -82,13 +85,17 @@ struct PackedState {
     uint256 clock;
 }
 
-/// @notice The challenger's choice: an opening from the current node to one of the revealed nodes, or to any descendant of one.
+/// @notice The challenger's choice: an opening from the current node to one of the revealed nodes, or to any descendant
+/// of one.
 /// @param index Position of the picked node among the nodes of its height.
 /// @param node Hash of the picked node.
-/// @param siblings From the picked node up to the current one; as many as levels descended. None only when opening at the trace root.
-/// @param program The program, when the pick lands on a leaf of the trace or an interior. Else an empty header and zero roots.
+/// @param siblings From the picked node up to the current one; as many as levels descended. None only when opening at
+/// the trace root.
+/// @param program The program, when the pick lands on a leaf of the trace or an interior. Else an empty header and zero
+/// roots.
 /// @param checkpoint The checkpoint at `index`, when the pick lands on a trace leaf. Else empty.
-/// @param step The step leaf of the tensor entered, when it lands on an interior leaf or on the trace leaf of a one-step range. Else empty.
+/// @param step The step leaf of the tensor entered, when it lands on an interior leaf or on the trace leaf of a
+/// one-step range. Else empty.
 struct Pick {
     uint64 index;
     bytes32 node;
@@ -112,12 +119,13 @@ struct InputProof {
 }
 
 /// @notice Everything needed to recompute one element of the disputed tensor.
-/// @param pick Its program and step are those of the tensor. Above the tensors (`Level.Trace`, `Level.Interior`) it also is the way down to the tensor's
-/// root; at `Level.Tensor` its index, node, siblings and checkpoint are not read.
+/// @param pick Its program and step are those of the tensor. Above the tensors (`Level.Trace`, `Level.Interior`) it
+/// also is the way down to the tensor's root; at `Level.Tensor` its index, node, siblings and checkpoint are not read.
 /// @param body The disputed step's body.
 /// @param element Flat index of the element.
 /// @param chunk The 512-byte chunk that holds it.
-/// @param chunkSiblings Opening of the chunk under the current node, or the tensor's root just picked; none when that is the chunk.
+/// @param chunkSiblings Opening of the chunk under the current node, or the tensor's root just picked; none when that
+/// is the chunk.
 /// @param inputs One proof for each input of the step.
 /// @param openings One opening for each input of the step (empty if not read).
 struct StepProof {

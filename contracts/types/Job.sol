@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @notice The whole content of a job. Its id is the hash of this content: nothing of it is stored, every call brings it.
+/// @notice The whole content of a job. Its id is the hash of this content: nothing of it is stored, every call brings
+/// it.
 /// @param requester Who posted it, pays for it, and receives the callback.
 /// @param programRoot The program to execute (docs/program.md).
 /// @param inputsRoot Merkle list of the input tensor roots; zero for a program without inputs.
@@ -12,7 +13,8 @@ pragma solidity ^0.8.28;
 /// @param claimSeconds Seconds a worker has from claim to submission.
 /// @param deadline Unix time by which a submission must be due: no claim is taken that could end later.
 /// @param callbackGas Gas for `IResultConsumer.onResult` on the requester, 0 for no callback.
-/// @param maxOutputBytes Outputs up to this size are delivered on chain before the fee is released; larger ones travel off chain.
+/// @param maxOutputBytes Outputs up to this size are delivered on chain before the fee is released; larger ones travel
+/// off chain.
 /// @param deliverables Bit i: output i must be delivered (derived from the header and `maxOutputBytes`).
 /// @param rootOnly The input bytes are not posted. Such a job protects only those who hold the input.
 /// @param salt Tells apart jobs that are otherwise equal.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @notice The preimage of a program root: `programRoot = sha256(0x00 || header || stepsRoot || checkpointsRoot)` (docs/program.md).
+/// @notice The preimage of a program root: `programRoot = sha256(0x00 || header || stepsRoot || checkpointsRoot)`
+/// (docs/program.md).
 struct ProgramFacts {
     bytes header;
     bytes32 stepsRoot;

@@ -4,8 +4,8 @@ pragma solidity ^0.8.28;
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
 
 /// @title What the vault's ledger takes from one number to add it to another, or refuses.
-/// @dev Pure arithmetic, checked by solc's SMTChecker (test/contracts/smt/LedgerProofs.sol): no entry makes or loses money, locked stays within staked, and no number
-/// that is taken from grows, so that it still fits its field.
+/// @dev Pure arithmetic, checked by solc's SMTChecker (test/contracts/smt/LedgerProofs.sol): no entry makes or loses
+/// money, locked stays within staked, and no number that is taken from grows, so that it still fits its field.
 library Ledger {
     /// @notice Takes from an account's credit.
     function debit(address account, uint256 credit, uint256 amount) internal pure returns (uint256) {
@@ -15,7 +15,8 @@ library Ledger {
 
     /// @notice Takes from custody.
     function release(uint256 custody, uint256 amount) internal pure returns (uint256) {
-        // INVARIANT: jobs and games are paid from what was taken for jobs and games, never from others' credit or stake.
+        // INVARIANT: jobs and games are paid from what was taken for jobs and games, never from others' credit or
+        // stake.
         require(amount <= custody, IStakeVault.InsufficientCustody(custody, amount));
         return custody - amount;
     }

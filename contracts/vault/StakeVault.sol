@@ -14,6 +14,7 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
     using SafeERC20 for IERC20;
     using SafeCast for uint256;
 
+    /// @dev An account's ledger, in smallest units of the asset; `readyAt` is a unix time.
     struct Account {
         uint128 credit;
         uint128 withdrawing;
@@ -22,11 +23,16 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
         uint64 readyAt;
     }
 
+    /// @inheritdoc IStakeVault
     IERC20 public immutable asset;
+    /// @inheritdoc IStakeVault
     address public immutable market;
+    /// @inheritdoc IStakeVault
     IProvisioning public immutable provisioning;
+    /// @inheritdoc IStakeVault
     uint256 public immutable withdrawalDelay;
 
+    /// @inheritdoc IStakeVault
     uint256 public custody;
     mapping(address account => Account) private _accounts;
 
@@ -142,6 +148,7 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
         return (a.credit, a.staked, a.locked, a.withdrawing, a.readyAt);
     }
 
+    /// @dev Takes from an account's credit.
     function _debit(address account, uint256 amount) private {
         Account storage a = _accounts[account];
         a.credit = uint128(Ledger.debit(account, a.credit, amount));

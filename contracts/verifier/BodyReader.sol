@@ -5,8 +5,9 @@ import {DType} from "./DType.sol";
 import {Words} from "./Words.sol";
 
 /// @title What the decoders of a step body read it with.
-/// @dev A position is an address in calldata. Reading past the body gives some bytes or zeros: StepDecoder's last check, that the end of
-/// the encoding is the end of the body, refuses those; every loop before it is bounded by a one-byte count.
+/// @dev A position is an address in calldata. Reading past the body gives some bytes or zeros: StepDecoder's last
+/// check, that the end of the encoding is the end of the body, refuses those; every loop before it is bounded by a
+/// one-byte count.
 library BodyReader {
     error BodyLength(uint256 given, uint256 needed);
     error TooMany(bytes32 what, uint256 count, uint256 limit);
@@ -32,6 +33,7 @@ library BodyReader {
         }
     }
 
+    /// @notice The byte at a position.
     function byteAt(uint256 position) internal pure returns (uint256) {
         return word(position) >> 248;
     }
@@ -48,10 +50,12 @@ library BodyReader {
     /// @dev SAFETY: they are not cleared; the caller sets every field that is read before it is written.
     function newStructs(uint256 length, uint256 size) internal pure returns (uint256 array) {
         assembly ("memory-safe") {
+            // In free memory: the length, an address for each struct, the structs.
             array := mload(0x40)
             mstore(array, length)
             let element := add(array, 0x20)
             let item := add(element, shl(5, length))
+            // Each address, and on to the next struct.
             for {} length {
                 length := sub(length, 1)
             } {
@@ -59,6 +63,7 @@ library BodyReader {
                 element := add(element, 0x20)
                 item := add(item, size)
             }
+            // Free memory begins behind the last struct.
             mstore(0x40, item)
         }
     }

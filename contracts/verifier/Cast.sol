@@ -10,8 +10,9 @@ library Cast {
     /// @dev From this exponent on, a number of any type that is not zero is beyond every integer type.
     int256 private constant BEYOND = 128;
 
-    /// @notice Converts a word. Float to float and integer to float: rounded once. Float to integer: NaN is 0, the rest truncates towards
-    /// zero and saturates. Anything to bool: nonzero (NaN is true). Integer to integer: modulo 2^bits.
+    /// @notice Converts a word. Float to float and integer to float: rounded once. Float to integer: NaN is 0, the rest
+    /// truncates towards zero and saturates. Anything to bool: nonzero (NaN is true). Integer to integer: modulo
+    /// 2^bits.
     function cast(uint256 a, uint256 from, uint256 to) internal pure returns (uint256) {
         unchecked {
             bool toFloat = DType.isFloat(to);

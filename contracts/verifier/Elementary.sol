@@ -25,8 +25,9 @@ import {Float} from "./Float.sol";
 import {IElementary} from "./IElementary.sol";
 
 /// @title The dispatch over the functions of contracts/verifier/elementary.
-/// @dev Each file there mirrors the file of the same name in src/numerics/elementary, function by function and line by line; that is where
-/// the error bounds are derived. All numbers of a function fit 256 bits, as the comments say, so the arithmetic is unchecked.
+/// @dev Each file there mirrors the file of the same name in src/numerics/elementary, function by function and line by
+/// line; that is where the error bounds are derived. All numbers of a function fit 256 bits, as the comments say, so
+/// the arithmetic is unchecked.
 contract Elementary is IElementary {
     uint256 private constant POW = 0x18;
     uint256 private constant EXP = 0x50;

@@ -3,13 +3,14 @@ pragma solidity ^0.8.28;
 
 import {Float32} from "./Float32.sol";
 
-/// @title The sum over the reals of products of float32 words, rounded once at the end: what most proofs spend their gas in. Mirrors
-/// src/numerics/exactSum.ts.
+/// @title The sum over the reals of products of float32 words, rounded once at the end: what most proofs spend their
+/// gas in. Mirrors src/numerics/exactSum.ts.
 library ExactSum {
-    /// @notice A sum; the empty one is all zeros. Its finite part is `lowest + low * 2^128 + high * 2^256 + highest * 2^384` in units of
-    /// 2^-300.
-    /// @dev A product is `m * 2^(p - 300)` with m < 2^48 and p the sum of both exponent fields, 2 .. 508. It is added, with its sign, to
-    /// window p / 128 as `m * 2^(p mod 128)`, below 2^175. The windows overlap: each holds 2^80 terms, and no addition carries.
+    /// @notice A sum; the empty one is all zeros. Its finite part is
+    /// `lowest + low * 2^128 + high * 2^256 + highest * 2^384` in units of 2^-300.
+    /// @dev A product is `m * 2^(p - 300)` with m < 2^48 and p the sum of both exponent fields, 2 .. 508. It is added,
+    /// with its sign, to window p / 128 as `m * 2^(p mod 128)`, below 2^175. The windows overlap: each holds 2^80
+    /// terms, and no addition carries.
     struct Acc {
         int256 lowest;
         int256 low;
@@ -18,7 +19,8 @@ library ExactSum {
         uint256 flags;
     }
 
-    /// @notice A sum as words: its finite part in units of 2^-298, two's complement modulo 2^768, and the flags in the lowest three bits.
+    /// @notice A sum as words: its finite part in units of 2^-298, two's complement modulo 2^768, and the flags in the
+    /// lowest three bits.
     struct Limbs {
         uint256 low;
         uint256 middle;
@@ -29,13 +31,26 @@ library ExactSum {
     uint256 internal constant FLAG_POSITIVE_INFINITY = 2;
     uint256 internal constant FLAG_NEGATIVE_INFINITY = 4;
 
+    /// @dev Parts of a float32 word: the exponent field, which is all ones for infinities and NaN; the fraction; the
+    /// leading bit that a normal number has beside it, which is also 1 in the exponent field; all bits but the sign;
+    /// the sign.
+    uint256 private constant FIELD = 0x7f800000;
+    uint256 private constant FRACTION = 0x7fffff;
+    uint256 private constant LEADING_BIT = 0x800000;
+    uint256 private constant MAGNITUDE = 0x7fffffff;
+    uint256 private constant SIGN = 0x80000000;
+    /// @dev Where `Acc.flags` lies in memory, bytes from the struct's address. The four windows come before it, 32
+    /// bytes each: the bits of an offset that choose one.
+    uint256 private constant ACC_FLAGS = 0x80;
+    uint256 private constant ACC_WINDOWS = 0x60;
+
     int256 private constant LOWEST_EXPONENT = -300;
     int256 private constant LIMBS_EXPONENT = -298;
     uint256 private constant ALL_FLAGS = 7;
     uint256 private constant LOW_HALF = type(uint128).max;
 
-    /// @notice Adds `terms` products. Factors are at memory addresses `a` and `b`, most significant byte first, and the next ones `aStep` and
-    /// `bStep` bytes on.
+    /// @notice Adds `terms` products. Factors are at memory addresses `a` and `b`, most significant byte first, and the
+    /// next ones `aStep` and `bStep` bytes on.
     function addProducts(
         Acc memory acc,
         uint256 a,
@@ -49,47 +64,48 @@ library ExactSum {
             for {} terms {
                 terms := sub(terms, 1)
             } {
-                let x := shr(224, mload(a))
+                let x := shr(224, mload(a)) // the highest four bytes
                 let y := shr(224, mload(b))
                 a := add(a, aStep)
                 b := add(b, bStep)
-                let xField := and(x, 0x7f800000)
-                let yField := and(y, 0x7f800000)
+                let xField := and(x, FIELD)
+                let yField := and(y, FIELD)
                 let p := shr(23, add(xField, yField))
                 // Leading bits are there unless a field is 0, which is a zero or a subnormal.
-                let m := mul(or(and(x, 0x7fffff), 0x800000), or(and(y, 0x7fffff), 0x800000))
+                let m := mul(or(and(x, FRACTION), LEADING_BIT), or(and(y, FRACTION), LEADING_BIT))
                 // A field of 0, or of 255: plus one it carries into the sign's bit.
-                if or(iszero(mul(xField, yField)), and(or(add(xField, 0x800000), add(yField, 0x800000)), 0x80000000)) {
-                    let xMagnitude := and(x, 0x7fffffff)
-                    let yMagnitude := and(y, 0x7fffffff)
+                if or(iszero(mul(xField, yField)), and(or(add(xField, LEADING_BIT), add(yField, LEADING_BIT)), SIGN)) {
+                    let xMagnitude := and(x, MAGNITUDE)
+                    let yMagnitude := and(y, MAGNITUDE)
                     // Field 0: no leading bit, and the exponent of field 1.
                     p := add(p, add(iszero(xField), iszero(yField)))
                     m := mul(
-                        sub(or(and(x, 0x7fffff), 0x800000), shl(23, iszero(xField))),
-                        sub(or(and(y, 0x7fffff), 0x800000), shl(23, iszero(yField)))
+                        sub(or(and(x, FRACTION), LEADING_BIT), shl(23, iszero(xField))),
+                        sub(or(and(y, FRACTION), LEADING_BIT), shl(23, iszero(yField)))
                     )
-                    if or(eq(xField, 0x7f800000), eq(yField, 0x7f800000)) {
-                        // An infinity of the product's sign; NaN (flag 1) for a NaN and for 0 * Inf.
+                    if or(eq(xField, FIELD), eq(yField, FIELD)) {
+                        // An infinity of the product's sign (flag 2 or 4); NaN (flag 1) for a NaN and for 0 * Inf.
                         let flag := shl(shr(31, xor(x, y)), 2)
                         if iszero(mul(xMagnitude, yMagnitude)) {
                             flag := 1
                         }
-                        if or(gt(xMagnitude, 0x7f800000), gt(yMagnitude, 0x7f800000)) {
+                        if or(gt(xMagnitude, FIELD), gt(yMagnitude, FIELD)) {
                             flag := 1
                         }
-                        let flags := add(acc, 0x80)
+                        let flags := add(acc, ACC_FLAGS)
                         mstore(flags, or(mload(flags), flag))
                         m := 0
                     }
                 }
-                let sign := sub(0, shr(31, xor(x, y)))
-                let window := add(acc, and(shr(2, p), 0x60))
+                let sign := sub(0, shr(31, xor(x, y))) // all ones: `xor` and `sub` negate the term
+                let window := add(acc, and(shr(2, p), ACC_WINDOWS)) // window p / 128
                 mstore(window, add(mload(window), sub(xor(shl(and(p, 0x7f), m), sign), sign)))
             }
         }
     }
 
-    /// @notice The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0 if empty.
+    /// @notice The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0
+    /// if empty.
     function round(Acc memory acc) internal pure returns (uint256) {
         unchecked {
             if (acc.flags != 0) return _special(acc.flags);
@@ -111,7 +127,8 @@ library ExactSum {
     function limb(Acc memory acc, uint256 k) internal pure returns (uint256) {
         unchecked {
             if (k == 3) return acc.flags;
-            // Carried as in `round`, the sign in the last window; every product is a multiple of 2^-298, so that no bit is shifted out.
+            // Carried as in `round`, the sign in the last window; every product is a multiple of 2^-298, so that no bit
+            // is shifted out.
             int256 low = acc.low + (acc.lowest >> 128);
             int256 high = acc.high + (low >> 128);
             int256 highest = acc.highest + (high >> 128);

@@ -13,6 +13,11 @@ import {Code, StepDecoder} from "./StepDecoder.sol";
 /// @title Runs straight-line code over slots. Mirrors src/program/expression.ts.
 /// @dev Slot k is the word at memory address `slots + 32 k`. Operands were checked by the decoder.
 library Expression {
+    /// @dev Number of the byte of each operand in an instruction; StepDecoder has the shifts.
+    uint256 private constant BYTE_A = 2;
+    uint256 private constant BYTE_B = 3;
+    uint256 private constant BYTE_C = 4;
+
     /// @notice Appends one word an instruction, from slot `next` on.
     function run(
         Code memory code,
@@ -31,11 +36,12 @@ library Expression {
                 uint256 b;
                 assembly ("memory-safe") {
                     instruction := calldataload(position)
-                    a := mload(add(slots, shl(5, byte(2, instruction))))
-                    b := mload(add(slots, shl(5, byte(3, instruction))))
+                    // The words in the slots of both operands, 32 bytes a slot.
+                    a := mload(add(slots, shl(5, byte(BYTE_A, instruction))))
+                    b := mload(add(slots, shl(5, byte(BYTE_B, instruction))))
                 }
-                uint256 operation = instruction >> 248;
-                uint256 dtype = (instruction >> 240) & 0xff;
+                uint256 operation = instruction >> StepDecoder.OPERATION;
+                uint256 dtype = (instruction >> StepDecoder.ELEMENT_TYPE) & 0xff;
                 if (operation > Signature.CAST) {
                     if (dtype == DType.FLOAT32) a = _float32(operation, a, b, elementary);
                     else if (DType.isFloat(dtype)) a = _float(operation, a, b, dtype, elementary);
@@ -43,14 +49,14 @@ library Expression {
                 } else if (operation == Signature.SELECT) {
                     if (a == 0) {
                         assembly ("memory-safe") {
-                            b := mload(add(slots, shl(5, byte(4, instruction))))
+                            b := mload(add(slots, shl(5, byte(BYTE_C, instruction))))
                         }
                     }
                     a = b;
                 } else if (operation == Signature.CAST) {
-                    a = Cast.cast(a, dtype, (instruction >> 224) & 0xff);
+                    a = Cast.cast(a, dtype, (instruction >> StepDecoder.OPERAND_B) & 0xff);
                 } else {
-                    a = digits[(instruction >> 232) & 0xff];
+                    a = digits[(instruction >> StepDecoder.OPERAND_A) & 0xff];
                 }
                 assembly ("memory-safe") {
                     mstore(target, a)

@@ -4,20 +4,22 @@ pragma solidity ^0.8.28;
 import {Float32} from "./Float32.sol";
 import {Format} from "./Format.sol";
 
-/// @title The primitives of any float type on words: the exact real result, rounded once. Mirrors src/numerics/float.ts.
-/// @dev float32 has its own in Float32.sol, which is this written out for it. Every function is total, reads -0 as +0 and any NaN as the
-/// type's one, and returns neither -0 nor another NaN. Comparisons return 0 or 1.
+/// @title The primitives of any float type on words: the exact real result, rounded once. Mirrors
+/// src/numerics/float.ts.
+/// @dev float32 has its own in Float32.sol, which is this written out for it. Every function is total, reads -0 as +0
+/// and any NaN as the type's one, and returns neither -0 nor another NaN. Comparisons return 0 or 1.
 library Float {
-    /// @dev Where the terms of a sum are further apart, the smaller one is below a quarter of an ulp, even of the binade beneath.
+    /// @dev Where the terms of a sum are further apart, the smaller one is below a quarter of an ulp, even of the
+    /// binade beneath.
     int256 private constant FAR = 192;
     /// @dev Beyond as many fraction bits a number is below 1/4: its integers next to it do not change.
-    uint256 private constant MOST_PLACES = 128;
+    uint256 private constant MAX_PLACES = 128;
 
-    /// @notice Rounds `(-1)^negative * mantissa * 2^exponent` to a float type: half to even, once, subnormals kept, overflow to infinity,
-    /// +0 for every result that is zero.
+    /// @notice Rounds `(-1)^negative * mantissa * 2^exponent` to a float type: half to even, once, subnormals kept,
+    /// overflow to infinity, +0 for every result that is zero.
     /// @param exponent Between -2^254 and 2^254.
-    /// @param sticky The magnitude is larger than that by something nonzero and below `2^exponent`. Then `mantissa` must reach the bit
-    /// below the result's last one.
+    /// @param sticky The magnitude is larger than that by something nonzero and below `2^exponent`. Then `mantissa`
+    /// must reach the bit below the result's last one.
     function roundTo(
         uint256 dtype,
         bool negative,
@@ -36,7 +38,8 @@ library Float {
             if (top > highest) {
                 word = Format.infinity(dtype);
             } else if (top > -highest) {
-                // A normal number's leading bit adds 1 to the exponent field, and so does a carry out of the fraction, up to infinity.
+                // A normal number's leading bit adds 1 to the exponent field, and so does a carry out of the fraction,
+                // up to infinity.
                 word = Float32.roundBits(mantissa, 255 - fraction, sticky) + (uint256(top + highest - 1) << fraction);
             } else {
                 int256 lowest = 1 - highest - int256(fraction);
@@ -148,7 +151,8 @@ library Float {
         }
     }
 
-    /// @notice C's fmod: a - n*b with n = trunc(a/b) over the reals; exact, with the sign of a. fmod(x, 0) and fmod(Inf, y) are NaN.
+    /// @notice C's fmod: a - n*b with n = trunc(a/b) over the reals; exact, with the sign of a. fmod(x, 0) and
+    /// fmod(Inf, y) are NaN.
     function fmod(uint256 a, uint256 b, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             if (isNaN(a, dtype) || isNaN(b, dtype) || isInfinite(a, dtype) || _magnitude(b, dtype) == 0) {
@@ -293,15 +297,15 @@ library Float {
         }
     }
 
-    /// @dev Whether the exponent of a word leaves no fraction (infinities and NaN too); else the word as `mantissa * 2^-places`, where more
-    /// than MOST_PLACES are taken for as many.
+    /// @dev Whether the exponent of a word leaves no fraction (infinities and NaN too); else the word as
+    /// `mantissa * 2^-places`, where more than MAX_PLACES are taken for as many.
     function _fraction(uint256 a, uint256 dtype) private pure returns (bool integral, int256 mantissa, uint256 places) {
         unchecked {
             int256 exponent;
             (mantissa, exponent) = _decodeSigned(a, dtype);
             if (exponent >= 0) return (true, mantissa, 0);
             places = uint256(-exponent);
-            if (places > MOST_PLACES) places = MOST_PLACES;
+            if (places > MAX_PLACES) places = MAX_PLACES;
         }
     }
 

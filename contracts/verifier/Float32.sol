@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @title float32 primitives on words: the exact real result, rounded once. Mirrors src/numerics/float32.ts and round.ts.
-/// @dev A word is a uint256 that holds the 32 bits; higher bits are ignored. Every function is total, reads -0 as +0 and any NaN
-/// as NAN, and returns neither -0 nor another NaN. Comparisons return 0 or 1.
+/// @title float32 primitives on words: the exact real result, rounded once. Mirrors src/numerics/float32.ts and
+/// round.ts.
+/// @dev A word is a uint256 that holds the 32 bits; higher bits are ignored. Every function is total, reads -0 as +0
+/// and any NaN as NAN, and returns neither -0 nor another NaN. Comparisons return 0 or 1.
 library Float32 {
     uint256 internal constant ZERO = 0;
     uint256 internal constant ONE = 0x3f800000;
@@ -16,11 +17,11 @@ library Float32 {
     uint256 private constant MAGNITUDE = 0x7fffffff;
     uint256 private constant WORD = 0xffffffff;
 
-    /// @notice Rounds `(-1)^negative * mantissa * 2^exponent` to float32: half to even, once, subnormals kept, overflow to infinity,
-    /// +0 for every result that is zero.
+    /// @notice Rounds `(-1)^negative * mantissa * 2^exponent` to float32: half to even, once, subnormals kept, overflow
+    /// to infinity, +0 for every result that is zero.
     /// @param exponent Between -2^254 and 2^254.
-    /// @param sticky The magnitude is larger than that by something nonzero and below `2^exponent`. Then `mantissa >= 2^24` or
-    /// `exponent <= -150`.
+    /// @param sticky The magnitude is larger than that by something nonzero and below `2^exponent`. Then `mantissa >=
+    /// 2^24` or `exponent <= -150`.
     function roundToFloat32(
         bool negative,
         uint256 mantissa,
@@ -34,10 +35,12 @@ library Float32 {
             int256 top = exponent + 255 - int256(leading);
             if (top >= 128) return negative ? NEG_INFINITY : INFINITY;
 
-            // 24 bits are kept of a normal number, from 24 down to none of a subnormal one, which is a multiple of 2^-149.
+            // 24 bits are kept of a normal number, from 24 down to none of a subnormal one, which is a multiple of
+            // 2^-149.
             mantissa <<= leading;
             if (top >= -126) {
-                // A normal number's leading bit adds 1 to the exponent field, and so does a carry out of the fraction, up to infinity.
+                // A normal number's leading bit adds 1 to the exponent field, and so does a carry out of the fraction,
+                // up to infinity.
                 word = roundBits(mantissa, 232, sticky) + (uint256(top + 126) << 23);
             } else {
                 if (top < -150) return ZERO;
@@ -52,6 +55,8 @@ library Float32 {
     function roundBits(uint256 mantissa, uint256 drop, bool sticky) internal pure returns (uint256 word) {
         assembly ("memory-safe") {
             word := shr(drop, mantissa)
+            // What is dropped, in the highest bits. It rounds up if it is above half, or half and the word is odd or
+            // sticky.
             let rest := shl(sub(256, drop), mantissa) // half is 2^255
             word := add(word, gt(rest, sub(shl(255, 1), or(and(word, 1), sticky))))
         }
@@ -79,10 +84,11 @@ library Float32 {
         return a & MAGNITUDE == INFINITY;
     }
 
-    /// @notice A finite word as `(-1)^negative * mantissa * 2^exponent`, `mantissa < 2^24`, `-149 <= exponent <= 104`. Meaningless for
-    /// NaN and infinities.
+    /// @notice A finite word as `(-1)^negative * mantissa * 2^exponent`, `mantissa < 2^24`, `-149 <= exponent <= 104`.
+    /// Meaningless for NaN and infinities.
     function decode(uint256 a) internal pure returns (bool negative, uint256 mantissa, int256 exponent) {
         assembly ("memory-safe") {
+            // Sign 1 bit, exponent field 8, fraction 23.
             negative := and(shr(31, a), 1)
             let field := and(shr(23, a), 0xff)
             // A subnormal number has no leading bit, and the exponent of field 1.
@@ -157,7 +163,8 @@ library Float32 {
         }
     }
 
-    /// @notice C's fmod: a - n*b with n = trunc(a/b) over the reals; exact, with the sign of a. fmod(x, 0) and fmod(Inf, y) are NaN.
+    /// @notice C's fmod: a - n*b with n = trunc(a/b) over the reals; exact, with the sign of a. fmod(x, 0) and
+    /// fmod(Inf, y) are NaN.
     function fmod(uint256 a, uint256 b) internal pure returns (uint256) {
         unchecked {
             if (isNaN(a) || isNaN(b) || isInfinite(a) || isZero(b)) return NAN;
@@ -193,7 +200,8 @@ library Float32 {
         }
     }
 
-    /// @dev Largest integer whose square is at most `value`, for value < 2^254. Newton's steps fall until they have arrived.
+    /// @dev Largest integer whose square is at most `value`, for value < 2^254. Newton's steps fall until they have
+    /// arrived.
     function integerSqrt(uint256 value) internal pure returns (uint256 root) {
         unchecked {
             if (value == 0) return 0;
@@ -205,8 +213,9 @@ library Float32 {
         }
     }
 
-    /// @dev Largest integer whose square is at most `value`, for 2^50 <= value < 2^52. Newton's method from 1.5 * 2^25: the relative error is
-    /// below 0.5, 0.084, 0.0033, 5.3e-6, 1.5e-11, and never negative after a step: the last one is the root or one above.
+    /// @dev Largest integer whose square is at most `value`, for 2^50 <= value < 2^52. Newton's method from 1.5 * 2^25:
+    /// the relative error is below 0.5, 0.084, 0.0033, 5.3e-6, 1.5e-11, and never negative after a step: the last one
+    /// is the root or one above.
     function mantissaSqrt(uint256 value) private pure returns (uint256 root) {
         unchecked {
             root = 3 << 24;
@@ -288,12 +297,14 @@ library Float32 {
 
     function areFinite(uint256 a, uint256 b) private pure returns (bool yes) {
         assembly ("memory-safe") {
+            // Finite: the magnitude is below that of infinity.
             yes := and(lt(and(a, MAGNITUDE), INFINITY), lt(and(b, MAGNITUDE), INFINITY))
         }
     }
 
     function areNumbers(uint256 a, uint256 b) private pure returns (bool yes) {
         assembly ("memory-safe") {
+            // NaN: the magnitude is above that of infinity.
             yes := iszero(or(gt(and(a, MAGNITUDE), INFINITY), gt(and(b, MAGNITUDE), INFINITY)))
         }
     }
@@ -342,6 +353,7 @@ library Float32 {
     function applySign(uint256 a, uint256 magnitude) private pure returns (int256 value) {
         assembly ("memory-safe") {
             let mask := sub(0, and(shr(31, a), 1)) // all ones for a negative word
+            // Unchanged for a mask of 0; its two's complement for all ones.
             value := sub(xor(magnitude, mask), mask)
         }
     }

@@ -6,13 +6,15 @@ import {Float} from "./Float.sol";
 import {Float32} from "./Float32.sol";
 import {Format} from "./Format.sol";
 
-/// @title The sum over the reals of products of words of any float type, rounded once at the end. Mirrors src/numerics/exactSum.ts.
+/// @title The sum over the reals of products of words of any float type, rounded once at the end. Mirrors
+/// src/numerics/exactSum.ts.
 /// @dev float32 has its own in ExactSum.sol, which is this written out for it.
 library FloatSum {
-    /// @notice A sum; its finite part is the sum over k of `windows[k] * 2^(128 k)` in units of 2^(2 lowest exponent - 2).
-    /// @dev A product is `m * 2^p` such units with m < 2^106 and p the sum of both exponent fields, 2 .. 4092. It is added, with its sign, to
-    /// window p / 128 as `m * 2^(p mod 128)`, below 2^233. The windows overlap: each holds 2^22 terms, more than any block gas limit allows, and
-    /// no addition carries.
+    /// @notice A sum; its finite part is the sum over k of `windows[k] * 2^(128 k)` in units of
+    /// 2^(2 lowest exponent - 2).
+    /// @dev A product is `m * 2^p` such units with m < 2^106 and p the sum of both exponent fields, 2 .. 4092. It is
+    /// added, with its sign, to window p / 128 as `m * 2^(p mod 128)`, below 2^233. The windows overlap: each holds
+    /// 2^22 terms, more than any block gas limit allows, and no addition carries.
     struct Acc {
         int256[] windows;
         uint256 flags;
@@ -25,8 +27,8 @@ library FloatSum {
         acc.windows = new int256[]((2 * highestField) / 128 + 2);
     }
 
-    /// @notice Adds `terms` products. Factors are at memory addresses `a` and `b`, most significant byte first, and the next ones `aStep` and
-    /// `bStep` bytes on.
+    /// @notice Adds `terms` products. Factors are at memory addresses `a` and `b`, most significant byte first, and the
+    /// next ones `aStep` and `bStep` bytes on.
     function addProducts(
         Acc memory acc,
         uint256 dtype,
@@ -45,6 +47,7 @@ library FloatSum {
                 uint256 x;
                 uint256 y;
                 assembly ("memory-safe") {
+                    // The highest bytes of a word are the float.
                     x := shr(shift, mload(a))
                     y := shr(shift, mload(b))
                 }
@@ -70,6 +73,7 @@ library FloatSum {
                 if (negative) term = -term;
                 // SAFETY: p <= twice the highest field, for which there are windows.
                 assembly ("memory-safe") {
+                    // Window p / 128, 32 bytes each, past the array's length.
                     let window := add(add(windows, 0x20), and(shr(2, p), not(0x1f)))
                     mstore(window, add(mload(window), term))
                 }
@@ -84,7 +88,8 @@ library FloatSum {
         mantissa = magnitude ^ ((field ^ 1) << fraction);
     }
 
-    /// @notice The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0 if empty.
+    /// @notice The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0
+    /// if empty.
     function round(Acc memory acc, uint256 dtype) internal pure returns (uint256) {
         unchecked {
             if (acc.flags == ExactSum.FLAG_POSITIVE_INFINITY) return Format.infinity(dtype);
@@ -108,7 +113,8 @@ library FloatSum {
         }
     }
 
-    /// @dev Moves what is above a window's lower 128 bits to the next one; gives what is left in the last one, which has the sign of all.
+    /// @dev Moves what is above a window's lower 128 bits to the next one; gives what is left in the last one, which
+    /// has the sign of all.
     function _carry(int256[] memory windows) private pure returns (int256 last) {
         unchecked {
             uint256 length = windows.length;

@@ -2,14 +2,15 @@
 pragma solidity ^0.8.28;
 
 /// @title Correctly rounded elementary functions on float32, float16 and bfloat16.
-/// @notice Stateless; a contract of its own so that the step verifier, which calls it, stays below the contract size limit.
+/// @notice Stateless; a contract of its own so that the step verifier, which calls it, stays below the contract size
+/// limit.
 interface IElementary {
     /// @notice There is no elementary function with this operation code.
     error UnknownFunction(uint256 opcode);
 
     /// @notice The value of a function, rounded once to nearest even: src/numerics/elementary is the definition.
-    /// @dev Total: returns a value for every pair of bit patterns (bits above the type's are ignored; -0 is read as +0 and any NaN as the type's
-    /// one), within 15,000 gas. Reverts only with UnknownFunction.
+    /// @dev Total: returns a value for every pair of bit patterns (bits above the type's are ignored; -0 is read as +0
+    /// and any NaN as the type's one), within 15,000 gas. Reverts only with UnknownFunction.
     /// @param opcode The operation (docs/program.md): pow 0x18, or one of 0x50 (exp) to 0x61 (atanh).
     /// @param dtype The type of the operands and the result: float32 (1), float16 (10) or bfloat16 (16).
     /// @param a The first operand, the bits of such a number.

@@ -4,8 +4,8 @@ pragma solidity ^0.8.28;
 import {DType} from "./DType.sol";
 
 /// @title Integer primitives on words of one type, modulo 2^bits. Mirrors src/numerics/integer.ts.
-/// @dev A word is the value as a 256-bit two's complement number; operands are words of their type. No function reverts, for any operand.
-/// Comparisons return 0 or 1. bool counts as an integer that is 0 or 1.
+/// @dev A word is the value as a 256-bit two's complement number; operands are words of their type. No function
+/// reverts, for any operand. Comparisons return 0 or 1. bool counts as an integer that is 0 or 1.
 library Integer {
     /// @notice A number modulo 2^bits in the range of the type; for bool, whether it is nonzero.
     function wrap(uint256 value, uint256 dtype) internal pure returns (uint256 word) {
@@ -13,6 +13,7 @@ library Integer {
             uint256 bytesLess1 = (1 << DType.log2Bytes(dtype)) - 1;
             if (DType.isSigned(dtype)) {
                 assembly ("memory-safe") {
+                    // The bits of the type, its sign extended.
                     word := signextend(bytesLess1, value)
                 }
             } else {
@@ -121,7 +122,8 @@ library Integer {
         return count >= bits(dtype) ? 0 : wrap(a << count, dtype);
     }
 
-    /// @notice Logical for unsigned types; arithmetic (towards minus infinity) for signed ones, 0 as well from `bits` places on.
+    /// @notice Logical for unsigned types; arithmetic (towards minus infinity) for signed ones, 0 as well from `bits`
+    /// places on.
     function shr(uint256 a, uint256 count, uint256 dtype) internal pure returns (uint256) {
         return count >= bits(dtype) ? 0 : uint256(int256(a) >> count);
     }

@@ -37,6 +37,8 @@ library Reduction {
 
     /// @dev The float32 word of 1.
     uint256 private constant ONE = 0x3f800000;
+    /// @dev Where `State.one` lies in memory, bytes from the struct's address.
+    uint256 private constant STATE_ONE = 0x60;
     /// @dev Above every word's rank.
     int256 private constant HIGHEST = 1 << 100;
 
@@ -69,8 +71,7 @@ library Reduction {
     /// @notice Memory address of the second factor of a sum's terms.
     function oneAt(State memory state) internal pure returns (uint256 factor) {
         assembly ("memory-safe") {
-            // The struct's fourth word.
-            factor := add(state, 0x60)
+            factor := add(state, STATE_ONE)
         }
         return floatAt(state, factor);
     }
@@ -81,7 +82,8 @@ library Reduction {
         else FloatSum.addProducts(state.floatSum, state.dtype, a.pointer, a.step, b.pointer, b.step, terms);
     }
 
-    /// @notice Folds in term `r`, whose results are x and y, where this is no exact sum; terms come in increasing order.
+    /// @notice Folds in term `r`, whose results are x and y, where this is no exact sum; terms come in increasing
+    /// order.
     function add(State memory state, uint256 x, uint256 y, uint256 r) internal pure {
         unchecked {
             uint256 reduce = state.reduce;
@@ -116,7 +118,8 @@ library Reduction {
         return position ? state.position : state.value;
     }
 
-    /// @dev The larger, the better. NaN is best of all: greatest where the greatest is searched, least where the least is.
+    /// @dev The larger, the better. NaN is best of all: greatest where the greatest is searched, least where the least
+    /// is.
     function _rank(uint256 reduce, uint256 dtype, uint256 a) private pure returns (int256 rank) {
         unchecked {
             rank = int256(a);

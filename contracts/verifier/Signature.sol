@@ -35,8 +35,8 @@ library Signature {
     uint256 internal constant IS_INF = 0x45;
     uint256 internal constant EXP = 0x50;
 
-    /// @dev A signature is one byte: arity (bits 0-1), accepted types (bit 2 floats up to 32 bits, 3 integer, 4 bool, 6 float64), bool
-    /// result (bit 5).
+    /// @dev A signature is one byte: arity (bits 0-1), accepted types (bit 2 floats up to 32 bits, 3 integer, 4 bool, 6
+    /// float64), bool result (bit 5).
     /// No accepted type: no such operation. Byte k of TABLE_n is operation 32 n + k.
     uint256 private constant TABLE_0 = 0x085f5d000000000000000000000000004e4e4e4e0a4e4e4e0600000000000000;
     uint256 private constant TABLE_1 = 0x4d4d4d00000000007e6e6e00000000001a1a1a190a0a00000000000000000000;
@@ -51,6 +51,7 @@ library Signature {
         uint256 table = operation < 0x20 ? TABLE_0 : TABLE_1;
         if (operation >= 0x40) table = operation < 0x60 ? TABLE_2 : TABLE_3;
         assembly ("memory-safe") {
+            // Byte `operation mod 32` of its table; 0, which accepts no type, beyond the tables.
             signature := mul(byte(and(operation, 0x1f), table), lt(operation, 0x80))
         }
     }
@@ -61,6 +62,7 @@ library Signature {
 
     function accepts(uint256 signature, uint256 dtype) internal pure returns (bool accepted) {
         assembly ("memory-safe") {
+            // `byte` gives 0 past the 32nd byte, so that no type beyond it is accepted.
             accepted := iszero(iszero(and(signature, byte(dtype, GROUPS))))
         }
     }

@@ -67,7 +67,24 @@ library StepDecoder {
     /// @dev The most slots that one list can have: reads, two accumulators, constants, instructions.
     uint256 internal constant MAX_SLOTS = ViewDecoder.MAX_READS + 2 + MAX_CONSTANTS + MAX_INSTRUCTIONS;
 
+    /// @dev An instruction in a body: operation 1 byte, element type 1, operands a, b and c 1 each. Each shift brings a
+    /// field to the lowest bits of the word that begins at the instruction.
+    uint256 internal constant OPERATION = 248;
+    uint256 internal constant ELEMENT_TYPE = 240;
+    uint256 internal constant OPERAND_A = 232;
+    uint256 internal constant OPERAND_B = 224;
+    uint256 internal constant OPERAND_C = 216;
     uint256 internal constant INSTRUCTION_BYTES = 5;
+
+    /// @dev A digit's radix in a body, bytes; the shift brings it to the lowest bits of the word that begins at it.
+    uint256 private constant RADIX_BYTES = 4;
+    uint256 private constant RADIX = 224;
+    /// @dev A constant in a body: element type 1 byte, word 8.
+    uint256 private constant CONSTANT_WORD = 1;
+    uint256 private constant CONSTANT_BYTES = 9;
+
+    /// @dev Where `Slots.start` lies in memory, bytes from the struct's address; `Slots.count` is its first word.
+    uint256 private constant SLOTS_START = 0x20;
 
     /// @dev The types of the slots made so far: `count` words from memory address `start` on.
     struct Slots {
@@ -90,8 +107,9 @@ library StepDecoder {
         Slots memory slots;
         uint256 size = 32 * MAX_SLOTS;
         assembly ("memory-safe") {
+            // The slots' types take the next `size` bytes of free memory.
             let free := mload(0x40)
-            mstore(add(slots, 0x20), free)
+            mstore(add(slots, SLOTS_START), free)
             mstore(0x40, add(free, size))
         }
         _pushViews(slots, step.termReads);
@@ -123,13 +141,13 @@ library StepDecoder {
         uint256 out;
         (out, position) = BodyReader.count(position, "out digits", MAX_DIGITS);
         require(out != 0, NoDigits());
-        uint256 reductionAt = position + 4 * out;
+        uint256 reductionAt = position + RADIX_BYTES * out;
         (uint256 reduction, uint256 end) = BodyReader.count(reductionAt, "reduction digits", MAX_DIGITS);
         step.outDigits = out;
         step.radices = new uint256[](out + reduction);
         step.count = _radices(step.radices, 0, out, position);
         step.terms = _radices(step.radices, out, out + reduction, end);
-        return end + 4 * reduction;
+        return end + RADIX_BYTES * reduction;
     }
 
     /// @dev Reads radices `from` .. `to - 1`; gives their product.
@@ -142,7 +160,7 @@ library StepDecoder {
         unchecked {
             product = 1;
             for (uint256 d = from; d < to; ++d) {
-                uint256 radix = BodyReader.word(position) >> 224;
+                uint256 radix = BodyReader.word(position) >> RADIX;
                 position += 4;
                 require(radix != 0, ZeroRadix(d));
                 _set(radices, d, radix);
@@ -187,9 +205,9 @@ library StepDecoder {
             for (uint256 i = 0; i < count; ++i) {
                 uint256 dtype = BodyReader.byteAt(position);
                 require(DType.isKnown(dtype), BodyReader.UnknownType(dtype));
-                _set(words, i, BodyReader.canonicalWord(position + 1, dtype));
+                _set(words, i, BodyReader.canonicalWord(position + CONSTANT_WORD, dtype));
                 _set(dtypes, i, dtype);
-                position += 9;
+                position += CONSTANT_BYTES;
             }
             return (words, dtypes, position);
         }
@@ -208,9 +226,10 @@ library StepDecoder {
             for (uint256 k = code.length; k != 0; --k) {
                 uint256 head = BodyReader.word(position);
                 position += INSTRUCTION_BYTES;
-                uint256 operation = head >> 248;
-                uint256 dtype = (head >> 240) & 0xff;
-                (uint256 a, uint256 b, uint256 c) = ((head >> 232) & 0xff, (head >> 224) & 0xff, (head >> 216) & 0xff);
+                uint256 operation = head >> OPERATION;
+                uint256 dtype = (head >> ELEMENT_TYPE) & 0xff;
+                (uint256 a, uint256 b) = ((head >> OPERAND_A) & 0xff, (head >> OPERAND_B) & 0xff);
+                uint256 c = (head >> OPERAND_C) & 0xff;
                 uint256 signature = Signature.lookup(operation);
                 require(Signature.accepts(signature, dtype), UnknownOperation(operation, dtype));
                 uint256 arity = Signature.arity(signature);
@@ -270,7 +289,8 @@ library StepDecoder {
         assembly ("memory-safe") {
             let count := mload(slots)
             let length := mload(dtypes)
-            mcopy(add(mload(add(slots, 0x20)), shl(5, count)), add(dtypes, 0x20), shl(5, length))
+            // The array's words, which follow its length, behind the `count` words that are there.
+            mcopy(add(mload(add(slots, SLOTS_START)), shl(5, count)), add(dtypes, 0x20), shl(5, length))
             mstore(slots, add(count, length))
         }
     }
@@ -279,7 +299,7 @@ library StepDecoder {
     function _push(Slots memory slots, uint256 dtype) private pure {
         assembly ("memory-safe") {
             let count := mload(slots)
-            mstore(add(mload(add(slots, 0x20)), shl(5, count)), dtype)
+            mstore(add(mload(add(slots, SLOTS_START)), shl(5, count)), dtype)
             mstore(slots, add(count, 1))
         }
     }
@@ -287,7 +307,8 @@ library StepDecoder {
     function _checkSlot(Slots memory slots, uint256 slot, uint256 dtype) private pure {
         bool holds;
         assembly ("memory-safe") {
-            holds := and(lt(slot, mload(slots)), eq(mload(add(mload(add(slots, 0x20)), shl(5, slot))), dtype))
+            // slot < count, and the word at the slot is the type.
+            holds := and(lt(slot, mload(slots)), eq(mload(add(mload(add(slots, SLOTS_START)), shl(5, slot))), dtype))
         }
         // SAFETY: only slots that hold a word already, of the type that the operation expects.
         require(holds, SlotType(slot, dtype));
@@ -296,6 +317,7 @@ library StepDecoder {
     /// @dev Sets an element of an array that is longer.
     function _set(uint256[] memory array, uint256 k, uint256 word) private pure {
         assembly ("memory-safe") {
+            // Words follow the array's length.
             mstore(add(add(array, 0x20), shl(5, k)), word)
         }
     }

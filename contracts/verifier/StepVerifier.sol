@@ -11,9 +11,11 @@ import {TensorRef, TensorRefs} from "./TensorRefs.sol";
 import {View} from "./ViewDecoder.sol";
 import {Views} from "./Views.sol";
 
-/// @title Recomputes one element of one step. Mirrors src/program/evaluate.ts; docs/program.md is the definition of both.
-/// @dev Stateless. INVARIANT: past the decoder and the openings nothing depends on data but the value itself: what a view reads out of
-/// bounds is its fill value and every operation is total, so that no content of a tensor can make a proof fail.
+/// @title Recomputes one element of one step. Mirrors src/program/evaluate.ts; docs/program.md is the definition of
+/// both.
+/// @dev Stateless. INVARIANT: past the decoder and the openings nothing depends on data but the value itself: what a
+/// view reads out of bounds is its fill value and every operation is total, so that no content of a tensor can make a
+/// proof fail.
 contract StepVerifier is IStepVerifier {
     /// @dev What one evaluation works on. `slots` is the memory address of slot 0; `a` and `b` are the
     /// factors of the terms of an exact sum.
@@ -105,6 +107,8 @@ contract StepVerifier is IStepVerifier {
         uint256 outDigits = step.outDigits;
         // INVARIANT: there are no fewer radices than out digits, and none is 0 (StepDecoder).
         assembly ("memory-safe") {
+            // From the last out digit, the fastest, to the first one. Element k of an array is at 32 (k + 1): the
+            // length is its first word.
             for {
                 let d := shl(5, outDigits)
             } d {
@@ -117,8 +121,8 @@ contract StepVerifier is IStepVerifier {
         }
     }
 
-    /// @dev Runs over the reduction digits. The last one with more than one value is counted up in blocks of terms for which no view has
-    /// to be placed anew.
+    /// @dev Runs over the reduction digits. The last one with more than one value is counted up in blocks of terms for
+    /// which no view has to be placed anew.
     function _reduce(Evaluation memory e) private view {
         unchecked {
             Step memory step = e.step;
@@ -203,7 +207,8 @@ contract StepVerifier is IStepVerifier {
         }
     }
 
-    /// @dev Where the float in a slot is read: its view if terms are used as they are read, else one that stays on the slot.
+    /// @dev Where the float in a slot is read: its view if terms are used as they are read, else one that stays on the
+    /// slot.
     function _factor(Evaluation memory e, uint256 slot) private pure returns (View memory) {
         View[] memory views = e.step.termReads;
         if (slot < views.length && e.step.term.length == 0) return views[slot];
@@ -224,6 +229,7 @@ contract StepVerifier is IStepVerifier {
     function _newSlots() private pure returns (uint256 slots) {
         uint256 size = 32 * StepDecoder.MAX_SLOTS;
         assembly ("memory-safe") {
+            // The next `size` bytes of free memory, not cleared: a slot is written before it is read.
             slots := mload(0x40)
             mstore(0x40, add(slots, size))
         }
@@ -232,6 +238,7 @@ contract StepVerifier is IStepVerifier {
     function _storeAll(uint256 slots, uint256 next, uint256[] memory words) private pure returns (uint256) {
         unchecked {
             assembly ("memory-safe") {
+                // The array's words, which follow its length, to slot `next` and on.
                 mcopy(add(slots, shl(5, next)), add(words, 0x20), shl(5, mload(words)))
             }
             return next + words.length;

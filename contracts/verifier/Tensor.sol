@@ -3,11 +3,14 @@ pragma solidity ^0.8.28;
 
 import {DType} from "./DType.sol";
 import {ChunkOpening} from "../interfaces/IStepVerifier.sol";
-import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
+// SHA256 is used in assembly, which solhint does not see.
+// solhint-disable-next-line no-unused-import
+import {PositionalMerkle, SHA256} from "../merkle/PositionalMerkle.sol";
 
 /// @notice The opened chunks of one input, and the segment of them in which the last element was found.
 /// @param log2Bytes log2 of the bytes of an element.
-/// @param data Memory address of the first opened chunk; the others follow. `Tensors.arrange` makes elements readable there.
+/// @param data Memory address of the first opened chunk; the others follow. `Tensors.arrange` makes elements readable
+/// there.
 /// @param source Calldata address of a byte less its memory address.
 /// @param indices Calldata address of the chunks' numbers.
 /// @param chunks How many chunks are open.
@@ -82,7 +85,8 @@ library Tensors {
             uint256 chunk = offset / CHUNK_BYTES;
             uint256 indices = tensor.indices;
             uint256 chunks = tensor.chunks;
-            // Commonly the chunk after the last one found; else the first opened chunk whose number is not below `chunk`.
+            // Commonly the chunk after the last one found; else the first opened chunk whose number is not below
+            // `chunk`.
             uint256 low = (tensor.segmentData - tensor.data) / CHUNK_BYTES + 1;
             if (low >= chunks || _index(indices, low) != chunk) {
                 low = 0;
@@ -101,8 +105,9 @@ library Tensors {
         }
     }
 
-    /// @notice Lays out elements for reading, most significant byte first: the one at memory address `pointer` of the current segment and the
-    /// `terms - 1` that follow, each `step` bytes on (two's complement). With them all that share a word.
+    /// @notice Lays out elements for reading, most significant byte first: the one at memory address `pointer` of the
+    /// current segment and the `terms - 1` that follow, each `step` bytes on (two's complement). With them all that
+    /// share a word.
     /// @dev From calldata, so that doing it again changes nothing. Elements of one byte lie there as they are read.
     function arrange(Tensor memory tensor, uint256 pointer, uint256 step, uint256 terms) internal pure {
         uint256 log2Bytes = tensor.log2Bytes;
@@ -110,8 +115,9 @@ library Tensors {
         uint256 source = tensor.source;
         uint256 end;
         assembly ("memory-safe") {
-            // Chunks lie at multiples of 32: so does all that Solidity allocates.
+            // The last term's element.
             end := add(pointer, mul(step, sub(terms, 1)))
+            // A step back: the same elements from the other end, so that `pointer` is the lowest.
             if sgt(0, step) {
                 let first := end
                 end := pointer
@@ -119,6 +125,7 @@ library Tensors {
                 step := sub(0, step)
             }
             // Neighbours share words: every word from the first one's to the last one's. Else a word for each term.
+            // Chunks lie at multiples of 32, as all that Solidity allocates does.
             if lt(step, 33) {
                 step := 32
                 pointer := and(pointer, not(0x1f))
@@ -128,14 +135,17 @@ library Tensors {
         else _reverse(pointer, end, step, source, log2Bytes);
     }
 
-    /// @dev Reverses the bytes of every element of 4 bytes in the words around `pointer`, `pointer + step` and on to `end`.
+    /// @dev Reverses the bytes of every element of 4 bytes in the words around `pointer`, `pointer + step` and on to
+    /// `end`.
     function _reverse4(uint256 pointer, uint256 end, uint256 step, uint256 source) private pure {
         assembly ("memory-safe") {
+            // The lower half of each group of 2 and of 4 bytes: halves change places, first the single bytes.
             let m1 := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
             let m2 := 0x0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff
             for {} iszero(gt(pointer, end)) {
                 pointer := add(pointer, step)
             } {
+                // The word around the pointer, as calldata has it.
                 let word := and(pointer, not(0x1f))
                 let w := calldataload(add(word, source))
                 w := or(shl(8, and(w, m1)), and(shr(8, w), m1))
@@ -147,6 +157,7 @@ library Tensors {
     /// @dev The same for elements of 2, 8 or 32 bytes: there are none of 16.
     function _reverse(uint256 pointer, uint256 end, uint256 step, uint256 source, uint256 log2Bytes) private pure {
         assembly ("memory-safe") {
+            // The lower half of each group of 2, 4, 8 and 16 bytes: halves change places, from the smallest groups up.
             let m1 := 0x00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff
             let m2 := 0x0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff0000ffff
             let m4 := 0x00000000ffffffff00000000ffffffff00000000ffffffff00000000ffffffff
@@ -154,12 +165,15 @@ library Tensors {
             for {} iszero(gt(pointer, end)) {
                 pointer := add(pointer, step)
             } {
+                // The word around the pointer, as calldata has it.
                 let word := and(pointer, not(0x1f))
                 let w := calldataload(add(word, source))
                 w := or(shl(8, and(w, m1)), and(shr(8, w), m1))
+                // Elements of 8 or 32 bytes.
                 if gt(log2Bytes, 2) {
                     w := or(shl(16, and(w, m2)), and(shr(16, w), m2))
                     w := or(shl(32, and(w, m4)), and(shr(32, w), m4))
+                    // Elements of 32 bytes.
                     if gt(log2Bytes, 3) {
                         w := or(shl(64, and(w, m8)), and(shr(64, w), m8))
                         w := or(shl(128, w), shr(128, w))
@@ -182,6 +196,7 @@ library Tensors {
     ) private pure returns (uint256 data, uint256 source, uint256 position) {
         assembly ("memory-safe") {
             data := mload(0x40)
+            // What to add to an address in the copy to get the one in calldata.
             source := sub(chunks.offset, data)
             // 32 bytes more than the data: an element at the end is read with a whole word.
             mstore(0x40, add(add(data, chunks.length), 0x20))
@@ -196,11 +211,11 @@ library Tensors {
         assembly ("memory-safe") {
             let leaf := add(leaves, 0x20)
             for {
-                let end := add(data, shl(9, chunks))
+                let end := add(data, mul(CHUNK_BYTES, chunks))
             } lt(data, end) {
-                data := add(data, 512)
+                data := add(data, CHUNK_BYTES)
             } {
-                ok := and(ok, staticcall(gas(), 2, data, 512, leaf, 0x20))
+                ok := and(ok, staticcall(gas(), SHA256, data, CHUNK_BYTES, leaf, 0x20))
                 leaf := add(leaf, 0x20)
             }
         }

@@ -28,6 +28,20 @@ library TensorRefs {
 
     uint256 private constant MAX_INPUTS = 16;
 
+    /// @dev What a step reads, in a body: kind 1 byte, element type 1, elements 8; then a constant's root, 32 bytes, or
+    /// an index, 4. Each shift brings a field to the lowest bits of the word that begins there.
+    uint256 private constant KIND = 248;
+    uint256 private constant ELEMENT_TYPE = 240;
+    uint256 private constant ELEMENTS = 176;
+    uint256 private constant INDEX = 144;
+    /// @dev Where a constant's root begins, bytes from the kind.
+    uint256 private constant ROOT = 10;
+    uint256 private constant CONSTANT_BYTES = 42;
+    uint256 private constant INDEXED_BYTES = 14;
+
+    /// @dev Bytes of a `TensorRef` in memory.
+    uint256 private constant REF_BYTES = 0xa0;
+
     /// @notice The inputs of a step, in order. Checks that part of the body only.
     function decode(bytes calldata body) internal pure returns (TensorRef[] memory list) {
         uint256 start = BodyReader.start(body);
@@ -41,29 +55,31 @@ library TensorRefs {
         unchecked {
             uint256 count;
             (count, position) = BodyReader.count(position, "inputs", MAX_INPUTS);
-            uint256 array = BodyReader.newStructs(count, 0xa0);
+            uint256 array = BodyReader.newStructs(count, REF_BYTES);
             assembly ("memory-safe") {
+                // Only the type changes.
                 list := array
             }
             for (uint256 i = 0; i < count; ++i) {
                 TensorRef memory ref = list[i];
                 uint256 head = BodyReader.word(position);
-                uint256 kind = head >> 248;
-                uint256 dtype = (head >> 240) & 0xff;
-                uint256 elements = (head >> 176) & type(uint64).max;
+                uint256 kind = head >> KIND;
+                uint256 dtype = (head >> ELEMENT_TYPE) & 0xff;
+                uint256 elements = (head >> ELEMENTS) & type(uint64).max;
                 require(kind <= KIND_STEP, UnknownKind(kind));
                 require(DType.isKnown(dtype), BodyReader.UnknownType(dtype));
                 require(elements != 0 && elements <= type(uint32).max, BodyReader.ElementCount(elements));
-                // SAFETY: bounded by the two masks and what was just required; the index is the 32 bits that a cast leaves of the word.
+                // SAFETY: bounded by the two masks and what was just required; the index is the 32 bits that a cast
+                // leaves of the word.
                 ref.kind = uint8(kind);
                 ref.dtype = uint8(dtype);
                 ref.count = uint64(elements);
                 if (kind == KIND_CONSTANT) {
-                    (ref.index, ref.root) = (0, bytes32(BodyReader.word(position + 10)));
-                    position += 42;
+                    (ref.index, ref.root) = (0, bytes32(BodyReader.word(position + ROOT)));
+                    position += CONSTANT_BYTES;
                 } else {
-                    (ref.index, ref.root) = (uint32(head >> 144), 0);
-                    position += 14;
+                    (ref.index, ref.root) = (uint32(head >> INDEX), 0);
+                    position += INDEXED_BYTES;
                 }
             }
             return (list, position);

@@ -29,6 +29,32 @@ struct View {
     uint256 top;
 }
 
+/// @dev Where the fields of a `View` lie in memory, for assembly: bytes from its address.
+uint256 constant VIEW_DTYPE = 0x20;
+uint256 constant VIEW_SHIFT = 0x80;
+uint256 constant VIEW_FILL = 0xa0;
+uint256 constant VIEW_POINTER = 0xc0;
+uint256 constant VIEW_STEP = 0xe0;
+uint256 constant VIEW_LEFT = 0x100;
+uint256 constant VIEW_TOP = 0x120;
+/// @dev Bytes of a `View` in memory.
+uint256 constant VIEW_BYTES = 0x140;
+
+/// @dev An axis in a body: extent 4 bytes, stride 4, base 4, divisor 4, index read 1, number of coefficients 1. Each
+/// shift brings a field to the lowest bits of the word that begins at the axis.
+uint256 constant AXIS_EXTENT = 224;
+uint256 constant AXIS_STRIDE = 192;
+uint256 constant AXIS_BASE = 160;
+uint256 constant AXIS_DIVISOR = 128;
+uint256 constant AXIS_INDEX_READ = 120;
+uint256 constant AXIS_COEFFICIENTS = 112;
+/// @dev Bytes of an axis before its coefficients.
+uint256 constant AXIS_BYTES = 18;
+
+/// @dev A coefficient in a body: digit 1 byte, factor 4. The shift brings the factor to the lowest bits of a word.
+uint256 constant COEFFICIENT_FACTOR = 216;
+uint256 constant COEFFICIENT_BYTES = 5;
+
 /// @title Decodes and checks views (docs/program.md, "View").
 library ViewDecoder {
     error UnknownInput(uint256 input);
@@ -40,8 +66,11 @@ library ViewDecoder {
     uint256 internal constant NO_INDEX_READ = 255;
 
     uint256 private constant MAX_AXES = 8;
-    uint256 private constant AXIS_BYTES = 18;
-    uint256 private constant COEFFICIENT_BYTES = 5;
+
+    /// @dev A view in a body: input 1 byte, fill value 8, number of axes 1. Where each begins, from the view's first
+    /// byte.
+    uint256 private constant FILL = 1;
+    uint256 private constant AXES = 9;
 
     /// @notice A list of reads of `inputs`, which may use the first `digits` digits, and where it ends.
     function read(
@@ -52,8 +81,9 @@ library ViewDecoder {
         unchecked {
             uint256 count;
             (count, position) = BodyReader.count(position, "reads", MAX_READS);
-            uint256 array = BodyReader.newStructs(count, 0x140);
+            uint256 array = BodyReader.newStructs(count, VIEW_BYTES);
             assembly ("memory-safe") {
+                // Only the type changes.
                 views := array
             }
             // Bit n: read n has an indirect axis.
@@ -69,8 +99,8 @@ library ViewDecoder {
                 uint256 elementBytes = 1 << DType.log2Bytes(v.dtype);
                 v.shift = 256 - 8 * elementBytes;
                 v.top = DType.isSigned(v.dtype) ? elementBytes - 1 : 31;
-                v.fill = BodyReader.canonicalWord(position + 1, v.dtype) << v.shift;
-                (v.axisCount, v.axes) = BodyReader.count(position + 9, "axes", MAX_AXES);
+                v.fill = BodyReader.canonicalWord(position + FILL, v.dtype) << v.shift;
+                (v.axisCount, v.axes) = BodyReader.count(position + AXES, "axes", MAX_AXES);
                 uint256 last;
                 (position, last, indirect) = _axes(v, views, n, indirect, digits);
                 // INVARIANT: in bounds on every axis means inside the tensor.
@@ -80,7 +110,8 @@ library ViewDecoder {
         }
     }
 
-    /// @dev Checks the axes of read `n`; gives where they end, the highest element that they reach, and which reads are indirect.
+    /// @dev Checks the axes of read `n`; gives where they end, the highest element that they reach, and which reads are
+    /// indirect.
     function _axes(
         View memory v,
         View[] memory views,
@@ -92,18 +123,21 @@ library ViewDecoder {
             position = v.axes;
             for (uint256 axes = v.axisCount; axes != 0; --axes) {
                 uint256 head = BodyReader.word(position);
-                uint256 extent = head >> 224;
-                require(extent != 0 && (head >> 128) & type(uint32).max != 0, AxisLimits(extent, uint32(head >> 128)));
+                uint256 extent = head >> AXIS_EXTENT;
+                require(
+                    extent != 0 && (head >> AXIS_DIVISOR) & type(uint32).max != 0,
+                    AxisLimits(extent, uint32(head >> AXIS_DIVISOR))
+                );
                 // Eight products of two words of 32 bits: the stride is what a cast leaves of the word.
-                last += (extent - 1) * uint32(head >> 192);
-                uint256 index = (head >> 120) & 0xff;
+                last += (extent - 1) * uint32(head >> AXIS_STRIDE);
+                uint256 index = (head >> AXIS_INDEX_READ) & 0xff;
                 if (index != NO_INDEX_READ) {
                     // SAFETY: an index read is evaluated before this one and is not itself indirect: no recursion.
                     require(index < n && (indirect >> index) & 1 == 0, BadIndexRead(index));
                     require(DType.isInteger(views[index].dtype), BadIndexRead(index));
                     indirect |= 1 << n;
                 }
-                position = _checkCoefficients(position + AXIS_BYTES, (head >> 112) & 0xff, digits);
+                position = _checkCoefficients(position + AXIS_BYTES, (head >> AXIS_COEFFICIENTS) & 0xff, digits);
             }
             return (position, last, indirect);
         }

@@ -2,26 +2,69 @@
 pragma solidity ^0.8.28;
 
 import {Tensor, Tensors} from "./Tensor.sol";
-import {View, ViewDecoder} from "./ViewDecoder.sol";
+// Some are used in assembly only, which solhint does not see.
+/* solhint-disable no-unused-import */
+import {
+    AXIS_BASE,
+    AXIS_BYTES,
+    AXIS_DIVISOR,
+    AXIS_EXTENT,
+    AXIS_INDEX_READ,
+    AXIS_STRIDE,
+    COEFFICIENT_BYTES,
+    COEFFICIENT_FACTOR,
+    VIEW_DTYPE,
+    VIEW_FILL,
+    VIEW_LEFT,
+    VIEW_POINTER,
+    VIEW_SHIFT,
+    VIEW_STEP,
+    VIEW_TOP,
+    View,
+    ViewDecoder
+} from "./ViewDecoder.sol";
+/* solhint-enable no-unused-import */
 
 /// @title Reads inputs through views. Mirrors src/program/view.ts.
-/// @dev Along one digit, the fastest of the reduction, a coordinate is affine; so a view is *placed* once for as many terms as its
-/// element moves by a constant step (or stays out of bounds), and one addition leads from a term to the next.
+/// @dev Along one digit, the fastest of the reduction, a coordinate is affine; so a view is *placed* once for as many
+/// terms as its element moves by a constant step (or stays out of bounds), and one addition leads from a term to the
+/// next.
 library Views {
-    /// @dev An axis's divisor and index read when there are neither: its bytes 12 to 16.
+    /// @dev The divisor and the index read of an axis, 40 bits together, and their value where there are neither:
+    /// divisor 1 and `ViewDecoder.NO_INDEX_READ`.
+    uint256 private constant DETOURS = 0xffffffffff;
     uint256 private constant PLAIN = 0x1ff;
+
+    /// @dev Words of float types. `MAGNITUDE`: all bits but the sign; `INFINITY`: +Infinity, below every NaN; `NAN`:
+    /// the one canonical NaN.
+    uint256 private constant FLOAT32_MAGNITUDE = 0x7fffffff;
+    uint256 private constant FLOAT32_INFINITY = 0x7f800000;
+    uint256 private constant FLOAT32_NAN = 0x7fc00000;
+    uint256 private constant FLOAT16_MAGNITUDE = 0x7fff;
+    uint256 private constant FLOAT16_INFINITY = 0x7c00;
+    uint256 private constant FLOAT16_NAN = 0x7e00;
+    uint256 private constant FLOAT64_MAGNITUDE = 0x7fffffffffffffff;
+    uint256 private constant FLOAT64_INFINITY = 0x7ff0000000000000;
+    uint256 private constant FLOAT64_NAN = 0x7ff8000000000000;
+    uint256 private constant BFLOAT16_MAGNITUDE = 0x7fff;
+    uint256 private constant BFLOAT16_INFINITY = 0x7f80;
+    uint256 private constant BFLOAT16_NAN = 0x7fc0;
 
     /// @notice The current element of a view of integers.
     function integer(View memory v) internal pure returns (int256 value) {
         assembly ("memory-safe") {
-            // top, shift, pointer
-            value := signextend(mload(add(v, 0x120)), shr(mload(add(v, 0x80)), mload(mload(add(v, 0xc0)))))
+            // The word at the pointer, shifted down to the element, its sign extended.
+            value := signextend(
+                mload(add(v, VIEW_TOP)),
+                shr(mload(add(v, VIEW_SHIFT)), mload(mload(add(v, VIEW_POINTER))))
+            )
         }
     }
 
     /// @notice Writes the words of all views, `ahead` terms on, to the slots from memory address `slot` on.
     function loadAll(View[] memory views, uint256 ahead, uint256 slot) internal pure {
         assembly ("memory-safe") {
+            // A float's word with -0 read as +0 and every NaN as the one NaN.
             function canonicalFloat(raw, mask, infinity, nan) -> word {
                 let magnitude := and(raw, mask)
                 word := mul(raw, iszero(iszero(magnitude)))
@@ -36,32 +79,35 @@ library Views {
                 cursor := add(cursor, 0x20)
             } {
                 let v := mload(cursor)
-                // pointer + step * ahead; shift
-                let raw := mload(add(mload(add(v, 0xc0)), mul(mload(add(v, 0xe0)), ahead)))
-                raw := shr(mload(add(v, 0x80)), raw)
-                // Canonical: one zero and one NaN; a bool is 0 or 1.
-                switch mload(add(v, 0x20))
+                // The word `ahead` steps from the pointer, shifted down to the element.
+                let raw := mload(add(mload(add(v, VIEW_POINTER)), mul(mload(add(v, VIEW_STEP)), ahead)))
+                raw := shr(mload(add(v, VIEW_SHIFT)), raw)
+                // Canonical: one zero and one NaN; a bool is 0 or 1. The cases are codes of DType, which Yul takes as
+                // literals only.
+                switch mload(add(v, VIEW_DTYPE))
+                // DType.FLOAT32: `canonicalFloat` written out, because nearly all views are of it.
                 case 1 {
-                    let magnitude := and(raw, 0x7fffffff)
+                    let magnitude := and(raw, FLOAT32_MAGNITUDE)
                     raw := mul(raw, iszero(iszero(magnitude)))
-                    if gt(magnitude, 0x7f800000) {
-                        raw := 0x7fc00000
+                    if gt(magnitude, FLOAT32_INFINITY) {
+                        raw := FLOAT32_NAN
                     }
                 }
                 case 9 {
-                    raw := iszero(iszero(raw))
+                    raw := iszero(iszero(raw)) // DType.BOOL
                 }
                 case 10 {
-                    raw := canonicalFloat(raw, 0x7fff, 0x7c00, 0x7e00)
+                    raw := canonicalFloat(raw, FLOAT16_MAGNITUDE, FLOAT16_INFINITY, FLOAT16_NAN) // DType.FLOAT16
                 }
                 case 11 {
-                    raw := canonicalFloat(raw, 0x7fffffffffffffff, 0x7ff0000000000000, 0x7ff8000000000000)
+                    raw := canonicalFloat(raw, FLOAT64_MAGNITUDE, FLOAT64_INFINITY, FLOAT64_NAN) // DType.FLOAT64
                 }
                 case 16 {
-                    raw := canonicalFloat(raw, 0x7fff, 0x7f80, 0x7fc0)
+                    raw := canonicalFloat(raw, BFLOAT16_MAGNITUDE, BFLOAT16_INFINITY, BFLOAT16_NAN) // DType.BFLOAT16
                 }
+                // Integers: the sign of a signed type extended; a limb and an unsigned integer as they are.
                 default {
-                    raw := signextend(mload(add(v, 0x120)), raw)
+                    raw := signextend(mload(add(v, VIEW_TOP)), raw)
                 }
                 mstore(slot, raw)
                 slot := add(slot, 0x20)
@@ -80,8 +126,8 @@ library Views {
             } {
                 let v := mload(cursor)
                 // pointer += step * terms; left -= terms
-                mstore(add(v, 0xc0), add(mload(add(v, 0xc0)), mul(mload(add(v, 0xe0)), terms)))
-                mstore(add(v, 0x100), sub(mload(add(v, 0x100)), terms))
+                mstore(add(v, VIEW_POINTER), add(mload(add(v, VIEW_POINTER)), mul(mload(add(v, VIEW_STEP)), terms)))
+                mstore(add(v, VIEW_LEFT), sub(mload(add(v, VIEW_LEFT)), terms))
             }
         }
     }
@@ -100,6 +146,7 @@ library Views {
         unchecked {
             uint256 first;
             assembly ("memory-safe") {
+                // Past the array's length.
                 first := add(digits, 0x20)
             }
             uint256 common = terms;
@@ -114,8 +161,7 @@ library Views {
         }
     }
 
-    /// @dev An axis is in calldata: extent 32 bits, stride 32, base 32, divisor 32, index read 8, number of coefficients 8; coefficients: digit
-    /// 8, factor 32.
+    /// @dev The axes are read from calldata, where they lie as in the body (ViewDecoder).
     /// @param digits Memory address of the first digit.
     function _place(
         View memory v,
@@ -137,7 +183,8 @@ library Views {
                 (head, c, move, position) = _coordinate(position, digits, along);
                 bool plain;
                 assembly ("memory-safe") {
-                    plain := and(eq(and(shr(120, head), 0xffffffffff), PLAIN), lt(c, shr(224, head)))
+                    // No divisor, no index read, and 0 <= c < extent: a negative c is a large number here.
+                    plain := and(eq(and(shr(AXIS_INDEX_READ, head), DETOURS), PLAIN), lt(c, shr(AXIS_EXTENT, head)))
                 }
                 if (!plain) {
                     uint256 held;
@@ -151,11 +198,11 @@ library Views {
                         return held;
                     }
                 }
-                int256 stride = int256((head >> 192) & 0xffffffff);
+                int256 stride = int256((head >> AXIS_STRIDE) & 0xffffffff);
                 element += uint256(c * stride);
                 if (move != 0) {
                     slope += move * stride;
-                    uint256 stay = _termsInside(uint256(c), head >> 224, move);
+                    uint256 stay = _termsInside(uint256(c), head >> AXIS_EXTENT, move);
                     if (stay < left) left = stay;
                 }
             }
@@ -163,7 +210,8 @@ library Views {
         }
     }
 
-    /// @dev Reads an axis: its first word, the coordinate before any index and division, by how much a term moves that, and where the axis ends.
+    /// @dev Reads an axis: its first word, the coordinate before any index and division, by how much a term moves that,
+    /// and where the axis ends.
     function _coordinate(
         uint256 position,
         uint256 digits,
@@ -171,17 +219,20 @@ library Views {
     ) private pure returns (uint256 head, int256 coordinate, int256 move, uint256 end) {
         assembly ("memory-safe") {
             head := calldataload(position)
-            let c := signextend(3, shr(160, head))
+            // The base, a signed number of 4 bytes.
+            let c := signextend(3, shr(AXIS_BASE, head))
             let slope := 0
-            let next := add(position, 18)
+            let next := add(position, AXIS_BYTES)
             for {
+                // The last byte of the axis: how many coefficients follow.
                 let n := byte(17, head)
             } n {
                 n := sub(n, 1)
             } {
                 let w := calldataload(next)
-                next := add(next, 5)
-                let factor := signextend(3, shr(216, w))
+                next := add(next, COEFFICIENT_BYTES)
+                // The factor, a signed number of 4 bytes; then `w` is the digit's number.
+                let factor := signextend(3, shr(COEFFICIENT_FACTOR, w))
                 w := byte(0, w)
                 slope := add(slope, mul(factor, eq(w, along)))
                 c := add(c, mul(factor, mload(add(digits, shl(5, w)))))
@@ -199,8 +250,8 @@ library Views {
         }
     }
 
-    /// @dev An axis that is not in bounds as it stands: the coordinate after index read and divisor, for how many terms what is found holds,
-    /// and whether it is in bounds.
+    /// @dev An axis that is not in bounds as it stands: the coordinate after index read and divisor, for how many terms
+    /// what is found holds, and whether it is in bounds.
     function _detour(
         View[] memory views,
         uint256 head,
@@ -210,15 +261,15 @@ library Views {
     ) private pure returns (int256, uint256 held, bool inside) {
         unchecked {
             held = terms;
-            int256 extent = int256(head >> 224);
-            uint256 read = (head >> 120) & 0xff;
+            int256 extent = int256(head >> AXIS_EXTENT);
+            uint256 read = (head >> AXIS_INDEX_READ) & 0xff;
             if (read != ViewDecoder.NO_INDEX_READ) {
                 View memory index = views[read];
                 int256 value = integer(index);
                 c += value < 0 ? value + extent : value;
                 held = index.step == 0 ? index.left : 1;
             }
-            int256 divisor = int256((head >> 128) & 0xffffffff);
+            int256 divisor = int256((head >> AXIS_DIVISOR) & 0xffffffff);
             if (divisor != 1) {
                 if (move != 0) held = 1;
                 if (c % divisor != 0) return (c, held < terms ? held : terms, false);
@@ -245,7 +296,7 @@ library Views {
         uint256 cell;
         assembly ("memory-safe") {
             // v.fill itself is read as if it were the element.
-            cell := add(v, 0xa0)
+            cell := add(v, VIEW_FILL)
         }
         v.pointer = cell;
         v.step = 0;

@@ -6,12 +6,16 @@ import { isDot, isPartial } from "./reduction.ts";
 import { Reduce, type Axis, type Instruction, type Step, type View } from "./types.ts";
 
 /**
- * Upper bounds of what parts of a step proof cost, in gas; measured on contracts/verifier (test/contracts/verifier/gas.test.ts holds them to
- * it) and rounded up.
+ * Upper bounds of what parts of a step proof cost, in gas; measured on contracts/verifier and rounded up.
+ * test/contracts/verifier/gas.test.ts and gasOfTerms.test.ts hold the estimate of whole proofs to them: it is never
+ * below what is measured, and gas.test.ts holds it to at most four times that.
  */
 const GAS = {
   transaction: 21_000,
-  /** The game's own part: program, checkpoint and step proofs, the claimed chunk, state, settlement (test/contracts/game/proofGas.test.ts). */
+  /**
+   * The game's own part: program, checkpoint and step proofs, the claimed chunk, state, settlement
+   * (test/contracts/game/proofGas.test.ts).
+   */
   game: 200_000,
   /** An input's root, proven under the trace, the interior or the job: some 20 siblings. */
   gameInput: 30_000,
@@ -22,9 +26,14 @@ const GAS = {
   opening: 4_000,
   chunk: 4_800,
   node: 1_100,
-  /** Placing a view for a block of terms; an axis with a divisor, an index read or an end in reach; finding a chunk doubles by halving the list. */
+  /**
+   * Placing a view for a block of terms; an axis with a divisor, an index read or an end in reach; finding a chunk, and
+   * each halving of the list of chunks on the way.
+   */
   place: { view: 900, axis: 650, detour: 220, coefficient: 130, seek: 700, halving: 180 },
+  /** A block of terms for which no view is placed anew, and in it each read: moving its view on. */
   block: 900,
+  blockRead: 250,
   /** Beginning a run of the fastest digit; each slower digit that is counted up or back to 0. */
   run: { start: 900, digit: 170 },
   /** A float32 term that is summed as it is read, and each read of it; any other term: its reads and its fold. */
@@ -33,9 +42,31 @@ const GAS = {
   term: 350,
   read: 290,
   fold: 600,
-  /** Turning the byte order of a word of a chunk: one for each term where elements lie a word apart or more. By log2 of an element's bytes. */
+  /**
+   * Turning the byte order of a word of a chunk: one for each term where elements lie a word apart or more. By log2 of
+   * an element's bytes.
+   */
   word: [0, 170, 170, 290, 330, 330],
   epilogue: 4_000,
+  /** The first call of contracts/verifier/Elementary.sol in a transaction: 2,600 for a cold account, and the call. */
+  coldElementary: 3_000,
+  /**
+   * An operation of an expression, with its share of the loop over instructions. Elementary functions are calls of
+   * Elementary.sol: the cheap ones (exp, log, tanh, sigmoid, expm1, log1p, sin, cos, sinh, cosh, atanh) and the others.
+   * test/contracts/verifier/elementary.test.ts prints the largest call of each function, gas.test.ts sums 400 of erf,
+   * atan, sinh and sqrt. A cast to an integer tries the range, by code for all float types (gasOfTerms.test.ts: 60
+   * casts of the smallest normal number).
+   */
+  operation: {
+    cheapElementary: 6_500,
+    elementary: 12_500,
+    sqrt: 2_500,
+    digitOrSelect: 1_000,
+    cast: 1_500,
+    castToInteger: 2_300,
+    float: 1_900,
+    integer: 1_450,
+  },
   /** Floats that are not float32: operations, terms of a sum, and beginning and rounding a sum. */
   otherFloat: {
     operation: 5_000,
@@ -46,6 +77,12 @@ const GAS = {
     fold: 1_600,
     sum: 25_000,
   },
+  /** Not gas but bounds that it is reckoned from: calldata words of an input's proof beside its chunks and siblings: */
+  inputWords: 12,
+  /** chunks among which a read of the epilogue is found: no more than 6 halvings, */
+  epilogueChunks: 64,
+  /** bytes of memory that the verifier takes beside its arguments: slots, the decoded body, digits. */
+  verifierMemory: 16_384,
 } as const;
 
 /** Whether a type is a float that is not float32: those have one arithmetic for all formats. */
@@ -74,18 +111,17 @@ function operationGas(instruction: Instruction): number {
     case "sinh":
     case "cosh":
     case "atanh":
-      return 6_500;
+      return GAS.operation.cheapElementary;
     case "sqrt":
-      return 2_500;
+      return GAS.operation.sqrt;
     case "digit":
     case "select":
-      return 1_000;
+      return GAS.operation.digitOrSelect;
     case "cast":
-      // To an integer the range is tried, by code for all float types.
-      return isFloat(dtype) && isInteger(b as DType) ? 2_300 : 1_500;
+      return isFloat(dtype) && isInteger(b as DType) ? GAS.operation.castToInteger : GAS.operation.cast;
     default:
-      if (op === Op.pow || op >= Op.exp) return 12_500;
-      return isFloat(dtype) ? 1_900 : 1_450;
+      if (op === Op.pow || op >= Op.exp) return GAS.operation.elementary;
+      return isFloat(dtype) ? GAS.operation.float : GAS.operation.integer;
   }
 }
 
@@ -111,14 +147,14 @@ export function estimateStepProofGas(step: Step): number {
   const bodyBytes = encodeStepBody(step).length;
   const chunks = sum(opened.map((o) => o.chunks));
   const siblings = sum(opened.map((o) => o.siblings));
-  const slots = chunks + 12 * step.inputs.length;
+  const slots = chunks + GAS.inputWords * step.inputs.length;
   const nonzero = bodyBytes + CHUNK_BYTES * chunks + 32 * siblings + 4 * slots + FIXED_CALLDATA.nonzero;
   const zero = SLOT_CALLDATA.zero * slots + FIXED_CALLDATA.zero;
   const calldata = (price: { zero: number; nonzero: number }): number => price.zero * zero + price.nonzero * nonzero;
 
   const game = gameGas(step.inputs.length);
   // Arguments are copied once by the game and once by the verifier.
-  const memory = memoryGas(zero + nonzero) + memoryGas(zero + nonzero + 16_384);
+  const memory = memoryGas(zero + nonzero) + memoryGas(zero + nonzero + GAS.verifierMemory);
   const opening = sum(opened.map((o) => o.gas));
   const execution = GAS.fixed + decodeGas(step) + opening + memory + reductionGas(step, opened) + epilogueGas(step);
   const standard = GAS.transaction + calldata(STANDARD) + execution;
@@ -182,8 +218,9 @@ function openingOf(step: Step, input: number): Opened {
 }
 
 /**
- * The chunks that a view can touch for one element. Digits from `first` on vary. Each varying digit moves the offset by a step; taken
- * in increasing order, steps within reach of what is covered so far widen the span, larger ones repeat it.
+ * The chunks that a view can touch for one element. Digits from `first` on vary. Each varying digit moves the offset by
+ * a step; taken in increasing order, steps within reach of what is covered so far widen the span, larger ones repeat
+ * it.
  */
 function touchedChunks(step: Step, reads: readonly View[], view: View, first: number, bytes: number): Touched {
   const radices = [...step.outDigits, ...step.redDigits];
@@ -283,7 +320,7 @@ function reductionGas(step: Step, opened: readonly Opened[]): number {
   const sumOf = exact && other ? GAS.otherFloat.sum : 0;
   const run = GAS.run.start + GAS.run.digit * (along - step.outDigits.length);
   const turning = terms * turningGas(step, along);
-  return sumOf + runs * run + blocks * (GAS.block + 250 * reads) + places + terms * perTerm + turning;
+  return sumOf + runs * run + blocks * (GAS.block + GAS.blockRead * reads) + places + terms * perTerm + turning;
 }
 
 /** How often a read is placed in one run of the fastest reduction digit. */
@@ -314,7 +351,6 @@ function alwaysInside({ outDigits, redDigits }: Step, axis: Axis): boolean {
 }
 
 function epilogueGas(step: Step): number {
-  const reads = step.epilogueReads.map((view) => placeGas(step, view, 64) + GAS.read);
-  const elementary = 3_000;
-  return GAS.epilogue + sum(reads) + codeGas(step.epilogue.code) + elementary;
+  const reads = step.epilogueReads.map((view) => placeGas(step, view, GAS.epilogueChunks) + GAS.read);
+  return GAS.epilogue + sum(reads) + codeGas(step.epilogue.code) + GAS.coldElementary;
 }

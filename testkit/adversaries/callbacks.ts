@@ -9,26 +9,31 @@ import { Adversary } from "./adversary.ts";
 import type { Arena, Posted } from "./arena.ts";
 
 /** contracts/test/Requesters.sol. */
-const MOODS = { reverts: 1, "burns all its gas": 2, "returns a bomb of data": 3, "re-enters the market": 4 } as const;
-const moodyAbi = parseAbi(["function setMood(uint8 mood)", "function setReentry(bytes call)"]);
+const BEHAVIOURS = {
+  reverts: 1,
+  "burns all its gas": 2,
+  "returns a bomb of data": 3,
+  "re-enters the market": 4,
+} as const;
+const scriptedAbi = parseAbi(["function setBehaviour(uint8 behaviour)", "function setReentry(bytes call)"]);
 
 /** A requester whose contract does not take its result well. The real worker serves it, and is paid once. */
 class HostileCallback extends Adversary {
   readonly name: string;
   readonly expected = "finalised";
 
-  constructor(readonly mood: keyof typeof MOODS) {
+  constructor(readonly behaviour: keyof typeof BEHAVIOURS) {
     super();
-    this.name = `callback that ${mood}`;
+    this.name = `callback that ${behaviour}`;
   }
 
   async attack(arena: Arena) {
     const { chain } = arena.players;
     const requester = await chain.newSession(parseEther("1"));
-    const contract = await chain.deploy("MoodyRequester", [chain.market]);
+    const contract = await chain.deploy("ScriptedRequester", [chain.market]);
     await deposit(requester, parseEther("1"), contract);
-    const moody = { address: contract, abi: moodyAbi } as const;
-    await requester.sender.send({ ...moody, functionName: "setMood", args: [MOODS[this.mood]] });
+    const scripted = { address: contract, abi: scriptedAbi } as const;
+    await requester.sender.send({ ...scripted, functionName: "setBehaviour", args: [BEHAVIOURS[this.behaviour]] });
     const posted = await this.#post(arena, requester, contract);
     const key = await arena.players.workerKey();
     const before = await arena.wealth(key);
@@ -36,7 +41,7 @@ class HostileCallback extends Adversary {
     const { claim, id } = await arena.claimOn(posted);
     // The fee a second time, from within the callback.
     const again = encodeFunctionData({ abi: jobMarketAbi, functionName: "accept", args: [claim] });
-    await requester.sender.send({ ...moody, functionName: "setReentry", args: [again] });
+    await requester.sender.send({ ...scripted, functionName: "setReentry", args: [again] });
     const verdict = await arena.survival(posted);
     await first(worker, "delivered", (e) => e.claimId === id);
     await arena.until("the fee", ({ claims }) => claims.get(id)?.paid || undefined);
@@ -48,7 +53,7 @@ class HostileCallback extends Adversary {
 
   async #post(arena: Arena, requester: Session, contract: Hex): Promise<Posted> {
     const program = arena.chainOfSums;
-    const inputs = [toyInput(seeded(MOODS[this.mood]), program.model)];
+    const inputs = [toyInput(seeded(BEHAVIOURS[this.behaviour]), program.model)];
     // The contract passes the post on to the market.
     const through = { ...requester, deployment: { ...requester.deployment, market: contract } };
     const deadline = (await arena.now()) + 86_400n;
@@ -58,6 +63,6 @@ class HostileCallback extends Adversary {
   }
 }
 
-export const HOSTILE_CALLBACKS: readonly Adversary[] = (Object.keys(MOODS) as (keyof typeof MOODS)[]).map(
-  (mood) => new HostileCallback(mood),
+export const HOSTILE_CALLBACKS: readonly Adversary[] = (Object.keys(BEHAVIOURS) as (keyof typeof BEHAVIOURS)[]).map(
+  (behaviour) => new HostileCallback(behaviour),
 );

@@ -10,8 +10,8 @@ library AtanCore {
     /// @dev The last term of the series is z^50/101.
     uint256 private constant LAST_DIVISOR = 101;
 
-    /// @dev atan(p/q) in 0 .. pi/2 for integers 0 <= p, q < 2^128, not both 0 and both below 2^127 unless one is below a fifth of the other;
-    /// relative error 2^-122, 0 for p = 0.
+    /// @dev atan(p/q) in 0 .. pi/2 for integers 0 <= p, q < 2^128, not both 0 and both below 2^127 unless one is below
+    /// a fifth of the other; relative error 2^-122, 0 for p = 0.
     function atanQuotient(uint256 p, uint256 q) internal pure returns (uint256 mantissa, int256 exponent) {
         unchecked {
             if (p <= q) return atanUpTo1(p, q);

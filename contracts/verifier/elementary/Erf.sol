@@ -8,7 +8,8 @@ import {Fixed} from "./Fixed.sol";
 
 /// @title The error function on float32. Mirrors src/numerics/elementary/erf.ts.
 library Erf {
-    /// @dev Fraction bits of the series: its terms stay below 2^18 and w below 2^5, so that their product fits 256 bits.
+    /// @dev Fraction bits of the series: its terms stay below 2^18 and w below 2^5, so that their product fits 256
+    /// bits.
     int256 private constant SERIES_FRACTION = 112;
     /// @dev 2/sqrt(pi) with 112 fraction bits, to the nearest.
     uint256 private constant TWO_OVER_SQRT_PI = 0x120dd750429b6d11ae3a914fed7fe;
@@ -36,7 +37,8 @@ library Erf {
         }
     }
 
-    /// @dev 1 + w/3 + w^2/(3*5) + ... for w in Q112, below 32: at most 100 rounds until the terms vanish. Largest number: term * w < 2^247.
+    /// @dev 1 + w/3 + w^2/(3*5) + ... for w in Q112, below 32: at most 100 rounds until the terms vanish. Largest
+    /// number: term * w < 2^247.
     function kummerSeries(uint256 w) internal pure returns (uint256 sum) {
         uint256 term = 1 << 112;
         assembly ("memory-safe") {

@@ -9,8 +9,8 @@ library LogCore {
     /// @dev The last term of the series is z^24/49.
     uint256 private constant LAST_DIVISOR = 49;
 
-    /// @dev 2 atanh(p/q) = log((q + p)/(q - p)) for integers 0 < p/q <= 3 - 2 sqrt(2), q < 2^128; relative error 2^-123.
-    /// Largest numbers: p << shift < 2^254, s * s < 2^254, s * sum < 2^254.
+    /// @dev 2 atanh(p/q) = log((q + p)/(q - p)) for integers 0 < p/q <= 3 - 2 sqrt(2), q < 2^128; relative error
+    /// 2^-123. Largest numbers: p << shift < 2^254, s * s < 2^254, s * sum < 2^254.
     function logQuotient(uint256 p, uint256 q) internal pure returns (uint256 mantissa, int256 exponent) {
         unchecked {
             uint256 shift = uint256(Fixed.FRACTION) + Float32.leadingZeros(p) - Float32.leadingZeros(q);
@@ -31,7 +31,8 @@ library LogCore {
         }
     }
 
-    /// @dev |log v| and its sign, for v = x * 2^xExponent with 0 < x < 2^127 and |log2 v| < 2^9; relative error 2^-122, also next to 1.
+    /// @dev |log v| and its sign, for v = x * 2^xExponent with 0 < x < 2^127 and |log2 v| < 2^9; relative error 2^-122,
+    /// also next to 1.
     function logPositive(
         uint256 x,
         int256 xExponent

@@ -17,8 +17,8 @@ library TrigCore {
     uint256 private constant LAST_OF_SIN = 31;
     uint256 private constant LAST_OF_COS = 32;
 
-    /// @dev `quadrant` quarter turns (modulo 4) plus theta (negated if `negative`), 0 < theta <= pi/4: theta = mantissa * 2^exponent,
-    /// mantissa in 2^125 .. 2^127.
+    /// @dev `quadrant` quarter turns (modulo 4) plus theta (negated if `negative`), 0 < theta <= pi/4:
+    /// theta = mantissa * 2^exponent, mantissa in 2^125 .. 2^127.
     struct Angle {
         uint256 quadrant;
         bool negative;
@@ -59,7 +59,8 @@ library TrigCore {
         return series(square(angle), LAST_OF_COS);
     }
 
-    /// @dev sin(x * 2^xExponent + quarters * pi/2) and its sign, for a float32 of at least 2^-12; relative error 2^-122.
+    /// @dev sin(x * 2^xExponent + quarters * pi/2) and its sign, for a float32 of at least 2^-12; relative error
+    /// 2^-122.
     function sinShifted(
         uint256 x,
         int256 xExponent,
@@ -82,8 +83,8 @@ library TrigCore {
         }
     }
 
-    /// @dev 1 - z/(m(m + 1)) + z^2/(m(m + 1)(m + 2)(m + 3)) - ..., up to the divisor `last`!, with m = 1 for an even `last` (cos) and 2 for an odd
-    /// one (sin theta/theta). Largest number: z * sum < 2^252.
+    /// @dev 1 - z/(m(m + 1)) + z^2/(m(m + 1)(m + 2)(m + 3)) - ..., up to the divisor `last`!, with m = 1 for an even
+    /// `last` (cos) and 2 for an odd one (sin theta/theta). Largest number: z * sum < 2^252.
     function series(uint256 z, uint256 last) internal pure returns (uint256 sum) {
         sum = Fixed.ONE;
         uint256 one = Fixed.ONE;

@@ -90,7 +90,7 @@ describe("Prices and payouts, by the numbers", () => {
     const { write, getEvents } = await harness();
     const nextPrice = async (baseFee: bigint, cap: bigint): Promise<bigint> => {
       await world().networkHelpers.setNextBlockBaseFeePerGas(baseFee);
-      await write.tellNextPrice([cap]);
+      await write.emitNextPrice([cap]);
       return (await getEvents.NextPrice())[0]!.args.price!;
     };
     expect(await nextPrice(8_007n, 50_000n)).to.equal(8_007n + 1_000n + 1n);

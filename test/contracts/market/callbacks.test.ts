@@ -13,15 +13,15 @@ describe("JobMarket: callbacks", () => {
   const world = useWorld();
   const { revert, as, pass } = marketKit(world);
 
-  const MOOD = { take: 0, revert: 1, burnGas: 2, returnBomb: 3, reenter: 4 } as const;
+  const BEHAVIOUR = { take: 0, revert: 1, burnGas: 2, returnBomb: 3, reenter: 4 } as const;
 
-  /** A finalised job of a requester contract in some mood. */
-  async function moody(mood: number, callbackGas = 1_500_000, of: Toy = toy) {
+  /** A finalised job of a requester contract with one behaviour. */
+  async function consumerThat(behaviour: number, callbackGas = 1_500_000, of: Toy = toy) {
     const { viem, market, vault, token } = world();
-    const consumer = await viem.deployContract("MoodyRequester", [market.address]);
+    const consumer = await viem.deployContract("ScriptedRequester", [market.address]);
     await token.write.mint([world().mallory.account.address, ETHER]);
     await vault.write.deposit([consumer.address, ETHER], as("mallory"));
-    await consumer.write.setMood([mood]);
+    await consumer.write.setBehaviour([behaviour]);
     const request = await toyRequest(world(), of, { callbackGas });
     await consumer.write.post([request]);
     const [posted] = await market.getEvents.JobPosted();
@@ -36,7 +36,7 @@ describe("JobMarket: callbacks", () => {
   }
 
   it("deliver_callsTheRequesterWithFixedGas", async () => {
-    const { consumer, claim } = await moody(MOOD.take);
+    const { consumer, claim } = await consumerThat(BEHAVIOUR.take);
     await world().market.write.deliver([claim, delivery()]);
     expect(await consumer.read.lastResult()).to.equal(delivery().data);
     const seen = await consumer.read.gasSeen();
@@ -55,13 +55,13 @@ describe("JobMarket: callbacks", () => {
     );
   });
 
-  for (const mood of ["revert", "burnGas", "returnBomb"] as const) {
-    it(`deliver_callbackWould_${mood}_feeIsPaidAndCallCanBeRepeated`, async () => {
-      const { consumer, claim } = await moody(MOOD[mood]);
+  for (const behaviour of ["revert", "burnGas", "returnBomb"] as const) {
+    it(`deliver_callbackWould_${behaviour}_feeIsPaidAndCallCanBeRepeated`, async () => {
+      const { consumer, claim } = await consumerThat(BEHAVIOUR[behaviour]);
       await world().market.write.deliver([claim, delivery()]);
       expect(await creditOf(world(), world().worker)).to.equal(11n * ETHER);
       expect(await world().market.getEvents.CallbackFailed()).to.have.length(1);
-      await consumer.write.setMood([MOOD.take]);
+      await consumer.write.setBehaviour([BEHAVIOUR.take]);
       await world().market.write.deliver([claim, delivery()], as("mallory"));
       // What was delivered is not told again.
       expect(await world().market.getEvents.OutputDelivered()).to.have.length(0);
@@ -73,12 +73,12 @@ describe("JobMarket: callbacks", () => {
 
   it("deliver_twoOutputs_eachIsCalledBackOnce_whicheverFailed", async () => {
     const two = toyProgram(300, [3, 1, 2], [0, 2]);
-    const { consumer, claim } = await moody(MOOD.revert, 1_500_000, two);
+    const { consumer, claim } = await consumerThat(BEHAVIOUR.revert, 1_500_000, two);
     const { market } = world();
     const deliver = (output: number) => market.write.deliver([claim, delivery(two, output)]);
     await deliver(0);
     expect(await market.getEvents.CallbackFailed()).to.have.length(1);
-    await consumer.write.setMood([MOOD.take]);
+    await consumer.write.setBehaviour([BEHAVIOUR.take]);
     await deliver(1);
     // Both are delivered, so that the fee is paid; the first callback is still owed.
     expect(await creditOf(world(), world().worker)).to.equal(11n * ETHER);
@@ -91,7 +91,7 @@ describe("JobMarket: callbacks", () => {
   });
 
   it("deliver_callbackReenters_oneResultOnePayment", async () => {
-    const { consumer, claim } = await moody(MOOD.reenter, 2_000_000);
+    const { consumer, claim } = await consumerThat(BEHAVIOUR.reenter, 2_000_000);
     const { market } = world();
     const args = [claim, delivery()] as const;
     await consumer.write.setReentry([encodeFunctionData({ abi: market.abi, functionName: "deliver", args })]);
@@ -102,13 +102,13 @@ describe("JobMarket: callbacks", () => {
   });
 
   it("deliver_withTooLittleGasForTheCallback_reverts", async () => {
-    const { claim } = await moody(MOOD.take, 1_000_000);
+    const { claim } = await consumerThat(BEHAVIOUR.take, 1_000_000);
     const sent = world().market.write.deliver([claim, delivery()], { gas: 900_000n });
     await revert(sent, "TooLittleGas");
   });
 
   it("deliver_withTheLeastGasThatIsTaken_givesTheCallbackAllThatWasPromised", async () => {
-    const { consumer, claim } = await moody(MOOD.take, 1_000_000);
+    const { consumer, claim } = await consumerThat(BEHAVIOUR.take, 1_000_000);
     const args = [claim, delivery()] as const;
     const withGas = (gas: bigint) => world().market.write.deliver(args, { ...as("mallory"), gas });
     const tried = 1_150_000n;

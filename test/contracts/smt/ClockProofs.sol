@@ -30,7 +30,8 @@ contract ClockProofs {
         assert(Clock.window(base, work, rate) <= Clock.window(base, maxWork, rate));
     }
 
-    /// @dev A move: the mover's clock never underflows, falls by the time used, and the two budgets together never grow.
+    /// @dev A move: the mover's clock never underflows, falls by the time used, and the two budgets together never
+    /// grow.
     function move(uint32 worker, uint32 challenger, uint40 since, uint40 time, bool workersTurn) external pure {
         require(since <= time);
         uint256 left = workersTurn ? worker : challenger;
@@ -43,8 +44,9 @@ contract ClockProofs {
         assert(newWorker + newChallenger + elapsed == uint256(worker) + challenger);
     }
 
-    /// @dev Bounded delay, by induction over moves: while a game has opened at `opened` with two budgets of `budget` and is not over by the clock, the time
-    /// used so far is what the clocks have lost. So after `2 * budget` seconds somebody's clock is over.
+    /// @dev Bounded delay, by induction over moves: while a game has opened at `opened` with two budgets of `budget`
+    /// and is not over by the clock, the time used so far is what the clocks have lost. So after `2 * budget` seconds
+    /// somebody's clock is over.
     function delay(
         uint40 opened,
         uint32 budget,

@@ -3,8 +3,9 @@ pragma solidity ^0.8.28;
 
 import {Ledger} from "../../../contracts/vault/Ledger.sol";
 
-/// @notice The vault's ledger, an entry at a time: from any state in which locked <= staked, each entry that is not refused leads to such a state, and
-/// what it takes from one number it adds to another. So by induction the vault owes what was deposited less what was withdrawn.
+/// @notice The vault's ledger, an entry at a time: from any state in which locked <= staked, each entry that is not
+/// refused leads to such a state, and what it takes from one number it adds to another. So by induction the vault owes
+/// what was deposited less what was withdrawn.
 contract LedgerProofs {
     /// @dev Never used. A state variable of this kind keeps z3 on the one of its solvers that runs inside solc's WASM.
     mapping(uint256 => uint256) private _unused;

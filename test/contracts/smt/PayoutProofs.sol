@@ -8,7 +8,8 @@ contract PayoutProofs {
     /// @dev Never used; see LedgerProofs.
     mapping(uint256 => uint256) private _unused;
 
-    /// @dev A worker's move: what it earns is what leaves the bond. By induction all that was drawn and what is left make the bond.
+    /// @dev A worker's move: what it earns is what leaves the bond. By induction all that was drawn and what is left
+    /// make the bond.
     function draw(uint96 bond, uint96 left, uint112 earned, uint256 price) external pure {
         require(left <= bond && earned == bond - left);
         (uint256 paid, uint256 newLeft) = Payouts.draw(left, price);
@@ -62,8 +63,8 @@ contract PayoutProofs {
         assert(Payouts.share(amount, pot, dues) == amount);
     }
 
-    /// @dev The inductive step over the games of a dead claim: `paid` so far for dues of `settled`, bound by the line through the pot. One game more keeps
-    /// that bound,
+    /// @dev The inductive step over the games of a dead claim: `paid` so far for dues of `settled`, bound by the line
+    /// through the pot. One game more keeps that bound,
     function share_keepsTheBound(
         uint256 paid,
         uint112 settled,
@@ -85,8 +86,9 @@ contract PayoutProofs {
         assert(paid <= pot);
     }
 
-    /// @dev The claim's word holds what is left of the pot. It covers the games that are left by the same line: a settlement that is paid at no more than was set
-    /// aside for it (`asked` of `amount`) never takes what is not there,
+    /// @dev The claim's word holds what is left of the pot. It covers the games that are left by the same line: a
+    /// settlement that is paid at no more than was set aside for it (`asked` of `amount`) never takes what is not
+    /// there,
     function settle_findsItsShare(
         uint128 left,
         uint112 open,
@@ -118,7 +120,8 @@ contract PayoutProofs {
         assert((left - share) * dues >= (uint256(open) - amount) * pot);
     }
 
-    /// @dev While nothing is cut, what is left covers the games that are left to the last unit, and what was not asked is over.
+    /// @dev While nothing is cut, what is left covers the games that are left to the last unit, and what was not asked
+    /// is over.
     function settle_ofAFullPot(
         uint128 left,
         uint112 open,
@@ -140,7 +143,8 @@ contract PayoutProofs {
         assert(Payouts.share(first, pot, dues) + Payouts.share(second, pot, dues) <= pot);
     }
 
-    /// @dev All that a dead claim with one game pays, to the winner, the sink and the worker, is the collateral and the bond.
+    /// @dev All that a dead claim with one game pays, to the winner, the sink and the worker, is the collateral and the
+    /// bond.
     function death_ofTheOnlyGame(
         uint128 collateral,
         uint128 bounty,
@@ -157,8 +161,8 @@ contract PayoutProofs {
         assert(toChallenger + toSink + toWorker <= uint256(collateral) + bond);
     }
 
-    /// @dev A worker that plays both sides alone never takes out what it put in, unless nothing was left to burn; the collateral covers one game (ParameterChecks),
-    /// and then the burn is what exceeds the dues and the bounty.
+    /// @dev A worker that plays both sides alone never takes out what it put in, unless nothing was left to burn; the
+    /// collateral covers one game (ParameterChecks), and then the burn is what exceeds the dues and the bounty.
     function league_losesTheBurn(
         uint128 collateral,
         uint128 bounty,

@@ -16,7 +16,8 @@ contract ScheduleProofs {
         assert(unit <= wanted || wanted == 0);
     }
 
-    /// @dev A move costs at most 80 bits, so that a game's own moves fit 96 and 2^32 moves of a claim its 112 bits of dues.
+    /// @dev A move costs at most 80 bits, so that a game's own moves fit 96 and 2^32 moves of a claim its 112 bits of
+    /// dues.
     function move(uint32 gas, uint256 wanted, uint256 cap) external pure {
         require(cap != 0 && cap <= 2 ** 48);
         uint256 cost = gas * GasSchedule.price(wanted, cap);
@@ -25,7 +26,8 @@ contract ScheduleProofs {
         assert(cost * (2 ** 32 - 1) < 2 ** 112);
     }
 
-    /// @dev The price of the next block fits 64 bits, and is at most an eighth more than the base fee now, and the unit that rounds it up.
+    /// @dev The price of the next block fits 64 bits, and is at most an eighth more than the base fee now, and the unit
+    /// that rounds it up.
     function nextPrice(uint256 cap) external view {
         require(cap != 0 && cap <= 2 ** 48 && block.basefee < 2 ** 128);
         uint256 unit = GasSchedule.nextPrice(cap);
@@ -33,7 +35,8 @@ contract ScheduleProofs {
         assert(unit <= block.basefee + block.basefee / 8 + 1);
     }
 
-    /// @dev A settlement is paid at what gas costs when it is made, never above what was set aside, which may be nothing.
+    /// @dev A settlement is paid at what gas costs when it is made, never above what was set aside, which may be
+    /// nothing.
     function price_ofASettlement(uint256 wanted, uint64 setAside) external pure {
         uint256 unit = GasSchedule.price(wanted, setAside);
         assert(unit <= setAside);
@@ -41,7 +44,8 @@ contract ScheduleProofs {
         assert(unit <= wanted || wanted == 0);
     }
 
-    /// @dev The inductive step over the games that a death leaves behind: what is set aside covers each settlement, and then those that are left.
+    /// @dev The inductive step over the games that a death leaves behind: what is set aside covers each settlement, and
+    /// then those that are left.
     function settlements(uint24 games) external pure {
         require(games != 0);
         uint256 left = uint256(games) - 1;

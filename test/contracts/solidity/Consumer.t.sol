@@ -17,7 +17,7 @@ contract Consumer is IResultConsumer {
     mapping(bytes32 jobId => mapping(uint256 output => uint256)) public taken;
     /// @notice Fees that it released from inside since it was prepared.
     uint256 public acceptances;
-    uint8 private _mood;
+    uint8 private _behaviour;
     Claim private _claim;
     Delivery private _other;
 
@@ -26,25 +26,25 @@ contract Consumer is IResultConsumer {
     }
 
     /// @notice Says what it does at the next calls. @param other Another output, to be delivered from inside.
-    function prepare(uint8 mood, Claim calldata claim, Delivery calldata other) external {
-        _mood = mood % 5;
+    function prepare(uint8 behaviour, Claim calldata claim, Delivery calldata other) external {
+        _behaviour = behaviour % 5;
         _claim = claim;
         _other = other;
         acceptances = 0;
     }
 
     function onResult(bytes32 jobId, uint256 output, bytes calldata data) external {
-        require(msg.sender == address(_market) && _mood != REFUSES);
+        require(msg.sender == address(_market) && _behaviour != REFUSES);
         ++taken[jobId][output];
-        if (_mood >= ACCEPTS) {
+        if (_behaviour >= ACCEPTS) {
             try _market.accept(_claim) {
                 ++acceptances;
             } catch {}
         }
-        require(_mood != ACCEPTS_AND_REFUSES);
-        if (_mood != DELIVERS) return;
+        require(_behaviour != ACCEPTS_AND_REFUSES);
+        if (_behaviour != DELIVERS) return;
         // Inside, it takes whatever comes. This one again, and another.
-        _mood = 0;
+        _behaviour = 0;
         Delivery memory own = _other;
         (own.output, own.data) = (uint32(output), data);
         try _market.deliver(_claim, own) {} catch {}

@@ -8,8 +8,9 @@ import {GameState, Side} from "../../../contracts/types/GameState.sol";
 import {TrespassHandler} from "./TrespassHandler.t.sol";
 import {vm} from "./Vm.sol";
 
-/// @notice A league of two, who play workers, challengers and requesters as they like, also against themselves, against one honest challenger, one honest
-/// worker and one requester. The honest act at the last moment: in the last second of a window, of their clock, of their time to submit.
+/// @notice A league of two, who play workers, challengers and requesters as they like, also against themselves, against
+/// one honest challenger, one honest worker and one requester. The honest act at the last moment: in the last second of
+/// a window, of their clock, of their time to submit.
 contract LeagueHandler {
     uint8 private constant LEAGUE = 2;
     uint8 private constant CHALLENGER = 2;
@@ -21,9 +22,9 @@ contract LeagueHandler {
     uint256 private constant CLAIM_SECONDS = 3_600;
     uint256 private constant NEVER = type(uint256).max;
     /// @dev More than honest sides have to do in the longest time that passes at once.
-    uint256 private constant MOST_STOPS = 100;
+    uint256 private constant MAX_STOPS = 100;
     /// @dev The price of freeing a job at the cap: what a requester may lose of a fee to whoever does.
-    uint256 private constant MOST_EXPIRY = 100_000 * 50 gwei;
+    uint256 private constant MAX_EXPIRY = 100_000 * 50 gwei;
     /// @dev Arguments of `ProtocolHandler.endGame`: a remainder by 3 says how, by 5 who.
     uint8 private constant SETTLE = 2;
     uint8 private constant TIMEOUT = 10;
@@ -135,8 +136,8 @@ contract LeagueHandler {
         }
     }
 
-    /// @notice Nothing new happens, and all that is open ends: games within the longest dispute, jobs after their deadlines; everybody leaves with
-    /// all that is theirs. Any call that fails here is a state without exit.
+    /// @notice Nothing new happens, and all that is open ends: games within the longest dispute, jobs after their
+    /// deadlines; everybody leaves with all that is theirs. Any call that fails here is a state without exit.
     function windDown() external {
         uint256 end = world.time() + CLAIM_SECONDS + LONGEST_DISPUTE;
         while (world.time() <= end) _pass(600, 10);
@@ -152,11 +153,12 @@ contract LeagueHandler {
         );
     }
 
-    /// @notice After `windDown`: the honest have lost nothing, so that the league took out at most what it put in, less the burn, and the fees paid.
+    /// @notice After `windDown`: the honest have lost nothing, so that the league took out at most what it put in, less
+    /// the burn, and the fees paid.
     function checkMoney() external view {
         require(_wallet(CHALLENGER) >= START, "the honest challenger lost");
         require(_wallet(WORKER) >= START, "the honest worker lost");
-        uint256 due = MOST_EXPIRY * _jobsOf(world.actors(REQUESTER)) + _feesOf(world.actors(REQUESTER));
+        uint256 due = MAX_EXPIRY * _jobsOf(world.actors(REQUESTER)) + _feesOf(world.actors(REQUESTER));
         require(_wallet(REQUESTER) + due >= START, "the requester lost more than its fees");
         uint256 league = _wallet(0) + _wallet(1);
         require(league + _holdings(world.SINK()) <= LEAGUE * START + due, "the league gained");
@@ -164,7 +166,7 @@ contract LeagueHandler {
 
     function _pass(uint16 secondsOn, uint8 baseFeeGwei) private {
         uint256 until = world.time() + secondsOn;
-        for (uint256 i = 0; i < MOST_STOPS; ++i) {
+        for (uint256 i = 0; i < MAX_STOPS; ++i) {
             uint256 next = _act(NEVER);
             if (next >= until) break;
             if (next > world.time()) world.move(uint16(next - world.time()), baseFeeGwei);
@@ -231,7 +233,8 @@ contract LeagueHandler {
         return s.since + (worker ? s.workerSeconds : s.challengerSeconds);
     }
 
-    /// @dev INVARIANT under test: the longest dispute after the last submission somebody's clock is over in every game, and anybody can end it.
+    /// @dev INVARIANT under test: the longest dispute after the last submission somebody's clock is over in every game,
+    /// and anybody can end it.
     function _endGames() private {
         (, , uint256 games) = world.counts();
         for (uint256 g = 0; g < games; ++g) {

@@ -83,7 +83,8 @@ contract ProtocolInvariants {
         require(_handler.vault().custody() == 0, "something is left");
     }
 
-    /// @dev The same by way of what nobody may, tried at every stage, and every end that a game, a claim and a job can have.
+    /// @dev The same by way of what nobody may, tried at every stage, and every end that a game, a claim and a job can
+    /// have.
     function test_everyStage_withstandsWhatNobodyMay() external {
         _handler.stakeOrUnstake(4, 2 ether, 1);
         _handler.stakeOrUnstake(3, 1 ether, 0);
@@ -177,7 +178,8 @@ contract ProtocolInvariants {
         require(_handler.vault().custody() == 0, "something is left");
     }
 
-    /// @dev Whoever ends a claim and all that settle get their parts, what is rounded down goes to the sink, and nothing is left.
+    /// @dev Whoever ends a claim and all that settle get their parts, what is rounded down goes to the sink, and
+    /// nothing is left.
     function test_shortPot_isDividedProRata_andNothingIsLeft() external {
         _handler.move(0, 50);
         _handler.postJob(0, 5, false);
@@ -218,7 +220,7 @@ contract ProtocolInvariants {
     /// @dev Two of three outputs, each delivered and taken once, whatever the consumer does; one fee.
     function test_deliveries_areOnceEach_whateverTheConsumerDoes() external {
         for (uint8 i = 0; i < 10; ++i) {
-            (uint8 mood, bool accepts) = (i / 2, i % 2 == 1);
+            (uint8 behaviour, bool accepts) = (i / 2, i % 2 == 1);
             (, uint256 claims, ) = _handler.counts();
             uint8 c = uint8(claims);
             _handler.postForConsumer(1_000);
@@ -228,7 +230,7 @@ contract ProtocolInvariants {
             for (uint8 again = 0; again < 3; ++again) {
                 // Each at once again: what was taken is not given again while another is missing.
                 for (uint8 k = 0; k < 6; ++k) {
-                    try _handler.deliverOutput(c, k / 2, again == 0 ? mood : 0) {} catch {}
+                    try _handler.deliverOutput(c, k / 2, again == 0 ? behaviour : 0) {} catch {}
                     if (accepts) try _handler.payClaim(c, true) {} catch {}
                     this.invariant_money();
                     _booksAreRight();

@@ -108,13 +108,13 @@ abstract contract ProtocolHandler is ProtocolModel {
     }
 
     /// @notice Delivers one output, at first or again.
-    /// @param mood What the consumer does when it is called, see there.
-    function deliverOutput(uint8 which, uint8 output, uint8 mood) public {
+    /// @param behaviour What the consumer does when it is called, see there.
+    function deliverOutput(uint8 which, uint8 output, uint8 behaviour) public {
         uint256 c = which % _claims.length;
         Claim memory claim = _claims[c];
         uint256 k = output % OUTPUTS;
         Delivery memory delivery = _delivery(c, k);
-        consumer.prepare(mood, claim, _delivery(c, OUTPUTS - 1 - k));
+        consumer.prepare(behaviour, claim, _delivery(c, OUTPUTS - 1 - k));
         uint256 credit = _creditOf(claim.worker);
         vm.recordLogs();
         market.deliver(claim, delivery);
@@ -254,7 +254,8 @@ abstract contract ProtocolHandler is ProtocolModel {
         }
     }
 
-    /// @notice What custody must hold, no more and no less: fees not paid or returned, bonds and shares of games not closed, earnings not collected.
+    /// @notice What custody must hold, no more and no less: fees not paid or returned, bonds and shares of games not
+    /// closed, earnings not collected.
     function promised() external view returns (uint256 sum) {
         for (uint256 i = 0; i < _jobs.length; ++i) {
             (JobStatus status, , , ) = market.jobOf(market.jobIdOf(_jobs[i]));
@@ -272,7 +273,8 @@ abstract contract ProtocolHandler is ProtocolModel {
         }
     }
 
-    /// @notice Whether what is kept of each dead claim's collateral is at least the parts of its games, beside their settlements, and nothing if none is left.
+    /// @notice Whether what is kept of each dead claim's collateral is at least the parts of its games, beside their
+    /// settlements, and nothing if none is left.
     function deadArePaidFor() external view returns (bool) {
         for (uint256 c = 0; c < _claims.length; ++c) {
             (uint256 open, bool dead, uint256 left, ) = game.claimGames(_claimId(_claims[c]));
@@ -287,7 +289,8 @@ abstract contract ProtocolHandler is ProtocolModel {
         return true;
     }
 
-    /// @notice Whether every output was taken by the consumer at most once, and what the market says was delivered and paid is so.
+    /// @notice Whether every output was taken by the consumer at most once, and what the market says was delivered and
+    /// paid is so.
     function deliveriesAreExact() external view returns (bool) {
         for (uint256 c = 0; c < _claims.length; ++c) {
             Claim memory claim = _claims[c];
@@ -306,7 +309,9 @@ abstract contract ProtocolHandler is ProtocolModel {
     }
 
     bytes private constant _JOB_POSTED =
-        "JobPosted(bytes32,address,bytes32,(address,bytes32,bytes32,uint64,uint32,uint128,uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32),(bytes,bytes32,bytes32),bytes32[])";
+        "JobPosted(bytes32,address,bytes32,"
+        "(address,bytes32,bytes32,uint64,uint32,uint128,uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32),"
+        "(bytes,bytes32,bytes32),bytes32[])";
 
     function _openBy(address by, uint256 c, bool direct) internal {
         bool lie = _lie[_claimId(_claims[c])];
@@ -338,9 +343,10 @@ abstract contract ProtocolHandler is ProtocolModel {
         _prankAs(s.challenger);
         game.prove(_states[id], _claims[c], proof);
         if (!lie) ++honestDied;
-        // Of the proof's price, which is as measured, it is known what it may be; it is what the dues at the death are above those of before.
-        uint256 price = _duesTold() - death.dues;
-        if (price == 0 || price > MOST_PROOF * _price(block.basefee, _parameters().priceCap)) ++wrongPayouts;
+        // Of the proof's price, which is as measured, it is known what it may be; it is what the dues at the death are
+        // above those of before.
+        uint256 price = _duesLogged() - death.dues;
+        if (price == 0 || price > MAX_PROOF * _price(block.basefee, _parameters().priceCap)) ++wrongPayouts;
         death.dues += price;
         _die(c, death);
         if (_creditOf(s.challenger) != before + _wonBy(s, death, price)) ++wrongPayouts;
@@ -402,7 +408,8 @@ abstract contract ProtocolHandler is ProtocolModel {
             if (topic == IDisputeGame.Picked.selector) _states[gameId] = abi.decode(data, (PackedState));
             else if (topic == IDisputeGame.Moved.selector) (_states[gameId], ) = abi.decode(data, (PackedState, bytes));
         }
-        // Both sides' time since the game was opened, and what is left of it: neither more, which would delay, nor less.
+        // Both sides' time since the game was opened, and what is left of it: neither more, which would delay, nor
+        // less.
         GameState memory s = this.unpack(_states[gameId]);
         uint256 left = uint256(s.workerSeconds) + s.challengerSeconds;
         if (s.since != _now || s.since + left != _openedAt[gameId] + 2 * CLOCK) ++wrongClocks;

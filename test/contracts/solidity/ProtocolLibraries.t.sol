@@ -54,7 +54,8 @@ contract ProtocolLibrariesTest {
         require(counted <= floor || counted <= standard + 1_000 + 3 * call.length, "too much");
     }
 
-    /// @dev So many bytes that are not zero: the floor is above what is burnt, and what is burnt beside it hides below it.
+    /// @dev So many bytes that are not zero: the floor is above what is burnt, and what is burnt beside it hides below
+    /// it.
     function testFuzz_calldataFloor_isPaid_notTheGasBelowIt(uint8 more, uint16 rest) external view {
         bytes memory data = new bytes(3_200 + uint256(more));
         for (uint256 i = 0; i < data.length; ++i) data[i] = 0xff;

@@ -9,7 +9,8 @@ import {vm, Vm} from "./Vm.sol";
 
 /// @notice What the ends of games and deliveries must pay, from what was done and not from what the contracts keep.
 abstract contract ProtocolModel is ProtocolWorld {
-    /// @dev Of what a claim's death leaves for its games: the pot and what they are due together, their settlements at the highest price that these may have.
+    /// @dev Of what a claim's death leaves for its games: the pot and what they are due together, their settlements at
+    /// the highest price that these may have.
     struct Death {
         uint256 pot;
         uint256 dues;
@@ -22,11 +23,12 @@ abstract contract ProtocolModel is ProtocolWorld {
     uint256 internal constant SETTLE = 57_000;
     uint256 internal constant LAST_SETTLE = 7_800;
     uint256 internal constant TIMEOUT = 150_000;
-    uint256 internal constant MOST_PROOF = 1_000_000 + 200_000;
+    uint256 internal constant MAX_PROOF = 1_000_000 + 200_000;
 
-    /// @notice Games whose end paid the sides something else than the rules say, in full or, where a dead claim's pot is short, pro rata.
+    /// @notice Games whose end paid the sides something else than the rules say, in full or, where a dead claim's pot
+    /// is short, pro rata.
     uint256 public wrongPayouts;
-    /// @notice Deliveries that told, called or paid something else than once what was due.
+    /// @notice Deliveries that logged, called or paid anything but what was due, once.
     uint256 public wrongDeliveries;
     /// @notice Games of dead claims that could not be settled: none may.
     uint256 public unsettled;
@@ -91,7 +93,7 @@ abstract contract ProtocolModel is ProtocolWorld {
         return unit > cap ? cap : unit;
     }
 
-    function _duesTold() internal returns (uint256 dues) {
+    function _duesLogged() internal returns (uint256 dues) {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
             if (logs[i].topics[0] == IDisputeGame.ClaimDied.selector)
@@ -99,15 +101,15 @@ abstract contract ProtocolModel is ProtocolWorld {
         }
     }
 
-    /// @dev Takes in a delivery of an output, which was told and taken once at most. Logs tell also of what was undone inside a callback: of other outputs they are
-    /// not asked.
+    /// @dev Takes in a delivery of an output, which was logged and taken at most once. Logs also hold what was undone
+    /// inside a callback: those of other outputs are not read.
     /// @return released Times that the fee was to be paid with it.
     function _takeDelivery(uint256 c, uint256 output) internal returns (uint256 released) {
-        (uint256 told, uint256 made, uint256 failed) = _told(output);
+        (uint256 delivered, uint256 made, uint256 failed) = _eventsOf(output);
         uint256 bit = 1 << output;
-        if (told != (_delivered[c] & bit == 0 ? 1 : 0)) ++wrongDeliveries;
+        if (delivered != (_delivered[c] & bit == 0 ? 1 : 0)) ++wrongDeliveries;
         bool calls = _claims[c].job.callbackGas != 0 && _calledBack[c] & bit == 0;
-        if (made + failed != (calls ? 1 : 0) || told + made + failed == 0) ++wrongDeliveries;
+        if (made + failed != (calls ? 1 : 0) || delivered + made + failed == 0) ++wrongDeliveries;
         _delivered[c] |= bit;
         if (made != 0) _calledBack[c] |= bit;
         // With the last output, or by the consumer from inside.
@@ -117,11 +119,11 @@ abstract contract ProtocolModel is ProtocolWorld {
         if (released != 0) _isPaid[c] = true;
     }
 
-    function _told(uint256 output) private returns (uint256 told, uint256 made, uint256 failed) {
+    function _eventsOf(uint256 output) private returns (uint256 delivered, uint256 made, uint256 failed) {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
             bytes32[] memory topics = logs[i].topics;
-            if (topics[0] == IJobMarket.OutputDelivered.selector && uint256(topics[3]) == output) ++told;
+            if (topics[0] == IJobMarket.OutputDelivered.selector && uint256(topics[3]) == output) ++delivered;
             if (topics[0] == IJobMarket.CallbackMade.selector && uint256(topics[2]) == output) ++made;
             if (topics[0] == IJobMarket.CallbackFailed.selector && uint256(topics[2]) == output) ++failed;
         }

@@ -16,8 +16,9 @@ import {ProgramFacts} from "../../../contracts/types/Program.sol";
 import {Consumer} from "./Consumer.t.sol";
 import {vm} from "./Vm.sol";
 
-/// @notice The protocol with five actors, and what was done on it. The program has one step of 2,048 bytes, each of which should be 1. Its outputs are that step,
-/// a tensor of twice the size which is never delivered, and that step again.
+/// @notice The protocol with five actors, and what was done on it. The program has one step of 2,048 bytes, each of
+/// which should be 1. Its outputs are that step, a tensor of twice the size which is never delivered, and that step
+/// again.
 abstract contract ProtocolWorld {
     uint256 internal constant CLOCK = 3_600;
     uint256 internal constant OUTPUTS = 3;

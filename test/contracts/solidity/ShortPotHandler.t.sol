@@ -4,8 +4,8 @@ pragma solidity ^0.8.28;
 import {Parameters} from "../../../contracts/types/Parameters.sol";
 import {TrespassHandler} from "./TrespassHandler.t.sol";
 
-/// @notice As TrespassHandler, with the least collateral that a deployment may have and so many challengers that a dead claim's pot is often short: then all its
-/// games get their parts of it.
+/// @notice As TrespassHandler, with the least collateral that a deployment may have and so many challengers that a dead
+/// claim's pot is often short: then all its games get their parts of it.
 contract ShortPotHandler is TrespassHandler {
     mapping(uint256 claim => uint256) private _swarmed;
 
@@ -30,8 +30,8 @@ contract ShortPotHandler is TrespassHandler {
     }
 
     /// @notice The same of the latest claim.
-    function deliverLatest(uint8 output, uint8 mood) external {
-        deliverOutput(uint8(_claims.length - 1), output, mood);
+    function deliverLatest(uint8 output, uint8 behaviour) external {
+        deliverOutput(uint8(_claims.length - 1), output, behaviour);
     }
 
     /// @notice All that challenge and do nothing else open a game on the latest claim, or so many of them.

@@ -6,8 +6,8 @@ import {Claim, ClaimKey, Job} from "../../../contracts/types/Job.sol";
 import {GameState, PackedState, Pick, Side} from "../../../contracts/types/GameState.sol";
 import {ProtocolHandler} from "./ProtocolHandler.t.sol";
 
-/// @notice As ProtocolHandler, and tries what nobody may: each such call must revert. What may be is decided here, from what was done and when, and not asked of
-/// the contracts.
+/// @notice As ProtocolHandler, and tries what nobody may: each such call must revert. What may be is decided here, from
+/// what was done and when, and not asked of the contracts.
 contract TrespassHandler is ProtocolHandler {
     /// @notice Calls that should have reverted, and the last of them.
     uint256 public trespasses;
@@ -69,7 +69,8 @@ contract TrespassHandler is ProtocolHandler {
         }
     }
 
-    /// @notice On a job: claims and submissions of whom they are not, expiry while there is time, a fee taken back while there is a claim.
+    /// @notice On a job: claims and submissions of whom they are not, expiry while there is time, a fee taken back
+    /// while there is a claim.
     function squat(uint8 which, uint8 who) external {
         uint256 j = which % _jobs.length;
         Job memory job = _jobs[j];

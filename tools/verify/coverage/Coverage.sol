@@ -3,14 +3,14 @@ pragma solidity ^0.8.28;
 
 import {Listener} from "./Listener.sol";
 
-/// @title Tells the chain of the tests what is executed.
+/// @title Reports what is executed to the chain of the tests.
 library Coverage {
     /// @notice Execution is at point `id`.
     function at(uint256 id) internal view {
         Listener.hear(id);
     }
 
-    /// @notice The condition itself; tells of point `id` where it holds, of the next one where it does not.
+    /// @notice The condition itself; reports point `id` where it holds, of the next one where it does not.
     function decide(uint256 id, bool condition) internal view returns (bool) {
         at(condition ? id : id + 1);
         return condition;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @title Tells the chain of the tests what is executed.
+/// @title Reports what is executed to the chain of the tests.
 library Listener {
     /// @notice Execution is at place `id`. In assembly: `HEAR` of listener.ts.
     function hear(uint256 id) internal view {

@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {Listener} from "./Listener.sol";
 
 /// @title Which mutant is alive: the chain's coinbase says it, so that one build serves all.
-/// @dev Mutant 0 is the contract as it is; under it the chain is told which mutants the execution passes.
+/// @dev Mutant 0 is the contract as it is; under it the chain learns which mutants the execution passes.
 library Mutants {
     uint160 private constant BASE = 0x4d757461740000000000;
     /// @notice Whether mutant `id` is alive.

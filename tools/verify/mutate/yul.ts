@@ -19,6 +19,8 @@ const NEIGHBOURS: Readonly<Record<string, string>> = {
   eq: "iszero(eq(mutantA, mutantB))",
   signextend: "mutantB",
 };
+/** A constant of the contract or library that assembly reads. */
+const CONSTANT = /^[A-Z][A-Z0-9_]*$/;
 const REMOVED = new Set(["YulAssignment", "YulExpressionStatement"]);
 
 /** Which mutant is alive: as in Mutants.sol. */
@@ -46,7 +48,7 @@ export const forGood = (source: string, id: number): string =>
   source.replaceAll(SWITCH, `function mutantOn(mutantId) -> mutantAlive { mutantAlive := eq(mutantId, ${id}) }`);
 
 /**
- * An assembly block with its mutants: a built-in function for its neighbour, a number plus one, a statement left out, an `if` that always
+ * An assembly block with its mutants: a built-in function for its neighbour, a number or a constant plus one, a statement left out, an `if` that always
  * goes one way. Heads of loops are left alone: a loop whose head is wrong runs for ever or not at all.
  * @param make Numbers a mutant of a node, in ascending order, unless it is not wanted.
  */
@@ -59,6 +61,9 @@ export function withYulMutants(
   const original = (node: Node): string => text(node.start, node.end);
 
   const inside = (node: Node): string => around(node, text, render);
+  const isNumber = (node: Node): boolean =>
+    (node.type === "YulLiteral" && node.fields["kind"] === "number") ||
+    (node.type === "YulIdentifier" && CONSTANT.test(original(node)));
 
   function render(node: Node): string {
     if (node.type === "YulForLoop") {
@@ -74,7 +79,7 @@ export function withYulMutants(
       const id = make(node, `no ${original(node)}`);
       return id === undefined ? inside(node) : `if iszero(mutantOn(${id})) { ${inside(node)} }`;
     }
-    if (node.type === "YulLiteral" && node.fields["kind"] === "number") {
+    if (isNumber(node)) {
       const id = make(node, `${original(node)} -> + 1`);
       return id === undefined ? original(node) : `add(${original(node)}, mutantOn(${id}))`;
     }

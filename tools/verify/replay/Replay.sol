@@ -38,7 +38,7 @@ contract Replay {
     }
 
     Vm private constant VM = Vm(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
-    /// @dev Where execution tells of places.
+    /// @dev Where execution reports places.
     address private constant LISTENER = 0xc0bEc0BEc0BeC0bEC0beC0bEC0bEC0beC0beC0BE;
 
     /// @dev The recorded chain whose contracts are in place, plus one.
@@ -47,7 +47,7 @@ contract Replay {
     mapping(uint256 chain => address[]) private created;
 
     function test_replay() external {
-        // Reads what it is told of, which `VM` sees.
+        // Reads what is reported, which `VM` sees.
         VM.etch(LISTENER, hex"5f355400");
         (bool heard, Group[] memory groups) = abi.decode(VM.readFileBinary("replay/plan.bin"), (bool, Group[]));
         for (uint256 g = 0; g < groups.length; ++g) {
@@ -71,7 +71,7 @@ contract Replay {
         return _make(call, which.gasLimit);
     }
 
-    /// @dev Makes a call as under no coinbase, then again to note what its execution tells of.
+    /// @dev Makes a call as under no coinbase, then again to note what its execution reports.
     function hear(Attempt calldata which, address coinbase) external returns (bool right, uint256 used) {
         Call memory call = _prepare(which.call);
         VM.coinbase(address(0));
