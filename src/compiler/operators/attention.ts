@@ -1,5 +1,4 @@
 import { DType } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
 import { broadcastShapes } from "../lowering/broadcast.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
@@ -17,8 +16,8 @@ function perHead(context: NodeContext, index: number, attribute: string): LazyTe
 function causalBias(context: NodeContext, queries: number, keys: number, past: number): LazyTensor {
   const e = context.expressions;
   return positionMask(context, queries, keys, (i, j) => {
-    const sees = e.operation(Op.le, j, e.operation(Op.add, i, integer(context, past)));
-    return e.operation(Op.select, sees, float(e, 0), float(e, -Infinity));
+    const sees = e.le(j, e.add(i, integer(context, past)));
+    return e.select(sees, float(e, 0), float(e, -Infinity));
   });
 }
 
@@ -30,11 +29,11 @@ function attentionBias(context: NodeContext, shape: readonly number[], past: num
     return context.fail(`a mask of shape [${mask.shape.join()}] for scores [${shape.join()}]`);
   let bias =
     mask?.dtype === DType.bool
-      ? broadcast(context, [mask], (m) => e.operation(Op.select, m, float(e, 0), float(e, -Infinity)))
+      ? broadcast(context, [mask], (m) => e.select(m, float(e, 0), float(e, -Infinity)))
       : mask && floatInput(context, 3);
   if (context.int("is_causal", 0) !== 0) {
     const causal = causalBias(context, shape.at(-2)!, shape.at(-1)!, past);
-    bias = bias === undefined ? causal : broadcast(context, [bias, causal], (a, b) => e.operation(Op.add, a, b));
+    bias = bias === undefined ? causal : broadcast(context, [bias, causal], e.add);
   }
   return bias;
 }
@@ -62,7 +61,7 @@ export const attention: Lower = (context) => {
   const size = q.shape[3]!;
   const scale = context.float("scale", Math.fround(1 / Math.fround(Math.sqrt(size))));
   const root = float(e, Math.sqrt(Math.fround(scale)));
-  const scaled = (x: LazyTensor): LazyTensor => broadcast(context, [x], (a) => e.operation(Op.mul, a, root));
+  const scaled = (x: LazyTensor): LazyTensor => broadcast(context, [x], (a) => e.mul(a, root));
   const scores = (products: LazyTensor): LazyTensor => {
     const bias = attentionBias(context, products.shape, past?.shape[2] ?? 0);
     const softcap = context.float("softcap", 0);
@@ -72,7 +71,7 @@ export const attention: Lower = (context) => {
       if (bias !== undefined) return context.refuse("softcap", "together with a mask is not executed");
       result = broadcast(context, [result], (s) => capped(e, s, softcap));
     }
-    return bias === undefined ? result : broadcast(context, [result, bias], (s, b) => e.operation(Op.add, s, b));
+    return bias === undefined ? result : broadcast(context, [result, bias], e.add);
   };
   const mixed = attend(context, { q: scaled(q), k: scaled(k), v }, { scores });
   return [context.input(0).shape.length === 4 ? mixed : joinHeads(context, mixed), k, v];

@@ -1,5 +1,4 @@
 import { DType } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
@@ -40,16 +39,16 @@ export function attend(context: NodeContext, { q, k, v }: Heads, { scores, sink 
 /** m = max(max x, sink); e = exp(x - m); e / (sum e + exp(sink - m)), over the last dimension. */
 function softmaxWithSink(context: NodeContext, x: LazyTensor, sink: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;
-  const away = (a: Expr, b: Expr): Expr => e.operation(Op.exp, e.operation(Op.sub, a, b));
-  const m = broadcast(context, [reduceAxes(builder, x, [3], Reduce.max), sink], (a, b) => e.operation(Op.max, a, b));
+  const away = (a: Expr, b: Expr): Expr => e.exp(e.sub(a, b));
+  const m = broadcast(context, [reduceAxes(builder, x, [3], Reduce.max), sink], e.max);
   builder.realise(m);
   const powers = broadcast(context, [x, m], away);
   builder.realise(powers);
   const sum = broadcast(context, [reduceAxes(builder, powers, [3], Reduce.sum), sink, m], (s, b, a) =>
-    e.operation(Op.add, s, away(b, a)),
+    e.add(s, away(b, a)),
   );
   builder.realise(sum);
-  return broadcast(context, [powers, sum], (a, b) => e.operation(Op.div, a, b));
+  return broadcast(context, [powers, sum], e.div);
 }
 
 /** The index along each dimension of [queries, keys] as expressions, for `build` to compare. */
@@ -89,5 +88,5 @@ export const integer = (context: NodeContext, value: number): Expr =>
 /** `tanh(s / cap) * cap`. */
 export function capped(e: Expressions, score: Expr, cap: number): Expr {
   const limit = float(e, cap);
-  return e.operation(Op.mul, e.operation(Op.tanh, e.operation(Op.div, score, limit)), limit);
+  return e.mul(e.tanh(e.div(score, limit)), limit);
 }

@@ -1,4 +1,3 @@
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, digitAffine, type Affine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
@@ -72,5 +71,5 @@ export function addBias(context: NodeContext, product: LazyTensor, index: number
   if (bias.dtype !== product.dtype || bias.shape.length !== 1 || bias.shape[0] !== outputs)
     return context.fail(`a bias of shape [${bias.shape.join()}] for ${outputs} channels`);
   const column = context.builder.reshape(bias, [outputs, ...spatial.map(() => 1)]);
-  return broadcast(context, [product, column], (p, q) => context.expressions.operation(Op.add, p, q));
+  return broadcast(context, [product, column], context.expressions.add);
 }

@@ -1,4 +1,3 @@
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT, type ReadAxis } from "../expressions/expression.ts";
@@ -129,5 +128,5 @@ export const convTranspose: Lower = (context) => {
   if (bias.dtype !== x.dtype || bias.shape.length !== 1 || bias.shape[0] !== shape[1])
     return context.fail(`a bias of shape [${bias.shape.join()}] for ${shape[1]} channels`);
   const column = builder.reshape(bias, [shape[1]!, ...readings.map(() => 1)]);
-  return [broadcast(context, [product, column], (p, q) => e.operation(Op.add, p, q))];
+  return [broadcast(context, [product, column], e.add)];
 };

@@ -1,5 +1,5 @@
+import type { Op } from "../../program/operations.ts";
 import { DType, isDType, isFloat } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
 import { broadcastShapes, combine } from "../lowering/broadcast.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
@@ -28,8 +28,7 @@ export const float = (e: Expressions, value: number): Expr => e.constant(DType.f
 export const like = (e: Expressions, x: Expr, value: number): Expr => e.constant(x.dtype, numberWord(value, x.dtype));
 
 /** `min(max(x, low), high)`: NaN wins. */
-export const clamp = (e: Expressions, x: Expr, low: Expr, high: Expr): Expr =>
-  e.operation(Op.min, e.operation(Op.max, x, low), high);
+export const clamp = (e: Expressions, x: Expr, low: Expr, high: Expr): Expr => e.min(e.max(x, low), high);
 
 /** A tensor of floats. */
 export function floatInput(context: NodeContext, index = 0): LazyTensor {
@@ -72,7 +71,7 @@ export const where: Lower = (context) => {
   const inputs = [0, 1, 2].map((k) => context.input(k));
   if (inputs[0]!.dtype !== DType.bool) context.fail("its condition is not bool");
   if (inputs[1]!.dtype !== inputs[2]!.dtype) context.fail("the two choices differ in type");
-  return [broadcast(context, inputs, (c, a, b) => context.expressions.operation(Op.select, c, a, b), true)];
+  return [broadcast(context, inputs, context.expressions.select, true)];
 };
 
 /** Cast to any type that is executed. */

@@ -1,5 +1,4 @@
 import { DType, isFloat } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { constantAffine, type Affine } from "../expressions/affine.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
@@ -151,9 +150,7 @@ function mark(
     expr: e.affine(dimensionIndices(digits)[axis]!),
     order: identityOrder(shape.length),
   };
-  return combine(builder, [position, at, on, off], shape, (p, i, a, b) =>
-    e.operation(Op.select, e.operation(Op.eq, p, i), a, b),
-  );
+  return combine(builder, [position, at, on, off], shape, (p, i, a, b) => e.select(e.eq(p, i), a, b));
 }
 
 /** OneHot: an index in [-depth, depth - 1] sets one element of a new axis; any other sets none. */
@@ -170,8 +167,8 @@ export const oneHot: Lower = (context) => {
     builder.reshape(sliced(context, values, [{ start: at, step: 1, count: 1 }]), []);
   const wrapped = combine(builder, [given], given.shape, (v) => {
     const index = e.cast(v, DType.int64);
-    const negative = e.operation(Op.lt, index, e.constant(DType.int64, 0n));
-    return e.operation(Op.select, negative, e.operation(Op.add, index, e.constant(DType.int64, BigInt(depth))), index);
+    const negative = e.lt(index, e.constant(DType.int64, 0n));
+    return e.select(negative, e.add(index, e.constant(DType.int64, BigInt(depth))), index);
   });
   const at = builder.reshape(wrapped, [...given.shape.slice(0, axis), 1, ...given.shape.slice(axis)]);
   return [mark(context, at, axis, depth, value(1), value(0))];
@@ -210,9 +207,9 @@ export const trilu: Lower = (context) => {
   });
   const offset = e.constant(DType.int64, BigInt(k));
   const build = (row: LazyTensor["expr"], column: LazyTensor["expr"], v: LazyTensor["expr"]): LazyTensor["expr"] => {
-    const diagonal = e.operation(Op.add, row, offset);
-    const inside = upper ? e.operation(Op.le, diagonal, column) : e.operation(Op.le, column, diagonal);
-    return e.operation(Op.select, inside, v, e.constant(x.dtype, 0n));
+    const diagonal = e.add(row, offset);
+    const inside = upper ? e.le(diagonal, column) : e.le(column, diagonal);
+    return e.select(inside, v, e.constant(x.dtype, 0n));
   };
   return [combine(builder, [index(rank - 2), index(rank - 1), x], x.shape, build)];
 };

@@ -1,6 +1,5 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
@@ -51,26 +50,22 @@ function negativeLogLikelihood(context: NodeContext, logs: LazyTensor): LazyTens
   const isIgnored =
     ignored === undefined
       ? undefined
-      : e.operation(
-          Op.eq,
-          indirect,
-          e.constant(target.dtype, BigInt.asIntN(target.dtype === DType.int32 ? 32 : 64, ignored)),
-        );
+      : e.eq(indirect, e.constant(target.dtype, BigInt.asIntN(target.dtype === DType.int32 ? 32 : 64, ignored)));
   const unlessIgnored = (value: Expr): Expr =>
-    isIgnored === undefined ? value : e.operation(Op.select, isIgnored, float(e, 0), value);
+    isIgnored === undefined ? value : e.select(isIgnored, float(e, 0), value);
 
   const [first, ...others] = indices;
   const log = readIndirect(builder, logs, [first!, { indirect }, ...others], radix);
   const own = weight === undefined ? float(e, 1) : readIndirect(builder, weight, [{ indirect }], radix);
-  const negative = e.operation(Op.neg, log);
-  const loss = at(unlessIgnored(weight === undefined ? negative : e.operation(Op.mul, negative, own)));
+  const negative = e.neg(log);
+  const loss = at(unlessIgnored(weight === undefined ? negative : e.mul(negative, own)));
   if (reduction === "none") return loss;
   const sum = total(context, loss);
   if (reduction === "sum") return sum;
   if (weight === undefined && isIgnored === undefined)
-    return broadcast(context, [sum], (s) => e.operation(Op.div, s, float(e, elementCount(shape))));
+    return broadcast(context, [sum], (s) => e.div(s, float(e, elementCount(shape))));
   const counted = total(context, at(unlessIgnored(own)));
-  return broadcast(context, [sum, counted], (s, n) => e.operation(Op.div, s, n));
+  return broadcast(context, [sum, counted], e.div);
 }
 
 /** NegativeLogLikelihoodLoss with its weights, ignore_index and reduction. */

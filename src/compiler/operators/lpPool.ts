@@ -1,4 +1,3 @@
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
@@ -14,13 +13,13 @@ function norm(context: NodeContext, x: LazyTensor, over: (x: LazyTensor, reduce:
   const e = context.expressions;
   const p = context.int("p", 2);
   if (p < 1) return context.refuse("p", `is ${p}, expected at least 1`);
-  if (p === 2) return broadcast(context, [over(x, Reduce.dot)], (s) => e.operation(Op.sqrt, s));
+  if (p === 2) return broadcast(context, [over(x, Reduce.dot)], e.sqrt);
   const powers = broadcast(context, [x], (v) => {
-    const magnitude = e.operation(Op.abs, v);
-    return p === 1 ? magnitude : e.operation(Op.pow, magnitude, float(e, p));
+    const magnitude = e.abs(v);
+    return p === 1 ? magnitude : e.pow(magnitude, float(e, p));
   });
   const sum = over(powers, Reduce.sum);
-  return p === 1 ? sum : broadcast(context, [sum], (s) => e.operation(Op.pow, s, float(e, 1 / p)));
+  return p === 1 ? sum : broadcast(context, [sum], (s) => e.pow(s, float(e, 1 / p)));
 }
 
 /** LpPool; padding is 0. */

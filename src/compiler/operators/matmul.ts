@@ -1,5 +1,4 @@
 import { isFloat } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { constantAffine, digitAffine, type Affine } from "../expressions/affine.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
@@ -85,11 +84,11 @@ export const gemm: Lower = (context) => {
   const beta = context.float("beta", 1);
   if ((alpha !== 1 || beta !== 1) && !isFloat(a.dtype)) return context.refuse("alpha", "scales integers");
   let result = product(context, a, b);
-  if (alpha !== 1) result = broadcast(context, [result], (x) => e.operation(Op.mul, like(e, x, alpha), x));
+  if (alpha !== 1) result = broadcast(context, [result], (x) => e.mul(like(e, x, alpha), x));
   const c = context.optional(2);
   if (c === undefined) return [result];
-  const scaled = beta === 1 ? c : broadcast(context, [c], (x) => e.operation(Op.mul, like(e, x, beta), x));
-  const sum = broadcast(context, [result, scaled], (x, y) => e.operation(Op.add, x, y));
+  const scaled = beta === 1 ? c : broadcast(context, [c], (x) => e.mul(like(e, x, beta), x));
+  const sum = broadcast(context, [result, scaled], e.add);
   if (sum.shape.join() !== result.shape.join())
     return context.fail(`C of shape [${c.shape.join()}] does not broadcast to the product`);
   return [sum];

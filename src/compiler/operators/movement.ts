@@ -1,6 +1,5 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
 import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from "../expressions/affine.ts";
 import { broadcastShapes, combine } from "../lowering/broadcast.ts";
 import type { Expr } from "../expressions/expression.ts";
@@ -148,7 +147,7 @@ function concatOf(context: NodeContext, inputs: readonly LazyTensor[], axis: num
   });
   for (const { end, value } of parts.toReversed()) {
     const here = e.constant(DType.int64, BigInt(end));
-    expr = expr === undefined ? value : e.operation(Op.select, e.operation(Op.lt, position, here), value, expr);
+    expr = expr === undefined ? value : e.select(e.lt(position, here), value, expr);
   }
   const order = inputs.find((input) => input.order.some((dim, d) => dim !== d))?.order ?? first.order;
   return { dtype: first.dtype, shape, digits, expr: expr!, order };

@@ -1,5 +1,4 @@
 import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, digitAffine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";
@@ -28,7 +27,7 @@ export const groupNormalization: Lower = (context) => {
     return context.fail(`${groups} groups of [${x.shape.join()}]`);
   const perGroup = builder.reshape(x, [n, groups, (channels / groups) * elementCount(spatial)]);
   const { normal } = normalise(context, perGroup, [2], context.float("epsilon", 1e-5));
-  const affine = (v: Expr, g: Expr, b: Expr): Expr => e.operation(Op.add, e.operation(Op.mul, v, g), b);
+  const affine = (v: Expr, g: Expr, b: Expr): Expr => e.add(e.mul(v, g), b);
   const [of, size] = context.opset < 21 ? [normal, groups] : [builder.reshape(normal, x.shape), channels];
   const rank = of.shape.length;
   const scaled = broadcast(context, [of, column(context, 1, size, rank), column(context, 2, size, rank)], affine);
@@ -45,10 +44,10 @@ export const rmsNormalization: Lower = (context) => {
   const epsilon = float(e, context.float("epsilon", 1e-5));
   builder.plain(x);
   const root = broadcast(context, [reduceAxes(builder, x, axes, Reduce.dot)], (s) =>
-    e.operation(Op.sqrt, e.operation(Op.add, e.operation(Op.div, s, n), epsilon)),
+    e.sqrt(e.add(e.div(s, n), epsilon)),
   );
   builder.realise(root);
-  const build = (v: Expr, r: Expr, g: Expr): Expr => e.operation(Op.mul, e.operation(Op.div, v, r), g);
+  const build = (v: Expr, r: Expr, g: Expr): Expr => e.mul(e.div(v, r), g);
   const result = broadcast(context, [x, root, floatInput(context, 1)], build);
   if (result.shape.join() !== x.shape.join()) return context.fail("its scale does not broadcast to the data");
   return [result];
@@ -62,15 +61,15 @@ export const meanVarianceNormalization: Lower = (context) => {
   const axes = [...new Set((context.ints("axes") ?? [0, 2, 3]).map((axis) => context.axis(axis, rank)))];
   const n = float(e, elementCount(axes.map((axis) => x.shape[axis]!)));
   builder.plain(x);
-  const mean = broadcast(context, [reduceAxes(builder, x, axes, Reduce.sum)], (s) => e.operation(Op.div, s, n));
+  const mean = broadcast(context, [reduceAxes(builder, x, axes, Reduce.sum)], (s) => e.div(s, n));
   builder.realise(mean);
-  const d = broadcast(context, [x, mean], (a, b) => e.operation(Op.sub, a, b));
+  const d = broadcast(context, [x, mean], e.sub);
   builder.realise(d);
   const deviation = broadcast(context, [reduceAxes(builder, d, axes, Reduce.dot)], (s) =>
-    e.operation(Op.add, e.operation(Op.sqrt, e.operation(Op.div, s, n)), float(e, 1e-9)),
+    e.add(e.sqrt(e.div(s, n)), float(e, 1e-9)),
   );
   builder.realise(deviation);
-  return [broadcast(context, [d, deviation], (a, b) => e.operation(Op.div, a, b))];
+  return [broadcast(context, [d, deviation], e.div)];
 };
 
 /** LpNormalization: x / norm along an axis, norm = sum of abs or sqrt(dot(x, x)); 0 where the norm is 0. */
@@ -81,16 +80,12 @@ export const lpNormalization: Lower = (context) => {
   const p = context.int("p", 2);
   if (p !== 1 && p !== 2) return context.refuse("p", `is ${p}, expected 1 or 2`);
   builder.plain(x);
-  const magnitude = p === 1 ? broadcast(context, [x], (v) => e.operation(Op.abs, v)) : x;
+  const magnitude = p === 1 ? broadcast(context, [x], e.abs) : x;
   const sum = reduceAxes(builder, magnitude, [axis], p === 1 ? Reduce.sum : Reduce.dot);
-  const norm = p === 1 ? sum : broadcast(context, [sum], (s) => e.operation(Op.sqrt, s));
+  const norm = p === 1 ? sum : broadcast(context, [sum], e.sqrt);
   builder.realise(norm);
   const zero = float(e, 0);
-  return [
-    broadcast(context, [x, norm], (v, r) =>
-      e.operation(Op.select, e.operation(Op.eq, r, zero), zero, e.operation(Op.div, v, r)),
-    ),
-  ];
+  return [broadcast(context, [x, norm], (v, r) => e.select(e.eq(r, zero), zero, e.div(v, r)))];
 };
 
 /** LRN: x / pow(bias + RN(alpha / size) * s, beta), s the exact dot(x, x) over the neighbouring channels. */
@@ -112,8 +107,8 @@ export const lrn: Lower = (context) => {
   const expr = e.accumulator(Reduce.dot, x.dtype, x.dtype, [size], term, term);
   const squares: LazyTensor = { dtype: x.dtype, shape: x.shape, digits, expr, order: x.order };
   const build = (v: Expr, s: Expr): Expr => {
-    const base = e.operation(Op.add, bias, e.operation(Op.mul, float(e, alpha! / size), s));
-    return e.operation(Op.div, v, e.operation(Op.pow, base, float(e, beta!)));
+    const base = e.add(bias, e.mul(float(e, alpha! / size), s));
+    return e.div(v, e.pow(base, float(e, beta!)));
   };
   return [broadcast(context, [x, squares], build)];
 };

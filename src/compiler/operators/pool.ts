@@ -1,7 +1,6 @@
 import { DType, isFloat } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { floatTensor } from "../../onnx/tensorData.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, scaleAffine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";
@@ -65,10 +64,10 @@ function maxIndices(context: NodeContext, x: LazyTensor, windows: readonly Windo
   let expr = e.affine(flat);
   let rest: Expr = first;
   for (const d of spatial.toReversed()) {
-    const own = d === 0 ? rest : e.operation(Op.mod, rest, integer(radices[d]!));
+    const own = d === 0 ? rest : e.mod(rest, integer(radices[d]!));
     const step = integer(windows[d]!.dilation * stride[d + 2]!);
-    expr = e.operation(Op.add, expr, e.operation(Op.mul, own, step));
-    rest = e.operation(Op.div, rest, integer(radices[d]!));
+    expr = e.add(expr, e.mul(own, step));
+    rest = e.div(rest, integer(radices[d]!));
   }
   return { dtype: DType.int64, shape, digits, expr, order: identityOrder(shape.length) };
 }
@@ -109,14 +108,14 @@ export const averagePool: Lower = (context) => {
   const counts = perDimension.reduce<number[]>((all, own) => all.flatMap((a) => own.map((b) => a * b)), [1]);
   const e = context.expressions;
   if (counts.every((count) => count === counts[0]))
-    return [broadcast(context, [sum], (v) => e.operation(Op.div, v, like(e, v, counts[0]!)))];
+    return [broadcast(context, [sum], (v) => e.div(v, like(e, v, counts[0]!)))];
   const divisor = context.builder.constant(
     floatTensor(
       counts,
       perDimension.map((own) => own.length),
     ),
   );
-  return [broadcast(context, [sum, divisor], (v, n) => e.operation(Op.div, v, e.cast(n, v.dtype)), true)];
+  return [broadcast(context, [sum, divisor], (v, n) => e.div(v, e.cast(n, v.dtype)), true)];
 };
 
 /** GlobalAveragePool (an exact sum divided by the count) and GlobalMaxPool. */
@@ -130,5 +129,5 @@ export const globalPool =
     if (reduce === Reduce.max) return [result];
     const e = context.expressions;
     const n = elementCount(axes.map((axis) => x.shape[axis]!));
-    return [broadcast(context, [result], (v) => e.operation(Op.div, v, like(e, v, n)))];
+    return [broadcast(context, [result], (v) => e.div(v, like(e, v, n)))];
   };

@@ -1,6 +1,5 @@
 import { DType, dtypeName, isInteger, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
@@ -21,8 +20,8 @@ export function quantisedType(context: NodeContext, dtype: number, what: string)
 export function toQuantised(e: Expressions, ratio: Expr, zero: Expr): Expr {
   const int32 = (value: bigint): Expr => e.constant(DType.int32, value);
   // Beyond any 16-bit result with any zero point, and far inside int32.
-  const near = clamp(e, e.operation(Op.round, ratio), float(e, -(2 ** 18)), float(e, 2 ** 18));
-  const sum = e.operation(Op.add, e.cast(near, DType.int32), e.cast(zero, DType.int32));
+  const near = clamp(e, e.round(ratio), float(e, -(2 ** 18)), float(e, 2 ** 18));
+  const sum = e.add(e.cast(near, DType.int32), e.cast(zero, DType.int32));
   const saturated = clamp(e, sum, int32(leastWord(zero.dtype)), int32(greatestWord(zero.dtype)));
   return e.cast(saturated, zero.dtype);
 }
@@ -82,8 +81,7 @@ export const quantizeLinear: Lower = (context) => {
   const dtype = quantisedType(context, wanted, zeroType === undefined ? "output_dtype" : "input 2");
   const aligned = alignParameters(context, context.input(0), scale);
   const inputs = [aligned.data, aligned.parameter(scale), zeroPoint(context, aligned, dtype)];
-  const build = (x: Expr, s: Expr, z: Expr): Expr =>
-    toQuantised(e, e.operation(Op.div, e.cast(x, DType.float32), s), z);
+  const build = (x: Expr, s: Expr, z: Expr): Expr => toQuantised(e, e.div(e.cast(x, DType.float32), s), z);
   return [context.builder.reshape(broadcast(context, inputs, build, true), aligned.shape)];
 };
 
@@ -99,8 +97,8 @@ export const dequantizeLinear: Lower = (context) => {
   const inputs = [aligned.data, aligned.parameter(scale), zeroPoint(context, aligned, x.dtype)];
   const build = (q: Expr, s: Expr, z: Expr): Expr => {
     const wide = e.cast(q, DType.int32);
-    const difference = hasZero ? e.operation(Op.sub, wide, e.cast(z, DType.int32)) : wide;
-    return e.operation(Op.mul, e.cast(difference, DType.float32), s);
+    const difference = hasZero ? e.sub(wide, e.cast(z, DType.int32)) : wide;
+    return e.mul(e.cast(difference, DType.float32), s);
   };
   return [context.builder.reshape(broadcast(context, inputs, build, true), aligned.shape)];
 };
@@ -112,8 +110,8 @@ function extreme(context: NodeContext, x: LazyTensor, reduce: Reduce): LazyTenso
   for (const dim of identityOrder(x.shape.length).toReversed())
     if (x.shape[dim]! > 1) result = reduceAxes(builder, result, [dim], reduce);
   const scalar = dropAxes(builder, result, identityOrder(x.shape.length));
-  const op = reduce === Reduce.max ? Op.max : Op.min;
-  const bounded = broadcast(context, [scalar], (v) => e.operation(op, v, float(e, 0)));
+  const bound = reduce === Reduce.max ? e.max : e.min;
+  const bounded = broadcast(context, [scalar], (v) => bound(v, float(e, 0)));
   builder.realise(bounded);
   return bounded;
 }
@@ -130,16 +128,14 @@ export function dynamicallyQuantised(context: NodeContext, x: LazyTensor): [Lazy
   builder.plain(x);
   const [low, high] = [extreme(context, x, Reduce.min), extreme(context, x, Reduce.max)];
   const scale = broadcast(context, [low, high], (a, b) => {
-    const ratio = e.operation(Op.div, e.operation(Op.sub, b, a), float(e, 255));
-    return e.operation(Op.select, e.operation(Op.eq, a, b), float(e, 1), ratio);
+    const ratio = e.div(e.sub(b, a), float(e, 255));
+    return e.select(e.eq(a, b), float(e, 1), ratio);
   });
   builder.realise(scale);
   const none = e.constant(DType.uint8, 0n);
-  const zero = broadcast(context, [low, scale], (a, s) =>
-    toQuantised(e, e.operation(Op.sub, float(e, 0), e.operation(Op.div, a, s)), none),
-  );
+  const zero = broadcast(context, [low, scale], (a, s) => toQuantised(e, e.sub(float(e, 0), e.div(a, s)), none));
   builder.realise(zero);
-  const build = (v: Expr, s: Expr, z: Expr): Expr => toQuantised(e, e.operation(Op.div, v, s), z);
+  const build = (v: Expr, s: Expr, z: Expr): Expr => toQuantised(e, e.div(v, s), z);
   return [broadcast(context, [x, scale, zero], build, true), scale, zero];
 }
 

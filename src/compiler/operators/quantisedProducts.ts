@@ -1,6 +1,5 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
@@ -41,7 +40,7 @@ export function centre(
   const result =
     shaped === undefined || (size === 1 && builder.words(shaped)?.[0] === 0n)
       ? broadcast(context, [tensor], wide)
-      : broadcast(context, [tensor, shaped], (x, z) => e.operation(Op.sub, wide(x), wide(z)));
+      : broadcast(context, [tensor, shaped], (x, z) => e.sub(wide(x), wide(z)));
   if (result.shape.join() !== tensor.shape.join())
     return context.fail(`a zero point of shape [${zero?.shape.join()}] for [${tensor.shape.join()}]`);
   builder.realise(result);
@@ -87,15 +86,12 @@ function requantise(context: NodeContext, sum: LazyTensor, left: LazyTensor, rig
   };
   const [scale, zero] = [single(floatInput(context, 6)), single(context.input(7))];
   quantisedType(context, zero.dtype, "input 7");
-  let multiplier = broadcast(context, [left, right, scale], (a, b, s) =>
-    e.operation(Op.div, e.operation(Op.mul, a, b), s),
-  );
+  let multiplier = broadcast(context, [left, right, scale], (a, b, s) => e.div(e.mul(a, b), s));
   if (multiplier.dtype !== DType.float32) return context.refuse("input 6", "is not float32");
   const known = elementCount(multiplier.shape) === 1 ? builder.words(multiplier)?.[0] : undefined;
   if (known !== undefined) multiplier = context.scalar(DType.float32, known);
   else builder.realise(multiplier);
-  const build = (v: Expr, m: Expr, z: Expr): Expr =>
-    toQuantised(e, e.operation(Op.mul, e.cast(v, DType.float32), m), z);
+  const build = (v: Expr, m: Expr, z: Expr): Expr => toQuantised(e, e.mul(e.cast(v, DType.float32), m), z);
   return broadcast(context, [sum, multiplier, zero], build, true);
 }
 

@@ -1,7 +1,6 @@
 import { DType, isDType, isFloat } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { floatTensor } from "../../onnx/tensorData.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
@@ -74,14 +73,13 @@ type Draw = (context: NodeContext, shape: readonly number[]) => LazyTensor;
 const drawUniform: Draw = (context, shape) => {
   const e = context.expressions;
   const [low, high] = [float(e, context.float("low", 0)), float(e, context.float("high", 1))];
-  const build = (u: Expr): Expr => e.operation(Op.add, low, e.operation(Op.mul, e.operation(Op.sub, high, low), u));
+  const build = (u: Expr): Expr => e.add(low, e.mul(e.sub(high, low), u));
   return broadcast(context, [uniform(context, shape)], build);
 };
 
 /** mean + scale * (sqrt(-2 log u) * cos(2 pi v)), u in (0, 1], v in [0, 1): Box and Muller, each operation rounded. */
 const drawNormal: Draw = (context, shape) => {
   const e = context.expressions;
-  const mul = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
   const [mean, scale] = [float(e, context.float("mean", 0)), float(e, context.float("scale", 1))];
   const count = elementCount(shape);
   const words = randomWords(context, 2 * count);
@@ -90,9 +88,9 @@ const drawNormal: Draw = (context, shape) => {
     fractions(context, words.subarray(count), shape, 0),
   ];
   const build = (a: Expr, b: Expr): Expr => {
-    const radius = e.operation(Op.sqrt, mul(float(e, -2), e.operation(Op.log, a)));
-    const angle = e.operation(Op.cos, mul(float(e, 2 * Math.PI), b));
-    return e.operation(Op.add, mean, mul(scale, mul(radius, angle)));
+    const radius = e.sqrt(e.mul(float(e, -2), e.log(a)));
+    const angle = e.cos(e.mul(float(e, 2 * Math.PI), b));
+    return e.add(mean, e.mul(scale, e.mul(radius, angle)));
   };
   return broadcast(context, [u, v], build);
 };
@@ -115,11 +113,10 @@ export const randomNormalLike = like(drawNormal);
 /** Dropout in training: y = (scale * x) * mask, scale = RN(1 / RN(1 - ratio)); the mask is u >= ratio. */
 export function dropoutInTraining(context: NodeContext, x: LazyTensor, ratio: Expr): LazyTensor[] {
   const e = context.expressions;
-  const mask = broadcast(context, [uniform(context, x.shape)], (u) => e.operation(Op.le, ratio, u));
+  const mask = broadcast(context, [uniform(context, x.shape)], (u) => e.le(ratio, u));
   context.builder.realise(mask);
-  const scale = e.operation(Op.div, float(e, 1), e.operation(Op.sub, float(e, 1), ratio));
-  const build = (v: Expr, m: Expr): Expr =>
-    e.operation(Op.mul, e.operation(Op.mul, scale, v), e.cast(m, DType.float32));
+  const scale = e.div(float(e, 1), e.sub(float(e, 1), ratio));
+  const build = (v: Expr, m: Expr): Expr => e.mul(e.mul(scale, v), e.cast(m, DType.float32));
   return [broadcast(context, [x, mask], build, true), mask];
 }
 
@@ -129,12 +126,7 @@ export const bernoulli: Lower = (context) => {
   const p = floatInput(context);
   const dtype = typeOf(context, p.dtype);
   return [
-    broadcast(
-      context,
-      [uniform(context, p.shape), p],
-      (u, v) => e.cast(e.operation(Op.lt, e.cast(u, v.dtype), v), dtype),
-      true,
-    ),
+    broadcast(context, [uniform(context, p.shape), p], (u, v) => e.cast(e.lt(e.cast(u, v.dtype), v), dtype), true),
   ];
 };
 
@@ -153,7 +145,7 @@ export const multinomial: Lower = (context) => {
   builder.realise(bounds);
   const draws = builder.reshape(uniform(context, [batch, samples]), [batch, samples, 1]);
   const passed = broadcast(context, [builder.reshape(bounds, [batch, 1, bounds.shape[1]!]), draws], (c, u) =>
-    e.cast(e.operation(Op.le, c, u), dtype),
+    e.cast(e.le(c, u), dtype),
   );
   if (classes === 1) return [builder.filled(dtype, [batch, samples], 0n)];
   return [dropAxes(builder, reduceAxes(builder, passed, [2], Reduce.sum), [2])];

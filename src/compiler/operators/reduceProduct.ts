@@ -1,6 +1,5 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { numberWord } from "../../numerics/numbers.ts";
@@ -14,7 +13,7 @@ const MAX_FACTORS = 1024;
 const MAX_ORDER = 6;
 
 const times = (context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor =>
-  broadcast(context, [a, b], (x, y) => context.expressions.operation(Op.mul, x, y));
+  broadcast(context, [a, b], context.expressions.mul);
 
 /** ReduceProd: a chain of products from the left, in row-major order of the reduced dimensions, each rounded. */
 export const reduceProd: Lower = (context) => {
@@ -75,7 +74,7 @@ export const det: Lower = (context) => {
       return rest.length === 0 ? element(row, column) : times(context, element(row, column), minor(rest));
     });
     const result = products.reduce((sum, product, k) =>
-      broadcast(context, [sum, product], (a, b) => e.operation(k % 2 === 1 ? Op.sub : Op.add, a, b)),
+      broadcast(context, [sum, product], k % 2 === 1 ? e.sub : e.add),
     );
     minors.set(key, result);
     return result;

@@ -1,6 +1,5 @@
 import { DType, isFloat } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, digitAffine } from "../expressions/affine.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
@@ -85,13 +84,13 @@ const countOf = (e: Expressions, x: Expr, n: number): Expr => e.constant(x.dtype
 /** The kinds of Reduce* that are one reduction between elementwise primitives. */
 export const KINDS = {
   ReduceSum: { reduce: Reduce.sum },
-  ReduceMean: { reduce: Reduce.sum, after: (e, x, n) => e.operation(Op.div, x, countOf(e, x, n)) },
+  ReduceMean: { reduce: Reduce.sum, after: (e, x, n) => e.div(x, countOf(e, x, n)) },
   ReduceMax: { reduce: Reduce.max },
   ReduceMin: { reduce: Reduce.min },
   ReduceSumSquare: { reduce: Reduce.dot },
-  ReduceL1: { reduce: Reduce.sum, before: (e, x) => e.operation(Op.abs, x) },
-  ReduceL2: { reduce: Reduce.dot, after: (e, x) => e.operation(Op.sqrt, x), floatOnly: true },
-  ReduceLogSum: { reduce: Reduce.sum, after: (e, x) => e.operation(Op.log, x), floatOnly: true },
+  ReduceL1: { reduce: Reduce.sum, before: (e, x) => e.abs(x) },
+  ReduceL2: { reduce: Reduce.dot, after: (e, x) => e.sqrt(x), floatOnly: true },
+  ReduceLogSum: { reduce: Reduce.sum, after: (e, x) => e.log(x), floatOnly: true },
 } as const satisfies Record<string, Kind>;
 
 /** A Reduce* operator. @param axesInputSince the opset from which the axes are an input */
@@ -109,7 +108,7 @@ export const reduceOperator =
     if (axes === undefined) {
       // Nothing is reduced, but all else is done.
       const one = (v: Expr): Expr => {
-        const square = kind.reduce === Reduce.dot ? context.expressions.operation(Op.mul, v, v) : v;
+        const square = kind.reduce === Reduce.dot ? context.expressions.mul(v, v) : v;
         return after ? after(context.expressions, square, 1) : square;
       };
       return [broadcast(context, [mapped], one)];
@@ -130,12 +129,12 @@ export const reduceLogSumExp: Lower = (context) => {
   if (axes === undefined) return [x];
   builder.plain(x);
   const m = broadcast(context, [reduceAxes(builder, x, axes, Reduce.max)], (v) =>
-    e.operation(Op.select, e.operation(Op.isInf, v), e.constant(v.dtype, 0n), v),
+    e.select(e.isInf(v), e.constant(v.dtype, 0n), v),
   );
   builder.realise(m);
-  const powers = broadcast(context, [x, m], (a, b) => e.operation(Op.exp, e.operation(Op.sub, a, b)));
+  const powers = broadcast(context, [x, m], (a, b) => e.exp(e.sub(a, b)));
   const sum = reduceAxes(builder, powers, axes, Reduce.sum);
-  const result = broadcast(context, [sum, m], (s, b) => e.operation(Op.add, b, e.operation(Op.log, s)));
+  const result = broadcast(context, [sum, m], (s, b) => e.add(b, e.log(s)));
   return [keep ? result : dropAxes(builder, result, axes)];
 };
 
@@ -161,13 +160,12 @@ export function softmaxOver(
   builder.plain(x);
   const m = reduceAxes(builder, x, axes, Reduce.max);
   builder.realise(m);
-  const subtract = (a: Expr, b: Expr): Expr => e.operation(Op.sub, a, b);
-  const powers = broadcast(context, [x, m], (a, b) => e.operation(Op.exp, subtract(a, b)));
+  const powers = broadcast(context, [x, m], (a, b) => e.exp(e.sub(a, b)));
   builder.realise(powers);
   const s = reduceAxes(builder, powers, axes, Reduce.sum);
   builder.realise(s);
-  if (!logarithm) return broadcast(context, [powers, s], (a, b) => e.operation(Op.div, a, b));
-  return broadcast(context, [x, m, s], (a, b, c) => subtract(subtract(a, b), e.operation(Op.log, c)));
+  if (!logarithm) return broadcast(context, [powers, s], e.div);
+  return broadcast(context, [x, m, s], (a, b, c) => e.sub(e.sub(a, b), e.log(c)));
 }
 
 /** From opset 13 on over one axis (default the last); before, over all dimensions from `axis` (default 1) on. */

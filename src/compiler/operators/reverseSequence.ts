@@ -1,5 +1,4 @@
 import { DType } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt, transpose } from "../steps/views.ts";
@@ -20,8 +19,8 @@ export function reverseTimes(context: NodeContext, x: LazyTensor, lengths: LazyT
   };
   const row = builder.reshape(lengths, [1, batch]);
   const index = combine(builder, [time, row], [steps, batch], (t, length) => {
-    const end = e.operation(Op.sub, e.cast(length, DType.int64), e.constant(DType.int64, 1n));
-    return e.operation(Op.select, e.operation(Op.le, t, end), e.operation(Op.sub, end, t), t);
+    const end = e.sub(e.cast(length, DType.int64), e.constant(DType.int64, 1n));
+    return e.select(e.le(t, end), e.sub(end, t), t);
   });
   const digits = plainDigits(x.shape);
   const radix = radixOf(digits);

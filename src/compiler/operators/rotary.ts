@@ -1,4 +1,4 @@
-import { Op } from "../../program/operations.ts";
+import type { Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
@@ -43,11 +43,9 @@ export function rotate(
     );
   const a = interleaved ? part(0, 2, half) : part(0, 1, half);
   const b = interleaved ? part(1, 2, half) : part(half, 1, half);
-  const mix = (op: Op, left: LazyTensor, right: LazyTensor): LazyTensor =>
-    broadcast(context, [left, a, right, b], (l, p, r, q) =>
-      e.operation(op, e.operation(Op.mul, l, p), e.operation(Op.mul, r, q)),
-    );
-  const [real, imaginary] = [mix(Op.sub, cos, sin), mix(Op.add, sin, cos)];
+  const mix = (join: Expressions["add"], left: LazyTensor, right: LazyTensor): LazyTensor =>
+    broadcast(context, [left, a, right, b], (l, p, r, q) => join(e.mul(l, p), e.mul(r, q)));
+  const [real, imaginary] = [mix(e.sub, cos, sin), mix(e.add, sin, cos)];
   let rotated: LazyTensor;
   if (interleaved) {
     const [p, q] = [real, imaginary].map((tensor) => builder.reshape(tensor, [...tensor.shape, 1]));

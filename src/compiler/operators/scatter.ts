@@ -1,7 +1,6 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { int64Tensor } from "../../onnx/tensorData.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { constantAffine, digitAffine, type Affine } from "../expressions/affine.ts";
 import { combine } from "../lowering/broadcast.ts";
@@ -26,8 +25,8 @@ type Writes = {
 const wrap = (context: NodeContext, index: Expr, size: number): Expr => {
   const { expressions: e } = context;
   const wide = e.cast(index, DType.int64);
-  const negative = e.operation(Op.lt, wide, e.constant(DType.int64, 0n));
-  return e.operation(Op.select, negative, e.operation(Op.add, wide, e.constant(DType.int64, BigInt(size))), wide);
+  const negative = e.lt(wide, e.constant(DType.int64, 0n));
+  return e.select(negative, e.add(wide, e.constant(DType.int64, BigInt(size))), wide);
 };
 
 const reductionOf = (context: NodeContext): string => {
@@ -53,19 +52,19 @@ function written(context: NodeContext, { data, radices, match, update }: Writes,
   if (reduction === "none") {
     const last = e.accumulator(Reduce.last, dtype, dtype, radices, match, update);
     const old = readAt(e, context.builder.plain(data), dimensionIndices(digits), radixOf(digits));
-    return { dtype, shape, digits, order, expr: e.operation(Op.select, e.found(last), last, old) };
+    return { dtype, shape, digits, order, expr: e.select(e.found(last), last, old) };
   }
   if (dtype === DType.bool) return context.refuse("reduction", `is ${reduction} of bool`);
-  const [reduce, op, neutral] =
+  const [reduce, join, neutral] =
     reduction === "add"
-      ? [Reduce.sum, Op.add, 0n]
+      ? [Reduce.sum, e.add, 0n]
       : reduction === "max"
-        ? [Reduce.max, Op.max, leastWord(dtype)]
-        : [Reduce.min, Op.min, greatestWord(dtype)];
+        ? [Reduce.max, e.max, leastWord(dtype)]
+        : [Reduce.min, e.min, greatestWord(dtype)];
   if (neutral >= 1n << 63n) return context.refuse("reduction", "is min of uint64");
-  const term = e.operation(Op.select, match, update, e.constant(dtype, neutral));
+  const term = e.select(match, update, e.constant(dtype, neutral));
   const sum: LazyTensor = { dtype, shape, digits, order, expr: e.accumulator(reduce, dtype, dtype, radices, term) };
-  return broadcast(context, [data, sum], (old, value) => e.operation(op, old, value));
+  return broadcast(context, [data, sum], join);
 }
 
 /** ScatterElements, and Scatter before opset 11. */
@@ -99,7 +98,7 @@ export const scatterElements: Lower = (context) => {
   const at = all.map((index, d) => (d === axis ? digitAffine(REDUCTION_DIGIT) : index));
   // Where there are no updates, the index is one that no element has.
   const index = readAt(e, builder.plain(indices), at, radix, BigInt(size));
-  const match = e.operation(Op.eq, wrap(context, index, size), e.affine(all[axis]!));
+  const match = e.eq(wrap(context, index, size), e.affine(all[axis]!));
   const update = readAt(e, builder.plain(updates), at, radix);
   return [written(context, { data, radices: [length], match, update }, reduction)];
 };
@@ -173,9 +172,7 @@ function scatterRound(
   const indirect = readAt(e, builder.plain(at), all.slice(0, depth), radix);
   const expr = readIndirect(builder, flat, [{ indirect }, ...all.slice(depth)], radix);
   const moved = { dtype: data.dtype, shape: data.shape, digits, expr, order: identityOrder(data.shape.length) };
-  return combine(builder, [mask, moved, data], data.shape, (c, a, b) =>
-    e.operation(Op.select, c, multiply ? e.operation(Op.mul, b, a) : a, b),
-  );
+  return combine(builder, [mask, moved, data], data.shape, (c, a, b) => e.select(c, multiply ? e.mul(b, a) : a, b));
 }
 
 /** ScatterND: each tuple of indices names an element, or a block of elements, to write. */
@@ -208,9 +205,9 @@ export const scatterNd: Lower = (context) => {
   const term: Affine = digitAffine(REDUCTION_DIGIT);
   const matches = Array.from({ length: depth }, (_, k) => {
     const index = readAt(e, tuples, [term, constantAffine(k)], radix);
-    return e.operation(Op.eq, wrap(context, index, data.shape[k]!), e.affine(all[k]!));
+    return e.eq(wrap(context, index, data.shape[k]!), e.affine(all[k]!));
   });
-  const match = matches.reduce((a, b) => e.operation(Op.and, a, b));
+  const match = matches.reduce(e.and);
   const update = readAt(e, values, [term, ...all.slice(depth)], radix);
   return [written(context, { data, radices: [count], match, update }, reduction)];
 };
@@ -237,7 +234,7 @@ export const maxUnpool: Lower = (context) => {
   const term = [digitAffine(REDUCTION_DIGIT)];
   const index = e.cast(readAt(e, builder.plain(builder.reshape(indices, [count])), term, radix), DType.int64);
   const value = readAt(e, builder.plain(builder.reshape(x, [count])), term, radix);
-  const place = e.operation(Op.eq, index, e.affine(dimensionIndices(digits)[0]!));
+  const place = e.eq(index, e.affine(dimensionIndices(digits)[0]!));
   const expr = e.accumulator(Reduce.last, x.dtype, x.dtype, [count], place, value);
   return [builder.reshape({ dtype: x.dtype, shape: [size], digits, expr, order: [0] }, shape)];
 };

@@ -2,7 +2,6 @@
 import { DType, dtypeBytes, dtypeName, isDType, isFloat, writeWord, type Word } from "../../numerics/dtype.ts";
 import { melBin } from "../../numerics/elementary/mel.ts";
 import { cosTurn, sinTurn } from "../../numerics/elementary/turn.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, digitAffine, scaleAffine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
@@ -80,7 +79,7 @@ export const dft: Lower = (context) => {
   const sizes = labelSizes(operands) ?? context.fail("its factors do not fit");
   const output = labels.map((label) => (label === "sample" ? "frequency" : label === "part" ? "to" : label));
   const sum = contract(builder, operands, output, sizes);
-  return [inverse ? broadcast(context, [sum], (v) => e.operation(Op.div, v, float(e, length))) : sum];
+  return [inverse ? broadcast(context, [sum], (v) => e.div(v, float(e, length))) : sum];
 };
 
 /** STFT: the transforms of frames of a signal, each sample times the window. */
@@ -109,8 +108,7 @@ export const stft: Lower = (context) => {
   const [sample, part] = [digitAffine(REDUCTION_DIGIT), digitAffine(REDUCTION_DIGIT + 1)];
   const place = addAffine(scaleAffine(frame!, step), sample);
   const read = readAt(e, builder.plain(signal), [b!, place, part], radix);
-  const weighed =
-    window === undefined ? read : e.operation(Op.mul, read, readAt(e, builder.plain(window), [sample], radix));
+  const weighed = window === undefined ? read : e.mul(read, readAt(e, builder.plain(window), [sample], radix));
   const factor = readAt(e, builder.plain(table), [frequency!, to!, sample, part], radix);
   const expr = e.accumulator(Reduce.dot, signal.dtype, signal.dtype, radices, weighed, factor);
   return [{ dtype: signal.dtype, shape, digits, expr, order: identityOrder(4) }];

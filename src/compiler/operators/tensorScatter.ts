@@ -1,5 +1,4 @@
 import { DType } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
 import { combine } from "../lowering/broadcast.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
@@ -28,10 +27,10 @@ export const tensorScatter: Lower = (context) => {
     context,
     [builder.reshape(starts, [batch, 1]), counting(context, size)],
     (start, place) => {
-      const straight = e.operation(Op.sub, place, e.cast(start, DType.int64));
-      const at = mode === "circular" ? e.operation(Op.mod, straight, integer(size)) : straight;
-      const inside = e.operation(Op.and, e.operation(Op.le, integer(0), at), e.operation(Op.lt, at, integer(count)));
-      return e.operation(Op.select, inside, at, integer(count));
+      const straight = e.sub(place, e.cast(start, DType.int64));
+      const at = mode === "circular" ? e.mod(straight, integer(size)) : straight;
+      const inside = e.and(e.le(integer(0), at), e.lt(at, integer(count)));
+      return e.select(inside, at, integer(count));
     },
     true,
   );
@@ -54,7 +53,7 @@ export const tensorScatter: Lower = (context) => {
   );
   return [
     combine(builder, [column, moved, cache], cache.shape, (source, now, old) =>
-      e.operation(Op.select, e.operation(Op.lt, source, integer(count)), now, old),
+      e.select(e.lt(source, integer(count)), now, old),
     ),
   ];
 };

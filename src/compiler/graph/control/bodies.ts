@@ -1,6 +1,5 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { int64Tensor } from "../../../onnx/tensorData.ts";
-import { Op } from "../../../program/operations.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { broadcast } from "../../operators/elementwise.ts";
@@ -29,7 +28,7 @@ export const ifThenElse: LowerControl = (control) => {
         "cond",
         `is not known at compile time: output ${k} is [${a.shape.join()}] or [${b.shape.join()}]`,
       );
-    const chosen = broadcast(context, [scalar, a, b], (c, x, y) => e.operation(Op.select, c, x, y), true);
+    const chosen = broadcast(context, [scalar, a, b], e.select, true);
     builder.realise(chosen);
     return chosen;
   });

@@ -1,6 +1,5 @@
 /** Attention and MultiHeadAttention of com.microsoft. */
 import { DType } from "../../../numerics/dtype.ts";
-import { Op } from "../../../program/operations.ts";
 import { broadcastShapes } from "../../lowering/broadcast.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
@@ -14,7 +13,7 @@ import { concatenate, sliced, whole } from "../movement.ts";
 const LOWEST = -3.4028234663852886e38;
 
 export const add = (context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor =>
-  broadcast(context, [a, b], (x, y) => context.expressions.operation(Op.add, x, y));
+  broadcast(context, [a, b], context.expressions.add);
 
 /** Part `index` of a dimension cut into parts of the given sizes. */
 export function cut(
@@ -36,8 +35,8 @@ export function cut(
 function causal(context: NodeContext, queries: number, keys: number, past: number): LazyTensor {
   const e = context.expressions;
   return positionMask(context, queries, keys, (i, j) => {
-    const sees = e.operation(Op.le, j, e.operation(Op.add, i, integer(context, past)));
-    return e.operation(Op.select, sees, float(e, 0), float(e, LOWEST));
+    const sees = e.le(j, e.add(i, integer(context, past)));
+    return e.select(sees, float(e, 0), float(e, LOWEST));
   });
 }
 
@@ -57,20 +56,20 @@ function keyMask(context: NodeContext, index: number, batch: number, queries: nu
   const { builder, expressions: e } = context;
   const mask = context.input(index);
   const value = float(e, context.float("mask_filter_value", -10000));
-  const filter = (kept: Expr): Expr => e.operation(Op.select, kept, float(e, 0), value);
+  const filter = (kept: Expr): Expr => e.select(kept, float(e, 0), value);
   if (mask.dtype !== DType.int32) return context.refuse(`input ${index}`, "is a mask that is not int32");
   const [first = 0, ...rest] = mask.shape;
   if (rest.length === 0 && (first === batch || first === 2 * batch)) {
     builder.realise(mask);
     const bound = (start: number): LazyTensor =>
       builder.reshape(sliced(context, mask, [{ start, step: 1, count: batch }]), [batch, 1, 1, 1]);
-    const before = (a: Expr, b: Expr): Expr => e.operation(Op.lt, a, e.cast(b, DType.int64));
+    const before = (a: Expr, b: Expr): Expr => e.lt(a, e.cast(b, DType.int64));
     const position = keyPositions(context, keys);
     if (first === batch) return broadcast(context, [position, bound(0)], (j, end) => filter(before(j, end)), true);
     return broadcast(
       context,
       [position, bound(0), bound(batch)],
-      (j, end, start) => filter(e.operation(Op.and, before(j, end), e.operation(Op.not, before(j, start)))),
+      (j, end, start) => filter(e.and(before(j, end), e.not(before(j, start)))),
       true,
     );
   }
@@ -78,7 +77,7 @@ function keyMask(context: NodeContext, index: number, batch: number, queries: nu
   if (mask.shape.join() !== expected.join())
     return context.refuse(`input ${index}`, `is a mask of shape [${mask.shape.join()}]`);
   const shaped = builder.reshape(mask, [batch, 1, ...(rest.length === 1 ? [1] : []), ...rest]);
-  return broadcast(context, [shaped], (m) => filter(e.operation(Op.lt, e.constant(DType.int32, 0n), m)));
+  return broadcast(context, [shaped], (m) => filter(e.lt(e.constant(DType.int32, 0n), m)));
 }
 
 /** Where the masks of a node are among its inputs. */
@@ -105,7 +104,7 @@ function maskedScores(
   }
   if (context.optional(key) !== undefined) parts.push(keyMask(context, key, batch, queries, keys));
   if (context.int("unidirectional", 0) !== 0) parts.push(causal(context, queries, keys, past));
-  const scaled = broadcast(context, [products], (s) => e.operation(Op.mul, scale, s));
+  const scaled = broadcast(context, [products], (s) => e.mul(scale, s));
   if (parts.length === 0) return scaled;
   return add(
     context,

@@ -1,6 +1,5 @@
 /** Fused operators of com.microsoft that onnxruntime writes into image generators; data of convolutions lies with its channels last. */
 import { elementCount } from "../../../onnx/model.ts";
-import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
@@ -27,7 +26,7 @@ export const biasSplitGelu: Lower = (context) => {
   if (!Number.isInteger(half)) return context.fail(`a last dimension of ${sum.shape[axis]}`);
   builder.realise(sum);
   const [left, right] = [0, 1].map((k) => cut(context, sum, axis, [half, half], k)) as [LazyTensor, LazyTensor];
-  return [broadcast(context, [left, right], (a, b) => e.operation(Op.mul, a, geluOf(e, b)))];
+  return [broadcast(context, [left, right], (a, b) => e.mul(a, geluOf(e, b)))];
 };
 
 /** Normalised over groups of channels, (d / r) * gamma + beta, then x * sigmoid(x) if `activation` is 1. */
@@ -50,8 +49,8 @@ function groupNorm(context: NodeContext, data: LazyTensor): LazyTensor {
     builder.reshape(floatInput(context, index), [channels, ...spatial.map(() => 1)]);
   const activated = context.int("activation", 0) !== 0;
   const build = (v: Expr, g: Expr, b: Expr): Expr => {
-    const y = e.operation(Op.add, e.operation(Op.mul, v, g), b);
-    return activated ? e.operation(Op.mul, y, e.operation(Op.sigmoid, y)) : y;
+    const y = e.add(e.mul(v, g), b);
+    return activated ? e.mul(y, e.sigmoid(y)) : y;
   };
   const result = broadcast(context, [builder.reshape(normal, x.shape), column(1), column(2)], build);
   builder.realise(result);
@@ -92,10 +91,8 @@ export const cDist: Lower = (context) => {
   const [n = 0, width = 0] = b.shape;
   if (a.shape.length !== 2 || b.shape.length !== 2 || k !== width)
     return context.fail(`[${a.shape.join()}] and [${b.shape.join()}]`);
-  const d = broadcast(context, [builder.reshape(a, [m, 1, k]), builder.reshape(b, [1, n, k])], (x, y) =>
-    e.operation(Op.sub, x, y),
-  );
+  const d = broadcast(context, [builder.reshape(a, [m, 1, k]), builder.reshape(b, [1, n, k])], e.sub);
   builder.realise(d);
   const sum = dropAxes(builder, reduceAxes(builder, d, [2], Reduce.dot), [2]);
-  return [metric === "euclidean" ? broadcast(context, [sum], (s) => e.operation(Op.sqrt, s)) : sum];
+  return [metric === "euclidean" ? broadcast(context, [sum], e.sqrt) : sum];
 };

@@ -1,6 +1,5 @@
 /** GroupQueryAttention and RotaryEmbedding of com.microsoft. */
 import { DType } from "../../../numerics/dtype.ts";
-import { Op } from "../../../program/operations.ts";
 import { broadcastShapes } from "../../lowering/broadcast.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
@@ -20,7 +19,7 @@ function consecutive(context: NodeContext, batch: number, length: number, offset
   const expr = e.affine(dimensionIndices(digits)[1]!);
   const steps: LazyTensor = { dtype: DType.int64, shape, digits, expr, order: identityOrder(2) };
   const start = typeof offset === "number" ? context.scalar(DType.int64, BigInt(offset)) : builder.reshape(offset, []);
-  const result = broadcast(context, [steps, start], (s, o) => e.operation(Op.add, s, o));
+  const result = broadcast(context, [steps, start], e.add);
   builder.realise(result);
   return result;
 }
@@ -80,13 +79,13 @@ function visible(context: NodeContext, scores: LazyTensor, past: number): LazyTe
   const e = context.expressions;
   const window = context.int("local_window_size", -1);
   const mask = positionMask(context, scores.shape[2]!, scores.shape[3]!, (i, j) => {
-    const at = e.operation(Op.add, i, integer(context, past));
-    const known = e.operation(Op.le, j, at);
+    const at = e.add(i, integer(context, past));
+    const known = e.le(j, at);
     if (window <= 0) return known;
-    return e.operation(Op.and, known, e.operation(Op.lt, at, e.operation(Op.add, j, integer(context, window))));
+    return e.and(known, e.lt(at, e.add(j, integer(context, window))));
   });
   const none = float(e, -Infinity);
-  return broadcast(context, [mask, scores], (m, s) => e.operation(Op.select, m, s, none), true);
+  return broadcast(context, [mask, scores], (m, s) => e.select(m, s, none), true);
 }
 
 /** A score by head that stands for no key: `head_sink`, or 0 with `smooth_softmax`. */
@@ -148,7 +147,7 @@ export const groupQueryAttention: Lower = (context) => {
   const softcap = context.float("softcap", 0);
   const scores = (products: LazyTensor): LazyTensor => {
     const build = (s: Expr): Expr => {
-      const scaled = e.operation(Op.mul, scale, s);
+      const scaled = e.mul(scale, s);
       return softcap === 0 ? scaled : capped(e, scaled, softcap);
     };
     let result = broadcast(context, [products], build);

@@ -1,6 +1,5 @@
 /** Normalisations of com.microsoft that are fused with what stands before them. */
 import { DType } from "../../../numerics/dtype.ts";
-import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
@@ -21,12 +20,10 @@ export const skipSimplifiedLayerNormalization: Lower = (context) => {
   const axis = sum.shape.length - 1;
   const [n, epsilon] = [float(e, sum.shape[axis]!), float(e, context.float("epsilon", 1e-5))];
   const root = broadcast(context, [reduceAxes(builder, sum, [axis], Reduce.dot)], (s) =>
-    e.operation(Op.sqrt, e.operation(Op.add, e.operation(Op.div, s, n), epsilon)),
+    e.sqrt(e.add(e.div(s, n), epsilon)),
   );
   builder.realise(root);
-  const result = broadcast(context, [sum, root, floatInput(context, 2)], (v, r, g) =>
-    e.operation(Op.mul, e.operation(Op.div, v, r), g),
-  );
+  const result = broadcast(context, [sum, root, floatInput(context, 2)], (v, r, g) => e.mul(e.div(v, r), g));
   return [result, undefined, undefined, sum];
 };
 
@@ -68,7 +65,7 @@ export const embedLayerNormalization: Lower = (context) => {
   builder.realise(sum);
   const { normal } = normalise(context, sum, [2], context.float("epsilon", 1e-12));
   const result = broadcast(context, [normal, floatInput(context, 5), floatInput(context, 6)], (v, g, b) =>
-    e.operation(Op.add, e.operation(Op.mul, v, g), b),
+    e.add(e.mul(v, g), b),
   );
   const mask = context.optional(7);
   const lengths =

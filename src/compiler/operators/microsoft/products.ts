@@ -2,7 +2,6 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { elementCount } from "../../../onnx/model.ts";
 import { floatTensor } from "../../../onnx/tensorData.ts";
-import { Op } from "../../../program/operations.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
@@ -23,14 +22,9 @@ function scaledProduct(
   [left, right]: readonly [LazyTensor, LazyTensor],
 ): LazyTensor {
   const e = context.expressions;
-  const scale = broadcast(context, [left, right], (x, y) => e.operation(Op.mul, x, y));
+  const scale = broadcast(context, [left, right], e.mul);
   if (!context.builder.isConstant(scale) || elementCount(scale.shape) > 1) context.builder.realise(scale);
-  return broadcast(
-    context,
-    [integerProduct(context, a, b), scale],
-    (v, s) => e.operation(Op.mul, e.cast(v, DType.float32), s),
-    true,
-  );
+  return broadcast(context, [integerProduct(context, a, b), scale], (v, s) => e.mul(e.cast(v, DType.float32), s), true);
 }
 
 const plusInput = (context: NodeContext, x: LazyTensor, index: number): LazyTensor =>
@@ -97,12 +91,12 @@ export const qGemm: Lower = (context) => {
     context,
     [wholeOrColumns(context, 1), wholeOrColumns(context, 4), ...(output ? [output] : [])],
     (a, b, s?: Expr) => {
-      const whole = e.operation(Op.mul, float(e, alpha), e.operation(Op.mul, a, b));
-      return s === undefined ? whole : e.operation(Op.div, whole, s);
+      const whole = e.mul(float(e, alpha), e.mul(a, b));
+      return s === undefined ? whole : e.div(whole, s);
     },
   );
   if (!context.builder.isConstant(scale) || elementCount(scale.shape) > 1) context.builder.realise(scale);
-  const scaled = (v: Expr, s: Expr): Expr => e.operation(Op.mul, e.cast(v, DType.float32), s);
+  const scaled = (v: Expr, s: Expr): Expr => e.mul(e.cast(v, DType.float32), s);
   if (output === undefined) return [broadcast(context, [sum, scale], scaled, true)];
   const zero = context.optional(8) ?? context.scalar(context.input(0).dtype, 0n);
   quantisedType(context, zero.dtype, "input 8");

@@ -2,7 +2,6 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { elementCount } from "../../../onnx/model.ts";
 import { floatTensor } from "../../../onnx/tensorData.ts";
-import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
@@ -34,7 +33,7 @@ function dequantised(context: NodeContext, index: number, of = context.input(ind
   const zero = single(context, index + 2) ?? context.scalar(of.dtype, 0n);
   if (zero.dtype !== of.dtype) return context.fail("a zero point has another type than its tensor");
   const build = (q: Expr, s: Expr, z: Expr): Expr =>
-    e.operation(Op.mul, e.cast(e.operation(Op.sub, e.cast(q, DType.int32), e.cast(z, DType.int32)), DType.float32), s);
+    e.mul(e.cast(e.sub(e.cast(q, DType.int32), e.cast(z, DType.int32)), DType.float32), s);
   return broadcast(context, [of, scaleAt(context, index + 1), zero], build, true);
 }
 
@@ -43,23 +42,19 @@ function quantised(context: NodeContext, x: LazyTensor, index: number, dtype: DT
   const e = context.expressions;
   const zero = single(context, index + 1) ?? context.scalar(dtype, 0n);
   quantisedType(context, zero.dtype, `input ${index + 1}`);
-  const build = (v: Expr, s: Expr, z: Expr): Expr => toQuantised(e, e.operation(Op.div, v, s), z);
+  const build = (v: Expr, s: Expr, z: Expr): Expr => toQuantised(e, e.div(v, s), z);
   return broadcast(context, [x, scaleAt(context, index), zero], build, true);
 }
 
 /** QLinearAdd. */
 export const qLinearAdd: Lower = (context) => {
-  const sum = broadcast(context, [dequantised(context, 0), dequantised(context, 3)], (a, b) =>
-    context.expressions.operation(Op.add, a, b),
-  );
+  const sum = broadcast(context, [dequantised(context, 0), dequantised(context, 3)], context.expressions.add);
   return [quantised(context, sum, 6, context.input(0).dtype)];
 };
 
 /** QLinearMul. */
 export const qLinearMul: Lower = (context) => {
-  const result = broadcast(context, [dequantised(context, 0), dequantised(context, 3)], (a, b) =>
-    context.expressions.operation(Op.mul, a, b),
-  );
+  const result = broadcast(context, [dequantised(context, 0), dequantised(context, 3)], context.expressions.mul);
   return [quantised(context, result, 6, context.input(0).dtype)];
 };
 
@@ -71,13 +66,13 @@ const activated =
   };
 
 /** QLinearSigmoid. */
-export const qLinearSigmoid = activated(({ expressions: e }, x) => e.operation(Op.sigmoid, x));
+export const qLinearSigmoid = activated(({ expressions: e }, x) => e.sigmoid(x));
 
 /** QLinearLeakyRelu: `x < 0 ? alpha * x : x`. */
 export const qLinearLeakyRelu = activated((context, x) => {
   const e = context.expressions;
-  const scaled = e.operation(Op.mul, float(e, context.float("alpha", Math.fround(0.01))), x);
-  return e.operation(Op.select, e.operation(Op.lt, x, float(e, 0)), scaled, x);
+  const scaled = e.mul(float(e, context.float("alpha", Math.fround(0.01))), x);
+  return e.select(e.lt(x, float(e, 0)), scaled, x);
 });
 
 /** QLinearSoftmax; `opset` says whether over one axis (from 13 on), or over all dimensions from `axis` on. */
@@ -112,7 +107,7 @@ export const qLinearWhere: Lower = (context) => {
   const chosen = broadcast(
     context,
     [context.input(0), dequantised(context, 1), dequantised(context, 4)],
-    (c, a, b) => e.operation(Op.select, c, a, b),
+    e.select,
     true,
   );
   return [quantised(context, chosen, 7, context.input(1).dtype)];
@@ -145,7 +140,7 @@ function average(context: NodeContext, sum: LazyTensor, count: LazyTensor): Lazy
   const mean = broadcast(
     context,
     [sum, scaleAt(context, 1), count],
-    (v, s, n) => e.operation(Op.div, e.operation(Op.mul, e.cast(v, DType.float32), s), n),
+    (v, s, n) => e.div(e.mul(e.cast(v, DType.float32), s), n),
     true,
   );
   return quantised(context, mean, 3, context.input(0).dtype);

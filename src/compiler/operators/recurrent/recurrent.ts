@@ -1,5 +1,4 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { Op } from "../../../program/operations.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
@@ -49,7 +48,7 @@ function product(context: NodeContext, a: Labelled, b: Labelled, output: readonl
 }
 
 const sum = (context: NodeContext, a: LazyTensor, b: LazyTensor | undefined): LazyTensor =>
-  b === undefined ? a : broadcast(context, [a, b], (x, y) => context.expressions.operation(Op.add, x, y));
+  b === undefined ? a : broadcast(context, [a, b], context.expressions.add);
 
 /** How the gates' biases join the inputs' part: W's bias, and R's for the gates where it is simply added. */
 type BiasRule = { gates: number; addedGates: number };
@@ -142,13 +141,7 @@ function masked(
     const result = broadcast(
       context,
       [column, value, otherwise],
-      (length, a, b) =>
-        e.operation(
-          Op.select,
-          e.operation(Op.lt, e.constant(DType.int64, BigInt(t)), e.cast(length, DType.int64)),
-          a,
-          b,
-        ),
+      (length, a, b) => e.select(e.lt(e.constant(DType.int64, BigInt(t)), e.cast(length, DType.int64)), a, b),
       true,
     );
     builder.realise(result);
@@ -212,12 +205,7 @@ function gate(
   const { context } = cell;
   const e = context.expressions;
   const parts = [...(h === undefined ? [] : [cell.recurrent(h, from, to)]), cell.input(from, to), ...extra];
-  const result = broadcast(context, parts, (...terms) =>
-    cell.activate(
-      activation,
-      terms.reduce((a, b) => e.operation(Op.add, a, b)),
-    ),
-  );
+  const result = broadcast(context, parts, (...terms) => cell.activate(activation, terms.reduce(e.add)));
   context.builder.realise(result);
   return result;
 }
@@ -244,20 +232,18 @@ export const gru: Lower = (context) => {
     let g: LazyTensor;
     const rBias = cell.bias(5, 6);
     if (!afterwards) {
-      const reset = h && combined(cell, [r, h], (a, b) => e.operation(Op.mul, a, b));
+      const reset = h && combined(cell, [r, h], e.mul);
       g = gate(cell, 2, 3, reset, 1);
     } else if (h === undefined && rBias === undefined) {
       g = gate(cell, 2, 3, undefined, 1);
     } else {
       const linear = h === undefined ? rBias! : sum(context, cell.recurrent(h, 2, 3), rBias);
       builder.realise(linear);
-      g = combined(cell, [r, linear, cell.input(2, 3)], (a, b, x) =>
-        cell.activate(1, e.operation(Op.add, e.operation(Op.mul, a, b), x)),
-      );
+      g = combined(cell, [r, linear, cell.input(2, 3)], (a, b, x) => cell.activate(1, e.add(e.mul(a, b), x)));
     }
-    const mix = (zv: Expr, gv: Expr): Expr => e.operation(Op.mul, e.operation(Op.sub, float(e, 1), zv), gv);
+    const mix = (zv: Expr, gv: Expr): Expr => e.mul(e.sub(float(e, 1), zv), gv);
     if (h === undefined) return [combined(cell, [z, g], mix)];
-    return [combined(cell, [z, g, h], (zv, gv, hv) => e.operation(Op.add, mix(zv, gv), e.operation(Op.mul, zv, hv)))];
+    return [combined(cell, [z, g, h], (zv, gv, hv) => e.add(mix(zv, gv), e.mul(zv, hv)))];
   });
 };
 
@@ -267,10 +253,9 @@ export const lstm: Lower = (context) => {
   return runRecurrence(context, ["Sigmoid", "Tanh", "Tanh"], { gates: 4, addedGates: 4 }, 2, (cell, [h, c]) => {
     const { expressions: e } = context;
     const { hidden } = cell.recurrence;
-    const multiply = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
     const peep = (k: number, state: LazyTensor | undefined): LazyTensor[] => {
       const weights = cell.peephole(k);
-      return weights === undefined || state === undefined ? [] : [combined(cell, [state, weights], multiply)];
+      return weights === undefined || state === undefined ? [] : [combined(cell, [state, weights], e.mul)];
     };
     let [i, o, f]: (LazyTensor | undefined)[] = [];
     if (context.optional(7) === undefined) {
@@ -280,14 +265,14 @@ export const lstm: Lower = (context) => {
       i = gate(cell, 0, 1, h, 0, peep(0, c));
       f = gate(cell, 2, 3, h, 0, peep(2, c));
     }
-    if (coupled) f = combined(cell, [i!], (v) => e.operation(Op.sub, float(e, 1), v));
+    if (coupled) f = combined(cell, [i!], (v) => e.sub(float(e, 1), v));
     const g = gate(cell, 3, 4, h, 1);
     const next =
       c === undefined
-        ? combined(cell, [i!, g], multiply)
-        : combined(cell, [f!, c, i!, g], (fv, cv, iv, gv) => e.operation(Op.add, multiply(fv, cv), multiply(iv, gv)));
+        ? combined(cell, [i!, g], e.mul)
+        : combined(cell, [f!, c, i!, g], (fv, cv, iv, gv) => e.add(e.mul(fv, cv), e.mul(iv, gv)));
     o ??= gate(cell, 1, 2, h, 0, peep(1, next));
     const activation = cell.recurrence.activations[cell.direction]![2]!;
-    return [combined(cell, [o, next], (ov, cv) => multiply(ov, activation(e, cv))), next];
+    return [combined(cell, [o, next], (ov, cv) => e.mul(ov, activation(e, cv))), next];
   });
 };

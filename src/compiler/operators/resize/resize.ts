@@ -1,6 +1,5 @@
 import { DType, isFloat } from "../../../numerics/dtype.ts";
 import { floatTensor, int64Tensor } from "../../../onnx/tensorData.ts";
-import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
 import { digitAffine, type Affine } from "../../expressions/affine.ts";
 import { combine } from "../../lowering/broadcast.ts";
@@ -141,7 +140,7 @@ function resizeWeighted(context: NodeContext, x: LazyTensor, plans: ReadonlyMap<
   const value = readIndirect(builder, x, coordinates, radix);
   const weight = [...tables.values()]
     .map((own): Expr => readAt(e, builder.plain(own.weight), own.at, radix))
-    .reduce((a, b) => e.operation(Op.mul, a, b));
+    .reduce(e.mul);
   const expr = e.accumulator(Reduce.dot, x.dtype, x.dtype, radices, value, weight);
   return { dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) };
 }
@@ -155,7 +154,7 @@ function extrapolate(context: NodeContext, y: LazyTensor, plans: ReadonlyMap<num
     const shape = y.shape.map((dim, k) => (k === d ? dim : 1));
     const bytes = Uint8Array.from(taps, (tap) => Number(tap.outside));
     const mask = builder.constant({ dtype: DType.bool, shape, bytes });
-    return combine(builder, [mask, tensor], y.shape, (outside, v) => e.operation(Op.select, outside, fill, v));
+    return combine(builder, [mask, tensor], y.shape, (outside, v) => e.select(outside, fill, v));
   }, y);
 }
 

@@ -1,6 +1,5 @@
 import { elementCount } from "../../../onnx/model.ts";
 import { floatTensor } from "../../../onnx/tensorData.ts";
-import { Op } from "../../../program/operations.ts";
 import { contract, labelSizes } from "../contract.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower } from "../../lowering/nodeContext.ts";
@@ -38,7 +37,7 @@ export const deformConv: Lower = (context) => {
       return (d === 0 ? row : column) * window.stride - window.padBegin + k * window.dilation;
     });
     const base = builder.constant(floatTensor(start, [taps, ...out]));
-    const coordinates = broadcast(context, [component(context, pairs, d), base], (o, b) => e.operation(Op.add, b, o));
+    const coordinates = broadcast(context, [component(context, pairs, d), base], (o, b) => e.add(b, o));
     builder.realise(coordinates);
     const pad = (at: Expr): Expr => padPosition(e, at, sizes[d]!, "zeros", false);
     return tapsAt(context, coordinates, sizes[d]!, "linear", pad);
@@ -55,7 +54,7 @@ export const deformConv: Lower = (context) => {
     if (mask.shape.join() !== [n, fields * taps, ...out].join())
       return context.fail(`a mask of shape [${mask.shape.join()}]`);
     const shaped = builder.reshape(floatInput(context, 4), [n, fields, 1, taps, ...out]);
-    patches = broadcast(context, [patches, shaped], (p, m) => e.operation(Op.mul, p, m));
+    patches = broadcast(context, [patches, shaped], e.mul);
   }
   builder.realise(patches);
   const grouped: LazyTensor = builder.reshape(patches, [n, groups, perGroup, taps, ...out]);

@@ -1,4 +1,3 @@
-import { Op } from "../../../program/operations.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
@@ -42,10 +41,10 @@ export const gridSample: Lower = (context) => {
   if (interpolation !== "nearest") floatInput(context, 0);
   const taps = sizes.map((size, d) => {
     const place = (value: Expr): Expr => {
-      const moved = e.operation(Op.add, value, float(e, 1));
-      if (corners) return e.operation(Op.mul, e.operation(Op.div, moved, float(e, 2)), float(e, size - 1));
-      const scaled = e.operation(Op.sub, e.operation(Op.mul, moved, float(e, size)), float(e, 1));
-      return e.operation(Op.div, scaled, float(e, 2));
+      const moved = e.add(value, float(e, 1));
+      if (corners) return e.mul(e.div(moved, float(e, 2)), float(e, size - 1));
+      const scaled = e.sub(e.mul(moved, float(e, size)), float(e, 1));
+      return e.div(scaled, float(e, 2));
     };
     // The grid names the fastest dimension first.
     const coordinates = broadcast(context, [component(context, grid, rank - 1 - d)], place);

@@ -1,5 +1,4 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
 import { digitAffine } from "../../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr } from "../../expressions/expression.ts";
@@ -20,12 +19,11 @@ function binTaps(
 ): Taps {
   const { builder, expressions: e } = context;
   const scale = float(e, context.float("spatial_scale", 1));
-  const mul = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
-  const placed = (v: Expr): Expr => e.operation(Op.sub, mul(v, scale), float(e, half ? 0.5 : 0));
+  const placed = (v: Expr): Expr => e.sub(e.mul(v, scale), float(e, half ? 0.5 : 0));
   const width = (a: Expr, b: Expr): Expr => {
-    const own = e.operation(Op.sub, placed(b), placed(a));
-    const atLeast = half ? own : e.operation(Op.max, own, float(e, 1));
-    return e.operation(Op.div, atLeast, float(e, bins));
+    const own = e.sub(placed(b), placed(a));
+    const atLeast = half ? own : e.max(own, float(e, 1));
+    return e.div(atLeast, float(e, bins));
   };
   const rois = start.shape[0]!;
   const bin = broadcast(context, [start, end], width);
@@ -41,36 +39,31 @@ function binTaps(
       counting(context, samples),
     ],
     (first, step, b, s) => {
-      const inBin = e.operation(Op.add, e.cast(s, DType.float32), float(e, 0.5));
-      const offset = e.operation(Op.div, mul(inBin, step), float(e, samples));
-      return e.operation(Op.add, e.operation(Op.add, first, mul(e.cast(b, DType.float32), step)), offset);
+      const inBin = e.add(e.cast(s, DType.float32), float(e, 0.5));
+      const offset = e.div(e.mul(inBin, step), float(e, samples));
+      return e.add(e.add(first, e.mul(e.cast(b, DType.float32), step)), offset);
     },
     true,
   );
   builder.realise(coordinates);
   const place = column(coordinates, [rois, bins, samples, 1]);
   const last = e.constant(DType.int64, BigInt(size - 1));
-  const positive = (c: Expr): Expr => e.operation(Op.max, c, float(e, 0));
-  const lowOf = (c: Expr): Expr => e.operation(Op.min, e.cast(positive(c), DType.int64), last);
-  const isFirst = (t: Expr): Expr => e.operation(Op.eq, t, e.constant(DType.int64, 0n));
+  const positive = (c: Expr): Expr => e.max(c, float(e, 0));
+  const lowOf = (c: Expr): Expr => e.min(e.cast(positive(c), DType.int64), last);
+  const isFirst = (t: Expr): Expr => e.eq(t, e.constant(DType.int64, 0n));
   const taps = counting(context, 2);
-  const positions = broadcast(
-    context,
-    [place, taps],
-    (c, t) => e.operation(Op.min, e.operation(Op.add, lowOf(c), t), last),
-    true,
-  );
+  const positions = broadcast(context, [place, taps], (c, t) => e.min(e.add(lowOf(c), t), last), true);
   builder.realise(positions);
   const weights = broadcast(
     context,
     [place, taps],
     (c, t) => {
       const low = lowOf(c);
-      const fraction = e.operation(Op.sub, positive(c), e.cast(low, DType.float32));
-      const inside = e.operation(Op.select, e.operation(Op.lt, low, last), fraction, float(e, 0));
-      const weight = e.operation(Op.select, isFirst(t), e.operation(Op.sub, float(e, 1), inside), inside);
-      const valid = e.operation(Op.and, e.operation(Op.le, float(e, -1), c), e.operation(Op.le, c, float(e, size)));
-      return e.operation(Op.select, valid, weight, float(e, 0));
+      const fraction = e.sub(positive(c), e.cast(low, DType.float32));
+      const inside = e.select(e.lt(low, last), fraction, float(e, 0));
+      const weight = e.select(isFirst(t), e.sub(float(e, 1), inside), inside);
+      const valid = e.and(e.le(float(e, -1), c), e.le(c, float(e, size)));
+      return e.select(valid, weight, float(e, 0));
     },
     true,
   );
@@ -118,5 +111,5 @@ export const roiAlign: Lower = (context) => {
     mode === "avg" ? Reduce.dot : Reduce.max,
   );
   if (mode === "max") return [result];
-  return [broadcast(context, [result], (v) => e.operation(Op.div, v, float(e, samples * samples)))];
+  return [broadcast(context, [result], (v) => e.div(v, float(e, samples * samples)))];
 };

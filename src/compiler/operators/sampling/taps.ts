@@ -1,6 +1,5 @@
 /** Reading a tensor at places that data says: which elements are mixed there, and with which weights. */
 import { DType } from "../../../numerics/dtype.ts";
-import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
 import { digitAffine, type Affine } from "../../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr, type Expressions } from "../../expressions/expression.ts";
@@ -30,23 +29,22 @@ export function counting(context: NodeContext, count: number): LazyTensor {
 /** The element that stands for a position: itself, one at the border or mirrored, or, for zeros, one that is outside. */
 export function padPosition(e: Expressions, at: Expr, size: number, padding: Padding, corners: boolean): Expr {
   const zero = integer(e, 0);
-  if (padding === "zeros") return e.operation(Op.select, e.operation(Op.lt, at, zero), integer(e, size), at);
+  if (padding === "zeros") return e.select(e.lt(at, zero), integer(e, size), at);
   const last = integer(e, size - 1);
-  if (padding === "border") return e.operation(Op.min, e.operation(Op.max, at, zero), last);
+  if (padding === "border") return e.min(e.max(at, zero), last);
   // Mirrored at the centres of the outermost elements, or at their edges.
   const period = corners ? 2 * (size - 1) : 2 * size;
-  const folded = e.operation(Op.mod, at, integer(e, period));
-  const back = e.operation(Op.sub, integer(e, corners ? period : period - 1), folded);
-  return e.operation(Op.select, e.operation(Op.le, folded, last), folded, back);
+  const folded = e.mod(at, integer(e, period));
+  const back = e.sub(integer(e, corners ? period : period - 1), folded);
+  return e.select(e.le(folded, last), folded, back);
 }
 
 /** Weights of the cubic convolution at distance d of a tap: within 1, and from 1 to 2. */
 function cubicWeight(e: Expressions, d: Expr, near: Expr): Expr {
-  const mul = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
-  const add = (a: Expr, b: number): Expr => e.operation(Op.add, a, float(e, b));
-  const inner = add(mul(mul(add(mul(float(e, CUBIC + 2), d), -(CUBIC + 3)), d), d), 1);
-  const outer = add(mul(add(mul(add(mul(float(e, CUBIC), d), -5 * CUBIC), d), 8 * CUBIC), d), -4 * CUBIC);
-  return e.operation(Op.select, near, inner, outer);
+  const add = (a: Expr, b: number): Expr => e.add(a, float(e, b));
+  const inner = add(e.mul(e.mul(add(e.mul(float(e, CUBIC + 2), d), -(CUBIC + 3)), d), d), 1);
+  const outer = add(e.mul(add(e.mul(add(e.mul(float(e, CUBIC), d), -5 * CUBIC), d), 8 * CUBIC), d), -4 * CUBIC);
+  return e.select(near, inner, outer);
 }
 
 /** What an interpolation mixes at float32 coordinates (in memory) along a dimension of the given size. */
@@ -61,19 +59,18 @@ export function tapsAt(
   const count = { nearest: 1, linear: 2, cubic: 4 }[interpolation];
   const column = builder.reshape(coordinates, [...coordinates.shape, 1]);
   if (count === 1) {
-    const positions = broadcast(context, [column], (c) => pad(e.cast(e.operation(Op.round, c), DType.int64)));
+    const positions = broadcast(context, [column], (c) => pad(e.cast(e.round(c), DType.int64)));
     builder.realise(positions);
     return { positions, weights: undefined, count };
   }
   const first = count === 4 ? 1 : 0;
   const taps = counting(context, count);
-  const below = (c: Expr): Expr => e.operation(Op.floor, c);
   const positions = broadcast(
     context,
     [column, taps],
     (c, t) => {
-      const shift = first === 0 ? t : e.operation(Op.sub, t, integer(e, first));
-      return pad(e.operation(Op.add, e.cast(below(c), DType.int64), shift));
+      const shift = first === 0 ? t : e.sub(t, integer(e, first));
+      return pad(e.add(e.cast(e.floor(c), DType.int64), shift));
     },
     true,
   );
@@ -82,18 +79,14 @@ export function tapsAt(
     context,
     [column, taps],
     (c, t) => {
-      const fraction = e.operation(Op.sub, c, below(c));
+      const fraction = e.sub(c, e.floor(c));
       if (count === 2) {
-        const isFirst = e.operation(Op.eq, t, integer(e, 0));
-        return e.operation(Op.select, isFirst, e.operation(Op.sub, float(e, 1), fraction), fraction);
+        const isFirst = e.eq(t, integer(e, 0));
+        return e.select(isFirst, e.sub(float(e, 1), fraction), fraction);
       }
-      const place = e.cast(e.operation(Op.sub, t, integer(e, 1)), DType.float32);
-      const distance = e.operation(Op.abs, e.operation(Op.sub, fraction, place));
-      const inner = e.operation(
-        Op.le,
-        e.operation(Op.abs, e.operation(Op.sub, e.operation(Op.add, t, t), integer(e, 3))),
-        integer(e, 1),
-      );
+      const place = e.cast(e.sub(t, integer(e, 1)), DType.float32);
+      const distance = e.abs(e.sub(fraction, place));
+      const inner = e.le(e.abs(e.sub(e.add(t, t), integer(e, 3))), integer(e, 1));
       return cubicWeight(e, distance, inner);
     },
     true,
@@ -141,10 +134,10 @@ export function sampled(
   const value = readIndirect(builder, x, coordinates, radix);
   const order = identityOrder(shape.length);
   if (weights.length === 0) return { dtype: x.dtype, shape, digits, expr: value, order };
-  const weight = weights.reduce((a, b) => e.operation(Op.mul, a, b));
+  const weight = weights.reduce(e.mul);
   const expr =
     reduce === Reduce.dot
       ? e.accumulator(Reduce.dot, x.dtype, x.dtype, radices, value, weight)
-      : e.accumulator(Reduce.max, x.dtype, x.dtype, radices, e.operation(Op.mul, value, weight));
+      : e.accumulator(Reduce.max, x.dtype, x.dtype, radices, e.mul(value, weight));
   return { dtype: x.dtype, shape, digits, expr, order };
 }
