@@ -1,5 +1,6 @@
 import { convert } from "../../numerics/arithmetic.ts";
 import { DType, dtypeName, type Word } from "../../numerics/dtype.ts";
+import { floatWord, numberWord } from "../../numerics/numbers.ts";
 import { Op, signature, type OpName } from "../../program/operations.ts";
 import { Reduce, type TensorRef } from "../../program/types.ts";
 import { affineKey, constantAffine, substitute, type Affine } from "./affine.ts";
@@ -105,6 +106,11 @@ export class Expressions implements Formulas {
   readonly select = (condition: Expr, then: Expr, otherwise: Expr): Expr =>
     this.operation(Op.select, condition, then, otherwise);
 
+  /** `min(max(x, low), high)`: NaN wins. */
+  clamp(x: Expr, low: Expr, high: Expr): Expr {
+    return this.min(this.max(x, low), high);
+  }
+
   #unary(op: Op): Unary {
     return (x) => this.operation(op, x);
   }
@@ -125,6 +131,21 @@ export class Expressions implements Formulas {
 
   constant(dtype: DType, value: Word): ConstantExpr {
     return this.#intern<ConstantExpr>(`k${dtype}:${value}`, { kind: "constant", dtype, value }, []);
+  }
+
+  /** A constant of float32. */
+  float(value: number): ConstantExpr {
+    return this.constant(DType.float32, floatWord(value));
+  }
+
+  /** A constant of int64. */
+  int64(value: number): ConstantExpr {
+    return this.constant(DType.int64, BigInt(value));
+  }
+
+  /** A constant of the type of `x`, rounded to it. */
+  like(x: Expr, value: number): ConstantExpr {
+    return this.constant(x.dtype, numberWord(value, x.dtype));
   }
 
   digit(digit: number): DigitExpr {
@@ -191,9 +212,9 @@ export class Expressions implements Formulas {
 
   /** The value of an affine function of the digits, as int64. */
   affine(value: Affine): Expr {
-    let sum: Expr = this.constant(DType.int64, BigInt(value.base));
+    let sum: Expr = this.int64(value.base);
     for (const [digit, coeff] of value.coeffs) {
-      const factor = this.constant(DType.int64, BigInt(coeff));
+      const factor = this.int64(coeff);
       const term = coeff === 1 ? this.digit(digit) : this.mul(this.digit(digit), factor);
       sum = sum.kind === "constant" && sum.value === 0n ? term : this.add(sum, term);
     }

@@ -1,4 +1,4 @@
-import type { DType, Word } from "../../numerics/dtype.ts";
+import { isFloat, type DType, type Word } from "../../numerics/dtype.ts";
 import type { Attribute, Body, Node, TensorData } from "../../onnx/model.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { NodeInputError, UnsupportedOperatorError } from "../errors.ts";
@@ -53,6 +53,13 @@ export class NodeContext {
   /** Input `index`. @throws NodeInputError if it is absent */
   input(index: number): LazyTensor {
     return this.inputs[index] ?? this.fail(`input ${index} is missing`);
+  }
+
+  /** Input `index`, refused unless it is of floats. */
+  floatInput(index = 0): LazyTensor {
+    const tensor = this.input(index);
+    if (!isFloat(tensor.dtype)) this.refuse(`input ${index}`, "is not of floats");
+    return tensor;
   }
 
   /** An optional input. */

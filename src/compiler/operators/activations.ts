@@ -3,9 +3,10 @@ import type { Expr } from "../expressions/expression.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { numberWord } from "../../numerics/numbers.ts";
-import { activation, broadcast, clamp, float, like } from "./elementwise.ts";
+import { activation } from "./elementwise.ts";
 import { integerPower } from "./integerPower.ts";
 import { binaryOperands, slopeOperand } from "./legacy.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** `max(x, 0)`. */
 export const relu: Lower = (context) => {
@@ -16,8 +17,8 @@ export const relu: Lower = (context) => {
 
 /** `x < 0 ? alpha * x : x`. */
 export const leakyRelu = activation((e, x, context) => {
-  const alpha = float(e, context.float("alpha", 0.01));
-  return e.select(e.lt(x, float(e, 0)), e.mul(alpha, x), x);
+  const alpha = e.float(context.float("alpha", 0.01));
+  return e.select(e.lt(x, e.float(0)), e.mul(alpha, x), x);
 });
 
 /** `x < 0 ? slope * x : x`, the slope broadcast to x. */
@@ -30,42 +31,42 @@ export const pRelu: Lower = (context) => {
 
 /** `x > alpha ? x : 0`. */
 export const thresholdedRelu = activation((e, x, context) => {
-  const alpha = float(e, context.float("alpha", 1));
-  return e.select(e.lt(alpha, x), x, float(e, 0));
+  const alpha = e.float(context.float("alpha", 1));
+  return e.select(e.lt(alpha, x), x, e.float(0));
 });
 
 /** `max(0, min(1, alpha * x + beta))`, product and sum rounded. */
 export const hardSigmoid = activation((e, x, context) => {
-  const product = e.mul(float(e, context.float("alpha", Math.fround(0.2))), x);
-  const sum = e.add(product, float(e, context.float("beta", 0.5)));
-  return clamp(e, sum, float(e, 0), float(e, 1));
+  const product = e.mul(e.float(context.float("alpha", Math.fround(0.2))), x);
+  const sum = e.add(product, e.float(context.float("beta", 0.5)));
+  return e.clamp(sum, e.float(0), e.float(1));
 });
 
 /** `x * max(0, min(1, x / 6 + 1 / 2))`, with 1 / 6 rounded to float32 as ONNX's body has it. */
 export const hardSwish = activation((e, x) => {
-  const sum = e.add(e.mul(float(e, 1 / 6), x), float(e, 0.5));
-  return e.mul(x, clamp(e, sum, float(e, 0), float(e, 1)));
+  const sum = e.add(e.mul(e.float(1 / 6), x), e.float(0.5));
+  return e.mul(x, e.clamp(sum, e.float(0), e.float(1)));
 });
 
 /** `x / (1 + |x|)`. */
-export const softsign = activation((e, x) => e.div(x, e.add(float(e, 1), e.abs(x))));
+export const softsign = activation((e, x) => e.div(x, e.add(e.float(1), e.abs(x))));
 
 /** `1 / x`. */
-export const reciprocal = activation((e, x) => e.div(like(e, x, 1), x));
+export const reciprocal = activation((e, x) => e.div(e.like(x, 1), x));
 
 /** `(0.5 * x) * (1 + erf(x / sqrt 2))`; with `approximate` = tanh, `(0.5 * x) * (1 + tanh(c * (x + 0.044715 * x^3)))`. */
 export const gelu = activation((e, x, context) => {
-  const half = e.mul(float(e, 0.5), x);
+  const half = e.mul(e.float(0.5), x);
   const approximate = context.string("approximate", "none");
   if (approximate === "none") {
-    const inner = e.erf(e.div(x, float(e, Math.SQRT2)));
-    return e.mul(half, e.add(float(e, 1), inner));
+    const inner = e.erf(e.div(x, e.float(Math.SQRT2)));
+    return e.mul(half, e.add(e.float(1), inner));
   }
   if (approximate !== "tanh") context.refuse("approximate", `is ${approximate}`);
   const cube = e.mul(e.mul(x, x), x);
-  const sum = e.add(x, e.mul(float(e, 0.044715), cube));
-  const inner = e.tanh(e.mul(float(e, 0.7978845608028654), sum));
-  return e.mul(half, e.add(float(e, 1), inner));
+  const sum = e.add(x, e.mul(e.float(0.044715), cube));
+  const inner = e.tanh(e.mul(e.float(0.7978845608028654), sum));
+  return e.mul(half, e.add(e.float(1), inner));
 });
 
 /** `min(max(x, low), high)`, where there are such bounds; they are attributes before opset 11, then inputs. */
@@ -101,9 +102,9 @@ export const pow: Lower = (context) => {
 /** `x > lambd ? x - bias : x < -lambd ? x + bias : 0`. */
 export const shrink = activation((e, x, context) => {
   const lambda = context.float("lambd", 0.5);
-  const bias = float(e, context.float("bias", 0));
-  const low = e.select(e.lt(x, float(e, -lambda)), e.add(x, bias), float(e, 0));
-  return e.select(e.lt(float(e, lambda), x), e.sub(x, bias), low);
+  const bias = e.float(context.float("bias", 0));
+  const low = e.select(e.lt(x, e.float(-lambda)), e.add(x, bias), e.float(0));
+  return e.select(e.lt(e.float(lambda), x), e.sub(x, bias), low);
 });
 
 /** The mean of its inputs: their sum from the left, divided by their number. */
@@ -111,7 +112,7 @@ export const mean: Lower = (context) => {
   const e = context.expressions;
   const inputs = context.inputs.map((_, k) => context.input(k));
   const sum = inputs.slice(1).reduce((a, b) => broadcast(context, [a, b], e.add), inputs[0]!);
-  return [broadcast(context, [sum], (x) => e.div(x, like(e, x, inputs.length)))];
+  return [broadcast(context, [sum], (x) => e.div(x, e.like(x, inputs.length)))];
 };
 
 /** fmod = 0: integers, with the sign of the divisor; fmod = 1: with the sign of the dividend. */
@@ -138,12 +139,12 @@ export const isInf = activation((e, x, context) => {
   const negative = context.int("detect_negative", 1) !== 0;
   if (positive && negative) return e.isInf(x);
   if (!positive && !negative) context.refuse("detect_positive", "and detect_negative are both 0");
-  return e.eq(x, like(e, x, positive ? Infinity : -Infinity));
+  return e.eq(x, e.like(x, positive ? Infinity : -Infinity));
 });
 
 /** `x * sigmoid(alpha * x)`. */
 export const swish = activation((e, x, context) => {
   const alpha = context.float("alpha", 1);
-  const inner = alpha === 1 ? x : e.mul(float(e, alpha), x);
+  const inner = alpha === 1 ? x : e.mul(e.float(alpha), x);
   return e.mul(x, e.sigmoid(inner));
 });

@@ -1,12 +1,11 @@
-import { DType } from "../../numerics/dtype.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
 import { transpose } from "../steps/views.ts";
-import { broadcast, float } from "./elementwise.ts";
 import { product } from "./matmul.ts";
 import { reduceAxes, softmaxOver } from "./reduction.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** Query, key and value, each [batch, heads, length, size]; a head of key and value may serve several of the query. */
 export type Heads = { q: LazyTensor; k: LazyTensor; v: LazyTensor };
@@ -81,12 +80,8 @@ export function joinHeads(context: NodeContext, tensor: LazyTensor): LazyTensor 
   return context.builder.reshape(transpose(context.expressions, tensor, [0, 2, 1, 3]), [batch, length, heads * size]);
 }
 
-/** An int64 constant of an expression. */
-export const integer = (context: NodeContext, value: number): Expr =>
-  context.expressions.constant(DType.int64, BigInt(value));
-
 /** `tanh(s / cap) * cap`. */
 export function capped(e: Expressions, score: Expr, cap: number): Expr {
-  const limit = float(e, cap);
+  const limit = e.float(cap);
   return e.mul(e.tanh(e.div(score, limit)), limit);
 }

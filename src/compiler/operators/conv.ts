@@ -5,12 +5,12 @@ import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
 import { dimensionIndices, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { broadcast, floatInput } from "./elementwise.ts";
 import { readWindows, windowIndex } from "./window.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** Conv over any number of spatial dimensions: an exact dot over kernel positions and channels, then the bias. */
 export const conv: Lower = (context) => [
-  addBias(context, convolution(context, floatInput(context, 0), floatInput(context, 1)), 2),
+  addBias(context, convolution(context, context.floatInput(0), context.floatInput(1)), 2),
 ];
 
 /** The exact convolution of two tensors of one type, without bias; the padding is 0. */

@@ -5,8 +5,8 @@ import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
 import { dimensionIndices, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { broadcast, floatInput } from "./elementwise.ts";
 import { readList } from "./window.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** One spatial dimension: output position o receives input i through kernel position k where o + pad = i * stride + k * dilation. */
 type Spread = { input: number; output: number; kernel: number; stride: number; dilation: number; pad: number };
@@ -79,7 +79,7 @@ function readingOf(spread: Spread, first: number, red: number): Reading {
 /** ConvTranspose over any number of spatial dimensions: an exact dot over kernel positions and channels, then the bias. */
 export const convTranspose: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const [x, w] = [floatInput(context, 0), floatInput(context, 1)];
+  const [x, w] = [context.floatInput(0), context.floatInput(1)];
   const rank = x.shape.length;
   const groups = context.int("group", 1);
   const [channels = 0, members = 0, ...kernel] = w.shape;

@@ -167,8 +167,8 @@ export const oneHot: Lower = (context) => {
     builder.reshape(sliced(context, values, [{ start: at, step: 1, count: 1 }]), []);
   const wrapped = combine(builder, [given], given.shape, (v) => {
     const index = e.cast(v, DType.int64);
-    const negative = e.lt(index, e.constant(DType.int64, 0n));
-    return e.select(negative, e.add(index, e.constant(DType.int64, BigInt(depth))), index);
+    const negative = e.lt(index, e.int64(0));
+    return e.select(negative, e.add(index, e.int64(depth)), index);
   });
   const at = builder.reshape(wrapped, [...given.shape.slice(0, axis), 1, ...given.shape.slice(axis)]);
   return [mark(context, at, axis, depth, value(1), value(0))];
@@ -205,7 +205,7 @@ export const trilu: Lower = (context) => {
     expr: e.affine(indices[dim]!),
     order: identityOrder(rank),
   });
-  const offset = e.constant(DType.int64, BigInt(k));
+  const offset = e.int64(k);
   const build = (row: LazyTensor["expr"], column: LazyTensor["expr"], v: LazyTensor["expr"]): LazyTensor["expr"] => {
     const diagonal = e.add(row, offset);
     const inside = upper ? e.le(diagonal, column) : e.le(column, diagonal);

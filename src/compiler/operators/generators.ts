@@ -3,7 +3,6 @@ import { DType, dtypeBytes, isDType, isFloat, writeWord } from "../../numerics/d
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, plainDigits } from "../expressions/tensor.ts";
 import { numberWord, wordNumber } from "../../numerics/numbers.ts";
-import { float } from "./elementwise.ts";
 
 /** Positions are exact in float32 below this. */
 const MAX_WINDOW = 2 ** 24;
@@ -41,10 +40,10 @@ export const cosineWindow =
       return context.refuse("output_datatype", `is element type ${dtype}, which is not executed here`);
     const shape = [size];
     const digits = plainDigits(shape);
-    const step = e.div(float(e, 2 * Math.PI), float(e, periodic ? size : size - 1));
+    const step = e.div(e.float(2 * Math.PI), e.float(periodic ? size : size - 1));
     const angle = e.mul(e.cast(e.affine(dimensionIndices(digits)[0]!), DType.float32), step);
-    const first = e.sub(float(e, a0), e.mul(float(e, a1), e.cos(angle)));
-    const second = e.mul(float(e, a2), e.cos(e.mul(angle, float(e, 2))));
+    const first = e.sub(e.float(a0), e.mul(e.float(a1), e.cos(angle)));
+    const second = e.mul(e.float(a2), e.cos(e.mul(angle, e.float(2))));
     const expr = e.cast(e.add(first, second), dtype);
     return [{ dtype, shape, digits, expr, order: [0] }];
   };

@@ -2,7 +2,7 @@ import { DType, isFloat } from "../../numerics/dtype.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
-import { broadcast } from "./elementwise.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** Bits of an exponent that one step squares and multiplies through. */
 const BITS_PER_STEP = 6;

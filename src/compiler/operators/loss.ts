@@ -5,9 +5,9 @@ import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { broadcast, float, floatInput } from "./elementwise.ts";
 import { radixOf, readIndirect } from "./gather.ts";
 import { dropAxes, reduceAxes, softmaxOver } from "./reduction.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** The exact sum of all elements, a scalar. */
 function total(context: NodeContext, x: LazyTensor): LazyTensor {
@@ -52,28 +52,28 @@ function negativeLogLikelihood(context: NodeContext, logs: LazyTensor): LazyTens
       ? undefined
       : e.eq(indirect, e.constant(target.dtype, BigInt.asIntN(target.dtype === DType.int32 ? 32 : 64, ignored)));
   const unlessIgnored = (value: Expr): Expr =>
-    isIgnored === undefined ? value : e.select(isIgnored, float(e, 0), value);
+    isIgnored === undefined ? value : e.select(isIgnored, e.float(0), value);
 
   const [first, ...others] = indices;
   const log = readIndirect(builder, logs, [first!, { indirect }, ...others], radix);
-  const own = weight === undefined ? float(e, 1) : readIndirect(builder, weight, [{ indirect }], radix);
+  const own = weight === undefined ? e.float(1) : readIndirect(builder, weight, [{ indirect }], radix);
   const negative = e.neg(log);
   const loss = at(unlessIgnored(weight === undefined ? negative : e.mul(negative, own)));
   if (reduction === "none") return loss;
   const sum = total(context, loss);
   if (reduction === "sum") return sum;
   if (weight === undefined && isIgnored === undefined)
-    return broadcast(context, [sum], (s) => e.div(s, float(e, elementCount(shape))));
+    return broadcast(context, [sum], (s) => e.div(s, e.float(elementCount(shape))));
   const counted = total(context, at(unlessIgnored(own)));
   return broadcast(context, [sum, counted], e.div);
 }
 
 /** NegativeLogLikelihoodLoss with its weights, ignore_index and reduction. */
-export const negativeLogLikelihoodLoss: Lower = (context) => [negativeLogLikelihood(context, floatInput(context))];
+export const negativeLogLikelihoodLoss: Lower = (context) => [negativeLogLikelihood(context, context.floatInput())];
 
 /** SoftmaxCrossEntropyLoss: LogSoftmax over the classes, then the negative log-likelihood; second output the logs. */
 export const softmaxCrossEntropyLoss: Lower = (context) => {
-  const scores = floatInput(context);
+  const scores = context.floatInput();
   if (scores.shape.length < 2) return context.fail(`scores of rank ${scores.shape.length}`);
   const logs = softmaxOver(context, scores, [1], true);
   context.builder.realise(logs);

@@ -2,13 +2,12 @@ import { isFloat } from "../../numerics/dtype.ts";
 import { Reduce } from "../../program/types.ts";
 import { constantAffine, digitAffine, type Affine } from "../expressions/affine.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
-import { broadcastShapes } from "../lowering/broadcast.ts";
+import { broadcast, broadcastShapes } from "../lowering/broadcast.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import { withLocality } from "../steps/locality.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt, transpose } from "../steps/views.ts";
-import { broadcast, like } from "./elementwise.ts";
 
 /** The exact product of [..., M, K] and [..., K, N], batch dimensions broadcast. */
 export function product(context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor {
@@ -84,10 +83,10 @@ export const gemm: Lower = (context) => {
   const beta = context.float("beta", 1);
   if ((alpha !== 1 || beta !== 1) && !isFloat(a.dtype)) return context.refuse("alpha", "scales integers");
   let result = product(context, a, b);
-  if (alpha !== 1) result = broadcast(context, [result], (x) => e.mul(like(e, x, alpha), x));
+  if (alpha !== 1) result = broadcast(context, [result], (x) => e.mul(e.like(x, alpha), x));
   const c = context.optional(2);
   if (c === undefined) return [result];
-  const scaled = beta === 1 ? c : broadcast(context, [c], (x) => e.mul(like(e, x, beta), x));
+  const scaled = beta === 1 ? c : broadcast(context, [c], (x) => e.mul(e.like(x, beta), x));
   const sum = broadcast(context, [result, scaled], e.add);
   if (sum.shape.join() !== result.shape.join())
     return context.fail(`C of shape [${c.shape.join()}] does not broadcast to the product`);

@@ -1,4 +1,3 @@
-import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from "../expressions/affine.ts";
 import { broadcastShapes, combine } from "../lowering/broadcast.ts";
@@ -146,7 +145,7 @@ function concatOf(context: NodeContext, inputs: readonly LazyTensor[], axis: num
     return { end: start, value };
   });
   for (const { end, value } of parts.toReversed()) {
-    const here = e.constant(DType.int64, BigInt(end));
+    const here = e.int64(end);
     expr = expr === undefined ? value : e.select(e.lt(position, here), value, expr);
   }
   const order = inputs.find((input) => input.order.some((dim, d) => dim !== d))?.order ?? first.order;

@@ -9,9 +9,9 @@ import { channelsLast } from "../steps/storage.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt, strides } from "../steps/views.ts";
 import { leastWord } from "../../numerics/numbers.ts";
-import { broadcast, floatInput, like } from "./elementwise.ts";
 import { reduceAxes } from "./reduction.ts";
 import { readWindows, windowIndex, type Window } from "./window.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** What the windows of the spatial dimensions read: digits of the result, of the window, and the term. */
 function windowTerm(context: NodeContext, x: LazyTensor, windows: readonly Window[], fill: bigint) {
@@ -53,7 +53,7 @@ function maxIndices(context: NodeContext, x: LazyTensor, windows: readonly Windo
   const order = [0, 1, ...(columnMajor ? spatial.toReversed() : spatial).map((d) => d + 2)];
   const stride = strides(x.shape, order);
   const first = e.accumulator(Reduce.argmax, x.dtype, DType.int64, radices, term);
-  const integer = (value: number): Expr => e.constant(DType.int64, BigInt(value));
+  const integer = (value: number): Expr => e.int64(value);
   // The place of the window, then of the element in it.
   let flat = constantAffine(0);
   indices.forEach((index, d) => {
@@ -100,7 +100,7 @@ export function windowCounts(window: Window, includePad: boolean): number[] {
 
 /** AveragePool: an exact sum, divided by the number of positions (of the input, or of the padded input). */
 export const averagePool: Lower = (context) => {
-  const x = floatInput(context);
+  const x = context.floatInput();
   if (x.shape.length < 3) return context.fail(`data of rank ${x.shape.length}`);
   const windows = readWindows(context, x.shape.slice(2));
   const sum = pool(context, x, windows, Reduce.sum, 0n);
@@ -108,7 +108,7 @@ export const averagePool: Lower = (context) => {
   const counts = perDimension.reduce<number[]>((all, own) => all.flatMap((a) => own.map((b) => a * b)), [1]);
   const e = context.expressions;
   if (counts.every((count) => count === counts[0]))
-    return [broadcast(context, [sum], (v) => e.div(v, like(e, v, counts[0]!)))];
+    return [broadcast(context, [sum], (v) => e.div(v, e.like(v, counts[0]!)))];
   const divisor = context.builder.constant(
     floatTensor(
       counts,
@@ -129,5 +129,5 @@ export const globalPool =
     if (reduce === Reduce.max) return [result];
     const e = context.expressions;
     const n = elementCount(axes.map((axis) => x.shape[axis]!));
-    return [broadcast(context, [result], (v) => e.div(v, like(e, v, n)))];
+    return [broadcast(context, [result], (v) => e.div(v, e.like(v, n)))];
   };

@@ -5,9 +5,9 @@ import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { addBias, convolution } from "./conv.ts";
-import { broadcast, floatInput } from "./elementwise.ts";
 import { product } from "./matmul.ts";
 import { isQuantised, quantisedType, toQuantised } from "./quantise.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** What is centred once is used by every product of the same tensor. */
 const CENTRED = new WeakMap<ProgramBuilder, Map<string, LazyTensor>>();
@@ -84,7 +84,7 @@ function requantise(context: NodeContext, sum: LazyTensor, left: LazyTensor, rig
     if (elementCount(tensor.shape) !== 1) return context.refuse("input 6 or 7", "is not for the whole tensor");
     return builder.reshape(tensor, []);
   };
-  const [scale, zero] = [single(floatInput(context, 6)), single(context.input(7))];
+  const [scale, zero] = [single(context.floatInput(6)), single(context.input(7))];
   quantisedType(context, zero.dtype, "input 7");
   let multiplier = broadcast(context, [left, right, scale], (a, b, s) => e.div(e.mul(a, b), s));
   if (multiplier.dtype !== DType.float32) return context.refuse("input 6", "is not float32");
@@ -97,7 +97,7 @@ function requantise(context: NodeContext, sum: LazyTensor, left: LazyTensor, rig
 
 /** A scale for the whole tensor, or a vector as `column` has it. */
 function scaleOf(context: NodeContext, index: number, column: (size: number) => readonly number[]): LazyTensor {
-  const scale = floatInput(context, index);
+  const scale = context.floatInput(index);
   const size = elementCount(scale.shape);
   if (size === 1) return context.builder.reshape(scale, []);
   return scale.shape.length === 1 ? context.builder.reshape(scale, column(size)) : scale;

@@ -7,9 +7,9 @@ import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { philox } from "./philox.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { floatWord } from "../../numerics/numbers.ts";
-import { broadcast, float, floatInput } from "./elementwise.ts";
 import { sliced, whole } from "./movement.ts";
 import { cumulate, dropAxes, reduceAxes, softmaxOver } from "./reduction.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** The most random words of one node: they become constants of the program. */
 const MAX_WORDS = 2 ** 22;
@@ -72,7 +72,7 @@ type Draw = (context: NodeContext, shape: readonly number[]) => LazyTensor;
 /** low + (high - low) * u, u = k / 2^24 in [0, 1). */
 const drawUniform: Draw = (context, shape) => {
   const e = context.expressions;
-  const [low, high] = [float(e, context.float("low", 0)), float(e, context.float("high", 1))];
+  const [low, high] = [e.float(context.float("low", 0)), e.float(context.float("high", 1))];
   const build = (u: Expr): Expr => e.add(low, e.mul(e.sub(high, low), u));
   return broadcast(context, [uniform(context, shape)], build);
 };
@@ -80,7 +80,7 @@ const drawUniform: Draw = (context, shape) => {
 /** mean + scale * (sqrt(-2 log u) * cos(2 pi v)), u in (0, 1], v in [0, 1): Box and Muller, each operation rounded. */
 const drawNormal: Draw = (context, shape) => {
   const e = context.expressions;
-  const [mean, scale] = [float(e, context.float("mean", 0)), float(e, context.float("scale", 1))];
+  const [mean, scale] = [e.float(context.float("mean", 0)), e.float(context.float("scale", 1))];
   const count = elementCount(shape);
   const words = randomWords(context, 2 * count);
   const [u, v] = [
@@ -88,8 +88,8 @@ const drawNormal: Draw = (context, shape) => {
     fractions(context, words.subarray(count), shape, 0),
   ];
   const build = (a: Expr, b: Expr): Expr => {
-    const radius = e.sqrt(e.mul(float(e, -2), e.log(a)));
-    const angle = e.cos(e.mul(float(e, 2 * Math.PI), b));
+    const radius = e.sqrt(e.mul(e.float(-2), e.log(a)));
+    const angle = e.cos(e.mul(e.float(2 * Math.PI), b));
     return e.add(mean, e.mul(scale, e.mul(radius, angle)));
   };
   return broadcast(context, [u, v], build);
@@ -115,7 +115,7 @@ export function dropoutInTraining(context: NodeContext, x: LazyTensor, ratio: Ex
   const e = context.expressions;
   const mask = broadcast(context, [uniform(context, x.shape)], (u) => e.le(ratio, u));
   context.builder.realise(mask);
-  const scale = e.div(float(e, 1), e.sub(float(e, 1), ratio));
+  const scale = e.div(e.float(1), e.sub(e.float(1), ratio));
   const build = (v: Expr, m: Expr): Expr => e.mul(e.mul(scale, v), e.cast(m, DType.float32));
   return [broadcast(context, [x, mask], build, true), mask];
 }
@@ -123,7 +123,7 @@ export function dropoutInTraining(context: NodeContext, x: LazyTensor, ratio: Ex
 /** Bernoulli: 1 where u < p, u = k / 2^24 in [0, 1). */
 export const bernoulli: Lower = (context) => {
   const e = context.expressions;
-  const p = floatInput(context);
+  const p = context.floatInput();
   const dtype = typeOf(context, p.dtype);
   return [
     broadcast(context, [uniform(context, p.shape), p], (u, v) => e.cast(e.lt(e.cast(u, v.dtype), v), dtype), true),
@@ -133,7 +133,7 @@ export const bernoulli: Lower = (context) => {
 /** Multinomial: for each draw u, how many classes have a cumulated probability of at most u; softmax, then exact sums. */
 export const multinomial: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const x = floatInput(context);
+  const x = context.floatInput();
   const [batch = 0, classes = 0] = x.shape;
   const samples = context.int("sample_size", 1);
   const dtype = context.int("dtype", DType.int32);

@@ -3,9 +3,9 @@ import { elementCount } from "../../onnx/model.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { numberWord } from "../../numerics/numbers.ts";
-import { broadcast, floatInput } from "./elementwise.ts";
 import { sliced, whole } from "./movement.ts";
 import { dropAxes, reducedAxes } from "./reduction.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** The most factors of one product: they are unrolled, about ten to a step. */
 const MAX_FACTORS = 1024;
@@ -50,7 +50,7 @@ export const reduceProd: Lower = (context) => {
 /** Det: the expansion along the first row, in float32 products and sums; minors are computed once. */
 export const det: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const x = floatInput(context);
+  const x = context.floatInput();
   const rank = x.shape.length;
   const order = x.shape[rank - 1] ?? 0;
   if (rank < 2 || x.shape[rank - 2] !== order) return context.fail(`[${x.shape.join()}] holds no square matrices`);

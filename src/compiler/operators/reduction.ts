@@ -8,8 +8,8 @@ import { withLocality } from "../steps/locality.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { broadcast } from "./elementwise.ts";
 import { numberWord } from "../../numerics/numbers.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** Reduces the given axes, which stay as dimensions of 1. For a dot both factors are the element. */
 export function reduceAxes(

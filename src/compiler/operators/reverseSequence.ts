@@ -19,7 +19,7 @@ export function reverseTimes(context: NodeContext, x: LazyTensor, lengths: LazyT
   };
   const row = builder.reshape(lengths, [1, batch]);
   const index = combine(builder, [time, row], [steps, batch], (t, length) => {
-    const end = e.sub(e.cast(length, DType.int64), e.constant(DType.int64, 1n));
+    const end = e.sub(e.cast(length, DType.int64), e.int64(1));
     return e.select(e.le(t, end), e.sub(end, t), t);
   });
   const digits = plainDigits(x.shape);

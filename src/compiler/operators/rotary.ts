@@ -2,9 +2,9 @@ import type { Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { broadcast, floatInput } from "./elementwise.ts";
 import { radixOf, readIndirect } from "./gather.ts";
 import { concatenate, sliced, whole } from "./movement.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** Rows of a cache [positions, half] at the positions of each token: [batch, length, half]. */
 export function rowsOf(context: NodeContext, cache: LazyTensor, positions: LazyTensor): LazyTensor {
@@ -59,7 +59,7 @@ export function rotate(
 /** RotaryEmbedding of ai.onnx: the rows of its caches are those of the tokens, or chosen by their positions. */
 export const rotaryEmbedding: Lower = (context) => {
   const { builder } = context;
-  const input = floatInput(context);
+  const input = context.floatInput();
   const heads = context.int("num_heads", 0);
   const [first = 1, second = 1, third = 1, fourth = 1] = input.shape;
   const flat = input.shape.length === 3;
@@ -73,7 +73,7 @@ export const rotaryEmbedding: Lower = (context) => {
 
   const positions = context.optional(3);
   const angle = (index: number): LazyTensor => {
-    const cache = floatInput(context, index);
+    const cache = context.floatInput(index);
     const given = positions ? [cache.shape[0]!, half] : [first, length, half];
     if (cache.shape.join() !== given.join() || (positions && positions.shape.join() !== [first, length].join()))
       return context.fail(`input ${index} of shape [${cache.shape.join()}], expected [${given.join()}]`);

@@ -3,13 +3,12 @@ import { elementCount } from "../../onnx/model.ts";
 import { int64Tensor } from "../../onnx/tensorData.ts";
 import { Reduce } from "../../program/types.ts";
 import { constantAffine, digitAffine, type Affine } from "../expressions/affine.ts";
-import { combine } from "../lowering/broadcast.ts";
+import { broadcast, combine } from "../lowering/broadcast.ts";
 import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt, rowMajorStrides } from "../steps/views.ts";
 import { greatestWord, leastWord } from "../../numerics/numbers.ts";
-import { broadcast } from "./elementwise.ts";
 import { readIndirect, radixOf } from "./gather.ts";
 
 /** For each output element a list of updates that may go there, in their order. */
@@ -25,8 +24,8 @@ type Writes = {
 const wrap = (context: NodeContext, index: Expr, size: number): Expr => {
   const { expressions: e } = context;
   const wide = e.cast(index, DType.int64);
-  const negative = e.lt(wide, e.constant(DType.int64, 0n));
-  return e.select(negative, e.add(wide, e.constant(DType.int64, BigInt(size))), wide);
+  const negative = e.lt(wide, e.int64(0));
+  return e.select(negative, e.add(wide, e.int64(size)), wide);
 };
 
 const reductionOf = (context: NodeContext): string => {

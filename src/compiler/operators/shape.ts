@@ -5,7 +5,6 @@ import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { transpose } from "../steps/views.ts";
 import { numberWord } from "../../numerics/numbers.ts";
-import { floatInput } from "./elementwise.ts";
 import { dropoutInTraining } from "./random.ts";
 
 /** The input itself. */
@@ -22,7 +21,7 @@ export const dropout: Lower = (context) => {
     const value = given === undefined ? 0.5 : context.constantNumbers(given, "ratio")[0]!;
     const word = numberWord(value, DType.float32);
     const ratio = context.expressions.constant(DType.float32, word);
-    if (word !== 0n) return dropoutInTraining(context, floatInput(context), ratio);
+    if (word !== 0n) return dropoutInTraining(context, context.floatInput(), ratio);
   }
   const x = context.input(0);
   // Before opset 10 the mask has the type of the data.

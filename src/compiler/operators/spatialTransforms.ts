@@ -7,7 +7,6 @@ import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
 import { allRadices, dimensionIndices, identityOrder, plainDigits } from "../expressions/tensor.ts";
 import { readAt, transpose } from "../steps/views.ts";
-import { floatInput } from "./elementwise.ts";
 import { product } from "./matmul.ts";
 import { radixOf } from "./gather.ts";
 import { readList } from "./window.ts";
@@ -77,7 +76,7 @@ export const col2Im: Lower = (context) => {
 /** AffineGrid: the exact product of the places of a plane (or space) with the matrix of each example. */
 export const affineGrid: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const theta = floatInput(context);
+  const theta = context.floatInput();
   const size = context.constantInts(1, "size") ?? context.fail("size is missing");
   const [n = 0, , ...space] = size;
   const rank = space.length;

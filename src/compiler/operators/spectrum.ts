@@ -10,8 +10,8 @@ import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTens
 import { readAt } from "../steps/views.ts";
 import { floatValue, numberWord } from "../../numerics/numbers.ts";
 import { contract, labelSizes } from "./contract.ts";
-import { broadcast, float, floatInput } from "./elementwise.ts";
 import { sliced, whole } from "./movement.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** A larger table of factors is no constant of a program. */
 const MAX_FACTORS = 2 ** 23;
@@ -49,7 +49,7 @@ function factors(
 /** DFT along an axis of data whose last dimension holds one (real) or two parts (complex); the inverse over its length. */
 export const dft: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const x = floatInput(context);
+  const x = context.floatInput();
   const rank = x.shape.length;
   const parts = x.shape.at(-1)!;
   const [inverse, onesided] = [context.int("inverse", 0) !== 0, context.int("onesided", 0) !== 0];
@@ -79,17 +79,17 @@ export const dft: Lower = (context) => {
   const sizes = labelSizes(operands) ?? context.fail("its factors do not fit");
   const output = labels.map((label) => (label === "sample" ? "frequency" : label === "part" ? "to" : label));
   const sum = contract(builder, operands, output, sizes);
-  return [inverse ? broadcast(context, [sum], (v) => e.div(v, float(e, length))) : sum];
+  return [inverse ? broadcast(context, [sum], (v) => e.div(v, e.float(length))) : sum];
 };
 
 /** STFT: the transforms of frames of a signal, each sample times the window. */
 export const stft: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const given = floatInput(context);
+  const given = context.floatInput();
   const signal = given.shape.length === 2 ? builder.reshape(given, [...given.shape, 1]) : given;
   const [batch = 0, length = 0, parts = 0] = signal.shape;
   const step = context.constantInts(1, "frame_step")?.[0] ?? 0;
-  const window = context.optional(2) && floatInput(context, 2);
+  const window = context.optional(2) && context.floatInput(2);
   const size = context.constantInts(3, "frame_length")?.[0] ?? window?.shape[0] ?? 0;
   if (signal.shape.length !== 3 || parts > 2 || step < 1 || size < 1 || size > length)
     return context.fail(`frames of ${size} every ${step} samples of [${signal.shape.join()}]`);
@@ -118,7 +118,7 @@ export const stft: Lower = (context) => {
 export const melWeightMatrix: Lower = (context) => {
   const known = (index: number, what: string): number => context.constantInts(index, what)?.[0] ?? 0;
   const [bins, length, rate] = [known(0, "num_mel_bins"), known(1, "dft_length"), known(2, "sample_rate")];
-  const [low, high] = [3, 4].map((index) => context.constantWords(floatInput(context, index), `input ${index}`)[0]!);
+  const [low, high] = [3, 4].map((index) => context.constantWords(context.floatInput(index), `input ${index}`)[0]!);
   const frequency = context.input(3).dtype;
   if (frequency !== DType.float32) return context.refuse("input 3", `is ${dtypeName(frequency)}, expected float32`);
   const dtype = context.int("output_datatype", DType.float32);

@@ -1,9 +1,8 @@
 import { DType } from "../../numerics/dtype.ts";
-import { combine } from "../lowering/broadcast.ts";
+import { broadcast, combine } from "../lowering/broadcast.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { broadcast } from "./elementwise.ts";
 import { radixOf, readIndirect } from "./gather.ts";
 import { counting } from "./sampling/taps.ts";
 
@@ -19,7 +18,6 @@ export const tensorScatter: Lower = (context) => {
   const fits = update.shape.length === rank && update.shape.every((dim, d) => d === axis || dim === cache.shape[d]);
   if (!fits || axis === 0 || count > size || update.dtype !== cache.dtype)
     return context.fail(`an update [${update.shape.join()}] of [${cache.shape.join()}]`);
-  const integer = (value: number): ReturnType<typeof e.constant> => e.constant(DType.int64, BigInt(value));
   const starts = context.optional(2) ?? builder.filled(DType.int64, [batch], 0n);
   if (starts.shape.join() !== String(batch)) return context.fail(`places of shape [${starts.shape.join()}]`);
   // Which element of the update comes to each place; one behind its end where none does.
@@ -28,9 +26,9 @@ export const tensorScatter: Lower = (context) => {
     [builder.reshape(starts, [batch, 1]), counting(context, size)],
     (start, place) => {
       const straight = e.sub(place, e.cast(start, DType.int64));
-      const at = mode === "circular" ? e.mod(straight, integer(size)) : straight;
-      const inside = e.and(e.le(integer(0), at), e.lt(at, integer(count)));
-      return e.select(inside, at, integer(count));
+      const at = mode === "circular" ? e.mod(straight, e.int64(size)) : straight;
+      const inside = e.and(e.le(e.int64(0), at), e.lt(at, e.int64(count)));
+      return e.select(inside, at, e.int64(count));
     },
     true,
   );
@@ -53,7 +51,7 @@ export const tensorScatter: Lower = (context) => {
   );
   return [
     combine(builder, [column, moved, cache], cache.shape, (source, now, old) =>
-      e.select(e.lt(source, integer(count)), now, old),
+      e.select(e.lt(source, e.int64(count)), now, old),
     ),
   ];
 };

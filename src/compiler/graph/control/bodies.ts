@@ -2,9 +2,9 @@ import { DType } from "../../../numerics/dtype.ts";
 import { int64Tensor } from "../../../onnx/tensorData.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { broadcast } from "../../operators/elementwise.ts";
 import { concatenate, sliced, whole } from "../../operators/movement.ts";
 import { isSequence, tensorOperand, type ControlContext, type LowerControl, type Value } from "./types.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
 
 /** A loop is unrolled: more iterations than these make no program that anybody could check. */
 const MAX_ITERATIONS = 4096;

@@ -1,19 +1,15 @@
 /** Attention and MultiHeadAttention of com.microsoft. */
 import { DType } from "../../../numerics/dtype.ts";
-import { broadcastShapes } from "../../lowering/broadcast.ts";
+import { addTensors, broadcast, broadcastShapes } from "../../lowering/broadcast.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
-import { attend, integer, joinHeads, positionMask, splitHeads } from "../attentionCore.ts";
-import { broadcast, float, floatInput } from "../elementwise.ts";
+import { attend, joinHeads, positionMask, splitHeads } from "../attentionCore.ts";
 import { product } from "../matmul.ts";
 import { concatenate, sliced, whole } from "../movement.ts";
 
 /** The least finite float32: what onnxruntime gives a key that comes after its query. */
 const LOWEST = -3.4028234663852886e38;
-
-export const add = (context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor =>
-  broadcast(context, [a, b], context.expressions.add);
 
 /** Part `index` of a dimension cut into parts of the given sizes. */
 export function cut(
@@ -35,8 +31,8 @@ export function cut(
 function causal(context: NodeContext, queries: number, keys: number, past: number): LazyTensor {
   const e = context.expressions;
   return positionMask(context, queries, keys, (i, j) => {
-    const sees = e.le(j, e.add(i, integer(context, past)));
-    return e.select(sees, float(e, 0), float(e, LOWEST));
+    const sees = e.le(j, e.add(i, e.int64(past)));
+    return e.select(sees, e.float(0), e.float(LOWEST));
   });
 }
 
@@ -55,8 +51,8 @@ function keyPositions(context: NodeContext, keys: number): LazyTensor {
 function keyMask(context: NodeContext, index: number, batch: number, queries: number, keys: number): LazyTensor {
   const { builder, expressions: e } = context;
   const mask = context.input(index);
-  const value = float(e, context.float("mask_filter_value", -10000));
-  const filter = (kept: Expr): Expr => e.select(kept, float(e, 0), value);
+  const value = e.float(context.float("mask_filter_value", -10000));
+  const filter = (kept: Expr): Expr => e.select(kept, e.float(0), value);
   if (mask.dtype !== DType.int32) return context.refuse(`input ${index}`, "is a mask that is not int32");
   const [first = 0, ...rest] = mask.shape;
   if (rest.length === 0 && (first === batch || first === 2 * batch)) {
@@ -94,22 +90,22 @@ function maskedScores(
   const [batch, , queries, keys] = products.shape as [number, number, number, number];
   context.ignore("mask_filter_value");
   // A scale of 0 stands for none.
-  const scale = float(e, context.float("scale", 0) || 1 / Math.fround(Math.sqrt(size)));
+  const scale = e.float(context.float("scale", 0) || 1 / Math.fround(Math.sqrt(size)));
   const parts: LazyTensor[] = [];
   const added = context.optional(bias);
   if (added !== undefined) {
     if (broadcastShapes([added.shape, products.shape])?.join() !== products.shape.join())
       return context.fail(`a bias of shape [${added.shape.join()}] for scores [${products.shape.join()}]`);
-    parts.push(floatInput(context, bias));
+    parts.push(context.floatInput(bias));
   }
   if (context.optional(key) !== undefined) parts.push(keyMask(context, key, batch, queries, keys));
   if (context.int("unidirectional", 0) !== 0) parts.push(causal(context, queries, keys, past));
   const scaled = broadcast(context, [products], (s) => e.mul(scale, s));
   if (parts.length === 0) return scaled;
-  return add(
+  return addTensors(
     context,
     scaled,
-    parts.reduce((a, b) => add(context, a, b)),
+    parts.reduce((a, b) => addTensors(context, a, b)),
   );
 }
 
@@ -132,7 +128,7 @@ export function selfAttention(
   context.requireInt("past_present_share_buffer", 0);
   const heads = context.int("num_heads", 0);
   const [q, k, v] = parts.map((part) => splitHeads(context, part, heads)) as [LazyTensor, LazyTensor, LazyTensor];
-  const past = context.optional(inputs.past) && floatInput(context, inputs.past);
+  const past = context.optional(inputs.past) && context.floatInput(inputs.past);
   const half = (index: number): LazyTensor | undefined =>
     past && builder.reshape(cut(context, past, 0, [1, 1], index), past.shape.slice(1));
   if (past !== undefined && (past.shape.length !== 5 || past.shape[0] !== 2))
@@ -148,7 +144,7 @@ export function selfAttention(
 
 /** Attention: x * W + bias are query, key and value; scale * dot(q, k) + masks; softmax; dot with v. */
 export const attention: Lower = (context) => {
-  const [x, weights] = [floatInput(context, 0), floatInput(context, 1)];
+  const [x, weights] = [context.floatInput(0), context.floatInput(1)];
   const width = weights.shape[1] ?? 0;
   const sizes = context.ints("qkv_hidden_sizes") ?? [width / 3, width / 3, width / 3];
   if (x.shape.length !== 3 || weights.shape.length !== 2 || sizes.length !== 3)
@@ -156,7 +152,7 @@ export const attention: Lower = (context) => {
   if (sizes.some((size) => !Number.isInteger(size)) || sizes.reduce((a, b) => a + b, 0) !== width)
     return context.fail(`widths [${sizes.join()}] of ${width}`);
   const projected = product(context, x, weights);
-  const sum = context.optional(2) === undefined ? projected : add(context, projected, floatInput(context, 2));
+  const sum = context.optional(2) === undefined ? projected : addTensors(context, projected, context.floatInput(2));
   context.builder.realise(sum);
   context.ignore("rotary_embedding_dim");
   const part = (index: number): LazyTensor => cut(context, sum, 2, sizes, index);
@@ -168,8 +164,8 @@ type Projections = { q: LazyTensor; k: LazyTensor; v: LazyTensor };
 /** q, k and v as [batch, heads, length, size], from the several forms that MultiHeadAttention takes, with their bias. */
 function projections(context: NodeContext, heads: number): Projections {
   const { builder } = context;
-  const query = floatInput(context, 0);
-  const [key, value] = [context.optional(1) && floatInput(context, 1), context.optional(2) && floatInput(context, 2)];
+  const query = context.floatInput(0);
+  const [key, value] = [context.optional(1) && context.floatInput(1), context.optional(2) && context.floatInput(2)];
   /** [batch, length, heads, parts, size] as `parts` tensors of [batch, length, heads * size]. */
   const unpack = (packed: LazyTensor, parts: number): LazyTensor[] => {
     const [batch = 0, length = 0, count = 0, stacked = 0, size = 0] = packed.shape;
@@ -183,7 +179,7 @@ function projections(context: NodeContext, heads: number): Projections {
   if (key === undefined) flat = unpack(query, 3);
   else if (value === undefined) flat = [query, ...unpack(key, 2)];
   else flat = [query, key, value];
-  const bias = context.optional(3) && floatInput(context, 3);
+  const bias = context.optional(3) && context.floatInput(3);
   const widths = flat.map((tensor) => (tensor.shape.length === 4 ? heads * tensor.shape[3]! : tensor.shape[2]!));
   const [q, k, v] = flat.map((tensor, index) => {
     // A key and value of four dimensions are a past, which is finished.
@@ -191,7 +187,7 @@ function projections(context: NodeContext, heads: number): Projections {
     if (bias === undefined) return splitHeads(context, tensor, heads);
     if (bias.shape.join() !== String(widths.reduce((a, b) => a + b, 0)))
       return context.fail(`a bias of shape [${bias.shape.join()}] for widths [${widths.join()}]`);
-    const sum = add(context, tensor, cut(context, bias, 0, widths, index));
+    const sum = addTensors(context, tensor, cut(context, bias, 0, widths, index));
     builder.realise(sum);
     return splitHeads(context, sum, heads);
   });
@@ -204,7 +200,7 @@ export const multiHeadAttention: Lower = (context) => {
   for (const index of [8, 9])
     if (context.optional(index) !== undefined) context.refuse(`input ${index}`, "is of a shared buffer");
   const { q, k, v } = projections(context, heads);
-  const past = (index: number): LazyTensor | undefined => context.optional(index) && floatInput(context, index);
+  const past = (index: number): LazyTensor | undefined => context.optional(index) && context.floatInput(index);
   const [keys, values] = [withPast(context, past(6), k), withPast(context, past(7), v)];
   const masks = { key: 4, bias: 5, past: keys.shape[2]! - q.shape[2]! };
   const scores = (products: LazyTensor): LazyTensor => maskedScores(context, products, masks, q.shape[3]!);

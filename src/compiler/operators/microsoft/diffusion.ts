@@ -5,22 +5,22 @@ import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { addBias, convolution } from "../conv.ts";
-import { broadcast, floatInput } from "../elementwise.ts";
-import { add, cut } from "./attention.ts";
+import { cut } from "./attention.ts";
 import { channelsBack, channelsSecond } from "./quantised.ts";
 import { geluOf } from "./fused.ts";
 import { normalise } from "../normalisation.ts";
 import { dropAxes, reduceAxes } from "../reduction.ts";
+import { addTensors, broadcast } from "../../lowering/broadcast.ts";
 
 /** BiasAdd: (x + bias) + skip. */
 export const biasAdd: Lower = (context) => [
-  add(context, add(context, floatInput(context, 0), floatInput(context, 1)), floatInput(context, 2)),
+  addTensors(context, addTensors(context, context.floatInput(0), context.floatInput(1)), context.floatInput(2)),
 ];
 
 /** BiasSplitGelu: of x + bias, the first half of the last dimension times Gelu of the second. */
 export const biasSplitGelu: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const sum = add(context, floatInput(context, 0), floatInput(context, 1));
+  const sum = addTensors(context, context.floatInput(0), context.floatInput(1));
   const axis = sum.shape.length - 1;
   const half = sum.shape[axis]! / 2;
   if (!Number.isInteger(half)) return context.fail(`a last dimension of ${sum.shape[axis]}`);
@@ -46,7 +46,7 @@ function groupNorm(context: NodeContext, data: LazyTensor): LazyTensor {
     context.float("epsilon", Math.fround(1e-5)),
   );
   const column = (index: number): LazyTensor =>
-    builder.reshape(floatInput(context, index), [channels, ...spatial.map(() => 1)]);
+    builder.reshape(context.floatInput(index), [channels, ...spatial.map(() => 1)]);
   const activated = context.int("activation", 0) !== 0;
   const build = (v: Expr, g: Expr, b: Expr): Expr => {
     const y = e.add(e.mul(v, g), b);
@@ -58,18 +58,18 @@ function groupNorm(context: NodeContext, data: LazyTensor): LazyTensor {
 }
 
 /** GroupNorm. */
-export const groupNormalised: Lower = (context) => [groupNorm(context, floatInput(context, 0))];
+export const groupNormalised: Lower = (context) => [groupNorm(context, context.floatInput(0))];
 
 /** SkipGroupNorm: GroupNorm of (x + skip) + bias, and that sum. */
 export const skipGroupNorm: Lower = (context) => {
   const { builder } = context;
-  const x = floatInput(context, 0);
-  const given = floatInput(context, 3);
+  const x = context.floatInput(0);
+  const given = context.floatInput(3);
   const [n = 0, width = 0] = [x.shape[0], x.shape.at(-1)];
   const skip =
     given.shape.length === 2 ? builder.reshape(given, [n, ...x.shape.slice(1, -1).map(() => 1), width]) : given;
-  let sum = add(context, x, skip);
-  if (context.optional(4) !== undefined) sum = add(context, sum, floatInput(context, 4));
+  let sum = addTensors(context, x, skip);
+  if (context.optional(4) !== undefined) sum = addTensors(context, sum, context.floatInput(4));
   if (sum.shape.join() !== x.shape.join()) return context.fail("skip is larger than the input");
   builder.realise(sum);
   return [groupNorm(context, sum), sum];
@@ -77,14 +77,14 @@ export const skipGroupNorm: Lower = (context) => {
 
 /** NhwcConv: Conv with the channels last; the weights are [O, spatial..., I / group]. */
 export const nhwcConv: Lower = (context) => {
-  const [x, w] = [channelsSecond(context, floatInput(context, 0)), channelsSecond(context, floatInput(context, 1))];
+  const [x, w] = [channelsSecond(context, context.floatInput(0)), channelsSecond(context, context.floatInput(1))];
   return [channelsBack(context, addBias(context, convolution(context, x, w), 2))];
 };
 
 /** CDist: the distances between the rows of two matrices: sqrt(dot(d, d)), or without the root. */
 export const cDist: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const [a, b] = [floatInput(context, 0), floatInput(context, 1)];
+  const [a, b] = [context.floatInput(0), context.floatInput(1)];
   const metric = context.string("metric", "sqeuclidean");
   if (metric !== "euclidean" && metric !== "sqeuclidean") return context.refuse("metric", `is ${metric}`);
   const [m = 0, k = 0] = a.shape;

@@ -4,15 +4,16 @@ import type { Expr, Expressions } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { transpose } from "../../steps/views.ts";
-import { activation, broadcast, clamp, float, floatInput } from "../elementwise.ts";
+import { activation } from "../elementwise.ts";
 import { addBias, convolution } from "../conv.ts";
 import { gemm, product } from "../matmul.ts";
 import { normalise } from "../normalisation.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
 
 /** `x * ((erf(c * x) + 1) * 0.5)`, c = RN(sqrt(1 / 2)). */
 export function geluOf(e: Expressions, x: Expr): Expr {
-  const inner = e.erf(e.mul(float(e, Math.SQRT1_2), x));
-  return e.mul(x, e.mul(e.add(inner, float(e, 1)), float(e, 0.5)));
+  const inner = e.erf(e.mul(e.float(Math.SQRT1_2), x));
+  return e.mul(x, e.mul(e.add(inner, e.float(1)), e.float(0.5)));
 }
 
 /** Gelu. */
@@ -21,25 +22,25 @@ export const gelu = activation((e, x) => geluOf(e, x));
 /** BiasGelu: Gelu of the sum. */
 export const biasGelu: Lower = (context) => {
   const e = context.expressions;
-  return [broadcast(context, [floatInput(context, 0), floatInput(context, 1)], (x, b) => geluOf(e, e.add(x, b)))];
+  return [broadcast(context, [context.floatInput(0), context.floatInput(1)], (x, b) => geluOf(e, e.add(x, b)))];
 };
 
 /** FastGelu: `0.5 * (x * (1 + tanh(x * (0.797885 + 0.035677 * (x * x)))))`, x with the bias, if any. */
 export const fastGelu: Lower = (context) => {
   const e = context.expressions;
-  const inputs = [floatInput(context, 0), ...(context.optional(1) ? [floatInput(context, 1)] : [])];
+  const inputs = [context.floatInput(0), ...(context.optional(1) ? [context.floatInput(1)] : [])];
   const build = (data: Expr, bias?: Expr): Expr => {
     const x = bias === undefined ? data : e.add(data, bias);
-    const inner = e.add(float(e, 0.797885), e.mul(float(e, 0.035677), e.mul(x, x)));
-    const outer = e.add(float(e, 1), e.tanh(e.mul(x, inner)));
-    return e.mul(float(e, 0.5), e.mul(x, outer));
+    const inner = e.add(e.float(0.797885), e.mul(e.float(0.035677), e.mul(x, x)));
+    const outer = e.add(e.float(1), e.tanh(e.mul(x, inner)));
+    return e.mul(e.float(0.5), e.mul(x, outer));
   };
   return [broadcast(context, inputs, build)];
 };
 
 /** QuickGelu: `x * sigmoid(alpha * x)`. */
 export const quickGelu = activation((e, x, context) =>
-  e.mul(x, e.sigmoid(e.mul(float(e, context.float("alpha", Math.fround(1.702))), x))),
+  e.mul(x, e.sigmoid(e.mul(e.float(context.float("alpha", Math.fround(1.702))), x))),
 );
 
 /** FusedMatMul: `alpha * dot`, either factor transposed first. */
@@ -48,7 +49,7 @@ export const fusedMatMul: Lower = (context) => {
   context.requireInt("transBatchA", 0);
   context.requireInt("transBatchB", 0);
   const factor = (index: number, flag: string): LazyTensor => {
-    const tensor = floatInput(context, index);
+    const tensor = context.floatInput(index);
     const rank = tensor.shape.length;
     if (rank < 2) return context.refuse(`input ${index}`, "is a vector");
     const perm = Array.from({ length: rank }, (_, d) => (d < rank - 2 ? d : 2 * rank - 3 - d));
@@ -56,21 +57,21 @@ export const fusedMatMul: Lower = (context) => {
   };
   const result = product(context, factor(0, "transA"), factor(1, "transB"));
   const alpha = context.float("alpha", 1);
-  return [alpha === 1 ? result : broadcast(context, [result], (x) => e.mul(float(e, alpha), x))];
+  return [alpha === 1 ? result : broadcast(context, [result], (x) => e.mul(e.float(alpha), x))];
 };
 
 /** A fused activation by its name. @param parameter its parameter `k` */
 function fusedActivation(context: NodeContext, x: LazyTensor, parameter: (k: number) => Expr): LazyTensor {
   const e = context.expressions;
   const name = context.string("activation", "");
-  const zero = float(e, 0);
+  const zero = e.float(0);
   const known: Record<string, (v: Expr) => Expr> = {
     Relu: (v) => e.max(v, zero),
     Tanh: e.tanh,
     Sigmoid: e.sigmoid,
     LeakyRelu: (v) => e.select(e.lt(v, zero), e.mul(parameter(0), v), v),
-    Clip: (v) => clamp(e, v, parameter(0), parameter(1)),
-    HardSigmoid: (v) => clamp(e, e.add(e.mul(parameter(0), v), parameter(1)), zero, float(e, 1)),
+    Clip: (v) => e.clamp(v, parameter(0), parameter(1)),
+    HardSigmoid: (v) => e.clamp(e.add(e.mul(parameter(0), v), parameter(1)), zero, e.float(1)),
   };
   if (name === "") return x;
   const build = known[name] ?? context.refuse("activation", `is ${name}`);
@@ -80,14 +81,14 @@ function fusedActivation(context: NodeContext, x: LazyTensor, parameter: (k: num
 /** FusedConv: Conv with bias, then `+ Z`, then an activation. */
 export const fusedConv: Lower = (context) => {
   const e = context.expressions;
-  const sum = addBias(context, convolution(context, floatInput(context, 0), floatInput(context, 1)), 2);
+  const sum = addBias(context, convolution(context, context.floatInput(0), context.floatInput(1)), 2);
   const residual = context.optional(3);
   if (residual !== undefined && (!isFloat(residual.dtype) || residual.shape.join() !== sum.shape.join()))
     return context.fail(`Z of shape [${residual.shape.join()}] for [${sum.shape.join()}]`);
   const whole = residual === undefined ? sum : broadcast(context, [sum, residual], e.add);
   const parameters = context.floats("activation_params") ?? [];
   const parameter = (k: number): Expr =>
-    float(e, parameters[k] ?? context.refuse("activation_params", `has no value ${k}`));
+    e.float(parameters[k] ?? context.refuse("activation_params", `has no value ${k}`));
   return [fusedActivation(context, whole, parameter)];
 };
 
@@ -97,8 +98,7 @@ export const fusedGemm: Lower = (context) => {
   const defaults: Record<string, readonly number[]> = { LeakyRelu: [0.01], HardSigmoid: [0.2, 0.5] };
   const otherwise = defaults[context.string("activation", "")] ?? [];
   const parameter = (k: number): Expr =>
-    float(
-      context.expressions,
+    context.expressions.float(
       context.has(names[k]!) ? context.float(names[k]!, 0) : (otherwise[k] ?? context.refuse(names[k], "is missing")),
     );
   const [sum] = gemm(context.asOf(13));
@@ -109,14 +109,14 @@ export const fusedGemm: Lower = (context) => {
 /** SkipLayerNormalization: `(x + skip) + bias`, then LayerNormalization over the last axis with gamma and beta. */
 export const skipLayerNormalization: Lower = (context) => {
   const { builder, expressions: e } = context;
-  let sum = broadcast(context, [floatInput(context, 0), floatInput(context, 1)], e.add);
-  if (context.optional(4)) sum = broadcast(context, [sum, floatInput(context, 4)], e.add);
+  let sum = broadcast(context, [context.floatInput(0), context.floatInput(1)], e.add);
+  if (context.optional(4)) sum = broadcast(context, [sum, context.floatInput(4)], e.add);
   if (sum.shape.join() !== context.input(0).shape.join()) return context.fail("skip is larger than the input");
   builder.realise(sum);
   const { normal, mean, root } = normalise(context, sum, [sum.shape.length - 1], context.float("epsilon", 1e-12));
-  let result = broadcast(context, [normal, floatInput(context, 2)], e.mul);
-  if (context.optional(3)) result = broadcast(context, [result, floatInput(context, 3)], e.add);
-  return [result, mean, broadcast(context, [root], (r) => e.div(float(e, 1), r)), sum];
+  let result = broadcast(context, [normal, context.floatInput(2)], e.mul);
+  if (context.optional(3)) result = broadcast(context, [result, context.floatInput(3)], e.add);
+  return [result, mean, broadcast(context, [root], (r) => e.div(e.float(1), r)), sum];
 };
 
 /** An operator that is that of ai.onnx, as of operator set 13. */

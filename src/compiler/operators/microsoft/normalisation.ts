@@ -4,26 +4,25 @@ import { Reduce } from "../../../program/types.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
 import { readAt } from "../../steps/views.ts";
-import { broadcast, float, floatInput } from "../elementwise.ts";
 import { radixOf, readIndirect } from "../gather.ts";
-import { add } from "./attention.ts";
 import { normalise } from "../normalisation.ts";
 import { dropAxes, reduceAxes } from "../reduction.ts";
+import { addTensors, broadcast } from "../../lowering/broadcast.ts";
 
 /** SkipSimplifiedLayerNormalization: s = (x + skip) + bias; r = sqrt(dot(s, s) / n + eps); (s / r) * gamma. */
 export const skipSimplifiedLayerNormalization: Lower = (context) => {
   const { builder, expressions: e } = context;
-  let sum = add(context, floatInput(context, 0), floatInput(context, 1));
-  if (context.optional(3)) sum = add(context, sum, floatInput(context, 3));
+  let sum = addTensors(context, context.floatInput(0), context.floatInput(1));
+  if (context.optional(3)) sum = addTensors(context, sum, context.floatInput(3));
   if (sum.shape.join() !== context.input(0).shape.join()) return context.fail("skip is larger than the input");
   builder.realise(sum);
   const axis = sum.shape.length - 1;
-  const [n, epsilon] = [float(e, sum.shape[axis]!), float(e, context.float("epsilon", 1e-5))];
+  const [n, epsilon] = [e.float(sum.shape[axis]!), e.float(context.float("epsilon", 1e-5))];
   const root = broadcast(context, [reduceAxes(builder, sum, [axis], Reduce.dot)], (s) =>
     e.sqrt(e.add(e.div(s, n), epsilon)),
   );
   builder.realise(root);
-  const result = broadcast(context, [sum, root, floatInput(context, 2)], (v, r, g) => e.mul(e.div(v, r), g));
+  const result = broadcast(context, [sum, root, context.floatInput(2)], (v, r, g) => e.mul(e.div(v, r), g));
   return [result, undefined, undefined, sum];
 };
 
@@ -55,16 +54,16 @@ export const embedLayerNormalization: Lower = (context) => {
   const given = context.optional(8);
   const positions = given ? broadcast(context, [given, place()], (p) => e.cast(p, DType.int64), true) : place();
   builder.realise(positions);
-  let sum = add(
+  let sum = addTensors(
     context,
-    embed(context, floatInput(context, 2), ids),
-    embed(context, floatInput(context, 3), positions),
+    embed(context, context.floatInput(2), ids),
+    embed(context, context.floatInput(3), positions),
   );
   if (context.optional(4) !== undefined)
-    sum = add(context, sum, embed(context, floatInput(context, 4), context.input(1)));
+    sum = addTensors(context, sum, embed(context, context.floatInput(4), context.input(1)));
   builder.realise(sum);
   const { normal } = normalise(context, sum, [2], context.float("epsilon", 1e-12));
-  const result = broadcast(context, [normal, floatInput(context, 5), floatInput(context, 6)], (v, g, b) =>
+  const result = broadcast(context, [normal, context.floatInput(5), context.floatInput(6)], (v, g, b) =>
     e.add(e.mul(v, g), b),
   );
   const mask = context.optional(7);

@@ -7,13 +7,13 @@ import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { transpose } from "../../steps/views.ts";
 import { floatValue } from "../../../numerics/numbers.ts";
-import { broadcast, float, floatInput } from "../elementwise.ts";
 import { gatherAlong } from "../gather.ts";
 import { product } from "../matmul.ts";
-import { add, cut, selfAttention } from "./attention.ts";
+import { cut, selfAttention } from "./attention.ts";
 import { wholeOrColumns } from "./quantised.ts";
 import { dynamicallyQuantised, quantisedType, toQuantised } from "../quantise.ts";
 import { integerProduct, type Quantised } from "../quantisedProducts.ts";
+import { addTensors, broadcast } from "../../lowering/broadcast.ts";
 
 /** `RN(RN(sum) * RN(left * right))`, sum the exact integer product. */
 function scaledProduct(
@@ -28,7 +28,7 @@ function scaledProduct(
 }
 
 const plusInput = (context: NodeContext, x: LazyTensor, index: number): LazyTensor =>
-  context.optional(index) === undefined ? x : add(context, x, floatInput(context, index));
+  context.optional(index) === undefined ? x : addTensors(context, x, context.floatInput(index));
 
 /** MatMulIntegerToFloat: the integer product, scaled, with a bias. */
 export const matMulIntegerToFloat: Lower = (context) => {
@@ -45,7 +45,7 @@ export const matMulIntegerToFloat: Lower = (context) => {
 
 /** DynamicQuantizeMatMul: the left factor quantised by its own extremes, then as MatMulIntegerToFloat. */
 export const dynamicQuantizeMatMul: Lower = (context) => {
-  const [a, scale, zero] = dynamicallyQuantised(context, floatInput(context));
+  const [a, scale, zero] = dynamicallyQuantised(context, context.floatInput());
   context.builder.realise(a);
   const b: Quantised = [context.input(1), context.optional(3)];
   return [plusInput(context, scaledProduct(context, [[a, zero], b], [scale, wholeOrColumns(context, 2)]), 4)];
@@ -64,7 +64,7 @@ export const qAttention: Lower = (context) => {
     ],
     [wholeOrColumns(context, 3), wholeOrColumns(context, 4)],
   );
-  const sum = add(context, projected, floatInput(context, 2));
+  const sum = addTensors(context, projected, context.floatInput(2));
   context.builder.realise(sum);
   const part = (index: number): LazyTensor => cut(context, sum, 2, [width, width, width], index);
   return selfAttention(context, [part(0), part(1), part(2)], { mask: 5, past: 8, bias: 9 });
@@ -84,14 +84,14 @@ export const qGemm: Lower = (context) => {
     [turned(3, "transB"), context.optional(5)],
   );
   const c = context.optional(6);
-  if (c !== undefined) sum = add(context, sum, c);
+  if (c !== undefined) sum = addTensors(context, sum, c);
   const alpha = context.float("alpha", 1);
   const output = context.optional(7) && wholeOrColumns(context, 7);
   const scale = broadcast(
     context,
     [wholeOrColumns(context, 1), wholeOrColumns(context, 4), ...(output ? [output] : [])],
     (a, b, s?: Expr) => {
-      const whole = e.mul(float(e, alpha), e.mul(a, b));
+      const whole = e.mul(e.float(alpha), e.mul(a, b));
       return s === undefined ? whole : e.div(whole, s);
     },
   );
@@ -143,7 +143,7 @@ export const matMulNBits: Lower = (context) => {
   if (![2, 4, 8].includes(bits) || block < 16) return context.refuse("bits", `is ${bits} in blocks of ${block}`);
   const blocks = Math.ceil(k / block);
   const packed = constantBytes(context, 1, "B");
-  const scales = context.constantNumbers(floatInput(context, 2), "scales");
+  const scales = context.constantNumbers(context.floatInput(2), "scales");
   const blob = (block * bits) / 8;
   if (packed.length !== n * blocks * blob || scales.length !== n * blocks)
     return context.fail(`${packed.length} bytes and ${scales.length} scales for ${n} rows of ${blocks} blocks`);
@@ -159,7 +159,7 @@ export const matMulNBits: Lower = (context) => {
     }
   }
   const weights = transpose(context.expressions, context.builder.constant(floatTensor(values, [n, k])), [1, 0]);
-  const a = floatInput(context);
+  const a = context.floatInput();
   const row = a.shape.length === 1;
   const left = row ? context.builder.reshape(a, [1, ...a.shape]) : a;
   const result = plusInput(context, product(context, left, weights), 5);
@@ -179,7 +179,7 @@ export const gatherBlockQuantized: Lower = (context) => {
   const blocks = Math.ceil(width / block);
   const rows = elementCount(data.shape.slice(0, -1));
   const packed = constantBytes(context, 0, "data");
-  const scales = context.constantNumbers(floatInput(context, 2), "scales");
+  const scales = context.constantNumbers(context.floatInput(2), "scales");
   if (scales.length !== rows * blocks)
     return context.fail(`${scales.length} scales for ${rows} rows of ${blocks} blocks`);
   const zero = zeroPoints(context, 3, bits, blocks);

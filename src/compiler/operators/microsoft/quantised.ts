@@ -7,13 +7,13 @@ import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import { identityOrder, type LazyTensor } from "../../expressions/tensor.ts";
 import { transpose } from "../../steps/views.ts";
-import { broadcast, float, floatInput } from "../elementwise.ts";
 import { concatenate } from "../movement.ts";
 import { pool, windowCounts } from "../pool.ts";
 import { isQuantised, quantisedType, toQuantised } from "../quantise.ts";
 import { centre } from "../quantisedProducts.ts";
 import { reduceAxes, softmaxOver } from "../reduction.ts";
 import { readWindows } from "../window.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
 
 /** A scale or zero point for a whole tensor. */
 function single(context: NodeContext, index: number): LazyTensor | undefined {
@@ -71,8 +71,8 @@ export const qLinearSigmoid = activated(({ expressions: e }, x) => e.sigmoid(x))
 /** QLinearLeakyRelu: `x < 0 ? alpha * x : x`. */
 export const qLinearLeakyRelu = activated((context, x) => {
   const e = context.expressions;
-  const scaled = e.mul(float(e, context.float("alpha", Math.fround(0.01))), x);
-  return e.select(e.lt(x, float(e, 0)), scaled, x);
+  const scaled = e.mul(e.float(context.float("alpha", Math.fround(0.01))), x);
+  return e.select(e.lt(x, e.float(0)), scaled, x);
 });
 
 /** QLinearSoftmax; `opset` says whether over one axis (from 13 on), or over all dimensions from `axis` on. */
@@ -189,7 +189,7 @@ export const nhwcMaxPool: Lower = (context) => {
 
 /** A scale and zero point at the given indices, for a product's float output. */
 export const wholeOrColumns = (context: NodeContext, index: number): LazyTensor => {
-  const scale = floatInput(context, index);
+  const scale = context.floatInput(index);
   if (elementCount(scale.shape) === 1) return context.builder.reshape(scale, []);
   return scale.shape.length === 1 ? scale : context.refuse(`input ${index}`, `has the shape [${scale.shape.join()}]`);
 };

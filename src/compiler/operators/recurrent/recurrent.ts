@@ -4,10 +4,10 @@ import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { transpose } from "../../steps/views.ts";
 import { contract, type Labelled } from "../contract.ts";
-import { broadcast, clamp, float } from "../elementwise.ts";
 import { concatenate, sliced, whole } from "../movement.ts";
 import { reverseTimes } from "../reverseSequence.ts";
 import { readRecurrence, type Recurrence } from "./recurrence.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
 
 /** One direction of a recurrent operator: its parameters, and what a cell computes with. */
 type Cell = {
@@ -111,7 +111,7 @@ function runDirection(
         bias,
         peephole: (gate) => p && part(context, p, 0, gate * hidden, hidden),
         activate: (n, v) => {
-          const limited = clip === undefined ? v : clamp(e, v, float(e, -clip), float(e, clip));
+          const limited = clip === undefined ? v : e.clamp(v, e.float(-clip), e.float(clip));
           return recurrence.activations[direction]![n]!(e, limited);
         },
       },
@@ -141,7 +141,7 @@ function masked(
     const result = broadcast(
       context,
       [column, value, otherwise],
-      (length, a, b) => e.select(e.lt(e.constant(DType.int64, BigInt(t)), e.cast(length, DType.int64)), a, b),
+      (length, a, b) => e.select(e.lt(e.int64(t), e.cast(length, DType.int64)), a, b),
       true,
     );
     builder.realise(result);
@@ -241,7 +241,7 @@ export const gru: Lower = (context) => {
       builder.realise(linear);
       g = combined(cell, [r, linear, cell.input(2, 3)], (a, b, x) => cell.activate(1, e.add(e.mul(a, b), x)));
     }
-    const mix = (zv: Expr, gv: Expr): Expr => e.mul(e.sub(float(e, 1), zv), gv);
+    const mix = (zv: Expr, gv: Expr): Expr => e.mul(e.sub(e.float(1), zv), gv);
     if (h === undefined) return [combined(cell, [z, g], mix)];
     return [combined(cell, [z, g, h], (zv, gv, hv) => e.add(mix(zv, gv), e.mul(zv, hv)))];
   });
@@ -265,7 +265,7 @@ export const lstm: Lower = (context) => {
       i = gate(cell, 0, 1, h, 0, peep(0, c));
       f = gate(cell, 2, 3, h, 0, peep(2, c));
     }
-    if (coupled) f = combined(cell, [i!], (v) => e.sub(float(e, 1), v));
+    if (coupled) f = combined(cell, [i!], (v) => e.sub(e.float(1), v));
     const g = gate(cell, 3, 4, h, 1);
     const next =
       c === undefined

@@ -5,16 +5,16 @@ import type { Expr } from "../../expressions/expression.ts";
 import type { Lower } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { addBias } from "../conv.ts";
-import { broadcast, floatInput } from "../elementwise.ts";
 import { readWindows } from "../window.ts";
 import { component } from "./gridSample.ts";
 import { padPosition, sampled, tapsAt } from "./taps.ts";
 import { transpose } from "../../steps/views.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
 
 /** DeformConv: each position of the kernel reads where its offset says, mixed linearly, times its mask; then a convolution. */
 export const deformConv: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const [x, w, offset] = [floatInput(context, 0), floatInput(context, 1), floatInput(context, 2)];
+  const [x, w, offset] = [context.floatInput(0), context.floatInput(1), context.floatInput(2)];
   const [groups, fields] = [context.int("group", 1), context.int("offset_group", 1)];
   const [outputs = 0, perGroup = 0, ...kernel] = w.shape;
   const [n = 0, channels = 0, ...sizes] = x.shape;
@@ -53,7 +53,7 @@ export const deformConv: Lower = (context) => {
   if (mask !== undefined) {
     if (mask.shape.join() !== [n, fields * taps, ...out].join())
       return context.fail(`a mask of shape [${mask.shape.join()}]`);
-    const shaped = builder.reshape(floatInput(context, 4), [n, fields, 1, taps, ...out]);
+    const shaped = builder.reshape(context.floatInput(4), [n, fields, 1, taps, ...out]);
     patches = broadcast(context, [patches, shaped], e.mul);
   }
   builder.realise(patches);

@@ -1,9 +1,9 @@
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { broadcast, float, floatInput } from "../elementwise.ts";
 import { sliced, whole } from "../movement.ts";
 import { padPosition, sampled, tapsAt, type Interpolation, type Padding } from "./taps.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
 
 const MODES = new Map<string, Interpolation>([
   ["nearest", "nearest"],
@@ -27,7 +27,7 @@ export function component(context: NodeContext, tensor: LazyTensor, index: numbe
 export const gridSample: Lower = (context) => {
   const { builder, expressions: e } = context;
   const x = context.input(0);
-  const grid = floatInput(context, 1);
+  const grid = context.floatInput(1);
   const given = context.string("mode", context.opset < 20 ? "bilinear" : "linear");
   const interpolation = MODES.get(given) ?? context.refuse("mode", `is ${given}`);
   const padding = context.string("padding_mode", "zeros");
@@ -38,13 +38,13 @@ export const gridSample: Lower = (context) => {
   const rank = sizes.length;
   if (rank < 1 || grid.shape.length !== rank + 2 || grid.shape[0] !== n || grid.shape.at(-1) !== rank)
     return context.fail(`data [${x.shape.join()}] and a grid [${grid.shape.join()}]`);
-  if (interpolation !== "nearest") floatInput(context, 0);
+  if (interpolation !== "nearest") context.floatInput(0);
   const taps = sizes.map((size, d) => {
     const place = (value: Expr): Expr => {
-      const moved = e.add(value, float(e, 1));
-      if (corners) return e.mul(e.div(moved, float(e, 2)), float(e, size - 1));
-      const scaled = e.sub(e.mul(moved, float(e, size)), float(e, 1));
-      return e.div(scaled, float(e, 2));
+      const moved = e.add(value, e.float(1));
+      if (corners) return e.mul(e.div(moved, e.float(2)), e.float(size - 1));
+      const scaled = e.sub(e.mul(moved, e.float(size)), e.float(1));
+      return e.div(scaled, e.float(2));
     };
     // The grid names the fastest dimension first.
     const coordinates = broadcast(context, [component(context, grid, rank - 1 - d)], place);

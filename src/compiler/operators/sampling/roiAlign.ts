@@ -4,9 +4,9 @@ import { digitAffine } from "../../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { broadcast, float, floatInput } from "../elementwise.ts";
 import { component } from "./gridSample.ts";
 import { counting, sampled, type Taps } from "./taps.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
 
 /** Where the samples of each bin lie along one dimension of the given size: taps of [rois, bins, samples]. */
 function binTaps(
@@ -18,12 +18,12 @@ function binTaps(
   half: boolean,
 ): Taps {
   const { builder, expressions: e } = context;
-  const scale = float(e, context.float("spatial_scale", 1));
-  const placed = (v: Expr): Expr => e.sub(e.mul(v, scale), float(e, half ? 0.5 : 0));
+  const scale = e.float(context.float("spatial_scale", 1));
+  const placed = (v: Expr): Expr => e.sub(e.mul(v, scale), e.float(half ? 0.5 : 0));
   const width = (a: Expr, b: Expr): Expr => {
     const own = e.sub(placed(b), placed(a));
-    const atLeast = half ? own : e.max(own, float(e, 1));
-    return e.div(atLeast, float(e, bins));
+    const atLeast = half ? own : e.max(own, e.float(1));
+    return e.div(atLeast, e.float(bins));
   };
   const rois = start.shape[0]!;
   const bin = broadcast(context, [start, end], width);
@@ -39,18 +39,18 @@ function binTaps(
       counting(context, samples),
     ],
     (first, step, b, s) => {
-      const inBin = e.add(e.cast(s, DType.float32), float(e, 0.5));
-      const offset = e.div(e.mul(inBin, step), float(e, samples));
+      const inBin = e.add(e.cast(s, DType.float32), e.float(0.5));
+      const offset = e.div(e.mul(inBin, step), e.float(samples));
       return e.add(e.add(first, e.mul(e.cast(b, DType.float32), step)), offset);
     },
     true,
   );
   builder.realise(coordinates);
   const place = column(coordinates, [rois, bins, samples, 1]);
-  const last = e.constant(DType.int64, BigInt(size - 1));
-  const positive = (c: Expr): Expr => e.max(c, float(e, 0));
+  const last = e.int64(size - 1);
+  const positive = (c: Expr): Expr => e.max(c, e.float(0));
   const lowOf = (c: Expr): Expr => e.min(e.cast(positive(c), DType.int64), last);
-  const isFirst = (t: Expr): Expr => e.eq(t, e.constant(DType.int64, 0n));
+  const isFirst = (t: Expr): Expr => e.eq(t, e.int64(0));
   const taps = counting(context, 2);
   const positions = broadcast(context, [place, taps], (c, t) => e.min(e.add(lowOf(c), t), last), true);
   builder.realise(positions);
@@ -60,10 +60,10 @@ function binTaps(
     (c, t) => {
       const low = lowOf(c);
       const fraction = e.sub(positive(c), e.cast(low, DType.float32));
-      const inside = e.select(e.lt(low, last), fraction, float(e, 0));
-      const weight = e.select(isFirst(t), e.sub(float(e, 1), inside), inside);
-      const valid = e.and(e.le(float(e, -1), c), e.le(c, float(e, size)));
-      return e.select(valid, weight, float(e, 0));
+      const inside = e.select(e.lt(low, last), fraction, e.float(0));
+      const weight = e.select(isFirst(t), e.sub(e.float(1), inside), inside);
+      const valid = e.and(e.le(e.float(-1), c), e.le(c, e.float(size)));
+      return e.select(valid, weight, e.float(0));
     },
     true,
   );
@@ -74,7 +74,7 @@ function binTaps(
 /** RoiAlign: the mean (or the greatest weighted element) of the samples of each bin, `sampling_ratio` by as many; mixed linearly. */
 export const roiAlign: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const [x, rois, batches] = [floatInput(context, 0), floatInput(context, 1), context.input(2)];
+  const [x, rois, batches] = [context.floatInput(0), context.floatInput(1), context.input(2)];
   const [height, width] = [context.int("output_height", 1), context.int("output_width", 1)];
   const samples = context.int("sampling_ratio", 0);
   if (samples < 1) return context.refuse("sampling_ratio", "is 0: the number of samples would depend on the data");
@@ -111,5 +111,5 @@ export const roiAlign: Lower = (context) => {
     mode === "avg" ? Reduce.dot : Reduce.max,
   );
   if (mode === "max") return [result];
-  return [broadcast(context, [result], (v) => e.div(v, float(e, samples * samples)))];
+  return [broadcast(context, [result], (v) => e.div(v, e.float(samples * samples)))];
 };

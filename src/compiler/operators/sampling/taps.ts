@@ -6,8 +6,8 @@ import { REDUCTION_DIGIT, type Expr, type Expressions } from "../../expressions/
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
 import { readAt } from "../../steps/views.ts";
-import { broadcast, float } from "../elementwise.ts";
 import { readIndirect, type Coordinate } from "../gather.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
 
 /** For each place, along one dimension: positions [..., taps] (int64), and their weights; one position needs none. */
 export type Taps = { positions: LazyTensor; weights: LazyTensor | undefined; count: number };
@@ -16,8 +16,6 @@ export type Interpolation = "nearest" | "linear" | "cubic";
 export type Padding = "zeros" | "border" | "reflection";
 
 const CUBIC = -0.75;
-
-const integer = (e: Expressions, value: number): Expr => e.constant(DType.int64, BigInt(value));
 
 /** 0, 1, 2, ... as a vector. */
 export function counting(context: NodeContext, count: number): LazyTensor {
@@ -28,22 +26,22 @@ export function counting(context: NodeContext, count: number): LazyTensor {
 
 /** The element that stands for a position: itself, one at the border or mirrored, or, for zeros, one that is outside. */
 export function padPosition(e: Expressions, at: Expr, size: number, padding: Padding, corners: boolean): Expr {
-  const zero = integer(e, 0);
-  if (padding === "zeros") return e.select(e.lt(at, zero), integer(e, size), at);
-  const last = integer(e, size - 1);
+  const zero = e.int64(0);
+  if (padding === "zeros") return e.select(e.lt(at, zero), e.int64(size), at);
+  const last = e.int64(size - 1);
   if (padding === "border") return e.min(e.max(at, zero), last);
   // Mirrored at the centres of the outermost elements, or at their edges.
   const period = corners ? 2 * (size - 1) : 2 * size;
-  const folded = e.mod(at, integer(e, period));
-  const back = e.sub(integer(e, corners ? period : period - 1), folded);
+  const folded = e.mod(at, e.int64(period));
+  const back = e.sub(e.int64(corners ? period : period - 1), folded);
   return e.select(e.le(folded, last), folded, back);
 }
 
 /** Weights of the cubic convolution at distance d of a tap: within 1, and from 1 to 2. */
 function cubicWeight(e: Expressions, d: Expr, near: Expr): Expr {
-  const add = (a: Expr, b: number): Expr => e.add(a, float(e, b));
-  const inner = add(e.mul(e.mul(add(e.mul(float(e, CUBIC + 2), d), -(CUBIC + 3)), d), d), 1);
-  const outer = add(e.mul(add(e.mul(add(e.mul(float(e, CUBIC), d), -5 * CUBIC), d), 8 * CUBIC), d), -4 * CUBIC);
+  const add = (a: Expr, b: number): Expr => e.add(a, e.float(b));
+  const inner = add(e.mul(e.mul(add(e.mul(e.float(CUBIC + 2), d), -(CUBIC + 3)), d), d), 1);
+  const outer = add(e.mul(add(e.mul(add(e.mul(e.float(CUBIC), d), -5 * CUBIC), d), 8 * CUBIC), d), -4 * CUBIC);
   return e.select(near, inner, outer);
 }
 
@@ -69,7 +67,7 @@ export function tapsAt(
     context,
     [column, taps],
     (c, t) => {
-      const shift = first === 0 ? t : e.sub(t, integer(e, first));
+      const shift = first === 0 ? t : e.sub(t, e.int64(first));
       return pad(e.add(e.cast(e.floor(c), DType.int64), shift));
     },
     true,
@@ -81,12 +79,12 @@ export function tapsAt(
     (c, t) => {
       const fraction = e.sub(c, e.floor(c));
       if (count === 2) {
-        const isFirst = e.eq(t, integer(e, 0));
-        return e.select(isFirst, e.sub(float(e, 1), fraction), fraction);
+        const isFirst = e.eq(t, e.int64(0));
+        return e.select(isFirst, e.sub(e.float(1), fraction), fraction);
       }
-      const place = e.cast(e.sub(t, integer(e, 1)), DType.float32);
+      const place = e.cast(e.sub(t, e.int64(1)), DType.float32);
       const distance = e.abs(e.sub(fraction, place));
-      const inner = e.le(e.abs(e.sub(e.add(t, t), integer(e, 3))), integer(e, 1));
+      const inner = e.le(e.abs(e.sub(e.add(t, t), e.int64(3))), e.int64(1));
       return cubicWeight(e, distance, inner);
     },
     true,
