@@ -3,7 +3,7 @@ import { broadcast, broadcastShapes } from "../lowering/broadcast.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { attend, capped, joinHeads, positionMask, splitHeads } from "./attentionCore.ts";
-import { concatenate } from "./movement.ts";
+import { concatenate } from "../lowering/concatenate.ts";
 
 /** [batch, heads, length, size]; of rank 3, [batch, length, heads * size], the attribute says how many heads. */
 function perHead(context: NodeContext, index: number, attribute: string): LazyTensor {

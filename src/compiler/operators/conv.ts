@@ -3,7 +3,7 @@ import { addAffine, digitAffine, type Affine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
-import { dimensionIndices, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, type LazyTensor, radixOf } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { readWindows, windowIndex } from "./window.ts";
 import { broadcast } from "../lowering/broadcast.ts";
@@ -37,9 +37,7 @@ export function convolution(context: NodeContext, x: LazyTensor, w: LazyTensor):
   const group: Affine = groups === 1 ? { base: 0, coeffs: new Map() } : digitAffine(digits[0]!.length);
   const radices = [...windows.map((window) => window.kernel), perGroup];
   const channel = REDUCTION_DIGIT + windows.length;
-  const outRadices = digits.flat();
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const scaledGroup = { base: 0, coeffs: new Map([...group.coeffs].map(([d, c]) => [d, c * perGroup])) };
 
   const e = context.expressions;

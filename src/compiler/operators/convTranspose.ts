@@ -3,7 +3,7 @@ import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from
 import { REDUCTION_DIGIT, type ReadAxis } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
-import { dimensionIndices, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, type LazyTensor, radixOf } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { readList } from "./window.ts";
 import { broadcast } from "../lowering/broadcast.ts";
@@ -107,9 +107,7 @@ export const convTranspose: Lower = (context) => {
   const group = groups === 1 ? constantAffine(0) : digitAffine(start);
   const member = members === 1 ? constantAffine(0) : digitAffine(start + digits[1]!.length - 1);
   const radices = [...readings.map((reading) => reading.terms), perGroup];
-  const outRadices = digits.flat();
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const channel = addAffine(scaleAffine(group, perGroup), digitAffine(REDUCTION_DIGIT + readings.length));
 
   const a = readAt(e, input, [indices[0]!, channel, ...readings.map((r) => r.input)], radix, 0n, [

@@ -3,11 +3,11 @@ import { elementCount } from "../../onnx/model.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { radixOf, readIndirect } from "./gather.ts";
 import { dropAxes, reduceAxes, softmaxOver } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
+import { readIndirect } from "../lowering/readIndirect.ts";
 
 /** The exact sum of all elements, a scalar. */
 function total(context: NodeContext, x: LazyTensor): LazyTensor {

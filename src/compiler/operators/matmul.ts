@@ -6,7 +6,7 @@ import { broadcast, broadcastShapes } from "../lowering/broadcast.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import { withLocality } from "../steps/locality.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
 import { readAt, transpose } from "../steps/views.ts";
 
 /** The exact product of [..., M, K] and [..., K, N], batch dimensions broadcast. */
@@ -40,8 +40,7 @@ function dot(builder: ProgramBuilder, a: LazyTensor, b: LazyTensor, batch: reado
   const shape = [...batch, m, n];
   const digits = plainDigits(shape);
   const indices = dimensionIndices(digits);
-  const outRadices = digits.flat();
-  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? k : outRadices[digit]!);
+  const radix = radixOf(digits, [k]);
   const batchIndices = (own: readonly number[]): Affine[] =>
     own.slice(0, -2).map((dim, d) => (dim === 1 ? constantAffine(0) : indices[batch.length - (own.length - 2) + d]!));
   const r = digitAffine(REDUCTION_DIGIT);

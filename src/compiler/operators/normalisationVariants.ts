@@ -3,7 +3,7 @@ import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, digitAffine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { normalise } from "./normalisation.ts";
 import { reduceAxes } from "./reduction.ts";
@@ -97,8 +97,7 @@ export const lrn: Lower = (context) => {
   const [alpha, beta] = [context.float("alpha", 1e-4), context.float("beta", 0.75)].map(Math.fround);
   const bias = e.float(context.float("bias", 1));
   const digits = plainDigits(x.shape);
-  const outRadices = digits.flat();
-  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? size : outRadices[digit]!);
+  const radix = radixOf(digits, [size]);
   const before = constantAffine(-Math.floor((size - 1) / 2));
   const indices = dimensionIndices(digits).map((index, d) =>
     d === 1 ? addAffine(addAffine(index, digitAffine(REDUCTION_DIGIT)), before) : index,

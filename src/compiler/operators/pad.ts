@@ -2,10 +2,10 @@ import { elementCount } from "../../onnx/model.ts";
 import { int64Tensor } from "../../onnx/tensorData.ts";
 import { addAffine, constantAffine } from "../expressions/affine.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { numberWord } from "../../numerics/numbers.ts";
-import { readIndirect, radixOf } from "./gather.ts";
+import { readIndirect } from "../lowering/readIndirect.ts";
 
 /** The input position of padded position `at` of a dimension, for the modes that repeat the input. */
 function repeated(mode: string, at: number, dim: number): number {

@@ -6,7 +6,7 @@ import { addAffine, constantAffine, scaleAffine } from "../expressions/affine.ts
 import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
 import { readAt, strides } from "../steps/views.ts";
 import { leastWord } from "../../numerics/numbers.ts";
 import { reduceAxes } from "./reduction.ts";
@@ -20,9 +20,7 @@ function windowTerm(context: NodeContext, x: LazyTensor, windows: readonly Windo
   const digits = plainDigits(shape);
   const indices = dimensionIndices(digits);
   const radices = windows.map((window) => window.kernel);
-  const outRadices = digits.flat();
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const at = indices.map((index, d) => (d < 2 ? index : windowIndex(windows[d - 2]!, index, REDUCTION_DIGIT + d - 2)));
   return { shape, digits, indices, radices, term: readAt(context.expressions, input, at, radix, fill) };
 }

@@ -7,9 +7,9 @@ import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { philox } from "./philox.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { floatWord } from "../../numerics/numbers.ts";
-import { sliced, whole } from "./movement.ts";
 import { cumulate, dropAxes, reduceAxes, softmaxOver } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
+import { sliced, wholeRange } from "../lowering/slices.ts";
 
 /** The most random words of one node: they become constants of the program. */
 const MAX_WORDS = 2 ** 22;
@@ -141,7 +141,10 @@ export const multinomial: Lower = (context) => {
   if (dtype !== DType.int32 && dtype !== DType.int64) return context.refuse("dtype", "is neither int32 nor int64");
   const cumulated = cumulate(context, softmaxOver(context, x, [1], false), 1, false, false);
   // Rounding may leave the last sum below 1: the last class takes the rest.
-  const bounds = sliced(context, cumulated, [whole(batch), { start: 0, step: 1, count: Math.max(1, classes - 1) }]);
+  const bounds = sliced(context, cumulated, [
+    wholeRange(batch),
+    { start: 0, step: 1, count: Math.max(1, classes - 1) },
+  ]);
   builder.realise(bounds);
   const draws = builder.reshape(uniform(context, [batch, samples]), [batch, samples, 1]);
   const passed = broadcast(context, [builder.reshape(bounds, [batch, 1, bounds.shape[1]!]), draws], (c, u) =>

@@ -3,9 +3,9 @@ import { elementCount } from "../../onnx/model.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { numberWord } from "../../numerics/numbers.ts";
-import { sliced, whole } from "./movement.ts";
 import { dropAxes, reducedAxes } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
+import { type Range, sliced, wholeRange } from "../lowering/slices.ts";
 
 /** The most factors of one product: they are unrolled, about ten to a step. */
 const MAX_FACTORS = 1024;
@@ -33,7 +33,7 @@ export const reduceProd: Lower = (context) => {
   }
   context.builder.plain(x);
   const factor = (flat: number): LazyTensor => {
-    const ranges = x.shape.map(whole);
+    const ranges = x.shape.map(wholeRange);
     let rest = flat;
     for (const axis of axes.toReversed()) {
       const dim = x.shape[axis]!;
@@ -59,8 +59,8 @@ export const det: Lower = (context) => {
   builder.plain(x);
   const batch = x.shape.slice(0, -2);
   const element = (row: number, column: number): LazyTensor => {
-    const one = (start: number): ReturnType<typeof whole> => ({ start, step: 1, count: 1 });
-    return builder.reshape(sliced(context, x, [...batch.map(whole), one(row), one(column)]), batch);
+    const one = (start: number): Range => ({ start, step: 1, count: 1 });
+    return builder.reshape(sliced(context, x, [...batch.map(wholeRange), one(row), one(column)]), batch);
   };
   const minors = new Map<string, LazyTensor>();
   /** The determinant of the last rows over the given columns. */

@@ -6,7 +6,7 @@ import type { ProgramBuilder } from "../steps/builder.ts";
 import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expressions/expression.ts";
 import { withLocality } from "../steps/locality.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { numberWord } from "../../numerics/numbers.ts";
 import { broadcast } from "../lowering/broadcast.ts";
@@ -192,8 +192,7 @@ export function cumulate(
   const input = builder.plain(x);
   const n = x.shape[axis]!;
   const digits = plainDigits(x.shape);
-  const outRadices = digits.flat();
-  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? n : outRadices[digit]!);
+  const radix = radixOf(digits, [n]);
   const indices = dimensionIndices(digits).map((index, d) => {
     if (d !== axis) return index;
     const step = reverse ? 1 : -1;

@@ -1,22 +1,16 @@
 import { DType } from "../../numerics/dtype.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
 import { readAt, transpose } from "../steps/views.ts";
 import { combine } from "../lowering/broadcast.ts";
-import { radixOf, readIndirect } from "./gather.ts";
+import { readIndirect } from "../lowering/readIndirect.ts";
+import { indexTensor } from "../lowering/indices.ts";
 
 /** Reverses the first `lengths[b]` of the first dimension, for each b of the second. */
 export function reverseTimes(context: NodeContext, x: LazyTensor, lengths: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;
   const [steps = 0, batch = 0] = x.shape;
-  const grid = plainDigits([steps, batch]);
-  const time: LazyTensor = {
-    dtype: DType.int64,
-    shape: [steps, batch],
-    digits: grid,
-    expr: e.affine(dimensionIndices(grid)[0]!),
-    order: [0, 1],
-  };
+  const time = indexTensor(e, [steps, batch], 0);
   const row = builder.reshape(lengths, [1, batch]);
   const index = combine(builder, [time, row], [steps, batch], (t, length) => {
     const end = e.sub(e.cast(length, DType.int64), e.int64(1));

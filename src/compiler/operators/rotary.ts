@@ -1,22 +1,10 @@
 import type { Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
-import { readAt } from "../steps/views.ts";
-import { radixOf, readIndirect } from "./gather.ts";
-import { concatenate, sliced, whole } from "./movement.ts";
+import type { LazyTensor } from "../expressions/tensor.ts";
 import { broadcast } from "../lowering/broadcast.ts";
-
-/** Rows of a cache [positions, half] at the positions of each token: [batch, length, half]. */
-export function rowsOf(context: NodeContext, cache: LazyTensor, positions: LazyTensor): LazyTensor {
-  const { builder, expressions: e } = context;
-  const shape = [...positions.shape, cache.shape[1]!];
-  const digits = plainDigits(shape);
-  const radix = radixOf(digits);
-  const [batch, length, column] = dimensionIndices(digits);
-  const indirect = readAt(e, builder.plain(positions), [batch!, length!], radix);
-  const expr = readIndirect(builder, cache, [{ indirect }, column!], radix);
-  return { dtype: cache.dtype, shape, digits, expr, order: identityOrder(3) };
-}
+import { rowsOf } from "./gather.ts";
+import { concatenate } from "../lowering/concatenate.ts";
+import { sliced, wholeRange } from "../lowering/slices.ts";
 
 /**
  * Pairs (a, b) of the first elements of the last of four dimensions become (cos * a - sin * b, sin * a + cos * b), each product and sum
@@ -39,7 +27,7 @@ export function rotate(
     sliced(
       context,
       x,
-      x.shape.map((dim, d) => (d === 3 ? { start, step, count } : whole(dim))),
+      x.shape.map((dim, d) => (d === 3 ? { start, step, count } : wholeRange(dim))),
     );
   const a = interleaved ? part(0, 2, half) : part(0, 1, half);
   const b = interleaved ? part(1, 2, half) : part(half, 1, half);

@@ -6,10 +6,11 @@ import { constantAffine, digitAffine, type Affine } from "../expressions/affine.
 import { broadcast, combine } from "../lowering/broadcast.ts";
 import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
 import { readAt, rowMajorStrides } from "../steps/views.ts";
 import { greatestWord, leastWord } from "../../numerics/numbers.ts";
-import { readIndirect, radixOf } from "./gather.ts";
+import { readIndirect } from "../lowering/readIndirect.ts";
+import { countedFromEnd } from "../lowering/indices.ts";
 
 /** For each output element a list of updates that may go there, in their order. */
 type Writes = {
@@ -19,13 +20,6 @@ type Writes = {
   /** Whether the update of the reduction's digits goes to the element (bool), and its value. */
   match: Expr;
   update: Expr;
-};
-
-const wrap = (context: NodeContext, index: Expr, size: number): Expr => {
-  const { expressions: e } = context;
-  const wide = e.cast(index, DType.int64);
-  const negative = e.lt(wide, e.int64(0));
-  return e.select(negative, e.add(wide, e.int64(size)), wide);
 };
 
 const reductionOf = (context: NodeContext): string => {
@@ -90,14 +84,13 @@ export const scatterElements: Lower = (context) => {
     return [scatterConstant(context, data, tuples, rank, flat, true)];
   }
   const digits = plainDigits(data.shape);
-  const outRadices = allRadices(digits);
   const length = shape[axis]!;
-  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? length : outRadices[digit]!);
+  const radix = radixOf(digits, [length]);
   const all = dimensionIndices(digits);
   const at = all.map((index, d) => (d === axis ? digitAffine(REDUCTION_DIGIT) : index));
   // Where there are no updates, the index is one that no element has.
   const index = readAt(e, builder.plain(indices), at, radix, BigInt(size));
-  const match = e.eq(wrap(context, index, size), e.affine(all[axis]!));
+  const match = e.eq(countedFromEnd(e, index, size), e.affine(all[axis]!));
   const update = readAt(e, builder.plain(updates), at, radix);
   return [written(context, { data, radices: [length], match, update }, reduction)];
 };
@@ -198,13 +191,12 @@ export const scatterNd: Lower = (context) => {
   const tuples = builder.plain(builder.reshape(indices, [count, depth]));
   const values = builder.plain(builder.reshape(updates, [count, ...data.shape.slice(depth)]));
   const digits = plainDigits(data.shape);
-  const outRadices = allRadices(digits);
-  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? count : outRadices[digit]!);
+  const radix = radixOf(digits, [count]);
   const all = dimensionIndices(digits);
   const term: Affine = digitAffine(REDUCTION_DIGIT);
   const matches = Array.from({ length: depth }, (_, k) => {
     const index = readAt(e, tuples, [term, constantAffine(k)], radix);
-    return e.eq(wrap(context, index, data.shape[k]!), e.affine(all[k]!));
+    return e.eq(countedFromEnd(e, index, data.shape[k]!), e.affine(all[k]!));
   });
   const match = matches.reduce(e.and);
   const update = readAt(e, values, [term, ...all.slice(depth)], radix);

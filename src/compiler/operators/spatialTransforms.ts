@@ -5,10 +5,9 @@ import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, digitAffine, scaleAffine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf } from "../expressions/tensor.ts";
 import { readAt, transpose } from "../steps/views.ts";
 import { product } from "./matmul.ts";
-import { radixOf } from "./gather.ts";
 import { readList } from "./window.ts";
 
 /** CenterCropPad: each dimension cropped, or padded with 0, alike on both sides; the odd element is at the end. */
@@ -59,9 +58,7 @@ export const col2Im: Lower = (context) => {
   const input = builder.plain(builder.reshape(x, [n, channels, ...block, ...counts]));
   const shape = [n, channels, ...image];
   const digits = plainDigits(shape);
-  const outRadices = allRadices(digits);
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? block[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, block);
   const all = dimensionIndices(digits);
   const kernel = block.map((_, d) => digitAffine(REDUCTION_DIGIT + d));
   const columnsAt = image.map((_, d) =>

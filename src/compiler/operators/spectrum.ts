@@ -6,12 +6,12 @@ import { Reduce } from "../../program/types.ts";
 import { addAffine, digitAffine, scaleAffine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { floatValue, numberWord } from "../../numerics/numbers.ts";
 import { contract, labelSizes } from "./contract.ts";
-import { sliced, whole } from "./movement.ts";
 import { broadcast } from "../lowering/broadcast.ts";
+import { sliced, wholeRange } from "../lowering/slices.ts";
 
 /** A larger table of factors is no constant of a program. */
 const MAX_FACTORS = 2 ** 23;
@@ -65,7 +65,7 @@ export const dft: Lower = (context) => {
   const used = sliced(
     context,
     x,
-    x.shape.map((dim, d) => whole(d === axis ? samples : dim)),
+    x.shape.map((dim, d) => wholeRange(d === axis ? samples : dim)),
   );
   builder.plain(used);
   const labels = x.shape.map((_, d) => (d === axis ? "sample" : d === rank - 1 ? "part" : `d${d}`));
@@ -100,10 +100,8 @@ export const stft: Lower = (context) => {
   const table = factors(context, size, frequencies, size, parts, false);
   const shape = [batch, Math.floor((length - size) / step) + 1, frequencies, 2];
   const digits = plainDigits(shape);
-  const outRadices = allRadices(digits);
   const radices = [size, parts];
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const [b, frame, frequency, to] = dimensionIndices(digits);
   const [sample, part] = [digitAffine(REDUCTION_DIGIT), digitAffine(REDUCTION_DIGIT + 1)];
   const place = addAffine(scaleAffine(frame!, step), sample);

@@ -1,10 +1,10 @@
 import { DType } from "../../numerics/dtype.ts";
 import { broadcast, combine } from "../lowering/broadcast.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { radixOf, readIndirect } from "./gather.ts";
-import { counting } from "./sampling/taps.ts";
+import { readIndirect } from "../lowering/readIndirect.ts";
+import { indexTensor } from "../lowering/indices.ts";
 
 /** TensorScatter: an update written into a cache along one dimension, for each example from its own place on; circular, past the end to the start. */
 export const tensorScatter: Lower = (context) => {
@@ -23,7 +23,7 @@ export const tensorScatter: Lower = (context) => {
   // Which element of the update comes to each place; one behind its end where none does.
   const sources = broadcast(
     context,
-    [builder.reshape(starts, [batch, 1]), counting(context, size)],
+    [builder.reshape(starts, [batch, 1]), indexTensor(e, [size], 0)],
     (start, place) => {
       const straight = e.sub(place, e.cast(start, DType.int64));
       const at = mode === "circular" ? e.mod(straight, e.int64(size)) : straight;

@@ -3,7 +3,7 @@ import { Reduce } from "../../program/types.ts";
 import { digitAffine, type Affine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expressions/expression.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 
 /** Whether a is greater than b in the total order in which NaN is greatest. */
@@ -31,8 +31,7 @@ export const topK: Lower = (context) => {
   const term: Affine = n === 1 ? { base: 0, coeffs: new Map() } : digitAffine(REDUCTION_DIGIT);
   const space = (shape: readonly number[]): { digits: number[][]; radix: (d: number) => number; at: Affine[] } => {
     const digits = plainDigits(shape);
-    const radices = allRadices(digits);
-    const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? n : radices[digit]!);
+    const radix = radixOf(digits, [n]);
     return { digits, radix, at: dimensionIndices(digits) };
   };
 

@@ -2,9 +2,10 @@ import { DType } from "../../../numerics/dtype.ts";
 import { int64Tensor } from "../../../onnx/tensorData.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { concatenate, sliced, whole } from "../../operators/movement.ts";
 import { isSequence, tensorOperand, type ControlContext, type LowerControl, type Value } from "./types.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
+import { concatenate } from "../../lowering/concatenate.ts";
+import { slicedAlong } from "../../lowering/slices.ts";
 
 /** A loop is unrolled: more iterations than these make no program that anybody could check. */
 const MAX_ITERATIONS = 4096;
@@ -101,9 +102,8 @@ export const scan: LowerControl = (control: ControlContext) => {
   for (let t = 0; t < length; t++) {
     const slices = tensors.map((tensor, k) => {
       const start = backwards[k] === 0 ? t : length - 1 - t;
-      const ranges = tensor.shape.map((dim, d) => (d === axes[k] ? { start, step: 1, count: 1 } : whole(dim)));
       const shape = tensor.shape.filter((_, d) => d !== axes[k]);
-      return context.builder.reshape(sliced(context, tensor, ranges), shape);
+      return context.builder.reshape(slicedAlong(context, tensor, axes[k]!, start, 1), shape);
     });
     const out = run(body, [...state, ...slices]);
     state = out.slice(0, carried);

@@ -1,7 +1,6 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { int64Tensor } from "../../../onnx/tensorData.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { concatenate, sliced, whole } from "../../operators/movement.ts";
 import {
   isSequence,
   sequenceOperand,
@@ -10,6 +9,8 @@ import {
   type LowerControl,
   type Value,
 } from "./types.ts";
+import { concatenate } from "../../lowering/concatenate.ts";
+import { partAlong } from "../../lowering/slices.ts";
 
 /** A position in a sequence, counted from the end if negative. */
 function position(control: ControlContext, index: number, otherwise: number, size: number): number {
@@ -80,11 +81,8 @@ export const splitToSequence: LowerControl = (control) => {
       ? words
       : Array.from({ length: Math.ceil(size / every) }, (_, k) => Math.min(every, size - k * every));
   if (sizes.reduce((a, b) => a + b, 0) !== size) return context.fail(`parts [${sizes.join()}] of ${size}`);
-  let start = 0;
-  const parts = sizes.map((count): LazyTensor => {
-    const ranges = x.shape.map((dim, d) => (d === axis ? { start, step: 1, count } : whole(dim)));
-    start += count;
-    const part = sliced(context, x, ranges);
+  const parts = sizes.map((_, k): LazyTensor => {
+    const part = partAlong(context, x, axis, sizes, k);
     if (words !== undefined || keep) return part;
     return context.builder.reshape(
       part,

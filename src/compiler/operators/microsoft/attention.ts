@@ -3,29 +3,15 @@ import { DType } from "../../../numerics/dtype.ts";
 import { addTensors, broadcast, broadcastShapes } from "../../lowering/broadcast.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
+import type { LazyTensor } from "../../expressions/tensor.ts";
 import { attend, joinHeads, positionMask, splitHeads } from "../attentionCore.ts";
 import { product } from "../matmul.ts";
-import { concatenate, sliced, whole } from "../movement.ts";
+import { indexTensor } from "../../lowering/indices.ts";
+import { concatenate } from "../../lowering/concatenate.ts";
+import { partAlong, sliced } from "../../lowering/slices.ts";
 
 /** The least finite float32: what onnxruntime gives a key that comes after its query. */
 const LOWEST = -3.4028234663852886e38;
-
-/** Part `index` of a dimension cut into parts of the given sizes. */
-export function cut(
-  context: NodeContext,
-  tensor: LazyTensor,
-  axis: number,
-  sizes: readonly number[],
-  index: number,
-): LazyTensor {
-  const start = sizes.slice(0, index).reduce((sum, size) => sum + size, 0);
-  return sliced(
-    context,
-    tensor,
-    tensor.shape.map((dim, d) => (d === axis ? { start, step: 1, count: sizes[index]! } : whole(dim))),
-  );
-}
 
 /** 0 where query i may see key j <= i + past, the least finite number elsewhere: [queries, keys]. */
 function causal(context: NodeContext, queries: number, keys: number, past: number): LazyTensor {
@@ -34,14 +20,6 @@ function causal(context: NodeContext, queries: number, keys: number, past: numbe
     const sees = e.le(j, e.add(i, e.int64(past)));
     return e.select(sees, e.float(0), e.float(LOWEST));
   });
-}
-
-/** The position of each key, [1, 1, 1, keys]. */
-function keyPositions(context: NodeContext, keys: number): LazyTensor {
-  const shape = [1, 1, 1, keys];
-  const digits = plainDigits(shape);
-  const expr = context.expressions.affine(dimensionIndices(digits)[3]!);
-  return { dtype: DType.int64, shape, digits, expr, order: identityOrder(4) };
 }
 
 /**
@@ -60,7 +38,7 @@ function keyMask(context: NodeContext, index: number, batch: number, queries: nu
     const bound = (start: number): LazyTensor =>
       builder.reshape(sliced(context, mask, [{ start, step: 1, count: batch }]), [batch, 1, 1, 1]);
     const before = (a: Expr, b: Expr): Expr => e.lt(a, e.cast(b, DType.int64));
-    const position = keyPositions(context, keys);
+    const position = indexTensor(e, [1, 1, 1, keys], 3);
     if (first === batch) return broadcast(context, [position, bound(0)], (j, end) => filter(before(j, end)), true);
     return broadcast(
       context,
@@ -130,7 +108,7 @@ export function selfAttention(
   const [q, k, v] = parts.map((part) => splitHeads(context, part, heads)) as [LazyTensor, LazyTensor, LazyTensor];
   const past = context.optional(inputs.past) && context.floatInput(inputs.past);
   const half = (index: number): LazyTensor | undefined =>
-    past && builder.reshape(cut(context, past, 0, [1, 1], index), past.shape.slice(1));
+    past && builder.reshape(partAlong(context, past, 0, [1, 1], index), past.shape.slice(1));
   if (past !== undefined && (past.shape.length !== 5 || past.shape[0] !== 2))
     return context.fail(`a past of shape [${past.shape.join()}]`);
   const [keys, values] = [withPast(context, half(0), k), withPast(context, half(1), v)];
@@ -155,7 +133,7 @@ export const attention: Lower = (context) => {
   const sum = context.optional(2) === undefined ? projected : addTensors(context, projected, context.floatInput(2));
   context.builder.realise(sum);
   context.ignore("rotary_embedding_dim");
-  const part = (index: number): LazyTensor => cut(context, sum, 2, sizes, index);
+  const part = (index: number): LazyTensor => partAlong(context, sum, 2, sizes, index);
   return selfAttention(context, [part(0), part(1), part(2)], { mask: 3, past: 4, bias: 5 });
 };
 
@@ -173,7 +151,7 @@ function projections(context: NodeContext, heads: number): Projections {
       return context.fail(`packed heads of shape [${packed.shape.join()}]`);
     const ones = Array.from({ length: parts }, () => 1);
     builder.realise(packed);
-    return ones.map((_, k) => builder.reshape(cut(context, packed, 3, ones, k), [batch, length, heads * size]));
+    return ones.map((_, k) => builder.reshape(partAlong(context, packed, 3, ones, k), [batch, length, heads * size]));
   };
   let flat: LazyTensor[];
   if (key === undefined) flat = unpack(query, 3);
@@ -187,7 +165,7 @@ function projections(context: NodeContext, heads: number): Projections {
     if (bias === undefined) return splitHeads(context, tensor, heads);
     if (bias.shape.join() !== String(widths.reduce((a, b) => a + b, 0)))
       return context.fail(`a bias of shape [${bias.shape.join()}] for widths [${widths.join()}]`);
-    const sum = addTensors(context, tensor, cut(context, bias, 0, widths, index));
+    const sum = addTensors(context, tensor, partAlong(context, bias, 0, widths, index));
     builder.realise(sum);
     return splitHeads(context, sum, heads);
   });

@@ -5,12 +5,12 @@ import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { addBias, convolution } from "../conv.ts";
-import { cut } from "./attention.ts";
 import { channelsBack, channelsSecond } from "./quantised.ts";
 import { geluOf } from "./fused.ts";
 import { normalise } from "../normalisation.ts";
 import { dropAxes, reduceAxes } from "../reduction.ts";
 import { addTensors, broadcast } from "../../lowering/broadcast.ts";
+import { partAlong } from "../../lowering/slices.ts";
 
 /** BiasAdd: (x + bias) + skip. */
 export const biasAdd: Lower = (context) => [
@@ -25,7 +25,7 @@ export const biasSplitGelu: Lower = (context) => {
   const half = sum.shape[axis]! / 2;
   if (!Number.isInteger(half)) return context.fail(`a last dimension of ${sum.shape[axis]}`);
   builder.realise(sum);
-  const [left, right] = [0, 1].map((k) => cut(context, sum, axis, [half, half], k)) as [LazyTensor, LazyTensor];
+  const [left, right] = [0, 1].map((k) => partAlong(context, sum, axis, [half, half], k)) as [LazyTensor, LazyTensor];
   return [broadcast(context, [left, right], (a, b) => e.mul(a, geluOf(e, b)))];
 };
 

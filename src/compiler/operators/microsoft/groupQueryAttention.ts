@@ -3,20 +3,19 @@ import { DType } from "../../../numerics/dtype.ts";
 import { addTensors, broadcast, broadcastShapes } from "../../lowering/broadcast.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
+import type { LazyTensor } from "../../expressions/tensor.ts";
 import { transpose } from "../../steps/views.ts";
 import { attend, capped, joinHeads, positionMask, splitHeads } from "../attentionCore.ts";
-import { cut } from "./attention.ts";
-import { concatenate } from "../movement.ts";
-import { rotate, rowsOf } from "../rotary.ts";
+import { rotate } from "../rotary.ts";
+import { rowsOf } from "../gather.ts";
+import { indexTensor } from "../../lowering/indices.ts";
+import { concatenate } from "../../lowering/concatenate.ts";
+import { partAlong } from "../../lowering/slices.ts";
 
 /** The positions offset, offset + 1, ... of each example: [batch, length]. */
 function consecutive(context: NodeContext, batch: number, length: number, offset: LazyTensor | number): LazyTensor {
   const { builder, expressions: e } = context;
-  const shape = [batch, length];
-  const digits = plainDigits(shape);
-  const expr = e.affine(dimensionIndices(digits)[1]!);
-  const steps: LazyTensor = { dtype: DType.int64, shape, digits, expr, order: identityOrder(2) };
+  const steps = indexTensor(e, [batch, length], 1);
   const start = typeof offset === "number" ? context.scalar(DType.int64, BigInt(offset)) : builder.reshape(offset, []);
   const result = broadcast(context, [steps, start], e.add);
   builder.realise(result);
@@ -116,7 +115,7 @@ export const groupQueryAttention: Lower = (context) => {
   const [q, k, v] = [0, 1, 2].map((index) =>
     splitHeads(
       context,
-      packed ? cut(context, given, 2, widths, index) : context.floatInput(index),
+      packed ? partAlong(context, given, 2, widths, index) : context.floatInput(index),
       index === 0 ? heads : kvHeads,
     ),
   ) as [LazyTensor, LazyTensor, LazyTensor];
@@ -135,7 +134,7 @@ export const groupQueryAttention: Lower = (context) => {
   const joined = (index: number, now: LazyTensor): LazyTensor => {
     if (past === 0) return now;
     const cache = context.floatInput(index);
-    const before = cut(context, cache, 2, [past, cache.shape[2]! - past], 0);
+    const before = partAlong(context, cache, 2, [past, cache.shape[2]! - past], 0);
     return concatenate(context, [before, now], 2);
   };
   const [keys, values] = [joined(3, key), joined(4, v)];

@@ -2,12 +2,12 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
-import { readAt } from "../../steps/views.ts";
-import { radixOf, readIndirect } from "../gather.ts";
+import type { LazyTensor } from "../../expressions/tensor.ts";
 import { normalise } from "../normalisation.ts";
 import { dropAxes, reduceAxes } from "../reduction.ts";
 import { addTensors, broadcast } from "../../lowering/broadcast.ts";
+import { rowsOf } from "../gather.ts";
+import { indexTensor } from "../../lowering/indices.ts";
 
 /** SkipSimplifiedLayerNormalization: s = (x + skip) + bias; r = sqrt(dot(s, s) / n + eps); (s / r) * gamma. */
 export const skipSimplifiedLayerNormalization: Lower = (context) => {
@@ -26,18 +26,11 @@ export const skipSimplifiedLayerNormalization: Lower = (context) => {
   return [result, undefined, undefined, sum];
 };
 
-/** The rows of a table [rows, width] at indices [batch, length]. */
+/** The rows of an embedding table [rows, width] at indices [batch, length]. */
 function embed(context: NodeContext, table: LazyTensor, indices: LazyTensor): LazyTensor {
-  const { builder, expressions: e } = context;
   if (table.shape.length !== 2 || indices.shape.length !== 2)
     return context.fail(`a table of shape [${table.shape.join()}] at [${indices.shape.join()}]`);
-  const shape = [...indices.shape, table.shape[1]!];
-  const digits = plainDigits(shape);
-  const radix = radixOf(digits);
-  const [batch, length, column] = dimensionIndices(digits);
-  const indirect = readAt(e, builder.plain(indices), [batch!, length!], radix);
-  const expr = readIndirect(builder, table, [{ indirect }, column!], radix);
-  return { dtype: table.dtype, shape, digits, expr, order: identityOrder(3) };
+  return rowsOf(context, table, indices);
 }
 
 /** EmbedLayerNormalization: the sum of the embeddings of words, positions and segments, normalised; the number of words by the mask. */
@@ -46,13 +39,9 @@ export const embedLayerNormalization: Lower = (context) => {
   context.ignore("mask_index_type");
   const ids = context.input(0);
   const [batch = 0, length = 0] = ids.shape;
-  const place = (): LazyTensor => {
-    const digits = plainDigits([batch, length]);
-    const expr = e.affine(dimensionIndices(digits)[1]!);
-    return { dtype: DType.int64, shape: [batch, length], digits, expr, order: [0, 1] };
-  };
+  const own = indexTensor(context.expressions, [batch, length], 1);
   const given = context.optional(8);
-  const positions = given ? broadcast(context, [given, place()], (p) => e.cast(p, DType.int64), true) : place();
+  const positions = given ? broadcast(context, [given, own], (p) => e.cast(p, DType.int64), true) : own;
   builder.realise(positions);
   let sum = addTensors(
     context,

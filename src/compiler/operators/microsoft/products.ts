@@ -9,11 +9,12 @@ import { transpose } from "../../steps/views.ts";
 import { floatValue } from "../../../numerics/numbers.ts";
 import { gatherAlong } from "../gather.ts";
 import { product } from "../matmul.ts";
-import { cut, selfAttention } from "./attention.ts";
+import { selfAttention } from "./attention.ts";
 import { wholeOrColumns } from "./quantised.ts";
 import { dynamicallyQuantised, quantisedType, toQuantised } from "../quantise.ts";
 import { integerProduct, type Quantised } from "../quantisedProducts.ts";
 import { addTensors, broadcast } from "../../lowering/broadcast.ts";
+import { partAlong } from "../../lowering/slices.ts";
 
 /** `RN(RN(sum) * RN(left * right))`, sum the exact integer product. */
 function scaledProduct(
@@ -66,7 +67,7 @@ export const qAttention: Lower = (context) => {
   );
   const sum = addTensors(context, projected, context.floatInput(2));
   context.builder.realise(sum);
-  const part = (index: number): LazyTensor => cut(context, sum, 2, [width, width, width], index);
+  const part = (index: number): LazyTensor => partAlong(context, sum, 2, [width, width, width], index);
   return selfAttention(context, [part(0), part(1), part(2)], { mask: 5, past: 8, bias: 9 });
 };
 

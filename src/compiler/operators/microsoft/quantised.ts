@@ -7,13 +7,13 @@ import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import { identityOrder, type LazyTensor } from "../../expressions/tensor.ts";
 import { transpose } from "../../steps/views.ts";
-import { concatenate } from "../movement.ts";
 import { pool, windowCounts } from "../pool.ts";
 import { isQuantised, quantisedType, toQuantised } from "../quantise.ts";
 import { centre } from "../quantisedProducts.ts";
 import { reduceAxes, softmaxOver } from "../reduction.ts";
 import { readWindows } from "../window.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
+import { concatenate } from "../../lowering/concatenate.ts";
 
 /** A scale or zero point for a whole tensor. */
 function single(context: NodeContext, index: number): LazyTensor | undefined {

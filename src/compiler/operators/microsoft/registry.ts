@@ -1,4 +1,4 @@
-import { gatherNd, trilu } from "../gather.ts";
+import { gatherNd } from "../gather.ts";
 import { range } from "../generators.ts";
 import { groupQueryAttention, rotaryEmbedding } from "./groupQueryAttention.ts";
 import * as fused from "./fused.ts";
@@ -12,6 +12,7 @@ import { dequantizeLinear, quantizeLinear } from "../quantise.ts";
 import { qLinearConv } from "../quantisedProducts.ts";
 import { gridSample } from "../sampling/gridSample.ts";
 import type { Entry } from "../entry.ts";
+import { trilu } from "../masks.ts";
 
 /** The table's operators of com.microsoft, version 1. */
 export const MICROSOFT_REGISTRY: readonly Entry[] = [

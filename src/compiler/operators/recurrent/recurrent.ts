@@ -4,10 +4,11 @@ import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { transpose } from "../../steps/views.ts";
 import { contract, type Labelled } from "../contract.ts";
-import { concatenate, sliced, whole } from "../movement.ts";
 import { reverseTimes } from "../reverseSequence.ts";
 import { readRecurrence, type Recurrence } from "./recurrence.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
+import { concatenate } from "../../lowering/concatenate.ts";
+import { slicedAlong } from "../../lowering/slices.ts";
 
 /** One direction of a recurrent operator: its parameters, and what a cell computes with. */
 type Cell = {
@@ -29,16 +30,9 @@ type Cell = {
 type State = readonly (LazyTensor | undefined)[];
 type Step = (cell: Cell, state: State) => LazyTensor[];
 
-const part = (context: NodeContext, tensor: LazyTensor, axis: number, start: number, count: number): LazyTensor =>
-  sliced(
-    context,
-    tensor,
-    tensor.shape.map((dim, d) => (d === axis ? { start, step: 1, count } : whole(dim))),
-  );
-
 /** One of the first dimension, which vanishes. */
 const at = (context: NodeContext, tensor: LazyTensor, index: number): LazyTensor =>
-  context.builder.reshape(part(context, tensor, 0, index, 1), tensor.shape.slice(1));
+  context.builder.reshape(slicedAlong(context, tensor, 0, index, 1), tensor.shape.slice(1));
 
 function product(context: NodeContext, a: Labelled, b: Labelled, output: readonly string[]): LazyTensor {
   const sizes = new Map(
@@ -72,7 +66,7 @@ function runDirection(
   const r = at(context, context.input(2), direction);
   const b = context.optional(3) && at(context, context.input(3), direction);
   const bias = (from: number, to: number): LazyTensor | undefined =>
-    b && part(context, b, 0, from * hidden, (to - from) * hidden);
+    b && slicedAlong(context, b, 0, from * hidden, (to - from) * hidden);
   const p = context.optional(7) && at(context, context.input(7), direction);
 
   let inputs = product(context, { tensor: data, labels: ["t", "b", "i"] }, { tensor: w, labels: ["g", "i"] }, [
@@ -82,9 +76,9 @@ function runDirection(
   ]);
   const [wBias, rBias] = [bias(0, gates), bias(gates, gates + rule.addedGates)];
   if (wBias !== undefined && rBias !== undefined) {
-    const parts = [sum(context, part(context, wBias, 0, 0, rule.addedGates * hidden), rBias)];
+    const parts = [sum(context, slicedAlong(context, wBias, 0, 0, rule.addedGates * hidden), rBias)];
     if (rule.addedGates < gates)
-      parts.push(part(context, wBias, 0, rule.addedGates * hidden, (gates - rule.addedGates) * hidden));
+      parts.push(slicedAlong(context, wBias, 0, rule.addedGates * hidden, (gates - rule.addedGates) * hidden));
     parts.forEach((one) => builder.realise(one));
     inputs = sum(context, inputs, concatenate(context, parts, 0));
   }
@@ -104,12 +98,12 @@ function runDirection(
           product(
             context,
             { tensor: h, labels: ["b", "k"] },
-            { tensor: part(context, r, 0, from * hidden, (to - from) * hidden), labels: ["g", "k"] },
+            { tensor: slicedAlong(context, r, 0, from * hidden, (to - from) * hidden), labels: ["g", "k"] },
             ["b", "g"],
           ),
-        input: (from, to) => part(context, now, 1, from * hidden, (to - from) * hidden),
+        input: (from, to) => slicedAlong(context, now, 1, from * hidden, (to - from) * hidden),
         bias,
-        peephole: (gate) => p && part(context, p, 0, gate * hidden, hidden),
+        peephole: (gate) => p && slicedAlong(context, p, 0, gate * hidden, hidden),
         activate: (n, v) => {
           const limited = clip === undefined ? v : e.clamp(v, e.float(-clip), e.float(clip));
           return recurrence.activations[direction]![n]!(e, limited);
@@ -153,7 +147,7 @@ function masked(
 function reverseAll(context: NodeContext, outputs: readonly LazyTensor[], lengths: LazyTensor): LazyTensor[] {
   const turned = reverseTimes(context, concatenate(context, outputs, 0), lengths);
   context.builder.realise(turned);
-  return outputs.map((_, t) => part(context, turned, 0, t, 1));
+  return outputs.map((_, t) => slicedAlong(context, turned, 0, t, 1));
 }
 
 /** Runs all directions and lays out Y, Y_h (and Y_c). */
@@ -228,7 +222,7 @@ export const gru: Lower = (context) => {
     const { expressions: e, builder } = context;
     const { hidden } = cell.recurrence;
     const zr = gate(cell, 0, 2, h, 0);
-    const [z, r] = [0, 1].map((k) => part(context, zr, 1, k * hidden, hidden)) as [LazyTensor, LazyTensor];
+    const [z, r] = [0, 1].map((k) => slicedAlong(context, zr, 1, k * hidden, hidden)) as [LazyTensor, LazyTensor];
     let g: LazyTensor;
     const rBias = cell.bias(5, 6);
     if (!afterwards) {
@@ -260,7 +254,7 @@ export const lstm: Lower = (context) => {
     let [i, o, f]: (LazyTensor | undefined)[] = [];
     if (context.optional(7) === undefined) {
       const iof = gate(cell, 0, 3, h, 0);
-      [i, o, f] = [0, 1, 2].map((k) => part(context, iof, 1, k * hidden, hidden));
+      [i, o, f] = [0, 1, 2].map((k) => slicedAlong(context, iof, 1, k * hidden, hidden));
     } else {
       i = gate(cell, 0, 1, h, 0, peep(0, c));
       f = gate(cell, 2, 3, h, 0, peep(2, c));

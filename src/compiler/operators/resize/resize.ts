@@ -5,10 +5,16 @@ import { digitAffine, type Affine } from "../../expressions/affine.ts";
 import { combine } from "../../lowering/broadcast.ts";
 import { REDUCTION_DIGIT, type Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
+import {
+  allRadices,
+  dimensionIndices,
+  identityOrder,
+  type LazyTensor,
+  plainDigits,
+  radixOf,
+} from "../../expressions/tensor.ts";
 import { readAt } from "../../steps/views.ts";
 import { floatWord } from "../../../numerics/numbers.ts";
-import { readIndirect } from "../gather.ts";
 import {
   antialiasTaps,
   COORDINATES,
@@ -22,6 +28,7 @@ import {
   type Rounding,
   type Taps,
 } from "./coordinates.ts";
+import { readIndirect } from "../../lowering/readIndirect.ts";
 
 const choice = <T extends string>(context: NodeContext, name: string, choices: readonly T[], otherwise: T): T => {
   const given = context.string(name, otherwise);
@@ -107,11 +114,9 @@ function resizeWeighted(context: NodeContext, x: LazyTensor, plans: ReadonlyMap<
   const { builder, expressions: e } = context;
   const shape = x.shape.map((dim, d) => plans.get(d)?.axis.output ?? dim);
   const digits = plainDigits(shape);
-  const outRadices = allRadices(digits);
   const resized = [...plans.keys()];
   const radices = resized.map((d) => plans.get(d)!.taps[0]!.positions.length);
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const indices = dimensionIndices(digits);
   const table = (d: number): { position: LazyTensor; weight: LazyTensor; at: Affine[] } => {
     const { taps, axis } = plans.get(d)!;

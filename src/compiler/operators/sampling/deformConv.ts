@@ -6,8 +6,7 @@ import type { Lower } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { addBias } from "../conv.ts";
 import { readWindows } from "../window.ts";
-import { component } from "./gridSample.ts";
-import { padPosition, sampled, tapsAt } from "./taps.ts";
+import { component, padPosition, sampled, tapsAt } from "./taps.ts";
 import { transpose } from "../../steps/views.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
 

@@ -1,8 +1,6 @@
 import type { Expr } from "../../expressions/expression.ts";
-import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
-import type { LazyTensor } from "../../expressions/tensor.ts";
-import { sliced, whole } from "../movement.ts";
-import { padPosition, sampled, tapsAt, type Interpolation, type Padding } from "./taps.ts";
+import type { Lower } from "../../lowering/nodeContext.ts";
+import { component, type Interpolation, type Padding, padPosition, sampled, tapsAt } from "./taps.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
 
 const MODES = new Map<string, Interpolation>([
@@ -12,13 +10,6 @@ const MODES = new Map<string, Interpolation>([
   ["bicubic", "cubic"],
   ["cubic", "cubic"],
 ]);
-
-/** Component `index` of the last dimension, without that dimension. */
-export function component(context: NodeContext, tensor: LazyTensor, index: number): LazyTensor {
-  const last = tensor.shape.length - 1;
-  const ranges = tensor.shape.map((dim, d) => (d === last ? { start: index, step: 1, count: 1 } : whole(dim)));
-  return context.builder.reshape(sliced(context, tensor, ranges), tensor.shape.slice(0, -1));
-}
 
 /**
  * GridSample: elements mixed at the places that a grid says, -1 .. 1 from one border to the other; the exact sum of the neighbours with the

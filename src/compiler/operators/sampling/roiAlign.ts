@@ -4,9 +4,9 @@ import { digitAffine } from "../../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { component } from "./gridSample.ts";
-import { counting, sampled, type Taps } from "./taps.ts";
+import { component, sampled, type Taps } from "./taps.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
+import { indexTensor } from "../../lowering/indices.ts";
 
 /** Where the samples of each bin lie along one dimension of the given size: taps of [rois, bins, samples]. */
 function binTaps(
@@ -35,8 +35,8 @@ function binTaps(
     [
       column(from, [rois, 1, 1]),
       column(bin, [rois, 1, 1]),
-      column(counting(context, bins), [bins, 1]),
-      counting(context, samples),
+      column(indexTensor(e, [bins], 0), [bins, 1]),
+      indexTensor(e, [samples], 0),
     ],
     (first, step, b, s) => {
       const inBin = e.add(e.cast(s, DType.float32), e.float(0.5));
@@ -51,7 +51,7 @@ function binTaps(
   const positive = (c: Expr): Expr => e.max(c, e.float(0));
   const lowOf = (c: Expr): Expr => e.min(e.cast(positive(c), DType.int64), last);
   const isFirst = (t: Expr): Expr => e.eq(t, e.int64(0));
-  const taps = counting(context, 2);
+  const taps = indexTensor(e, [2], 0);
   const positions = broadcast(context, [place, taps], (c, t) => e.min(e.add(lowOf(c), t), last), true);
   builder.realise(positions);
   const weights = broadcast(

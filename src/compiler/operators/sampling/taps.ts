@@ -6,8 +6,10 @@ import { REDUCTION_DIGIT, type Expr, type Expressions } from "../../expressions/
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
 import { readAt } from "../../steps/views.ts";
-import { readIndirect, type Coordinate } from "../gather.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
+import { type Coordinate, readIndirect } from "../../lowering/readIndirect.ts";
+import { indexTensor } from "../../lowering/indices.ts";
+import { slicedAlong } from "../../lowering/slices.ts";
 
 /** For each place, along one dimension: positions [..., taps] (int64), and their weights; one position needs none. */
 export type Taps = { positions: LazyTensor; weights: LazyTensor | undefined; count: number };
@@ -17,11 +19,10 @@ export type Padding = "zeros" | "border" | "reflection";
 
 const CUBIC = -0.75;
 
-/** 0, 1, 2, ... as a vector. */
-export function counting(context: NodeContext, count: number): LazyTensor {
-  const digits = plainDigits([count]);
-  const expr = context.expressions.affine(dimensionIndices(digits)[0]!);
-  return { dtype: DType.int64, shape: [count], digits, expr, order: [0] };
+/** Component `index` of the last dimension, without that dimension. */
+export function component(context: NodeContext, tensor: LazyTensor, index: number): LazyTensor {
+  const last = tensor.shape.length - 1;
+  return context.builder.reshape(slicedAlong(context, tensor, last, index, 1), tensor.shape.slice(0, -1));
 }
 
 /** The element that stands for a position: itself, one at the border or mirrored, or, for zeros, one that is outside. */
@@ -62,7 +63,7 @@ export function tapsAt(
     return { positions, weights: undefined, count };
   }
   const first = count === 4 ? 1 : 0;
-  const taps = counting(context, count);
+  const taps = indexTensor(e, [count], 0);
   const positions = broadcast(
     context,
     [column, taps],
