@@ -12,7 +12,7 @@ import { chooseCheckpoints } from "./program/checkpoints.ts";
 import { InputShapeError, StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./errors.ts";
 import { keepLiveSteps } from "./program/liveSteps.ts";
 import { lowerGraph } from "./graph/lowerGraph.ts";
-import { placesOf } from "./program/valueLocations.ts";
+import { locateValues } from "./program/valueLocations.ts";
 import { makeProvable } from "./program/provable/makeProvable.ts";
 
 /** A proof of one element must fit a transaction of 2^24 gas (EIP-7825) with room for a repricing. */
@@ -31,16 +31,16 @@ export type CompileOptions = {
 
 type Origin = CompiledModel["origins"][number];
 
-const MOST_BYTES = CHUNK_BYTES * 2 ** MOST_LEVELS.tensor;
+const MAX_TENSOR_BYTES = CHUNK_BYTES * 2 ** MOST_LEVELS.tensor;
 
 /** Every step must fit the encoding, and its tensor what bonds pay for; if one does not, its node is named. */
 function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {
   steps.forEach((step, s) => {
     const bytes = step.count * dtypeBytes(step.dtype);
-    if (bytes > MOST_BYTES) {
+    if (bytes > MAX_TENSOR_BYTES) {
       const { node, operator } = origins[s]!;
       throw new StepLimitError(
-        `${operator} (node ${node}): a tensor of ${bytes} bytes, at most ${MOST_BYTES}; compile for smaller shapes`,
+        `${operator} (node ${node}): a tensor of ${bytes} bytes, at most ${MAX_TENSOR_BYTES}; compile for smaller shapes`,
       );
     }
     try {
@@ -120,6 +120,6 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
     inputs,
     outputs: outputs.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
     origins,
-    places: placesOf(values, numberOf),
+    valueLocations: locateValues(values, numberOf),
   };
 }

@@ -6,7 +6,7 @@ import type { Program } from "./types.ts";
 export type TensorInfo = { name: string; dtype: DType; shape: readonly number[] };
 
 /** Where a value of the ONNX graph lies: element [i0, i1, ...] is element sum(i * stride) of the step's tensor. */
-export type ValuePlace = { step: number; dtype: DType; shape: readonly number[]; strides: readonly number[] };
+export type ValueLocation = { step: number; dtype: DType; shape: readonly number[]; strides: readonly number[] };
 
 /** What the compiler gives: the committed program, its constants, and local knowledge that is not committed. */
 export type CompiledModel = {
@@ -19,5 +19,5 @@ export type CompiledModel = {
   /** For each step, the ONNX node that it computes last and the operators that it fuses, for people to read. */
   origins: readonly { node: string; operator: string }[];
   /** The values of the ONNX graph that a step holds whole, by name. Absent where a program was not compiled from ONNX. */
-  places?: ReadonlyMap<string, ValuePlace>;
+  valueLocations?: ReadonlyMap<string, ValueLocation>;
 };

@@ -6,7 +6,7 @@ import { readAt } from "../steps/views.ts";
 import type { NodeContext } from "./nodeContext.ts";
 
 /** A step has at most 16 reads: longer lists are joined level by level. */
-const CONCAT_READS = 12;
+const MAX_READS = 12;
 
 /** Tensors of one type, alike but for `axis`, one after the other. */
 export function concatenate(context: NodeContext, all: readonly LazyTensor[], axis: number): LazyTensor {
@@ -21,10 +21,10 @@ export function concatenate(context: NodeContext, all: readonly LazyTensor[], ax
     );
   }
   let parts = inputs;
-  while (parts.length > CONCAT_READS) {
+  while (parts.length > MAX_READS) {
     const joined: LazyTensor[] = [];
-    for (let k = 0; k < parts.length; k += CONCAT_READS)
-      joined.push(concatOf(context, parts.slice(k, k + CONCAT_READS), axis));
+    for (let k = 0; k < parts.length; k += MAX_READS)
+      joined.push(concatOf(context, parts.slice(k, k + MAX_READS), axis));
     joined.forEach((part) => context.builder.realise(part));
     parts = joined;
   }

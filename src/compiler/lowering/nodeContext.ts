@@ -84,6 +84,14 @@ export class NodeContext {
     return this.#attribute(name, "ints")?.value.map(Number);
   }
 
+  /** A list of integers, or its default; it must have as many values as that. */
+  intsLike(name: string, otherwise: readonly number[]): readonly number[] {
+    const found = this.ints(name) ?? otherwise;
+    if (found.length !== otherwise.length)
+      this.fail(`${name} has ${found.length} values, expected ${otherwise.length}`);
+    return found;
+  }
+
   float(name: string, otherwise: number): number {
     return this.#attribute(name, "float")?.value ?? otherwise;
   }

@@ -1,6 +1,6 @@
 import { addAffine, constantAffine, scaleAffine } from "../expressions/affine.ts";
 import { dimensionIndices, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
-import { select } from "../steps/views.ts";
+import { indexed } from "../steps/views.ts";
 import type { NodeContext } from "./nodeContext.ts";
 
 /** The indices of one dimension that a slice keeps. */
@@ -14,7 +14,7 @@ export function sliced(context: NodeContext, tensor: LazyTensor, ranges: readonl
   const indices = dimensionIndices(plainDigits(shape)).map((index, d) =>
     addAffine(constantAffine(ranges[d]!.start), scaleAffine(index, ranges[d]!.step)),
   );
-  return select(context.expressions, x, shape, indices, x.order);
+  return indexed(context.expressions, x, shape, indices, x.order);
 }
 
 /** All of a dimension. */

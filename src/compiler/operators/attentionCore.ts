@@ -2,8 +2,8 @@ import { Reduce } from "../../program/types.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
-import { transpose } from "../steps/views.ts";
-import { product } from "./matmul.ts";
+import { transposed } from "../steps/views.ts";
+import { matrixProduct } from "./matmul.ts";
 import { reduceAxes, softmaxOver } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
@@ -28,11 +28,11 @@ export function attend(context: NodeContext, { q, k, v }: Heads, { scores, sink 
   const shared = (x: LazyTensor): LazyTensor => builder.reshape(x, [batch, kvHeads, 1, ...x.shape.slice(2)]);
   const grouped = (x: LazyTensor): LazyTensor =>
     builder.reshape(x, [batch, kvHeads, heads / kvHeads, ...x.shape.slice(2)]);
-  const turned = transpose(e, shared(k), [0, 1, 2, 4, 3]);
-  const given = scores(builder.reshape(product(context, grouped(q), turned), [batch, heads, queries, keys]));
+  const turned = transposed(e, shared(k), [0, 1, 2, 4, 3]);
+  const given = scores(builder.reshape(matrixProduct(context, grouped(q), turned), [batch, heads, queries, keys]));
   builder.realise(given);
   const weights = sink === undefined ? softmaxOver(context, given, [3], false) : softmaxWithSink(context, given, sink);
-  return builder.reshape(product(context, grouped(weights), shared(v)), [batch, heads, queries, v.shape[3]!]);
+  return builder.reshape(matrixProduct(context, grouped(weights), shared(v)), [batch, heads, queries, v.shape[3]!]);
 }
 
 /** m = max(max x, sink); e = exp(x - m); e / (sum e + exp(sink - m)), over the last dimension. */
@@ -71,13 +71,13 @@ export function splitHeads(context: NodeContext, tensor: LazyTensor, heads: numb
   if (tensor.shape.length !== 3 || heads < 1 || width % heads !== 0)
     return context.fail(`a tensor of shape [${tensor.shape.join()}] with ${heads} heads`);
   const split = context.builder.reshape(tensor, [batch, length, heads, width / heads]);
-  return transpose(context.expressions, split, [0, 2, 1, 3]);
+  return transposed(context.expressions, split, [0, 2, 1, 3]);
 }
 
 /** The reverse: [batch, heads, length, size] as [batch, length, heads * size]. */
 export function joinHeads(context: NodeContext, tensor: LazyTensor): LazyTensor {
   const [batch, heads, length, size] = tensor.shape as [number, number, number, number];
-  return context.builder.reshape(transpose(context.expressions, tensor, [0, 2, 1, 3]), [batch, length, heads * size]);
+  return context.builder.reshape(transposed(context.expressions, tensor, [0, 2, 1, 3]), [batch, length, heads * size]);
 }
 
 /** `tanh(s / cap) * cap`. */

@@ -5,7 +5,6 @@ import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
 import { dimensionIndices, type LazyTensor, radixOf } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { readList } from "./window.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
 /** One spatial dimension: output position o receives input i through kernel position k where o + pad = i * stride + k * dilation. */
@@ -13,7 +12,7 @@ type Spread = { input: number; output: number; kernel: number; stride: number; d
 
 function readSpreads(context: NodeContext, sizes: readonly number[], weightKernel: readonly number[]): Spread[] {
   const rank = sizes.length;
-  const list = (name: string, otherwise: readonly number[]): readonly number[] => readList(context, name, otherwise);
+  const list = (name: string, otherwise: readonly number[]): readonly number[] => context.intsLike(name, otherwise);
   const fill = (value: number): number[] => sizes.map(() => value);
   const kernel = list("kernel_shape", weightKernel);
   if (kernel.join() !== weightKernel.join()) context.fail(`kernel_shape [${kernel.join()}] does not fit`);

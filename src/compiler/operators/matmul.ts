@@ -7,10 +7,10 @@ import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import { withLocality } from "../steps/locality.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
-import { readAt, transpose } from "../steps/views.ts";
+import { readAt, transposed } from "../steps/views.ts";
 
 /** The exact product of [..., M, K] and [..., K, N], batch dimensions broadcast. */
-export function product(context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor {
+export function matrixProduct(context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor {
   const { builder } = context;
   const [, k] = a.shape.slice(-2) as [number, number];
   const kb = b.shape.at(-2)!;
@@ -59,7 +59,7 @@ export const matMul: Lower = (context) => {
   if (a.shape.length === 0 || b.shape.length === 0) return context.fail("an input is a scalar");
   if (rowVector) a = builder.reshape(a, [1, ...a.shape]);
   if (columnVector) b = builder.reshape(b, [...b.shape, 1]);
-  const result = product(context, a, b);
+  const result = matrixProduct(context, a, b);
   if (!rowVector && !columnVector) return [result];
   const shape = [
     ...result.shape.slice(0, -2),
@@ -76,12 +76,12 @@ export const gemm: Lower = (context) => {
   if (context.opset < 7) context.ignore("broadcast");
   let [a, b] = [context.input(0), context.input(1)];
   if (a.shape.length !== 2 || b.shape.length !== 2) return context.fail("its factors are not matrices");
-  if (context.int("transA", 0) !== 0) a = transpose(e, a, [1, 0]);
-  if (context.int("transB", 0) !== 0) b = transpose(e, b, [1, 0]);
+  if (context.int("transA", 0) !== 0) a = transposed(e, a, [1, 0]);
+  if (context.int("transB", 0) !== 0) b = transposed(e, b, [1, 0]);
   const alpha = context.float("alpha", 1);
   const beta = context.float("beta", 1);
   if ((alpha !== 1 || beta !== 1) && !isFloat(a.dtype)) return context.refuse("alpha", "scales integers");
-  let result = product(context, a, b);
+  let result = matrixProduct(context, a, b);
   if (alpha !== 1) result = broadcast(context, [result], (x) => e.mul(e.like(x, alpha), x));
   const c = context.optional(2);
   if (c === undefined) return [result];

@@ -2,7 +2,7 @@ import { digitAffine, type Affine } from "../expressions/affine.ts";
 import { broadcastShapes, combine } from "../lowering/broadcast.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
 import { identityOrder } from "../expressions/tensor.ts";
-import { transpose as transposeView } from "../steps/views.ts";
+import { transposed } from "../steps/views.ts";
 import { concatenate } from "../lowering/concatenate.ts";
 import { sliced, partAlong, wholeRange } from "../lowering/slices.ts";
 
@@ -13,7 +13,7 @@ export const transpose: Lower = (context) => {
   const perm = context.ints("perm") ?? identityOrder(rank).reverse();
   if (perm.toSorted((a, b) => a - b).join() !== identityOrder(rank).join())
     return context.fail(`perm [${perm.join()}] of rank ${rank}`);
-  return [transposeView(context.expressions, x, perm)];
+  return [transposed(context.expressions, x, perm)];
 };
 
 /** Slice: attributes before opset 10, then inputs that must be known. */

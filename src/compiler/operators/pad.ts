@@ -65,8 +65,7 @@ export const pad: Lower = (context) => {
     : ((value && context.constantWords(value, "constant_value")[0]) ?? 0n);
   const plain = builder.plain(x);
   const digits = plainDigits(shape);
-  const radices = digits.flat();
   const indices = dimensionIndices(digits).map((index, d) => addAffine(index, constantAffine(-begin[d]!)));
-  const expr = readAt(e, plain, indices, (digit) => radices[digit]!, fill);
+  const expr = readAt(e, plain, indices, radixOf(digits), fill);
   return [{ dtype: x.dtype, shape, digits, expr, order: x.order }];
 };

@@ -5,7 +5,7 @@ import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { addBias, convolution } from "./conv.ts";
-import { product } from "./matmul.ts";
+import { matrixProduct } from "./matmul.ts";
 import { isQuantised, quantisedType, toQuantised } from "./quantise.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
@@ -54,7 +54,7 @@ export type Quantised = readonly [tensor: LazyTensor, zero: LazyTensor | undefin
 export function integerProduct(context: NodeContext, [a, aZero]: Quantised, [b, bZero]: Quantised): LazyTensor {
   if (a.shape.length < 2 || b.shape.length < 2) return context.refuse("an input", "is a vector");
   const left = centre(context, a, aZero, (size) => [size, 1]);
-  return product(
+  return matrixProduct(
     context,
     left,
     centre(context, b, bZero, (size) => [size]),

@@ -32,12 +32,10 @@ function reduceAs(builder: ProgramBuilder, tensor: LazyTensor, axes: readonly nu
   // Slowest in memory first, so that the terms are read in the order in which they lie there.
   const order = tensor.order.filter((dim) => reduced.has(dim));
   const radices = order.map((dim) => tensor.shape[dim]!);
-  const outRadices = digits.flat();
   const indices = dimensionIndices(digits).map((index, d) =>
     reduced.has(d) ? digitAffine(REDUCTION_DIGIT + order.indexOf(d)) : index,
   );
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const term = readAt(builder.expressions, input, indices, radix);
   const isIndex = reduce >= Reduce.argmax && reduce <= Reduce.argminLast;
   const dtype = isIndex ? DType.int64 : tensor.dtype;

@@ -1,7 +1,7 @@
 import { DType } from "../../numerics/dtype.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
-import { readAt, transpose } from "../steps/views.ts";
+import { readAt, transposed } from "../steps/views.ts";
 import { combine } from "../lowering/broadcast.ts";
 import { readIndirect } from "../lowering/readIndirect.ts";
 import { indexTensor } from "../lowering/indices.ts";
@@ -34,5 +34,5 @@ export const reverseSequence: Lower = (context) => {
   if (timeAxis === 0) return [reverseTimes(context, x, lengths)];
   const perm = [1, 0, ...identityOrder(x.shape.length).slice(2)];
   const e = context.expressions;
-  return [transpose(e, reverseTimes(context, transpose(e, x, perm), lengths), perm)];
+  return [transposed(e, reverseTimes(context, transposed(e, x, perm), lengths), perm)];
 };

@@ -221,7 +221,7 @@ export const maxUnpool: Lower = (context) => {
   const size = elementCount(shape);
   const count = elementCount(x.shape);
   const digits = plainDigits([size]);
-  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? count : size);
+  const radix = radixOf(digits, [count]);
   const term = [digitAffine(REDUCTION_DIGIT)];
   const index = e.cast(readAt(e, builder.plain(builder.reshape(indices, [count])), term, radix), DType.int64);
   const value = readAt(e, builder.plain(builder.reshape(x, [count])), term, radix);

@@ -3,7 +3,7 @@ import { elementCount } from "../../onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../onnx/tensorData.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
-import { transpose } from "../steps/views.ts";
+import { transposed } from "../steps/views.ts";
 import { numberWord } from "../../numerics/numbers.ts";
 import { dropoutInTraining } from "./random.ts";
 
@@ -141,7 +141,7 @@ export const depthToSpace: Lower = (context) => {
     columnFirst ? [n, depth, block, block, h, w] : [n, block, block, depth, h, w],
   );
   const perm = columnFirst ? [0, 1, 4, 2, 5, 3] : [0, 3, 4, 1, 5, 2];
-  return [context.builder.reshape(transpose(context.expressions, split, perm), [n, depth, h * block, w * block])];
+  return [context.builder.reshape(transposed(context.expressions, split, perm), [n, depth, h * block, w * block])];
 };
 
 /** SpaceToDepth: the reverse of DepthToSpace in mode DCR. */
@@ -152,6 +152,6 @@ export const spaceToDepth: Lower = (context) => {
   if (x.shape.length !== 4 || block < 1 || h % block !== 0 || w % block !== 0)
     return context.fail(`blocks of ${block} in [${x.shape.join()}]`);
   const split = context.builder.reshape(x, [n, c, h / block, block, w / block, block]);
-  const moved = transpose(context.expressions, split, [0, 3, 5, 1, 2, 4]);
+  const moved = transposed(context.expressions, split, [0, 3, 5, 1, 2, 4]);
   return [context.builder.reshape(moved, [n, c * block * block, h / block, w / block])];
 };

@@ -6,9 +6,8 @@ import { addAffine, constantAffine, digitAffine, scaleAffine } from "../expressi
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, radixOf } from "../expressions/tensor.ts";
-import { readAt, transpose } from "../steps/views.ts";
-import { product } from "./matmul.ts";
-import { readList } from "./window.ts";
+import { readAt, transposed } from "../steps/views.ts";
+import { matrixProduct } from "./matmul.ts";
 
 /** CenterCropPad: each dimension cropped, or padded with 0, alike on both sides; the odd element is at the end. */
 export const centerCropPad: Lower = (context) => {
@@ -40,9 +39,8 @@ export const col2Im: Lower = (context) => {
   const block = context.constantInts(2, "block_shape") ?? context.fail("block_shape is missing");
   const rank = image.length;
   const ones = image.map(() => 1);
-  const [strides, dilations] = [readList(context, "strides", ones), readList(context, "dilations", ones)];
-  const pads = readList(
-    context,
+  const [strides, dilations] = [context.intsLike("strides", ones), context.intsLike("dilations", ones)];
+  const pads = context.intsLike(
     "pads",
     [...ones, ...ones].map(() => 0),
   );
@@ -94,6 +92,6 @@ export const affineGrid: Lower = (context) => {
     values.push(1);
   }
   const places = builder.constant(floatTensor(values, [1, elementCount(space), rank + 1]));
-  const result = product(context, places, transpose(e, theta, [0, 2, 1]));
+  const result = matrixProduct(context, places, transposed(e, theta, [0, 2, 1]));
   return [builder.reshape(result, [n, ...space, rank])];
 };

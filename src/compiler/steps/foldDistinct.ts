@@ -5,7 +5,7 @@ import { Reduce, type Step, type View } from "../../program/types.ts";
 import { evaluateElement } from "../../program/evaluate.ts";
 
 /** Combinations that are looked up in a table: 64 MB. */
-const LARGEST_TABLE = 2 ** 24;
+const MAX_COMBINATIONS = 2 ** 24;
 
 /** One operand: a narrow one is told by its word, another by its place. */
 type Operand = LinearWalk & { input: number; axes: string; narrow: boolean; radix: number };
@@ -38,7 +38,7 @@ export function foldDistinct(step: Step, sources: readonly Uint8Array[], into: U
     if (!operands.some(same)) operands.push(operand);
   }
   const combinations = operands.reduce((product, { radix }) => product * radix, 1);
-  if (combinations > count || combinations > LARGEST_TABLE) return false;
+  if (combinations > count || combinations > MAX_COMBINATIONS) return false;
 
   const read = (input: number, offset: number): Word => readWord(sources[input]!, offset, step.inputs[input]!.dtype);
   const size = dtypeBytes(dtype);

@@ -31,7 +31,7 @@ function wish(node: Node): Storage | undefined {
 }
 
 /** The storage of the values that some node reads as memory; where wishes differ, the dense convolution's. */
-export function storageWishes(graph: Pick<Body, "nodes">): Map<string, Storage> {
+export function preferredStorage(graph: Pick<Body, "nodes">): Map<string, Storage> {
   const wishes = new Map<string, Storage>();
   for (const node of graph.nodes) {
     const [data] = node.inputs;

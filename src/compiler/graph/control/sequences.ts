@@ -7,7 +7,7 @@ import {
   tensorOperand,
   type ControlContext,
   type LowerControl,
-  type Value,
+  type GraphValue,
 } from "./types.ts";
 import { concatenate } from "../../lowering/concatenate.ts";
 import { partAlong } from "../../lowering/slices.ts";
@@ -110,7 +110,7 @@ export const sequenceMap: LowerControl = ({ context, operands, run }) => {
   const results = first.map((_, i) =>
     run(
       body,
-      operands.map((operand, k): Value => {
+      operands.map((operand, k): GraphValue => {
         if (!isSequence(operand)) return operand ?? context.fail(`input ${k} is missing`);
         return operand[i] ?? context.fail(`input ${k} has ${operand.length} elements, not ${first.length}`);
       }),

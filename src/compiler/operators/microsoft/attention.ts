@@ -5,7 +5,7 @@ import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { attend, joinHeads, positionMask, splitHeads } from "../attentionCore.ts";
-import { product } from "../matmul.ts";
+import { matrixProduct } from "../matmul.ts";
 import { indexTensor } from "../../lowering/indices.ts";
 import { concatenate } from "../../lowering/concatenate.ts";
 import { partAlong, sliced } from "../../lowering/slices.ts";
@@ -121,7 +121,7 @@ export function selfAttention(
 }
 
 /** Attention: x * W + bias are query, key and value; scale * dot(q, k) + masks; softmax; dot with v. */
-export const attention: Lower = (context) => {
+export const microsoftAttention: Lower = (context) => {
   const [x, weights] = [context.floatInput(0), context.floatInput(1)];
   const width = weights.shape[1] ?? 0;
   const sizes = context.ints("qkv_hidden_sizes") ?? [width / 3, width / 3, width / 3];
@@ -129,7 +129,7 @@ export const attention: Lower = (context) => {
     return context.fail(`data [${x.shape.join()}], weights [${weights.shape.join()}]`);
   if (sizes.some((size) => !Number.isInteger(size)) || sizes.reduce((a, b) => a + b, 0) !== width)
     return context.fail(`widths [${sizes.join()}] of ${width}`);
-  const projected = product(context, x, weights);
+  const projected = matrixProduct(context, x, weights);
   const sum = context.optional(2) === undefined ? projected : addTensors(context, projected, context.floatInput(2));
   context.builder.realise(sum);
   context.ignore("rotary_embedding_dim");

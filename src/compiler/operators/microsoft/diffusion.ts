@@ -5,12 +5,12 @@ import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { addBias, convolution } from "../conv.ts";
-import { channelsBack, channelsSecond } from "./quantised.ts";
 import { geluOf } from "./fused.ts";
 import { normalise } from "../normalisation.ts";
 import { dropAxes, reduceAxes } from "../reduction.ts";
 import { addTensors, broadcast } from "../../lowering/broadcast.ts";
 import { partAlong } from "../../lowering/slices.ts";
+import { channelsToLast, channelsToSecond } from "./channels.ts";
 
 /** BiasAdd: (x + bias) + skip. */
 export const biasAdd: Lower = (context) => [
@@ -33,7 +33,7 @@ export const biasSplitGelu: Lower = (context) => {
 function groupNorm(context: NodeContext, data: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;
   const last = context.int("channels_last", 1) !== 0;
-  const x = last ? channelsSecond(context, data) : data;
+  const x = last ? channelsToSecond(context, data) : data;
   const groups = context.int("groups", 0);
   const [n = 0, channels = 0, ...spatial] = x.shape;
   if (x.shape.length < 3 || groups < 1 || channels % groups !== 0)
@@ -54,7 +54,7 @@ function groupNorm(context: NodeContext, data: LazyTensor): LazyTensor {
   };
   const result = broadcast(context, [builder.reshape(normal, x.shape), column(1), column(2)], build);
   builder.realise(result);
-  return last ? channelsBack(context, result) : result;
+  return last ? channelsToLast(context, result) : result;
 }
 
 /** GroupNorm. */
@@ -77,8 +77,8 @@ export const skipGroupNorm: Lower = (context) => {
 
 /** NhwcConv: Conv with the channels last; the weights are [O, spatial..., I / group]. */
 export const nhwcConv: Lower = (context) => {
-  const [x, w] = [channelsSecond(context, context.floatInput(0)), channelsSecond(context, context.floatInput(1))];
-  return [channelsBack(context, addBias(context, convolution(context, x, w), 2))];
+  const [x, w] = [channelsToSecond(context, context.floatInput(0)), channelsToSecond(context, context.floatInput(1))];
+  return [channelsToLast(context, addBias(context, convolution(context, x, w), 2))];
 };
 
 /** CDist: the distances between the rows of two matrices: sqrt(dot(d, d)), or without the root. */

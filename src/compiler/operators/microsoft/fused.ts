@@ -3,10 +3,10 @@ import { isFloat } from "../../../numerics/dtype.ts";
 import type { Expr, Expressions } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { transpose } from "../../steps/views.ts";
+import { transposed } from "../../steps/views.ts";
 import { activation } from "../elementwise.ts";
 import { addBias, convolution } from "../conv.ts";
-import { gemm, product } from "../matmul.ts";
+import { gemm, matrixProduct } from "../matmul.ts";
 import { normalise } from "../normalisation.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
 
@@ -17,7 +17,7 @@ export function geluOf(e: Expressions, x: Expr): Expr {
 }
 
 /** Gelu. */
-export const gelu = activation((e, x) => geluOf(e, x));
+export const microsoftGelu = activation((e, x) => geluOf(e, x));
 
 /** BiasGelu: Gelu of the sum. */
 export const biasGelu: Lower = (context) => {
@@ -53,9 +53,9 @@ export const fusedMatMul: Lower = (context) => {
     const rank = tensor.shape.length;
     if (rank < 2) return context.refuse(`input ${index}`, "is a vector");
     const perm = Array.from({ length: rank }, (_, d) => (d < rank - 2 ? d : 2 * rank - 3 - d));
-    return context.int(flag, 0) === 0 ? tensor : transpose(e, tensor, perm);
+    return context.int(flag, 0) === 0 ? tensor : transposed(e, tensor, perm);
   };
-  const result = product(context, factor(0, "transA"), factor(1, "transB"));
+  const result = matrixProduct(context, factor(0, "transA"), factor(1, "transB"));
   const alpha = context.float("alpha", 1);
   return [alpha === 1 ? result : broadcast(context, [result], (x) => e.mul(e.float(alpha), x))];
 };
@@ -118,12 +118,6 @@ export const skipLayerNormalization: Lower = (context) => {
   if (context.optional(3)) result = broadcast(context, [result, context.floatInput(3)], e.add);
   return [result, mean, broadcast(context, [root], (r) => e.div(e.float(1), r)), sum];
 };
-
-/** An operator that is that of ai.onnx, as of operator set 13. */
-export const alike =
-  (lower: Lower): Lower =>
-  (context) =>
-    lower(context.asOf(13));
 
 /** ExpandDims: a dimension of 1 at a known place. */
 export const expandDims: Lower = (context) => {

@@ -4,7 +4,7 @@ import { addTensors, broadcast, broadcastShapes } from "../../lowering/broadcast
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { transpose } from "../../steps/views.ts";
+import { transposed } from "../../steps/views.ts";
 import { attend, capped, joinHeads, positionMask, splitHeads } from "../attentionCore.ts";
 import { rotate } from "../rotary.ts";
 import { rowsOf } from "../gather.ts";
@@ -33,7 +33,7 @@ function angles(context: NodeContext, positions: LazyTensor, caches: readonly [n
 }
 
 /** RotaryEmbedding of com.microsoft: positions of all tokens, or that of the first. */
-export const rotaryEmbedding: Lower = (context) => {
+export const microsoftRotaryEmbedding: Lower = (context) => {
   const { builder } = context;
   const x = context.floatInput();
   context.requireInt("is_packed_batching", 0);
@@ -55,7 +55,7 @@ export const rotaryEmbedding: Lower = (context) => {
   const [cos, sin] = angles(context, positions, [2, 3]) as [LazyTensor, LazyTensor];
   const result = rotate(context, perHead, cos, sin, context.int("interleaved", 0) !== 0);
   if (!flat) return [result];
-  return [builder.reshape(transpose(context.expressions, result, [0, 2, 1, 3]), x.shape)];
+  return [builder.reshape(transposed(context.expressions, result, [0, 2, 1, 3]), x.shape)];
 };
 
 /** How many tokens lie before the new ones: known, and the same for all examples. */

@@ -5,16 +5,22 @@ import { floatTensor } from "../../../onnx/tensorData.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { transpose } from "../../steps/views.ts";
+import { transposed } from "../../steps/views.ts";
 import { floatValue } from "../../../numerics/numbers.ts";
 import { gatherAlong } from "../gather.ts";
-import { product } from "../matmul.ts";
+import { matrixProduct } from "../matmul.ts";
 import { selfAttention } from "./attention.ts";
-import { wholeOrColumns } from "./quantised.ts";
 import { dynamicallyQuantised, quantisedType, toQuantised } from "../quantise.ts";
 import { integerProduct, type Quantised } from "../quantisedProducts.ts";
 import { addTensors, broadcast } from "../../lowering/broadcast.ts";
 import { partAlong } from "../../lowering/slices.ts";
+
+/** The scale of a product's factor at input `index`: one of the whole tensor, or one of each column. */
+const wholeOrColumns = (context: NodeContext, index: number): LazyTensor => {
+  const scale = context.floatInput(index);
+  if (elementCount(scale.shape) === 1) return context.builder.reshape(scale, []);
+  return scale.shape.length === 1 ? scale : context.refuse(`input ${index}`, `has the shape [${scale.shape.join()}]`);
+};
 
 /** `RN(RN(sum) * RN(left * right))`, sum the exact integer product. */
 function scaledProduct(
@@ -77,7 +83,7 @@ export const qGemm: Lower = (context) => {
   const turned = (index: number, flag: string): LazyTensor => {
     const tensor = context.input(index);
     if (tensor.shape.length !== 2) return context.fail(`input ${index} of shape [${tensor.shape.join()}]`);
-    return context.int(flag, 0) === 0 ? tensor : transpose(e, tensor, [1, 0]);
+    return context.int(flag, 0) === 0 ? tensor : transposed(e, tensor, [1, 0]);
   };
   let sum = integerProduct(
     context,
@@ -159,11 +165,11 @@ export const matMulNBits: Lower = (context) => {
       values[row * k + at] = Math.fround(difference * scales[row * blocks + group]!);
     }
   }
-  const weights = transpose(context.expressions, context.builder.constant(floatTensor(values, [n, k])), [1, 0]);
+  const weights = transposed(context.expressions, context.builder.constant(floatTensor(values, [n, k])), [1, 0]);
   const a = context.floatInput();
   const row = a.shape.length === 1;
   const left = row ? context.builder.reshape(a, [1, ...a.shape]) : a;
-  const result = plusInput(context, product(context, left, weights), 5);
+  const result = plusInput(context, matrixProduct(context, left, weights), 5);
   return [row ? context.builder.reshape(result, [n]) : result];
 };
 

@@ -6,7 +6,6 @@ import { Reduce } from "../../../program/types.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import { identityOrder, type LazyTensor } from "../../expressions/tensor.ts";
-import { transpose } from "../../steps/views.ts";
 import { pool, windowCounts } from "../pool.ts";
 import { isQuantised, quantisedType, toQuantised } from "../quantise.ts";
 import { centre } from "../quantisedProducts.ts";
@@ -14,6 +13,7 @@ import { reduceAxes, softmaxOver } from "../reduction.ts";
 import { readWindows } from "../window.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
 import { concatenate } from "../../lowering/concatenate.ts";
+import { channelsToLast, channelsToSecond } from "./channels.ts";
 
 /** A scale or zero point for a whole tensor. */
 function single(context: NodeContext, index: number): LazyTensor | undefined {
@@ -113,25 +113,13 @@ export const qLinearWhere: Lower = (context) => {
   return [quantised(context, chosen, 7, context.input(1).dtype)];
 };
 
-/** Channels last as channels second. */
-export function channelsSecond(context: NodeContext, x: LazyTensor): LazyTensor {
-  const rank = x.shape.length;
-  return transpose(context.expressions, x, [0, rank - 1, ...identityOrder(rank).slice(1, -1)]);
-}
-
-/** The reverse. */
-export function channelsBack(context: NodeContext, x: LazyTensor): LazyTensor {
-  const rank = x.shape.length;
-  return transpose(context.expressions, x, [0, ...identityOrder(rank).slice(2), 1]);
-}
-
 /** A pooling whose data may lie with the channels last. */
 function pooled(context: NodeContext, build: (x: LazyTensor) => LazyTensor): LazyTensor {
   const x = context.input(0);
   if (x.shape.length < 3) return context.fail(`data of rank ${x.shape.length}`);
   const last = context.int("channels_last", 0) !== 0;
-  const result = build(last ? channelsSecond(context, x) : x);
-  return last ? channelsBack(context, result) : result;
+  const result = build(last ? channelsToSecond(context, x) : x);
+  return last ? channelsToLast(context, result) : result;
 }
 
 /** `RN(RN(sum * scale) / count)`, quantised: sum the exact one of `q - zero`. */
@@ -180,25 +168,9 @@ export const qLinearGlobalAveragePool: Lower = (context) => [
 
 /** NhwcMaxPool of quantised data. */
 export const nhwcMaxPool: Lower = (context) => {
-  const x = channelsSecond(context, context.input(0));
+  const x = channelsToSecond(context, context.input(0));
   if (x.shape.length < 3 || !isQuantised(x)) return context.fail(`data of rank ${x.shape.length}, type ${x.dtype}`);
   const windows = readWindows(context, x.shape.slice(2));
   const least = x.dtype === DType.int8 ? -128n : x.dtype === DType.int16 ? -32768n : 0n;
-  return [channelsBack(context, pool(context, x, windows, Reduce.max, least))];
+  return [channelsToLast(context, pool(context, x, windows, Reduce.max, least))];
 };
-
-/** A scale and zero point at the given indices, for a product's float output. */
-export const wholeOrColumns = (context: NodeContext, index: number): LazyTensor => {
-  const scale = context.floatInput(index);
-  if (elementCount(scale.shape) === 1) return context.builder.reshape(scale, []);
-  return scale.shape.length === 1 ? scale : context.refuse(`input ${index}`, `has the shape [${scale.shape.join()}]`);
-};
-
-/** A convolution whose data may lie with the channels last. */
-export const nhwc =
-  (lower: Lower): Lower =>
-  (context) => {
-    if (context.int("channels_last", 0) === 0) return lower(context);
-    const moved = context.withInputs([channelsSecond(context, context.input(0)), ...context.inputs.slice(1)]);
-    return lower(moved).map((y) => y && channelsBack(context, y));
-  };

@@ -2,11 +2,11 @@ import { DType } from "../../../numerics/dtype.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { transpose } from "../../steps/views.ts";
+import { transposed } from "../../steps/views.ts";
 import { contract, type Labelled } from "../contract.ts";
 import { reverseTimes } from "../reverseSequence.ts";
 import { readRecurrence, type Recurrence } from "./recurrence.ts";
-import { broadcast } from "../../lowering/broadcast.ts";
+import { addTensors, broadcast } from "../../lowering/broadcast.ts";
 import { concatenate } from "../../lowering/concatenate.ts";
 import { slicedAlong } from "../../lowering/slices.ts";
 
@@ -34,15 +34,15 @@ type Step = (cell: Cell, state: State) => LazyTensor[];
 const at = (context: NodeContext, tensor: LazyTensor, index: number): LazyTensor =>
   context.builder.reshape(slicedAlong(context, tensor, 0, index, 1), tensor.shape.slice(1));
 
-function product(context: NodeContext, a: Labelled, b: Labelled, output: readonly string[]): LazyTensor {
+function labelledProduct(context: NodeContext, a: Labelled, b: Labelled, output: readonly string[]): LazyTensor {
   const sizes = new Map(
     [a, b].flatMap(({ tensor, labels }) => labels.map((label, d) => [label, tensor.shape[d]!] as const)),
   );
   return contract(context.builder, [a, b], output, sizes);
 }
 
-const sum = (context: NodeContext, a: LazyTensor, b: LazyTensor | undefined): LazyTensor =>
-  b === undefined ? a : broadcast(context, [a, b], context.expressions.add);
+const plus = (context: NodeContext, a: LazyTensor, b: LazyTensor | undefined): LazyTensor =>
+  b === undefined ? a : addTensors(context, a, b);
 
 /** How the gates' biases join the inputs' part: W's bias, and R's for the gates where it is simply added. */
 type BiasRule = { gates: number; addedGates: number };
@@ -69,18 +69,18 @@ function runDirection(
     b && slicedAlong(context, b, 0, from * hidden, (to - from) * hidden);
   const p = context.optional(7) && at(context, context.input(7), direction);
 
-  let inputs = product(context, { tensor: data, labels: ["t", "b", "i"] }, { tensor: w, labels: ["g", "i"] }, [
+  let inputs = labelledProduct(context, { tensor: data, labels: ["t", "b", "i"] }, { tensor: w, labels: ["g", "i"] }, [
     "t",
     "b",
     "g",
   ]);
   const [wBias, rBias] = [bias(0, gates), bias(gates, gates + rule.addedGates)];
   if (wBias !== undefined && rBias !== undefined) {
-    const parts = [sum(context, slicedAlong(context, wBias, 0, 0, rule.addedGates * hidden), rBias)];
+    const parts = [plus(context, slicedAlong(context, wBias, 0, 0, rule.addedGates * hidden), rBias)];
     if (rule.addedGates < gates)
       parts.push(slicedAlong(context, wBias, 0, rule.addedGates * hidden, (gates - rule.addedGates) * hidden));
     parts.forEach((one) => builder.realise(one));
-    inputs = sum(context, inputs, concatenate(context, parts, 0));
+    inputs = plus(context, inputs, concatenate(context, parts, 0));
   }
   builder.realise(inputs);
 
@@ -95,7 +95,7 @@ function runDirection(
         recurrence,
         direction,
         recurrent: (h, from, to) =>
-          product(
+          labelledProduct(
             context,
             { tensor: h, labels: ["b", "k"] },
             { tensor: slicedAlong(context, r, 0, from * hidden, (to - from) * hidden), labels: ["g", "k"] },
@@ -161,10 +161,10 @@ function runRecurrence(
   const { builder, expressions: e } = context;
   const recurrence = readRecurrence(context, rule.gates, defaults);
   const { batchFirst, batch, hidden, reversed } = recurrence;
-  const x = batchFirst ? transpose(e, context.input(0), [1, 0, 2]) : context.input(0);
+  const x = batchFirst ? transposed(e, context.input(0), [1, 0, 2]) : context.input(0);
   const initial = Array.from({ length: stateCount }, (_, k) => {
     const given = context.optional(5 + k);
-    return given && batchFirst ? transpose(e, given, [1, 0, 2]) : given;
+    return given && batchFirst ? transposed(e, given, [1, 0, 2]) : given;
   });
   const runs = reversed.map((_, d) => {
     const states = initial.map((given) => given && at(context, given, d));
@@ -184,7 +184,7 @@ function runRecurrence(
     ),
   );
   if (!batchFirst) return [y, ...finals];
-  return [transpose(e, y, [2, 0, 1, 3]), ...finals.map((final) => transpose(e, final, [1, 0, 2]))];
+  return [transposed(e, y, [2, 0, 1, 3]), ...finals.map((final) => transposed(e, final, [1, 0, 2]))];
 }
 
 /** A gate: the recurrent and the inputs' part, and what else is added, then its activation. */
@@ -231,7 +231,7 @@ export const gru: Lower = (context) => {
     } else if (h === undefined && rBias === undefined) {
       g = gate(cell, 2, 3, undefined, 1);
     } else {
-      const linear = h === undefined ? rBias! : sum(context, cell.recurrent(h, 2, 3), rBias);
+      const linear = h === undefined ? rBias! : plus(context, cell.recurrent(h, 2, 3), rBias);
       builder.realise(linear);
       g = combined(cell, [r, linear, cell.input(2, 3)], (a, b, x) => cell.activate(1, e.add(e.mul(a, b), x)));
     }

@@ -5,14 +5,7 @@ import { digitAffine, type Affine } from "../../expressions/affine.ts";
 import { combine } from "../../lowering/broadcast.ts";
 import { REDUCTION_DIGIT, type Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
-import {
-  allRadices,
-  dimensionIndices,
-  identityOrder,
-  type LazyTensor,
-  plainDigits,
-  radixOf,
-} from "../../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../../expressions/tensor.ts";
 import { readAt } from "../../steps/views.ts";
 import { floatWord } from "../../../numerics/numbers.ts";
 import {
@@ -93,8 +86,7 @@ function resizeNearest(context: NodeContext, x: LazyTensor, plans: ReadonlyMap<n
   const shape = x.shape.map((dim, d) => plans.get(d)?.axis.output ?? dim);
   const times = x.shape.map((_, d) => (plans.has(d) ? repetition(plans.get(d)!.axis, plans.get(d)!.taps) : 1));
   const digits = shape.map((dim, d) => [dim / (times[d] ?? 1), times[d] ?? 1].filter((radix) => radix > 1));
-  const radices = allRadices(digits);
-  const radix = (digit: number): number => radices[digit]!;
+  const radix = radixOf(digits);
   let next = 0;
   const coordinates = dimensionIndices(digits).map((index, d) => {
     const first = next;

@@ -7,7 +7,7 @@ import type { LazyTensor } from "../../expressions/tensor.ts";
 import { addBias } from "../conv.ts";
 import { readWindows } from "../window.ts";
 import { component, padPosition, sampled, tapsAt } from "./taps.ts";
-import { transpose } from "../../steps/views.ts";
+import { transposed } from "../../steps/views.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
 
 /** DeformConv: each position of the kernel reads where its offset says, mixed linearly, times its mask; then a convolution. */
@@ -26,7 +26,7 @@ export const deformConv: Lower = (context) => {
   if (offset.shape.join() !== [n, fields * taps * 2, ...out].join())
     return context.fail(`offsets of shape [${offset.shape.join()}]`);
   // [n, fields, taps, rows, columns, 2]
-  const pairs = transpose(e, builder.reshape(offset, [n, fields, taps, 2, ...out]), [0, 1, 2, 4, 5, 3]);
+  const pairs = transposed(e, builder.reshape(offset, [n, fields, taps, 2, ...out]), [0, 1, 2, 4, 5, 3]);
   builder.realise(pairs);
   const places = windows.map((window, d) => {
     const start = Array.from({ length: taps * out[0]! * out[1]! }, (_, flat) => {

@@ -4,7 +4,7 @@ import { Reduce } from "../../../program/types.ts";
 import { digitAffine, type Affine } from "../../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr, type Expressions } from "../../expressions/expression.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../../expressions/tensor.ts";
 import { readAt } from "../../steps/views.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
 import { type Coordinate, readIndirect } from "../../lowering/readIndirect.ts";
@@ -112,7 +112,6 @@ export function sampled(
 ): LazyTensor {
   const { builder, expressions: e } = context;
   const digits = plainDigits(shape);
-  const outRadices = allRadices(digits);
   const all = axes(dimensionIndices(digits));
   const radices = [...extra];
   const own = all.map((axis) => {
@@ -120,8 +119,7 @@ export function sampled(
     radices.push(axis.taps.count);
     return digitAffine(REDUCTION_DIGIT + radices.length - 1);
   });
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const zero: Affine = { base: 0, coeffs: new Map() };
   const weights: Expr[] = [];
   const coordinates = all.map((axis, d): Coordinate => {

@@ -10,15 +10,15 @@ import { withSlots } from "./slots.ts";
 /** The greatest uint64, for one, is no constant. */
 const isConstant = (word: Word, dtype: DTypeCode): boolean => word < 1n << 63n || dtype === DType.float64;
 
-const searchesLeast = (reduce: Reduce): boolean =>
+const searchesMinimum = (reduce: Reduce): boolean =>
   reduce === Reduce.min || reduce === Reduce.argmin || reduce === Reduce.argminLast;
-const searchesGreatest = (reduce: Reduce): boolean =>
+const searchesMaximum = (reduce: Reduce): boolean =>
   reduce === Reduce.max || reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
 
 /** What a term past the end is, so that it changes nothing: it never wins, for a position only because real terms win ties. */
 function neutral(reduce: Reduce, dtype: DTypeCode): Word {
-  if (searchesGreatest(reduce)) return leastWord(dtype);
-  return searchesLeast(reduce) ? greatestWord(dtype) : 0n;
+  if (searchesMaximum(reduce)) return leastWord(dtype);
+  return searchesMinimum(reduce) ? greatestWord(dtype) : 0n;
 }
 
 /** The terms of a step over the digits of its blocks. */

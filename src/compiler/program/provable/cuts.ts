@@ -1,6 +1,7 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { LIMBS } from "../../../numerics/exactSum.ts";
 import type { Step } from "../../../program/types.ts";
+import { product } from "./parts.ts";
 
 /**
  * How reduction digits become blocks: those before `digit`, and of `digit` itself `blocks` values, each of `length` old ones. If blocks do not
@@ -11,9 +12,7 @@ export type Cut = { digit: number; blocks: number; length: number; front: boolea
 /** Block counts that do not divide a digit are tried in steps of a tenth. */
 const GROWTH = 1.1;
 /** A block has at least so many terms: a further level of splitting must have fewer. */
-const LEAST_LENGTH = 2;
-
-const product = (radices: readonly number[]): number => radices.reduce((total, radix) => total * radix, 1);
+const MIN_BLOCK_LENGTH = 2;
 
 /** The ways to cut a step's reduction into blocks. @param front Whether blocks are filled up at the front. */
 export function cutsOf({ redDigits, reduceType }: Step, front: boolean): Cut[] {
@@ -30,7 +29,7 @@ export function cutsOf({ redDigits, reduceType }: Step, front: boolean): Cut[] {
     return [...lengths].map((length) => ({ digit, blocks: Math.ceil(radix / length), length, front, before }));
   });
   return cuts
-    .filter(({ before, blocks }) => before * blocks > 1 && before * blocks * LEAST_LENGTH * unit <= terms)
+    .filter(({ before, blocks }) => before * blocks > 1 && before * blocks * MIN_BLOCK_LENGTH * unit <= terms)
     .map(({ digit, blocks, length }) => ({ digit, blocks, length, front }));
 }
 

@@ -4,12 +4,12 @@ import { estimateStepProofGas } from "../../../program/gas.ts";
 import type { Step } from "../../../program/types.ts";
 import { MOST_LEVELS } from "../../../program/validate.ts";
 import { isEven } from "./cuts.ts";
-import { isEncodable, placed, type Plan } from "./parts.ts";
-import { copiesOf, relayout, type Copy } from "./relayout.ts";
+import { isEncodable, withStepNumbers, type Parts } from "./parts.ts";
+import { copiesOf, relayout, type ReadCopy } from "./relayout.ts";
 import { splitsOf } from "./splits.ts";
 
 /** Levels of splitting: each one has some hundred times fewer terms than the one before. */
-const MOST_DEPTH = 4;
+const MAX_DEPTH = 4;
 /** A split whose blocks must be filled up is taken where it saves this much memory. */
 const UNEVEN = 1.25;
 /** A copy is worth its bytes if a proof then costs less by a tenth: terms that are neighbours already cost no less in a copy. */
@@ -50,7 +50,7 @@ export function makeProvable(
 /** @param first The number of the first step that is made. */
 function provable(step: Step, first: number, limit: number, depth: number): Provable | undefined {
   if (estimateStepProofGas(step) <= limit) return { steps: [step], bytes: 0 };
-  if (depth === MOST_DEPTH) return undefined;
+  if (depth === MAX_DEPTH) return undefined;
   const split = cheapestSplit(step, first, limit, depth);
   const copied = cheapestCopy(step, first, limit, depth);
   if (split === undefined || copied === undefined) return split ?? copied;
@@ -74,15 +74,15 @@ const blockCount = ({ redDigits }: Step, { digit, blocks }: { digit: number; blo
 
 /** Copies of reads, the one that helps most first, as long as one helps. */
 function cheapestCopy(step: Step, first: number, limit: number, depth: number): Provable | undefined {
-  const chosen = new Map<number, Copy>();
+  const chosen = new Map<number, ReadCopy>();
   let best: Provable | undefined;
   let gas = estimateStepProofGas(step);
   while (gas > limit) {
-    let next: { read: number; copy: Copy; gas: number } | undefined;
+    let next: { read: number; copy: ReadCopy; gas: number } | undefined;
     for (const read of step.termReads.keys()) {
       for (const copy of chosen.has(read) ? [] : copiesOf(step, read)) {
         const plan = relayout(step, new Map([...chosen, [read, copy]]));
-        const own = estimateStepProofGas(placed(plan.at(-1)!, [...plan.keys()]));
+        const own = estimateStepProofGas(withStepNumbers(plan.at(-1)!, [...plan.keys()]));
         const better =
           next === undefined ||
           own < next.gas * HELPS ||
@@ -100,12 +100,12 @@ function cheapestCopy(step: Step, first: number, limit: number, depth: number): 
 }
 
 /** A plan's steps numbered, each of them provable itself. */
-function placedPlan(plan: Plan, first: number, limit: number, depth: number): Provable | undefined {
+function placedPlan(plan: Parts, first: number, limit: number, depth: number): Provable | undefined {
   const steps: Step[] = [];
   const numbers: number[] = [];
   let bytes = 0;
   for (const [k, part] of plan.entries()) {
-    const step = placed(part, numbers);
+    const step = withStepNumbers(part, numbers);
     if (!isEncodable(step) || !isStorable(step)) return undefined;
     const last = k === plan.length - 1;
     // Blocks that are still too long are not cut again: there are splits with more of them.

@@ -13,10 +13,10 @@ import {
 import { widenedReduction } from "../../../program/widen.ts";
 import { blockTerms, type BlockTerms } from "./blockTerms.ts";
 import { cutsOf, type Cut } from "./cuts.ts";
-import { product, readsOf, sibling, wholeView, type Plan } from "./parts.ts";
+import { product, readsOf, sibling, wholeView, type Parts } from "./parts.ts";
 
 /** The ways to split a step's reduction in blocks, each with the steps that result; none for what cannot be split. */
-export function splitsOf(step: Step): { cut: Cut; plan: () => Plan }[] {
+export function splitsOf(step: Step): { cut: Cut; plan: () => Parts }[] {
   const form = formOf(step);
   if (form === undefined) return [];
   // The highest of equal terms is searched: fillers come first, so that they lose ties.
@@ -24,7 +24,7 @@ export function splitsOf(step: Step): { cut: Cut; plan: () => Plan }[] {
   return cutsOf(step, front).map((cut) => ({ cut, plan: () => form(step, cut) }));
 }
 
-type Form = (step: Step, cut: Cut) => Plan;
+type Form = (step: Step, cut: Cut) => Parts;
 
 function formOf({ reduce, reduceType }: Step): Form | undefined {
   switch (reduce) {
