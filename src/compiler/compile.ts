@@ -25,7 +25,10 @@ export type CompileOptions = {
   seed?: bigint;
   /** Called as the nodes of the graph are compiled. */
   progress?: (done: number, total: number) => void;
-  /** The most gas that the proof of one element may cost: a lower one than {@link MAX_STEP_GAS} for a chain with smaller blocks. */
+  /**
+   * The maximum gas that the proof of one element may cost: lower than {@link MAX_STEP_GAS} for a chain with smaller
+   * blocks.
+   */
   stepGasLimit?: number;
 };
 
@@ -33,14 +36,18 @@ type Origin = CompiledModel["origins"][number];
 
 const MAX_TENSOR_BYTES = CHUNK_BYTES * 2 ** MOST_LEVELS.tensor;
 
-/** Every step must fit the encoding, and its tensor what bonds pay for; if one does not, its node is named. */
+/**
+ * Checks that every step fits the encoding and that its tensor fits the size that bonds pay for; if one does not, the
+ * error names its node.
+ */
 function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {
   steps.forEach((step, s) => {
     const bytes = step.count * dtypeBytes(step.dtype);
     if (bytes > MAX_TENSOR_BYTES) {
       const { node, operator } = origins[s]!;
       throw new StepLimitError(
-        `${operator} (node ${node}): a tensor of ${bytes} bytes, at most ${MAX_TENSOR_BYTES}; compile for smaller shapes`,
+        `${operator} (node ${node}): a tensor of ${bytes} bytes, at most ${MAX_TENSOR_BYTES}; ` +
+          "compile for smaller shapes",
       );
     }
     try {
@@ -66,8 +73,8 @@ function largestStepGas(steps: readonly Step[], origins: readonly Origin[], limi
 }
 
 /**
- * Compiles a model for concrete input shapes into the program that a job names. Deterministic: the same model and shapes
- * give the same program root on every machine.
+ * Compiles a model for concrete input shapes into the program that a job names. It is deterministic: the same model and
+ * shapes give the same program root on every machine.
  * @throws UnsupportedOperatorError, NodeInputError, InputShapeError, StepTooExpensiveError, StepLimitError
  */
 export function compile(model: Model, options: CompileOptions): CompiledModel {

@@ -82,7 +82,7 @@ function lowerNode(
   context.checkAttributes();
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);
   if (missing >= 0) context.refuse(`output ${missing}`, "is not computed");
-  // What has no elements is known whatever it is made from, and nothing is computed from it.
+  // A tensor without elements is a constant, whatever it is made from; nothing is computed from it.
   const known = (tensor: LazyTensor): LazyTensor => {
     const count = elementCount(tensor.shape);
     if (count >= MAX_COUNT)
@@ -99,7 +99,7 @@ type Progress = (done: number, total: number) => void;
 function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
   const { builder } = scope;
   const withMemory = valuesWithMemory(graph);
-  const wishes = preferredStorage(graph);
+  const storages = preferredStorage(graph);
   const outputNames = new Set(graph.outputs);
   for (const [n, node] of graph.nodes.entries()) {
     progress?.(n, graph.nodes.length);
@@ -122,7 +122,8 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
         scope.values.set(name, value);
         return;
       }
-      // An operator that passes its input on gives the same tensor a second name: a copy, as each has its own trail.
+      // An operator that returns its input gives the same tensor a second name. The name gets a copy, as each has its
+      // own trail.
       const tensor = { ...value };
       scope.values.set(name, tensor);
       tensor.trail = { node: label, operators: new Map([...fused, [node.outputs.join(), node.operator]]) };
@@ -130,7 +131,7 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
         if (builder.isConstant(tensor)) delete tensor.trail;
         return;
       }
-      const storage = wishes.get(name);
+      const storage = storages.get(name);
       if (storage !== undefined) tensor.order = storageOrder(storage, tensor.shape.length);
       // A result of the job lies in ONNX's order, whatever its readers prefer.
       if (outputNames.has(name)) tensor.order = identityOrder(tensor.shape.length);

@@ -7,7 +7,7 @@ import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
 import type { NodeContext } from "./nodeContext.ts";
 import { digitStarts, refine } from "../steps/views.ts";
 
-/** Well below the limits of a step, so that one more node always fits. */
+/** Below the limits of a step, so that one more node always fits. */
 const SOFT_LIMITS = { reads: 11, inputs: 11, constants: 40, instructions: 40 };
 
 /** The shape that shapes broadcast to, or undefined if they do not. */
@@ -49,7 +49,7 @@ function align(expressions: Expressions, input: LazyTensor, digits: readonly (re
   return refine(expressions, input, finer);
 }
 
-/** What is computed for fewer elements than it would be used for is computed by itself. */
+/** Gives memory to each input of fewer than `count` elements, so that none is computed more than once. */
 function realiseSmaller(builder: ProgramBuilder, inputs: readonly LazyTensor[], count: number): void {
   for (const input of inputs) if (elementCount(input.shape) < count) builder.realise(input);
 }

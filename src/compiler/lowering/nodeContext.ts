@@ -22,7 +22,10 @@ export class NodeContext {
     this.inputs = inputs;
   }
 
-  /** The same node, read as one of another operator set of ai.onnx: for operators of other domains that are alike. */
+  /**
+   * The same node, read as one of another operator set of ai.onnx: for operators of other domains with the same
+   * meaning.
+   */
   asOf(opset: number): NodeContext {
     const other = new NodeContext(this.builder, this.node, opset, this.inputs);
     other.#read = this.#read;
@@ -166,7 +169,7 @@ export class NodeContext {
     return this.builder.filled(dtype, [], value);
   }
 
-  /** Refuses attributes that no one asked for: they might have changed the result. */
+  /** Refuses attributes that the lowering did not read: they might change the result. */
   checkAttributes(): void {
     // A hint about memory that every operator had before opset 6.
     if (this.opset < 6) this.ignore("consumed_inputs");

@@ -54,7 +54,9 @@ export const softsign = activation((e, x) => e.div(x, e.add(e.float(1), e.abs(x)
 /** `1 / x`. */
 export const reciprocal = activation((e, x) => e.div(e.like(x, 1), x));
 
-/** `(0.5 * x) * (1 + erf(x / sqrt 2))`; with `approximate` = tanh, `(0.5 * x) * (1 + tanh(c * (x + 0.044715 * x^3)))`. */
+/**
+ * `(0.5 * x) * (1 + erf(x / sqrt 2))`; with `approximate` = tanh `(0.5 * x) * (1 + tanh(c * (x + 0.044715 * x^3)))`.
+ */
 export const gelu = activation((e, x, context) => {
   const half = e.mul(e.float(0.5), x);
   const approximate = context.string("approximate", "none");

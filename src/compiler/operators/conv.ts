@@ -3,7 +3,7 @@ import { addAffine, digitAffine, type Affine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
-import { dimensionIndices, type LazyTensor, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { readWindows, windowIndex } from "./window.ts";
 import { broadcast } from "../lowering/broadcast.ts";

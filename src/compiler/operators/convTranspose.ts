@@ -3,11 +3,14 @@ import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from
 import { REDUCTION_DIGIT, type ReadAxis } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
-import { dimensionIndices, type LazyTensor, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
-/** One spatial dimension: output position o receives input i through kernel position k where o + pad = i * stride + k * dilation. */
+/**
+ * One spatial dimension: output position o receives input i through kernel position k where o + pad = i * stride + k *
+ * dilation.
+ */
 type Spread = { input: number; output: number; kernel: number; stride: number; dilation: number; pad: number };
 
 function readSpreads(context: NodeContext, sizes: readonly number[], weightKernel: readonly number[]): Spread[] {
@@ -44,13 +47,17 @@ function readSpreads(context: NodeContext, sizes: readonly number[], weightKerne
   });
 }
 
-/** How a dimension is read: input index (to be divided by `div`) and kernel index, over its digits and one reduction digit. */
+/**
+ * How a dimension is read: its digits, one reduction digit of `terms` terms, the input index (to be divided by `div`)
+ * and the kernel index.
+ */
 type Reading = { digits: number[]; terms: number; input: Affine; div: number; kernel: Affine };
 
 /**
- * Where the output is a multiple of the stride, its positions of one phase meet the same kernel positions, so that no term
- * is wasted; else every kernel position is a term, and those between input positions read 0.
- * @param first Number of the dimension's first digit.
+ * Reads one dimension. If the output is a multiple of the stride, the output positions of one phase meet the same
+ * kernel positions, and only those are terms. Else every kernel position is a term, and those between input positions
+ * read 0.
+ * @param first The number of the first digit of the dimension.
  */
 function readingOf(spread: Spread, first: number, red: number): Reading {
   const { output, kernel, stride, dilation, pad } = spread;
@@ -75,7 +82,7 @@ function readingOf(spread: Spread, first: number, red: number): Reading {
   return { digits: output === 1 ? [] : [output], terms: kernel, input, div: stride, kernel: k };
 }
 
-/** ConvTranspose over any number of spatial dimensions: an exact dot over kernel positions and channels, then the bias. */
+/** ConvTranspose over any number of spatial dimensions: an exact dot over kernel positions and channels, then bias. */
 export const convTranspose: Lower = (context) => {
   const { builder, expressions: e } = context;
   const [x, w] = [context.floatInput(0), context.floatInput(1)];

@@ -1,7 +1,7 @@
 import { constantAffine } from "../expressions/affine.ts";
 import { combine } from "../lowering/broadcast.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { readIndirect } from "../lowering/readIndirect.ts";
 import { slicedAlong } from "../lowering/slices.ts";

@@ -17,7 +17,7 @@ const EXPONENT_BITS = new Map<DType, number>([
   [DType.uint32, 32],
 ]);
 
-/** What is known of the exponents: how many bits they have, and whether any may be negative. */
+/** What is known of the exponents at compile time: their number of bits, and whether any may be negative. */
 function exponentRange(context: NodeContext, exponent: LazyTensor, from: DType): { bits: number; negative: boolean } {
   const words = isFloat(exponent.dtype) ? undefined : context.builder.words(exponent);
   if (words !== undefined) {
@@ -29,9 +29,9 @@ function exponentRange(context: NodeContext, exponent: LazyTensor, from: DType):
 }
 
 /**
- * An integer x to the power y, modulo 2^n: by squaring, some bits of y a step. A negative y gives 1 / x^|y| truncated: 0 unless
- * x is 1 or -1, and 0 for x = 0. A float32 y that is an integer counts as one; for any other the result is the float32 power,
- * truncated.
+ * An integer x to the power y, modulo 2^n, by squaring: each step takes some bits of y. A negative y gives 1 / x^|y|
+ * truncated, which is 0 unless x is 1 or -1; it gives 0 for x = 0. A float32 y that is an integer counts as one; for
+ * any other the result is the float32 power, truncated.
  */
 export function integerPower(context: NodeContext, base: LazyTensor, exponent: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;

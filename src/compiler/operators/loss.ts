@@ -3,7 +3,7 @@ import { elementCount } from "../../onnx/model.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { dropAxes, reduceAxes, softmaxOver } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
@@ -17,9 +17,9 @@ function total(context: NodeContext, x: LazyTensor): LazyTensor {
 }
 
 /**
- * The loss of log-probabilities [N, C, d...] at classes `target` [N, d...]: for each position `-log p` of its class, times
- * the class's weight; 0 where the class is `ignore_index`. A class out of range counts from the end once, then reads 0. The
- * mean divides by the sum of the weights (1 without weights), ignored positions left out.
+ * The loss of log-probabilities [N, C, d...] at classes `target` [N, d...]: for each position `-log p` of its class,
+ * times the weight of the class; 0 where the class is `ignore_index`. A negative class counts from the end; a class out
+ * of range reads 0. The mean divides by the sum of the weights (1 without weights), ignored positions left out.
  */
 function negativeLogLikelihood(context: NodeContext, logs: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;

@@ -7,7 +7,8 @@ import { readWindows } from "./window.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
 /**
- * The p-norm of what `over` reduces: p = 1: sum of abs; p = 2: sqrt(dot(x, x)); else pow(sum of pow(abs x, p), RN(1 / p)).
+ * The p-norm of what `over` reduces. p = 1: sum of abs; p = 2: sqrt(dot(x, x)); else pow(sum of pow(abs x, p), RN(1 /
+ * p)).
  */
 function norm(context: NodeContext, x: LazyTensor, over: (x: LazyTensor, reduce: Reduce) => LazyTensor): LazyTensor {
   const e = context.expressions;

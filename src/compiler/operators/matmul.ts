@@ -6,7 +6,7 @@ import { broadcast, broadcastShapes } from "../lowering/broadcast.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import { withLocality } from "../steps/locality.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt, transposed } from "../steps/views.ts";
 
 /** The exact product of [..., M, K] and [..., K, N], batch dimensions broadcast. */

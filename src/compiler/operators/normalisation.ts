@@ -7,8 +7,8 @@ import { reduceAxes } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
 /**
- * BatchNormalization: a = g / sqrt(var + eps); ((x - mean) * a) + b. In training (from opset 14) mean and variance are those of
- * the batch, and further outputs the running ones: old * momentum + new * (1 - momentum).
+ * BatchNormalization: a = g / sqrt(var + eps); ((x - mean) * a) + b. In training (from opset 14) mean and variance are
+ * those of the batch, and further outputs are the running ones: old * momentum + new * (1 - momentum).
  */
 export const batchNormalization: Lower = (context) => {
   const e = context.expressions;

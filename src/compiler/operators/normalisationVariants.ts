@@ -3,7 +3,7 @@ import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, digitAffine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { normalise } from "./normalisation.ts";
 import { reduceAxes } from "./reduction.ts";
@@ -16,7 +16,10 @@ function column(context: NodeContext, index: number, size: number, rank: number)
   return context.builder.reshape(vector, [size, ...new Array<number>(rank - 2).fill(1)]);
 }
 
-/** GroupNormalization: `(d / r) * g + b` over groups of channels; g and b for each group before opset 21, then each channel. */
+/**
+ * GroupNormalization: `(d / r) * g + b` over groups of channels. g and b are given for each group before opset 21, for
+ * each channel from then on.
+ */
 export const groupNormalization: Lower = (context) => {
   const { builder, expressions: e } = context;
   const x = context.floatInput();

@@ -2,7 +2,7 @@ import { elementCount } from "../../onnx/model.ts";
 import { int64Tensor } from "../../onnx/tensorData.ts";
 import { addAffine, constantAffine } from "../expressions/affine.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { numberWord } from "../../numerics/numbers.ts";
 import { readIndirect } from "../lowering/readIndirect.ts";

@@ -6,7 +6,7 @@ import { addAffine, constantAffine, scaleAffine } from "../expressions/affine.ts
 import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
-import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt, strides } from "../steps/views.ts";
 import { leastWord } from "../../numerics/numbers.ts";
 import { reduceAxes } from "./reduction.ts";
@@ -40,8 +40,8 @@ export function pool(
 }
 
 /**
- * Where in the whole tensor the first greatest element of each window is: its flat index, with the last spatial dimension fastest or, by
- * `storage_order`, the first.
+ * The flat index in the whole tensor of the first greatest element of each window. The last spatial dimension is the
+ * fastest or, by `storage_order`, the first.
  */
 function maxIndices(context: NodeContext, x: LazyTensor, windows: readonly Window[]): LazyTensor {
   const e = context.expressions;
@@ -52,7 +52,7 @@ function maxIndices(context: NodeContext, x: LazyTensor, windows: readonly Windo
   const stride = strides(x.shape, order);
   const first = e.accumulator(Reduce.argmax, x.dtype, DType.int64, radices, term);
   const integer = (value: number): Expr => e.int64(value);
-  // The place of the window, then of the element in it.
+  // The index of the first element of the window, then that of the element in it.
   let flat = constantAffine(0);
   indices.forEach((index, d) => {
     const window = windows[d - 2];

@@ -103,7 +103,10 @@ export const dequantizeLinear: Lower = (context) => {
   return [context.builder.reshape(broadcast(context, inputs, build, true), aligned.shape)];
 };
 
-/** The least or greatest of all elements and 0, dimension by dimension: no step reads more than one dimension at once. */
+/**
+ * The minimum or maximum of all elements and 0. It is reduced dimension by dimension, so that no step reads more than
+ * one.
+ */
 function extreme(context: NodeContext, x: LazyTensor, reduce: Reduce): LazyTensor {
   const { builder, expressions: e } = context;
   let result = x;

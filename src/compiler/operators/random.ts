@@ -11,7 +11,7 @@ import { cumulate, dropAxes, reduceAxes, softmaxOver } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 import { sliced, wholeRange } from "../lowering/slices.ts";
 
-/** The most random words of one node: they become constants of the program. */
+/** The maximum number of random words of one node: they become constants of the program. */
 const MAX_WORDS = 2 ** 22;
 
 /** The bits of a node's own seed, a float or, for Dropout, an integer. */
@@ -23,8 +23,8 @@ function ownSeed(context: NodeContext): number | undefined {
 }
 
 /**
- * Words of the node's own stream. The key is the seed given to the compiler; the counter the block, then the bits of the
- * node's `seed` if it has one, else its number among the random nodes of the graph.
+ * Words of the stream of a node. The key is the seed given to the compiler. The counter is the block, then the bits of
+ * the `seed` of the node if it has one, else its number among the random nodes of the graph.
  */
 function randomWords(context: NodeContext, count: number): Uint32Array {
   const { builder } = context;
@@ -130,7 +130,10 @@ export const bernoulli: Lower = (context) => {
   ];
 };
 
-/** Multinomial: for each draw u, how many classes have a cumulated probability of at most u; softmax, then exact sums. */
+/**
+ * Multinomial: for each draw u the number of classes whose cumulated probability is at most u. Softmax, then exact
+ * sums.
+ */
 export const multinomial: Lower = (context) => {
   const { builder, expressions: e } = context;
   const x = context.floatInput();

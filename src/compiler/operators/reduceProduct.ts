@@ -5,9 +5,9 @@ import type { LazyTensor } from "../expressions/tensor.ts";
 import { numberWord } from "../../numerics/numbers.ts";
 import { dropAxes, reducedAxes } from "./reduction.ts";
 import { broadcast } from "../lowering/broadcast.ts";
-import { type Range, sliced, wholeRange } from "../lowering/slices.ts";
+import { sliced, wholeRange, type Range } from "../lowering/slices.ts";
 
-/** The most factors of one product: they are unrolled, about ten to a step. */
+/** The maximum number of factors of one product: they are unrolled, about ten to a step. */
 const MAX_FACTORS = 1024;
 /** The largest matrix whose determinant is expanded. */
 const MAX_ORDER = 6;

@@ -6,7 +6,7 @@ import type { ProgramBuilder } from "../steps/builder.ts";
 import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expressions/expression.ts";
 import { withLocality } from "../steps/locality.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { numberWord } from "../../numerics/numbers.ts";
 import { broadcast } from "../lowering/broadcast.ts";
@@ -178,7 +178,10 @@ export const softmax =
     return [softmaxOver(context, x, axes, logarithm)];
   };
 
-/** Every element is an exact sum of its own, over the terms at or before it along an axis (before it, if exclusive; or after). */
+/**
+ * Each element is the exact sum of the terms up to it along an axis: without its own if `exclusive`, from the end if
+ * `reverse`.
+ */
 export function cumulate(
   context: NodeContext,
   x: LazyTensor,

@@ -1,6 +1,6 @@
 import { DType } from "../../numerics/dtype.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt, transposed } from "../steps/views.ts";
 import { combine } from "../lowering/broadcast.ts";
 import { readIndirect } from "../lowering/readIndirect.ts";

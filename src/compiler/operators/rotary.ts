@@ -7,9 +7,9 @@ import { concatenate } from "../lowering/concatenate.ts";
 import { sliced, wholeRange } from "../lowering/slices.ts";
 
 /**
- * Pairs (a, b) of the first elements of the last of four dimensions become (cos * a - sin * b, sin * a + cos * b), each product and sum
- * rounded; the rest stays.
- * @param cos and `sin` broadcast to x, their last dimension the number of pairs
+ * Pairs (a, b) of the first elements of the last of four dimensions become (cos * a - sin * b, sin * a + cos * b). Each
+ * product and sum is rounded; the other elements stay.
+ * @param cos Like `sin` it broadcasts to x; its last dimension is the number of pairs.
  */
 export function rotate(
   context: NodeContext,

@@ -6,7 +6,7 @@ import { constantAffine, digitAffine, type Affine } from "../expressions/affine.
 import { broadcast, combine } from "../lowering/broadcast.ts";
 import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt, rowMajorStrides } from "../steps/views.ts";
 import { greatestWord, leastWord } from "../../numerics/numbers.ts";
 import { readIndirect } from "../lowering/readIndirect.ts";
@@ -33,10 +33,10 @@ const reductionOf = (context: NodeContext): string => {
   return reduction;
 };
 
-/** The most factors that meet in one element: they are multiplied one after the other, each a step. */
+/** The maximum number of factors of one element: they are multiplied one after the other, each in a step. */
 const MAX_FACTORS = 64;
 
-/** The written tensor: the last update wins, or the data and the exact sum (greatest, least) of the updates. */
+/** The written tensor: the last update wins, or the data and the exact sum (maximum, minimum) of the updates. */
 function written(context: NodeContext, { data, radices, match, update }: Writes, reduction: string): LazyTensor {
   const { expressions: e } = context;
   const { dtype, shape } = data;
@@ -95,31 +95,39 @@ export const scatterElements: Lower = (context) => {
   return [written(context, { data, radices: [length], match, update }, reduction)];
 };
 
-/** The update that goes to a place, by place; those of one place follow each other in `rounds`. */
+/**
+ * For each element whether an update is written to it, and which. Several updates of one element are in successive
+ * rounds.
+ */
 type Round = { found: boolean[]; writer: number[] };
 
-/** Which updates of constant indices come to each place: the last of them, or all, one in each round. */
-function writersOf(words: readonly bigint[], places: readonly number[], count: number, all: boolean): Round[] {
-  const depth = places.length;
-  const total = elementCount(places);
+/**
+ * The updates that constant indices write to each element: the last one, or with `all` every one, one in each round.
+ */
+function writersOf(words: readonly bigint[], dims: readonly number[], count: number, all: boolean): Round[] {
+  const depth = dims.length;
+  const total = elementCount(dims);
   const rounds: Round[] = [];
   const next = new Array<number>(total).fill(0);
   for (let n = 0; n < count; n++) {
-    let place = 0;
+    let position = 0;
     for (let k = 0; k < depth; k++) {
       const raw = Number(words[n * depth + k]!);
-      const own = raw < 0 ? raw + places[k]! : raw;
-      place = own < 0 || own >= places[k]! ? NaN : place * places[k]! + own;
+      const own = raw < 0 ? raw + dims[k]! : raw;
+      position = own < 0 || own >= dims[k]! ? NaN : position * dims[k]! + own;
     }
-    if (Number.isNaN(place)) continue;
-    const k = all ? next[place]!++ : 0;
+    if (Number.isNaN(position)) continue;
+    const k = all ? next[position]!++ : 0;
     rounds[k] ??= { found: new Array<boolean>(total).fill(false), writer: new Array<number>(total).fill(0) };
-    [rounds[k].writer[place], rounds[k].found[place]] = [n, true];
+    [rounds[k].writer[position], rounds[k].found[position]] = [n, true];
   }
   return rounds;
 }
 
-/** ScatterND whose places are known: each element is the data's or one update's, or the product of it with its updates, in their order. */
+/**
+ * ScatterND with indices that are known at compile time: each element is that of the data or of one update, or the
+ * product of the data and its updates, in their order.
+ */
 function scatterConstant(
   context: NodeContext,
   data: LazyTensor,
@@ -147,15 +155,15 @@ function scatterRound(
   multiply: boolean,
 ): LazyTensor {
   const { builder, expressions: e } = context;
-  const places = data.shape.slice(0, depth);
+  const dims = data.shape.slice(0, depth);
   const count = elementCount(updates.shape) / elementCount(data.shape.slice(depth));
   const ones = data.shape.slice(depth).map(() => 1);
   const rest = data.shape.slice(depth);
   const flat = builder.reshape(updates, [count, ...rest]);
-  const at = builder.constant(int64Tensor(writer, [...places]));
+  const at = builder.constant(int64Tensor(writer, [...dims]));
   const mask = builder.constant({
     dtype: DType.bool,
-    shape: [...places, ...ones],
+    shape: [...dims, ...ones],
     bytes: Uint8Array.from(found, Number),
   });
   const digits = plainDigits(data.shape);
@@ -225,7 +233,7 @@ export const maxUnpool: Lower = (context) => {
   const term = [digitAffine(REDUCTION_DIGIT)];
   const index = e.cast(readAt(e, builder.plain(builder.reshape(indices, [count])), term, radix), DType.int64);
   const value = readAt(e, builder.plain(builder.reshape(x, [count])), term, radix);
-  const place = e.eq(index, e.affine(dimensionIndices(digits)[0]!));
-  const expr = e.accumulator(Reduce.last, x.dtype, x.dtype, [count], place, value);
+  const match = e.eq(index, e.affine(dimensionIndices(digits)[0]!));
+  const expr = e.accumulator(Reduce.last, x.dtype, x.dtype, [count], match, value);
   return [builder.reshape({ dtype: x.dtype, shape: [size], digits, expr, order: [0] }, shape)];
 };

@@ -102,26 +102,26 @@ const axesOf = (context: NodeContext): number[] | undefined =>
 export const squeeze: Lower = (context) => {
   const x = context.input(0);
   const axes = axesOf(context)?.map((axis) => context.axis(axis, x.shape.length));
-  const gone = axes ?? x.shape.flatMap((dim, d) => (dim === 1 ? [d] : []));
-  if (gone.some((axis) => x.shape[axis] !== 1))
-    return context.fail(`axes [${gone.join()}] of [${x.shape.join()}] are not all 1`);
+  const removed = axes ?? x.shape.flatMap((dim, d) => (dim === 1 ? [d] : []));
+  if (removed.some((axis) => x.shape[axis] !== 1))
+    return context.fail(`axes [${removed.join()}] of [${x.shape.join()}] are not all 1`);
   return [
     context.builder.reshape(
       x,
-      x.shape.filter((_, d) => !gone.includes(d)),
+      x.shape.filter((_, d) => !removed.includes(d)),
     ),
   ];
 };
 
-/** Unsqueeze: dimensions of 1 at the given places of the result. */
+/** Unsqueeze: dimensions of 1 at the given axes of the result. */
 export const unsqueeze: Lower = (context) => {
   const x = context.input(0);
   const axes = axesOf(context) ?? context.fail("axes is missing");
   const rank = x.shape.length + axes.length;
-  const places = new Set(axes.map((axis) => context.axis(axis, rank)));
-  if (places.size !== axes.length) return context.fail(`axes [${axes.join()}] repeat`);
+  const added = new Set(axes.map((axis) => context.axis(axis, rank)));
+  if (added.size !== axes.length) return context.fail(`axes [${axes.join()}] repeat`);
   const rest = [...x.shape];
-  const result = Array.from({ length: rank }, (_, d) => (places.has(d) ? 1 : rest.shift()!));
+  const result = Array.from({ length: rank }, (_, d) => (added.has(d) ? 1 : rest.shift()!));
   return [context.builder.reshape(x, result)];
 };
 

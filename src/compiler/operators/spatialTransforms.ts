@@ -31,7 +31,7 @@ export const centerCropPad: Lower = (context) => {
   return [{ dtype: x.dtype, shape, digits, expr, order: identityOrder(rank) }];
 };
 
-/** Col2Im: the exact sum of what the blocks have at each place of the image. */
+/** Col2Im: each pixel is the exact sum of the block elements that lie on it. */
 export const col2Im: Lower = (context) => {
   const { builder, expressions: e } = context;
   const x = context.input(0);
@@ -68,7 +68,7 @@ export const col2Im: Lower = (context) => {
   return [{ dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) }];
 };
 
-/** AffineGrid: the exact product of the places of a plane (or space) with the matrix of each example. */
+/** AffineGrid: the exact product of the coordinates of a plane (or space) with the matrix of each example. */
 export const affineGrid: Lower = (context) => {
   const { builder, expressions: e } = context;
   const theta = context.floatInput();
@@ -79,19 +79,19 @@ export const affineGrid: Lower = (context) => {
     return context.fail(`theta [${theta.shape.join()}] for a size of [${size.join()}]`);
   const corners = context.int("align_corners", 0) !== 0;
   if (corners && space.includes(1)) return context.refuse("align_corners", "of a dimension of 1 divides by 0");
-  const place = (d: number, i: number): number =>
+  const coordinate = (d: number, i: number): number =>
     corners ? -1 + (2 * i) / (space[d]! - 1) : (2 * i + 1) / space[d]! - 1;
-  // The fastest dimension comes first in a place: (x, y, 1).
+  // The coordinate of the fastest dimension comes first: (x, y, 1).
   const values: number[] = [];
   for (let flat = 0; flat < elementCount(space); flat++) {
     let rest = flat;
     for (let d = rank - 1; d >= 0; d--) {
-      values.push(place(d, rest % space[d]!));
+      values.push(coordinate(d, rest % space[d]!));
       rest = Math.floor(rest / space[d]!);
     }
     values.push(1);
   }
-  const places = builder.constant(floatTensor(values, [1, elementCount(space), rank + 1]));
-  const result = matrixProduct(context, places, transposed(e, theta, [0, 2, 1]));
+  const coordinates = builder.constant(floatTensor(values, [1, elementCount(space), rank + 1]));
+  const result = matrixProduct(context, coordinates, transposed(e, theta, [0, 2, 1]));
   return [builder.reshape(result, [n, ...space, rank])];
 };

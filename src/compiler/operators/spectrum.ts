@@ -6,19 +6,19 @@ import { Reduce } from "../../program/types.ts";
 import { addAffine, digitAffine, scaleAffine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { floatValue, numberWord } from "../../numerics/numbers.ts";
 import { contract, labelSizes } from "./contract.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 import { sliced, wholeRange } from "../lowering/slices.ts";
 
-/** A larger table of factors is no constant of a program. */
+/** The maximum size of a table of factors: it is a constant of the program. */
 const MAX_FACTORS = 2 ** 23;
 
 /**
- * Factors [frequencies, 2, samples, parts] of a transform of `length`: what the real or imaginary part of a sample gives to the real and imaginary
- * part of a frequency, cos and sin of 2 pi (frequency * sample) / length in float32.
+ * Factors [frequencies, 2, samples, parts] of a transform of `length`: what the real or imaginary part of a sample adds
+ * to the real and imaginary part of a frequency. They are cos and sin of 2 pi (frequency * sample) / length in float32.
  */
 function factors(
   context: NodeContext,
@@ -46,7 +46,10 @@ function factors(
   return context.builder.constant({ dtype: DType.float32, shape: [frequencies, 2, samples, parts], bytes });
 }
 
-/** DFT along an axis of data whose last dimension holds one (real) or two parts (complex); the inverse over its length. */
+/**
+ * DFT along an axis of data whose last dimension holds one part (real) or two (complex); the inverse is divided by its
+ * length.
+ */
 export const dft: Lower = (context) => {
   const { builder, expressions: e } = context;
   const x = context.floatInput();
@@ -104,8 +107,8 @@ export const stft: Lower = (context) => {
   const radix = radixOf(digits, radices);
   const [b, frame, frequency, to] = dimensionIndices(digits);
   const [sample, part] = [digitAffine(REDUCTION_DIGIT), digitAffine(REDUCTION_DIGIT + 1)];
-  const place = addAffine(scaleAffine(frame!, step), sample);
-  const read = readAt(e, builder.plain(signal), [b!, place, part], radix);
+  const position = addAffine(scaleAffine(frame!, step), sample);
+  const read = readAt(e, builder.plain(signal), [b!, position, part], radix);
   const weighed = window === undefined ? read : e.mul(read, readAt(e, builder.plain(window), [sample], radix));
   const factor = readAt(e, builder.plain(table), [frequency!, to!, sample, part], radix);
   const expr = e.accumulator(Reduce.dot, signal.dtype, signal.dtype, radices, weighed, factor);

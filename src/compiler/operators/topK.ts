@@ -3,7 +3,7 @@ import { Reduce } from "../../program/types.ts";
 import { digitAffine, type Affine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expressions/expression.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 
 /** Whether a is greater than b in the total order in which NaN is greatest. */

@@ -14,9 +14,9 @@ import {
   allRadices,
   dimensionIndices,
   identityOrder,
-  type LazyTensor,
   plainDigits,
   radixOf,
+  type LazyTensor,
 } from "../expressions/tensor.ts";
 import type { TensorRef } from "../../program/types.ts";
 import type { Word } from "../../numerics/dtype.ts";
@@ -40,7 +40,10 @@ export function strides(shape: readonly number[], order: readonly number[]): num
   return result;
 }
 
-/** How a read addresses memory, dimension by dimension, or undefined if it is bounded, indirect or not affine in them. */
+/**
+ * The base and the stride of each dimension of a read; undefined if it is bounded, indirect or not affine in the
+ * dimensions.
+ */
 export function plainStrides(
   expr: ReadExpr,
   digits: LazyTensor["digits"],
@@ -164,7 +167,10 @@ export function refine(
   return expressions.remap(tensor.expr, (digit) => target.get(digit));
 }
 
-/** The same elements in row-major order under another shape, or undefined if the digits of the two have no common refinement. */
+/**
+ * The same elements in row-major order under another shape; undefined if the digits of the two shapes have no common
+ * refinement.
+ */
 export function reshaped(
   expressions: Expressions,
   tensor: LazyTensor,

@@ -7,7 +7,7 @@ import { broadcast } from "../../lowering/broadcast.ts";
 import { concatenate } from "../../lowering/concatenate.ts";
 import { slicedAlong } from "../../lowering/slices.ts";
 
-/** A loop is unrolled: more iterations than these make no program that anybody could check. */
+/** The maximum number of iterations of a loop, which is unrolled. */
 const MAX_ITERATIONS = 4096;
 
 /** If: the branch that is taken, or both and a choice where the condition is data. */
@@ -58,14 +58,14 @@ export const loop: LowerControl = (control) => {
     if (isSequence(value)) return context.fail("the condition is a sequence");
     return context.constantWords(value, "cond")[0] !== 0n;
   };
-  let goOn = truth(operands[1]);
+  let running = truth(operands[1]);
   let state = operands.slice(2).map((value, k) => value ?? context.fail(`input ${k + 2} is missing`));
   const scans: GraphValue[][] = Array.from({ length: body.outputs.length - 1 - state.length }, () => []);
-  for (let i = 0n; goOn && (limit === undefined || i < limit); i++) {
+  for (let i = 0n; running && (limit === undefined || i < limit); i++) {
     if (i === BigInt(MAX_ITERATIONS)) return context.refuse("M", `is above ${MAX_ITERATIONS} iterations`);
     const iteration = builder.constant(int64Tensor([i], []));
     const results = run(body, [iteration, context.scalar(DType.bool, 1n), ...state]);
-    goOn = truth(results[0]);
+    running = truth(results[0]);
     const carried = state.length;
     state = results.slice(1, 1 + carried);
     results.slice(1 + carried).forEach((value, k) => scans[k]!.push(value));

@@ -66,7 +66,10 @@ export const concatFromSequence: LowerControl = (control) => {
   return [concatenate(context, parts, axis)];
 };
 
-/** SplitToSequence: parts of the given size or sizes; without them single elements, whose axis `keepdims` = 0 removes. */
+/**
+ * SplitToSequence: parts of the given size or sizes. Without them the parts are single elements, whose axis `keepdims`
+ * = 0 removes.
+ */
 export const splitToSequence: LowerControl = (control) => {
   const { context, operands } = control;
   const x = tensorOperand(control, 0);

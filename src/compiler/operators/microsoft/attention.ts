@@ -10,10 +10,10 @@ import { indexTensor } from "../../lowering/indices.ts";
 import { concatenate } from "../../lowering/concatenate.ts";
 import { partAlong, sliced } from "../../lowering/slices.ts";
 
-/** The least finite float32: what onnxruntime gives a key that comes after its query. */
+/** The smallest finite float32: onnxruntime adds it to the score of a key that comes after its query. */
 const LOWEST = -3.4028234663852886e38;
 
-/** 0 where query i may see key j <= i + past, the least finite number elsewhere: [queries, keys]. */
+/** 0 where query i may see key j <= i + past, LOWEST elsewhere: [queries, keys]. */
 function causal(context: NodeContext, queries: number, keys: number, past: number): LazyTensor {
   const e = context.expressions;
   return positionMask(context, queries, keys, (i, j) => {
@@ -23,8 +23,9 @@ function causal(context: NodeContext, queries: number, keys: number, past: numbe
 }
 
 /**
- * `mask_filter_value` where a key is masked, else 0, broadcast to [batch, heads, queries, keys]. The mask is 0 at masked keys, [batch, keys]
- * or [batch, queries, keys]; or says of each example where its keys end, [batch], or end and begin, [2 * batch].
+ * `mask_filter_value` where a key is masked, else 0; broadcasts to [batch, heads, queries, keys]. A mask [batch, keys]
+ * or [batch, queries, keys] is 0 at masked keys. A mask [batch] holds the end of the keys of each example, and [2 *
+ * batch] the ends and then the beginnings.
  */
 function keyMask(context: NodeContext, index: number, batch: number, queries: number, keys: number): LazyTensor {
   const { builder, expressions: e } = context;
@@ -57,7 +58,7 @@ function keyMask(context: NodeContext, index: number, batch: number, queries: nu
 /** Where the masks of a node are among its inputs. */
 type Masks = { key: number; bias: number; past: number };
 
-/** scale * products, then + bias, + mask of keys, + causal mask: those that there are, summed first. */
+/** scale * products + (bias + mask of keys + causal mask). Those that the node has are summed first. */
 function maskedScores(
   context: NodeContext,
   products: LazyTensor,
@@ -95,7 +96,10 @@ function withPast(context: NodeContext, past: LazyTensor | undefined, now: LazyT
   return concatenate(context, [past, now], 2);
 }
 
-/** An attention over q, k and v of [batch, length, heads * size] that are one tensor's products with weights; `past` is [2, ...]. */
+/**
+ * Attention over q, k and v of [batch, length, heads * size], which are products of one tensor with weights. The past
+ * is [2, ...].
+ */
 export function selfAttention(
   context: NodeContext,
   parts: readonly [LazyTensor, LazyTensor, LazyTensor],
@@ -139,7 +143,9 @@ export const microsoftAttention: Lower = (context) => {
 
 type Projections = { q: LazyTensor; k: LazyTensor; v: LazyTensor };
 
-/** q, k and v as [batch, heads, length, size], from the several forms that MultiHeadAttention takes, with their bias. */
+/**
+ * q, k and v as [batch, heads, length, size], from each of the forms that MultiHeadAttention takes, with their bias.
+ */
 function projections(context: NodeContext, heads: number): Projections {
   const { builder } = context;
   const query = context.floatInput(0);
@@ -160,7 +166,7 @@ function projections(context: NodeContext, heads: number): Projections {
   const bias = context.optional(3) && context.floatInput(3);
   const widths = flat.map((tensor) => (tensor.shape.length === 4 ? heads * tensor.shape[3]! : tensor.shape[2]!));
   const [q, k, v] = flat.map((tensor, index) => {
-    // A key and value of four dimensions are a past, which is finished.
+    // A key and value of four dimensions are a past: they are already split and have their bias.
     if (tensor.shape.length === 4) return tensor;
     if (bias === undefined) return splitHeads(context, tensor, heads);
     if (bias.shape.join() !== String(widths.reduce((a, b) => a + b, 0)))

@@ -1,4 +1,7 @@
-/** Fused operators of com.microsoft that onnxruntime writes into image generators; data of convolutions lies with its channels last. */
+/**
+ * Fused operators of com.microsoft that onnxruntime writes into image generators. The data of convolutions has its
+ * channels last.
+ */
 import { elementCount } from "../../../onnx/model.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Expr } from "../../expressions/expression.ts";

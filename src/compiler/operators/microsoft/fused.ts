@@ -119,7 +119,7 @@ export const skipLayerNormalization: Lower = (context) => {
   return [result, mean, broadcast(context, [root], (r) => e.div(e.float(1), r)), sum];
 };
 
-/** ExpandDims: a dimension of 1 at a known place. */
+/** ExpandDims: a dimension of 1 at an axis known at compile time. */
 export const expandDims: Lower = (context) => {
   const { shape } = context.input(0);
   const axis = context.axis(context.constantInts(1, "axis")?.[0] ?? 0, shape.length + 1);

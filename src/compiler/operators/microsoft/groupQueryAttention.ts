@@ -58,9 +58,9 @@ export const microsoftRotaryEmbedding: Lower = (context) => {
   return [builder.reshape(transposed(context.expressions, result, [0, 2, 1, 3]), x.shape)];
 };
 
-/** How many tokens lie before the new ones: known, and the same for all examples. */
+/** The number of tokens before the new ones: known at compile time, and the same for all examples. */
 function pastLength(context: NodeContext, length: number, total: number, available: number): number {
-  // The whole text at once: what lies behind the end of an example sees nothing before it differently.
+  // The whole text at once: the padding after the end of an example does not change what comes before it.
   if (total === length) return 0;
   const ends = new Set(context.constantInts(5, "seqlens_k") ?? []);
   const [end] = ends;
@@ -72,7 +72,7 @@ function pastLength(context: NodeContext, length: number, total: number, availab
   return past;
 }
 
-/** What a query does not see: later keys, and with a window those further away. A score there is -Infinity. */
+/** Scores of keys that a query does not see become -Infinity: later keys, and with a window those further away. */
 function visible(context: NodeContext, scores: LazyTensor, past: number): LazyTensor {
   const e = context.expressions;
   const window = context.int("local_window_size", -1);
@@ -94,8 +94,8 @@ function sinkOf(context: NodeContext, heads: number): LazyTensor | undefined {
 }
 
 /**
- * GroupQueryAttention: causal attention whose keys and values serve several heads of the query; with rotary embedding, a past, a window, a cap
- * of the scores, and a bias.
+ * GroupQueryAttention: causal attention in which several heads of the query share a head of keys and values. It has a
+ * rotary embedding, a past, a window, a maximum of the scores, and a bias.
  */
 export const groupQueryAttention: Lower = (context) => {
   const e = context.expressions;

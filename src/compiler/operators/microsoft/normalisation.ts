@@ -1,4 +1,4 @@
-/** Normalisations of com.microsoft that are fused with what stands before them. */
+/** Normalisations of com.microsoft, fused with the sums before them. */
 import { DType } from "../../../numerics/dtype.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
@@ -33,7 +33,10 @@ function embed(context: NodeContext, table: LazyTensor, indices: LazyTensor): La
   return rowsOf(context, table, indices);
 }
 
-/** EmbedLayerNormalization: the sum of the embeddings of words, positions and segments, normalised; the number of words by the mask. */
+/**
+ * EmbedLayerNormalization: the sum of the embeddings of words, positions and segments, normalised; then the number of
+ * words by the mask.
+ */
 export const embedLayerNormalization: Lower = (context) => {
   const { builder, expressions: e } = context;
   context.ignore("mask_index_type");

@@ -123,7 +123,10 @@ function constantBytes(context: NodeContext, index: number, what: string): Uint8
   return Uint8Array.from(context.constantWords(tensor, what), Number);
 }
 
-/** The zero point of each block of each row: packed numbers with rows on whole bytes, or floats; 2^(bits - 1) without. */
+/**
+ * The zero point of each block of each row: packed numbers whose rows begin at a byte, or floats; 2^(bits - 1) if there
+ * is none.
+ */
 function zeroPoints(
   context: NodeContext,
   index: number,
@@ -141,11 +144,14 @@ function zeroPoints(
   return (row, b) => unpacked(bytes, row * rowBytes, bits, b);
 }
 
-/** MatMulNBits: weights [N, blocks, bytes] of few bits, `RN((q - zero) * scale)` for each block of a row; known at compile time. */
+/**
+ * MatMulNBits: weights [N, blocks, bytes] of few bits, known at compile time; `RN((q - zero) * scale)` for each block
+ * of a row.
+ */
 export const matMulNBits: Lower = (context) => {
   const [k, n] = [context.int("K", 0), context.int("N", 0)];
   const [bits, block] = [context.int("bits", 4), context.int("block_size", 0)];
-  // How exact the product must be at least: it is exact.
+  // The minimum accuracy of the product: it is exact here.
   context.ignore("accuracy_level", "weight_prepacked");
   if (![2, 4, 8].includes(bits) || block < 16) return context.refuse("bits", `is ${bits} in blocks of ${block}`);
   const blocks = Math.ceil(k / block);

@@ -1,4 +1,4 @@
-/** Quantised operators of com.microsoft: what goes in is dequantised, what comes out is quantised, each as in ai.onnx. */
+/** Quantised operators of com.microsoft: inputs are dequantised and outputs quantised, each as in ai.onnx. */
 import { DType } from "../../../numerics/dtype.ts";
 import { elementCount } from "../../../onnx/model.ts";
 import { floatTensor } from "../../../onnx/tensorData.ts";
@@ -171,6 +171,6 @@ export const nhwcMaxPool: Lower = (context) => {
   const x = channelsToSecond(context, context.input(0));
   if (x.shape.length < 3 || !isQuantised(x)) return context.fail(`data of rank ${x.shape.length}, type ${x.dtype}`);
   const windows = readWindows(context, x.shape.slice(2));
-  const least = x.dtype === DType.int8 ? -128n : x.dtype === DType.int16 ? -32768n : 0n;
-  return [channelsToLast(context, pool(context, x, windows, Reduce.max, least))];
+  const lowest = x.dtype === DType.int8 ? -128n : x.dtype === DType.int16 ? -32768n : 0n;
+  return [channelsToLast(context, pool(context, x, windows, Reduce.max, lowest))];
 };

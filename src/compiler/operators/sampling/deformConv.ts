@@ -10,7 +10,7 @@ import { component, padPosition, sampled, tapsAt } from "./taps.ts";
 import { transposed } from "../../steps/views.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
 
-/** DeformConv: each position of the kernel reads where its offset says, mixed linearly, times its mask; then a convolution. */
+/** DeformConv: each position of the kernel reads at its offset, mixed linearly, times its mask; then a convolution. */
 export const deformConv: Lower = (context) => {
   const { builder, expressions: e } = context;
   const [x, w, offset] = [context.floatInput(0), context.floatInput(1), context.floatInput(2)];
@@ -28,7 +28,7 @@ export const deformConv: Lower = (context) => {
   // [n, fields, taps, rows, columns, 2]
   const pairs = transposed(e, builder.reshape(offset, [n, fields, taps, 2, ...out]), [0, 1, 2, 4, 5, 3]);
   builder.realise(pairs);
-  const places = windows.map((window, d) => {
+  const fieldTaps = windows.map((window, d) => {
     const start = Array.from({ length: taps * out[0]! * out[1]! }, (_, flat) => {
       const [row, column] = [Math.floor(flat / out[1]!) % out[0]!, flat % out[1]!];
       const tap = Math.floor(flat / (out[0]! * out[1]!));
@@ -46,7 +46,7 @@ export const deformConv: Lower = (context) => {
   const shape = [n, fields, perField, taps, ...out];
   let patches = sampled(context, read, shape, (all) => {
     const at = [all[0]!, all[1]!, all[3]!, all[4]!, all[5]!];
-    return [all[0]!, all[1]!, all[2]!, { taps: places[0]!, at }, { taps: places[1]!, at }];
+    return [all[0]!, all[1]!, all[2]!, { taps: fieldTaps[0]!, at }, { taps: fieldTaps[1]!, at }];
   });
   const mask = context.optional(4);
   if (mask !== undefined) {

@@ -1,6 +1,6 @@
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower } from "../../lowering/nodeContext.ts";
-import { component, type Interpolation, type Padding, padPosition, sampled, tapsAt } from "./taps.ts";
+import { component, padPosition, sampled, tapsAt, type Interpolation, type Padding } from "./taps.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
 
 const MODES = new Map<string, Interpolation>([
@@ -12,8 +12,8 @@ const MODES = new Map<string, Interpolation>([
 ]);
 
 /**
- * GridSample: elements mixed at the places that a grid says, -1 .. 1 from one border to the other; the exact sum of the neighbours with the
- * products of their weights.
+ * GridSample: elements mixed at the positions of a grid, -1 .. 1 from one border to the other: the exact sum of the
+ * neighbours times the products of their weights.
  */
 export const gridSample: Lower = (context) => {
   const { builder, expressions: e } = context;
@@ -31,14 +31,14 @@ export const gridSample: Lower = (context) => {
     return context.fail(`data [${x.shape.join()}] and a grid [${grid.shape.join()}]`);
   if (interpolation !== "nearest") context.floatInput(0);
   const taps = sizes.map((size, d) => {
-    const place = (value: Expr): Expr => {
+    const coordinate = (value: Expr): Expr => {
       const moved = e.add(value, e.float(1));
       if (corners) return e.mul(e.div(moved, e.float(2)), e.float(size - 1));
       const scaled = e.sub(e.mul(moved, e.float(size)), e.float(1));
       return e.div(scaled, e.float(2));
     };
     // The grid names the fastest dimension first.
-    const coordinates = broadcast(context, [component(context, grid, rank - 1 - d)], place);
+    const coordinates = broadcast(context, [component(context, grid, rank - 1 - d)], coordinate);
     builder.realise(coordinates);
     const pad = (at: Expr): Expr => padPosition(e, at, size, padding satisfies Padding, corners);
     return tapsAt(context, coordinates, size, interpolation, pad);

@@ -19,15 +19,15 @@ function binTaps(
 ): Taps {
   const { builder, expressions: e } = context;
   const scale = e.float(context.float("spatial_scale", 1));
-  const placed = (v: Expr): Expr => e.sub(e.mul(v, scale), e.float(half ? 0.5 : 0));
+  const scaled = (v: Expr): Expr => e.sub(e.mul(v, scale), e.float(half ? 0.5 : 0));
   const width = (a: Expr, b: Expr): Expr => {
-    const own = e.sub(placed(b), placed(a));
+    const own = e.sub(scaled(b), scaled(a));
     const atLeast = half ? own : e.max(own, e.float(1));
     return e.div(atLeast, e.float(bins));
   };
   const rois = start.shape[0]!;
   const bin = broadcast(context, [start, end], width);
-  const from = broadcast(context, [start], placed);
+  const from = broadcast(context, [start], scaled);
   for (const tensor of [bin, from]) builder.realise(tensor);
   const column = (tensor: LazyTensor, shape: readonly number[]): LazyTensor => builder.reshape(tensor, shape);
   const coordinates = broadcast(
@@ -46,17 +46,17 @@ function binTaps(
     true,
   );
   builder.realise(coordinates);
-  const place = column(coordinates, [rois, bins, samples, 1]);
+  const points = column(coordinates, [rois, bins, samples, 1]);
   const last = e.int64(size - 1);
   const positive = (c: Expr): Expr => e.max(c, e.float(0));
   const lowOf = (c: Expr): Expr => e.min(e.cast(positive(c), DType.int64), last);
   const isFirst = (t: Expr): Expr => e.eq(t, e.int64(0));
   const taps = indexTensor(e, [2], 0);
-  const positions = broadcast(context, [place, taps], (c, t) => e.min(e.add(lowOf(c), t), last), true);
+  const positions = broadcast(context, [points, taps], (c, t) => e.min(e.add(lowOf(c), t), last), true);
   builder.realise(positions);
   const weights = broadcast(
     context,
-    [place, taps],
+    [points, taps],
     (c, t) => {
       const low = lowOf(c);
       const fraction = e.sub(positive(c), e.cast(low, DType.float32));
@@ -71,7 +71,10 @@ function binTaps(
   return { positions, weights, count: 2 };
 }
 
-/** RoiAlign: the mean (or the greatest weighted element) of the samples of each bin, `sampling_ratio` by as many; mixed linearly. */
+/**
+ * RoiAlign: the mean (or the greatest weighted element) of `sampling_ratio` * `sampling_ratio` samples of each bin,
+ * each mixed linearly.
+ */
 export const roiAlign: Lower = (context) => {
   const { builder, expressions: e } = context;
   const [x, rois, batches] = [context.floatInput(0), context.floatInput(1), context.input(2)];

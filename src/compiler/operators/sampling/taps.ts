@@ -1,17 +1,17 @@
-/** Reading a tensor at places that data says: which elements are mixed there, and with which weights. */
+/** Reads of a tensor at positions that are data: which elements are mixed, and with which weights. */
 import { DType } from "../../../numerics/dtype.ts";
 import { Reduce } from "../../../program/types.ts";
 import { digitAffine, type Affine } from "../../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr, type Expressions } from "../../expressions/expression.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, type LazyTensor, plainDigits, radixOf } from "../../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../../expressions/tensor.ts";
 import { readAt } from "../../steps/views.ts";
 import { broadcast } from "../../lowering/broadcast.ts";
-import { type Coordinate, readIndirect } from "../../lowering/readIndirect.ts";
+import { readIndirect, type Coordinate } from "../../lowering/readIndirect.ts";
 import { indexTensor } from "../../lowering/indices.ts";
 import { slicedAlong } from "../../lowering/slices.ts";
 
-/** For each place, along one dimension: positions [..., taps] (int64), and their weights; one position needs none. */
+/** For each read, along one dimension: positions [..., taps] (int64) and their weights; one position needs none. */
 export type Taps = { positions: LazyTensor; weights: LazyTensor | undefined; count: number };
 
 export type Interpolation = "nearest" | "linear" | "cubic";
@@ -25,7 +25,7 @@ export function component(context: NodeContext, tensor: LazyTensor, index: numbe
   return context.builder.reshape(slicedAlong(context, tensor, last, index, 1), tensor.shape.slice(0, -1));
 }
 
-/** The element that stands for a position: itself, one at the border or mirrored, or, for zeros, one that is outside. */
+/** The index that a position reads: its own, that of the border, or a mirrored one; for zeros one out of bounds. */
 export function padPosition(e: Expressions, at: Expr, size: number, padding: Padding, corners: boolean): Expr {
   const zero = e.int64(0);
   if (padding === "zeros") return e.select(e.lt(at, zero), e.int64(size), at);
@@ -83,8 +83,8 @@ export function tapsAt(
         const isFirst = e.eq(t, e.int64(0));
         return e.select(isFirst, e.sub(e.float(1), fraction), fraction);
       }
-      const place = e.cast(e.sub(t, e.int64(1)), DType.float32);
-      const distance = e.abs(e.sub(fraction, place));
+      const tap = e.cast(e.sub(t, e.int64(1)), DType.float32);
+      const distance = e.abs(e.sub(fraction, tap));
       const inner = e.le(e.abs(e.sub(e.add(t, t), e.int64(3))), e.int64(1));
       return cubicWeight(e, distance, inner);
     },
@@ -94,11 +94,14 @@ export function tapsAt(
   return { positions, weights, count };
 }
 
-/** A dimension of what is sampled: read at a function of the result's digits, or at taps that lie at such places. */
+/**
+ * How a dimension is sampled: at an affine function of the digits of the result, or at taps, which are read at `at`.
+ */
 export type SampledAxis = Affine | { taps: Taps; at: readonly Affine[]; reduced?: readonly Affine[] };
 
 /**
- * The exact sum (or the greatest) over all taps of element times weight, rounded once; the element itself where each axis has one tap.
+ * The exact sum (or the maximum) over all taps of element times weight, rounded once; the element itself if each axis
+ * has one tap.
  * @param axes For each dimension of x. Digits of `shape` are those of its dimensions, one each above 1.
  * @param extra Sizes of reduction digits before those of the taps, which `reduced` of an axis may use.
  */

@@ -4,14 +4,14 @@ import type { Step } from "../../../program/types.ts";
 import { product } from "./parts.ts";
 
 /**
- * How reduction digits become blocks: those before `digit`, and of `digit` itself `blocks` values, each of `length` old ones. If blocks do not
- * divide the digit, either the last one is filled up or, with `front`, the first.
+ * How reduction digits become blocks: those before `digit` number the blocks, and `digit` is cut in `blocks` parts of
+ * `length` values. If that is more than its radix, the last block is filled up or, with `front`, the first.
  */
 export type Cut = { digit: number; blocks: number; length: number; front: boolean };
 
-/** Block counts that do not divide a digit are tried in steps of a tenth. */
+/** Block counts that do not divide a digit grow by a tenth from one to the next. */
 const GROWTH = 1.1;
-/** A block has at least so many terms: a further level of splitting must have fewer. */
+/** The minimum number of terms of a block: the next level of splitting must have fewer terms. */
 const MIN_BLOCK_LENGTH = 2;
 
 /** The ways to cut a step's reduction into blocks. @param front Whether blocks are filled up at the front. */

@@ -2,10 +2,13 @@ import { ProgramFormatError } from "../../../program/errors.ts";
 import type { Axis, Step, TensorRef, View } from "../../../program/types.ts";
 import { validateStep } from "../../../program/validate.ts";
 
-/** Steps that together compute what one step did, the last of them its tensor. They name each other by {@link sibling}. */
+/**
+ * Steps that together compute what one step did; the last of them gives its tensor. They refer to each other by {@link
+ * sibling}.
+ */
 export type Parts = readonly Step[];
 
-/** Reads the tensor of the plan's step `k`. */
+/** A reference to the tensor of part `k`. */
 export const sibling = (k: number, { dtype, count }: Pick<Step, "dtype" | "count">): TensorRef => ({
   kind: "step",
   index: -1 - k,

@@ -12,11 +12,12 @@ function digitsOf(reads: readonly View[], view: View): Set<number> {
   return new Set([...own, ...indices]);
 }
 
-/** A copy that serves a read of a step's terms: a step, and the read of it (its input is the copy). */
+/** The step that copies for a read of the terms of a step, and the read of the copy. */
 export type ReadCopy = { copy: Step; view: View };
 
 /**
- * The step with some of its terms' reads made reads of copies in which the terms of an output are neighbours, copies first.
+ * The step with some reads of its terms replaced by reads of copies in which the terms of an output are neighbours. The
+ * copies come first.
  * @param chosen Numbers of reads and their copies.
  */
 export function relayout(step: Step, chosen: ReadonlyMap<number, ReadCopy>): Parts {
@@ -40,7 +41,8 @@ export function copiesOf(step: Step, read: number): ReadCopy[] {
 type Dimension = { axis: number; plain: boolean; extent: number; by: number; base: number; coeffs: Axis["coeffs"] };
 
 /**
- * The dimensions of a read. An axis that is never out of bounds has one for each distance by which digits move it; another has one, itself.
+ * The dimensions of a read. An axis that is never out of bounds has one for each distance by which digits move it; any
+ * other axis is one dimension itself.
  */
 function dimensionsOf({ outDigits, redDigits }: Step, view: View): Dimension[] {
   const radices = [...outDigits, ...redDigits];
@@ -60,7 +62,7 @@ function dimensionsOf({ outDigits, redDigits }: Step, view: View): Dimension[] {
   });
 }
 
-/** The tensor with those dimensions last that the reduction moves along, its fastest digit's the very last. */
+/** A copy with the dimensions last along which the reduction moves; that of the fastest digit is the very last. */
 function axesCopy(step: Step, read: number): ReadCopy {
   const view = step.termReads[read]!;
   const speed = ({ axis, coeffs }: Dimension): number => {
