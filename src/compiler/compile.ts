@@ -12,7 +12,7 @@ import { chooseCheckpoints } from "./program/checkpoints.ts";
 import { InputShapeError, StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./errors.ts";
 import { keepLiveSteps } from "./program/liveSteps.ts";
 import { lowerGraph } from "./graph/lowerGraph.ts";
-import { placesOf } from "./program/valueLocations.ts";
+import { locateValues } from "./program/valueLocations.ts";
 import { makeProvable } from "./program/provable/makeProvable.ts";
 
 /** A proof of one element must fit a transaction of 2^24 gas (EIP-7825) with room for a repricing. */
@@ -25,22 +25,29 @@ export type CompileOptions = {
   seed?: bigint;
   /** Called as the nodes of the graph are compiled. */
   progress?: (done: number, total: number) => void;
-  /** The most gas that the proof of one element may cost: a lower one than {@link MAX_STEP_GAS} for a chain with smaller blocks. */
+  /**
+   * The maximum gas that the proof of one element may cost: lower than {@link MAX_STEP_GAS} for a chain with smaller
+   * blocks.
+   */
   stepGasLimit?: number;
 };
 
 type Origin = CompiledModel["origins"][number];
 
-const MOST_BYTES = CHUNK_BYTES * 2 ** MAX_LEVELS.tensor;
+const MAX_TENSOR_BYTES = CHUNK_BYTES * 2 ** MAX_LEVELS.tensor;
 
-/** Every step must fit the encoding, and its tensor what bonds pay for; if one does not, its node is named. */
+/**
+ * Checks that every step fits the encoding and that its tensor fits the size that bonds pay for; if one does not, the
+ * error names its node.
+ */
 function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {
   steps.forEach((step, s) => {
     const bytes = step.count * dtypeBytes(step.dtype);
-    if (bytes > MOST_BYTES) {
+    if (bytes > MAX_TENSOR_BYTES) {
       const { node, operator } = origins[s]!;
       throw new StepLimitError(
-        `${operator} (node ${node}): a tensor of ${bytes} bytes, at most ${MOST_BYTES}; compile for smaller shapes`,
+        `${operator} (node ${node}): a tensor of ${bytes} bytes, at most ${MAX_TENSOR_BYTES}; ` +
+          "compile for smaller shapes",
       );
     }
     try {
@@ -66,8 +73,8 @@ function largestStepGas(steps: readonly Step[], origins: readonly Origin[], limi
 }
 
 /**
- * Compiles a model for concrete input shapes into the program that a job names. Deterministic: the same model and shapes
- * give the same program root on every machine.
+ * Compiles a model for concrete input shapes into the program that a job names. It is deterministic: the same model and
+ * shapes give the same program root on every machine.
  * @throws UnsupportedOperatorError, NodeInputError, InputShapeError, StepTooExpensiveError, StepLimitError
  */
 export function compile(model: Model, options: CompileOptions): CompiledModel {
@@ -120,6 +127,6 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
     inputs,
     outputs: outputs.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
     origins,
-    places: placesOf(values, numberOf),
+    valueLocations: locateValues(values, numberOf),
   };
 }

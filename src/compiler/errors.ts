@@ -51,7 +51,8 @@ export class StepTooExpensiveError extends RefuteError {
     const more = others.length === 0 ? "" : `; so would ${others.length} more`;
     super(
       `${operator} (node ${node}): proving one element would cost about ${gas} gas, above ${limit}${more}. ` +
-        "No split of its terms or copy of its operands fits a tensor of 512 MiB: compile for smaller shapes, or reduce over fewer elements at a time",
+        "No split of its terms or copy of its operands fits a tensor of 512 MiB: " +
+        "compile for smaller shapes, or reduce over fewer elements at a time",
     );
     this.steps = steps;
   }

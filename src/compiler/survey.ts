@@ -8,10 +8,10 @@ import { findControl } from "./graph/control/table.ts";
 import { whyUnsupported } from "./graph/unsupported.ts";
 import { findEntry } from "./operators/registry.ts";
 
-/** Why a model is refused at one place of its graph. `node` and `operator` are empty where the whole model is meant. */
+/** Why a model is refused at one node of its graph. `node` and `operator` are empty where the whole model is meant. */
 export type Refusal = { node: string; operator: string; reason: string; code: string };
 
-/** All that a compiler has to say of a model. */
+/** The result of compiling a model with all its refusals. */
 export type Survey = {
   /** Empty if and only if `model` is there. */
   refusals: Refusal[];
@@ -21,16 +21,17 @@ export type Survey = {
 };
 
 /**
- * Compiles a model; where that is refused, leaves out what is refused and goes on, so that all refusals are found at once.
- * @returns never throws a refusal: it is in the list
+ * Compiles a model. What is refused is left out and the rest is compiled, so that all refusals are found at once.
+ * @returns the refusals in a list; none is thrown
  */
 export function survey(model: Model, options: CompileOptions): Survey {
   return surveyFrom(model, options, []);
 }
 
 /**
- * The same of a model that could not be read whole.
- * @param lost names that nothing gives, as what gave them was refused
+ * The survey of a model of which only a part could be read.
+ * @param read The errors of reading it.
+ * @param lost Names that no node gives, because what gave them was refused.
  */
 export function surveyDraft(
   draft: Model,
@@ -40,7 +41,7 @@ export function surveyDraft(
 ): Survey {
   const refusals = read.flatMap((error) => refusalsOf(error, draft.source));
   const dependent = dependents(draft, new Set(), lost);
-  const { unreached, refusals: unknown } = judgeByName(dependent);
+  const { unreached, refusals: unknown } = refuseUnknown(dependent);
   const rest = dependent.size === 0 ? draft : without(draft, dependent);
   if (rest === undefined) return { refusals: [...refusals, ...unknown], unreached };
   try {
@@ -57,7 +58,7 @@ export function surveyDraft(
   return { ...more, unreached: more.unreached + unreached };
 }
 
-function judgeByName(nodes: Iterable<Node>): { refusals: Refusal[]; unreached: number } {
+function refuseUnknown(nodes: Iterable<Node>): { refusals: Refusal[]; unreached: number } {
   const refusals = [...nodes].filter((node) => !isKnown(node)).map(notInTheTable);
   return { refusals, unreached: [...nodes].length - refusals.length };
 }
@@ -79,11 +80,11 @@ function surveyFrom(model: Model, options: CompileOptions, before: readonly Refu
       const refused = refusedNode(rest, error);
       if (refused === undefined) {
         if (!(error instanceof InputShapeError)) return { refusals, unreached };
-        const judged = judgeByName(rest.graph.nodes);
+        const judged = refuseUnknown(rest.graph.nodes);
         return { refusals: [...refusals, ...judged.refusals], unreached: unreached + judged.unreached };
       }
       const dependent = dependents(rest, new Set([refused]), refused.outputs);
-      const judged = judgeByName([...dependent].filter((node) => node !== refused));
+      const judged = refuseUnknown([...dependent].filter((node) => node !== refused));
       refusals.push(...judged.refusals);
       unreached += judged.unreached;
       const pruned = without(rest, dependent);
@@ -104,7 +105,7 @@ function refusalsOf(error: RefuteError, source: string): Refusal[] {
       reason: `proving one element would cost about ${gas} gas`,
     }));
   if (error instanceof UnsupportedOperatorError || error instanceof NodeInputError)
-    return [{ node: error.node, operator: error.operator, code, reason: withoutPlace(reason) }];
+    return [{ node: error.node, operator: error.operator, code, reason: withoutNode(reason) }];
   return [{ node: "", operator: "", code, reason }];
 }
 
@@ -113,7 +114,7 @@ const withoutSource = (message: string, source: string): string =>
   message.startsWith(`${source}: `) ? message.slice(source.length + 2) : message;
 
 /** Messages begin with the operator and the node, which a refusal has as fields. */
-const withoutPlace = (message: string): string => message.replace(/^\S+ \(node .*?\)(?:, |: )/, "");
+const withoutNode = (message: string): string => message.replace(/^\S+ \(node .*?\)(?:, |: )/, "");
 
 const notInTheTable = (node: Node): Refusal => ({
   node: nodeLabel(node),

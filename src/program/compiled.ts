@@ -6,7 +6,7 @@ import type { Program } from "./types.ts";
 export type TensorInfo = { name: string; dtype: DType; shape: readonly number[] };
 
 /** Where a value of the ONNX graph lies: element [i0, i1, ...] is element sum(i * stride) of the step's tensor. */
-export type ValuePlace = { step: number; dtype: DType; shape: readonly number[]; strides: readonly number[] };
+export type ValueLocation = { step: number; dtype: DType; shape: readonly number[]; strides: readonly number[] };
 
 /** The compiler's result: the committed program, its constants, and local knowledge that is not committed. */
 export type CompiledModel = {
@@ -21,5 +21,5 @@ export type CompiledModel = {
   /**
    * The values of the ONNX graph that a step holds whole, by name. Absent where a program was not compiled from ONNX.
    */
-  places?: ReadonlyMap<string, ValuePlace>;
+  valueLocations?: ReadonlyMap<string, ValueLocation>;
 };

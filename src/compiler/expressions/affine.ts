@@ -31,7 +31,7 @@ export function substitute(a: Affine, of: (digit: number) => Affine | undefined)
   return result;
 }
 
-/** The least and greatest value over all digits. */
+/** The minimum and the maximum over all digits. */
 export function affineRange(a: Affine, radix: (digit: number) => number): [number, number] {
   let [low, high] = [a.base, a.base];
   for (const [digit, coeff] of a.coeffs) {

@@ -1,6 +1,7 @@
 import { convert } from "../../numerics/arithmetic.ts";
 import { DType, dtypeName, type Word } from "../../numerics/dtype.ts";
-import { Op, signature } from "../../program/operations.ts";
+import { floatWord, numberWord } from "../../numerics/numbers.ts";
+import { Op, signature, type OpName } from "../../program/operations.ts";
 import { Reduce, type TensorRef } from "../../program/types.ts";
 import { affineKey, constantAffine, substitute, type Affine } from "./affine.ts";
 import { OperandTypeError } from "../errors.ts";
@@ -46,9 +47,77 @@ const refKey = (ref: TensorRef): string => `${ref.kind}${ref.kind === "constant"
 
 type Body<E> = E extends Expr ? Omit<E, "id" | "accumulators"> : never;
 
-/** Makes and interns expressions. */
-export class Expressions {
+type Unary = (x: Expr) => Expr;
+type Binary = (a: Expr, b: Expr) => Expr;
+type Formulas = Record<Exclude<OpName, "digit" | "cast">, Unary | Binary | ((c: Expr, a: Expr, b: Expr) => Expr)>;
+
+/** Makes and interns expressions: a method for each operation, under its name. */
+export class Expressions implements Formulas {
   readonly #known = new Map<string, Expr>();
+
+  readonly add = this.#binary(Op.add);
+  readonly sub = this.#binary(Op.sub);
+  readonly mul = this.#binary(Op.mul);
+  readonly div = this.#binary(Op.div);
+  readonly mod = this.#binary(Op.mod);
+  readonly fmod = this.#binary(Op.fmod);
+  readonly min = this.#binary(Op.min);
+  readonly max = this.#binary(Op.max);
+  readonly pow = this.#binary(Op.pow);
+  readonly eq = this.#binary(Op.eq);
+  readonly lt = this.#binary(Op.lt);
+  readonly le = this.#binary(Op.le);
+  readonly and = this.#binary(Op.and);
+  readonly or = this.#binary(Op.or);
+  readonly xor = this.#binary(Op.xor);
+  readonly shl = this.#binary(Op.shl);
+  readonly shr = this.#binary(Op.shr);
+
+  readonly neg = this.#unary(Op.neg);
+  readonly abs = this.#unary(Op.abs);
+  readonly sign = this.#unary(Op.sign);
+  readonly not = this.#unary(Op.not);
+  readonly sqrt = this.#unary(Op.sqrt);
+  readonly floor = this.#unary(Op.floor);
+  readonly ceil = this.#unary(Op.ceil);
+  readonly round = this.#unary(Op.round);
+  readonly isNaN = this.#unary(Op.isNaN);
+  readonly isInf = this.#unary(Op.isInf);
+  readonly exp = this.#unary(Op.exp);
+  readonly log = this.#unary(Op.log);
+  readonly tanh = this.#unary(Op.tanh);
+  readonly sigmoid = this.#unary(Op.sigmoid);
+  readonly erf = this.#unary(Op.erf);
+  readonly expm1 = this.#unary(Op.expm1);
+  readonly log1p = this.#unary(Op.log1p);
+  readonly sin = this.#unary(Op.sin);
+  readonly cos = this.#unary(Op.cos);
+  readonly tan = this.#unary(Op.tan);
+  readonly asin = this.#unary(Op.asin);
+  readonly acos = this.#unary(Op.acos);
+  readonly atan = this.#unary(Op.atan);
+  readonly sinh = this.#unary(Op.sinh);
+  readonly cosh = this.#unary(Op.cosh);
+  readonly asinh = this.#unary(Op.asinh);
+  readonly acosh = this.#unary(Op.acosh);
+  readonly atanh = this.#unary(Op.atanh);
+
+  /** `then` where the condition, a bool, holds; elsewhere `otherwise`. */
+  readonly select = (condition: Expr, then: Expr, otherwise: Expr): Expr =>
+    this.operation(Op.select, condition, then, otherwise);
+
+  /** `min(max(x, low), high)`: NaN wins. */
+  clamp(x: Expr, low: Expr, high: Expr): Expr {
+    return this.min(this.max(x, low), high);
+  }
+
+  #unary(op: Op): Unary {
+    return (x) => this.operation(op, x);
+  }
+
+  #binary(op: Op): Binary {
+    return (a, b) => this.operation(op, a, b);
+  }
 
   #intern<E extends Expr>(key: string, body: Body<E>, parts: readonly Expr[]): E {
     const known = this.#known.get(key);
@@ -64,6 +133,21 @@ export class Expressions {
     return this.#intern<ConstantExpr>(`k${dtype}:${value}`, { kind: "constant", dtype, value }, []);
   }
 
+  /** A constant of float32. */
+  float(value: number): ConstantExpr {
+    return this.constant(DType.float32, floatWord(value));
+  }
+
+  /** A constant of int64. */
+  int64(value: number): ConstantExpr {
+    return this.constant(DType.int64, BigInt(value));
+  }
+
+  /** A constant of the type of `x`, rounded to it. */
+  like(x: Expr, value: number): ConstantExpr {
+    return this.constant(x.dtype, numberWord(value, x.dtype));
+  }
+
   digit(digit: number): DigitExpr {
     return this.#intern<DigitExpr>(`d${digit}`, { kind: "digit", dtype: DType.int64, digit }, []);
   }
@@ -76,7 +160,10 @@ export class Expressions {
     return this.#intern<ReadExpr>(`r${refKey(source)}?${fill}[${axesKey}]`, body, []);
   }
 
-  /** An operation on operands of one type (a select's condition is bool). @throws OperandTypeError */
+  /**
+   * An operation that is a parameter, on operands of one type (a select's condition is bool).
+   * @throws OperandTypeError
+   */
   operation(op: Op, ...given: readonly Expr[]): Expr {
     const args = given.some((arg) => arg.dtype === DType.float64) ? given.map((arg) => this.#inFloat64(arg)) : given;
     const type = args.at(-1)!.dtype;
@@ -125,11 +212,11 @@ export class Expressions {
 
   /** The value of an affine function of the digits, as int64. */
   affine(value: Affine): Expr {
-    let sum: Expr = this.constant(DType.int64, BigInt(value.base));
+    let sum: Expr = this.int64(value.base);
     for (const [digit, coeff] of value.coeffs) {
-      const factor = this.constant(DType.int64, BigInt(coeff));
-      const term = coeff === 1 ? this.digit(digit) : this.operation(Op.mul, this.digit(digit), factor);
-      sum = sum.kind === "constant" && sum.value === 0n ? term : this.operation(Op.add, sum, term);
+      const factor = this.int64(coeff);
+      const term = coeff === 1 ? this.digit(digit) : this.mul(this.digit(digit), factor);
+      sum = sum.kind === "constant" && sum.value === 0n ? term : this.add(sum, term);
     }
     return sum;
   }

@@ -1,7 +1,7 @@
 import type { DType } from "../../numerics/dtype.ts";
 import { addAffine, constantAffine, digitAffine, type Affine } from "./affine.ts";
 import { StepLimitError } from "../errors.ts";
-import type { Expr } from "./expression.ts";
+import { REDUCTION_DIGIT, type Expr } from "./expression.ts";
 
 /**
  * A tensor that need not exist in memory: its value as an expression over the digits of its index. Each dimension is
@@ -42,6 +42,15 @@ export function dimensionIndices(digits: readonly (readonly number[])[]): Affine
     }
     return index;
   });
+}
+
+/** The radix of each digit: of the given dimensions, and from REDUCTION_DIGIT on of a reduction. */
+export function radixOf(
+  digits: readonly (readonly number[])[],
+  reduction: readonly number[] = [],
+): (digit: number) => number {
+  const radices = digits.flat();
+  return (digit) => (digit >= REDUCTION_DIGIT ? reduction[digit - REDUCTION_DIGIT]! : radices[digit]!);
 }
 
 /** The radices of all digits, in the order of their numbers. */

@@ -5,8 +5,9 @@ import { NodeContext, type Lower } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 
 /**
- * Operators that compute in the type of their tensors: one primitive rounded once, a choice, or a movement of data. On tensors of 16
- * bits every other one computes its body in float32 from operands widened exactly, and rounds each result once.
+ * Operators that compute in the type of their tensors: one primitive rounded once, a choice, or a movement of data. On
+ * tensors of 16 bits every other operator widens its operands exactly to float32, computes in float32, and rounds each
+ * result once.
  */
 const IN_OWN_TYPE: ReadonlySet<string> = new Set([
   ...[

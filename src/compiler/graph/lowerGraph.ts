@@ -2,26 +2,26 @@ import { elementCount, nodeLabel, type Body, type Model, type Node, type TensorD
 import { MAX_COUNT } from "../../program/validate.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { findControl } from "./control/table.ts";
-import { isSequence, type Value } from "./control/types.ts";
+import { isSequence, type GraphValue } from "./control/types.ts";
 import { InputShapeError, NodeInputError, OperandTypeError, UnsupportedOperatorError } from "../errors.ts";
 import { lowerInType } from "./halfTensors.ts";
 import { NodeContext, type Lower } from "../lowering/nodeContext.ts";
 import { whyUnsupported } from "./unsupported.ts";
 import { valuesWithMemory } from "./valuesWithMemory.ts";
 import { findEntry } from "../operators/registry.ts";
-import { storageOrder, storageWishes } from "../steps/storage.ts";
+import { storageOrder, preferredStorage } from "../steps/storage.ts";
 import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
 
 /** The values of a graph that is being lowered, and those of the graphs around it. */
 type Scope = {
   builder: ProgramBuilder;
   model: Model;
-  values: Map<string, Value>;
+  values: Map<string, GraphValue>;
   initializers: ReadonlyMap<string, TensorData>;
   outer: Scope | undefined;
 };
 
-function lookup(scope: Scope, name: string): Value | undefined {
+function lookup(scope: Scope, name: string): GraphValue | undefined {
   const known = scope.values.get(name);
   if (known !== undefined) return known;
   const data = scope.initializers.get(name);
@@ -31,7 +31,7 @@ function lookup(scope: Scope, name: string): Value | undefined {
   return tensor;
 }
 
-function runBody(scope: Scope, node: Node, body: Body, inputs: readonly Value[]): Value[] {
+function runBody(scope: Scope, node: Node, body: Body, inputs: readonly GraphValue[]): GraphValue[] {
   if (inputs.length !== body.inputs.length)
     throw new NodeInputError(node, `${inputs.length} inputs for a body of ${body.inputs.length}`);
   const { builder } = scope;
@@ -57,7 +57,11 @@ function lowerTyped(context: NodeContext, lower: Lower): ReturnType<Lower> {
   }
 }
 
-function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefined)[]): readonly (Value | undefined)[] {
+function lowerNode(
+  scope: Scope,
+  node: Node,
+  operands: readonly (GraphValue | undefined)[],
+): readonly (GraphValue | undefined)[] {
   const { builder, model } = scope;
   const entry = findEntry(node.operator, node.domain);
   const control = findControl(node.operator, node.domain);
@@ -72,13 +76,13 @@ function lowerNode(scope: Scope, node: Node, operands: readonly (Value | undefin
     throw new UnsupportedOperatorError(node, `input ${sequence}`, "is a sequence");
   const tensors = operands.map((value) => (isSequence(value) ? undefined : value));
   const context = new NodeContext(builder, node, opset, tensors);
-  const outputs: readonly (Value | undefined)[] =
+  const outputs: readonly (GraphValue | undefined)[] =
     (entry && lowerTyped(context, entry.lower)) ??
     control!.lower({ context, operands, run: (body, inputs) => runBody(scope, node, body, inputs) });
   context.checkAttributes();
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);
   if (missing >= 0) context.refuse(`output ${missing}`, "is not computed");
-  // What has no elements is known whatever it is made from, and nothing is computed from it.
+  // A tensor without elements is a constant, whatever it is made from; nothing is computed from it.
   const known = (tensor: LazyTensor): LazyTensor => {
     const count = elementCount(tensor.shape);
     if (count >= MAX_COUNT)
@@ -95,7 +99,7 @@ type Progress = (done: number, total: number) => void;
 function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
   const { builder } = scope;
   const withMemory = valuesWithMemory(graph);
-  const wishes = storageWishes(graph);
+  const storages = preferredStorage(graph);
   const outputNames = new Set(graph.outputs);
   for (const [n, node] of graph.nodes.entries()) {
     progress?.(n, graph.nodes.length);
@@ -118,7 +122,8 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
         scope.values.set(name, value);
         return;
       }
-      // An operator that passes its input on gives the same tensor a second name: a copy, as each has its own trail.
+      // An operator that returns its input gives the same tensor a second name. The name gets a copy, as each has its
+      // own trail.
       const tensor = { ...value };
       scope.values.set(name, tensor);
       tensor.trail = { node: label, operators: new Map([...fused, [node.outputs.join(), node.operator]]) };
@@ -126,7 +131,7 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
         if (builder.isConstant(tensor)) delete tensor.trail;
         return;
       }
-      const storage = wishes.get(name);
+      const storage = storages.get(name);
       if (storage !== undefined) tensor.order = storageOrder(storage, tensor.shape.length);
       // A result of the job lies in ONNX's order, whatever its readers prefer.
       if (outputNames.has(name)) tensor.order = identityOrder(tensor.shape.length);
@@ -143,7 +148,7 @@ export function lowerGraph(
   progress?: Progress,
 ): Map<string, LazyTensor> {
   const { graph } = model;
-  const values = new Map<string, Value>(graph.inputs.map((input, i) => [input.name, inputs[i]!] as const));
+  const values = new Map<string, GraphValue>(graph.inputs.map((input, i) => [input.name, inputs[i]!] as const));
   const scope: Scope = { builder, model, values, initializers: graph.initializers, outer: undefined };
   const outputs = graph.outputs.map((output) => output.name);
   lowerNodes(scope, { inputs: [], outputs, nodes: graph.nodes, initializers: graph.initializers }, progress);

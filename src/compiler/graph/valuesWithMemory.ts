@@ -1,7 +1,7 @@
 import type { Body, Node } from "../../onnx/model.ts";
 import { findEntry } from "../operators/registry.ts";
 
-/** The names that the bodies of a node read or hand on; some are their own. */
+/** The names that the bodies of a node read or return; some are defined in the bodies themselves. */
 function captured(node: Node): string[] {
   return [...node.attributes.values()].flatMap((attribute) =>
     attribute.kind === "graph"
@@ -11,8 +11,8 @@ function captured(node: Node): string[] {
 }
 
 /**
- * The values that get memory. A value whose every use fuses into one and the same value with memory needs none itself;
- * one that is read as memory, is a program output, or is used in two places is computed once and kept.
+ * The values that get memory. A value needs none if every use of it fuses into one and the same value with memory. A
+ * value that is read as memory, is a program output, or has two uses is computed once and kept.
  */
 export function valuesWithMemory(graph: Body): Set<string> {
   /** For each value, the values with memory that it goes into; itself if it is one. */

@@ -4,9 +4,10 @@ import { commonRefinement } from "../expressions/digits.ts";
 import { expressionSize } from "../steps/emit.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
+import type { NodeContext } from "./nodeContext.ts";
 import { digitStarts, refine } from "../steps/views.ts";
 
-/** Well below the limits of a step, so that one more node always fits. */
+/** Below the limits of a step, so that one more node always fits. */
 const SOFT_LIMITS = { reads: 11, inputs: 11, constants: 40, instructions: 40 };
 
 /** The shape that shapes broadcast to, or undefined if they do not. */
@@ -48,7 +49,7 @@ function align(expressions: Expressions, input: LazyTensor, digits: readonly (re
   return refine(expressions, input, finer);
 }
 
-/** What is computed for fewer elements than it would be used for is computed by itself. */
+/** Gives memory to each input of fewer than `count` elements, so that none is computed more than once. */
 function realiseSmaller(builder: ProgramBuilder, inputs: readonly LazyTensor[], count: number): void {
   for (const input of inputs) if (elementCount(input.shape) < count) builder.realise(input);
 }
@@ -112,3 +113,21 @@ function commonOrder(inputs: readonly LazyTensor[], shape: readonly number[]): r
   const permuted = full.find((input) => input.order.some((dim, d) => dim !== rowMajor[d]));
   return reduced?.order ?? permuted?.order ?? rowMajor;
 }
+
+/** Combines tensors of one type (save where `mixed`) under broadcasting. */
+export function broadcast(
+  context: NodeContext,
+  inputs: readonly LazyTensor[],
+  build: (...args: Expr[]) => Expr,
+  mixed = false,
+): LazyTensor {
+  const shape = broadcastShapes(inputs.map((input) => input.shape));
+  if (shape === undefined)
+    context.fail(`shapes ${inputs.map((i) => `[${i.shape.join()}]`).join(" and ")} do not broadcast`);
+  if (!mixed && inputs.some((input) => input.dtype !== inputs[0]!.dtype)) context.fail("the inputs differ in type");
+  return combine(context.builder, inputs, shape, build);
+}
+
+/** The sum of two tensors under broadcasting. */
+export const addTensors = (context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor =>
+  broadcast(context, [a, b], context.expressions.add);

@@ -1,4 +1,4 @@
-import type { DType, Word } from "../../numerics/dtype.ts";
+import { isFloat, type DType, type Word } from "../../numerics/dtype.ts";
 import type { Attribute, Body, Node, TensorData } from "../../onnx/model.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { NodeInputError, UnsupportedOperatorError } from "../errors.ts";
@@ -22,7 +22,10 @@ export class NodeContext {
     this.inputs = inputs;
   }
 
-  /** The same node, read as one of another operator set of ai.onnx: for operators of other domains that are alike. */
+  /**
+   * The same node, read as one of another operator set of ai.onnx: for operators of other domains with the same
+   * meaning.
+   */
   asOf(opset: number): NodeContext {
     const other = new NodeContext(this.builder, this.node, opset, this.inputs);
     other.#read = this.#read;
@@ -55,6 +58,13 @@ export class NodeContext {
     return this.inputs[index] ?? this.fail(`input ${index} is missing`);
   }
 
+  /** Input `index`, refused unless it is of floats. */
+  floatInput(index = 0): LazyTensor {
+    const tensor = this.input(index);
+    if (!isFloat(tensor.dtype)) this.refuse(`input ${index}`, "is not of floats");
+    return tensor;
+  }
+
   /** An optional input. */
   optional(index: number): LazyTensor | undefined {
     return this.inputs[index];
@@ -75,6 +85,14 @@ export class NodeContext {
 
   ints(name: string): number[] | undefined {
     return this.#attribute(name, "ints")?.value.map(Number);
+  }
+
+  /** A list of integers, or its default; it must have as many values as that. */
+  intsLike(name: string, otherwise: readonly number[]): readonly number[] {
+    const found = this.ints(name) ?? otherwise;
+    if (found.length !== otherwise.length)
+      this.fail(`${name} has ${found.length} values, expected ${otherwise.length}`);
+    return found;
   }
 
   float(name: string, otherwise: number): number {
@@ -151,7 +169,7 @@ export class NodeContext {
     return this.builder.filled(dtype, [], value);
   }
 
-  /** Refuses attributes that no one asked for: they might have changed the result. */
+  /** Refuses attributes that the lowering did not read: they might change the result. */
   checkAttributes(): void {
     // A hint about memory that every operator had before opset 6.
     if (this.opset < 6) this.ignore("consumed_inputs");

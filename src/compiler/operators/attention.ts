@@ -1,15 +1,13 @@
 import { DType } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
-import { broadcastShapes } from "../lowering/broadcast.ts";
+import { broadcast, broadcastShapes } from "../lowering/broadcast.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
-import { attend, capped, integer, joinHeads, positionMask, splitHeads } from "./attentionCore.ts";
-import { broadcast, float, floatInput } from "./elementwise.ts";
-import { concatenate } from "./movement.ts";
+import { attend, capped, joinHeads, positionMask, splitHeads } from "./attentionCore.ts";
+import { concatenate } from "../lowering/concatenate.ts";
 
 /** [batch, heads, length, size]; of rank 3, [batch, length, heads * size], the attribute says how many heads. */
 function perHead(context: NodeContext, index: number, attribute: string): LazyTensor {
-  const tensor = floatInput(context, index);
+  const tensor = context.floatInput(index);
   return tensor.shape.length === 4 ? tensor : splitHeads(context, tensor, context.int(attribute, 0));
 }
 
@@ -17,8 +15,8 @@ function perHead(context: NodeContext, index: number, attribute: string): LazyTe
 function causalBias(context: NodeContext, queries: number, keys: number, past: number): LazyTensor {
   const e = context.expressions;
   return positionMask(context, queries, keys, (i, j) => {
-    const sees = e.operation(Op.le, j, e.operation(Op.add, i, integer(context, past)));
-    return e.operation(Op.select, sees, float(e, 0), float(e, -Infinity));
+    const sees = e.le(j, e.add(i, e.int64(past)));
+    return e.select(sees, e.float(0), e.float(-Infinity));
   });
 }
 
@@ -30,11 +28,11 @@ function attentionBias(context: NodeContext, shape: readonly number[], past: num
     return context.fail(`a mask of shape [${mask.shape.join()}] for scores [${shape.join()}]`);
   let bias =
     mask?.dtype === DType.bool
-      ? broadcast(context, [mask], (m) => e.operation(Op.select, m, float(e, 0), float(e, -Infinity)))
-      : mask && floatInput(context, 3);
+      ? broadcast(context, [mask], (m) => e.select(m, e.float(0), e.float(-Infinity)))
+      : mask && context.floatInput(3);
   if (context.int("is_causal", 0) !== 0) {
     const causal = causalBias(context, shape.at(-2)!, shape.at(-1)!, past);
-    bias = bias === undefined ? causal : broadcast(context, [bias, causal], (a, b) => e.operation(Op.add, a, b));
+    bias = bias === undefined ? causal : broadcast(context, [bias, causal], e.add);
   }
   return bias;
 }
@@ -56,13 +54,13 @@ export const attention: Lower = (context) => {
   context.ignore("q_num_heads", "kv_num_heads");
   const past = context.optional(4);
   if (past !== undefined) {
-    k = concatenate(context, [floatInput(context, 4), k], 2);
-    v = concatenate(context, [floatInput(context, 5), v], 2);
+    k = concatenate(context, [context.floatInput(4), k], 2);
+    v = concatenate(context, [context.floatInput(5), v], 2);
   }
   const size = q.shape[3]!;
   const scale = context.float("scale", Math.fround(1 / Math.fround(Math.sqrt(size))));
-  const root = float(e, Math.sqrt(Math.fround(scale)));
-  const scaled = (x: LazyTensor): LazyTensor => broadcast(context, [x], (a) => e.operation(Op.mul, a, root));
+  const root = e.float(Math.sqrt(Math.fround(scale)));
+  const scaled = (x: LazyTensor): LazyTensor => broadcast(context, [x], (a) => e.mul(a, root));
   const scores = (products: LazyTensor): LazyTensor => {
     const bias = attentionBias(context, products.shape, past?.shape[2] ?? 0);
     const softcap = context.float("softcap", 0);
@@ -72,7 +70,7 @@ export const attention: Lower = (context) => {
       if (bias !== undefined) return context.refuse("softcap", "together with a mask is not executed");
       result = broadcast(context, [result], (s) => capped(e, s, softcap));
     }
-    return bias === undefined ? result : broadcast(context, [result, bias], (s, b) => e.operation(Op.add, s, b));
+    return bias === undefined ? result : broadcast(context, [result, bias], e.add);
   };
   const mixed = attend(context, { q: scaled(q), k: scaled(k), v }, { scores });
   return [context.input(0).shape.length === 4 ? mixed : joinHeads(context, mixed), k, v];

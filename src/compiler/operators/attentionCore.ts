@@ -1,13 +1,11 @@
-import { DType } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
-import { transpose } from "../steps/views.ts";
-import { broadcast, float } from "./elementwise.ts";
-import { product } from "./matmul.ts";
+import { transposed } from "../steps/views.ts";
+import { matrixProduct } from "./matmul.ts";
 import { reduceAxes, softmaxOver } from "./reduction.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** Query, key and value, each [batch, heads, length, size]; a head of key and value may serve several of the query. */
 export type Heads = { q: LazyTensor; k: LazyTensor; v: LazyTensor };
@@ -30,26 +28,26 @@ export function attend(context: NodeContext, { q, k, v }: Heads, { scores, sink 
   const shared = (x: LazyTensor): LazyTensor => builder.reshape(x, [batch, kvHeads, 1, ...x.shape.slice(2)]);
   const grouped = (x: LazyTensor): LazyTensor =>
     builder.reshape(x, [batch, kvHeads, heads / kvHeads, ...x.shape.slice(2)]);
-  const turned = transpose(e, shared(k), [0, 1, 2, 4, 3]);
-  const given = scores(builder.reshape(product(context, grouped(q), turned), [batch, heads, queries, keys]));
+  const turned = transposed(e, shared(k), [0, 1, 2, 4, 3]);
+  const given = scores(builder.reshape(matrixProduct(context, grouped(q), turned), [batch, heads, queries, keys]));
   builder.realise(given);
   const weights = sink === undefined ? softmaxOver(context, given, [3], false) : softmaxWithSink(context, given, sink);
-  return builder.reshape(product(context, grouped(weights), shared(v)), [batch, heads, queries, v.shape[3]!]);
+  return builder.reshape(matrixProduct(context, grouped(weights), shared(v)), [batch, heads, queries, v.shape[3]!]);
 }
 
 /** m = max(max x, sink); e = exp(x - m); e / (sum e + exp(sink - m)), over the last dimension. */
 function softmaxWithSink(context: NodeContext, x: LazyTensor, sink: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;
-  const away = (a: Expr, b: Expr): Expr => e.operation(Op.exp, e.operation(Op.sub, a, b));
-  const m = broadcast(context, [reduceAxes(builder, x, [3], Reduce.max), sink], (a, b) => e.operation(Op.max, a, b));
+  const away = (a: Expr, b: Expr): Expr => e.exp(e.sub(a, b));
+  const m = broadcast(context, [reduceAxes(builder, x, [3], Reduce.max), sink], e.max);
   builder.realise(m);
   const powers = broadcast(context, [x, m], away);
   builder.realise(powers);
   const sum = broadcast(context, [reduceAxes(builder, powers, [3], Reduce.sum), sink, m], (s, b, a) =>
-    e.operation(Op.add, s, away(b, a)),
+    e.add(s, away(b, a)),
   );
   builder.realise(sum);
-  return broadcast(context, [powers, sum], (a, b) => e.operation(Op.div, a, b));
+  return broadcast(context, [powers, sum], e.div);
 }
 
 /** The index along each dimension of [queries, keys] as expressions, for `build` to compare. */
@@ -73,21 +71,17 @@ export function splitHeads(context: NodeContext, tensor: LazyTensor, heads: numb
   if (tensor.shape.length !== 3 || heads < 1 || width % heads !== 0)
     return context.fail(`a tensor of shape [${tensor.shape.join()}] with ${heads} heads`);
   const split = context.builder.reshape(tensor, [batch, length, heads, width / heads]);
-  return transpose(context.expressions, split, [0, 2, 1, 3]);
+  return transposed(context.expressions, split, [0, 2, 1, 3]);
 }
 
 /** The reverse: [batch, heads, length, size] as [batch, length, heads * size]. */
 export function joinHeads(context: NodeContext, tensor: LazyTensor): LazyTensor {
   const [batch, heads, length, size] = tensor.shape as [number, number, number, number];
-  return context.builder.reshape(transpose(context.expressions, tensor, [0, 2, 1, 3]), [batch, length, heads * size]);
+  return context.builder.reshape(transposed(context.expressions, tensor, [0, 2, 1, 3]), [batch, length, heads * size]);
 }
-
-/** An int64 constant of an expression. */
-export const integer = (context: NodeContext, value: number): Expr =>
-  context.expressions.constant(DType.int64, BigInt(value));
 
 /** `tanh(s / cap) * cap`. */
 export function capped(e: Expressions, score: Expr, cap: number): Expr {
-  const limit = float(e, cap);
-  return e.operation(Op.mul, e.operation(Op.tanh, e.operation(Op.div, score, limit)), limit);
+  const limit = e.float(cap);
+  return e.mul(e.tanh(e.div(score, limit)), limit);
 }

@@ -2,7 +2,7 @@ import { Reduce } from "../../program/types.ts";
 import { constantAffine, digitAffine, type Affine } from "../expressions/affine.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { REDUCTION_DIGIT, type ReadExpr } from "../expressions/expression.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 
 /** A tensor and a label for each of its dimensions; a label that repeats reads a diagonal. */
@@ -34,14 +34,12 @@ export function contract(
   const e = builder.expressions;
   const shape = output.map((label) => sizes.get(label)!);
   const digits = plainDigits(shape);
-  const outRadices = allRadices(digits);
   // In the order of the last operand: weights lie there as they are read.
   const summed = [...new Set([...operands].reverse().flatMap((operand) => operand.labels))].filter(
     (label) => !output.includes(label),
   );
   const radices = summed.map((label) => sizes.get(label)!);
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const own = dimensionIndices(digits);
   const indexOf = (label: string): Affine =>
     output.includes(label) ? own[output.indexOf(label)]! : digitAffine(REDUCTION_DIGIT + summed.indexOf(label));

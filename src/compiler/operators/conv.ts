@@ -1,17 +1,16 @@
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, digitAffine, type Affine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
-import { dimensionIndices, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { broadcast, floatInput } from "./elementwise.ts";
 import { readWindows, windowIndex } from "./window.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** Conv over any number of spatial dimensions: an exact dot over kernel positions and channels, then the bias. */
 export const conv: Lower = (context) => [
-  addBias(context, convolution(context, floatInput(context, 0), floatInput(context, 1)), 2),
+  addBias(context, convolution(context, context.floatInput(0), context.floatInput(1)), 2),
 ];
 
 /** The exact convolution of two tensors of one type, without bias; the padding is 0. */
@@ -38,9 +37,7 @@ export function convolution(context: NodeContext, x: LazyTensor, w: LazyTensor):
   const group: Affine = groups === 1 ? { base: 0, coeffs: new Map() } : digitAffine(digits[0]!.length);
   const radices = [...windows.map((window) => window.kernel), perGroup];
   const channel = REDUCTION_DIGIT + windows.length;
-  const outRadices = digits.flat();
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const scaledGroup = { base: 0, coeffs: new Map([...group.coeffs].map(([d, c]) => [d, c * perGroup])) };
 
   const e = context.expressions;
@@ -72,5 +69,5 @@ export function addBias(context: NodeContext, product: LazyTensor, index: number
   if (bias.dtype !== product.dtype || bias.shape.length !== 1 || bias.shape[0] !== outputs)
     return context.fail(`a bias of shape [${bias.shape.join()}] for ${outputs} channels`);
   const column = context.builder.reshape(bias, [outputs, ...spatial.map(() => 1)]);
-  return broadcast(context, [product, column], (p, q) => context.expressions.operation(Op.add, p, q));
+  return broadcast(context, [product, column], context.expressions.add);
 }

@@ -1,20 +1,21 @@
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT, type ReadAxis } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
-import { dimensionIndices, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { broadcast, floatInput } from "./elementwise.ts";
-import { readList } from "./window.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
-/** One spatial dimension: output position o receives input i through kernel position k where o + pad = i * stride + k * dilation. */
+/**
+ * One spatial dimension: output position o receives input i through kernel position k where o + pad = i * stride + k *
+ * dilation.
+ */
 type Spread = { input: number; output: number; kernel: number; stride: number; dilation: number; pad: number };
 
 function readSpreads(context: NodeContext, sizes: readonly number[], weightKernel: readonly number[]): Spread[] {
   const rank = sizes.length;
-  const list = (name: string, otherwise: readonly number[]): readonly number[] => readList(context, name, otherwise);
+  const list = (name: string, otherwise: readonly number[]): readonly number[] => context.intsLike(name, otherwise);
   const fill = (value: number): number[] => sizes.map(() => value);
   const kernel = list("kernel_shape", weightKernel);
   if (kernel.join() !== weightKernel.join()) context.fail(`kernel_shape [${kernel.join()}] does not fit`);
@@ -46,13 +47,17 @@ function readSpreads(context: NodeContext, sizes: readonly number[], weightKerne
   });
 }
 
-/** How a dimension is read: input index (to be divided by `div`) and kernel index, over its digits and one reduction digit. */
+/**
+ * How a dimension is read: its digits, one reduction digit of `terms` terms, the input index (to be divided by `div`)
+ * and the kernel index.
+ */
 type Reading = { digits: number[]; terms: number; input: Affine; div: number; kernel: Affine };
 
 /**
- * Where the output is a multiple of the stride, its positions of one phase meet the same kernel positions, so that no term
- * is wasted; else every kernel position is a term, and those between input positions read 0.
- * @param first Number of the dimension's first digit.
+ * Reads one dimension. If the output is a multiple of the stride, the output positions of one phase meet the same
+ * kernel positions, and only those are terms. Else every kernel position is a term, and those between input positions
+ * read 0.
+ * @param first The number of the first digit of the dimension.
  */
 function readingOf(spread: Spread, first: number, red: number): Reading {
   const { output, kernel, stride, dilation, pad } = spread;
@@ -77,10 +82,10 @@ function readingOf(spread: Spread, first: number, red: number): Reading {
   return { digits: output === 1 ? [] : [output], terms: kernel, input, div: stride, kernel: k };
 }
 
-/** ConvTranspose over any number of spatial dimensions: an exact dot over kernel positions and channels, then the bias. */
+/** ConvTranspose over any number of spatial dimensions: an exact dot over kernel positions and channels, then bias. */
 export const convTranspose: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const [x, w] = [floatInput(context, 0), floatInput(context, 1)];
+  const [x, w] = [context.floatInput(0), context.floatInput(1)];
   const rank = x.shape.length;
   const groups = context.int("group", 1);
   const [channels = 0, members = 0, ...kernel] = w.shape;
@@ -108,9 +113,7 @@ export const convTranspose: Lower = (context) => {
   const group = groups === 1 ? constantAffine(0) : digitAffine(start);
   const member = members === 1 ? constantAffine(0) : digitAffine(start + digits[1]!.length - 1);
   const radices = [...readings.map((reading) => reading.terms), perGroup];
-  const outRadices = digits.flat();
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const channel = addAffine(scaleAffine(group, perGroup), digitAffine(REDUCTION_DIGIT + readings.length));
 
   const a = readAt(e, input, [indices[0]!, channel, ...readings.map((r) => r.input)], radix, 0n, [
@@ -129,5 +132,5 @@ export const convTranspose: Lower = (context) => {
   if (bias.dtype !== x.dtype || bias.shape.length !== 1 || bias.shape[0] !== shape[1])
     return context.fail(`a bias of shape [${bias.shape.join()}] for ${shape[1]} channels`);
   const column = builder.reshape(bias, [shape[1]!, ...readings.map(() => 1)]);
-  return [broadcast(context, [product, column], (p, q) => e.operation(Op.add, p, q))];
+  return [broadcast(context, [product, column], e.add)];
 };

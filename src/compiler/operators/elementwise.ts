@@ -1,42 +1,10 @@
-import { DType, isDType, isFloat } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
-import { broadcastShapes, combine } from "../lowering/broadcast.ts";
+import type { Op } from "../../program/operations.ts";
+import { DType, isDType } from "../../numerics/dtype.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
-import { floatWord, numberWord } from "../../numerics/numbers.ts";
 import { binaryOperands } from "./legacy.ts";
-
-/** Combines tensors of one type (save where `mixed`) under broadcasting. */
-export function broadcast(
-  context: NodeContext,
-  inputs: readonly LazyTensor[],
-  build: (...args: Expr[]) => Expr,
-  mixed = false,
-): LazyTensor {
-  const shape = broadcastShapes(inputs.map((input) => input.shape));
-  if (shape === undefined)
-    context.fail(`shapes ${inputs.map((i) => `[${i.shape.join()}]`).join(" and ")} do not broadcast`);
-  if (!mixed && inputs.some((input) => input.dtype !== inputs[0]!.dtype)) context.fail("the inputs differ in type");
-  return combine(context.builder, inputs, shape, build);
-}
-
-/** A float32 constant of an expression. */
-export const float = (e: Expressions, value: number): Expr => e.constant(DType.float32, floatWord(value));
-
-/** A constant of the type of `x`, rounded to it. */
-export const like = (e: Expressions, x: Expr, value: number): Expr => e.constant(x.dtype, numberWord(value, x.dtype));
-
-/** `min(max(x, low), high)`: NaN wins. */
-export const clamp = (e: Expressions, x: Expr, low: Expr, high: Expr): Expr =>
-  e.operation(Op.min, e.operation(Op.max, x, low), high);
-
-/** A tensor of floats. */
-export function floatInput(context: NodeContext, index = 0): LazyTensor {
-  const tensor = context.input(index);
-  if (!isFloat(tensor.dtype)) context.refuse(`input ${index}`, "is not of floats");
-  return tensor;
-}
 
 /** An operator of one input that is one operation. */
 export const unary =
@@ -46,7 +14,7 @@ export const unary =
 /** An operator of one float32 input whose expression needs attributes. */
 export const activation =
   (build: (e: Expressions, x: Expr, context: NodeContext) => Expr): Lower =>
-  (context) => [broadcast(context, [floatInput(context)], (x) => build(context.expressions, x, context))];
+  (context) => [broadcast(context, [context.floatInput()], (x) => build(context.expressions, x, context))];
 
 /** An operator of two broadcast inputs that is one operation. */
 export const binary =
@@ -72,7 +40,7 @@ export const where: Lower = (context) => {
   const inputs = [0, 1, 2].map((k) => context.input(k));
   if (inputs[0]!.dtype !== DType.bool) context.fail("its condition is not bool");
   if (inputs[1]!.dtype !== inputs[2]!.dtype) context.fail("the two choices differ in type");
-  return [broadcast(context, inputs, (c, a, b) => context.expressions.operation(Op.select, c, a, b), true)];
+  return [broadcast(context, inputs, context.expressions.select, true)];
 };
 
 /** Cast to any type that is executed. */

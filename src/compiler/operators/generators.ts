@@ -1,11 +1,8 @@
 import { arithmeticOf } from "../../numerics/arithmetic.ts";
 import { DType, dtypeBytes, isDType, isFloat, writeWord } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
-import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, plainDigits } from "../expressions/tensor.ts";
 import { numberWord, wordNumber } from "../../numerics/numbers.ts";
-import { float } from "./elementwise.ts";
 
 /** Positions are exact in float32 below this. */
 const MAX_WINDOW = 2 ** 24;
@@ -41,14 +38,13 @@ export const cosineWindow =
     const dtype = context.int("output_datatype", DType.float32);
     if (!isDType(dtype))
       return context.refuse("output_datatype", `is element type ${dtype}, which is not executed here`);
-    const mul = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
     const shape = [size];
     const digits = plainDigits(shape);
-    const step = e.operation(Op.div, float(e, 2 * Math.PI), float(e, periodic ? size : size - 1));
-    const angle = mul(e.cast(e.affine(dimensionIndices(digits)[0]!), DType.float32), step);
-    const first = e.operation(Op.sub, float(e, a0), mul(float(e, a1), e.operation(Op.cos, angle)));
-    const second = mul(float(e, a2), e.operation(Op.cos, mul(angle, float(e, 2))));
-    const expr = e.cast(e.operation(Op.add, first, second), dtype);
+    const step = e.div(e.float(2 * Math.PI), e.float(periodic ? size : size - 1));
+    const angle = e.mul(e.cast(e.affine(dimensionIndices(digits)[0]!), DType.float32), step);
+    const first = e.sub(e.float(a0), e.mul(e.float(a1), e.cos(angle)));
+    const second = e.mul(e.float(a2), e.cos(e.mul(angle, e.float(2))));
+    const expr = e.cast(e.add(first, second), dtype);
     return [{ dtype, shape, digits, expr, order: [0] }];
   };
 

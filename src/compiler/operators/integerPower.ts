@@ -1,9 +1,8 @@
 import { DType, isFloat } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
-import { broadcast } from "./elementwise.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** Bits of an exponent that one step squares and multiplies through. */
 const BITS_PER_STEP = 6;
@@ -18,7 +17,7 @@ const EXPONENT_BITS = new Map<DType, number>([
   [DType.uint32, 32],
 ]);
 
-/** What is known of the exponents: how many bits they have, and whether any may be negative. */
+/** What is known of the exponents at compile time: their number of bits, and whether any may be negative. */
 function exponentRange(context: NodeContext, exponent: LazyTensor, from: DType): { bits: number; negative: boolean } {
   const words = isFloat(exponent.dtype) ? undefined : context.builder.words(exponent);
   if (words !== undefined) {
@@ -30,9 +29,9 @@ function exponentRange(context: NodeContext, exponent: LazyTensor, from: DType):
 }
 
 /**
- * An integer x to the power y, modulo 2^n: by squaring, some bits of y a step. A negative y gives 1 / x^|y| truncated: 0 unless
- * x is 1 or -1, and 0 for x = 0. A float32 y that is an integer counts as one; for any other the result is the float32 power,
- * truncated.
+ * An integer x to the power y, modulo 2^n, by squaring: each step takes some bits of y. A negative y gives 1 / x^|y|
+ * truncated, which is 0 unless x is 1 or -1; it gives 0 for x = 0. A float32 y that is an integer counts as one; for
+ * any other the result is the float32 power, truncated.
  */
 export function integerPower(context: NodeContext, base: LazyTensor, exponent: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;
@@ -41,8 +40,8 @@ export function integerPower(context: NodeContext, base: LazyTensor, exponent: L
   const { bits, negative } = exponentRange(context, exponent, isFloat(exponent.dtype) ? DType.int64 : exponent.dtype);
   const power = broadcast(context, [exponent], (y) => e.cast(y, DType.int64));
   const bit = (y: Expr, at: number): Expr => {
-    const shifted = e.operation(Op.shr, y, k(DType.int64, at));
-    return e.cast(e.operation(Op.and, shifted, k(DType.int64, 1)), DType.bool);
+    const shifted = e.shr(y, k(DType.int64, at));
+    return e.cast(e.and(shifted, k(DType.int64, 1)), DType.bool);
   };
   let result = broadcast(context, [base, power], () => k(dtype, 1), true);
   let square = base;
@@ -51,8 +50,8 @@ export function integerPower(context: NodeContext, base: LazyTensor, exponent: L
     const multiply = (r: Expr, s: Expr, y: Expr): Expr => {
       let [product, own] = [r, s];
       for (let at = start; at < end; at++) {
-        product = e.operation(Op.select, bit(y, at), e.operation(Op.mul, product, own), product);
-        own = e.operation(Op.mul, own, own);
+        product = e.select(bit(y, at), e.mul(product, own), product);
+        own = e.mul(own, own);
       }
       return product;
     };
@@ -61,26 +60,26 @@ export function integerPower(context: NodeContext, base: LazyTensor, exponent: L
     builder.realise(result);
     square = broadcast(context, [square], (s) => {
       let own = s;
-      for (let at = start; at < end; at++) own = e.operation(Op.mul, own, own);
+      for (let at = start; at < end; at++) own = e.mul(own, own);
       return own;
     });
     builder.realise(square);
   }
   if (negative) {
     const reciprocal = (x: Expr, y: Expr, r: Expr): Expr => {
-      const isOne = e.operation(Op.eq, x, k(dtype, 1));
-      const one = e.operation(Op.select, isOne, k(dtype, 1), k(dtype, 0));
-      const minusOne = e.operation(Op.neg, k(dtype, 1));
-      const odd = e.operation(Op.select, bit(y, 0), minusOne, k(dtype, 1));
-      const unit = e.operation(Op.select, e.operation(Op.eq, x, minusOne), odd, one);
-      return e.operation(Op.select, e.operation(Op.lt, y, k(DType.int64, 0)), unit, r);
+      const isOne = e.eq(x, k(dtype, 1));
+      const one = e.select(isOne, k(dtype, 1), k(dtype, 0));
+      const minusOne = e.neg(k(dtype, 1));
+      const odd = e.select(bit(y, 0), minusOne, k(dtype, 1));
+      const unit = e.select(e.eq(x, minusOne), odd, one);
+      return e.select(e.lt(y, k(DType.int64, 0)), unit, r);
     };
     result = broadcast(context, [base, power, result], reciprocal, true);
   }
   if (!isFloat(exponent.dtype)) return result;
   const choose = (x: Expr, y: Expr, r: Expr): Expr => {
-    const truncated = e.cast(e.operation(Op.pow, e.cast(x, y.dtype), y), dtype);
-    return e.operation(Op.select, e.operation(Op.eq, y, e.operation(Op.floor, y)), r, truncated);
+    const truncated = e.cast(e.pow(e.cast(x, y.dtype), y), dtype);
+    return e.select(e.eq(y, e.floor(y)), r, truncated);
   };
   return broadcast(context, [base, exponent, result], choose, true);
 }

@@ -11,11 +11,11 @@ import { rowMajorStrides } from "../steps/views.ts";
 export const nonZero: Lower = (context) => {
   const x = context.input(0);
   const words = context.constantWords(x, "X");
-  const places = words.flatMap((word, i) => (word === 0n ? [] : [i]));
+  const positions = words.flatMap((word, i) => (word === 0n ? [] : [i]));
   const shape = x.shape.length === 0 ? [1] : x.shape;
   const strides = rowMajorStrides(shape);
-  const rows = shape.flatMap((dim, d) => places.map((i) => Math.floor(i / strides[d]!) % dim));
-  return [context.builder.constant(int64Tensor(rows, [x.shape.length, places.length]))];
+  const rows = shape.flatMap((dim, d) => positions.map((i) => Math.floor(i / strides[d]!) % dim));
+  return [context.builder.constant(int64Tensor(rows, [x.shape.length, positions.length]))];
 };
 
 /** Compress: the slices along an axis, or the elements, where the condition is true. */
@@ -33,7 +33,7 @@ export const compress: Lower = (context) => {
   return [gatherAlong(context, data, builder.constant(int64Tensor(kept)), axis)];
 };
 
-/** Parts of the data, each a list of words; ascending with NaN last. */
+/** The order of two words of a type: ascending, NaN last. */
 const compareWords =
   (dtype: DType) =>
   (a: Word, b: Word): number => {
@@ -43,7 +43,10 @@ const compareWords =
     return x - y;
   };
 
-/** Unique: the distinct elements, or slices along an axis; where each is first, which one each is, and how often it is there. */
+/**
+ * Unique: the distinct elements, or slices along an axis. Further outputs: where each is first, which one each element
+ * is, and the number of each.
+ */
 export const unique: Lower = (context) => {
   const { builder } = context;
   const x = context.input(0);

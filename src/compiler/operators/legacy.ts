@@ -8,8 +8,8 @@ const alignedAt = (own: readonly number[], rank: number, axis: number): number[]
 ];
 
 /**
- * The two operands of a binary operator. Before opset 7 the second is broadcast to the first only if `broadcast` is 1: as
- * a suffix of its shape, or from `axis` on; without it the shapes are equal.
+ * The two operands of a binary operator. Before opset 7 their shapes must be equal unless `broadcast` is 1; then the
+ * second is broadcast to the first as a suffix of its shape, or from `axis` on.
  */
 export function binaryOperands(context: NodeContext): LazyTensor[] {
   const [a, b] = [context.input(0), context.input(1)];

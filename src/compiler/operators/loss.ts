@@ -1,14 +1,13 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { broadcast, float, floatInput } from "./elementwise.ts";
-import { radixOf, readIndirect } from "./gather.ts";
 import { dropAxes, reduceAxes, softmaxOver } from "./reduction.ts";
+import { broadcast } from "../lowering/broadcast.ts";
+import { readIndirect } from "../lowering/readIndirect.ts";
 
 /** The exact sum of all elements, a scalar. */
 function total(context: NodeContext, x: LazyTensor): LazyTensor {
@@ -18,9 +17,9 @@ function total(context: NodeContext, x: LazyTensor): LazyTensor {
 }
 
 /**
- * The loss of log-probabilities [N, C, d...] at classes `target` [N, d...]: for each position `-log p` of its class, times
- * the class's weight; 0 where the class is `ignore_index`. A class out of range counts from the end once, then reads 0. The
- * mean divides by the sum of the weights (1 without weights), ignored positions left out.
+ * The loss of log-probabilities [N, C, d...] at classes `target` [N, d...]: for each position `-log p` of its class,
+ * times the weight of the class; 0 where the class is `ignore_index`. A negative class counts from the end; a class out
+ * of range reads 0. The mean divides by the sum of the weights (1 without weights), ignored positions left out.
  */
 function negativeLogLikelihood(context: NodeContext, logs: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;
@@ -51,34 +50,30 @@ function negativeLogLikelihood(context: NodeContext, logs: LazyTensor): LazyTens
   const isIgnored =
     ignored === undefined
       ? undefined
-      : e.operation(
-          Op.eq,
-          indirect,
-          e.constant(target.dtype, BigInt.asIntN(target.dtype === DType.int32 ? 32 : 64, ignored)),
-        );
+      : e.eq(indirect, e.constant(target.dtype, BigInt.asIntN(target.dtype === DType.int32 ? 32 : 64, ignored)));
   const unlessIgnored = (value: Expr): Expr =>
-    isIgnored === undefined ? value : e.operation(Op.select, isIgnored, float(e, 0), value);
+    isIgnored === undefined ? value : e.select(isIgnored, e.float(0), value);
 
   const [first, ...others] = indices;
   const log = readIndirect(builder, logs, [first!, { indirect }, ...others], radix);
-  const own = weight === undefined ? float(e, 1) : readIndirect(builder, weight, [{ indirect }], radix);
-  const negative = e.operation(Op.neg, log);
-  const loss = at(unlessIgnored(weight === undefined ? negative : e.operation(Op.mul, negative, own)));
+  const own = weight === undefined ? e.float(1) : readIndirect(builder, weight, [{ indirect }], radix);
+  const negative = e.neg(log);
+  const loss = at(unlessIgnored(weight === undefined ? negative : e.mul(negative, own)));
   if (reduction === "none") return loss;
   const sum = total(context, loss);
   if (reduction === "sum") return sum;
   if (weight === undefined && isIgnored === undefined)
-    return broadcast(context, [sum], (s) => e.operation(Op.div, s, float(e, elementCount(shape))));
+    return broadcast(context, [sum], (s) => e.div(s, e.float(elementCount(shape))));
   const counted = total(context, at(unlessIgnored(own)));
-  return broadcast(context, [sum, counted], (s, n) => e.operation(Op.div, s, n));
+  return broadcast(context, [sum, counted], e.div);
 }
 
 /** NegativeLogLikelihoodLoss with its weights, ignore_index and reduction. */
-export const negativeLogLikelihoodLoss: Lower = (context) => [negativeLogLikelihood(context, floatInput(context))];
+export const negativeLogLikelihoodLoss: Lower = (context) => [negativeLogLikelihood(context, context.floatInput())];
 
 /** SoftmaxCrossEntropyLoss: LogSoftmax over the classes, then the negative log-likelihood; second output the logs. */
 export const softmaxCrossEntropyLoss: Lower = (context) => {
-  const scores = floatInput(context);
+  const scores = context.floatInput();
   if (scores.shape.length < 2) return context.fail(`scores of rank ${scores.shape.length}`);
   const logs = softmaxOver(context, scores, [1], true);
   context.builder.realise(logs);

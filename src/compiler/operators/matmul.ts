@@ -1,18 +1,16 @@
 import { isFloat } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { constantAffine, digitAffine, type Affine } from "../expressions/affine.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
-import { broadcastShapes } from "../lowering/broadcast.ts";
+import { broadcast, broadcastShapes } from "../lowering/broadcast.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import { withLocality } from "../steps/locality.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
-import { readAt, transpose } from "../steps/views.ts";
-import { broadcast, like } from "./elementwise.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt, transposed } from "../steps/views.ts";
 
 /** The exact product of [..., M, K] and [..., K, N], batch dimensions broadcast. */
-export function product(context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor {
+export function matrixProduct(context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor {
   const { builder } = context;
   const [, k] = a.shape.slice(-2) as [number, number];
   const kb = b.shape.at(-2)!;
@@ -42,8 +40,7 @@ function dot(builder: ProgramBuilder, a: LazyTensor, b: LazyTensor, batch: reado
   const shape = [...batch, m, n];
   const digits = plainDigits(shape);
   const indices = dimensionIndices(digits);
-  const outRadices = digits.flat();
-  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? k : outRadices[digit]!);
+  const radix = radixOf(digits, [k]);
   const batchIndices = (own: readonly number[]): Affine[] =>
     own.slice(0, -2).map((dim, d) => (dim === 1 ? constantAffine(0) : indices[batch.length - (own.length - 2) + d]!));
   const r = digitAffine(REDUCTION_DIGIT);
@@ -62,7 +59,7 @@ export const matMul: Lower = (context) => {
   if (a.shape.length === 0 || b.shape.length === 0) return context.fail("an input is a scalar");
   if (rowVector) a = builder.reshape(a, [1, ...a.shape]);
   if (columnVector) b = builder.reshape(b, [...b.shape, 1]);
-  const result = product(context, a, b);
+  const result = matrixProduct(context, a, b);
   if (!rowVector && !columnVector) return [result];
   const shape = [
     ...result.shape.slice(0, -2),
@@ -79,17 +76,17 @@ export const gemm: Lower = (context) => {
   if (context.opset < 7) context.ignore("broadcast");
   let [a, b] = [context.input(0), context.input(1)];
   if (a.shape.length !== 2 || b.shape.length !== 2) return context.fail("its factors are not matrices");
-  if (context.int("transA", 0) !== 0) a = transpose(e, a, [1, 0]);
-  if (context.int("transB", 0) !== 0) b = transpose(e, b, [1, 0]);
+  if (context.int("transA", 0) !== 0) a = transposed(e, a, [1, 0]);
+  if (context.int("transB", 0) !== 0) b = transposed(e, b, [1, 0]);
   const alpha = context.float("alpha", 1);
   const beta = context.float("beta", 1);
   if ((alpha !== 1 || beta !== 1) && !isFloat(a.dtype)) return context.refuse("alpha", "scales integers");
-  let result = product(context, a, b);
-  if (alpha !== 1) result = broadcast(context, [result], (x) => e.operation(Op.mul, like(e, x, alpha), x));
+  let result = matrixProduct(context, a, b);
+  if (alpha !== 1) result = broadcast(context, [result], (x) => e.mul(e.like(x, alpha), x));
   const c = context.optional(2);
   if (c === undefined) return [result];
-  const scaled = beta === 1 ? c : broadcast(context, [c], (x) => e.operation(Op.mul, like(e, x, beta), x));
-  const sum = broadcast(context, [result, scaled], (x, y) => e.operation(Op.add, x, y));
+  const scaled = beta === 1 ? c : broadcast(context, [c], (x) => e.mul(e.like(x, beta), x));
+  const sum = broadcast(context, [result, scaled], e.add);
   if (sum.shape.join() !== result.shape.join())
     return context.fail(`C of shape [${c.shape.join()}] does not broadcast to the product`);
   return [sum];

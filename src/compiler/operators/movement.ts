@@ -1,12 +1,10 @@
-import { DType } from "../../numerics/dtype.ts";
-import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
-import { addAffine, constantAffine, digitAffine, scaleAffine, type Affine } from "../expressions/affine.ts";
+import { digitAffine, type Affine } from "../expressions/affine.ts";
 import { broadcastShapes, combine } from "../lowering/broadcast.ts";
-import type { Expr } from "../expressions/expression.ts";
-import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
-import { readAt, select, transpose as transposeView } from "../steps/views.ts";
+import type { Lower } from "../lowering/nodeContext.ts";
+import { identityOrder } from "../expressions/tensor.ts";
+import { transposed } from "../steps/views.ts";
+import { concatenate } from "../lowering/concatenate.ts";
+import { sliced, partAlong, wholeRange } from "../lowering/slices.ts";
 
 /** Transpose; without perm, all dimensions in reverse. */
 export const transpose: Lower = (context) => {
@@ -15,29 +13,8 @@ export const transpose: Lower = (context) => {
   const perm = context.ints("perm") ?? identityOrder(rank).reverse();
   if (perm.toSorted((a, b) => a - b).join() !== identityOrder(rank).join())
     return context.fail(`perm [${perm.join()}] of rank ${rank}`);
-  return [transposeView(context.expressions, x, perm)];
+  return [transposed(context.expressions, x, perm)];
 };
-
-/** Reads each dimension at `start + step * index`, in bounds: a view. */
-export function sliced(
-  context: NodeContext,
-  tensor: LazyTensor,
-  ranges: readonly { start: number; step: number; count: number }[],
-): LazyTensor {
-  const x = context.builder.singleDigits(tensor);
-  const shape = ranges.map((range) => range.count);
-  if (shape.includes(0)) return context.builder.filled(tensor.dtype, shape, 0n);
-  const indices = dimensionIndices(plainDigits(shape)).map((index, d) =>
-    addAffine(constantAffine(ranges[d]!.start), scaleAffine(index, ranges[d]!.step)),
-  );
-  return select(context.expressions, x, shape, indices, x.order);
-}
-
-export const whole = (dim: number): { start: number; step: number; count: number } => ({
-  start: 0,
-  step: 1,
-  count: dim,
-});
 
 /** Slice: attributes before opset 10, then inputs that must be known. */
 export const slice: Lower = (context) => {
@@ -49,7 +26,7 @@ export const slice: Lower = (context) => {
   const ends = list(2, "ends") ?? context.fail("ends is missing");
   const axes = list(3, "axes") ?? identityOrder(starts.length);
   const steps = (attributes ? undefined : context.constantInts(4, "steps")) ?? starts.map(() => 1);
-  const ranges = x.shape.map(whole);
+  const ranges = x.shape.map(wholeRange);
   axes.forEach((given, k) => {
     const axis = context.axis(given, x.shape.length);
     const dim = x.shape[axis]!;
@@ -77,12 +54,7 @@ export const split: Lower = (context) => {
   const sizes = given ?? Array.from({ length: parts }, (_, k) => Math.min(size, dim - k * size));
   if (sizes.reduce((a, b) => a + b, 0) !== dim) return context.fail(`parts [${sizes.join()}] of ${dim}`);
   if (context.node.outputs.filter((name) => name !== "").length > 1) context.builder.realise(x);
-  let start = 0;
-  return sizes.map((count) => {
-    const ranges = x.shape.map((d, k) => (k === axis ? { start, step: 1, count } : whole(d)));
-    start += count;
-    return sliced(context, x, ranges);
-  });
+  return sizes.map((_, k) => partAlong(context, x, axis, sizes, k));
 };
 
 /** Concat: each output element reads the one input that holds it. */
@@ -97,62 +69,6 @@ export const concat: Lower = (context) => {
   }
   return [concatenate(context, inputs, axis)];
 };
-
-/** Tensors of one type, alike but for `axis`, one after the other. */
-export function concatenate(context: NodeContext, all: readonly LazyTensor[], axis: number): LazyTensor {
-  const inputs = all.filter((input) => elementCount(input.shape) > 0);
-  if (inputs.length === 0) {
-    const { dtype, shape } = all[0]!;
-    const length = all.reduce((sum, input) => sum + input.shape[axis]!, 0);
-    return context.builder.filled(
-      dtype,
-      shape.map((dim, d) => (d === axis ? length : dim)),
-      0n,
-    );
-  }
-  // A step has at most 16 reads: longer lists are joined level by level.
-  let parts = inputs;
-  while (parts.length > CONCAT_READS) {
-    const joined: LazyTensor[] = [];
-    for (let k = 0; k < parts.length; k += CONCAT_READS)
-      joined.push(concatOf(context, parts.slice(k, k + CONCAT_READS), axis));
-    joined.forEach((part) => context.builder.realise(part));
-    parts = joined;
-  }
-  return concatOf(context, parts, axis);
-}
-
-const CONCAT_READS = 12;
-
-function concatOf(context: NodeContext, inputs: readonly LazyTensor[], axis: number): LazyTensor {
-  const { builder, expressions: e } = context;
-  const first = inputs[0]!;
-  if (inputs.length === 1) return first;
-  const shape = first.shape.map((dim, d) =>
-    d === axis ? inputs.reduce((sum, input) => sum + input.shape[axis]!, 0) : dim,
-  );
-  const digits = plainDigits(shape);
-  const radices = digits.flat();
-  const indices = dimensionIndices(digits);
-  const position = e.affine(indices[axis]!);
-  let start = 0;
-  let expr: Expr | undefined;
-  const parts = inputs.map((input) => {
-    const shifted = indices.map((index, d) => (d === axis ? addAffine(index, constantAffine(-start)) : index));
-    start += input.shape[axis]!;
-    const value =
-      input.expr.kind === "constant"
-        ? input.expr
-        : readAt(e, builder.plain(input), shifted, (digit) => radices[digit]!);
-    return { end: start, value };
-  });
-  for (const { end, value } of parts.toReversed()) {
-    const here = e.constant(DType.int64, BigInt(end));
-    expr = expr === undefined ? value : e.operation(Op.select, e.operation(Op.lt, position, here), value, expr);
-  }
-  const order = inputs.find((input) => input.order.some((dim, d) => dim !== d))?.order ?? first.order;
-  return { dtype: first.dtype, shape, digits, expr: expr!, order };
-}
 
 /** Expand (and Tile below) repeat elements: views. */
 export const expand: Lower = (context) => {

@@ -2,10 +2,10 @@ import { elementCount } from "../../onnx/model.ts";
 import { int64Tensor } from "../../onnx/tensorData.ts";
 import { addAffine, constantAffine } from "../expressions/affine.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { numberWord } from "../../numerics/numbers.ts";
-import { readIndirect, radixOf } from "./gather.ts";
+import { readIndirect } from "../lowering/readIndirect.ts";
 
 /** The input position of padded position `at` of a dimension, for the modes that repeat the input. */
 function repeated(mode: string, at: number, dim: number): number {
@@ -65,8 +65,7 @@ export const pad: Lower = (context) => {
     : ((value && context.constantWords(value, "constant_value")[0]) ?? 0n);
   const plain = builder.plain(x);
   const digits = plainDigits(shape);
-  const radices = digits.flat();
   const indices = dimensionIndices(digits).map((index, d) => addAffine(index, constantAffine(-begin[d]!)));
-  const expr = readAt(e, plain, indices, (digit) => radices[digit]!, fill);
+  const expr = readAt(e, plain, indices, radixOf(digits), fill);
   return [{ dtype: x.dtype, shape, digits, expr, order: x.order }];
 };

@@ -1,6 +1,6 @@
 /**
- * Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; SC 2011): four 32-bit words for
- * each counter of four 32-bit words under a key of two.
+ * Philox 4x32-10: four 32-bit words for each counter of four 32-bit words under a key of two. (Salmon, Moraes, Dror,
+ * Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; SC 2011.)
  */
 export function philox(counter: readonly number[], key: readonly number[]): [number, number, number, number] {
   let [c0, c1, c2, c3] = counter.map((word) => word >>> 0) as [number, number, number, number];

@@ -1,18 +1,17 @@
 import { DType, isFloat } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { floatTensor } from "../../onnx/tensorData.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, scaleAffine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { channelsLast } from "../steps/storage.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt, strides } from "../steps/views.ts";
 import { leastWord } from "../../numerics/numbers.ts";
-import { broadcast, floatInput, like } from "./elementwise.ts";
 import { reduceAxes } from "./reduction.ts";
 import { readWindows, windowIndex, type Window } from "./window.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** What the windows of the spatial dimensions read: digits of the result, of the window, and the term. */
 function windowTerm(context: NodeContext, x: LazyTensor, windows: readonly Window[], fill: bigint) {
@@ -21,9 +20,7 @@ function windowTerm(context: NodeContext, x: LazyTensor, windows: readonly Windo
   const digits = plainDigits(shape);
   const indices = dimensionIndices(digits);
   const radices = windows.map((window) => window.kernel);
-  const outRadices = digits.flat();
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const at = indices.map((index, d) => (d < 2 ? index : windowIndex(windows[d - 2]!, index, REDUCTION_DIGIT + d - 2)));
   return { shape, digits, indices, radices, term: readAt(context.expressions, input, at, radix, fill) };
 }
@@ -43,8 +40,8 @@ export function pool(
 }
 
 /**
- * Where in the whole tensor the first greatest element of each window is: its flat index, with the last spatial dimension fastest or, by
- * `storage_order`, the first.
+ * The flat index in the whole tensor of the first greatest element of each window. The last spatial dimension is the
+ * fastest or, by `storage_order`, the first.
  */
 function maxIndices(context: NodeContext, x: LazyTensor, windows: readonly Window[]): LazyTensor {
   const e = context.expressions;
@@ -54,8 +51,8 @@ function maxIndices(context: NodeContext, x: LazyTensor, windows: readonly Windo
   const order = [0, 1, ...(columnMajor ? spatial.toReversed() : spatial).map((d) => d + 2)];
   const stride = strides(x.shape, order);
   const first = e.accumulator(Reduce.argmax, x.dtype, DType.int64, radices, term);
-  const integer = (value: number): Expr => e.constant(DType.int64, BigInt(value));
-  // The place of the window, then of the element in it.
+  const integer = (value: number): Expr => e.int64(value);
+  // The index of the first element of the window, then that of the element in it.
   let flat = constantAffine(0);
   indices.forEach((index, d) => {
     const window = windows[d - 2];
@@ -65,10 +62,10 @@ function maxIndices(context: NodeContext, x: LazyTensor, windows: readonly Windo
   let expr = e.affine(flat);
   let rest: Expr = first;
   for (const d of spatial.toReversed()) {
-    const own = d === 0 ? rest : e.operation(Op.mod, rest, integer(radices[d]!));
+    const own = d === 0 ? rest : e.mod(rest, integer(radices[d]!));
     const step = integer(windows[d]!.dilation * stride[d + 2]!);
-    expr = e.operation(Op.add, expr, e.operation(Op.mul, own, step));
-    rest = e.operation(Op.div, rest, integer(radices[d]!));
+    expr = e.add(expr, e.mul(own, step));
+    rest = e.div(rest, integer(radices[d]!));
   }
   return { dtype: DType.int64, shape, digits, expr, order: identityOrder(shape.length) };
 }
@@ -101,7 +98,7 @@ export function windowCounts(window: Window, includePad: boolean): number[] {
 
 /** AveragePool: an exact sum, divided by the number of positions (of the input, or of the padded input). */
 export const averagePool: Lower = (context) => {
-  const x = floatInput(context);
+  const x = context.floatInput();
   if (x.shape.length < 3) return context.fail(`data of rank ${x.shape.length}`);
   const windows = readWindows(context, x.shape.slice(2));
   const sum = pool(context, x, windows, Reduce.sum, 0n);
@@ -109,14 +106,14 @@ export const averagePool: Lower = (context) => {
   const counts = perDimension.reduce<number[]>((all, own) => all.flatMap((a) => own.map((b) => a * b)), [1]);
   const e = context.expressions;
   if (counts.every((count) => count === counts[0]))
-    return [broadcast(context, [sum], (v) => e.operation(Op.div, v, like(e, v, counts[0]!)))];
+    return [broadcast(context, [sum], (v) => e.div(v, e.like(v, counts[0]!)))];
   const divisor = context.builder.constant(
     floatTensor(
       counts,
       perDimension.map((own) => own.length),
     ),
   );
-  return [broadcast(context, [sum, divisor], (v, n) => e.operation(Op.div, v, e.cast(n, v.dtype)), true)];
+  return [broadcast(context, [sum, divisor], (v, n) => e.div(v, e.cast(n, v.dtype)), true)];
 };
 
 /** GlobalAveragePool (an exact sum divided by the count) and GlobalMaxPool. */
@@ -130,5 +127,5 @@ export const globalPool =
     if (reduce === Reduce.max) return [result];
     const e = context.expressions;
     const n = elementCount(axes.map((axis) => x.shape[axis]!));
-    return [broadcast(context, [result], (v) => e.operation(Op.div, v, like(e, v, n)))];
+    return [broadcast(context, [result], (v) => e.div(v, e.like(v, n)))];
   };

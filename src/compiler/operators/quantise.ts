@@ -1,13 +1,12 @@
 import { DType, dtypeName, isInteger, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { identityOrder, type LazyTensor } from "../expressions/tensor.ts";
 import { greatestWord, leastWord } from "../../numerics/numbers.ts";
-import { broadcast, clamp, float, floatInput } from "./elementwise.ts";
 import { dropAxes, reduceAxes } from "./reduction.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 const QUANTISED: readonly DTypeCode[] = [DType.uint8, DType.int8, DType.uint16, DType.int16];
 
@@ -21,9 +20,9 @@ export function quantisedType(context: NodeContext, dtype: number, what: string)
 export function toQuantised(e: Expressions, ratio: Expr, zero: Expr): Expr {
   const int32 = (value: bigint): Expr => e.constant(DType.int32, value);
   // Beyond any 16-bit result with any zero point, and far inside int32.
-  const near = clamp(e, e.operation(Op.round, ratio), float(e, -(2 ** 18)), float(e, 2 ** 18));
-  const sum = e.operation(Op.add, e.cast(near, DType.int32), e.cast(zero, DType.int32));
-  const saturated = clamp(e, sum, int32(leastWord(zero.dtype)), int32(greatestWord(zero.dtype)));
+  const near = e.clamp(e.round(ratio), e.float(-(2 ** 18)), e.float(2 ** 18));
+  const sum = e.add(e.cast(near, DType.int32), e.cast(zero, DType.int32));
+  const saturated = e.clamp(sum, int32(leastWord(zero.dtype)), int32(greatestWord(zero.dtype)));
   return e.cast(saturated, zero.dtype);
 }
 
@@ -72,7 +71,7 @@ function zeroPoint(context: NodeContext, aligned: Aligned, dtype: DTypeCode): La
 /** `saturate(roundHalfEven(RN(x / scale)) + zero)`, the zero point uint8 0 by default. */
 export const quantizeLinear: Lower = (context) => {
   const e = context.expressions;
-  const scale = floatInput(context, 1);
+  const scale = context.floatInput(1);
   // It matters only for the 8-bit floats, which are not executed.
   context.ignore("saturate");
   const precision = context.int("precision", 0);
@@ -82,15 +81,14 @@ export const quantizeLinear: Lower = (context) => {
   const dtype = quantisedType(context, wanted, zeroType === undefined ? "output_dtype" : "input 2");
   const aligned = alignParameters(context, context.input(0), scale);
   const inputs = [aligned.data, aligned.parameter(scale), zeroPoint(context, aligned, dtype)];
-  const build = (x: Expr, s: Expr, z: Expr): Expr =>
-    toQuantised(e, e.operation(Op.div, e.cast(x, DType.float32), s), z);
+  const build = (x: Expr, s: Expr, z: Expr): Expr => toQuantised(e, e.div(e.cast(x, DType.float32), s), z);
   return [context.builder.reshape(broadcast(context, inputs, build, true), aligned.shape)];
 };
 
 /** `RN(RN(q - zero) * scale)`, the difference exact in int32. */
 export const dequantizeLinear: Lower = (context) => {
   const e = context.expressions;
-  const [x, scale] = [context.input(0), floatInput(context, 1)];
+  const [x, scale] = [context.input(0), context.floatInput(1)];
   if (x.dtype !== DType.int32) quantisedType(context, x.dtype, "input 0");
   const output = context.int("output_dtype", 0);
   if (output !== 0 && output !== DType.float32) context.refuse("output_dtype", "is not float32");
@@ -99,21 +97,24 @@ export const dequantizeLinear: Lower = (context) => {
   const inputs = [aligned.data, aligned.parameter(scale), zeroPoint(context, aligned, x.dtype)];
   const build = (q: Expr, s: Expr, z: Expr): Expr => {
     const wide = e.cast(q, DType.int32);
-    const difference = hasZero ? e.operation(Op.sub, wide, e.cast(z, DType.int32)) : wide;
-    return e.operation(Op.mul, e.cast(difference, DType.float32), s);
+    const difference = hasZero ? e.sub(wide, e.cast(z, DType.int32)) : wide;
+    return e.mul(e.cast(difference, DType.float32), s);
   };
   return [context.builder.reshape(broadcast(context, inputs, build, true), aligned.shape)];
 };
 
-/** The least or greatest of all elements and 0, dimension by dimension: no step reads more than one dimension at once. */
+/**
+ * The minimum or maximum of all elements and 0. It is reduced dimension by dimension, so that no step reads more than
+ * one.
+ */
 function extreme(context: NodeContext, x: LazyTensor, reduce: Reduce): LazyTensor {
   const { builder, expressions: e } = context;
   let result = x;
   for (const dim of identityOrder(x.shape.length).toReversed())
     if (x.shape[dim]! > 1) result = reduceAxes(builder, result, [dim], reduce);
   const scalar = dropAxes(builder, result, identityOrder(x.shape.length));
-  const op = reduce === Reduce.max ? Op.max : Op.min;
-  const bounded = broadcast(context, [scalar], (v) => e.operation(op, v, float(e, 0)));
+  const bound = reduce === Reduce.max ? e.max : e.min;
+  const bounded = broadcast(context, [scalar], (v) => bound(v, e.float(0)));
   builder.realise(bounded);
   return bounded;
 }
@@ -122,7 +123,7 @@ function extreme(context: NodeContext, x: LazyTensor, reduce: Reduce): LazyTenso
  * DynamicQuantizeLinear to uint8: low <= 0 <= high the extremes; scale = RN(RN(high - low) / 255), 1 if they are equal;
  * zero = saturate(roundHalfEven(RN(0 - RN(low / scale)))).
  */
-export const dynamicQuantizeLinear: Lower = (context) => dynamicallyQuantised(context, floatInput(context));
+export const dynamicQuantizeLinear: Lower = (context) => dynamicallyQuantised(context, context.floatInput());
 
 /** A tensor quantised to uint8 by its own extremes, the scale, and the zero point. */
 export function dynamicallyQuantised(context: NodeContext, x: LazyTensor): [LazyTensor, LazyTensor, LazyTensor] {
@@ -130,16 +131,14 @@ export function dynamicallyQuantised(context: NodeContext, x: LazyTensor): [Lazy
   builder.plain(x);
   const [low, high] = [extreme(context, x, Reduce.min), extreme(context, x, Reduce.max)];
   const scale = broadcast(context, [low, high], (a, b) => {
-    const ratio = e.operation(Op.div, e.operation(Op.sub, b, a), float(e, 255));
-    return e.operation(Op.select, e.operation(Op.eq, a, b), float(e, 1), ratio);
+    const ratio = e.div(e.sub(b, a), e.float(255));
+    return e.select(e.eq(a, b), e.float(1), ratio);
   });
   builder.realise(scale);
   const none = e.constant(DType.uint8, 0n);
-  const zero = broadcast(context, [low, scale], (a, s) =>
-    toQuantised(e, e.operation(Op.sub, float(e, 0), e.operation(Op.div, a, s)), none),
-  );
+  const zero = broadcast(context, [low, scale], (a, s) => toQuantised(e, e.sub(e.float(0), e.div(a, s)), none));
   builder.realise(zero);
-  const build = (v: Expr, s: Expr, z: Expr): Expr => toQuantised(e, e.operation(Op.div, v, s), z);
+  const build = (v: Expr, s: Expr, z: Expr): Expr => toQuantised(e, e.div(v, s), z);
   return [broadcast(context, [x, scale, zero], build, true), scale, zero];
 }
 

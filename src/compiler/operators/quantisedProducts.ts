@@ -1,14 +1,13 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { addBias, convolution } from "./conv.ts";
-import { broadcast, floatInput } from "./elementwise.ts";
-import { product } from "./matmul.ts";
+import { matrixProduct } from "./matmul.ts";
 import { isQuantised, quantisedType, toQuantised } from "./quantise.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** What is centred once is used by every product of the same tensor. */
 const CENTRED = new WeakMap<ProgramBuilder, Map<string, LazyTensor>>();
@@ -41,7 +40,7 @@ export function centre(
   const result =
     shaped === undefined || (size === 1 && builder.words(shaped)?.[0] === 0n)
       ? broadcast(context, [tensor], wide)
-      : broadcast(context, [tensor, shaped], (x, z) => e.operation(Op.sub, wide(x), wide(z)));
+      : broadcast(context, [tensor, shaped], (x, z) => e.sub(wide(x), wide(z)));
   if (result.shape.join() !== tensor.shape.join())
     return context.fail(`a zero point of shape [${zero?.shape.join()}] for [${tensor.shape.join()}]`);
   builder.realise(result);
@@ -55,7 +54,7 @@ export type Quantised = readonly [tensor: LazyTensor, zero: LazyTensor | undefin
 export function integerProduct(context: NodeContext, [a, aZero]: Quantised, [b, bZero]: Quantised): LazyTensor {
   if (a.shape.length < 2 || b.shape.length < 2) return context.refuse("an input", "is a vector");
   const left = centre(context, a, aZero, (size) => [size, 1]);
-  return product(
+  return matrixProduct(
     context,
     left,
     centre(context, b, bZero, (size) => [size]),
@@ -85,23 +84,20 @@ function requantise(context: NodeContext, sum: LazyTensor, left: LazyTensor, rig
     if (elementCount(tensor.shape) !== 1) return context.refuse("input 6 or 7", "is not for the whole tensor");
     return builder.reshape(tensor, []);
   };
-  const [scale, zero] = [single(floatInput(context, 6)), single(context.input(7))];
+  const [scale, zero] = [single(context.floatInput(6)), single(context.input(7))];
   quantisedType(context, zero.dtype, "input 7");
-  let multiplier = broadcast(context, [left, right, scale], (a, b, s) =>
-    e.operation(Op.div, e.operation(Op.mul, a, b), s),
-  );
+  let multiplier = broadcast(context, [left, right, scale], (a, b, s) => e.div(e.mul(a, b), s));
   if (multiplier.dtype !== DType.float32) return context.refuse("input 6", "is not float32");
   const known = elementCount(multiplier.shape) === 1 ? builder.words(multiplier)?.[0] : undefined;
   if (known !== undefined) multiplier = context.scalar(DType.float32, known);
   else builder.realise(multiplier);
-  const build = (v: Expr, m: Expr, z: Expr): Expr =>
-    toQuantised(e, e.operation(Op.mul, e.cast(v, DType.float32), m), z);
+  const build = (v: Expr, m: Expr, z: Expr): Expr => toQuantised(e, e.mul(e.cast(v, DType.float32), m), z);
   return broadcast(context, [sum, multiplier, zero], build, true);
 }
 
 /** A scale for the whole tensor, or a vector as `column` has it. */
 function scaleOf(context: NodeContext, index: number, column: (size: number) => readonly number[]): LazyTensor {
-  const scale = floatInput(context, index);
+  const scale = context.floatInput(index);
   const size = elementCount(scale.shape);
   if (size === 1) return context.builder.reshape(scale, []);
   return scale.shape.length === 1 ? context.builder.reshape(scale, column(size)) : scale;

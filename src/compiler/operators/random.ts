@@ -1,18 +1,17 @@
 import { DType, isDType, isFloat } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { floatTensor } from "../../onnx/tensorData.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import type { Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { philox } from "./philox.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { floatWord } from "../../numerics/numbers.ts";
-import { broadcast, float, floatInput } from "./elementwise.ts";
-import { sliced, whole } from "./movement.ts";
 import { cumulate, dropAxes, reduceAxes, softmaxOver } from "./reduction.ts";
+import { broadcast } from "../lowering/broadcast.ts";
+import { sliced, wholeRange } from "../lowering/slices.ts";
 
-/** The most random words of one node: they become constants of the program. */
+/** The maximum number of random words of one node: they become constants of the program. */
 const MAX_WORDS = 2 ** 22;
 
 /** The bits of a node's own seed, a float or, for Dropout, an integer. */
@@ -24,8 +23,8 @@ function ownSeed(context: NodeContext): number | undefined {
 }
 
 /**
- * Words of the node's own stream. The key is the seed given to the compiler; the counter the block, then the bits of the
- * node's `seed` if it has one, else its number among the random nodes of the graph.
+ * Words of the stream of a node. The key is the seed given to the compiler. The counter is the block, then the bits of
+ * the `seed` of the node if it has one, else its number among the random nodes of the graph.
  */
 function randomWords(context: NodeContext, count: number): Uint32Array {
   const { builder } = context;
@@ -73,16 +72,15 @@ type Draw = (context: NodeContext, shape: readonly number[]) => LazyTensor;
 /** low + (high - low) * u, u = k / 2^24 in [0, 1). */
 const drawUniform: Draw = (context, shape) => {
   const e = context.expressions;
-  const [low, high] = [float(e, context.float("low", 0)), float(e, context.float("high", 1))];
-  const build = (u: Expr): Expr => e.operation(Op.add, low, e.operation(Op.mul, e.operation(Op.sub, high, low), u));
+  const [low, high] = [e.float(context.float("low", 0)), e.float(context.float("high", 1))];
+  const build = (u: Expr): Expr => e.add(low, e.mul(e.sub(high, low), u));
   return broadcast(context, [uniform(context, shape)], build);
 };
 
 /** mean + scale * (sqrt(-2 log u) * cos(2 pi v)), u in (0, 1], v in [0, 1): Box and Muller, each operation rounded. */
 const drawNormal: Draw = (context, shape) => {
   const e = context.expressions;
-  const mul = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
-  const [mean, scale] = [float(e, context.float("mean", 0)), float(e, context.float("scale", 1))];
+  const [mean, scale] = [e.float(context.float("mean", 0)), e.float(context.float("scale", 1))];
   const count = elementCount(shape);
   const words = randomWords(context, 2 * count);
   const [u, v] = [
@@ -90,9 +88,9 @@ const drawNormal: Draw = (context, shape) => {
     fractions(context, words.subarray(count), shape, 0),
   ];
   const build = (a: Expr, b: Expr): Expr => {
-    const radius = e.operation(Op.sqrt, mul(float(e, -2), e.operation(Op.log, a)));
-    const angle = e.operation(Op.cos, mul(float(e, 2 * Math.PI), b));
-    return e.operation(Op.add, mean, mul(scale, mul(radius, angle)));
+    const radius = e.sqrt(e.mul(e.float(-2), e.log(a)));
+    const angle = e.cos(e.mul(e.float(2 * Math.PI), b));
+    return e.add(mean, e.mul(scale, e.mul(radius, angle)));
   };
   return broadcast(context, [u, v], build);
 };
@@ -115,33 +113,30 @@ export const randomNormalLike = like(drawNormal);
 /** Dropout in training: y = (scale * x) * mask, scale = RN(1 / RN(1 - ratio)); the mask is u >= ratio. */
 export function dropoutInTraining(context: NodeContext, x: LazyTensor, ratio: Expr): LazyTensor[] {
   const e = context.expressions;
-  const mask = broadcast(context, [uniform(context, x.shape)], (u) => e.operation(Op.le, ratio, u));
+  const mask = broadcast(context, [uniform(context, x.shape)], (u) => e.le(ratio, u));
   context.builder.realise(mask);
-  const scale = e.operation(Op.div, float(e, 1), e.operation(Op.sub, float(e, 1), ratio));
-  const build = (v: Expr, m: Expr): Expr =>
-    e.operation(Op.mul, e.operation(Op.mul, scale, v), e.cast(m, DType.float32));
+  const scale = e.div(e.float(1), e.sub(e.float(1), ratio));
+  const build = (v: Expr, m: Expr): Expr => e.mul(e.mul(scale, v), e.cast(m, DType.float32));
   return [broadcast(context, [x, mask], build, true), mask];
 }
 
 /** Bernoulli: 1 where u < p, u = k / 2^24 in [0, 1). */
 export const bernoulli: Lower = (context) => {
   const e = context.expressions;
-  const p = floatInput(context);
+  const p = context.floatInput();
   const dtype = typeOf(context, p.dtype);
   return [
-    broadcast(
-      context,
-      [uniform(context, p.shape), p],
-      (u, v) => e.cast(e.operation(Op.lt, e.cast(u, v.dtype), v), dtype),
-      true,
-    ),
+    broadcast(context, [uniform(context, p.shape), p], (u, v) => e.cast(e.lt(e.cast(u, v.dtype), v), dtype), true),
   ];
 };
 
-/** Multinomial: for each draw u, how many classes have a cumulated probability of at most u; softmax, then exact sums. */
+/**
+ * Multinomial: for each draw u the number of classes whose cumulated probability is at most u. Softmax, then exact
+ * sums.
+ */
 export const multinomial: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const x = floatInput(context);
+  const x = context.floatInput();
   const [batch = 0, classes = 0] = x.shape;
   const samples = context.int("sample_size", 1);
   const dtype = context.int("dtype", DType.int32);
@@ -149,11 +144,14 @@ export const multinomial: Lower = (context) => {
   if (dtype !== DType.int32 && dtype !== DType.int64) return context.refuse("dtype", "is neither int32 nor int64");
   const cumulated = cumulate(context, softmaxOver(context, x, [1], false), 1, false, false);
   // Rounding may leave the last sum below 1: the last class takes the rest.
-  const bounds = sliced(context, cumulated, [whole(batch), { start: 0, step: 1, count: Math.max(1, classes - 1) }]);
+  const bounds = sliced(context, cumulated, [
+    wholeRange(batch),
+    { start: 0, step: 1, count: Math.max(1, classes - 1) },
+  ]);
   builder.realise(bounds);
   const draws = builder.reshape(uniform(context, [batch, samples]), [batch, samples, 1]);
   const passed = broadcast(context, [builder.reshape(bounds, [batch, 1, bounds.shape[1]!]), draws], (c, u) =>
-    e.cast(e.operation(Op.le, c, u), dtype),
+    e.cast(e.le(c, u), dtype),
   );
   if (classes === 1) return [builder.filled(dtype, [batch, samples], 0n)];
   return [dropAxes(builder, reduceAxes(builder, passed, [2], Reduce.sum), [2])];

@@ -1,20 +1,19 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { numberWord } from "../../numerics/numbers.ts";
-import { broadcast, floatInput } from "./elementwise.ts";
-import { sliced, whole } from "./movement.ts";
 import { dropAxes, reducedAxes } from "./reduction.ts";
+import { broadcast } from "../lowering/broadcast.ts";
+import { sliced, wholeRange, type Range } from "../lowering/slices.ts";
 
-/** The most factors of one product: they are unrolled, about ten to a step. */
+/** The maximum number of factors of one product: they are unrolled, about ten to a step. */
 const MAX_FACTORS = 1024;
 /** The largest matrix whose determinant is expanded. */
 const MAX_ORDER = 6;
 
 const times = (context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor =>
-  broadcast(context, [a, b], (x, y) => context.expressions.operation(Op.mul, x, y));
+  broadcast(context, [a, b], context.expressions.mul);
 
 /** ReduceProd: a chain of products from the left, in row-major order of the reduced dimensions, each rounded. */
 export const reduceProd: Lower = (context) => {
@@ -34,7 +33,7 @@ export const reduceProd: Lower = (context) => {
   }
   context.builder.plain(x);
   const factor = (flat: number): LazyTensor => {
-    const ranges = x.shape.map(whole);
+    const ranges = x.shape.map(wholeRange);
     let rest = flat;
     for (const axis of axes.toReversed()) {
       const dim = x.shape[axis]!;
@@ -51,7 +50,7 @@ export const reduceProd: Lower = (context) => {
 /** Det: the expansion along the first row, in float32 products and sums; minors are computed once. */
 export const det: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const x = floatInput(context);
+  const x = context.floatInput();
   const rank = x.shape.length;
   const order = x.shape[rank - 1] ?? 0;
   if (rank < 2 || x.shape[rank - 2] !== order) return context.fail(`[${x.shape.join()}] holds no square matrices`);
@@ -60,8 +59,8 @@ export const det: Lower = (context) => {
   builder.plain(x);
   const batch = x.shape.slice(0, -2);
   const element = (row: number, column: number): LazyTensor => {
-    const one = (start: number): ReturnType<typeof whole> => ({ start, step: 1, count: 1 });
-    return builder.reshape(sliced(context, x, [...batch.map(whole), one(row), one(column)]), batch);
+    const one = (start: number): Range => ({ start, step: 1, count: 1 });
+    return builder.reshape(sliced(context, x, [...batch.map(wholeRange), one(row), one(column)]), batch);
   };
   const minors = new Map<string, LazyTensor>();
   /** The determinant of the last rows over the given columns. */
@@ -75,7 +74,7 @@ export const det: Lower = (context) => {
       return rest.length === 0 ? element(row, column) : times(context, element(row, column), minor(rest));
     });
     const result = products.reduce((sum, product, k) =>
-      broadcast(context, [sum, product], (a, b) => e.operation(k % 2 === 1 ? Op.sub : Op.add, a, b)),
+      broadcast(context, [sum, product], k % 2 === 1 ? e.sub : e.add),
     );
     minors.set(key, result);
     return result;

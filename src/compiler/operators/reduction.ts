@@ -1,16 +1,15 @@
 import { DType, isFloat } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, digitAffine } from "../expressions/affine.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expressions/expression.ts";
 import { withLocality } from "../steps/locality.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { broadcast } from "./elementwise.ts";
 import { numberWord } from "../../numerics/numbers.ts";
+import { broadcast } from "../lowering/broadcast.ts";
 
 /** Reduces the given axes, which stay as dimensions of 1. For a dot both factors are the element. */
 export function reduceAxes(
@@ -33,12 +32,10 @@ function reduceAs(builder: ProgramBuilder, tensor: LazyTensor, axes: readonly nu
   // Slowest in memory first, so that the terms are read in the order in which they lie there.
   const order = tensor.order.filter((dim) => reduced.has(dim));
   const radices = order.map((dim) => tensor.shape[dim]!);
-  const outRadices = digits.flat();
   const indices = dimensionIndices(digits).map((index, d) =>
     reduced.has(d) ? digitAffine(REDUCTION_DIGIT + order.indexOf(d)) : index,
   );
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const term = readAt(builder.expressions, input, indices, radix);
   const isIndex = reduce >= Reduce.argmax && reduce <= Reduce.argminLast;
   const dtype = isIndex ? DType.int64 : tensor.dtype;
@@ -85,13 +82,13 @@ const countOf = (e: Expressions, x: Expr, n: number): Expr => e.constant(x.dtype
 /** The kinds of Reduce* that are one reduction between elementwise primitives. */
 export const KINDS = {
   ReduceSum: { reduce: Reduce.sum },
-  ReduceMean: { reduce: Reduce.sum, after: (e, x, n) => e.operation(Op.div, x, countOf(e, x, n)) },
+  ReduceMean: { reduce: Reduce.sum, after: (e, x, n) => e.div(x, countOf(e, x, n)) },
   ReduceMax: { reduce: Reduce.max },
   ReduceMin: { reduce: Reduce.min },
   ReduceSumSquare: { reduce: Reduce.dot },
-  ReduceL1: { reduce: Reduce.sum, before: (e, x) => e.operation(Op.abs, x) },
-  ReduceL2: { reduce: Reduce.dot, after: (e, x) => e.operation(Op.sqrt, x), floatOnly: true },
-  ReduceLogSum: { reduce: Reduce.sum, after: (e, x) => e.operation(Op.log, x), floatOnly: true },
+  ReduceL1: { reduce: Reduce.sum, before: (e, x) => e.abs(x) },
+  ReduceL2: { reduce: Reduce.dot, after: (e, x) => e.sqrt(x), floatOnly: true },
+  ReduceLogSum: { reduce: Reduce.sum, after: (e, x) => e.log(x), floatOnly: true },
 } as const satisfies Record<string, Kind>;
 
 /** A Reduce* operator. @param axesInputSince the opset from which the axes are an input */
@@ -109,7 +106,7 @@ export const reduceOperator =
     if (axes === undefined) {
       // Nothing is reduced, but all else is done.
       const one = (v: Expr): Expr => {
-        const square = kind.reduce === Reduce.dot ? context.expressions.operation(Op.mul, v, v) : v;
+        const square = kind.reduce === Reduce.dot ? context.expressions.mul(v, v) : v;
         return after ? after(context.expressions, square, 1) : square;
       };
       return [broadcast(context, [mapped], one)];
@@ -130,12 +127,12 @@ export const reduceLogSumExp: Lower = (context) => {
   if (axes === undefined) return [x];
   builder.plain(x);
   const m = broadcast(context, [reduceAxes(builder, x, axes, Reduce.max)], (v) =>
-    e.operation(Op.select, e.operation(Op.isInf, v), e.constant(v.dtype, 0n), v),
+    e.select(e.isInf(v), e.constant(v.dtype, 0n), v),
   );
   builder.realise(m);
-  const powers = broadcast(context, [x, m], (a, b) => e.operation(Op.exp, e.operation(Op.sub, a, b)));
+  const powers = broadcast(context, [x, m], (a, b) => e.exp(e.sub(a, b)));
   const sum = reduceAxes(builder, powers, axes, Reduce.sum);
-  const result = broadcast(context, [sum, m], (s, b) => e.operation(Op.add, b, e.operation(Op.log, s)));
+  const result = broadcast(context, [sum, m], (s, b) => e.add(b, e.log(s)));
   return [keep ? result : dropAxes(builder, result, axes)];
 };
 
@@ -161,13 +158,12 @@ export function softmaxOver(
   builder.plain(x);
   const m = reduceAxes(builder, x, axes, Reduce.max);
   builder.realise(m);
-  const subtract = (a: Expr, b: Expr): Expr => e.operation(Op.sub, a, b);
-  const powers = broadcast(context, [x, m], (a, b) => e.operation(Op.exp, subtract(a, b)));
+  const powers = broadcast(context, [x, m], (a, b) => e.exp(e.sub(a, b)));
   builder.realise(powers);
   const s = reduceAxes(builder, powers, axes, Reduce.sum);
   builder.realise(s);
-  if (!logarithm) return broadcast(context, [powers, s], (a, b) => e.operation(Op.div, a, b));
-  return broadcast(context, [x, m, s], (a, b, c) => subtract(subtract(a, b), e.operation(Op.log, c)));
+  if (!logarithm) return broadcast(context, [powers, s], e.div);
+  return broadcast(context, [x, m, s], (a, b, c) => e.sub(e.sub(a, b), e.log(c)));
 }
 
 /** From opset 13 on over one axis (default the last); before, over all dimensions from `axis` (default 1) on. */
@@ -182,7 +178,10 @@ export const softmax =
     return [softmaxOver(context, x, axes, logarithm)];
   };
 
-/** Every element is an exact sum of its own, over the terms at or before it along an axis (before it, if exclusive; or after). */
+/**
+ * Each element is the exact sum of the terms up to it along an axis: without its own if `exclusive`, from the end if
+ * `reverse`.
+ */
 export function cumulate(
   context: NodeContext,
   x: LazyTensor,
@@ -194,8 +193,7 @@ export function cumulate(
   const input = builder.plain(x);
   const n = x.shape[axis]!;
   const digits = plainDigits(x.shape);
-  const outRadices = digits.flat();
-  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? n : outRadices[digit]!);
+  const radix = radixOf(digits, [n]);
   const indices = dimensionIndices(digits).map((index, d) => {
     if (d !== axis) return index;
     const step = reverse ? 1 : -1;

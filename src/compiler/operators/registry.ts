@@ -39,6 +39,7 @@ import * as shape from "./shape.ts";
 import { dft, melWeightMatrix, stft } from "./spectrum.ts";
 import { tensorScatter } from "./tensorScatter.ts";
 import { topK } from "./topK.ts";
+import { hardmax, oneHot, trilu } from "./masks.ts";
 
 /** The newest operator set of ai.onnx whose meaning is known. */
 const LATEST = OPSETS[1];
@@ -183,7 +184,7 @@ export const REGISTRY: readonly Entry[] = [
   },
   { operator: "HardSigmoid", domain: "", since: 1, until: LATEST, use: "fuse", lower: activations.hardSigmoid },
   { operator: "HardSwish", domain: "", since: 14, until: LATEST, use: "fuse", lower: activations.hardSwish },
-  { operator: "Hardmax", domain: "", since: 1, until: LATEST, use: "memory", lower: gather.hardmax },
+  { operator: "Hardmax", domain: "", since: 1, until: LATEST, use: "memory", lower: hardmax },
   { operator: "Identity", domain: "", since: 1, until: LATEST, use: "fuse", lower: shape.identity },
   {
     operator: "InstanceNormalization",
@@ -257,7 +258,7 @@ export const REGISTRY: readonly Entry[] = [
   },
   { operator: "NonZero", domain: "", since: 9, until: LATEST, use: "fuse", lower: nonZero },
   { operator: "Not", domain: "", since: 1, until: LATEST, use: "fuse", lower: unary(Op.not) },
-  { operator: "OneHot", domain: "", since: 9, until: LATEST, use: "memory", lower: gather.oneHot },
+  { operator: "OneHot", domain: "", since: 9, until: LATEST, use: "memory", lower: oneHot },
   { operator: "Or", domain: "", since: 1, until: LATEST, use: "fuse", lower: binary(Op.or) },
   { operator: "PRelu", domain: "", since: 1, until: LATEST, use: "fuse", lower: activations.pRelu },
   { operator: "Pad", domain: "", since: 2, until: LATEST, use: "memory", lower: pad },
@@ -420,7 +421,7 @@ export const REGISTRY: readonly Entry[] = [
   { operator: "Tile", domain: "", since: 6, until: LATEST, use: "memory", lower: movement.tile },
   { operator: "TopK", domain: "", since: 1, until: LATEST, use: "memory", lower: topK },
   { operator: "Transpose", domain: "", since: 1, until: LATEST, use: "fuse", lower: movement.transpose },
-  { operator: "Trilu", domain: "", since: 14, until: LATEST, use: "fuse", lower: gather.trilu },
+  { operator: "Trilu", domain: "", since: 14, until: LATEST, use: "fuse", lower: trilu },
   { operator: "Unique", domain: "", since: 11, until: LATEST, use: "fuse", lower: unique },
   { operator: "Unsqueeze", domain: "", since: 1, until: LATEST, use: "fuse", lower: shape.unsqueeze },
   { operator: "Upsample", domain: "", since: 7, until: 9, use: "memory", lower: resize },

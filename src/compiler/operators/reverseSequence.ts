@@ -1,27 +1,20 @@
 import { DType } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
-import { readAt, transpose } from "../steps/views.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
+import { readAt, transposed } from "../steps/views.ts";
 import { combine } from "../lowering/broadcast.ts";
-import { radixOf, readIndirect } from "./gather.ts";
+import { readIndirect } from "../lowering/readIndirect.ts";
+import { indexTensor } from "../lowering/indices.ts";
 
 /** Reverses the first `lengths[b]` of the first dimension, for each b of the second. */
 export function reverseTimes(context: NodeContext, x: LazyTensor, lengths: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;
   const [steps = 0, batch = 0] = x.shape;
-  const grid = plainDigits([steps, batch]);
-  const time: LazyTensor = {
-    dtype: DType.int64,
-    shape: [steps, batch],
-    digits: grid,
-    expr: e.affine(dimensionIndices(grid)[0]!),
-    order: [0, 1],
-  };
+  const time = indexTensor(e, [steps, batch], 0);
   const row = builder.reshape(lengths, [1, batch]);
   const index = combine(builder, [time, row], [steps, batch], (t, length) => {
-    const end = e.operation(Op.sub, e.cast(length, DType.int64), e.constant(DType.int64, 1n));
-    return e.operation(Op.select, e.operation(Op.le, t, end), e.operation(Op.sub, end, t), t);
+    const end = e.sub(e.cast(length, DType.int64), e.int64(1));
+    return e.select(e.le(t, end), e.sub(end, t), t);
   });
   const digits = plainDigits(x.shape);
   const radix = radixOf(digits);
@@ -41,5 +34,5 @@ export const reverseSequence: Lower = (context) => {
   if (timeAxis === 0) return [reverseTimes(context, x, lengths)];
   const perm = [1, 0, ...identityOrder(x.shape.length).slice(2)];
   const e = context.expressions;
-  return [transpose(e, reverseTimes(context, transpose(e, x, perm), lengths), perm)];
+  return [transposed(e, reverseTimes(context, transposed(e, x, perm), lengths), perm)];
 };

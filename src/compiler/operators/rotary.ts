@@ -1,27 +1,15 @@
-import { Op } from "../../program/operations.ts";
+import type { Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
-import { readAt } from "../steps/views.ts";
-import { broadcast, floatInput } from "./elementwise.ts";
-import { radixOf, readIndirect } from "./gather.ts";
-import { concatenate, sliced, whole } from "./movement.ts";
-
-/** Rows of a cache [positions, half] at the positions of each token: [batch, length, half]. */
-export function rowsOf(context: NodeContext, cache: LazyTensor, positions: LazyTensor): LazyTensor {
-  const { builder, expressions: e } = context;
-  const shape = [...positions.shape, cache.shape[1]!];
-  const digits = plainDigits(shape);
-  const radix = radixOf(digits);
-  const [batch, length, column] = dimensionIndices(digits);
-  const indirect = readAt(e, builder.plain(positions), [batch!, length!], radix);
-  const expr = readIndirect(builder, cache, [{ indirect }, column!], radix);
-  return { dtype: cache.dtype, shape, digits, expr, order: identityOrder(3) };
-}
+import type { LazyTensor } from "../expressions/tensor.ts";
+import { broadcast } from "../lowering/broadcast.ts";
+import { rowsOf } from "./gather.ts";
+import { concatenate } from "../lowering/concatenate.ts";
+import { sliced, wholeRange } from "../lowering/slices.ts";
 
 /**
- * Pairs (a, b) of the first elements of the last of four dimensions become (cos * a - sin * b, sin * a + cos * b), each product and sum
- * rounded; the rest stays.
- * @param cos and `sin` broadcast to x, their last dimension the number of pairs
+ * Pairs (a, b) of the first elements of the last of four dimensions become (cos * a - sin * b, sin * a + cos * b). Each
+ * product and sum is rounded; the other elements stay.
+ * @param cos Like `sin` it broadcasts to x; its last dimension is the number of pairs.
  */
 export function rotate(
   context: NodeContext,
@@ -39,15 +27,13 @@ export function rotate(
     sliced(
       context,
       x,
-      x.shape.map((dim, d) => (d === 3 ? { start, step, count } : whole(dim))),
+      x.shape.map((dim, d) => (d === 3 ? { start, step, count } : wholeRange(dim))),
     );
   const a = interleaved ? part(0, 2, half) : part(0, 1, half);
   const b = interleaved ? part(1, 2, half) : part(half, 1, half);
-  const mix = (op: Op, left: LazyTensor, right: LazyTensor): LazyTensor =>
-    broadcast(context, [left, a, right, b], (l, p, r, q) =>
-      e.operation(op, e.operation(Op.mul, l, p), e.operation(Op.mul, r, q)),
-    );
-  const [real, imaginary] = [mix(Op.sub, cos, sin), mix(Op.add, sin, cos)];
+  const mix = (join: Expressions["add"], left: LazyTensor, right: LazyTensor): LazyTensor =>
+    broadcast(context, [left, a, right, b], (l, p, r, q) => join(e.mul(l, p), e.mul(r, q)));
+  const [real, imaginary] = [mix(e.sub, cos, sin), mix(e.add, sin, cos)];
   let rotated: LazyTensor;
   if (interleaved) {
     const [p, q] = [real, imaginary].map((tensor) => builder.reshape(tensor, [...tensor.shape, 1]));
@@ -61,7 +47,7 @@ export function rotate(
 /** RotaryEmbedding of ai.onnx: the rows of its caches are those of the tokens, or chosen by their positions. */
 export const rotaryEmbedding: Lower = (context) => {
   const { builder } = context;
-  const input = floatInput(context);
+  const input = context.floatInput();
   const heads = context.int("num_heads", 0);
   const [first = 1, second = 1, third = 1, fourth = 1] = input.shape;
   const flat = input.shape.length === 3;
@@ -75,7 +61,7 @@ export const rotaryEmbedding: Lower = (context) => {
 
   const positions = context.optional(3);
   const angle = (index: number): LazyTensor => {
-    const cache = floatInput(context, index);
+    const cache = context.floatInput(index);
     const given = positions ? [cache.shape[0]!, half] : [first, length, half];
     if (cache.shape.join() !== given.join() || (positions && positions.shape.join() !== [first, length].join()))
       return context.fail(`input ${index} of shape [${cache.shape.join()}], expected [${given.join()}]`);

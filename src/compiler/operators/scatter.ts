@@ -1,17 +1,16 @@
 import { DType } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { int64Tensor } from "../../onnx/tensorData.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { constantAffine, digitAffine, type Affine } from "../expressions/affine.ts";
-import { combine } from "../lowering/broadcast.ts";
+import { broadcast, combine } from "../lowering/broadcast.ts";
 import { REDUCTION_DIGIT, type Expr } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt, rowMajorStrides } from "../steps/views.ts";
 import { greatestWord, leastWord } from "../../numerics/numbers.ts";
-import { broadcast } from "./elementwise.ts";
-import { readIndirect, radixOf } from "./gather.ts";
+import { readIndirect } from "../lowering/readIndirect.ts";
+import { countedFromEnd } from "../lowering/indices.ts";
 
 /** For each output element a list of updates that may go there, in their order. */
 type Writes = {
@@ -21,13 +20,6 @@ type Writes = {
   /** Whether the update of the reduction's digits goes to the element (bool), and its value. */
   match: Expr;
   update: Expr;
-};
-
-const wrap = (context: NodeContext, index: Expr, size: number): Expr => {
-  const { expressions: e } = context;
-  const wide = e.cast(index, DType.int64);
-  const negative = e.operation(Op.lt, wide, e.constant(DType.int64, 0n));
-  return e.operation(Op.select, negative, e.operation(Op.add, wide, e.constant(DType.int64, BigInt(size))), wide);
 };
 
 const reductionOf = (context: NodeContext): string => {
@@ -41,10 +33,10 @@ const reductionOf = (context: NodeContext): string => {
   return reduction;
 };
 
-/** The most factors that meet in one element: they are multiplied one after the other, each a step. */
+/** The maximum number of factors of one element: they are multiplied one after the other, each in a step. */
 const MAX_FACTORS = 64;
 
-/** The written tensor: the last update wins, or the data and the exact sum (greatest, least) of the updates. */
+/** The written tensor: the last update wins, or the data and the exact sum (maximum, minimum) of the updates. */
 function written(context: NodeContext, { data, radices, match, update }: Writes, reduction: string): LazyTensor {
   const { expressions: e } = context;
   const { dtype, shape } = data;
@@ -53,19 +45,19 @@ function written(context: NodeContext, { data, radices, match, update }: Writes,
   if (reduction === "none") {
     const last = e.accumulator(Reduce.last, dtype, dtype, radices, match, update);
     const old = readAt(e, context.builder.plain(data), dimensionIndices(digits), radixOf(digits));
-    return { dtype, shape, digits, order, expr: e.operation(Op.select, e.found(last), last, old) };
+    return { dtype, shape, digits, order, expr: e.select(e.found(last), last, old) };
   }
   if (dtype === DType.bool) return context.refuse("reduction", `is ${reduction} of bool`);
-  const [reduce, op, neutral] =
+  const [reduce, join, neutral] =
     reduction === "add"
-      ? [Reduce.sum, Op.add, 0n]
+      ? [Reduce.sum, e.add, 0n]
       : reduction === "max"
-        ? [Reduce.max, Op.max, leastWord(dtype)]
-        : [Reduce.min, Op.min, greatestWord(dtype)];
+        ? [Reduce.max, e.max, leastWord(dtype)]
+        : [Reduce.min, e.min, greatestWord(dtype)];
   if (neutral >= 1n << 63n) return context.refuse("reduction", "is min of uint64");
-  const term = e.operation(Op.select, match, update, e.constant(dtype, neutral));
+  const term = e.select(match, update, e.constant(dtype, neutral));
   const sum: LazyTensor = { dtype, shape, digits, order, expr: e.accumulator(reduce, dtype, dtype, radices, term) };
-  return broadcast(context, [data, sum], (old, value) => e.operation(op, old, value));
+  return broadcast(context, [data, sum], join);
 }
 
 /** ScatterElements, and Scatter before opset 11. */
@@ -92,43 +84,50 @@ export const scatterElements: Lower = (context) => {
     return [scatterConstant(context, data, tuples, rank, flat, true)];
   }
   const digits = plainDigits(data.shape);
-  const outRadices = allRadices(digits);
   const length = shape[axis]!;
-  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? length : outRadices[digit]!);
+  const radix = radixOf(digits, [length]);
   const all = dimensionIndices(digits);
   const at = all.map((index, d) => (d === axis ? digitAffine(REDUCTION_DIGIT) : index));
   // Where there are no updates, the index is one that no element has.
   const index = readAt(e, builder.plain(indices), at, radix, BigInt(size));
-  const match = e.operation(Op.eq, wrap(context, index, size), e.affine(all[axis]!));
+  const match = e.eq(countedFromEnd(e, index, size), e.affine(all[axis]!));
   const update = readAt(e, builder.plain(updates), at, radix);
   return [written(context, { data, radices: [length], match, update }, reduction)];
 };
 
-/** The update that goes to a place, by place; those of one place follow each other in `rounds`. */
+/**
+ * For each element whether an update is written to it, and which. Several updates of one element are in successive
+ * rounds.
+ */
 type Round = { found: boolean[]; writer: number[] };
 
-/** Which updates of constant indices come to each place: the last of them, or all, one in each round. */
-function writersOf(words: readonly bigint[], places: readonly number[], count: number, all: boolean): Round[] {
-  const depth = places.length;
-  const total = elementCount(places);
+/**
+ * The updates that constant indices write to each element: the last one, or with `all` every one, one in each round.
+ */
+function writersOf(words: readonly bigint[], dims: readonly number[], count: number, all: boolean): Round[] {
+  const depth = dims.length;
+  const total = elementCount(dims);
   const rounds: Round[] = [];
   const next = new Array<number>(total).fill(0);
   for (let n = 0; n < count; n++) {
-    let place = 0;
+    let position = 0;
     for (let k = 0; k < depth; k++) {
       const raw = Number(words[n * depth + k]!);
-      const own = raw < 0 ? raw + places[k]! : raw;
-      place = own < 0 || own >= places[k]! ? NaN : place * places[k]! + own;
+      const own = raw < 0 ? raw + dims[k]! : raw;
+      position = own < 0 || own >= dims[k]! ? NaN : position * dims[k]! + own;
     }
-    if (Number.isNaN(place)) continue;
-    const k = all ? next[place]!++ : 0;
+    if (Number.isNaN(position)) continue;
+    const k = all ? next[position]!++ : 0;
     rounds[k] ??= { found: new Array<boolean>(total).fill(false), writer: new Array<number>(total).fill(0) };
-    [rounds[k].writer[place], rounds[k].found[place]] = [n, true];
+    [rounds[k].writer[position], rounds[k].found[position]] = [n, true];
   }
   return rounds;
 }
 
-/** ScatterND whose places are known: each element is the data's or one update's, or the product of it with its updates, in their order. */
+/**
+ * ScatterND with indices that are known at compile time: each element is that of the data or of one update, or the
+ * product of the data and its updates, in their order.
+ */
 function scatterConstant(
   context: NodeContext,
   data: LazyTensor,
@@ -156,15 +155,15 @@ function scatterRound(
   multiply: boolean,
 ): LazyTensor {
   const { builder, expressions: e } = context;
-  const places = data.shape.slice(0, depth);
+  const dims = data.shape.slice(0, depth);
   const count = elementCount(updates.shape) / elementCount(data.shape.slice(depth));
   const ones = data.shape.slice(depth).map(() => 1);
   const rest = data.shape.slice(depth);
   const flat = builder.reshape(updates, [count, ...rest]);
-  const at = builder.constant(int64Tensor(writer, [...places]));
+  const at = builder.constant(int64Tensor(writer, [...dims]));
   const mask = builder.constant({
     dtype: DType.bool,
-    shape: [...places, ...ones],
+    shape: [...dims, ...ones],
     bytes: Uint8Array.from(found, Number),
   });
   const digits = plainDigits(data.shape);
@@ -173,9 +172,7 @@ function scatterRound(
   const indirect = readAt(e, builder.plain(at), all.slice(0, depth), radix);
   const expr = readIndirect(builder, flat, [{ indirect }, ...all.slice(depth)], radix);
   const moved = { dtype: data.dtype, shape: data.shape, digits, expr, order: identityOrder(data.shape.length) };
-  return combine(builder, [mask, moved, data], data.shape, (c, a, b) =>
-    e.operation(Op.select, c, multiply ? e.operation(Op.mul, b, a) : a, b),
-  );
+  return combine(builder, [mask, moved, data], data.shape, (c, a, b) => e.select(c, multiply ? e.mul(b, a) : a, b));
 }
 
 /** ScatterND: each tuple of indices names an element, or a block of elements, to write. */
@@ -202,15 +199,14 @@ export const scatterNd: Lower = (context) => {
   const tuples = builder.plain(builder.reshape(indices, [count, depth]));
   const values = builder.plain(builder.reshape(updates, [count, ...data.shape.slice(depth)]));
   const digits = plainDigits(data.shape);
-  const outRadices = allRadices(digits);
-  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? count : outRadices[digit]!);
+  const radix = radixOf(digits, [count]);
   const all = dimensionIndices(digits);
   const term: Affine = digitAffine(REDUCTION_DIGIT);
   const matches = Array.from({ length: depth }, (_, k) => {
     const index = readAt(e, tuples, [term, constantAffine(k)], radix);
-    return e.operation(Op.eq, wrap(context, index, data.shape[k]!), e.affine(all[k]!));
+    return e.eq(countedFromEnd(e, index, data.shape[k]!), e.affine(all[k]!));
   });
-  const match = matches.reduce((a, b) => e.operation(Op.and, a, b));
+  const match = matches.reduce(e.and);
   const update = readAt(e, values, [term, ...all.slice(depth)], radix);
   return [written(context, { data, radices: [count], match, update }, reduction)];
 };
@@ -233,11 +229,11 @@ export const maxUnpool: Lower = (context) => {
   const size = elementCount(shape);
   const count = elementCount(x.shape);
   const digits = plainDigits([size]);
-  const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? count : size);
+  const radix = radixOf(digits, [count]);
   const term = [digitAffine(REDUCTION_DIGIT)];
   const index = e.cast(readAt(e, builder.plain(builder.reshape(indices, [count])), term, radix), DType.int64);
   const value = readAt(e, builder.plain(builder.reshape(x, [count])), term, radix);
-  const place = e.operation(Op.eq, index, e.affine(dimensionIndices(digits)[0]!));
-  const expr = e.accumulator(Reduce.last, x.dtype, x.dtype, [count], place, value);
+  const match = e.eq(index, e.affine(dimensionIndices(digits)[0]!));
+  const expr = e.accumulator(Reduce.last, x.dtype, x.dtype, [count], match, value);
   return [builder.reshape({ dtype: x.dtype, shape: [size], digits, expr, order: [0] }, shape)];
 };

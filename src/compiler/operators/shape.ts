@@ -3,9 +3,8 @@ import { elementCount } from "../../onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../onnx/tensorData.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
-import { transpose } from "../steps/views.ts";
+import { transposed } from "../steps/views.ts";
 import { numberWord } from "../../numerics/numbers.ts";
-import { floatInput } from "./elementwise.ts";
 import { dropoutInTraining } from "./random.ts";
 
 /** The input itself. */
@@ -22,7 +21,7 @@ export const dropout: Lower = (context) => {
     const value = given === undefined ? 0.5 : context.constantNumbers(given, "ratio")[0]!;
     const word = numberWord(value, DType.float32);
     const ratio = context.expressions.constant(DType.float32, word);
-    if (word !== 0n) return dropoutInTraining(context, floatInput(context), ratio);
+    if (word !== 0n) return dropoutInTraining(context, context.floatInput(), ratio);
   }
   const x = context.input(0);
   // Before opset 10 the mask has the type of the data.
@@ -103,26 +102,26 @@ const axesOf = (context: NodeContext): number[] | undefined =>
 export const squeeze: Lower = (context) => {
   const x = context.input(0);
   const axes = axesOf(context)?.map((axis) => context.axis(axis, x.shape.length));
-  const gone = axes ?? x.shape.flatMap((dim, d) => (dim === 1 ? [d] : []));
-  if (gone.some((axis) => x.shape[axis] !== 1))
-    return context.fail(`axes [${gone.join()}] of [${x.shape.join()}] are not all 1`);
+  const removed = axes ?? x.shape.flatMap((dim, d) => (dim === 1 ? [d] : []));
+  if (removed.some((axis) => x.shape[axis] !== 1))
+    return context.fail(`axes [${removed.join()}] of [${x.shape.join()}] are not all 1`);
   return [
     context.builder.reshape(
       x,
-      x.shape.filter((_, d) => !gone.includes(d)),
+      x.shape.filter((_, d) => !removed.includes(d)),
     ),
   ];
 };
 
-/** Unsqueeze: dimensions of 1 at the given places of the result. */
+/** Unsqueeze: dimensions of 1 at the given axes of the result. */
 export const unsqueeze: Lower = (context) => {
   const x = context.input(0);
   const axes = axesOf(context) ?? context.fail("axes is missing");
   const rank = x.shape.length + axes.length;
-  const places = new Set(axes.map((axis) => context.axis(axis, rank)));
-  if (places.size !== axes.length) return context.fail(`axes [${axes.join()}] repeat`);
+  const added = new Set(axes.map((axis) => context.axis(axis, rank)));
+  if (added.size !== axes.length) return context.fail(`axes [${axes.join()}] repeat`);
   const rest = [...x.shape];
-  const result = Array.from({ length: rank }, (_, d) => (places.has(d) ? 1 : rest.shift()!));
+  const result = Array.from({ length: rank }, (_, d) => (added.has(d) ? 1 : rest.shift()!));
   return [context.builder.reshape(x, result)];
 };
 
@@ -142,7 +141,7 @@ export const depthToSpace: Lower = (context) => {
     columnFirst ? [n, depth, block, block, h, w] : [n, block, block, depth, h, w],
   );
   const perm = columnFirst ? [0, 1, 4, 2, 5, 3] : [0, 3, 4, 1, 5, 2];
-  return [context.builder.reshape(transpose(context.expressions, split, perm), [n, depth, h * block, w * block])];
+  return [context.builder.reshape(transposed(context.expressions, split, perm), [n, depth, h * block, w * block])];
 };
 
 /** SpaceToDepth: the reverse of DepthToSpace in mode DCR. */
@@ -153,6 +152,6 @@ export const spaceToDepth: Lower = (context) => {
   if (x.shape.length !== 4 || block < 1 || h % block !== 0 || w % block !== 0)
     return context.fail(`blocks of ${block} in [${x.shape.join()}]`);
   const split = context.builder.reshape(x, [n, c, h / block, block, w / block, block]);
-  const moved = transpose(context.expressions, split, [0, 3, 5, 1, 2, 4]);
+  const moved = transposed(context.expressions, split, [0, 3, 5, 1, 2, 4]);
   return [context.builder.reshape(moved, [n, c * block * block, h / block, w / block])];
 };

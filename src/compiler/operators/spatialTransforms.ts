@@ -5,12 +5,9 @@ import { Reduce } from "../../program/types.ts";
 import { addAffine, constantAffine, digitAffine, scaleAffine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits } from "../expressions/tensor.ts";
-import { readAt, transpose } from "../steps/views.ts";
-import { floatInput } from "./elementwise.ts";
-import { product } from "./matmul.ts";
-import { radixOf } from "./gather.ts";
-import { readList } from "./window.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf } from "../expressions/tensor.ts";
+import { readAt, transposed } from "../steps/views.ts";
+import { matrixProduct } from "./matmul.ts";
 
 /** CenterCropPad: each dimension cropped, or padded with 0, alike on both sides; the odd element is at the end. */
 export const centerCropPad: Lower = (context) => {
@@ -34,7 +31,7 @@ export const centerCropPad: Lower = (context) => {
   return [{ dtype: x.dtype, shape, digits, expr, order: identityOrder(rank) }];
 };
 
-/** Col2Im: the exact sum of what the blocks have at each place of the image. */
+/** Col2Im: each pixel is the exact sum of the block elements that lie on it. */
 export const col2Im: Lower = (context) => {
   const { builder, expressions: e } = context;
   const x = context.input(0);
@@ -42,9 +39,8 @@ export const col2Im: Lower = (context) => {
   const block = context.constantInts(2, "block_shape") ?? context.fail("block_shape is missing");
   const rank = image.length;
   const ones = image.map(() => 1);
-  const [strides, dilations] = [readList(context, "strides", ones), readList(context, "dilations", ones)];
-  const pads = readList(
-    context,
+  const [strides, dilations] = [context.intsLike("strides", ones), context.intsLike("dilations", ones)];
+  const pads = context.intsLike(
     "pads",
     [...ones, ...ones].map(() => 0),
   );
@@ -60,9 +56,7 @@ export const col2Im: Lower = (context) => {
   const input = builder.plain(builder.reshape(x, [n, channels, ...block, ...counts]));
   const shape = [n, channels, ...image];
   const digits = plainDigits(shape);
-  const outRadices = allRadices(digits);
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? block[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, block);
   const all = dimensionIndices(digits);
   const kernel = block.map((_, d) => digitAffine(REDUCTION_DIGIT + d));
   const columnsAt = image.map((_, d) =>
@@ -74,10 +68,10 @@ export const col2Im: Lower = (context) => {
   return [{ dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) }];
 };
 
-/** AffineGrid: the exact product of the places of a plane (or space) with the matrix of each example. */
+/** AffineGrid: the exact product of the coordinates of a plane (or space) with the matrix of each example. */
 export const affineGrid: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const theta = floatInput(context);
+  const theta = context.floatInput();
   const size = context.constantInts(1, "size") ?? context.fail("size is missing");
   const [n = 0, , ...space] = size;
   const rank = space.length;
@@ -85,19 +79,19 @@ export const affineGrid: Lower = (context) => {
     return context.fail(`theta [${theta.shape.join()}] for a size of [${size.join()}]`);
   const corners = context.int("align_corners", 0) !== 0;
   if (corners && space.includes(1)) return context.refuse("align_corners", "of a dimension of 1 divides by 0");
-  const place = (d: number, i: number): number =>
+  const coordinate = (d: number, i: number): number =>
     corners ? -1 + (2 * i) / (space[d]! - 1) : (2 * i + 1) / space[d]! - 1;
-  // The fastest dimension comes first in a place: (x, y, 1).
+  // The coordinate of the fastest dimension comes first: (x, y, 1).
   const values: number[] = [];
   for (let flat = 0; flat < elementCount(space); flat++) {
     let rest = flat;
     for (let d = rank - 1; d >= 0; d--) {
-      values.push(place(d, rest % space[d]!));
+      values.push(coordinate(d, rest % space[d]!));
       rest = Math.floor(rest / space[d]!);
     }
     values.push(1);
   }
-  const places = builder.constant(floatTensor(values, [1, elementCount(space), rank + 1]));
-  const result = product(context, places, transpose(e, theta, [0, 2, 1]));
+  const coordinates = builder.constant(floatTensor(values, [1, elementCount(space), rank + 1]));
+  const result = matrixProduct(context, coordinates, transposed(e, theta, [0, 2, 1]));
   return [builder.reshape(result, [n, ...space, rank])];
 };

@@ -2,24 +2,23 @@
 import { DType, dtypeBytes, dtypeName, isDType, isFloat, writeWord, type Word } from "../../numerics/dtype.ts";
 import { melBin } from "../../numerics/elementary/mel.ts";
 import { cosTurn, sinTurn } from "../../numerics/elementary/turn.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { addAffine, digitAffine, scaleAffine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 import { floatValue, numberWord } from "../../numerics/numbers.ts";
 import { contract, labelSizes } from "./contract.ts";
-import { broadcast, float, floatInput } from "./elementwise.ts";
-import { sliced, whole } from "./movement.ts";
+import { broadcast } from "../lowering/broadcast.ts";
+import { sliced, wholeRange } from "../lowering/slices.ts";
 
-/** A larger table of factors is no constant of a program. */
+/** The maximum size of a table of factors: it is a constant of the program. */
 const MAX_FACTORS = 2 ** 23;
 
 /**
- * Factors [frequencies, 2, samples, parts] of a transform of `length`: what the real or imaginary part of a sample gives to the real and imaginary
- * part of a frequency, cos and sin of 2 pi (frequency * sample) / length in float32.
+ * Factors [frequencies, 2, samples, parts] of a transform of `length`: what the real or imaginary part of a sample adds
+ * to the real and imaginary part of a frequency. They are cos and sin of 2 pi (frequency * sample) / length in float32.
  */
 function factors(
   context: NodeContext,
@@ -47,10 +46,13 @@ function factors(
   return context.builder.constant({ dtype: DType.float32, shape: [frequencies, 2, samples, parts], bytes });
 }
 
-/** DFT along an axis of data whose last dimension holds one (real) or two parts (complex); the inverse over its length. */
+/**
+ * DFT along an axis of data whose last dimension holds one part (real) or two (complex); the inverse is divided by its
+ * length.
+ */
 export const dft: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const x = floatInput(context);
+  const x = context.floatInput();
   const rank = x.shape.length;
   const parts = x.shape.at(-1)!;
   const [inverse, onesided] = [context.int("inverse", 0) !== 0, context.int("onesided", 0) !== 0];
@@ -66,7 +68,7 @@ export const dft: Lower = (context) => {
   const used = sliced(
     context,
     x,
-    x.shape.map((dim, d) => whole(d === axis ? samples : dim)),
+    x.shape.map((dim, d) => wholeRange(d === axis ? samples : dim)),
   );
   builder.plain(used);
   const labels = x.shape.map((_, d) => (d === axis ? "sample" : d === rank - 1 ? "part" : `d${d}`));
@@ -80,17 +82,17 @@ export const dft: Lower = (context) => {
   const sizes = labelSizes(operands) ?? context.fail("its factors do not fit");
   const output = labels.map((label) => (label === "sample" ? "frequency" : label === "part" ? "to" : label));
   const sum = contract(builder, operands, output, sizes);
-  return [inverse ? broadcast(context, [sum], (v) => e.operation(Op.div, v, float(e, length))) : sum];
+  return [inverse ? broadcast(context, [sum], (v) => e.div(v, e.float(length))) : sum];
 };
 
 /** STFT: the transforms of frames of a signal, each sample times the window. */
 export const stft: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const given = floatInput(context);
+  const given = context.floatInput();
   const signal = given.shape.length === 2 ? builder.reshape(given, [...given.shape, 1]) : given;
   const [batch = 0, length = 0, parts = 0] = signal.shape;
   const step = context.constantInts(1, "frame_step")?.[0] ?? 0;
-  const window = context.optional(2) && floatInput(context, 2);
+  const window = context.optional(2) && context.floatInput(2);
   const size = context.constantInts(3, "frame_length")?.[0] ?? window?.shape[0] ?? 0;
   if (signal.shape.length !== 3 || parts > 2 || step < 1 || size < 1 || size > length)
     return context.fail(`frames of ${size} every ${step} samples of [${signal.shape.join()}]`);
@@ -101,16 +103,13 @@ export const stft: Lower = (context) => {
   const table = factors(context, size, frequencies, size, parts, false);
   const shape = [batch, Math.floor((length - size) / step) + 1, frequencies, 2];
   const digits = plainDigits(shape);
-  const outRadices = allRadices(digits);
   const radices = [size, parts];
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const [b, frame, frequency, to] = dimensionIndices(digits);
   const [sample, part] = [digitAffine(REDUCTION_DIGIT), digitAffine(REDUCTION_DIGIT + 1)];
-  const place = addAffine(scaleAffine(frame!, step), sample);
-  const read = readAt(e, builder.plain(signal), [b!, place, part], radix);
-  const weighed =
-    window === undefined ? read : e.operation(Op.mul, read, readAt(e, builder.plain(window), [sample], radix));
+  const position = addAffine(scaleAffine(frame!, step), sample);
+  const read = readAt(e, builder.plain(signal), [b!, position, part], radix);
+  const weighed = window === undefined ? read : e.mul(read, readAt(e, builder.plain(window), [sample], radix));
   const factor = readAt(e, builder.plain(table), [frequency!, to!, sample, part], radix);
   const expr = e.accumulator(Reduce.dot, signal.dtype, signal.dtype, radices, weighed, factor);
   return [{ dtype: signal.dtype, shape, digits, expr, order: identityOrder(4) }];
@@ -120,7 +119,7 @@ export const stft: Lower = (context) => {
 export const melWeightMatrix: Lower = (context) => {
   const known = (index: number, what: string): number => context.constantInts(index, what)?.[0] ?? 0;
   const [bins, length, rate] = [known(0, "num_mel_bins"), known(1, "dft_length"), known(2, "sample_rate")];
-  const [low, high] = [3, 4].map((index) => context.constantWords(floatInput(context, index), `input ${index}`)[0]!);
+  const [low, high] = [3, 4].map((index) => context.constantWords(context.floatInput(index), `input ${index}`)[0]!);
   const frequency = context.input(3).dtype;
   if (frequency !== DType.float32) return context.refuse("input 3", `is ${dtypeName(frequency)}, expected float32`);
   const dtype = context.int("output_datatype", DType.float32);

@@ -1,14 +1,15 @@
 import { DType } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
-import { combine } from "../lowering/broadcast.ts";
+import { broadcast, combine } from "../lowering/broadcast.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
-import { dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
-import { broadcast } from "./elementwise.ts";
-import { radixOf, readIndirect } from "./gather.ts";
-import { counting } from "./sampling/taps.ts";
+import { readIndirect } from "../lowering/readIndirect.ts";
+import { indexTensor } from "../lowering/indices.ts";
 
-/** TensorScatter: an update written into a cache along one dimension, for each example from its own place on; circular, past the end to the start. */
+/**
+ * TensorScatter: an update written into a cache along one dimension, for each example from its own start on. In mode
+ * circular it continues at the beginning.
+ */
 export const tensorScatter: Lower = (context) => {
   const { builder, expressions: e } = context;
   const [cache, update] = [context.input(0), context.input(1)];
@@ -20,18 +21,17 @@ export const tensorScatter: Lower = (context) => {
   const fits = update.shape.length === rank && update.shape.every((dim, d) => d === axis || dim === cache.shape[d]);
   if (!fits || axis === 0 || count > size || update.dtype !== cache.dtype)
     return context.fail(`an update [${update.shape.join()}] of [${cache.shape.join()}]`);
-  const integer = (value: number): ReturnType<typeof e.constant> => e.constant(DType.int64, BigInt(value));
   const starts = context.optional(2) ?? builder.filled(DType.int64, [batch], 0n);
   if (starts.shape.join() !== String(batch)) return context.fail(`places of shape [${starts.shape.join()}]`);
-  // Which element of the update comes to each place; one behind its end where none does.
+  // For each position of the cache the element of the update that it takes; `count` where it takes none.
   const sources = broadcast(
     context,
-    [builder.reshape(starts, [batch, 1]), counting(context, size)],
-    (start, place) => {
-      const straight = e.operation(Op.sub, place, e.cast(start, DType.int64));
-      const at = mode === "circular" ? e.operation(Op.mod, straight, integer(size)) : straight;
-      const inside = e.operation(Op.and, e.operation(Op.le, integer(0), at), e.operation(Op.lt, at, integer(count)));
-      return e.operation(Op.select, inside, at, integer(count));
+    [builder.reshape(starts, [batch, 1]), indexTensor(e, [size], 0)],
+    (start, position) => {
+      const straight = e.sub(position, e.cast(start, DType.int64));
+      const at = mode === "circular" ? e.mod(straight, e.int64(size)) : straight;
+      const inside = e.and(e.le(e.int64(0), at), e.lt(at, e.int64(count)));
+      return e.select(inside, at, e.int64(count));
     },
     true,
   );
@@ -54,7 +54,7 @@ export const tensorScatter: Lower = (context) => {
   );
   return [
     combine(builder, [column, moved, cache], cache.shape, (source, now, old) =>
-      e.operation(Op.select, e.operation(Op.lt, source, integer(count)), now, old),
+      e.select(e.lt(source, e.int64(count)), now, old),
     ),
   ];
 };

@@ -1,18 +1,17 @@
 import { DType, isFloat } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { digitAffine, type Affine } from "../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr, type Expressions } from "../expressions/expression.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
 
 /** Whether a is greater than b in the total order in which NaN is greatest. */
 function greater(e: Expressions, a: Expr, b: Expr): Expr {
-  const above = e.operation(Op.lt, b, a);
+  const above = e.lt(b, a);
   if (!isFloat(a.dtype)) return above;
-  const nan = e.operation(Op.and, e.operation(Op.isNaN, a), e.operation(Op.not, e.operation(Op.isNaN, b)));
-  return e.operation(Op.or, above, nan);
+  const nan = e.and(e.isNaN(a), e.not(e.isNaN(b)));
+  return e.or(above, nan);
 }
 
 /** TopK: the rank of an element is the number of those before it; the element of rank k is output k. Ties by index. */
@@ -32,8 +31,7 @@ export const topK: Lower = (context) => {
   const term: Affine = n === 1 ? { base: 0, coeffs: new Map() } : digitAffine(REDUCTION_DIGIT);
   const space = (shape: readonly number[]): { digits: number[][]; radix: (d: number) => number; at: Affine[] } => {
     const digits = plainDigits(shape);
-    const radices = allRadices(digits);
-    const radix = (digit: number): number => (digit >= REDUCTION_DIGIT ? n : radices[digit]!);
+    const radix = radixOf(digits, [n]);
     return { digits, radix, at: dimensionIndices(digits) };
   };
 
@@ -42,9 +40,9 @@ export const topK: Lower = (context) => {
   const own = readAt(e, input, all.at, all.radix);
   const other = readAt(e, input, along, all.radix);
   const [first, second] = largest ? [other, own] : [own, other];
-  const earlier = e.operation(Op.lt, e.affine(term), e.affine(all.at[axis]!));
-  const tied = e.operation(Op.and, e.operation(Op.not, greater(e, second, first)), earlier);
-  const before = e.cast(e.operation(Op.or, greater(e, first, second), tied), DType.int64);
+  const earlier = e.lt(e.affine(term), e.affine(all.at[axis]!));
+  const tied = e.and(e.not(greater(e, second, first)), earlier);
+  const before = e.cast(e.or(greater(e, first, second), tied), DType.int64);
   const count = e.accumulator(Reduce.sum, DType.int64, DType.int64, [n], before);
   const rank: LazyTensor = { dtype: DType.int64, shape: x.shape, digits: all.digits, expr: count, order };
   const ranks = builder.plain(rank);
@@ -52,7 +50,7 @@ export const topK: Lower = (context) => {
   const shape = x.shape.map((dim, d) => (d === axis ? k : dim));
   const result = space(shape);
   const inner = result.at.map((index, d) => (d === axis ? term : index));
-  const match = e.operation(Op.eq, readAt(e, ranks, inner, result.radix), e.affine(result.at[axis]!));
+  const match = e.eq(readAt(e, ranks, inner, result.radix), e.affine(result.at[axis]!));
   const last = (dtype: DType, value: Expr): LazyTensor => {
     const expr = e.accumulator(Reduce.last, dtype, dtype, [n], match, value);
     return { dtype, shape, digits: result.digits, expr, order };

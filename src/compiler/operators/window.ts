@@ -24,14 +24,6 @@ function autoPad(context: NodeContext, mode: string, input: number, extent: numb
   return mode === "SAME_UPPER" ? [less, total - less] : [total - less, less];
 }
 
-/** A list attribute, or its default; it must have as many values as that. */
-export function readList(context: NodeContext, name: string, otherwise: readonly number[]): readonly number[] {
-  const found = context.ints(name) ?? otherwise;
-  if (found.length !== otherwise.length)
-    context.fail(`${name} has ${found.length} values, expected ${otherwise.length}`);
-  return found;
-}
-
 /**
  * The windows of a Conv or pooling node over the given spatial sizes, from kernel_shape, strides, dilations, pads,
  * auto_pad and ceil_mode.
@@ -42,7 +34,7 @@ export function readWindows(
   weightKernel?: readonly number[],
 ): Window[] {
   const rank = sizes.length;
-  const list = (name: string, otherwise: readonly number[]): readonly number[] => readList(context, name, otherwise);
+  const list = (name: string, otherwise: readonly number[]): readonly number[] => context.intsLike(name, otherwise);
   const ones = sizes.map(() => 1);
   const kernel = context.ints("kernel_shape") ?? weightKernel ?? context.fail("kernel_shape is missing");
   if (kernel.length !== rank || (weightKernel && kernel.some((k, d) => k !== weightKernel[d])))

@@ -2,14 +2,17 @@ import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { Checkpoint, Step } from "../../program/types.ts";
 
 /**
- * How many steps a range should have at most. A list of 16 roots is one move of a game; up to 256 roots cost a dispute two moves more,
- * and a segment four times as long is executed again for it.
+ * The maximum number of steps of a range. A list of 16 roots is one move of a game. Up to 256 roots cost a dispute two
+ * more moves, and a segment four times as long is executed again for it.
  */
 const SHORT_RANGE = 16;
 export const LONG_RANGE = 64;
-/** Every job pays for hashing, few jobs for a dispute: long ranges if they save so many bytes of it, some two milliseconds. */
-const WORTH_LONG_RANGES = 3 * 2 ** 19;
-/** What a cut costs beside hashing its tensors, in bytes hashed: it keeps a cut from being made for nothing. */
+/**
+ * Long ranges are chosen if they save at least these bytes of hashing, some two milliseconds: every job pays for
+ * hashing, few jobs for a dispute.
+ */
+const MIN_SAVED_BYTES = 3 * 2 ** 19;
+/** The cost of a cut besides hashing its tensors, in bytes hashed: a cut of small tensors is not free. */
 const CUT_COST = 4096;
 
 /** For each t, the steps up to t that are read after t. */
@@ -27,7 +30,7 @@ const bytesOf = ({ count, dtype }: Step): number => count * dtypeBytes(dtype);
  */
 function chooseCuts(steps: readonly Step[], live: readonly number[][], longest: number): number[] {
   const cutCost = live.map((set) => set.reduce((sum, s) => sum + bytesOf(steps[s]!), CUT_COST));
-  // best[t]: the least cost of cutting after step t and before; a cut after the last step is free.
+  // best[t]: the minimum cost of the cuts up to and after step t; a cut after the last step is free.
   const best: number[] = [];
   const previous: number[] = [];
   for (let t = 0; t < steps.length; t++) {
@@ -43,8 +46,8 @@ function chooseCuts(steps: readonly Step[], live: readonly number[][], longest: 
 }
 
 /**
- * Chooses checkpoints: every tensor that is live across a cut, and every output. The range of a checkpoint begins after the cut before it; no range is longer than
- * LONG_RANGE steps.
+ * Chooses checkpoints: every tensor that is live across a cut, and every output. The range of a checkpoint begins after
+ * the cut before it and has at most LONG_RANGE steps.
  * @param outputs The steps that are outputs of the program; the last step is one.
  */
 export function chooseCheckpoints(steps: readonly Step[], outputs: readonly number[]): Checkpoint[] {
@@ -55,6 +58,6 @@ export function chooseCheckpoints(steps: readonly Step[], outputs: readonly numb
     return { cuts, chosen, bytes: chosen.reduce((sum, s) => sum + bytesOf(steps[s]!), 0) };
   };
   const [short, long] = [choose(SHORT_RANGE), choose(LONG_RANGE)];
-  const { cuts, chosen } = short.bytes - long.bytes >= WORTH_LONG_RANGES ? long : short;
+  const { cuts, chosen } = short.bytes - long.bytes >= MIN_SAVED_BYTES ? long : short;
   return chosen.map((step) => ({ first: (cuts.findLast((cut) => cut < step) ?? -1) + 1, step }));
 }

@@ -12,8 +12,8 @@ import { foldDistinct } from "./foldDistinct.ts";
 import { StepLimitError } from "../errors.ts";
 import { emitStep } from "./emit.ts";
 import { Expressions, type Expr } from "../expressions/expression.ts";
-import { allRadices, identityOrder, plainDigits, type LazyTensor, type Trail } from "../expressions/tensor.ts";
-import { digitStarts, lazyOf, plainStrides, reshape, rowMajorStrides, strides, type PlainTensor } from "./views.ts";
+import { identityOrder, plainDigits, type LazyTensor, type Trail } from "../expressions/tensor.ts";
+import { digitStarts, lazyOf, plainStrides, reshaped, rowMajorStrides, strides, type PlainTensor } from "./views.ts";
 
 /** Collects steps and constants, and decides which tensors are given memory. */
 export class ProgramBuilder {
@@ -181,7 +181,7 @@ export class ProgramBuilder {
 
   /** The tensor under another shape; copied only if it must be. */
   reshape(tensor: LazyTensor, shape: readonly number[]): LazyTensor {
-    const view = reshape(this.expressions, tensor, shape);
+    const view = reshaped(this.expressions, tensor, shape);
     if (view !== undefined) return view;
     const rowMajor = identityOrder(tensor.shape.length);
     const contiguous = rowMajorStrides(tensor.shape);
@@ -199,12 +199,6 @@ export class ProgramBuilder {
     if (tensor.digits.every((radices) => radices.length <= 1)) return tensor;
     const plain = this.plain(tensor);
     return lazyOf(this.expressions, plain, tensor.order);
-  }
-
-  /** The radix of a digit of a tensor. */
-  radix(tensor: LazyTensor): (digit: number) => number {
-    const radices = allRadices(tensor.digits);
-    return (digit) => radices[digit]!;
   }
 }
 

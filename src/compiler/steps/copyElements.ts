@@ -30,10 +30,10 @@ export function copyElements(step: Step, sources: readonly Uint8Array[], into: U
   const walk = linearWalk(view, step.outDigits);
   if (walk !== undefined) {
     const [from, to] = [elements(source, size), elements(into, size)];
-    let { place } = walk;
+    let at = walk.offset;
     countUp(step.outDigits, (i, counted) => {
-      if (counted >= 0) place += walk.carry[counted]!;
-      to[i] = from[place]!;
+      if (counted >= 0) at += walk.carry[counted]!;
+      to[i] = from[at]!;
     });
     return true;
   }

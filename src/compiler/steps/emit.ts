@@ -19,7 +19,7 @@ import {
   type ReadAxis,
   type ReadExpr,
 } from "../expressions/expression.ts";
-import { mergeDigits, type DigitMap } from "./mergeDigits.ts";
+import { fewestDigits, type DigitMap } from "./fewestDigits.ts";
 import { simplifyAxes } from "../expressions/simplify.ts";
 
 /** The distinct parts of one side (term or epilogue) of a step, operands before their users. */
@@ -154,7 +154,7 @@ export function emitStep(expr: Expr, outDigits: readonly { digit: number; radix:
   const axes = new Map(allReads.map((read) => [read, simplifyAxes(read.axes, radix)] as const));
   const used = [...epilogueSide.code, ...termSide.code].flatMap((e) => (e.kind === "digit" ? [e.digit] : []));
   const indices = [...axes.values()].flat().map((axis) => axis.index);
-  const digits = mergeDigits(outDigits, redDigits, indices, used);
+  const digits = fewestDigits(outDigits, redDigits, indices, used);
 
   const emitter = new Emitter(digits, (read) => axes.get(read)!);
   emitter.addConstants([...termSide.constants, ...epilogueSide.constants]);

@@ -4,10 +4,10 @@ import { countUp, linearWalk, type LinearWalk } from "./linearWalk.ts";
 import { Reduce, type Step, type View } from "../../program/types.ts";
 import { evaluateElement } from "../../program/evaluate.ts";
 
-/** Combinations that are looked up in a table: 64 MB. */
-const LARGEST_TABLE = 2 ** 24;
+/** The maximum number of combinations: their table has 64 MiB. */
+const MAX_COMBINATIONS = 2 ** 24;
 
-/** One operand: a narrow one is told by its word, another by its place. */
+/** One operand: its value is known by its word if it is narrow, else by its offset. */
 type Operand = LinearWalk & { input: number; axes: string; narrow: boolean; radix: number };
 
 function operandOf(step: Step, view: View): Operand | undefined {
@@ -20,15 +20,15 @@ function operandOf(step: Step, view: View): Operand | undefined {
 }
 
 /**
- * Computes an elementwise step whose operands take few values together (weights of 8 bits and the scales of their channels, say): each
- * combination once, by the definition. The same bytes as element by element.
- * @param sources The canonical bytes of the step's inputs.
- * @returns false, having done nothing, if that would save nothing.
+ * Computes an elementwise step whose operands take few values together, for example weights of 8 bits and the scales of
+ * their channels: each combination once, by the definition. The bytes are the same as element by element.
+ * @param sources The canonical bytes of the inputs of the step.
+ * @returns false, having done nothing, if that would save nothing
  */
 export function foldDistinct(step: Step, sources: readonly Uint8Array[], into: Uint8Array): boolean {
   const { epilogueReads: reads, epilogue, outDigits, count, dtype } = step;
   if (step.reduce !== Reduce.none || epilogue.code.some(({ op }) => op === Op.digit)) return false;
-  // Reads of the same place of equally long sources (a scale and its zero point) share one digit of the key.
+  // Reads at the same offset of equally long sources (a scale and its zero point) share one digit of the key.
   const operands: Operand[] = [];
   for (const view of reads) {
     const operand = operandOf(step, view);
@@ -38,22 +38,22 @@ export function foldDistinct(step: Step, sources: readonly Uint8Array[], into: U
     if (!operands.some(same)) operands.push(operand);
   }
   const combinations = operands.reduce((product, { radix }) => product * radix, 1);
-  if (combinations > count || combinations > LARGEST_TABLE) return false;
+  if (combinations > count || combinations > MAX_COMBINATIONS) return false;
 
   const read = (input: number, offset: number): Word => readWord(sources[input]!, offset, step.inputs[input]!.dtype);
   const size = dtypeBytes(dtype);
   /** One more than the element that first had the combination. */
   const firsts = new Uint32Array(combinations);
-  const places = operands.map(({ place }) => place);
+  const offsets = operands.map(({ offset }) => offset);
   countUp(outDigits, (i, counted) => {
     let key = 0;
     operands.forEach(({ carry, input, narrow, radix }, k) => {
-      if (counted >= 0) places[k]! += carry[counted]!;
-      const place = places[k]!;
+      if (counted >= 0) offsets[k]! += carry[counted]!;
+      const offset = offsets[k]!;
       const source = sources[input]!;
-      if (!narrow) key = key * radix + place;
-      else if (radix === 256) key = key * radix + source[place]!;
-      else key = key * radix + source[2 * place]! + 256 * source[2 * place + 1]!;
+      if (!narrow) key = key * radix + offset;
+      else if (radix === 256) key = key * radix + source[offset]!;
+      else key = key * radix + source[2 * offset]! + 256 * source[2 * offset + 1]!;
     });
     const first = firsts[key]!;
     if (first === 0) {

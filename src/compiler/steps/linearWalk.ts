@@ -1,35 +1,44 @@
 import type { View } from "../../program/types.ts";
 
-/** Walks the places that a view reads while the digits of a step count up: `place` is the first; `carry[d]` leads on when digit d does. */
-export type LinearWalk = { place: number; carry: readonly number[] };
+/**
+ * The offsets that a view reads while the digits of a step count up: `offset` is the first; `carry[d]` is added when
+ * digit d counts up.
+ */
+export type LinearWalk = { offset: number; carry: readonly number[] };
 
-/** The walk of a view that always reads, at places that are affine in the digits; undefined if it is of another kind. */
+/**
+ * The walk of a view that is never out of bounds and reads at offsets that are affine in the digits; undefined for any
+ * other.
+ */
 export function linearWalk({ axes }: View, radices: readonly number[]): LinearWalk | undefined {
-  let place = 0;
+  let offset = 0;
   const slopes = radices.map(() => 0);
   for (const { extent, stride, base, div, indirect, coeffs } of axes) {
     if (indirect !== undefined || div !== 1) return undefined;
-    let [least, most] = [base, base];
+    let [low, high] = [base, base];
     for (const { digit, coeff } of coeffs) {
       const span = coeff * (radices[digit]! - 1);
-      if (span < 0) least += span;
-      else most += span;
+      if (span < 0) low += span;
+      else high += span;
       slopes[digit]! += coeff * stride;
     }
-    if (least < 0 || most >= extent) return undefined;
-    place += base * stride;
+    if (low < 0 || high >= extent) return undefined;
+    offset += base * stride;
   }
-  // When digit d counts up, all faster ones go back to 0.
+  // When digit d counts up, all faster digits return to 0.
   let back = 0;
   const carry = slopes.map(() => 0);
   for (let d = radices.length - 1; d >= 0; d--) {
     carry[d] = slopes[d]! - back;
     back += slopes[d]! * (radices[d]! - 1);
   }
-  return { place, carry };
+  return { offset, carry };
 }
 
-/** Calls `visit` for each index below the product of the radices, with the digit that counted up to reach it (-1 at first). */
+/**
+ * Calls `visit` for each index below the product of the radices, with the digit that counted up to reach it (-1 for the
+ * first).
+ */
 export function countUp(radices: readonly number[], visit: (index: number, counted: number) => void): void {
   const digits = radices.map(() => 0);
   const count = radices.reduce((product, radix) => product * radix, 1);

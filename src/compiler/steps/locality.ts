@@ -2,15 +2,18 @@ import type { ProgramBuilder } from "./builder.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
 import { strides } from "./views.ts";
 
-/** A quarter of what a step proof may cost: above it, copies that make a reduction's terms neighbours are tried. */
+/**
+ * A quarter of the gas that a step proof may cost. Above it, copies that make the terms of a reduction neighbours are
+ * tried.
+ */
 const COMFORTABLE_GAS = 3_000_000;
 
 /** An operand of a reduction and the order of its dimensions in which the terms are neighbours. */
 export type Operand = { tensor: LazyTensor; order: readonly number[] };
 
 /**
- * A reduction, with its operands copied into better orders first if a proof of one element would be much dearer without:
- * every chunk that it opens is calldata.
+ * A reduction. Its operands are copied into better orders first if that makes a proof of one element much cheaper:
+ * every chunk that a proof opens is calldata.
  */
 export function withLocality(
   builder: ProgramBuilder,
@@ -20,7 +23,7 @@ export function withLocality(
   const direct = reduce(...operands.map(({ tensor }) => tensor));
   const gas = builder.proofGas(direct);
   if (gas <= COMFORTABLE_GAS) return direct;
-  // The copies are other tensors: whoever else reads an operand keeps the order that suits it. Unused ones leave no step.
+  // The copies are other tensors: other readers of an operand keep its order. Unused copies leave no step.
   const copies = operands.map(({ tensor, order }): LazyTensor => {
     const wanted = strides(tensor.shape, order);
     const lies = builder.plain(tensor).strides;

@@ -1,17 +1,18 @@
 import type { Body, Node } from "../../onnx/model.ts";
 import { identityOrder } from "../expressions/tensor.ts";
 
-/** How the readers of a value want it stored. */
+/** How the nodes that read a value prefer it stored. */
 export type Storage = "channelsFirst" | "channelsLast";
 
 /** Dimensions with channels last: [N, C, spatial...] stored as N, spatial..., C. */
 export const channelsLast = (rank: number): number[] => [0, ...identityOrder(rank).slice(2), 1];
 
 /**
- * What makes a reduction's terms neighbours in memory: all channels of a position for a dense convolution, all positions of
- * a channel for pooling and depthwise convolution. It decides how many chunks a step proof opens.
+ * The storage that makes the terms of a reduction neighbours in memory: all channels of a position for a dense
+ * convolution, all positions of a channel for pooling and depthwise convolution. It decides how many chunks a step
+ * proof opens.
  */
-function wish(node: Node): Storage | undefined {
+function preference(node: Node): Storage | undefined {
   switch (node.operator) {
     case "Conv":
     case "ConvInteger":
@@ -30,18 +31,18 @@ function wish(node: Node): Storage | undefined {
   }
 }
 
-/** The storage of the values that some node reads as memory; where wishes differ, the dense convolution's. */
-export function storageWishes(graph: Pick<Body, "nodes">): Map<string, Storage> {
-  const wishes = new Map<string, Storage>();
+/** The storage of the values that some node reads as memory. If nodes differ, the dense convolution decides. */
+export function preferredStorage(graph: Pick<Body, "nodes">): Map<string, Storage> {
+  const preferences = new Map<string, Storage>();
   for (const node of graph.nodes) {
     const [data] = node.inputs;
-    const wanted = wish(node);
-    if (data === undefined || wanted === undefined || wishes.get(data) === "channelsLast") continue;
-    wishes.set(data, wanted);
+    const wanted = preference(node);
+    if (data === undefined || wanted === undefined || preferences.get(data) === "channelsLast") continue;
+    preferences.set(data, wanted);
   }
-  return wishes;
+  return preferences;
 }
 
-/** The order of dimensions for a wish. */
+/** The order of dimensions for a storage. */
 export const storageOrder = (storage: Storage, rank: number): number[] =>
   storage === "channelsLast" ? channelsLast(rank) : identityOrder(rank);

@@ -10,7 +10,14 @@ import {
 import { commonRefinement, groupRadices } from "../expressions/digits.ts";
 import type { Expressions, ReadAxis, ReadExpr } from "../expressions/expression.ts";
 import { simplifyAxes } from "../expressions/simplify.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../expressions/tensor.ts";
+import {
+  allRadices,
+  dimensionIndices,
+  identityOrder,
+  plainDigits,
+  radixOf,
+  type LazyTensor,
+} from "../expressions/tensor.ts";
 import type { TensorRef } from "../../program/types.ts";
 import type { Word } from "../../numerics/dtype.ts";
 
@@ -33,17 +40,20 @@ export function strides(shape: readonly number[], order: readonly number[]): num
   return result;
 }
 
-/** How a read addresses memory, dimension by dimension, or undefined if it is bounded, indirect or not affine in them. */
+/**
+ * The base and the stride of each dimension of a read; undefined if it is bounded, indirect or not affine in the
+ * dimensions.
+ */
 export function plainStrides(
   expr: ReadExpr,
   digits: LazyTensor["digits"],
 ): { base: number; strides: number[] } | undefined {
-  const radices = allRadices(digits);
-  const axes = simplifyAxes(expr.axes, (digit) => radices[digit]!);
+  const radix = radixOf(digits);
+  const axes = simplifyAxes(expr.axes, radix);
   const [flat] = axes;
   if (flat === undefined) return { base: 0, strides: digits.map(() => 0) };
   if (axes.length > 1 || flat.stride !== 1 || flat.indirect !== undefined || (flat.div ?? 1) > 1) return undefined;
-  const [low, high] = affineRange(flat.index, (digit) => radices[digit]!);
+  const [low, high] = affineRange(flat.index, radix);
   if (low < 0 || high >= flat.extent) return undefined;
   let rest: Affine = flat.index;
   const result = dimensionIndices(digits).map((index) => {
@@ -101,13 +111,12 @@ function flatAxis(flat: Affine, radix: (digit: number) => number): ReadAxis[] {
 /** A tensor in memory as a lazy one. */
 export function lazyOf(expressions: Expressions, plain: PlainTensor, order: readonly number[]): LazyTensor {
   const digits = plainDigits(plain.shape);
-  const radices = allRadices(digits);
-  const expr = readAt(expressions, plain, dimensionIndices(digits), (digit) => radices[digit]!);
+  const expr = readAt(expressions, plain, dimensionIndices(digits), radixOf(digits));
   return { dtype: plain.source.dtype, shape: plain.shape, digits, expr, order };
 }
 
 /** Permutes dimensions: dimension d of the result is dimension `perm[d]`. */
-export function transpose(expressions: Expressions, tensor: LazyTensor, perm: readonly number[]): LazyTensor {
+export function transposed(expressions: Expressions, tensor: LazyTensor, perm: readonly number[]): LazyTensor {
   const digits = perm.map((dim) => tensor.digits[dim]!);
   const starts = digitStarts(tensor.digits);
   const target = new Map<number, Affine>();
@@ -158,8 +167,11 @@ export function refine(
   return expressions.remap(tensor.expr, (digit) => target.get(digit));
 }
 
-/** The same elements in row-major order under another shape, or undefined if the digits of the two have no common refinement. */
-export function reshape(
+/**
+ * The same elements in row-major order under another shape; undefined if the digits of the two shapes have no common
+ * refinement.
+ */
+export function reshaped(
   expressions: Expressions,
   tensor: LazyTensor,
   shape: readonly number[],
@@ -182,7 +194,7 @@ export function reshape(
  * Reads dimension d of a tensor at `indices[d]`, in bounds, a function of the digits of `shape` (one each above 1).
  * Every dimension whose index is not simply its own must have one digit.
  */
-export function select(
+export function indexed(
   expressions: Expressions,
   tensor: LazyTensor,
   shape: readonly number[],

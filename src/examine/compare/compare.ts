@@ -53,22 +53,22 @@ export async function compare(
     return { name, shape: other === undefined ? "another type" : `[${other.shape.join(", ")}]` };
   });
 
-  const places = [...(model.places ?? [])].sort(([, a], [, b]) => a.step - b.step);
+  const locations = [...(model.valueLocations ?? [])].sort(([, a], [, b]) => a.step - b.step);
   const values = await plainValues(
     from,
     inputs,
-    places.map(([name]) => name),
+    locations.map(([name]) => name),
   );
   let compared = 0;
   let firstDifferent: Comparison["firstDifferent"];
-  for (const [name, place] of places) {
+  for (const [name, location] of locations) {
     const other = values?.get(name);
-    const own = gatherValue(place, tensors[place.step]!);
+    const own = gatherValue(location, tensors[location.step]!);
     if (other === undefined || !comparable(own, other)) continue;
     compared++;
-    const difference = differenceOf(own, other, ofLargest, allowed(place.step));
+    const difference = differenceOf(own, other, ofLargest, allowed(location.step));
     if (difference.first === undefined) continue;
-    firstDifferent = { name, step: place.step, operator: model.origins[place.step]!.operator, difference };
+    firstDifferent = { name, step: location.step, operator: model.origins[location.step]!.operator, difference };
     break;
   }
   return { outputs, compared, firstDifferent };

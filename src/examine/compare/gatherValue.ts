@@ -1,9 +1,9 @@
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../onnx/model.ts";
-import type { ValuePlace } from "../../program/compiled.ts";
+import type { ValueLocation } from "../../program/compiled.ts";
 
 /** A value of the ONNX graph in row-major order, out of the tensor of the step that holds it. */
-export function gatherValue({ dtype, shape, strides }: ValuePlace, tensor: Uint8Array): TensorData {
+export function gatherValue({ dtype, shape, strides }: ValueLocation, tensor: Uint8Array): TensorData {
   const size = dtypeBytes(dtype);
   const count = elementCount(shape);
   const bytes = new Uint8Array(count * size);

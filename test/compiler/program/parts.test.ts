@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isEncodable, placed, type Plan } from "../../../src/compiler/program/provable/parts.ts";
+import { isEncodable, withStepNumbers, type Parts } from "../../../src/compiler/program/provable/parts.ts";
 import { copiesOf, relayout } from "../../../src/compiler/program/provable/relayout.ts";
 import { splitsOf } from "../../../src/compiler/program/provable/splits.ts";
 import { executeStepReference } from "../../../src/executor/referenceStep.ts";
@@ -11,10 +11,10 @@ const STEPS = Number(process.env.REFUTE_STEPS ?? 300);
 const WORK = 20_000;
 
 /** The last tensor of a plan over a step's tensors; undefined if a part does not fit the encoding. */
-function execute(plan: Plan, { step, tensors }: RandomStep): Uint8Array | undefined {
+function execute(plan: Parts, { step, tensors }: RandomStep): Uint8Array | undefined {
   const results: Uint8Array[] = [];
   for (const part of plan) {
-    const numbered = placed(
+    const numbered = withStepNumbers(
       part,
       plan.map((_, k) => k),
     );
@@ -28,7 +28,7 @@ function execute(plan: Plan, { step, tensors }: RandomStep): Uint8Array | undefi
 }
 
 /** Runs a random way of changing each of many random steps and compares the bits. */
-function check(seed: number, ways: (prng: Prng, given: RandomStep) => Plan | undefined): Map<number, number> {
+function check(seed: number, ways: (prng: Prng, given: RandomStep) => Parts | undefined): Map<number, number> {
   const prng = new Prng(seed);
   const compared = new Map<number, number>();
   for (let n = 0; n < STEPS; n++) {
@@ -53,7 +53,7 @@ describe("ways to make a step provable", function () {
   it("anySplitOfAnyStep_changesNoBit", () => {
     const compared = check(3, (prng, { step }) => {
       const splits = splitsOf(step);
-      return splits.length === 0 ? undefined : prng.pick(splits).plan();
+      return splits.length === 0 ? undefined : prng.pick(splits).parts();
     });
     for (const reduce of Object.values(Reduce).filter((kind) => kind !== Reduce.none))
       expect(compared.get(reduce) ?? 0, `reduce ${reduce}`).to.be.above(1);

@@ -23,7 +23,7 @@ export function prepare(subject: Subject, path: string): void {
   const shapes = Object.fromEntries(open.map(({ name }) => [name, inputs.get(name)!.shape]));
   const model = compile({ ...read, graph: { ...graph, inputs: open, initializers } }, { shapes });
   const given = model.inputs.map(({ name }) => inputs.get(name)!.bytes);
-  const prepared: Prepared = { ...subject, model: { ...model, places: new Map() }, given };
+  const prepared: Prepared = { ...subject, model: { ...model, valueLocations: new Map() }, given };
   writeFileSync(path, serialize(prepared));
 }
 

@@ -1,13 +1,13 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { int64Tensor } from "../../../onnx/tensorData.ts";
-import { Op } from "../../../program/operations.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { broadcast } from "../../operators/elementwise.ts";
-import { concatenate, sliced, whole } from "../../operators/movement.ts";
-import { isSequence, tensorOperand, type ControlContext, type LowerControl, type Value } from "./types.ts";
+import { isSequence, tensorOperand, type ControlContext, type LowerControl, type GraphValue } from "./types.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
+import { concatenate } from "../../lowering/concatenate.ts";
+import { slicedAlong } from "../../lowering/slices.ts";
 
-/** A loop is unrolled: more iterations than these make no program that anybody could check. */
+/** The maximum number of iterations of a loop, which is unrolled. */
 const MAX_ITERATIONS = 4096;
 
 /** If: the branch that is taken, or both and a choice where the condition is data. */
@@ -20,7 +20,7 @@ export const ifThenElse: LowerControl = (control) => {
   if (known !== undefined) return run(known[0] === 0n ? no : yes, []);
   const scalar = builder.reshape(condition, []);
   const others = run(no, []);
-  return run(yes, []).map((a, k): Value => {
+  return run(yes, []).map((a, k): GraphValue => {
     const b = others[k];
     if (b === undefined || isSequence(a) || isSequence(b))
       return context.refuse("cond", "is not known at compile time, and the branches give sequences");
@@ -29,13 +29,13 @@ export const ifThenElse: LowerControl = (control) => {
         "cond",
         `is not known at compile time: output ${k} is [${a.shape.join()}] or [${b.shape.join()}]`,
       );
-    const chosen = broadcast(context, [scalar, a, b], (c, x, y) => e.operation(Op.select, c, x, y), true);
+    const chosen = broadcast(context, [scalar, a, b], e.select, true);
     builder.realise(chosen);
     return chosen;
   });
 };
 
-function stack(context: NodeContext, parts: readonly Value[], axis: number): LazyTensor {
+function stack(context: NodeContext, parts: readonly GraphValue[], axis: number): LazyTensor {
   const tensors = parts.map((part) => {
     if (isSequence(part)) return context.fail("a scan output is a sequence");
     const at = axis < 0 ? axis + part.shape.length + 1 : axis;
@@ -53,19 +53,19 @@ export const loop: LowerControl = (control) => {
   const { builder } = context;
   const body = context.graph("body");
   const limit = operands[0] === undefined ? undefined : context.constantWords(tensorOperand(control, 0), "M")[0];
-  const truth = (value: Value | undefined): boolean => {
+  const truth = (value: GraphValue | undefined): boolean => {
     if (value === undefined) return true;
     if (isSequence(value)) return context.fail("the condition is a sequence");
     return context.constantWords(value, "cond")[0] !== 0n;
   };
-  let goOn = truth(operands[1]);
+  let running = truth(operands[1]);
   let state = operands.slice(2).map((value, k) => value ?? context.fail(`input ${k + 2} is missing`));
-  const scans: Value[][] = Array.from({ length: body.outputs.length - 1 - state.length }, () => []);
-  for (let i = 0n; goOn && (limit === undefined || i < limit); i++) {
+  const scans: GraphValue[][] = Array.from({ length: body.outputs.length - 1 - state.length }, () => []);
+  for (let i = 0n; running && (limit === undefined || i < limit); i++) {
     if (i === BigInt(MAX_ITERATIONS)) return context.refuse("M", `is above ${MAX_ITERATIONS} iterations`);
     const iteration = builder.constant(int64Tensor([i], []));
     const results = run(body, [iteration, context.scalar(DType.bool, 1n), ...state]);
-    goOn = truth(results[0]);
+    running = truth(results[0]);
     const carried = state.length;
     state = results.slice(1, 1 + carried);
     results.slice(1 + carried).forEach((value, k) => scans[k]!.push(value));
@@ -98,13 +98,12 @@ export const scan: LowerControl = (control: ControlContext) => {
     return context.fail("the scanned inputs differ in length");
   if (length > MAX_ITERATIONS) return context.refuse("body", `runs ${length} times, at most ${MAX_ITERATIONS}`);
   let state = operands.slice(0, carried).map((value, k) => value ?? context.fail(`input ${k} is missing`));
-  const results: Value[][] = Array.from({ length: outputs }, () => []);
+  const results: GraphValue[][] = Array.from({ length: outputs }, () => []);
   for (let t = 0; t < length; t++) {
     const slices = tensors.map((tensor, k) => {
       const start = backwards[k] === 0 ? t : length - 1 - t;
-      const ranges = tensor.shape.map((dim, d) => (d === axes[k] ? { start, step: 1, count: 1 } : whole(dim)));
       const shape = tensor.shape.filter((_, d) => d !== axes[k]);
-      return context.builder.reshape(sliced(context, tensor, ranges), shape);
+      return context.builder.reshape(slicedAlong(context, tensor, axes[k]!, start, 1), shape);
     });
     const out = run(body, [...state, ...slices]);
     state = out.slice(0, carried);

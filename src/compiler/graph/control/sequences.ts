@@ -1,15 +1,16 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { int64Tensor } from "../../../onnx/tensorData.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { concatenate, sliced, whole } from "../../operators/movement.ts";
 import {
   isSequence,
   sequenceOperand,
   tensorOperand,
   type ControlContext,
   type LowerControl,
-  type Value,
+  type GraphValue,
 } from "./types.ts";
+import { concatenate } from "../../lowering/concatenate.ts";
+import { partAlong } from "../../lowering/slices.ts";
 
 /** A position in a sequence, counted from the end if negative. */
 function position(control: ControlContext, index: number, otherwise: number, size: number): number {
@@ -65,7 +66,10 @@ export const concatFromSequence: LowerControl = (control) => {
   return [concatenate(context, parts, axis)];
 };
 
-/** SplitToSequence: parts of the given size or sizes; without them single elements, whose axis `keepdims` = 0 removes. */
+/**
+ * SplitToSequence: parts of the given size or sizes. Without them the parts are single elements, whose axis `keepdims`
+ * = 0 removes.
+ */
 export const splitToSequence: LowerControl = (control) => {
   const { context, operands } = control;
   const x = tensorOperand(control, 0);
@@ -80,11 +84,8 @@ export const splitToSequence: LowerControl = (control) => {
       ? words
       : Array.from({ length: Math.ceil(size / every) }, (_, k) => Math.min(every, size - k * every));
   if (sizes.reduce((a, b) => a + b, 0) !== size) return context.fail(`parts [${sizes.join()}] of ${size}`);
-  let start = 0;
-  const parts = sizes.map((count): LazyTensor => {
-    const ranges = x.shape.map((dim, d) => (d === axis ? { start, step: 1, count } : whole(dim)));
-    start += count;
-    const part = sliced(context, x, ranges);
+  const parts = sizes.map((_, k): LazyTensor => {
+    const part = partAlong(context, x, axis, sizes, k);
     if (words !== undefined || keep) return part;
     return context.builder.reshape(
       part,
@@ -112,7 +113,7 @@ export const sequenceMap: LowerControl = ({ context, operands, run }) => {
   const results = first.map((_, i) =>
     run(
       body,
-      operands.map((operand, k): Value => {
+      operands.map((operand, k): GraphValue => {
         if (!isSequence(operand)) return operand ?? context.fail(`input ${k} is missing`);
         return operand[i] ?? context.fail(`input ${k} has ${operand.length} elements, not ${first.length}`);
       }),

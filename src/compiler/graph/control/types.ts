@@ -3,20 +3,20 @@ import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 
 /** What a name stands for while a graph is lowered: a tensor, or a list of tensors that exists at compile time only. */
-export type Value = LazyTensor | readonly LazyTensor[];
+export type GraphValue = LazyTensor | readonly LazyTensor[];
 
-export const isSequence = (value: Value | undefined): value is readonly LazyTensor[] => Array.isArray(value);
+export const isSequence = (value: GraphValue | undefined): value is readonly LazyTensor[] => Array.isArray(value);
 
 /** What an operator on bodies or sequences sees beside its attributes. */
 export type ControlContext = {
   context: NodeContext;
-  operands: readonly (Value | undefined)[];
+  operands: readonly (GraphValue | undefined)[];
   /** Lowers a body with the given inputs; its outputs. */
-  run: (body: Body, inputs: readonly Value[]) => Value[];
+  run: (body: Body, inputs: readonly GraphValue[]) => GraphValue[];
 };
 
 /** Turns a node of control flow or sequences into the values of its outputs. */
-export type LowerControl = (control: ControlContext) => Value[];
+export type LowerControl = (control: ControlContext) => GraphValue[];
 
 /** An operand that must be a tensor. */
 export function tensorOperand({ context, operands }: ControlContext, index: number): LazyTensor {

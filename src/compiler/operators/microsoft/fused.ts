@@ -1,49 +1,46 @@
 /** Fused operators of onnxruntime (domain com.microsoft), as the bodies that onnxruntime documents for them. */
 import { isFloat } from "../../../numerics/dtype.ts";
-import { Op } from "../../../program/operations.ts";
 import type { Expr, Expressions } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { transpose } from "../../steps/views.ts";
-import { activation, broadcast, clamp, float, floatInput } from "../elementwise.ts";
+import { transposed } from "../../steps/views.ts";
+import { activation } from "../elementwise.ts";
 import { addBias, convolution } from "../conv.ts";
-import { gemm, product } from "../matmul.ts";
+import { gemm, matrixProduct } from "../matmul.ts";
 import { normalise } from "../normalisation.ts";
-
-const mul = (e: Expressions, a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
-const add = (e: Expressions, a: Expr, b: Expr): Expr => e.operation(Op.add, a, b);
+import { broadcast } from "../../lowering/broadcast.ts";
 
 /** `x * ((erf(c * x) + 1) * 0.5)`, c = RN(sqrt(1 / 2)). */
 export function geluOf(e: Expressions, x: Expr): Expr {
-  const inner = e.operation(Op.erf, mul(e, float(e, Math.SQRT1_2), x));
-  return mul(e, x, mul(e, add(e, inner, float(e, 1)), float(e, 0.5)));
+  const inner = e.erf(e.mul(e.float(Math.SQRT1_2), x));
+  return e.mul(x, e.mul(e.add(inner, e.float(1)), e.float(0.5)));
 }
 
 /** Gelu. */
-export const gelu = activation((e, x) => geluOf(e, x));
+export const microsoftGelu = activation((e, x) => geluOf(e, x));
 
 /** BiasGelu: Gelu of the sum. */
 export const biasGelu: Lower = (context) => {
   const e = context.expressions;
-  return [broadcast(context, [floatInput(context, 0), floatInput(context, 1)], (x, b) => geluOf(e, add(e, x, b)))];
+  return [broadcast(context, [context.floatInput(0), context.floatInput(1)], (x, b) => geluOf(e, e.add(x, b)))];
 };
 
 /** FastGelu: `0.5 * (x * (1 + tanh(x * (0.797885 + 0.035677 * (x * x)))))`, x with the bias, if any. */
 export const fastGelu: Lower = (context) => {
   const e = context.expressions;
-  const inputs = [floatInput(context, 0), ...(context.optional(1) ? [floatInput(context, 1)] : [])];
+  const inputs = [context.floatInput(0), ...(context.optional(1) ? [context.floatInput(1)] : [])];
   const build = (data: Expr, bias?: Expr): Expr => {
-    const x = bias === undefined ? data : add(e, data, bias);
-    const inner = add(e, float(e, 0.797885), mul(e, float(e, 0.035677), mul(e, x, x)));
-    const outer = add(e, float(e, 1), e.operation(Op.tanh, mul(e, x, inner)));
-    return mul(e, float(e, 0.5), mul(e, x, outer));
+    const x = bias === undefined ? data : e.add(data, bias);
+    const inner = e.add(e.float(0.797885), e.mul(e.float(0.035677), e.mul(x, x)));
+    const outer = e.add(e.float(1), e.tanh(e.mul(x, inner)));
+    return e.mul(e.float(0.5), e.mul(x, outer));
   };
   return [broadcast(context, inputs, build)];
 };
 
 /** QuickGelu: `x * sigmoid(alpha * x)`. */
 export const quickGelu = activation((e, x, context) =>
-  mul(e, x, e.operation(Op.sigmoid, mul(e, float(e, context.float("alpha", Math.fround(1.702))), x))),
+  e.mul(x, e.sigmoid(e.mul(e.float(context.float("alpha", Math.fround(1.702))), x))),
 );
 
 /** FusedMatMul: `alpha * dot`, either factor transposed first. */
@@ -52,29 +49,29 @@ export const fusedMatMul: Lower = (context) => {
   context.requireInt("transBatchA", 0);
   context.requireInt("transBatchB", 0);
   const factor = (index: number, flag: string): LazyTensor => {
-    const tensor = floatInput(context, index);
+    const tensor = context.floatInput(index);
     const rank = tensor.shape.length;
     if (rank < 2) return context.refuse(`input ${index}`, "is a vector");
     const perm = Array.from({ length: rank }, (_, d) => (d < rank - 2 ? d : 2 * rank - 3 - d));
-    return context.int(flag, 0) === 0 ? tensor : transpose(e, tensor, perm);
+    return context.int(flag, 0) === 0 ? tensor : transposed(e, tensor, perm);
   };
-  const result = product(context, factor(0, "transA"), factor(1, "transB"));
+  const result = matrixProduct(context, factor(0, "transA"), factor(1, "transB"));
   const alpha = context.float("alpha", 1);
-  return [alpha === 1 ? result : broadcast(context, [result], (x) => mul(e, float(e, alpha), x))];
+  return [alpha === 1 ? result : broadcast(context, [result], (x) => e.mul(e.float(alpha), x))];
 };
 
 /** A fused activation by its name. @param parameter its parameter `k` */
 function fusedActivation(context: NodeContext, x: LazyTensor, parameter: (k: number) => Expr): LazyTensor {
   const e = context.expressions;
   const name = context.string("activation", "");
-  const zero = float(e, 0);
+  const zero = e.float(0);
   const known: Record<string, (v: Expr) => Expr> = {
-    Relu: (v) => e.operation(Op.max, v, zero),
-    Tanh: (v) => e.operation(Op.tanh, v),
-    Sigmoid: (v) => e.operation(Op.sigmoid, v),
-    LeakyRelu: (v) => e.operation(Op.select, e.operation(Op.lt, v, zero), mul(e, parameter(0), v), v),
-    Clip: (v) => clamp(e, v, parameter(0), parameter(1)),
-    HardSigmoid: (v) => clamp(e, add(e, mul(e, parameter(0), v), parameter(1)), zero, float(e, 1)),
+    Relu: (v) => e.max(v, zero),
+    Tanh: e.tanh,
+    Sigmoid: e.sigmoid,
+    LeakyRelu: (v) => e.select(e.lt(v, zero), e.mul(parameter(0), v), v),
+    Clip: (v) => e.clamp(v, parameter(0), parameter(1)),
+    HardSigmoid: (v) => e.clamp(e.add(e.mul(parameter(0), v), parameter(1)), zero, e.float(1)),
   };
   if (name === "") return x;
   const build = known[name] ?? context.refuse("activation", `is ${name}`);
@@ -84,14 +81,14 @@ function fusedActivation(context: NodeContext, x: LazyTensor, parameter: (k: num
 /** FusedConv: Conv with bias, then `+ Z`, then an activation. */
 export const fusedConv: Lower = (context) => {
   const e = context.expressions;
-  const sum = addBias(context, convolution(context, floatInput(context, 0), floatInput(context, 1)), 2);
+  const sum = addBias(context, convolution(context, context.floatInput(0), context.floatInput(1)), 2);
   const residual = context.optional(3);
   if (residual !== undefined && (!isFloat(residual.dtype) || residual.shape.join() !== sum.shape.join()))
     return context.fail(`Z of shape [${residual.shape.join()}] for [${sum.shape.join()}]`);
-  const whole = residual === undefined ? sum : broadcast(context, [sum, residual], (x, z) => add(e, x, z));
+  const whole = residual === undefined ? sum : broadcast(context, [sum, residual], e.add);
   const parameters = context.floats("activation_params") ?? [];
   const parameter = (k: number): Expr =>
-    float(e, parameters[k] ?? context.refuse("activation_params", `has no value ${k}`));
+    e.float(parameters[k] ?? context.refuse("activation_params", `has no value ${k}`));
   return [fusedActivation(context, whole, parameter)];
 };
 
@@ -101,8 +98,7 @@ export const fusedGemm: Lower = (context) => {
   const defaults: Record<string, readonly number[]> = { LeakyRelu: [0.01], HardSigmoid: [0.2, 0.5] };
   const otherwise = defaults[context.string("activation", "")] ?? [];
   const parameter = (k: number): Expr =>
-    float(
-      context.expressions,
+    context.expressions.float(
       context.has(names[k]!) ? context.float(names[k]!, 0) : (otherwise[k] ?? context.refuse(names[k], "is missing")),
     );
   const [sum] = gemm(context.asOf(13));
@@ -113,23 +109,17 @@ export const fusedGemm: Lower = (context) => {
 /** SkipLayerNormalization: `(x + skip) + bias`, then LayerNormalization over the last axis with gamma and beta. */
 export const skipLayerNormalization: Lower = (context) => {
   const { builder, expressions: e } = context;
-  let sum = broadcast(context, [floatInput(context, 0), floatInput(context, 1)], (x, s) => add(e, x, s));
-  if (context.optional(4)) sum = broadcast(context, [sum, floatInput(context, 4)], (x, b) => add(e, x, b));
+  let sum = broadcast(context, [context.floatInput(0), context.floatInput(1)], e.add);
+  if (context.optional(4)) sum = broadcast(context, [sum, context.floatInput(4)], e.add);
   if (sum.shape.join() !== context.input(0).shape.join()) return context.fail("skip is larger than the input");
   builder.realise(sum);
   const { normal, mean, root } = normalise(context, sum, [sum.shape.length - 1], context.float("epsilon", 1e-12));
-  let result = broadcast(context, [normal, floatInput(context, 2)], (v, g) => mul(e, v, g));
-  if (context.optional(3)) result = broadcast(context, [result, floatInput(context, 3)], (v, b) => add(e, v, b));
-  return [result, mean, broadcast(context, [root], (r) => e.operation(Op.div, float(e, 1), r)), sum];
+  let result = broadcast(context, [normal, context.floatInput(2)], e.mul);
+  if (context.optional(3)) result = broadcast(context, [result, context.floatInput(3)], e.add);
+  return [result, mean, broadcast(context, [root], (r) => e.div(e.float(1), r)), sum];
 };
 
-/** An operator that is that of ai.onnx, as of operator set 13. */
-export const alike =
-  (lower: Lower): Lower =>
-  (context) =>
-    lower(context.asOf(13));
-
-/** ExpandDims: a dimension of 1 at a known place. */
+/** ExpandDims: a dimension of 1 at an axis known at compile time. */
 export const expandDims: Lower = (context) => {
   const { shape } = context.input(0);
   const axis = context.axis(context.constantInts(1, "axis")?.[0] ?? 0, shape.length + 1);

@@ -2,19 +2,25 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { elementCount } from "../../../onnx/model.ts";
 import { floatTensor } from "../../../onnx/tensorData.ts";
-import { Op } from "../../../program/operations.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { transpose } from "../../steps/views.ts";
+import { transposed } from "../../steps/views.ts";
 import { floatValue } from "../../../numerics/numbers.ts";
-import { broadcast, float, floatInput } from "../elementwise.ts";
 import { gatherAlong } from "../gather.ts";
-import { product } from "../matmul.ts";
-import { add, cut, selfAttention } from "./attention.ts";
-import { wholeOrColumns } from "./quantised.ts";
+import { matrixProduct } from "../matmul.ts";
+import { selfAttention } from "./attention.ts";
 import { dynamicallyQuantised, quantisedType, toQuantised } from "../quantise.ts";
 import { integerProduct, type Quantised } from "../quantisedProducts.ts";
+import { addTensors, broadcast } from "../../lowering/broadcast.ts";
+import { partAlong } from "../../lowering/slices.ts";
+
+/** The scale of a product's factor at input `index`: one of the whole tensor, or one of each column. */
+const wholeOrColumns = (context: NodeContext, index: number): LazyTensor => {
+  const scale = context.floatInput(index);
+  if (elementCount(scale.shape) === 1) return context.builder.reshape(scale, []);
+  return scale.shape.length === 1 ? scale : context.refuse(`input ${index}`, `has the shape [${scale.shape.join()}]`);
+};
 
 /** `RN(RN(sum) * RN(left * right))`, sum the exact integer product. */
 function scaledProduct(
@@ -23,18 +29,13 @@ function scaledProduct(
   [left, right]: readonly [LazyTensor, LazyTensor],
 ): LazyTensor {
   const e = context.expressions;
-  const scale = broadcast(context, [left, right], (x, y) => e.operation(Op.mul, x, y));
+  const scale = broadcast(context, [left, right], e.mul);
   if (!context.builder.isConstant(scale) || elementCount(scale.shape) > 1) context.builder.realise(scale);
-  return broadcast(
-    context,
-    [integerProduct(context, a, b), scale],
-    (v, s) => e.operation(Op.mul, e.cast(v, DType.float32), s),
-    true,
-  );
+  return broadcast(context, [integerProduct(context, a, b), scale], (v, s) => e.mul(e.cast(v, DType.float32), s), true);
 }
 
 const plusInput = (context: NodeContext, x: LazyTensor, index: number): LazyTensor =>
-  context.optional(index) === undefined ? x : add(context, x, floatInput(context, index));
+  context.optional(index) === undefined ? x : addTensors(context, x, context.floatInput(index));
 
 /** MatMulIntegerToFloat: the integer product, scaled, with a bias. */
 export const matMulIntegerToFloat: Lower = (context) => {
@@ -51,7 +52,7 @@ export const matMulIntegerToFloat: Lower = (context) => {
 
 /** DynamicQuantizeMatMul: the left factor quantised by its own extremes, then as MatMulIntegerToFloat. */
 export const dynamicQuantizeMatMul: Lower = (context) => {
-  const [a, scale, zero] = dynamicallyQuantised(context, floatInput(context));
+  const [a, scale, zero] = dynamicallyQuantised(context, context.floatInput());
   context.builder.realise(a);
   const b: Quantised = [context.input(1), context.optional(3)];
   return [plusInput(context, scaledProduct(context, [[a, zero], b], [scale, wholeOrColumns(context, 2)]), 4)];
@@ -70,9 +71,9 @@ export const qAttention: Lower = (context) => {
     ],
     [wholeOrColumns(context, 3), wholeOrColumns(context, 4)],
   );
-  const sum = add(context, projected, floatInput(context, 2));
+  const sum = addTensors(context, projected, context.floatInput(2));
   context.builder.realise(sum);
-  const part = (index: number): LazyTensor => cut(context, sum, 2, [width, width, width], index);
+  const part = (index: number): LazyTensor => partAlong(context, sum, 2, [width, width, width], index);
   return selfAttention(context, [part(0), part(1), part(2)], { mask: 5, past: 8, bias: 9 });
 };
 
@@ -82,7 +83,7 @@ export const qGemm: Lower = (context) => {
   const turned = (index: number, flag: string): LazyTensor => {
     const tensor = context.input(index);
     if (tensor.shape.length !== 2) return context.fail(`input ${index} of shape [${tensor.shape.join()}]`);
-    return context.int(flag, 0) === 0 ? tensor : transpose(e, tensor, [1, 0]);
+    return context.int(flag, 0) === 0 ? tensor : transposed(e, tensor, [1, 0]);
   };
   let sum = integerProduct(
     context,
@@ -90,19 +91,19 @@ export const qGemm: Lower = (context) => {
     [turned(3, "transB"), context.optional(5)],
   );
   const c = context.optional(6);
-  if (c !== undefined) sum = add(context, sum, c);
+  if (c !== undefined) sum = addTensors(context, sum, c);
   const alpha = context.float("alpha", 1);
   const output = context.optional(7) && wholeOrColumns(context, 7);
   const scale = broadcast(
     context,
     [wholeOrColumns(context, 1), wholeOrColumns(context, 4), ...(output ? [output] : [])],
     (a, b, s?: Expr) => {
-      const whole = e.operation(Op.mul, float(e, alpha), e.operation(Op.mul, a, b));
-      return s === undefined ? whole : e.operation(Op.div, whole, s);
+      const whole = e.mul(e.float(alpha), e.mul(a, b));
+      return s === undefined ? whole : e.div(whole, s);
     },
   );
   if (!context.builder.isConstant(scale) || elementCount(scale.shape) > 1) context.builder.realise(scale);
-  const scaled = (v: Expr, s: Expr): Expr => e.operation(Op.mul, e.cast(v, DType.float32), s);
+  const scaled = (v: Expr, s: Expr): Expr => e.mul(e.cast(v, DType.float32), s);
   if (output === undefined) return [broadcast(context, [sum, scale], scaled, true)];
   const zero = context.optional(8) ?? context.scalar(context.input(0).dtype, 0n);
   quantisedType(context, zero.dtype, "input 8");
@@ -122,7 +123,10 @@ function constantBytes(context: NodeContext, index: number, what: string): Uint8
   return Uint8Array.from(context.constantWords(tensor, what), Number);
 }
 
-/** The zero point of each block of each row: packed numbers with rows on whole bytes, or floats; 2^(bits - 1) without. */
+/**
+ * The zero point of each block of each row: packed numbers whose rows begin at a byte, or floats; 2^(bits - 1) if there
+ * is none.
+ */
 function zeroPoints(
   context: NodeContext,
   index: number,
@@ -140,16 +144,19 @@ function zeroPoints(
   return (row, b) => unpacked(bytes, row * rowBytes, bits, b);
 }
 
-/** MatMulNBits: weights [N, blocks, bytes] of few bits, `RN((q - zero) * scale)` for each block of a row; known at compile time. */
+/**
+ * MatMulNBits: weights [N, blocks, bytes] of few bits, known at compile time; `RN((q - zero) * scale)` for each block
+ * of a row.
+ */
 export const matMulNBits: Lower = (context) => {
   const [k, n] = [context.int("K", 0), context.int("N", 0)];
   const [bits, block] = [context.int("bits", 4), context.int("block_size", 0)];
-  // How exact the product must be at least: it is exact.
+  // The minimum accuracy of the product: it is exact here.
   context.ignore("accuracy_level", "weight_prepacked");
   if (![2, 4, 8].includes(bits) || block < 16) return context.refuse("bits", `is ${bits} in blocks of ${block}`);
   const blocks = Math.ceil(k / block);
   const packed = constantBytes(context, 1, "B");
-  const scales = context.constantNumbers(floatInput(context, 2), "scales");
+  const scales = context.constantNumbers(context.floatInput(2), "scales");
   const blob = (block * bits) / 8;
   if (packed.length !== n * blocks * blob || scales.length !== n * blocks)
     return context.fail(`${packed.length} bytes and ${scales.length} scales for ${n} rows of ${blocks} blocks`);
@@ -164,11 +171,11 @@ export const matMulNBits: Lower = (context) => {
       values[row * k + at] = Math.fround(difference * scales[row * blocks + group]!);
     }
   }
-  const weights = transpose(context.expressions, context.builder.constant(floatTensor(values, [n, k])), [1, 0]);
-  const a = floatInput(context);
+  const weights = transposed(context.expressions, context.builder.constant(floatTensor(values, [n, k])), [1, 0]);
+  const a = context.floatInput();
   const row = a.shape.length === 1;
   const left = row ? context.builder.reshape(a, [1, ...a.shape]) : a;
-  const result = plusInput(context, product(context, left, weights), 5);
+  const result = plusInput(context, matrixProduct(context, left, weights), 5);
   return [row ? context.builder.reshape(result, [n]) : result];
 };
 
@@ -185,7 +192,7 @@ export const gatherBlockQuantized: Lower = (context) => {
   const blocks = Math.ceil(width / block);
   const rows = elementCount(data.shape.slice(0, -1));
   const packed = constantBytes(context, 0, "data");
-  const scales = context.constantNumbers(floatInput(context, 2), "scales");
+  const scales = context.constantNumbers(context.floatInput(2), "scales");
   if (scales.length !== rows * blocks)
     return context.fail(`${scales.length} scales for ${rows} rows of ${blocks} blocks`);
   const zero = zeroPoints(context, 3, bits, blocks);

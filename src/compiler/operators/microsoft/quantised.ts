@@ -1,20 +1,19 @@
-/** Quantised operators of com.microsoft: what goes in is dequantised, what comes out is quantised, each as in ai.onnx. */
+/** Quantised operators of com.microsoft: inputs are dequantised and outputs quantised, each as in ai.onnx. */
 import { DType } from "../../../numerics/dtype.ts";
 import { elementCount } from "../../../onnx/model.ts";
 import { floatTensor } from "../../../onnx/tensorData.ts";
-import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import { identityOrder, type LazyTensor } from "../../expressions/tensor.ts";
-import { transpose } from "../../steps/views.ts";
-import { broadcast, float, floatInput } from "../elementwise.ts";
-import { concatenate } from "../movement.ts";
 import { pool, windowCounts } from "../pool.ts";
 import { isQuantised, quantisedType, toQuantised } from "../quantise.ts";
 import { centre } from "../quantisedProducts.ts";
 import { reduceAxes, softmaxOver } from "../reduction.ts";
 import { readWindows } from "../window.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
+import { concatenate } from "../../lowering/concatenate.ts";
+import { channelsToLast, channelsToSecond } from "./channels.ts";
 
 /** A scale or zero point for a whole tensor. */
 function single(context: NodeContext, index: number): LazyTensor | undefined {
@@ -34,7 +33,7 @@ function dequantised(context: NodeContext, index: number, of = context.input(ind
   const zero = single(context, index + 2) ?? context.scalar(of.dtype, 0n);
   if (zero.dtype !== of.dtype) return context.fail("a zero point has another type than its tensor");
   const build = (q: Expr, s: Expr, z: Expr): Expr =>
-    e.operation(Op.mul, e.cast(e.operation(Op.sub, e.cast(q, DType.int32), e.cast(z, DType.int32)), DType.float32), s);
+    e.mul(e.cast(e.sub(e.cast(q, DType.int32), e.cast(z, DType.int32)), DType.float32), s);
   return broadcast(context, [of, scaleAt(context, index + 1), zero], build, true);
 }
 
@@ -43,23 +42,19 @@ function quantised(context: NodeContext, x: LazyTensor, index: number, dtype: DT
   const e = context.expressions;
   const zero = single(context, index + 1) ?? context.scalar(dtype, 0n);
   quantisedType(context, zero.dtype, `input ${index + 1}`);
-  const build = (v: Expr, s: Expr, z: Expr): Expr => toQuantised(e, e.operation(Op.div, v, s), z);
+  const build = (v: Expr, s: Expr, z: Expr): Expr => toQuantised(e, e.div(v, s), z);
   return broadcast(context, [x, scaleAt(context, index), zero], build, true);
 }
 
 /** QLinearAdd. */
 export const qLinearAdd: Lower = (context) => {
-  const sum = broadcast(context, [dequantised(context, 0), dequantised(context, 3)], (a, b) =>
-    context.expressions.operation(Op.add, a, b),
-  );
+  const sum = broadcast(context, [dequantised(context, 0), dequantised(context, 3)], context.expressions.add);
   return [quantised(context, sum, 6, context.input(0).dtype)];
 };
 
 /** QLinearMul. */
 export const qLinearMul: Lower = (context) => {
-  const result = broadcast(context, [dequantised(context, 0), dequantised(context, 3)], (a, b) =>
-    context.expressions.operation(Op.mul, a, b),
-  );
+  const result = broadcast(context, [dequantised(context, 0), dequantised(context, 3)], context.expressions.mul);
   return [quantised(context, result, 6, context.input(0).dtype)];
 };
 
@@ -71,13 +66,13 @@ const activated =
   };
 
 /** QLinearSigmoid. */
-export const qLinearSigmoid = activated(({ expressions: e }, x) => e.operation(Op.sigmoid, x));
+export const qLinearSigmoid = activated(({ expressions: e }, x) => e.sigmoid(x));
 
 /** QLinearLeakyRelu: `x < 0 ? alpha * x : x`. */
 export const qLinearLeakyRelu = activated((context, x) => {
   const e = context.expressions;
-  const scaled = e.operation(Op.mul, float(e, context.float("alpha", Math.fround(0.01))), x);
-  return e.operation(Op.select, e.operation(Op.lt, x, float(e, 0)), scaled, x);
+  const scaled = e.mul(e.float(context.float("alpha", Math.fround(0.01))), x);
+  return e.select(e.lt(x, e.float(0)), scaled, x);
 });
 
 /** QLinearSoftmax; `opset` says whether over one axis (from 13 on), or over all dimensions from `axis` on. */
@@ -112,31 +107,19 @@ export const qLinearWhere: Lower = (context) => {
   const chosen = broadcast(
     context,
     [context.input(0), dequantised(context, 1), dequantised(context, 4)],
-    (c, a, b) => e.operation(Op.select, c, a, b),
+    e.select,
     true,
   );
   return [quantised(context, chosen, 7, context.input(1).dtype)];
 };
-
-/** Channels last as channels second. */
-export function channelsSecond(context: NodeContext, x: LazyTensor): LazyTensor {
-  const rank = x.shape.length;
-  return transpose(context.expressions, x, [0, rank - 1, ...identityOrder(rank).slice(1, -1)]);
-}
-
-/** The reverse. */
-export function channelsBack(context: NodeContext, x: LazyTensor): LazyTensor {
-  const rank = x.shape.length;
-  return transpose(context.expressions, x, [0, ...identityOrder(rank).slice(2), 1]);
-}
 
 /** A pooling whose data may lie with the channels last. */
 function pooled(context: NodeContext, build: (x: LazyTensor) => LazyTensor): LazyTensor {
   const x = context.input(0);
   if (x.shape.length < 3) return context.fail(`data of rank ${x.shape.length}`);
   const last = context.int("channels_last", 0) !== 0;
-  const result = build(last ? channelsSecond(context, x) : x);
-  return last ? channelsBack(context, result) : result;
+  const result = build(last ? channelsToSecond(context, x) : x);
+  return last ? channelsToLast(context, result) : result;
 }
 
 /** `RN(RN(sum * scale) / count)`, quantised: sum the exact one of `q - zero`. */
@@ -145,7 +128,7 @@ function average(context: NodeContext, sum: LazyTensor, count: LazyTensor): Lazy
   const mean = broadcast(
     context,
     [sum, scaleAt(context, 1), count],
-    (v, s, n) => e.operation(Op.div, e.operation(Op.mul, e.cast(v, DType.float32), s), n),
+    (v, s, n) => e.div(e.mul(e.cast(v, DType.float32), s), n),
     true,
   );
   return quantised(context, mean, 3, context.input(0).dtype);
@@ -185,25 +168,9 @@ export const qLinearGlobalAveragePool: Lower = (context) => [
 
 /** NhwcMaxPool of quantised data. */
 export const nhwcMaxPool: Lower = (context) => {
-  const x = channelsSecond(context, context.input(0));
+  const x = channelsToSecond(context, context.input(0));
   if (x.shape.length < 3 || !isQuantised(x)) return context.fail(`data of rank ${x.shape.length}, type ${x.dtype}`);
   const windows = readWindows(context, x.shape.slice(2));
-  const least = x.dtype === DType.int8 ? -128n : x.dtype === DType.int16 ? -32768n : 0n;
-  return [channelsBack(context, pool(context, x, windows, Reduce.max, least))];
+  const lowest = x.dtype === DType.int8 ? -128n : x.dtype === DType.int16 ? -32768n : 0n;
+  return [channelsToLast(context, pool(context, x, windows, Reduce.max, lowest))];
 };
-
-/** A scale and zero point at the given indices, for a product's float output. */
-export const wholeOrColumns = (context: NodeContext, index: number): LazyTensor => {
-  const scale = floatInput(context, index);
-  if (elementCount(scale.shape) === 1) return context.builder.reshape(scale, []);
-  return scale.shape.length === 1 ? scale : context.refuse(`input ${index}`, `has the shape [${scale.shape.join()}]`);
-};
-
-/** A convolution whose data may lie with the channels last. */
-export const nhwc =
-  (lower: Lower): Lower =>
-  (context) => {
-    if (context.int("channels_last", 0) === 0) return lower(context);
-    const moved = context.withInputs([channelsSecond(context, context.input(0)), ...context.inputs.slice(1)]);
-    return lower(moved).map((y) => y && channelsBack(context, y));
-  };

@@ -1,8 +1,8 @@
-import { gatherNd, trilu } from "../gather.ts";
+import { gatherNd } from "../gather.ts";
 import { range } from "../generators.ts";
-import { groupQueryAttention, rotaryEmbedding } from "./groupQueryAttention.ts";
+import { groupQueryAttention, microsoftRotaryEmbedding } from "./groupQueryAttention.ts";
 import * as fused from "./fused.ts";
-import { attention, multiHeadAttention } from "./attention.ts";
+import { microsoftAttention, multiHeadAttention } from "./attention.ts";
 import * as diffusion from "./diffusion.ts";
 import * as normalisation from "./normalisation.ts";
 import * as products from "./products.ts";
@@ -12,10 +12,19 @@ import { dequantizeLinear, quantizeLinear } from "../quantise.ts";
 import { qLinearConv } from "../quantisedProducts.ts";
 import { gridSample } from "../sampling/gridSample.ts";
 import type { Entry } from "../entry.ts";
+import { trilu } from "../masks.ts";
+import { withChannelsLast } from "./channels.ts";
+import type { Lower } from "../../lowering/nodeContext.ts";
+
+/** An operator that is that of ai.onnx, as of operator set 13. */
+const asOfOpset13 =
+  (lower: Lower): Lower =>
+  (context) =>
+    lower(context.asOf(13));
 
 /** The table's operators of com.microsoft, version 1. */
 export const MICROSOFT_REGISTRY: readonly Entry[] = [
-  { operator: "Attention", domain: "com.microsoft", since: 1, until: 1, use: "memory", lower: attention },
+  { operator: "Attention", domain: "com.microsoft", since: 1, until: 1, use: "memory", lower: microsoftAttention },
   { operator: "BiasAdd", domain: "com.microsoft", since: 1, until: 1, use: "fuse", lower: diffusion.biasAdd },
   { operator: "BiasGelu", domain: "com.microsoft", since: 1, until: 1, use: "fuse", lower: fused.biasGelu },
   {
@@ -57,15 +66,15 @@ export const MICROSOFT_REGISTRY: readonly Entry[] = [
     use: "memory",
     lower: products.gatherBlockQuantized,
   },
-  { operator: "GatherND", domain: "com.microsoft", since: 1, until: 1, use: "memory", lower: fused.alike(gatherNd) },
-  { operator: "Gelu", domain: "com.microsoft", since: 1, until: 1, use: "fuse", lower: fused.gelu },
+  { operator: "GatherND", domain: "com.microsoft", since: 1, until: 1, use: "memory", lower: asOfOpset13(gatherNd) },
+  { operator: "Gelu", domain: "com.microsoft", since: 1, until: 1, use: "fuse", lower: fused.microsoftGelu },
   {
     operator: "GridSample",
     domain: "com.microsoft",
     since: 1,
     until: 1,
     use: "memory",
-    lower: fused.alike(gridSample),
+    lower: asOfOpset13(gridSample),
   },
   {
     operator: "GroupNorm",
@@ -102,7 +111,7 @@ export const MICROSOFT_REGISTRY: readonly Entry[] = [
   },
   { operator: "NhwcConv", domain: "com.microsoft", since: 1, until: 1, use: "memory", lower: diffusion.nhwcConv },
   { operator: "NhwcMaxPool", domain: "com.microsoft", since: 1, until: 1, use: "memory", lower: quantised.nhwcMaxPool },
-  { operator: "Pad", domain: "com.microsoft", since: 1, until: 1, use: "memory", lower: fused.alike(pad) },
+  { operator: "Pad", domain: "com.microsoft", since: 1, until: 1, use: "memory", lower: asOfOpset13(pad) },
   { operator: "QAttention", domain: "com.microsoft", since: 1, until: 1, use: "memory", lower: products.qAttention },
   { operator: "QGemm", domain: "com.microsoft", since: 1, until: 1, use: "memory", lower: products.qGemm },
   { operator: "QLinearAdd", domain: "com.microsoft", since: 1, until: 1, use: "fuse", lower: quantised.qLinearAdd },
@@ -128,7 +137,7 @@ export const MICROSOFT_REGISTRY: readonly Entry[] = [
     since: 1,
     until: 1,
     use: "memory",
-    lower: quantised.nhwc(qLinearConv),
+    lower: withChannelsLast(qLinearConv),
   },
   {
     operator: "QLinearGlobalAveragePool",
@@ -167,7 +176,14 @@ export const MICROSOFT_REGISTRY: readonly Entry[] = [
   { operator: "QuantizeLinear", domain: "com.microsoft", since: 1, until: 1, use: "fuse", lower: quantizeLinear },
   { operator: "QuickGelu", domain: "com.microsoft", since: 1, until: 1, use: "fuse", lower: fused.quickGelu },
   { operator: "Range", domain: "com.microsoft", since: 1, until: 1, use: "fuse", lower: range },
-  { operator: "RotaryEmbedding", domain: "com.microsoft", since: 1, until: 1, use: "memory", lower: rotaryEmbedding },
+  {
+    operator: "RotaryEmbedding",
+    domain: "com.microsoft",
+    since: 1,
+    until: 1,
+    use: "memory",
+    lower: microsoftRotaryEmbedding,
+  },
   {
     operator: "SkipGroupNorm",
     domain: "com.microsoft",

@@ -1,24 +1,22 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { Op } from "../../../program/operations.ts";
 import type { Expr, Expressions } from "../../expressions/expression.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { clamp, float } from "../elementwise.ts";
 
 /** What an activation of a recurrent cell computes, with its alpha and beta. */
 type Activation = (e: Expressions, x: Expr) => Expr;
 
 const leaky = (e: Expressions, x: Expr, alpha: number): Expr =>
-  e.operation(Op.select, e.operation(Op.lt, x, float(e, 0)), e.operation(Op.mul, float(e, alpha), x), x);
+  e.select(e.lt(x, e.float(0)), e.mul(e.float(alpha), x), x);
 
 const KNOWN: Record<string, (alpha: number | undefined, beta: number | undefined) => Activation> = {
-  sigmoid: () => (e, x) => e.operation(Op.sigmoid, x),
-  tanh: () => (e, x) => e.operation(Op.tanh, x),
-  relu: () => (e, x) => e.operation(Op.max, x, float(e, 0)),
+  sigmoid: () => (e, x) => e.sigmoid(x),
+  tanh: () => (e, x) => e.tanh(x),
+  relu: () => (e, x) => e.max(x, e.float(0)),
   affine:
     (alpha = 1, beta = 0) =>
     (e, x) =>
-      e.operation(Op.add, e.operation(Op.mul, float(e, alpha), x), float(e, beta)),
+      e.add(e.mul(e.float(alpha), x), e.float(beta)),
   leakyrelu:
     (alpha = 0.01) =>
     (e, x) =>
@@ -26,16 +24,16 @@ const KNOWN: Record<string, (alpha: number | undefined, beta: number | undefined
   thresholdedrelu:
     (alpha = 1) =>
     (e, x) =>
-      e.operation(Op.select, e.operation(Op.lt, float(e, alpha), x), x, float(e, 0)),
+      e.select(e.lt(e.float(alpha), x), x, e.float(0)),
   scaledtanh:
     (alpha = 1, beta = 1) =>
     (e, x) =>
-      e.operation(Op.mul, float(e, alpha), e.operation(Op.tanh, e.operation(Op.mul, float(e, beta), x))),
+      e.mul(e.float(alpha), e.tanh(e.mul(e.float(beta), x))),
   hardsigmoid:
     (alpha = 0.2, beta = 0.5) =>
     (e, x) =>
-      clamp(e, e.operation(Op.add, e.operation(Op.mul, float(e, alpha), x), float(e, beta)), float(e, 0), float(e, 1)),
-  softsign: () => (e, x) => e.operation(Op.div, x, e.operation(Op.add, float(e, 1), e.operation(Op.abs, x))),
+      e.clamp(e.add(e.mul(e.float(alpha), x), e.float(beta)), e.float(0), e.float(1)),
+  softsign: () => (e, x) => e.div(x, e.add(e.float(1), e.abs(x))),
 };
 /** How many of activation_alpha and activation_beta each takes. */
 const TAKES: Record<string, readonly [number, number]> = {

@@ -1,14 +1,14 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { Op } from "../../../program/operations.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { transpose } from "../../steps/views.ts";
+import { transposed } from "../../steps/views.ts";
 import { contract, type Labelled } from "../contract.ts";
-import { broadcast, clamp, float } from "../elementwise.ts";
-import { concatenate, sliced, whole } from "../movement.ts";
 import { reverseTimes } from "../reverseSequence.ts";
 import { readRecurrence, type Recurrence } from "./recurrence.ts";
+import { addTensors, broadcast } from "../../lowering/broadcast.ts";
+import { concatenate } from "../../lowering/concatenate.ts";
+import { slicedAlong } from "../../lowering/slices.ts";
 
 /** One direction of a recurrent operator: its parameters, and what a cell computes with. */
 type Cell = {
@@ -30,26 +30,19 @@ type Cell = {
 type State = readonly (LazyTensor | undefined)[];
 type Step = (cell: Cell, state: State) => LazyTensor[];
 
-const part = (context: NodeContext, tensor: LazyTensor, axis: number, start: number, count: number): LazyTensor =>
-  sliced(
-    context,
-    tensor,
-    tensor.shape.map((dim, d) => (d === axis ? { start, step: 1, count } : whole(dim))),
-  );
-
 /** One of the first dimension, which vanishes. */
 const at = (context: NodeContext, tensor: LazyTensor, index: number): LazyTensor =>
-  context.builder.reshape(part(context, tensor, 0, index, 1), tensor.shape.slice(1));
+  context.builder.reshape(slicedAlong(context, tensor, 0, index, 1), tensor.shape.slice(1));
 
-function product(context: NodeContext, a: Labelled, b: Labelled, output: readonly string[]): LazyTensor {
+function labelledProduct(context: NodeContext, a: Labelled, b: Labelled, output: readonly string[]): LazyTensor {
   const sizes = new Map(
     [a, b].flatMap(({ tensor, labels }) => labels.map((label, d) => [label, tensor.shape[d]!] as const)),
   );
   return contract(context.builder, [a, b], output, sizes);
 }
 
-const sum = (context: NodeContext, a: LazyTensor, b: LazyTensor | undefined): LazyTensor =>
-  b === undefined ? a : broadcast(context, [a, b], (x, y) => context.expressions.operation(Op.add, x, y));
+const plus = (context: NodeContext, a: LazyTensor, b: LazyTensor | undefined): LazyTensor =>
+  b === undefined ? a : addTensors(context, a, b);
 
 /** How the gates' biases join the inputs' part: W's bias, and R's for the gates where it is simply added. */
 type BiasRule = { gates: number; addedGates: number };
@@ -73,21 +66,21 @@ function runDirection(
   const r = at(context, context.input(2), direction);
   const b = context.optional(3) && at(context, context.input(3), direction);
   const bias = (from: number, to: number): LazyTensor | undefined =>
-    b && part(context, b, 0, from * hidden, (to - from) * hidden);
+    b && slicedAlong(context, b, 0, from * hidden, (to - from) * hidden);
   const p = context.optional(7) && at(context, context.input(7), direction);
 
-  let inputs = product(context, { tensor: data, labels: ["t", "b", "i"] }, { tensor: w, labels: ["g", "i"] }, [
+  let inputs = labelledProduct(context, { tensor: data, labels: ["t", "b", "i"] }, { tensor: w, labels: ["g", "i"] }, [
     "t",
     "b",
     "g",
   ]);
   const [wBias, rBias] = [bias(0, gates), bias(gates, gates + rule.addedGates)];
   if (wBias !== undefined && rBias !== undefined) {
-    const parts = [sum(context, part(context, wBias, 0, 0, rule.addedGates * hidden), rBias)];
+    const parts = [plus(context, slicedAlong(context, wBias, 0, 0, rule.addedGates * hidden), rBias)];
     if (rule.addedGates < gates)
-      parts.push(part(context, wBias, 0, rule.addedGates * hidden, (gates - rule.addedGates) * hidden));
+      parts.push(slicedAlong(context, wBias, 0, rule.addedGates * hidden, (gates - rule.addedGates) * hidden));
     parts.forEach((one) => builder.realise(one));
-    inputs = sum(context, inputs, concatenate(context, parts, 0));
+    inputs = plus(context, inputs, concatenate(context, parts, 0));
   }
   builder.realise(inputs);
 
@@ -102,17 +95,17 @@ function runDirection(
         recurrence,
         direction,
         recurrent: (h, from, to) =>
-          product(
+          labelledProduct(
             context,
             { tensor: h, labels: ["b", "k"] },
-            { tensor: part(context, r, 0, from * hidden, (to - from) * hidden), labels: ["g", "k"] },
+            { tensor: slicedAlong(context, r, 0, from * hidden, (to - from) * hidden), labels: ["g", "k"] },
             ["b", "g"],
           ),
-        input: (from, to) => part(context, now, 1, from * hidden, (to - from) * hidden),
+        input: (from, to) => slicedAlong(context, now, 1, from * hidden, (to - from) * hidden),
         bias,
-        peephole: (gate) => p && part(context, p, 0, gate * hidden, hidden),
+        peephole: (gate) => p && slicedAlong(context, p, 0, gate * hidden, hidden),
         activate: (n, v) => {
-          const limited = clip === undefined ? v : clamp(e, v, float(e, -clip), float(e, clip));
+          const limited = clip === undefined ? v : e.clamp(v, e.float(-clip), e.float(clip));
           return recurrence.activations[direction]![n]!(e, limited);
         },
       },
@@ -142,13 +135,7 @@ function masked(
     const result = broadcast(
       context,
       [column, value, otherwise],
-      (length, a, b) =>
-        e.operation(
-          Op.select,
-          e.operation(Op.lt, e.constant(DType.int64, BigInt(t)), e.cast(length, DType.int64)),
-          a,
-          b,
-        ),
+      (length, a, b) => e.select(e.lt(e.int64(t), e.cast(length, DType.int64)), a, b),
       true,
     );
     builder.realise(result);
@@ -160,7 +147,7 @@ function masked(
 function reverseAll(context: NodeContext, outputs: readonly LazyTensor[], lengths: LazyTensor): LazyTensor[] {
   const turned = reverseTimes(context, concatenate(context, outputs, 0), lengths);
   context.builder.realise(turned);
-  return outputs.map((_, t) => part(context, turned, 0, t, 1));
+  return outputs.map((_, t) => slicedAlong(context, turned, 0, t, 1));
 }
 
 /** Runs all directions and lays out Y, Y_h (and Y_c). */
@@ -174,10 +161,10 @@ function runRecurrence(
   const { builder, expressions: e } = context;
   const recurrence = readRecurrence(context, rule.gates, defaults);
   const { batchFirst, batch, hidden, reversed } = recurrence;
-  const x = batchFirst ? transpose(e, context.input(0), [1, 0, 2]) : context.input(0);
+  const x = batchFirst ? transposed(e, context.input(0), [1, 0, 2]) : context.input(0);
   const initial = Array.from({ length: stateCount }, (_, k) => {
     const given = context.optional(5 + k);
-    return given && batchFirst ? transpose(e, given, [1, 0, 2]) : given;
+    return given && batchFirst ? transposed(e, given, [1, 0, 2]) : given;
   });
   const runs = reversed.map((_, d) => {
     const states = initial.map((given) => given && at(context, given, d));
@@ -197,7 +184,7 @@ function runRecurrence(
     ),
   );
   if (!batchFirst) return [y, ...finals];
-  return [transpose(e, y, [2, 0, 1, 3]), ...finals.map((final) => transpose(e, final, [1, 0, 2]))];
+  return [transposed(e, y, [2, 0, 1, 3]), ...finals.map((final) => transposed(e, final, [1, 0, 2]))];
 }
 
 /** A gate: the recurrent and the inputs' part, and what else is added, then its activation. */
@@ -212,12 +199,7 @@ function gate(
   const { context } = cell;
   const e = context.expressions;
   const parts = [...(h === undefined ? [] : [cell.recurrent(h, from, to)]), cell.input(from, to), ...extra];
-  const result = broadcast(context, parts, (...terms) =>
-    cell.activate(
-      activation,
-      terms.reduce((a, b) => e.operation(Op.add, a, b)),
-    ),
-  );
+  const result = broadcast(context, parts, (...terms) => cell.activate(activation, terms.reduce(e.add)));
   context.builder.realise(result);
   return result;
 }
@@ -240,24 +222,22 @@ export const gru: Lower = (context) => {
     const { expressions: e, builder } = context;
     const { hidden } = cell.recurrence;
     const zr = gate(cell, 0, 2, h, 0);
-    const [z, r] = [0, 1].map((k) => part(context, zr, 1, k * hidden, hidden)) as [LazyTensor, LazyTensor];
+    const [z, r] = [0, 1].map((k) => slicedAlong(context, zr, 1, k * hidden, hidden)) as [LazyTensor, LazyTensor];
     let g: LazyTensor;
     const rBias = cell.bias(5, 6);
     if (!afterwards) {
-      const reset = h && combined(cell, [r, h], (a, b) => e.operation(Op.mul, a, b));
+      const reset = h && combined(cell, [r, h], e.mul);
       g = gate(cell, 2, 3, reset, 1);
     } else if (h === undefined && rBias === undefined) {
       g = gate(cell, 2, 3, undefined, 1);
     } else {
-      const linear = h === undefined ? rBias! : sum(context, cell.recurrent(h, 2, 3), rBias);
+      const linear = h === undefined ? rBias! : plus(context, cell.recurrent(h, 2, 3), rBias);
       builder.realise(linear);
-      g = combined(cell, [r, linear, cell.input(2, 3)], (a, b, x) =>
-        cell.activate(1, e.operation(Op.add, e.operation(Op.mul, a, b), x)),
-      );
+      g = combined(cell, [r, linear, cell.input(2, 3)], (a, b, x) => cell.activate(1, e.add(e.mul(a, b), x)));
     }
-    const mix = (zv: Expr, gv: Expr): Expr => e.operation(Op.mul, e.operation(Op.sub, float(e, 1), zv), gv);
+    const mix = (zv: Expr, gv: Expr): Expr => e.mul(e.sub(e.float(1), zv), gv);
     if (h === undefined) return [combined(cell, [z, g], mix)];
-    return [combined(cell, [z, g, h], (zv, gv, hv) => e.operation(Op.add, mix(zv, gv), e.operation(Op.mul, zv, hv)))];
+    return [combined(cell, [z, g, h], (zv, gv, hv) => e.add(mix(zv, gv), e.mul(zv, hv)))];
   });
 };
 
@@ -267,27 +247,26 @@ export const lstm: Lower = (context) => {
   return runRecurrence(context, ["Sigmoid", "Tanh", "Tanh"], { gates: 4, addedGates: 4 }, 2, (cell, [h, c]) => {
     const { expressions: e } = context;
     const { hidden } = cell.recurrence;
-    const multiply = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
     const peep = (k: number, state: LazyTensor | undefined): LazyTensor[] => {
       const weights = cell.peephole(k);
-      return weights === undefined || state === undefined ? [] : [combined(cell, [state, weights], multiply)];
+      return weights === undefined || state === undefined ? [] : [combined(cell, [state, weights], e.mul)];
     };
     let [i, o, f]: (LazyTensor | undefined)[] = [];
     if (context.optional(7) === undefined) {
       const iof = gate(cell, 0, 3, h, 0);
-      [i, o, f] = [0, 1, 2].map((k) => part(context, iof, 1, k * hidden, hidden));
+      [i, o, f] = [0, 1, 2].map((k) => slicedAlong(context, iof, 1, k * hidden, hidden));
     } else {
       i = gate(cell, 0, 1, h, 0, peep(0, c));
       f = gate(cell, 2, 3, h, 0, peep(2, c));
     }
-    if (coupled) f = combined(cell, [i!], (v) => e.operation(Op.sub, float(e, 1), v));
+    if (coupled) f = combined(cell, [i!], (v) => e.sub(e.float(1), v));
     const g = gate(cell, 3, 4, h, 1);
     const next =
       c === undefined
-        ? combined(cell, [i!, g], multiply)
-        : combined(cell, [f!, c, i!, g], (fv, cv, iv, gv) => e.operation(Op.add, multiply(fv, cv), multiply(iv, gv)));
+        ? combined(cell, [i!, g], e.mul)
+        : combined(cell, [f!, c, i!, g], (fv, cv, iv, gv) => e.add(e.mul(fv, cv), e.mul(iv, gv)));
     o ??= gate(cell, 1, 2, h, 0, peep(1, next));
     const activation = cell.recurrence.activations[cell.direction]![2]!;
-    return [combined(cell, [o, next], (ov, cv) => multiply(ov, activation(e, cv))), next];
+    return [combined(cell, [o, next], (ov, cv) => e.mul(ov, activation(e, cv))), next];
   });
 };

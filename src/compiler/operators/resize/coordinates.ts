@@ -62,29 +62,32 @@ function roundCoordinate(rounding: Rounding, x: number, scale: number): number {
   }
 }
 
-/** The input positions that an output position mixes, with their weights. A position outside is clamped to the border. */
-export type Taps = { positions: number[]; weights: number[]; outside: boolean };
+/**
+ * The input positions that an output position mixes, with their weights. A position out of the input is clamped to the
+ * border.
+ */
+export type ResizeTaps = { positions: number[]; weights: number[]; outOfRange: boolean };
 
 const clamp = (value: number, size: number): number => Math.min(size - 1, Math.max(0, value));
 
 /** Nearest: one position. */
-export function nearestTap(mode: CoordinateMode, rounding: Rounding, axis: ResizeAxis, o: number): Taps {
+export function nearestTap(mode: CoordinateMode, rounding: Rounding, axis: ResizeAxis, o: number): ResizeTaps {
   const x = inputCoordinate(mode, axis, o);
   return {
     positions: [clamp(roundCoordinate(rounding, x, axis.scale), axis.input)],
     weights: [1],
-    outside: x < 0 || x > axis.input - 1,
+    outOfRange: x < 0 || x > axis.input - 1,
   };
 }
 
 /** Linear: the two neighbours. */
-export function linearTaps(mode: CoordinateMode, axis: ResizeAxis, o: number): Taps {
+export function linearTaps(mode: CoordinateMode, axis: ResizeAxis, o: number): ResizeTaps {
   const given = inputCoordinate(mode, axis, o);
   const x = clamp(given, axis.input);
   const low = Math.min(Math.trunc(x), axis.input - 1);
   const high = Math.min(low + 1, axis.input - 1);
   const [far, near] = low === high ? [0.5, 0.5] : [f(Math.abs(f(x - low))), f(Math.abs(f(x - high)))];
-  return { positions: [low, high], weights: [near, far], outside: given < 0 || given > axis.input - 1 };
+  return { positions: [low, high], weights: [near, far], outOfRange: given < 0 || given > axis.input - 1 };
 }
 
 function cubicWeights(s: number, a: number): number[] {
@@ -93,8 +96,14 @@ function cubicWeights(s: number, a: number): number[] {
   return [far(f(s + 1)), near(s), near(f(1 - s)), far(f(2 - s))];
 }
 
-/** Cubic: four neighbours; with `excludeOutside` those outside weigh nothing and the rest is scaled to 1. */
-export function cubicTaps(mode: CoordinateMode, a: number, excludeOutside: boolean, axis: ResizeAxis, o: number): Taps {
+/** Cubic: four neighbours; with `excludeOutside` those out of the input have weight 0 and the rest is scaled to 1. */
+export function cubicTaps(
+  mode: CoordinateMode,
+  a: number,
+  excludeOutside: boolean,
+  axis: ResizeAxis,
+  o: number,
+): ResizeTaps {
   const x = inputCoordinate(mode, axis, o);
   const first = Math.floor(x) - 1;
   let weights = cubicWeights(f(x - Math.floor(x)), f(a));
@@ -104,7 +113,7 @@ export function cubicTaps(mode: CoordinateMode, a: number, excludeOutside: boole
     const sum = weights.reduce((total, w) => f(total + w), 0);
     weights = weights.map((w) => f(w / sum));
   }
-  return { positions: raw.map((at) => clamp(at, axis.input)), weights, outside: x < 0 || x > axis.input - 1 };
+  return { positions: raw.map((at) => clamp(at, axis.input)), weights, outOfRange: x < 0 || x > axis.input - 1 };
 }
 
 /** Weights of the filters at distance x; cubic with its coefficient. */
@@ -117,9 +126,10 @@ function filterWeight(coefficient: number | undefined, x: number): number {
 }
 
 /**
- * Antialias: where the output is smaller, the filter is stretched over all that an output position stands for. Weights outside go to the border, or with
- * `excludeOutside` nowhere; the rest is scaled to 1. Taps of one position; their number differs.
- * @param coefficient of the cubic filter, undefined for the linear one
+ * Antialias: where the output is smaller, the filter is stretched over all input positions that an output position
+ * stands for. Weights of positions out of the input go to the border, or with `excludeOutside` are left out; the rest
+ * is scaled to 1. Each position has its own number of weights.
+ * @param coefficient Of the cubic filter; undefined for the linear one.
  */
 export function antialiasTaps(
   mode: CoordinateMode,
@@ -127,7 +137,7 @@ export function antialiasTaps(
   excludeOutside: boolean,
   axis: ResizeAxis,
   o: number,
-): Taps {
+): ResizeTaps {
   const stretch = Math.max(1, f(1 / axis.scale));
   const support = f((coefficient === undefined ? 1 : 2) * stretch);
   const x = axis.scale === 1 ? o : inputCoordinate(mode, axis, o);
@@ -146,19 +156,22 @@ export function antialiasTaps(
   return {
     positions: [...byPosition.keys()],
     weights: [...byPosition.values()].map((weight) => f(weight * scale)),
-    outside: x < 0 || x > axis.input - 1,
+    outOfRange: x < 0 || x > axis.input - 1,
   };
 }
 
-/** The same taps, with some of no weight that read nothing (behind the `input` elements), so that all positions have as many. */
-export function evenTaps(taps: readonly Taps[], input: number): Taps[] {
+/**
+ * The same taps, filled up so that all output positions have as many. The added ones have weight 0 and read the
+ * position `input`, which is out of bounds.
+ */
+export function evenTaps(taps: readonly ResizeTaps[], input: number): ResizeTaps[] {
   const count = Math.max(...taps.map(({ positions }) => positions.length));
-  return taps.map(({ positions, weights, outside }) => {
+  return taps.map(({ positions, weights, outOfRange }) => {
     const missing = Math.max(0, count - positions.length);
     return {
       positions: [...positions, ...new Array<number>(missing).fill(input)],
       weights: [...weights, ...new Array<number>(missing).fill(0)],
-      outside,
+      outOfRange,
     };
   });
 }

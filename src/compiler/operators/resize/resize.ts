@@ -1,15 +1,13 @@
 import { DType, isFloat } from "../../../numerics/dtype.ts";
 import { floatTensor, int64Tensor } from "../../../onnx/tensorData.ts";
-import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
 import { digitAffine, type Affine } from "../../expressions/affine.ts";
 import { combine } from "../../lowering/broadcast.ts";
 import { REDUCTION_DIGIT, type Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../../expressions/tensor.ts";
 import { readAt } from "../../steps/views.ts";
 import { floatWord } from "../../../numerics/numbers.ts";
-import { readIndirect } from "../gather.ts";
 import {
   antialiasTaps,
   COORDINATES,
@@ -21,8 +19,9 @@ import {
   type CoordinateMode,
   type ResizeAxis,
   type Rounding,
-  type Taps,
+  type ResizeTaps,
 } from "./coordinates.ts";
+import { readIndirect } from "../../lowering/readIndirect.ts";
 
 const choice = <T extends string>(context: NodeContext, name: string, choices: readonly T[], otherwise: T): T => {
   const given = context.string(name, otherwise);
@@ -73,22 +72,23 @@ function readAxes(context: NodeContext, x: LazyTensor): Map<number, ResizeAxis> 
 }
 
 /** A nearest upscaling by a whole number that repeats each element is a view. */
-function repetition(axis: ResizeAxis, taps: readonly Taps[]): number | undefined {
+function repetition(axis: ResizeAxis, taps: readonly ResizeTaps[]): number | undefined {
   const times = axis.output / axis.input;
   const repeats = Number.isInteger(times) && taps.every((tap, o) => tap.positions[0] === Math.floor(o / times));
   return repeats ? times : undefined;
 }
 
-type Plan = { axis: ResizeAxis; taps: Taps[] };
+type ResizedAxis = { axis: ResizeAxis; taps: ResizeTaps[] };
 
 /** Reads one position a dimension: through digits where elements repeat, else through lists of indices. */
-function resizeNearest(context: NodeContext, x: LazyTensor, plans: ReadonlyMap<number, Plan>): LazyTensor {
+function resizeNearest(context: NodeContext, x: LazyTensor, resizedAxes: ReadonlyMap<number, ResizedAxis>): LazyTensor {
   const { builder, expressions: e } = context;
-  const shape = x.shape.map((dim, d) => plans.get(d)?.axis.output ?? dim);
-  const times = x.shape.map((_, d) => (plans.has(d) ? repetition(plans.get(d)!.axis, plans.get(d)!.taps) : 1));
+  const shape = x.shape.map((dim, d) => resizedAxes.get(d)?.axis.output ?? dim);
+  const times = x.shape.map((_, d) =>
+    resizedAxes.has(d) ? repetition(resizedAxes.get(d)!.axis, resizedAxes.get(d)!.taps) : 1,
+  );
   const digits = shape.map((dim, d) => [dim / (times[d] ?? 1), times[d] ?? 1].filter((radix) => radix > 1));
-  const radices = allRadices(digits);
-  const radix = (digit: number): number => radices[digit]!;
+  const radix = radixOf(digits);
   let next = 0;
   const coordinates = dimensionIndices(digits).map((index, d) => {
     const first = next;
@@ -96,7 +96,7 @@ function resizeNearest(context: NodeContext, x: LazyTensor, plans: ReadonlyMap<n
     if (times[d] === 1) return index;
     if (times[d] !== undefined)
       return x.shape[d] === 1 ? { base: 0, coeffs: new Map<number, number>() } : digitAffine(first);
-    const list = builder.constant(int64Tensor(plans.get(d)!.taps.map((tap) => tap.positions[0]!)));
+    const list = builder.constant(int64Tensor(resizedAxes.get(d)!.taps.map((tap) => tap.positions[0]!)));
     return { indirect: readAt(e, builder.plain(list), [index], radix) };
   });
   const expr = readIndirect(builder, x, coordinates, radix);
@@ -104,18 +104,20 @@ function resizeNearest(context: NodeContext, x: LazyTensor, plans: ReadonlyMap<n
 }
 
 /** An exact dot over the neighbours of all resized dimensions; a weight is the product of those of the dimensions. */
-function resizeWeighted(context: NodeContext, x: LazyTensor, plans: ReadonlyMap<number, Plan>): LazyTensor {
+function resizeWeighted(
+  context: NodeContext,
+  x: LazyTensor,
+  resizedAxes: ReadonlyMap<number, ResizedAxis>,
+): LazyTensor {
   const { builder, expressions: e } = context;
-  const shape = x.shape.map((dim, d) => plans.get(d)?.axis.output ?? dim);
+  const shape = x.shape.map((dim, d) => resizedAxes.get(d)?.axis.output ?? dim);
   const digits = plainDigits(shape);
-  const outRadices = allRadices(digits);
-  const resized = [...plans.keys()];
-  const radices = resized.map((d) => plans.get(d)!.taps[0]!.positions.length);
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const resized = [...resizedAxes.keys()];
+  const radices = resized.map((d) => resizedAxes.get(d)!.taps[0]!.positions.length);
+  const radix = radixOf(digits, radices);
   const indices = dimensionIndices(digits);
   const table = (d: number): { position: LazyTensor; weight: LazyTensor; at: Affine[] } => {
-    const { taps, axis } = plans.get(d)!;
+    const { taps, axis } = resizedAxes.get(d)!;
     const dims = [axis.output, radices[resized.indexOf(d)]!];
     return {
       position: builder.constant(
@@ -141,21 +143,26 @@ function resizeWeighted(context: NodeContext, x: LazyTensor, plans: ReadonlyMap<
   const value = readIndirect(builder, x, coordinates, radix);
   const weight = [...tables.values()]
     .map((own): Expr => readAt(e, builder.plain(own.weight), own.at, radix))
-    .reduce((a, b) => e.operation(Op.mul, a, b));
+    .reduce(e.mul);
   const expr = e.accumulator(Reduce.dot, x.dtype, x.dtype, radices, value, weight);
   return { dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) };
 }
 
 /** Positions that lie outside the input in some dimension become `value` (tf_crop_and_resize). */
-function extrapolate(context: NodeContext, y: LazyTensor, plans: ReadonlyMap<number, Plan>, value: number): LazyTensor {
+function extrapolate(
+  context: NodeContext,
+  y: LazyTensor,
+  resizedAxes: ReadonlyMap<number, ResizedAxis>,
+  value: number,
+): LazyTensor {
   const { builder, expressions: e } = context;
   const fill = e.constant(DType.float32, floatWord(value));
-  return [...plans].reduce((tensor, [d, { taps }]) => {
-    if (!taps.some((tap) => tap.outside)) return tensor;
+  return [...resizedAxes].reduce((tensor, [d, { taps }]) => {
+    if (!taps.some((tap) => tap.outOfRange)) return tensor;
     const shape = y.shape.map((dim, k) => (k === d ? dim : 1));
-    const bytes = Uint8Array.from(taps, (tap) => Number(tap.outside));
+    const bytes = Uint8Array.from(taps, (tap) => Number(tap.outOfRange));
     const mask = builder.constant({ dtype: DType.bool, shape, bytes });
-    return combine(builder, [mask, tensor], y.shape, (outside, v) => e.operation(Op.select, outside, fill, v));
+    return combine(builder, [mask, tensor], y.shape, (outOfRange, v) => e.select(outOfRange, fill, v));
   }, y);
 }
 
@@ -173,7 +180,7 @@ export const resize: Lower = (context) => {
   const exclude = context.int("exclude_outside", 0) !== 0;
   const extrapolation = context.float("extrapolation_value", 0);
   const cropped = coordinates === "tf_crop_and_resize";
-  const plans = new Map<number, Plan>();
+  const resizedAxes = new Map<number, ResizedAxis>();
   for (const [d, axis] of readAxes(context, x)) {
     // Of a size that is not whole, engines take the floor here and the specification's tests do not.
     if (coordinates === "align_corners" && Math.fround(axis.input * axis.scale) !== axis.output && !context.optional(3))
@@ -184,12 +191,12 @@ export const resize: Lower = (context) => {
         return context.refuse("roi", `crops dimension ${d}, whose size stays`);
       continue;
     }
-    const tap = (o: number): Taps => {
+    const tap = (o: number): ResizeTaps => {
       if (mode === "nearest") return nearestTap(coordinates, rounding, axis, o);
       if (antialias) return antialiasTaps(coordinates, mode === "cubic" ? Math.fround(a) : undefined, exclude, axis, o);
       return mode === "linear" ? linearTaps(coordinates, axis, o) : cubicTaps(coordinates, a, exclude, axis, o);
     };
-    plans.set(d, {
+    resizedAxes.set(d, {
       axis,
       taps: evenTaps(
         Array.from({ length: axis.output }, (_, o) => tap(o)),
@@ -197,8 +204,8 @@ export const resize: Lower = (context) => {
       ),
     });
   }
-  if (plans.size === 0) return [x];
+  if (resizedAxes.size === 0) return [x];
   if (mode !== "nearest" && !isFloat(x.dtype)) return context.refuse("mode", `is ${mode} of integers`);
-  const y = mode === "nearest" ? resizeNearest(context, x, plans) : resizeWeighted(context, x, plans);
-  return [cropped && isFloat(x.dtype) ? extrapolate(context, y, plans, extrapolation) : y];
+  const y = mode === "nearest" ? resizeNearest(context, x, resizedAxes) : resizeWeighted(context, x, resizedAxes);
+  return [cropped && isFloat(x.dtype) ? extrapolate(context, y, resizedAxes, extrapolation) : y];
 };

@@ -1,21 +1,19 @@
 import { elementCount } from "../../../onnx/model.ts";
 import { floatTensor } from "../../../onnx/tensorData.ts";
-import { Op } from "../../../program/operations.ts";
 import { contract, labelSizes } from "../contract.ts";
 import type { Expr } from "../../expressions/expression.ts";
 import type { Lower } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
 import { addBias } from "../conv.ts";
-import { broadcast, floatInput } from "../elementwise.ts";
 import { readWindows } from "../window.ts";
-import { component } from "./gridSample.ts";
-import { padPosition, sampled, tapsAt } from "./taps.ts";
-import { transpose } from "../../steps/views.ts";
+import { component, padPosition, sampled, tapsAt } from "./taps.ts";
+import { transposed } from "../../steps/views.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
 
-/** DeformConv: each position of the kernel reads where its offset says, mixed linearly, times its mask; then a convolution. */
+/** DeformConv: each position of the kernel reads at its offset, mixed linearly, times its mask; then a convolution. */
 export const deformConv: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const [x, w, offset] = [floatInput(context, 0), floatInput(context, 1), floatInput(context, 2)];
+  const [x, w, offset] = [context.floatInput(0), context.floatInput(1), context.floatInput(2)];
   const [groups, fields] = [context.int("group", 1), context.int("offset_group", 1)];
   const [outputs = 0, perGroup = 0, ...kernel] = w.shape;
   const [n = 0, channels = 0, ...sizes] = x.shape;
@@ -28,9 +26,9 @@ export const deformConv: Lower = (context) => {
   if (offset.shape.join() !== [n, fields * taps * 2, ...out].join())
     return context.fail(`offsets of shape [${offset.shape.join()}]`);
   // [n, fields, taps, rows, columns, 2]
-  const pairs = transpose(e, builder.reshape(offset, [n, fields, taps, 2, ...out]), [0, 1, 2, 4, 5, 3]);
+  const pairs = transposed(e, builder.reshape(offset, [n, fields, taps, 2, ...out]), [0, 1, 2, 4, 5, 3]);
   builder.realise(pairs);
-  const places = windows.map((window, d) => {
+  const fieldTaps = windows.map((window, d) => {
     const start = Array.from({ length: taps * out[0]! * out[1]! }, (_, flat) => {
       const [row, column] = [Math.floor(flat / out[1]!) % out[0]!, flat % out[1]!];
       const tap = Math.floor(flat / (out[0]! * out[1]!));
@@ -38,7 +36,7 @@ export const deformConv: Lower = (context) => {
       return (d === 0 ? row : column) * window.stride - window.padBegin + k * window.dilation;
     });
     const base = builder.constant(floatTensor(start, [taps, ...out]));
-    const coordinates = broadcast(context, [component(context, pairs, d), base], (o, b) => e.operation(Op.add, b, o));
+    const coordinates = broadcast(context, [component(context, pairs, d), base], (o, b) => e.add(b, o));
     builder.realise(coordinates);
     const pad = (at: Expr): Expr => padPosition(e, at, sizes[d]!, "zeros", false);
     return tapsAt(context, coordinates, sizes[d]!, "linear", pad);
@@ -48,14 +46,14 @@ export const deformConv: Lower = (context) => {
   const shape = [n, fields, perField, taps, ...out];
   let patches = sampled(context, read, shape, (all) => {
     const at = [all[0]!, all[1]!, all[3]!, all[4]!, all[5]!];
-    return [all[0]!, all[1]!, all[2]!, { taps: places[0]!, at }, { taps: places[1]!, at }];
+    return [all[0]!, all[1]!, all[2]!, { taps: fieldTaps[0]!, at }, { taps: fieldTaps[1]!, at }];
   });
   const mask = context.optional(4);
   if (mask !== undefined) {
     if (mask.shape.join() !== [n, fields * taps, ...out].join())
       return context.fail(`a mask of shape [${mask.shape.join()}]`);
-    const shaped = builder.reshape(floatInput(context, 4), [n, fields, 1, taps, ...out]);
-    patches = broadcast(context, [patches, shaped], (p, m) => e.operation(Op.mul, p, m));
+    const shaped = builder.reshape(context.floatInput(4), [n, fields, 1, taps, ...out]);
+    patches = broadcast(context, [patches, shaped], e.mul);
   }
   builder.realise(patches);
   const grouped: LazyTensor = builder.reshape(patches, [n, groups, perGroup, taps, ...out]);

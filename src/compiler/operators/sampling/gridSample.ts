@@ -1,10 +1,7 @@
-import { Op } from "../../../program/operations.ts";
 import type { Expr } from "../../expressions/expression.ts";
-import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
-import type { LazyTensor } from "../../expressions/tensor.ts";
-import { broadcast, float, floatInput } from "../elementwise.ts";
-import { sliced, whole } from "../movement.ts";
-import { padPosition, sampled, tapsAt, type Interpolation, type Padding } from "./taps.ts";
+import type { Lower } from "../../lowering/nodeContext.ts";
+import { component, padPosition, sampled, tapsAt, type Interpolation, type Padding } from "./taps.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
 
 const MODES = new Map<string, Interpolation>([
   ["nearest", "nearest"],
@@ -14,21 +11,14 @@ const MODES = new Map<string, Interpolation>([
   ["cubic", "cubic"],
 ]);
 
-/** Component `index` of the last dimension, without that dimension. */
-export function component(context: NodeContext, tensor: LazyTensor, index: number): LazyTensor {
-  const last = tensor.shape.length - 1;
-  const ranges = tensor.shape.map((dim, d) => (d === last ? { start: index, step: 1, count: 1 } : whole(dim)));
-  return context.builder.reshape(sliced(context, tensor, ranges), tensor.shape.slice(0, -1));
-}
-
 /**
- * GridSample: elements mixed at the places that a grid says, -1 .. 1 from one border to the other; the exact sum of the neighbours with the
- * products of their weights.
+ * GridSample: elements mixed at the positions of a grid, -1 .. 1 from one border to the other: the exact sum of the
+ * neighbours times the products of their weights.
  */
 export const gridSample: Lower = (context) => {
   const { builder, expressions: e } = context;
   const x = context.input(0);
-  const grid = floatInput(context, 1);
+  const grid = context.floatInput(1);
   const given = context.string("mode", context.opset < 20 ? "bilinear" : "linear");
   const interpolation = MODES.get(given) ?? context.refuse("mode", `is ${given}`);
   const padding = context.string("padding_mode", "zeros");
@@ -39,16 +29,16 @@ export const gridSample: Lower = (context) => {
   const rank = sizes.length;
   if (rank < 1 || grid.shape.length !== rank + 2 || grid.shape[0] !== n || grid.shape.at(-1) !== rank)
     return context.fail(`data [${x.shape.join()}] and a grid [${grid.shape.join()}]`);
-  if (interpolation !== "nearest") floatInput(context, 0);
+  if (interpolation !== "nearest") context.floatInput(0);
   const taps = sizes.map((size, d) => {
-    const place = (value: Expr): Expr => {
-      const moved = e.operation(Op.add, value, float(e, 1));
-      if (corners) return e.operation(Op.mul, e.operation(Op.div, moved, float(e, 2)), float(e, size - 1));
-      const scaled = e.operation(Op.sub, e.operation(Op.mul, moved, float(e, size)), float(e, 1));
-      return e.operation(Op.div, scaled, float(e, 2));
+    const coordinate = (value: Expr): Expr => {
+      const moved = e.add(value, e.float(1));
+      if (corners) return e.mul(e.div(moved, e.float(2)), e.float(size - 1));
+      const scaled = e.sub(e.mul(moved, e.float(size)), e.float(1));
+      return e.div(scaled, e.float(2));
     };
     // The grid names the fastest dimension first.
-    const coordinates = broadcast(context, [component(context, grid, rank - 1 - d)], place);
+    const coordinates = broadcast(context, [component(context, grid, rank - 1 - d)], coordinate);
     builder.realise(coordinates);
     const pad = (at: Expr): Expr => padPosition(e, at, size, padding satisfies Padding, corners);
     return tapsAt(context, coordinates, size, interpolation, pad);

@@ -1,13 +1,12 @@
 import { DType } from "../../../numerics/dtype.ts";
-import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
 import { digitAffine } from "../../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr } from "../../expressions/expression.ts";
 import type { Lower, NodeContext } from "../../lowering/nodeContext.ts";
 import type { LazyTensor } from "../../expressions/tensor.ts";
-import { broadcast, float, floatInput } from "../elementwise.ts";
-import { component } from "./gridSample.ts";
-import { counting, sampled, type Taps } from "./taps.ts";
+import { component, sampled, type Taps } from "./taps.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
+import { indexTensor } from "../../lowering/indices.ts";
 
 /** Where the samples of each bin lie along one dimension of the given size: taps of [rois, bins, samples]. */
 function binTaps(
@@ -19,17 +18,16 @@ function binTaps(
   half: boolean,
 ): Taps {
   const { builder, expressions: e } = context;
-  const scale = float(e, context.float("spatial_scale", 1));
-  const mul = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
-  const placed = (v: Expr): Expr => e.operation(Op.sub, mul(v, scale), float(e, half ? 0.5 : 0));
+  const scale = e.float(context.float("spatial_scale", 1));
+  const scaled = (v: Expr): Expr => e.sub(e.mul(v, scale), e.float(half ? 0.5 : 0));
   const width = (a: Expr, b: Expr): Expr => {
-    const own = e.operation(Op.sub, placed(b), placed(a));
-    const atLeast = half ? own : e.operation(Op.max, own, float(e, 1));
-    return e.operation(Op.div, atLeast, float(e, bins));
+    const own = e.sub(scaled(b), scaled(a));
+    const atLeast = half ? own : e.max(own, e.float(1));
+    return e.div(atLeast, e.float(bins));
   };
   const rois = start.shape[0]!;
   const bin = broadcast(context, [start, end], width);
-  const from = broadcast(context, [start], placed);
+  const from = broadcast(context, [start], scaled);
   for (const tensor of [bin, from]) builder.realise(tensor);
   const column = (tensor: LazyTensor, shape: readonly number[]): LazyTensor => builder.reshape(tensor, shape);
   const coordinates = broadcast(
@@ -37,40 +35,35 @@ function binTaps(
     [
       column(from, [rois, 1, 1]),
       column(bin, [rois, 1, 1]),
-      column(counting(context, bins), [bins, 1]),
-      counting(context, samples),
+      column(indexTensor(e, [bins], 0), [bins, 1]),
+      indexTensor(e, [samples], 0),
     ],
     (first, step, b, s) => {
-      const inBin = e.operation(Op.add, e.cast(s, DType.float32), float(e, 0.5));
-      const offset = e.operation(Op.div, mul(inBin, step), float(e, samples));
-      return e.operation(Op.add, e.operation(Op.add, first, mul(e.cast(b, DType.float32), step)), offset);
+      const inBin = e.add(e.cast(s, DType.float32), e.float(0.5));
+      const offset = e.div(e.mul(inBin, step), e.float(samples));
+      return e.add(e.add(first, e.mul(e.cast(b, DType.float32), step)), offset);
     },
     true,
   );
   builder.realise(coordinates);
-  const place = column(coordinates, [rois, bins, samples, 1]);
-  const last = e.constant(DType.int64, BigInt(size - 1));
-  const positive = (c: Expr): Expr => e.operation(Op.max, c, float(e, 0));
-  const lowOf = (c: Expr): Expr => e.operation(Op.min, e.cast(positive(c), DType.int64), last);
-  const isFirst = (t: Expr): Expr => e.operation(Op.eq, t, e.constant(DType.int64, 0n));
-  const taps = counting(context, 2);
-  const positions = broadcast(
-    context,
-    [place, taps],
-    (c, t) => e.operation(Op.min, e.operation(Op.add, lowOf(c), t), last),
-    true,
-  );
+  const points = column(coordinates, [rois, bins, samples, 1]);
+  const last = e.int64(size - 1);
+  const positive = (c: Expr): Expr => e.max(c, e.float(0));
+  const lowOf = (c: Expr): Expr => e.min(e.cast(positive(c), DType.int64), last);
+  const isFirst = (t: Expr): Expr => e.eq(t, e.int64(0));
+  const taps = indexTensor(e, [2], 0);
+  const positions = broadcast(context, [points, taps], (c, t) => e.min(e.add(lowOf(c), t), last), true);
   builder.realise(positions);
   const weights = broadcast(
     context,
-    [place, taps],
+    [points, taps],
     (c, t) => {
       const low = lowOf(c);
-      const fraction = e.operation(Op.sub, positive(c), e.cast(low, DType.float32));
-      const inside = e.operation(Op.select, e.operation(Op.lt, low, last), fraction, float(e, 0));
-      const weight = e.operation(Op.select, isFirst(t), e.operation(Op.sub, float(e, 1), inside), inside);
-      const valid = e.operation(Op.and, e.operation(Op.le, float(e, -1), c), e.operation(Op.le, c, float(e, size)));
-      return e.operation(Op.select, valid, weight, float(e, 0));
+      const fraction = e.sub(positive(c), e.cast(low, DType.float32));
+      const inside = e.select(e.lt(low, last), fraction, e.float(0));
+      const weight = e.select(isFirst(t), e.sub(e.float(1), inside), inside);
+      const valid = e.and(e.le(e.float(-1), c), e.le(c, e.float(size)));
+      return e.select(valid, weight, e.float(0));
     },
     true,
   );
@@ -78,10 +71,13 @@ function binTaps(
   return { positions, weights, count: 2 };
 }
 
-/** RoiAlign: the mean (or the greatest weighted element) of the samples of each bin, `sampling_ratio` by as many; mixed linearly. */
+/**
+ * RoiAlign: the mean (or the greatest weighted element) of `sampling_ratio` * `sampling_ratio` samples of each bin,
+ * each mixed linearly.
+ */
 export const roiAlign: Lower = (context) => {
   const { builder, expressions: e } = context;
-  const [x, rois, batches] = [floatInput(context, 0), floatInput(context, 1), context.input(2)];
+  const [x, rois, batches] = [context.floatInput(0), context.floatInput(1), context.input(2)];
   const [height, width] = [context.int("output_height", 1), context.int("output_width", 1)];
   const samples = context.int("sampling_ratio", 0);
   if (samples < 1) return context.refuse("sampling_ratio", "is 0: the number of samples would depend on the data");
@@ -118,5 +114,5 @@ export const roiAlign: Lower = (context) => {
     mode === "avg" ? Reduce.dot : Reduce.max,
   );
   if (mode === "max") return [result];
-  return [broadcast(context, [result], (v) => e.operation(Op.div, v, float(e, samples * samples)))];
+  return [broadcast(context, [result], (v) => e.div(v, e.float(samples * samples)))];
 };

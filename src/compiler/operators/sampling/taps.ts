@@ -1,16 +1,17 @@
-/** Reading a tensor at places that data says: which elements are mixed there, and with which weights. */
+/** Reads of a tensor at positions that are data: which elements are mixed, and with which weights. */
 import { DType } from "../../../numerics/dtype.ts";
-import { Op } from "../../../program/operations.ts";
 import { Reduce } from "../../../program/types.ts";
 import { digitAffine, type Affine } from "../../expressions/affine.ts";
 import { REDUCTION_DIGIT, type Expr, type Expressions } from "../../expressions/expression.ts";
 import type { NodeContext } from "../../lowering/nodeContext.ts";
-import { allRadices, dimensionIndices, identityOrder, plainDigits, type LazyTensor } from "../../expressions/tensor.ts";
+import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../../expressions/tensor.ts";
 import { readAt } from "../../steps/views.ts";
-import { broadcast, float } from "../elementwise.ts";
-import { readIndirect, type Coordinate } from "../gather.ts";
+import { broadcast } from "../../lowering/broadcast.ts";
+import { readIndirect, type Coordinate } from "../../lowering/readIndirect.ts";
+import { indexTensor } from "../../lowering/indices.ts";
+import { slicedAlong } from "../../lowering/slices.ts";
 
-/** For each place, along one dimension: positions [..., taps] (int64), and their weights; one position needs none. */
+/** For each read, along one dimension: positions [..., taps] (int64) and their weights; one position needs none. */
 export type Taps = { positions: LazyTensor; weights: LazyTensor | undefined; count: number };
 
 export type Interpolation = "nearest" | "linear" | "cubic";
@@ -18,35 +19,31 @@ export type Padding = "zeros" | "border" | "reflection";
 
 const CUBIC = -0.75;
 
-const integer = (e: Expressions, value: number): Expr => e.constant(DType.int64, BigInt(value));
-
-/** 0, 1, 2, ... as a vector. */
-export function counting(context: NodeContext, count: number): LazyTensor {
-  const digits = plainDigits([count]);
-  const expr = context.expressions.affine(dimensionIndices(digits)[0]!);
-  return { dtype: DType.int64, shape: [count], digits, expr, order: [0] };
+/** Component `index` of the last dimension, without that dimension. */
+export function component(context: NodeContext, tensor: LazyTensor, index: number): LazyTensor {
+  const last = tensor.shape.length - 1;
+  return context.builder.reshape(slicedAlong(context, tensor, last, index, 1), tensor.shape.slice(0, -1));
 }
 
-/** The element that stands for a position: itself, one at the border or mirrored, or, for zeros, one that is outside. */
+/** The index that a position reads: its own, that of the border, or a mirrored one; for zeros one out of bounds. */
 export function padPosition(e: Expressions, at: Expr, size: number, padding: Padding, corners: boolean): Expr {
-  const zero = integer(e, 0);
-  if (padding === "zeros") return e.operation(Op.select, e.operation(Op.lt, at, zero), integer(e, size), at);
-  const last = integer(e, size - 1);
-  if (padding === "border") return e.operation(Op.min, e.operation(Op.max, at, zero), last);
+  const zero = e.int64(0);
+  if (padding === "zeros") return e.select(e.lt(at, zero), e.int64(size), at);
+  const last = e.int64(size - 1);
+  if (padding === "border") return e.min(e.max(at, zero), last);
   // Mirrored at the centres of the outermost elements, or at their edges.
   const period = corners ? 2 * (size - 1) : 2 * size;
-  const folded = e.operation(Op.mod, at, integer(e, period));
-  const back = e.operation(Op.sub, integer(e, corners ? period : period - 1), folded);
-  return e.operation(Op.select, e.operation(Op.le, folded, last), folded, back);
+  const folded = e.mod(at, e.int64(period));
+  const back = e.sub(e.int64(corners ? period : period - 1), folded);
+  return e.select(e.le(folded, last), folded, back);
 }
 
 /** Weights of the cubic convolution at distance d of a tap: within 1, and from 1 to 2. */
 function cubicWeight(e: Expressions, d: Expr, near: Expr): Expr {
-  const mul = (a: Expr, b: Expr): Expr => e.operation(Op.mul, a, b);
-  const add = (a: Expr, b: number): Expr => e.operation(Op.add, a, float(e, b));
-  const inner = add(mul(mul(add(mul(float(e, CUBIC + 2), d), -(CUBIC + 3)), d), d), 1);
-  const outer = add(mul(add(mul(add(mul(float(e, CUBIC), d), -5 * CUBIC), d), 8 * CUBIC), d), -4 * CUBIC);
-  return e.operation(Op.select, near, inner, outer);
+  const add = (a: Expr, b: number): Expr => e.add(a, e.float(b));
+  const inner = add(e.mul(e.mul(add(e.mul(e.float(CUBIC + 2), d), -(CUBIC + 3)), d), d), 1);
+  const outer = add(e.mul(add(e.mul(add(e.mul(e.float(CUBIC), d), -5 * CUBIC), d), 8 * CUBIC), d), -4 * CUBIC);
+  return e.select(near, inner, outer);
 }
 
 /** What an interpolation mixes at float32 coordinates (in memory) along a dimension of the given size. */
@@ -61,19 +58,18 @@ export function tapsAt(
   const count = { nearest: 1, linear: 2, cubic: 4 }[interpolation];
   const column = builder.reshape(coordinates, [...coordinates.shape, 1]);
   if (count === 1) {
-    const positions = broadcast(context, [column], (c) => pad(e.cast(e.operation(Op.round, c), DType.int64)));
+    const positions = broadcast(context, [column], (c) => pad(e.cast(e.round(c), DType.int64)));
     builder.realise(positions);
     return { positions, weights: undefined, count };
   }
   const first = count === 4 ? 1 : 0;
-  const taps = counting(context, count);
-  const below = (c: Expr): Expr => e.operation(Op.floor, c);
+  const taps = indexTensor(e, [count], 0);
   const positions = broadcast(
     context,
     [column, taps],
     (c, t) => {
-      const shift = first === 0 ? t : e.operation(Op.sub, t, integer(e, first));
-      return pad(e.operation(Op.add, e.cast(below(c), DType.int64), shift));
+      const shift = first === 0 ? t : e.sub(t, e.int64(first));
+      return pad(e.add(e.cast(e.floor(c), DType.int64), shift));
     },
     true,
   );
@@ -82,18 +78,14 @@ export function tapsAt(
     context,
     [column, taps],
     (c, t) => {
-      const fraction = e.operation(Op.sub, c, below(c));
+      const fraction = e.sub(c, e.floor(c));
       if (count === 2) {
-        const isFirst = e.operation(Op.eq, t, integer(e, 0));
-        return e.operation(Op.select, isFirst, e.operation(Op.sub, float(e, 1), fraction), fraction);
+        const isFirst = e.eq(t, e.int64(0));
+        return e.select(isFirst, e.sub(e.float(1), fraction), fraction);
       }
-      const place = e.cast(e.operation(Op.sub, t, integer(e, 1)), DType.float32);
-      const distance = e.operation(Op.abs, e.operation(Op.sub, fraction, place));
-      const inner = e.operation(
-        Op.le,
-        e.operation(Op.abs, e.operation(Op.sub, e.operation(Op.add, t, t), integer(e, 3))),
-        integer(e, 1),
-      );
+      const tap = e.cast(e.sub(t, e.int64(1)), DType.float32);
+      const distance = e.abs(e.sub(fraction, tap));
+      const inner = e.le(e.abs(e.sub(e.add(t, t), e.int64(3))), e.int64(1));
       return cubicWeight(e, distance, inner);
     },
     true,
@@ -102,11 +94,14 @@ export function tapsAt(
   return { positions, weights, count };
 }
 
-/** A dimension of what is sampled: read at a function of the result's digits, or at taps that lie at such places. */
+/**
+ * How a dimension is sampled: at an affine function of the digits of the result, or at taps, which are read at `at`.
+ */
 export type SampledAxis = Affine | { taps: Taps; at: readonly Affine[]; reduced?: readonly Affine[] };
 
 /**
- * The exact sum (or the greatest) over all taps of element times weight, rounded once; the element itself where each axis has one tap.
+ * The exact sum (or the maximum) over all taps of element times weight, rounded once; the element itself if each axis
+ * has one tap.
  * @param axes For each dimension of x. Digits of `shape` are those of its dimensions, one each above 1.
  * @param extra Sizes of reduction digits before those of the taps, which `reduced` of an axis may use.
  */
@@ -120,7 +115,6 @@ export function sampled(
 ): LazyTensor {
   const { builder, expressions: e } = context;
   const digits = plainDigits(shape);
-  const outRadices = allRadices(digits);
   const all = axes(dimensionIndices(digits));
   const radices = [...extra];
   const own = all.map((axis) => {
@@ -128,8 +122,7 @@ export function sampled(
     radices.push(axis.taps.count);
     return digitAffine(REDUCTION_DIGIT + radices.length - 1);
   });
-  const radix = (digit: number): number =>
-    digit >= REDUCTION_DIGIT ? radices[digit - REDUCTION_DIGIT]! : outRadices[digit]!;
+  const radix = radixOf(digits, radices);
   const zero: Affine = { base: 0, coeffs: new Map() };
   const weights: Expr[] = [];
   const coordinates = all.map((axis, d): Coordinate => {
@@ -141,10 +134,10 @@ export function sampled(
   const value = readIndirect(builder, x, coordinates, radix);
   const order = identityOrder(shape.length);
   if (weights.length === 0) return { dtype: x.dtype, shape, digits, expr: value, order };
-  const weight = weights.reduce((a, b) => e.operation(Op.mul, a, b));
+  const weight = weights.reduce(e.mul);
   const expr =
     reduce === Reduce.dot
       ? e.accumulator(Reduce.dot, x.dtype, x.dtype, radices, value, weight)
-      : e.accumulator(Reduce.max, x.dtype, x.dtype, radices, e.operation(Op.mul, value, weight));
+      : e.accumulator(Reduce.max, x.dtype, x.dtype, radices, e.mul(value, weight));
   return { dtype: x.dtype, shape, digits, expr, order };
 }

@@ -7,18 +7,21 @@ import { isEven, type Cut } from "./cuts.ts";
 import { isInside } from "./parts.ts";
 import { withSlots } from "./slots.ts";
 
-/** The greatest uint64, for one, is no constant. */
+/** Whether a word can be a constant of a step: the maximum of uint64, for example, cannot. */
 const isConstant = (word: Word, dtype: DTypeCode): boolean => word < 1n << 63n || dtype === DType.float64;
 
-const searchesLeast = (reduce: Reduce): boolean =>
+const searchesMinimum = (reduce: Reduce): boolean =>
   reduce === Reduce.min || reduce === Reduce.argmin || reduce === Reduce.argminLast;
-const searchesGreatest = (reduce: Reduce): boolean =>
+const searchesMaximum = (reduce: Reduce): boolean =>
   reduce === Reduce.max || reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
 
-/** What a term past the end is, so that it changes nothing: it never wins, for a position only because real terms win ties. */
+/**
+ * The value of a term that fills a block up: it changes no result. In a search for a position it may tie, and the real
+ * terms win ties.
+ */
 function neutral(reduce: Reduce, dtype: DTypeCode): Word {
-  if (searchesGreatest(reduce)) return leastWord(dtype);
-  return searchesLeast(reduce) ? greatestWord(dtype) : 0n;
+  if (searchesMaximum(reduce)) return leastWord(dtype);
+  return searchesMinimum(reduce) ? greatestWord(dtype) : 0n;
 }
 
 /** The terms of a step over the digits of its blocks. */
@@ -36,10 +39,10 @@ type Moved = { base: number; coeffs: Axis["coeffs"] };
 type Move = (digit: number) => Moved;
 
 /**
- * Rewrites a step's terms for blocks of its reduction. A block that is filled up has terms that change nothing: by an axis more that is out of
- * bounds there, or by a condition in the expression.
- * @param further Out digits that come after those of the blocks.
- * @param more Constants that an epilogue needs; they come after the step's own.
+ * Rewrites the terms of a step for blocks of its reduction. Terms that fill a block up change nothing: an additional
+ * axis is out of bounds there, or the expression has a condition.
+ * @param further The number of out digits after those of the blocks.
+ * @param more Constants that an epilogue needs; they come after those of the step.
  */
 export function blockTerms(old: Step, cut: Cut, further: number, more: readonly Constant[] = []): BlockTerms {
   const step = withConstants(old, more);
@@ -100,7 +103,7 @@ const resultSlots = ({ reduce, term }: Step): number[] =>
 /** Of a pair of a condition and a value, only the condition is guarded. */
 const guardedSlots = (step: Step): number[] => (step.reduce === Reduce.last ? [step.term.outA] : resultSlots(step));
 
-/** Bare terms: the guard is an axis of each view, whose fill value is what changes nothing. */
+/** For terms without code: the guard is an axis of each view, whose fill value changes nothing. */
 function guardReads(step: Step, reads: readonly View[], guard: Axis, fill: Word): View[] | undefined {
   const slots = new Set(guardedSlots(step));
   const radices = [...step.outDigits, ...step.redDigits];
@@ -113,7 +116,10 @@ function guardReads(step: Step, reads: readonly View[], guard: Axis, fill: Word)
   return reads.map((view, slot) => (slots.has(slot) ? { ...view, fill, axes: [...view.axes, guard] } : view));
 }
 
-/** The term's code with its digits renumbered; with a guard, results are `fill` where the digit's value is no old one. */
+/**
+ * The code of the term with its digits renumbered. With a guard, results are `fill` where the value of its digit is out
+ * of the old range.
+ */
 function rewriteCode(
   step: Step,
   moved: Move,
@@ -128,7 +134,7 @@ function rewriteCode(
     for (const value of [...coeffs.map(({ coeff }) => coeff), base]) integers.add(value);
   }
   const fillType = step.reduce === Reduce.last ? bool : step.reduceType!;
-  // The greatest uint64 is no constant: it is made from 0.
+  // The maximum of uint64 cannot be a constant: it is `not 0`.
   const inverted = guard !== undefined && !isConstant(guard.fill, fillType);
   const constants: Constant[] = [
     ...step.constants,

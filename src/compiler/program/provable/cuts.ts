@@ -1,19 +1,18 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { LIMBS } from "../../../numerics/exactSum.ts";
 import type { Step } from "../../../program/types.ts";
+import { product } from "./parts.ts";
 
 /**
- * How reduction digits become blocks: those before `digit`, and of `digit` itself `blocks` values, each of `length` old ones. If blocks do not
- * divide the digit, either the last one is filled up or, with `front`, the first.
+ * How reduction digits become blocks: those before `digit` number the blocks, and `digit` is cut in `blocks` parts of
+ * `length` values. If that is more than its radix, the last block is filled up or, with `front`, the first.
  */
 export type Cut = { digit: number; blocks: number; length: number; front: boolean };
 
-/** Block counts that do not divide a digit are tried in steps of a tenth. */
+/** Block counts that do not divide a digit grow by a tenth from one to the next. */
 const GROWTH = 1.1;
-/** A block has at least so many terms: a further level of splitting must have fewer. */
-const LEAST_LENGTH = 2;
-
-const product = (radices: readonly number[]): number => radices.reduce((total, radix) => total * radix, 1);
+/** The minimum number of terms of a block: the next level of splitting must have fewer terms. */
+const MIN_BLOCK_LENGTH = 2;
 
 /** The ways to cut a step's reduction into blocks. @param front Whether blocks are filled up at the front. */
 export function cutsOf({ redDigits, reduceType }: Step, front: boolean): Cut[] {
@@ -30,7 +29,7 @@ export function cutsOf({ redDigits, reduceType }: Step, front: boolean): Cut[] {
     return [...lengths].map((length) => ({ digit, blocks: Math.ceil(radix / length), length, front, before }));
   });
   return cuts
-    .filter(({ before, blocks }) => before * blocks > 1 && before * blocks * LEAST_LENGTH * unit <= terms)
+    .filter(({ before, blocks }) => before * blocks > 1 && before * blocks * MIN_BLOCK_LENGTH * unit <= terms)
     .map(({ digit, blocks, length }) => ({ digit, blocks, length, front }));
 }
 

@@ -4,27 +4,31 @@ import { estimateStepProofGas } from "../../../program/gas.ts";
 import type { Step } from "../../../program/types.ts";
 import { MAX_LEVELS } from "../../../program/validate.ts";
 import { isEven } from "./cuts.ts";
-import { isEncodable, placed, type Plan } from "./parts.ts";
-import { copiesOf, relayout, type Copy } from "./relayout.ts";
+import { isEncodable, withStepNumbers, type Parts } from "./parts.ts";
+import { copiesOf, relayout, type ReadCopy } from "./relayout.ts";
 import { splitsOf } from "./splits.ts";
 
-/** Levels of splitting: each one has some hundred times fewer terms than the one before. */
-const MOST_DEPTH = 4;
-/** A split whose blocks must be filled up is taken where it saves this much memory. */
-const UNEVEN = 1.25;
-/** A copy is worth its bytes if a proof then costs less by a tenth: terms that are neighbours already cost no less in a copy. */
-const HELPS = 0.9;
+/** The maximum levels of splitting: each has about a hundredth of the terms of the one before. */
+const MAX_DEPTH = 4;
+/** How much more memory an even split may use than one whose blocks must be filled up. */
+const UNEVEN_WEIGHT = 1.25;
+/**
+ * A copy is made only if the proof costs less than this part of its cost before: if the terms are neighbours already, a
+ * copy saves nothing.
+ */
+const COPY_COST_RATIO = 0.9;
 
 const bytesOf = ({ count, dtype }: Step): number => count * dtypeBytes(dtype);
 const isStorable = (step: Step): boolean => bytesOf(step) <= CHUNK_BYTES * 2 ** MAX_LEVELS.tensor;
 
-/** A step made provable: steps with the numbers that they have, and the bytes of the tensors that were added. */
+/** The steps that replace one step, with their final numbers, and the bytes of the tensors that were added. */
 type Provable = { steps: readonly Step[]; bytes: number };
 
 /**
- * Replaces every step whose proof would cost more than `limit` by steps whose proofs do not, if there are such. Terms that lie far apart are
- * copied next to each other; long reductions are split in blocks that are joined, in as many levels as it takes. No bit changes: sums of float32
- * are passed on as exact words. Of all ways the one that writes the fewest bytes is taken.
+ * Replaces every step whose proof would cost more than `limit` by steps whose proofs cost less, if there are such.
+ * Terms that lie far apart are copied next to each other. Long reductions are split in blocks that are joined, in as
+ * many levels as needed. No bit changes: sums of float32 are passed on as exact words. Of all ways the one that writes
+ * the fewest bytes is taken.
  * @returns the steps renumbered, for each old number the new one, and for each new step the old one
  */
 export function makeProvable(
@@ -37,8 +41,8 @@ export function makeProvable(
   steps.forEach((old, s) => {
     const inputs = old.inputs.map((ref) => (ref.kind === "step" ? { ...ref, index: renumber[ref.index]! } : ref));
     const step = { ...old, inputs };
-    const parts = provable(step, result.length, limit, 0)?.steps ?? [step];
-    for (const part of parts) {
+    const replacement = provable(step, result.length, limit, 0)?.steps ?? [step];
+    for (const part of replacement) {
       result.push(part);
       origin.push(s);
     }
@@ -50,7 +54,7 @@ export function makeProvable(
 /** @param first The number of the first step that is made. */
 function provable(step: Step, first: number, limit: number, depth: number): Provable | undefined {
   if (estimateStepProofGas(step) <= limit) return { steps: [step], bytes: 0 };
-  if (depth === MOST_DEPTH) return undefined;
+  if (depth === MAX_DEPTH) return undefined;
   const split = cheapestSplit(step, first, limit, depth);
   const copied = cheapestCopy(step, first, limit, depth);
   if (split === undefined || copied === undefined) return split ?? copied;
@@ -60,10 +64,10 @@ function provable(step: Step, first: number, limit: number, depth: number): Prov
 /** The split that writes the fewest bytes. */
 function cheapestSplit(step: Step, first: number, limit: number, depth: number): Provable | undefined {
   const candidates = splitsOf(step)
-    .map(({ cut, plan }) => ({ plan, weight: blockCount(step, cut) * (isEven(cut, step) ? 1 : UNEVEN) }))
+    .map(({ cut, parts }) => ({ parts, weight: blockCount(step, cut) * (isEven(cut, step) ? 1 : UNEVEN_WEIGHT) }))
     .sort((a, b) => a.weight - b.weight);
-  for (const { plan } of candidates) {
-    const made = placedPlan(plan(), first, limit, depth);
+  for (const { parts } of candidates) {
+    const made = provableParts(parts(), first, limit, depth);
     if (made !== undefined) return made;
   }
   return undefined;
@@ -72,43 +76,43 @@ function cheapestSplit(step: Step, first: number, limit: number, depth: number):
 const blockCount = ({ redDigits }: Step, { digit, blocks }: { digit: number; blocks: number }): number =>
   redDigits.slice(0, digit).reduce((total, radix) => total * radix, blocks);
 
-/** Copies of reads, the one that helps most first, as long as one helps. */
+/** Copies of reads: the one that saves the most gas first, until no copy saves enough. */
 function cheapestCopy(step: Step, first: number, limit: number, depth: number): Provable | undefined {
-  const chosen = new Map<number, Copy>();
+  const chosen = new Map<number, ReadCopy>();
   let best: Provable | undefined;
   let gas = estimateStepProofGas(step);
   while (gas > limit) {
-    let next: { read: number; copy: Copy; gas: number } | undefined;
+    let next: { read: number; copy: ReadCopy; gas: number } | undefined;
     for (const read of step.termReads.keys()) {
       for (const copy of chosen.has(read) ? [] : copiesOf(step, read)) {
-        const plan = relayout(step, new Map([...chosen, [read, copy]]));
-        const own = estimateStepProofGas(placed(plan.at(-1)!, [...plan.keys()]));
+        const parts = relayout(step, new Map([...chosen, [read, copy]]));
+        const own = estimateStepProofGas(withStepNumbers(parts.at(-1)!, [...parts.keys()]));
         const better =
           next === undefined ||
-          own < next.gas * HELPS ||
-          (own < next.gas / HELPS && bytesOf(copy.copy) < bytesOf(next.copy.copy));
-        if (own < gas * HELPS && isStorable(copy.copy) && better) next = { read, copy, gas: own };
+          own < next.gas * COPY_COST_RATIO ||
+          (own < next.gas / COPY_COST_RATIO && bytesOf(copy.copy) < bytesOf(next.copy.copy));
+        if (own < gas * COPY_COST_RATIO && isStorable(copy.copy) && better) next = { read, copy, gas: own };
       }
     }
     if (next === undefined) break;
     chosen.set(next.read, next.copy);
     gas = next.gas;
-    const made = placedPlan(relayout(step, chosen), first, limit, depth);
+    const made = provableParts(relayout(step, chosen), first, limit, depth);
     if (made !== undefined && (best === undefined || made.bytes < best.bytes)) best = made;
   }
   return best;
 }
 
-/** A plan's steps numbered, each of them provable itself. */
-function placedPlan(plan: Plan, first: number, limit: number, depth: number): Provable | undefined {
+/** The parts with their final numbers, each made provable itself; undefined if one cannot be. */
+function provableParts(parts: Parts, first: number, limit: number, depth: number): Provable | undefined {
   const steps: Step[] = [];
   const numbers: number[] = [];
   let bytes = 0;
-  for (const [k, part] of plan.entries()) {
-    const step = placed(part, numbers);
+  for (const [k, part] of parts.entries()) {
+    const step = withStepNumbers(part, numbers);
     if (!isEncodable(step) || !isStorable(step)) return undefined;
-    const last = k === plan.length - 1;
-    // Blocks that are still too long are not cut again: there are splits with more of them.
+    const last = k === parts.length - 1;
+    // Blocks that are still too long are not cut again: another split has more blocks.
     if (!last && step.reduce !== 0 && estimateStepProofGas(step) > limit) return undefined;
     const made = provable(step, first + steps.length, limit, depth + 1);
     if (made === undefined) return undefined;

@@ -2,10 +2,13 @@ import { ProgramFormatError } from "../../../program/errors.ts";
 import type { Axis, Step, TensorRef, View } from "../../../program/types.ts";
 import { validateStep } from "../../../program/validate.ts";
 
-/** Steps that together compute what one step did, the last of them its tensor. They name each other by {@link sibling}. */
-export type Plan = readonly Step[];
+/**
+ * Steps that together compute what one step did; the last of them gives its tensor. They refer to each other by {@link
+ * sibling}.
+ */
+export type Parts = readonly Step[];
 
-/** Reads the tensor of the plan's step `k`. */
+/** A reference to the tensor of part `k`. */
 export const sibling = (k: number, { dtype, count }: Pick<Step, "dtype" | "count">): TensorRef => ({
   kind: "step",
   index: -1 - k,
@@ -14,7 +17,7 @@ export const sibling = (k: number, { dtype, count }: Pick<Step, "dtype" | "count
 });
 
 /** The step with its references to siblings replaced by step numbers. */
-export const placed = (step: Step, numbers: readonly number[]): Step => ({
+export const withStepNumbers = (step: Step, numbers: readonly number[]): Step => ({
   ...step,
   inputs: step.inputs.map((ref) =>
     ref.kind === "step" && ref.index < 0 ? { ...ref, index: numbers[-1 - ref.index]! } : ref,
@@ -45,14 +48,14 @@ export function readsOf(inputs: readonly TensorRef[], views: readonly View[]): {
   };
 }
 
-const MOST_COEFFICIENT = 2 ** 31;
+const MAX_COEFFICIENT = 2 ** 31;
 
 /** Whether a step fits the encoding. */
 export function isEncodable(step: Step): boolean {
   const axes = [...step.termReads, ...step.epilogueReads].flatMap((view) => view.axes);
   const fits = axes.every(
     ({ base, coeffs }) =>
-      Math.abs(base) < MOST_COEFFICIENT && coeffs.every(({ coeff }) => Math.abs(coeff) < MOST_COEFFICIENT),
+      Math.abs(base) < MAX_COEFFICIENT && coeffs.every(({ coeff }) => Math.abs(coeff) < MAX_COEFFICIENT),
   );
   try {
     validateStep(step);

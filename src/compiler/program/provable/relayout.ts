@@ -1,7 +1,7 @@
 import { hasTwoResults } from "../../../program/reduction.ts";
 import { Reduce, type Axis, type Step, type View } from "../../../program/types.ts";
-import { isInside, product, readsOf, rowMajorAxis, sibling, type Plan } from "./parts.ts";
-import { operands, withSlots } from "./slots.ts";
+import { isInside, product, readsOf, rowMajorAxis, sibling, type Parts } from "./parts.ts";
+import { operandSlots, withSlots } from "./slots.ts";
 
 /** The digits whose value a read depends on: its own and those of the reads that it takes indices from. */
 function digitsOf(reads: readonly View[], view: View): Set<number> {
@@ -12,14 +12,15 @@ function digitsOf(reads: readonly View[], view: View): Set<number> {
   return new Set([...own, ...indices]);
 }
 
-/** A copy that serves a read of a step's terms: a step, and the read of it (its input is the copy). */
-export type Copy = { copy: Step; view: View };
+/** The step that copies for a read of the terms of a step, and the read of the copy. */
+export type ReadCopy = { copy: Step; view: View };
 
 /**
- * The step with some of its terms' reads made reads of copies in which the terms of an output are neighbours, copies first.
+ * The step with some reads of its terms replaced by reads of copies in which the terms of an output are neighbours. The
+ * copies come first.
  * @param chosen Numbers of reads and their copies.
  */
-export function relayout(step: Step, chosen: ReadonlyMap<number, Copy>): Plan {
+export function relayout(step: Step, chosen: ReadonlyMap<number, ReadCopy>): Parts {
   const inputs = [...step.inputs];
   const termReads = [...step.termReads];
   const copies = [...chosen].map(([read, { copy, view }], k) => {
@@ -31,7 +32,7 @@ export function relayout(step: Step, chosen: ReadonlyMap<number, Copy>): Plan {
 }
 
 /** The copies that could serve a read: none for one that gives others their indices. */
-export function copiesOf(step: Step, read: number): Copy[] {
+export function copiesOf(step: Step, read: number): ReadCopy[] {
   const isIndex = step.termReads.some(({ axes }) => axes.some(({ indirect }) => indirect === read));
   return isIndex ? [] : [axesCopy(step, read), valuesCopy(step, read)];
 }
@@ -40,7 +41,8 @@ export function copiesOf(step: Step, read: number): Copy[] {
 type Dimension = { axis: number; plain: boolean; extent: number; by: number; base: number; coeffs: Axis["coeffs"] };
 
 /**
- * The dimensions of a read. An axis that is never out of bounds has one for each distance by which digits move it; another has one, itself.
+ * The dimensions of a read. An axis that is never out of bounds has one for each distance by which digits move it; any
+ * other axis is one dimension itself.
  */
 function dimensionsOf({ outDigits, redDigits }: Step, view: View): Dimension[] {
   const radices = [...outDigits, ...redDigits];
@@ -60,8 +62,8 @@ function dimensionsOf({ outDigits, redDigits }: Step, view: View): Dimension[] {
   });
 }
 
-/** The tensor with those dimensions last that the reduction moves along, its fastest digit's the very last. */
-function axesCopy(step: Step, read: number): Copy {
+/** A copy with the dimensions last along which the reduction moves; that of the fastest digit is the very last. */
+function axesCopy(step: Step, read: number): ReadCopy {
   const view = step.termReads[read]!;
   const speed = ({ axis, coeffs }: Dimension): number => {
     const { indirect } = view.axes[axis]!;
@@ -104,7 +106,7 @@ function axesCopy(step: Step, read: number): Copy {
 }
 
 /** The values of a read over the digits that it depends on. */
-function valuesCopy(step: Step, read: number): Copy {
+function valuesCopy(step: Step, read: number): ReadCopy {
   const view = step.termReads[read]!;
   const radices = [...step.outDigits, ...step.redDigits];
   const digits = [...digitsOf(step.termReads, view)].filter((digit) => radices[digit]! > 1).sort((a, b) => a - b);
@@ -153,7 +155,7 @@ function withoutUnusedReads(step: Step): Step {
     if (used.has(slot)) return;
     used.add(slot);
     if (slot < reads) for (const { indirect } of step.termReads[slot]!.axes) if (indirect !== undefined) use(indirect);
-    if (slot >= firstCode) operands(code[slot - firstCode]!).forEach(use);
+    if (slot >= firstCode) operandSlots(code[slot - firstCode]!).forEach(use);
   };
   use(outA);
   if (hasTwoResults(step.reduce)) use(outB);

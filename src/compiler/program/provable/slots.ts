@@ -4,7 +4,7 @@ import type { Instruction } from "../../../program/types.ts";
 const arityOf = ({ op }: Instruction): number => (op === Op.digit ? 0 : signature(op)!.arity);
 
 /** The slots that an instruction uses. */
-export const operands = (instruction: Instruction): number[] =>
+export const operandSlots = (instruction: Instruction): number[] =>
   [instruction.a, instruction.b, instruction.c].slice(0, arityOf(instruction));
 
 /** An instruction over renumbered slots. */

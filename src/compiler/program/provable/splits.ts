@@ -13,18 +13,18 @@ import {
 import { widenedReduction } from "../../../program/widen.ts";
 import { blockTerms, type BlockTerms } from "./blockTerms.ts";
 import { cutsOf, type Cut } from "./cuts.ts";
-import { product, readsOf, sibling, wholeView, type Plan } from "./parts.ts";
+import { product, readsOf, sibling, wholeView, type Parts } from "./parts.ts";
 
 /** The ways to split a step's reduction in blocks, each with the steps that result; none for what cannot be split. */
-export function splitsOf(step: Step): { cut: Cut; plan: () => Plan }[] {
+export function splitsOf(step: Step): { cut: Cut; parts: () => Parts }[] {
   const form = formOf(step);
   if (form === undefined) return [];
   // The highest of equal terms is searched: fillers come first, so that they lose ties.
   const front = step.reduce === Reduce.argmaxLast || step.reduce === Reduce.argminLast;
-  return cutsOf(step, front).map((cut) => ({ cut, plan: () => form(step, cut) }));
+  return cutsOf(step, front).map((cut) => ({ cut, parts: () => form(step, cut) }));
 }
 
-type Form = (step: Step, cut: Cut) => Plan;
+type Form = (step: Step, cut: Cut) => Parts;
 
 function formOf({ reduce, reduceType }: Step): Form | undefined {
   switch (reduce) {
@@ -33,7 +33,7 @@ function formOf({ reduce, reduceType }: Step): Form | undefined {
     case Reduce.sum:
     case Reduce.dot:
       if (reduceType === DType.float32) return exactSum;
-      // Words of exact sums are those of float32: a sum of 16 bits that is split is rounded to float32, then to its type.
+      // Words of exact sums are those of float32. A split sum of 16 bits is rounded to float32, then to its type.
       if (isHalf(reduceType!)) return (step, cut) => exactSum(widenedReduction(step), cut);
       return isFloat(reduceType!) ? undefined : joined;
     case Reduce.max:
@@ -51,7 +51,7 @@ function formOf({ reduce, reduceType }: Step): Form | undefined {
   }
 }
 
-/** A reduction of the blocks alone: its epilogue hands on what it is given. */
+/** A step that reduces each block; by default its epilogue gives the result as it is. */
 function blockStep(
   step: Step,
   terms: BlockTerms,
@@ -76,7 +76,9 @@ function blockStep(
   };
 }
 
-/** The step over what the blocks gave: `parts` are tensors of all outputs and blocks, each read at its place. */
+/**
+ * The step that reduces the results of the blocks: `parts` are tensors of all outputs and blocks, read in their order.
+ */
 function join(step: Step, reduce: Reduce, reduceType: DTypeCode, parts: readonly TensorRef[], blocks: number): Step {
   const kept = readsOf(step.inputs, step.epilogueReads);
   const digits = [...step.outDigits, blocks];
@@ -125,7 +127,10 @@ const lastMatch: Form = (step, cut) => {
   return [found, value, join(step, step.reduce, step.reduceType!, parts, product(terms.blockDigits))];
 };
 
-/** A position: of each block the winner's value and its position in the whole; then the winning block; then its winner's position. */
+/**
+ * A position: for each block the value of its winner and its position among all terms; then the winning block; then the
+ * position of its winner.
+ */
 const position: Form = (step, cut) => {
   const greatest = step.reduce === Reduce.argmax || step.reduce === Reduce.argmaxLast;
   const terms = blockTerms(step, cut, 0);
@@ -140,7 +145,10 @@ const position: Form = (step, cut) => {
   return [best, where, block, winner, ...epilogueOf(step, sibling(3, winner))];
 };
 
-/** A block's winner among its own terms, made its position among all terms: what is added is a function of the block's digits. */
+/**
+ * Constants and an epilogue that turn the position of a winner in its block into its position among all terms: they add
+ * a function of the digits of the block.
+ */
 function wholePosition(
   { redDigits, constants: own, outDigits }: Step,
   cut: Cut,
@@ -191,7 +199,7 @@ function winnerOf(step: Step, blocks: number, block: TensorRef, where: TensorRef
   };
 }
 
-/** A step's epilogue over a tensor of its accumulator; nothing if it only hands that on. */
+/** The epilogue of a step over a tensor of its accumulator; no step if the epilogue changes nothing. */
 function epilogueOf(step: Step, accumulator: TensorRef): Step[] {
   const reads = step.epilogueReads.length;
   if (step.epilogue.code.length === 0 && step.epilogue.out === reads) return [];

@@ -33,7 +33,7 @@ const radixOf = (group: readonly Digit[]): number => group.reduce((product, d) =
  * The fewest digits for a step: digits of radix 1 vanish, neighbours that every index treats as one become one.
  * @param named Digits that instructions name; these stay by themselves.
  */
-export function mergeDigits(
+export function fewestDigits(
   out: readonly Digit[],
   red: readonly Digit[],
   indices: readonly Affine[],
