@@ -5,7 +5,7 @@ import { Stage } from "../../testkit/disturbances/stage.ts";
 import type { Story } from "../../testkit/disturbances/stories.ts";
 import { Telling, type Disturbance, type Outcomes } from "../../testkit/disturbances/playthrough.ts";
 import { censored, cutOff, doubled, killed, penniless, suffering } from "../../testkit/disturbances/troubles.ts";
-import { seeded } from "../../testkit/programs/toyProgram.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 
 describe("nodes, mempools and processes that fail", function () {
   let stage: Stage;
@@ -56,9 +56,9 @@ describe("nodes, mempools and processes that fail", function () {
     }
   });
 
-  it("nodeThatFailsOften_isAskedAgain", () => inEachStory(suffering((k) => unreliable(seeded(k), 12))));
+  it("nodeThatFailsOften_isAskedAgain", () => inEachStory(suffering((k) => unreliable(new Prng(k), 12))));
 
-  it("nodeThatForgetsTransactions_isSentThemAgain", () => inEachStory(suffering((k) => forgetful(seeded(k), 3))));
+  it("nodeThatForgetsTransactions_isSentThemAgain", () => inEachStory(suffering((k) => forgetful(new Prng(k), 3))));
 
   it("noNodeForAWhile_inTheMiddleOfAGame_isWaitedFor", async function () {
     for (const { story, calls } of points) await tell(story, calls.length >> 1, cutOff);

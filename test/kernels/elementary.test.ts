@@ -7,7 +7,8 @@ import { canonical, fromNumber, toNumber } from "../../src/numerics/float32.ts";
 import { applyOperation } from "../../src/program/expression.ts";
 import { Op } from "../../src/program/operations.ts";
 import { hardOperands } from "../../testkit/numerics/elementaryCases.ts";
-import { float32WordPairs, float32Words, Prng } from "../../testkit/numerics/float32Words.ts";
+import { float32WordPairs, float32Words } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 
 const WORDS = 4_000;
 const REGION = 1 << 20;

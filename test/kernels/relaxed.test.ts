@@ -4,7 +4,7 @@ import { i32, v128 } from "../../src/kernels/assembler/instructions.ts";
 import { ModuleBuilder } from "../../src/kernels/assembler/moduleBuilder.ts";
 import { relaxedMadd } from "../../src/kernels/assembler/relaxed.ts";
 import { kernelMemory, MOST_PAGES } from "../../src/kernels/memory.ts";
-import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 
 describe("relaxed instructions", () => {
   it("relaxedMadd_ofExactProducts_isProductAndSum", () => {

@@ -10,7 +10,7 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { Trace } from "../../src/trace/trace.ts";
 import { modelOf } from "../../testkit/onnx/agreement.ts";
-import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 import { CASES } from "../../testkit/operators/cases.ts";
 import { MICROSOFT_CASES } from "../../testkit/operators/microsoftCases.ts";
 import { RandomTensors } from "../../testkit/random/tensors.ts";

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import * as float32 from "../../src/numerics/float32.ts";
 import type { Word } from "../../src/numerics/dtype.ts";
-import { EDGE_BITS, float32BitsPair, Prng } from "../../testkit/numerics/float32Words.ts";
+import { EDGE_BITS, float32BitsPair } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 
 const RANDOM_PAIRS = 100_000;
 const view = new DataView(new ArrayBuffer(4));

@@ -6,7 +6,7 @@ import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
 import { Level, Side } from "../../src/market/types.ts";
 import { openChunks } from "../../src/trace/opening.ts";
-import { Prng } from "../numerics/float32Words.ts";
+import { Prng } from "../random/prng.ts";
 import { first, reference } from "../players/players.ts";
 import { firstDifference, jumper, proofAt, rootPick, wanderer } from "../soak/challengers.ts";
 import { Adversary, type Verdict } from "./adversary.ts";

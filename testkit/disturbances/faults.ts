@@ -1,5 +1,5 @@
 import { HttpRequestError, hexToNumber, keccak256, numberToHex, type Hex } from "viem";
-import type { Random } from "../programs/toyProgram.ts";
+import type { Prng } from "../random/prng.ts";
 import type { Call, Fault } from "./line.ts";
 
 const isSend = ({ method }: Call): boolean => method === "eth_sendRawTransaction";
@@ -9,14 +9,14 @@ export const outage: Fault = () => Promise.reject(new HttpRequestError({ url: "h
 
 /** One request in `every` is not answered. */
 export const unreliable =
-  (random: Random, every: number): Fault =>
+  (prng: Prng, every: number): Fault =>
   (call, pass) =>
-    random(every) === 0 ? outage(call, pass) : pass(call);
+    prng.below(every) === 0 ? outage(call, pass) : pass(call);
 
 /** One transaction in `every` is taken, and never included. */
-export function forgetful(random: Random, every: number): Fault {
+export function forgetful(prng: Prng, every: number): Fault {
   return (call, pass) =>
-    isSend(call) && random(every) === 0 ? Promise.resolve(keccak256((call.params as [Hex])[0])) : pass(call);
+    isSend(call) && prng.below(every) === 0 ? Promise.resolve(keccak256((call.params as [Hex])[0])) : pass(call);
 }
 
 /** Transactions are held back until the promise resolves. */

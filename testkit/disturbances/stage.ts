@@ -1,12 +1,13 @@
 import { parseEther, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import type { KnownProgram } from "../../src/player/execution.ts";
 import type { Deployment } from "../../src/market/deployment.ts";
 import { accountOf, deposit } from "../../src/market/ledger.ts";
 import { openSession, type Session } from "../../src/market/session.ts";
 import { postJob } from "../../src/sdk/postJob.ts";
 import { Players } from "../players/players.ts";
-import { seeded, toyInput, toyModel } from "../programs/toyProgram.ts";
+import { chainOfSums, sumsInput } from "../programs/randomSums.ts";
+import { Prng } from "../random/prng.ts";
 import { ForkingChain } from "./forkingChain.ts";
 import { Line } from "./line.ts";
 import { PARTIES, type Party, type Story } from "./stories.ts";
@@ -52,7 +53,7 @@ export class Stage {
       second: await players.watcherKey(),
       requester,
     };
-    const program = knownProgram(toyModel(seeded(77), 12));
+    const program = chainOfSums();
     const fork = new ForkingChain(chain);
     const jobs = {
       delivered: await drawUp(fork, program, requester, 4_096),
@@ -100,7 +101,7 @@ async function drawUp(fork: ForkingChain, program: KnownProgram, key: Hex, maxOu
   const session = await openSession({ endpoint: { transport: line.transport }, chainId, market, account });
   const deadline = (await now()) + 86_400n;
   const terms = { fee: FEE, window: 3_600, claimSeconds: 1_800, deadline, maxOutputBytes };
-  const { jobId } = await postJob(session, program, [toyInput(seeded(1), program.model)], terms);
+  const { jobId } = await postJob(session, program, [sumsInput(new Prng(1), program.model)], terms);
   await fork.begin();
   return { post, jobId };
 }

@@ -5,7 +5,7 @@ import { createExecutor } from "../../src/executor/createExecutor.ts";
 import { stepSources } from "../../src/executor/sources.ts";
 import { readWord, type Word } from "../../src/numerics/dtype.ts";
 import { evaluateElement } from "../../src/program/evaluate.ts";
-import { Prng } from "../numerics/float32Words.ts";
+import { Prng } from "../random/prng.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { bindInputs } from "../../src/onnx/bindInputs.ts";
 import { readModel } from "../../src/onnx/readModel.ts";

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { drawText } from "../../src/demo/picture.ts";
 import type { TensorData } from "../../src/onnx/model.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
-import { Prng } from "../numerics/float32Words.ts";
+import { Prng } from "../random/prng.ts";
 import { MINI_LM, miniLm, sentence, type MiniLmShape } from "./miniLm.ts";
 import { RandomTensors } from "../random/tensors.ts";
 import { IMGLY_SIZE, imglyReduced, imglySmall } from "./imgly.ts";

@@ -2,7 +2,8 @@
 import { canonicalWord, DType, type Word } from "../../src/numerics/dtype.ts";
 import { toNumber } from "../../src/numerics/float32.ts";
 import { Op, OPERATIONS, type OpName } from "../../src/program/operations.ts";
-import { EDGE_BITS, Prng } from "./float32Words.ts";
+import { EDGE_BITS } from "./float32Words.ts";
+import { Prng } from "../random/prng.ts";
 
 export type OperandPair = readonly [Word, Word];
 

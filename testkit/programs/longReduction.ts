@@ -3,7 +3,8 @@ import { Op } from "../../src/program/operations.ts";
 import { isDot } from "../../src/program/reduction.ts";
 import { Reduce, type Axis, type Instruction, type Step, type TensorRef, type View } from "../../src/program/types.ts";
 import { validateStep } from "../../src/program/validate.ts";
-import { float32Bits, type Prng } from "../numerics/float32Words.ts";
+import { float32Bits } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import { randomTensor, type RandomStep } from "./randomStep.ts";
 
 const SUMS = [Reduce.sum, Reduce.dot, Reduce.sum, Reduce.dot];

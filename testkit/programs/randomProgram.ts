@@ -3,7 +3,7 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 import { programRoot } from "../../src/program/root.ts";
 import type { Program, Step, TensorRef } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
-import type { Prng } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import { randomStep } from "./randomStep.ts";
 
 /** A model and job inputs for it. */

@@ -6,7 +6,8 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 import { programRoot } from "../../src/program/root.ts";
 import { Reduce, type Axis, type Program, type Step, type View } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
-import { float32Words, type Prng } from "../numerics/float32Words.ts";
+import { float32Words } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import type { RandomModel } from "./randomProgram.ts";
 
 /** What the input holds: numbers of one size, many zeros, few bits (sums that are ties), sizes far apart, NaNs and infinities among subnormals. */

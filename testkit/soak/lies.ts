@@ -3,7 +3,7 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import type { Prng } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import type { SoakProgram } from "./programs.ts";
 
 /** An execution of a program's job: some tensors, right or wrong. */

@@ -8,7 +8,7 @@ import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
-import type { Prng } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import { ETHER } from "../protocol/world.ts";
 import type { SoakCall } from "./chain.ts";
 import {

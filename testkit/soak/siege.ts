@@ -1,7 +1,7 @@
 import { decodeAbiParameters, type Address } from "viem";
 import type { Abi } from "viem";
 import { RevertedError, SoakChain, type SoakCall } from "./chain.ts";
-import type { Prng } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import { ETHER, SINK } from "../protocol/world.ts";
 import { Agenda } from "./agenda.ts";
 import { Round } from "./round.ts";

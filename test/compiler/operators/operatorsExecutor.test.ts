@@ -4,7 +4,7 @@ import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
 import { modelOf } from "../../../testkit/onnx/agreement.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { SAMPLING_CASES } from "../../../testkit/operators/samplingCases.ts";
 import { SEQUENCE_CASES } from "../../../testkit/operators/sequenceCases.ts";
 import { KNOWN_CASES } from "../../../testkit/operators/knownCases.ts";

@@ -11,7 +11,7 @@ import { Reduce } from "../../../src/program/types.ts";
 import { cast } from "../../../src/numerics/cast.ts";
 import { DType, readWord, writeWord, type Word } from "../../../src/numerics/dtype.ts";
 import { fromNumber } from "../../../src/numerics/float32.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { longReduction } from "../../../testkit/programs/longReduction.ts";
 import { matMulStep, stepModel } from "../../../testkit/programs/stepModel.ts";
 

@@ -4,7 +4,7 @@ import { copiesOf, relayout } from "../../../src/compiler/program/provable/relay
 import { splitsOf } from "../../../src/compiler/program/provable/splits.ts";
 import { executeStepReference } from "../../../src/executor/referenceStep.ts";
 import { Reduce } from "../../../src/program/types.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { randomStep, type RandomStep } from "../../../testkit/programs/randomStep.ts";
 
 const STEPS = Number(process.env.REFUTE_STEPS ?? 300);

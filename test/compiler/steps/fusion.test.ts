@@ -3,7 +3,7 @@ import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
 import type { TensorData } from "../../../src/onnx/model.ts";
 import { elementCount } from "../../../src/onnx/model.ts";
 import { expectAgreement } from "../../../testkit/onnx/agreement.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import type { AttributeValue, NodeSpec } from "../../../testkit/onnx/onnxBuilder.ts";
 import { RandomTensors } from "../../../testkit/random/tensors.ts";
 

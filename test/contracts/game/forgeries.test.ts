@@ -3,7 +3,7 @@ import { encodeFunctionData, type Address, type Hex } from "viem";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { provisioningAbi } from "../../../src/chain/abi/provisioning.ts";
 import { SoftwareDevice, type SignedReport } from "../../../src/provisioning/device.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { disputeKit, disputedToy, LIE } from "../../../testkit/protocol/disputeKit.ts";
 import type { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace } from "../../../testkit/protocol/chainProgram.ts";

@@ -11,7 +11,8 @@ import {
   UNIVARIATE,
   type OperandPair,
 } from "../../../testkit/numerics/elementaryCases.ts";
-import { float32WordPairs, Prng } from "../../../testkit/numerics/float32Words.ts";
+import { float32WordPairs } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { floatPairs } from "../../../testkit/numerics/floatWords.ts";
 
 const FUNCTIONS = ["pow", ...UNIVARIATE] as const;

@@ -7,7 +7,8 @@ import { exactDot } from "../../../src/numerics/exactSum.ts";
 import * as float32 from "../../../src/numerics/float32.ts";
 import * as integer from "../../../src/numerics/integer.ts";
 import { roundToFloat32 } from "../../../src/numerics/round.ts";
-import { EDGE_BITS, float32BitsPair, float32Words, Prng } from "../../../testkit/numerics/float32Words.ts";
+import { EDGE_BITS, float32BitsPair, float32Words } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { INTEGER_TYPES, integerWord } from "../../../testkit/numerics/integerWords.ts";
 
 const RANDOM_PAIRS = 20_000;

@@ -7,7 +7,7 @@ import { CHUNK_BYTES } from "../../../src/merkle/sizes.ts";
 import { estimateStepProofGas } from "../../../src/program/gas.ts";
 import { Reduce } from "../../../src/program/types.ts";
 import { openChunks, type ChunkOpening } from "../../../src/trace/opening.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { randomStep, type RandomStep } from "../../../testkit/programs/randomStep.ts";
 import { proveElement, type StepProof } from "../../../testkit/verifier/stepProof.ts";
 

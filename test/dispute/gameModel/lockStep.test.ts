@@ -3,7 +3,7 @@ import { ClaimStatus, Level, Side } from "../../../src/market/types.ts";
 import type { MerkleList } from "../../../src/merkle/list.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { Trace } from "../../../src/trace/trace.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import {
   afterPick,
   afterWorker,

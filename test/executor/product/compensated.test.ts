@@ -4,7 +4,7 @@ import { compensatedError } from "../../../src/executor/product/compensated.ts";
 import { kernelMemory } from "../../../src/kernels/memory.ts";
 import { productKernels } from "../../../src/kernels/productKernels.ts";
 import { ExactSum } from "../../../src/numerics/exactSum.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 
 /** ExactSum counts in units of 2^-298. Floats here are well below 2^700, so scaling them is exact. */
 const UNIT = 2 ** 298;

@@ -1,4 +1,4 @@
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { Siege } from "../../../testkit/soak/siege.ts";
 import { Totals } from "../../../testkit/soak/totals.ts";
 

@@ -5,7 +5,7 @@ import { executeReference } from "../../../src/executor/reference.ts";
 import { executeStepReference } from "../../../src/executor/referenceStep.ts";
 import { estimateStepProofGas, gameGas } from "../../../src/program/gas.ts";
 import type { Step } from "../../../src/program/types.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { longReduction } from "../../../testkit/programs/longReduction.ts";
 import { randomProgram } from "../../../testkit/programs/randomProgram.ts";
 import { randomStep } from "../../../testkit/programs/randomStep.ts";
