@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { Lane } from "../../src/player/lane.ts";
 import { Arena } from "../../testkit/adversaries/arena.ts";
-import { besiege } from "../../testkit/players/watcherSiege.ts";
+import { besiege } from "../../testkit/adversaries/watcherSiege.ts";
 
 describe("Lane", function () {
   it("whatIsMoreUrgent_isDoneNext_howeverMuchCameBefore", async function () {

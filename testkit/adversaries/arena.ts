@@ -17,7 +17,7 @@ import type { WatcherEvent } from "../../watcher/events.ts";
 import { mlpBytes } from "../models/mlp.ts";
 import { Players, reference, type Running } from "../players/players.ts";
 import { chainOfSums } from "../programs/randomSums.ts";
-import type { Verdict } from "./adversary.ts";
+import type { Verdict } from "./verdict.ts";
 
 const WINDOW = 3_600;
 const LIMIT_MS = 20_000;

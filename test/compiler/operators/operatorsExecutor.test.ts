@@ -13,7 +13,7 @@ import { ATTENTION_CASES } from "../../../testkit/operators/attentionCases.ts";
 import { MICROSOFT_ATTENTION_CASES } from "../../../testkit/operators/microsoftAttentionCases.ts";
 import { MICROSOFT_CASES } from "../../../testkit/operators/microsoftCases.ts";
 import { MICROSOFT_QUANTISED_CASES } from "../../../testkit/operators/microsoftQuantisedCases.ts";
-import { MORE_CASES } from "../../../testkit/operators/opsetVariantCases.ts";
+import { MATH_CASES } from "../../../testkit/operators/mathCases.ts";
 import { QUANTISED_CASES } from "../../../testkit/operators/quantisedCases.ts";
 import { SPATIAL_CASES } from "../../../testkit/operators/spatialCases.ts";
 import { RandomTensors } from "../../../testkit/random/tensors.ts";
@@ -23,7 +23,7 @@ const FAMILIES = [
   SAMPLING_CASES,
   KNOWN_CASES,
   LOSS_CASES,
-  MORE_CASES,
+  MATH_CASES,
   SPATIAL_CASES,
   SEQUENCE_CASES,
   QUANTISED_CASES,

@@ -4,7 +4,7 @@ import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { provisioningAbi } from "../../../src/chain/abi/provisioning.ts";
 import { SoftwareDevice, type SignedReport } from "../../../src/provisioning/device.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
-import { disputeKit, disputedToy, LIE } from "../../../testkit/protocol/disputeKit.ts";
+import { disputeKit, disputedProgram, LIE } from "../../../testkit/protocol/disputeKit.ts";
 import type { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
@@ -67,7 +67,7 @@ describe("Forgeries", () => {
     const challenge = (data: Hex): Promise<boolean> => succeeds(watcher.account.address, contract.address, data);
     const liar = await (await againstLiar()).descend(LIE.checkpoint, LIE.step, LIE.element);
     expect(await challenge(proveCall(liar))).to.equal(true);
-    const honest = await (await against(honestTrace(disputedToy))).descend(LIE.checkpoint, LIE.step, LIE.element);
+    const honest = await (await against(honestTrace(disputedProgram))).descend(LIE.checkpoint, LIE.step, LIE.element);
     const proof = proveCall(honest);
     const prng = new Prng(Number(process.env.REFUTE_SEED ?? 31));
     for (let n = 0; n < FORGERIES; n++) {

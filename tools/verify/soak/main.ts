@@ -44,8 +44,8 @@ if (values.models) {
 }
 if (values.kills) process.exit((await soakKills()) ? 0 : 1);
 if (values.reorgs) {
-  const totals = await soakReorgs(Number(values.depths), ({ tellings, wrong }) =>
-    console.log(`${tellings} reorganisations, ${wrong.length} wrong`),
+  const totals = await soakReorgs(Number(values.depths), ({ playthroughs, wrong }) =>
+    console.log(`${playthroughs} reorganisations, ${wrong.length} wrong`),
   );
   console.log(totals.report());
   process.exit(totals.wrong.length === 0 ? 0 : 1);

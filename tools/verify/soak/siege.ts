@@ -1,5 +1,5 @@
 import { Arena } from "../../../testkit/adversaries/arena.ts";
-import { besiege, type SiegeTerms } from "../../../testkit/players/watcherSiege.ts";
+import { besiege, type SiegeTerms } from "../../../testkit/adversaries/watcherSiege.ts";
 
 /**
  * Plays sieges: so many wrong claims at once against one watcher with a small purse, whose liar gives up at once, or defends each to the end.

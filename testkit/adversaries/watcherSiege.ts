@@ -4,9 +4,9 @@ import { runInNewContext } from "node:vm";
 import { parseEther, type Hex } from "viem";
 import type { Execute } from "../../src/player/executions.ts";
 import { accountOf, deposit, stake } from "../../src/market/ledger.ts";
-import type { Arena } from "../adversaries/arena.ts";
-import { LiarWorker } from "../adversaries/liarWorker.ts";
-import { reference } from "./players.ts";
+import type { Arena } from "./arena.ts";
+import { LiarWorker } from "./liarWorker.ts";
+import { reference } from "../players/players.ts";
 import { sumsInput } from "../programs/randomSums.ts";
 import { Prng } from "../random/prng.ts";
 
