@@ -61,14 +61,14 @@ export async function disagreement(
   variants: readonly Variant[],
   tally: Tally,
 ): Promise<string | undefined> {
-  const experiment = graph.experiment(false);
+  const experiment = graph.experiment((_, isRead) => !isRead);
   let model: CompiledModel;
   let unfused: CompiledModel;
   let split: CompiledModel;
   try {
     model = compiled(experiment);
     split = splitFurther(experiment, model);
-    unfused = compiled(graph.experiment(true));
+    unfused = compiled(graph.experiment(() => true));
   } catch (error) {
     if (!(error instanceof RefuteError)) throw error;
     tally.refused.set(error.message, (tally.refused.get(error.message) ?? 0) + 1);
