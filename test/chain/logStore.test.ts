@@ -56,6 +56,19 @@ class FakeChain {
 
 const values = (store: LogStore<typeof abi>): unknown[] => store.events.map((event) => event.args.value);
 
+/** A store that has read three blocks, of which the chain has then dropped two and mined another one. */
+async function withTwoBlocksReplacedByOne() {
+  const chain = new FakeChain();
+  const store = new LogStore(chain.source(), [], abi, 0n);
+  for (const value of [1n, 2n, 3n]) {
+    chain.mine(value);
+    await store.sync();
+  }
+  chain.drop(2);
+  chain.mine(20n);
+  return { chain, store };
+}
+
 describe("LogStore", function () {
   it("sync_twice_takesEachEventOnce", async function () {
     const chain = new FakeChain();
@@ -71,14 +84,7 @@ describe("LogStore", function () {
   });
 
   it("sync_afterReorg_dropsTheOldBranchAndReadsTheNewOne", async function () {
-    const chain = new FakeChain();
-    const store = new LogStore(chain.source(), [], abi, 0n);
-    for (const value of [1n, 2n, 3n]) {
-      chain.mine(value);
-      await store.sync();
-    }
-    chain.drop(2);
-    chain.mine(20n);
+    const { chain, store } = await withTwoBlocksReplacedByOne();
     chain.mine();
     chain.mine(40n);
     const { rewoundTo } = await store.sync();
@@ -87,14 +93,7 @@ describe("LogStore", function () {
   });
 
   it("sync_afterReorgToAShorterBranch_forgetsTheMissingBlocks", async function () {
-    const chain = new FakeChain();
-    const store = new LogStore(chain.source(), [], abi, 0n);
-    for (const value of [1n, 2n, 3n]) {
-      chain.mine(value);
-      await store.sync();
-    }
-    chain.drop(2);
-    chain.mine(20n);
+    const { store } = await withTwoBlocksReplacedByOne();
     await store.sync();
     expect(values(store)).to.deep.equal([1n, 20n]);
   });

@@ -28,6 +28,16 @@ function execute(model: CompiledModel, input: Uint8Array, lie?: Lie): Execution 
   };
 }
 
+/** A random program with an honest execution and one that is wrong from a random element on. */
+function randomLie(seed: number): { honest: Execution; lie: Lie; wrong: Execution } {
+  const prng = new Prng(seed);
+  const model = randomSums(prng);
+  const input = sumsInput(prng, model);
+  const { steps, inputs } = model.program;
+  const lie = { step: prng.below(steps.length), element: prng.below(inputs[0]!.count) };
+  return { honest: execute(model, input), lie, wrong: execute(model, input, lie) };
+}
+
 /** Plays both strategies against each other until the challenger proves or gives up. */
 function play(worker: Execution, challenger: Execution, arityBits: number) {
   const nodes = submissionOf(worker.trace, arityBits);
@@ -52,15 +62,7 @@ describe("challengerMove against workerMove", function () {
   it("aLie_isAlwaysFoundAtItsStepAndElement", function () {
     fc.assert(
       fc.property(cases, ({ seed, arityBits }) => {
-        const prng = new Prng(seed);
-        const model = randomSums(prng);
-        const input = sumsInput(prng, model);
-        const honest = execute(model, input);
-        const lie = {
-          step: prng.below(model.program.steps.length),
-          element: prng.below(model.program.inputs[0]!.count),
-        };
-        const liar = execute(model, input, lie);
+        const { honest, lie, wrong: liar } = randomLie(seed);
         // A wrong tensor that no checkpoint depends on leaves the claim true.
         if (liar.trace.root === honest.trace.root) return;
         const { game, move } = play(liar, honest, arityBits)!;
@@ -77,15 +79,7 @@ describe("challengerMove against workerMove", function () {
   it("anHonestWorker_alwaysHasAMove_andAWrongChallengerProvesNothing", function () {
     fc.assert(
       fc.property(cases, ({ seed, arityBits }) => {
-        const prng = new Prng(seed);
-        const model = randomSums(prng);
-        const input = sumsInput(prng, model);
-        const honest = execute(model, input);
-        const lie = {
-          step: prng.below(model.program.steps.length),
-          element: prng.below(model.program.inputs[0]!.count),
-        };
-        const confused = execute(model, input, lie);
+        const { honest, wrong: confused } = randomLie(seed);
         if (confused.trace.root === honest.trace.root) return;
         const { game, move } = play(honest, confused, arityBits)!;
         if (move.kind !== "prove") return;

@@ -39,7 +39,10 @@ describe("hours without any node", function () {
     }
   }
 
-  /** A lie, and a watcher whose nodes go down when it has made its first move. Until its turn, and for some seconds more. */
+  /**
+   * A lie, and a watcher whose nodes go down when it has made its first move. Until its turn, and for some seconds
+   * more.
+   */
   async function watcherWithoutNodes(seconds: number) {
     const key = await players.watcherKey();
     const { session, nodes } = await switched(key);

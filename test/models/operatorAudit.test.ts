@@ -15,7 +15,10 @@ import { CASES } from "../../testkit/operators/cases.ts";
 import { MICROSOFT_CASES } from "../../testkit/operators/microsoftCases.ts";
 import { RandomTensors } from "../../testkit/random/tensors.ts";
 
-/** Every operator of the table, one experiment each: every kind of its steps is judged by the contract, and tampered with. */
+/**
+ * Every operator of the table, one experiment each: every kind of its steps is judged by the contract, and tampered
+ * with.
+ */
 describe("operators on chain", function () {
   this.timeout(120_000);
   let verifier: ChainVerifier;

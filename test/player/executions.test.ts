@@ -126,7 +126,8 @@ describe("Executions", () => {
       expect(count()).to.equal(2 * CLAIMS);
     });
 
-    it(`roomForOneExecutionOnly_isKeptWithin_andEveryGameIsPlayed_movesMade${atOnce ? "AtOnce" : "InTurns"}`, async () => {
+    const how = atOnce ? "AtOnce" : "InTurns";
+    it(`roomForOneExecutionOnly_isKeptWithin_andEveryGameIsPlayed_movesMade${how}`, async () => {
       const alone = counted(wide);
       const one = new ShamGames(alone.executions);
       await one.open(1);

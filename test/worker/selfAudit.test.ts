@@ -54,7 +54,10 @@ describe("selfAudit", function () {
     expect(error).to.have.property("sample").that.deep.equals(again[0]);
   });
 
-  /** A worker whose executions are changed by `spoil`, which is told how many there were before, on a job that waits for it. */
+  /**
+   * A worker whose executions are changed by `spoil`, which is told how many there were before, on a job that waits for
+   * it.
+   */
   async function broken(spoil: (tensors: Uint8Array[], before: number) => void) {
     let rounds = 0;
     let executions = 0;

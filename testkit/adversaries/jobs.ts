@@ -105,7 +105,10 @@ const hostileModel = (): KnownProgram =>
     ),
   );
 
-/** NaNs of each single payload bit, of both signs, signalling ones, -0 and infinities; indices within range, out of it, and extreme. */
+/**
+ * NaNs of each single payload bit, of both signs, signalling ones, -0 and infinities; indices within range, out of it,
+ * and extreme.
+ */
 function hostileInputs(): Uint8Array[] {
   const x = new Uint8Array(64 * 3 * 4);
   for (let k = 0; k < 192; k++) {

@@ -34,7 +34,10 @@ export type SiegeOutcome = {
   purse: number;
 };
 
-/** Submits wrong claims, sets one watcher on them that sees them all at once, and waits until they are refuted. @throws Error if not in time */
+/**
+ * Submits wrong claims, sets one watcher on them that sees them all at once, and waits until they are refuted.
+ * @throws Error if not in time
+ */
 export async function besiege(arena: Arena, { claims: count, bonds, liar: how }: SiegeTerms): Promise<SiegeOutcome> {
   await arena.watcher.stop();
   const { chain } = arena.players;

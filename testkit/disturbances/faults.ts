@@ -28,8 +28,8 @@ export const heldBack =
   };
 
 /**
- * Every second request is answered by a node that is some blocks behind and does not report it, like a stale node behind
- * a load balancer.
+ * Every second request is answered by a node that is some blocks behind and does not report it, like a stale node
+ * behind a load balancer.
  */
 export function staleEverySecond(blocks: number): Fault {
   let count = 0;

@@ -24,8 +24,8 @@ const DEEPEST = 20;
 const knownAbi = [...protocolAbi, ...stakeVaultAbi, ...wrappedEtherAbi];
 
 /**
- * An embedded chain, each block of which can be taken back. All blocks are made through it, one transaction each, so that
- * a scenario can be stopped after its n-th transaction and played again from the start.
+ * An embedded chain, each block of which can be taken back. All blocks are made through it, one transaction each, so
+ * that a scenario can be stopped after its n-th transaction and played again from the start.
  */
 export class ForkingChain {
   readonly chain: LocalChain;
@@ -80,8 +80,8 @@ export class ForkingChain {
   }
 
   /**
-   * Takes back the last `depth` blocks and makes one more than that in their place. Call it only while nothing is included:
-   * in `onIncluded` or `alone`.
+   * Takes back the last `depth` blocks and makes one more than that in their place. Call it only while nothing is
+   * included: in `onIncluded` or `alone`.
    * @param kept Which of the transactions taken back are included again, and in which order.
    */
   async reorganise(depth: number, kept: (removed: Included[]) => Included[]): Promise<void> {

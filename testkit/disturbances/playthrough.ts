@@ -37,8 +37,8 @@ export type PlaythroughResult = {
    */
   refused: readonly string[];
   /**
-   * Moves of honest parties that had succeeded and were sent again. A collection that succeeds does not count: there was
-   * something new to collect.
+   * Moves of honest parties that had succeeded and were sent again. A collection that succeeds does not count: there
+   * was something new to collect.
    */
   repeated: number;
   /** What the parties logged at the level of warnings or above. */

@@ -39,7 +39,9 @@ export async function pointsOf(setup: Setup): Promise<{ scenario: Scenario; call
 /** The results of a number of reorganisations. */
 export class ReorgTotals {
   playthroughs = 0;
-  /** Transactions of honest parties that reverted, by what was called and why. Each is a lost race and costs its gas. */
+  /**
+   * Transactions of honest parties that reverted, by what was called and why. Each is a lost race and costs its gas.
+   */
   readonly refused = new Map<string, number>();
   deepest = 0;
   readonly points = new Map<string, number>();

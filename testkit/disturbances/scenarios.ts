@@ -5,7 +5,9 @@ import { reference } from "../players/players.ts";
 export const PARTIES = ["worker", "watcher", "second"] as const;
 export type Party = (typeof PARTIES)[number];
 
-/** One job from its post to its end, played by the real worker and real watchers. Some of them lie or stop answering. */
+/**
+ * One job from its post to its end, played by the real worker and real watchers. Some of them lie or stop answering.
+ */
 export type Scenario = {
   name: string;
   /** How the claim must end, whatever is disturbed. */

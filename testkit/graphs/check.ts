@@ -52,8 +52,8 @@ function difference(a: Uint8Array, b: Uint8Array, bytes: number): string {
 }
 
 /**
- * Every executor gives the reference's bits on every tensor of a graph's program; and neither what fuses nor what is split changes a bit of an
- * output: the same when every value is an output, and under a lower limit of gas.
+ * Every executor gives the reference's bits on every tensor of a graph's program; and neither what fuses nor what is
+ * split changes a bit of an output: the same when every value is an output, and under a lower limit of gas.
  * @returns what disagrees, if anything does
  */
 export async function disagreement(

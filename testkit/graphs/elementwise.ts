@@ -22,8 +22,8 @@ const FLOAT32 = [DType.float32] as const;
 const BOOL = [DType.bool] as const;
 
 const FUNCTIONS = (
-  "Relu Exp Log Tanh Sigmoid Erf Sqrt Reciprocal Neg Abs Sign Floor Ceil Round Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh " +
-  "Softplus Softsign Elu Selu Celu LeakyRelu HardSigmoid HardSwish ThresholdedRelu Identity"
+  "Relu Exp Log Tanh Sigmoid Erf Sqrt Reciprocal Neg Abs Sign Floor Ceil Round Sin Cos Tan Asin Acos Atan " +
+  "Sinh Cosh Asinh Acosh Atanh Softplus Softsign Elu Selu Celu LeakyRelu HardSigmoid HardSwish ThresholdedRelu Identity"
 ).split(" ");
 const LATER_FUNCTIONS = ["Mish"];
 

@@ -63,7 +63,10 @@ function samplesDiffer(
       const element = prng.below(step.count);
       const [got, wanted] = [readWord(tensors[s]!, element, step.dtype), evaluateElement(step, element, read)];
       if (got !== wanted)
-        return `step ${s} (${model.origins[s]!.operator}), element ${element}: ${got.toString(16)}, by definition ${wanted.toString(16)}`;
+        return (
+          `step ${s} (${model.origins[s]!.operator}), element ${element}: ` +
+          `${got.toString(16)}, by definition ${wanted.toString(16)}`
+        );
     }
   }
   return undefined;

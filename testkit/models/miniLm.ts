@@ -99,8 +99,8 @@ class Encoder {
 }
 
 /**
- * The bytes of the model: input_ids and attention_mask, int64 [1, tokens], to the mean of the hidden states of the tokens
- * that the mask keeps, float32 [1, width].
+ * The bytes of the model: input_ids and attention_mask, int64 [1, tokens], to the mean of the hidden states of the
+ * tokens that the mask keeps, float32 [1, width].
  */
 export function miniLm(options: { shape?: MiniLmShape; quantised?: boolean; seed?: number } = {}): Uint8Array {
   const shape = options.shape ?? MINI_LM;

@@ -98,7 +98,8 @@ function view(prng: Prng, input: number, radices: readonly number[], outDigits: 
 
 /**
  * Words of all magnitudes; in every other tensor neither NaN nor infinities, and neighbours that cancel.
- * @param search Whether a place is searched: then few values, so that many places are equally good, among them the ends of the type.
+ * @param search Whether a place is searched: then few values, so that many places are equally good, among them the ends
+ * of the type.
  */
 function tensor(prng: Prng, dtype: DTypeCode, count: number, search: boolean): Uint8Array {
   if (search && prng.below(2) === 0) {

@@ -9,7 +9,10 @@ import { randomStep } from "./randomStep.ts";
 /** A model and job inputs for it. */
 export type RandomModel = { model: CompiledModel; inputs: Uint8Array[] };
 
-/** A well-formed program of random steps: what a step reads is a job input, a constant, or an earlier step's tensor where one fits. */
+/**
+ * A well-formed program of random steps: what a step reads is a job input, a constant, or an earlier step's tensor
+ * where one fits.
+ */
 export function randomProgram(prng: Prng, length: number): RandomModel {
   const given = Array.from({ length }, () => randomStep(prng));
   const inputs: Uint8Array[] = [];

@@ -23,8 +23,8 @@ export type GameProgram = {
 };
 
 /**
- * A chain of steps `s_i = s_(i-1) + x + c` (s_(-1) = x), all of `count` int32 elements, with a checkpoint at the end of each
- * range: every kind of reference is read (job input, constant, step inside the range, checkpoint before it).
+ * A chain of steps `s_i = s_(i-1) + x + c` (s_(-1) = x), all of `count` int32 elements, with a checkpoint at the end of
+ * each range: every kind of reference is read (job input, constant, step inside the range, checkpoint before it).
  * @param rangeLengths Steps of each range.
  */
 export function chainProgram(count: number, rangeLengths: readonly number[], outputs?: readonly number[]): GameProgram {

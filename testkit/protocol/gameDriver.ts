@@ -126,7 +126,10 @@ export class GameDriver {
     return this.proofAt(pick, s, depth, first, element);
   }
 
-  /** The proof that picks the tensor of step `s`, below the current node of the trace (`leaf` a checkpoint) or interior, in the same call. */
+  /**
+   * The proof that picks the tensor of step `s`, below the current node of the trace (`leaf` a checkpoint) or interior,
+   * in the same call.
+   */
   pickAndProof(leaf: number, s: number, element: number): StepProof {
     const pick = this.pickArgs(leaf, this.state.depth);
     const first = this.state.level === Level.interior ? this.state.first : s;

@@ -10,8 +10,8 @@ import type { GameProgram } from "./chainProgram.ts";
 const dtype = DType.int32;
 
 /**
- * A program of int32 sums: step s adds up `reads` tensors, which are by turns the steps before it (in its range and checkpoints before it), the
- * job input and constants. Every step is a checkpoint but those of the last range.
+ * A program of int32 sums: step s adds up `reads` tensors, which are by turns the steps before it (in its range and
+ * checkpoints before it), the job input and constants. Every step is a checkpoint but those of the last range.
  * @param count Elements of each tensor.
  * @param checkpoints Checkpoints before the last range.
  * @param lastRange Steps of the last range.

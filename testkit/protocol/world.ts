@@ -37,7 +37,10 @@ export const PARAMETERS: Parameters = {
 
 type TokenName = "TestToken" | "FeeToken" | "ReentrantToken";
 
-/** Deploys everything to a chain of its own: a trusted manufacturer, named actors with tokens and credit, a staked worker. */
+/**
+ * Deploys everything to a chain of its own: a trusted manufacturer, named actors with tokens and credit, a staked
+ * worker.
+ */
 export async function createWorld(overrides: Partial<Parameters> = {}, tokenName: TokenName = "TestToken") {
   const parameters = { ...PARAMETERS, ...overrides };
   const { viem, networkHelpers } = await network.create();

@@ -18,7 +18,10 @@ const MOST_STEP_GAS = 2_500_000;
 /** Bytes of inputs that are posted with a job; more would not fit one transaction. */
 const MOST_INPUT_BYTES = 30_000;
 
-/** A random program: half of them chains of integer additions with deep lists, half of random steps of every kind, with random checkpoints. */
+/**
+ * A random program: half of them chains of integer additions with deep lists, half of random steps of every kind, with
+ * random checkpoints.
+ */
 export function soakProgram(prng: Prng): SoakProgram {
   for (;;) {
     const drawn =

@@ -38,7 +38,10 @@ export class Round {
   readonly #players = new Map<Hex, SoakChallenger>();
   /** The base fee when the claim died. */
   #deathFee = 0n;
-  /** What the gas of an honest worker's moves cost beyond what it drew, and of each honest challenger's beyond what it was paid. */
+  /**
+   * What the gas of an honest worker's moves cost beyond what it drew, and of each honest challenger's beyond what it
+   * was paid.
+   */
   readonly #balances = new Map<string, bigint>();
   #job!: Job;
   #claim!: Claim;
@@ -338,7 +341,8 @@ export class Round {
     const { chain, totals } = this.#market;
     const { address, kind } = this.#players.get(game.id)!;
     const call = chain.onGame("settle", [packState(stateOf(game))]);
-    // It has no deadline: whoever is owed settles in the next block, or waits until gas costs no more than it could cost there.
+    // It has no deadline: whoever is owed settles in the next block, or waits until gas costs no more than it could
+    // cost there.
     const sent = await this.#market.must("settle", address, call, this.#deathFee + this.#deathFee / 8n);
     if (sent === undefined) return;
     this.#book(game.id, game.closed!.paid - sent.cost);

@@ -18,7 +18,10 @@ import { QUANTISED_CASES } from "../../../testkit/operators/quantisedCases.ts";
 import { SPATIAL_CASES } from "../../../testkit/operators/spatialCases.ts";
 import { RandomTensors } from "../../../testkit/random/tensors.ts";
 
-/** Operators whose steps use what others do not: divided and indirect axes, the reduction `last`, long unrolled chains, integers. */
+/**
+ * Operators whose steps use what others do not: divided and indirect axes, the reduction `last`, long unrolled chains,
+ * integers.
+ */
 const FAMILIES = [
   SAMPLING_CASES,
   KNOWN_CASES,

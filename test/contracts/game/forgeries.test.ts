@@ -107,8 +107,8 @@ describe("Forgeries", () => {
     it("submitReport_signaturesWithTheOtherS_reverts", async () => {
       const { signed, accepted } = await submission();
       const words = signed.quote.slice(2).match(/.{64}/g)!;
-      const other = (k: number): Hex =>
-        `0x${words.map((w, n) => (n === k ? (P256_ORDER - BigInt(`0x${w}`)).toString(16).padStart(64, "0") : w)).join("")}`;
+      const negated = (word: string): string => (P256_ORDER - BigInt(`0x${word}`)).toString(16).padStart(64, "0");
+      const other = (k: number): Hex => `0x${words.map((w, n) => (n === k ? negated(w) : w)).join("")}`;
       expect(await accepted(signed.quote)).to.equal(true);
       expect([await accepted(other(3)), await accepted(other(7))]).to.deep.equal([false, false]);
     });

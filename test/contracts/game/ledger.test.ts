@@ -23,7 +23,10 @@ describe("DisputeGame: what each move costs whom", () => {
   const level = schedule("LEVEL");
   const children = (hop: number): bigint => schedule("CHILD") << BigInt(hop);
 
-  /** What is paid for a move: at least the gas that it burns, at most the schedule's price, and hardly more than it burns. */
+  /**
+   * What is paid for a move: at least the gas that it burns, at most the schedule's price, and hardly more than it
+   * burns.
+   */
   function isPaid(paid: bigint, price: bigint, game: GameDriver): void {
     const { move, gas } = game.gas.at(-1)!;
     const said = `${move} burns ${gas}, pays ${paid}, at most ${price}`;

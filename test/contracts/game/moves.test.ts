@@ -108,7 +108,8 @@ describe("DisputeGame: reveal", () => {
   });
 
   it("reveal_paddingLeafNotZero_reverts", async () => {
-    // Correct tensors, garbage in the 18th leaf of 17, below the nodes that are submitted: the roots differ, no element does.
+    // Correct tensors, garbage in the 18th leaf of 17, below the nodes that are submitted: the roots differ, no element
+    // does.
     const wide = chainProgram(4, new Array<number>(17).fill(1));
     const trace = honestTrace(wide);
     const roots = Array.from({ length: 17 }, (_, j) => trace.list.node(0, j));

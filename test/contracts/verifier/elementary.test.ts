@@ -90,7 +90,8 @@ describe("Elementary", () => {
         totalGas += batchTotal;
       }
       console.log(
-        `      ${name}: ${pairs.length} inputs, gas of a call at most ${maxGas}, on average ${totalGas / BigInt(pairs.length)}`,
+        `      ${name}: ${pairs.length} inputs, gas of a call at most ${maxGas}, ` +
+          `on average ${totalGas / BigInt(pairs.length)}`,
       );
       expect(maxGas < GAS_BOUND, `${name} took ${maxGas} gas`).to.equal(true);
     });

@@ -19,7 +19,9 @@ function dot(left: Float32Array, right: Float32Array): number {
   return compensatedDot(A, B, left.length);
 }
 
-/** Numbers over many binades, then the same in another order and of the other sign, all but a few: ill-conditioned sums. */
+/**
+ * Numbers over many binades, then the same in another order and of the other sign, all but a few: ill-conditioned sums.
+ */
 function cancelling(prng: Prng, terms: number): [Float32Array, Float32Array] {
   const left = new Float32Array(terms);
   const right = new Float32Array(terms);

@@ -36,7 +36,9 @@ describe("makeProvable", function () {
       const gas = estimateStepProofGas(step);
       const limit = Math.min(gas - 1, prng.pick([gas, Math.max(LEAST_LIMIT, gas / 8), LEAST_LIMIT]));
       const { steps } = makeProvable([step], limit);
-      const what = `${n}: reduce ${step.reduce} of ${step.redDigits.join(" x ")}, type ${step.reduceType}, ${step.term.code.length} instructions`;
+      const length = step.term.code.length;
+      const terms = step.redDigits.join(" x ");
+      const what = `${n}: reduce ${step.reduce} of ${terms}, type ${step.reduceType}, ${length} instructions`;
       expect(steps.length, what).to.be.above(1);
       for (const part of steps) expect(estimateStepProofGas(part), what).to.be.at.most(limit);
       const [whole] = executeReference(stepModel([step]), tensors);
