@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 
 /**
- * Files and folders from the ground up: each may import itself and what stands before it. A file belongs to the longest entry that
- * holds it, so that a folder may stand below a file that lies in it.
+ * Files and folders from the ground up: each may import itself and what stands before it. A file belongs to the longest
+ * entry that holds it, so that a folder may stand below a file that lies in it.
  */
 const TYPESCRIPT = [
   "src/errors.ts",
@@ -58,9 +58,39 @@ const TYPESCRIPT = [
   "src/examine",
   "src/cli",
   "src/demo",
-  "testkit",
+  "testkit/rejection.ts",
+  "testkit/random",
+  "testkit/numerics",
+  "testkit/nodes",
+  "testkit/onnx",
+  "testkit/programs",
+  "testkit/operators",
+  "testkit/graphs",
+  "testkit/fuzz",
+  "testkit/models",
+  "testkit/game",
+  "testkit/threads",
+  "testkit/verifier",
+  "testkit/players",
+  "testkit/processes",
+  "testkit/protocol",
+  "testkit/disturbances",
+  "testkit/soak",
+  "testkit/adversaries",
+  "tools/generate/abi.ts",
   "tools/generate",
-  "tools/measure",
+  "tools/measure/contractSize.ts",
+  "tools/measure/bench",
+  "tools/measure/economics",
+  "tools/measure/gas",
+  "tools/measure/models",
+  "tools/verify/instrument",
+  "tools/verify/replay",
+  "tools/verify/coverage",
+  "tools/verify/mutate",
+  "tools/verify/planted",
+  "tools/verify/smt",
+  "tools/verify/soak",
   "tools/verify",
 ];
 

@@ -16,7 +16,8 @@ export type TensorArray =
   | BigInt64Array
   | BigUint64Array;
 
-const CONSTRUCTORS = {
+/** The array that holds the elements of each type. */
+export const CONSTRUCTORS = {
   [DType.float32]: Float32Array,
   [DType.uint8]: Uint8Array,
   [DType.int8]: Int8Array,

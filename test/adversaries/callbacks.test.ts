@@ -1,4 +1,4 @@
 import { HOSTILE_CALLBACKS } from "../../testkit/adversaries/callbacks.ts";
-import { siegeSuite } from "../../testkit/adversaries/suite.ts";
+import { adversarySuite } from "../../testkit/adversaries/suite.ts";
 
-siegeSuite("hostile callbacks", HOSTILE_CALLBACKS);
+adversarySuite("hostile callbacks", HOSTILE_CALLBACKS);

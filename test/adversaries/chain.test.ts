@@ -1,4 +1,4 @@
 import { HOSTILE_CHAINS } from "../../testkit/adversaries/chain.ts";
-import { siegeSuite } from "../../testkit/adversaries/suite.ts";
+import { adversarySuite } from "../../testkit/adversaries/suite.ts";
 
-siegeSuite("hostile chains", HOSTILE_CHAINS);
+adversarySuite("hostile chains", HOSTILE_CHAINS);

@@ -1,4 +1,4 @@
 import { LYING_CHALLENGERS } from "../../testkit/adversaries/challengers.ts";
-import { siegeSuite } from "../../testkit/adversaries/suite.ts";
+import { adversarySuite } from "../../testkit/adversaries/suite.ts";
 
-siegeSuite("lying challengers", LYING_CHALLENGERS);
+adversarySuite("lying challengers", LYING_CHALLENGERS);

@@ -1,4 +1,4 @@
 import { HOSTILE_JOBS } from "../../testkit/adversaries/jobs.ts";
-import { siegeSuite } from "../../testkit/adversaries/suite.ts";
+import { adversarySuite } from "../../testkit/adversaries/suite.ts";
 
-siegeSuite("hostile jobs", HOSTILE_JOBS);
+adversarySuite("hostile jobs", HOSTILE_JOBS);

@@ -1,5 +1,5 @@
 import { Arena } from "../../testkit/adversaries/arena.ts";
-import { siegeSuite } from "../../testkit/adversaries/suite.ts";
+import { adversarySuite } from "../../testkit/adversaries/suite.ts";
 import { REENTRANT_TOKEN } from "../../testkit/adversaries/token.ts";
 
-siegeSuite("hostile stake asset", REENTRANT_TOKEN, () => Arena.create("HostileToken"));
+adversarySuite("hostile stake asset", REENTRANT_TOKEN, () => Arena.create("HostileToken"));

@@ -1,4 +1,4 @@
 import { LYING_WORKERS } from "../../testkit/adversaries/workers.ts";
-import { siegeSuite } from "../../testkit/adversaries/suite.ts";
+import { adversarySuite } from "../../testkit/adversaries/suite.ts";
 
-siegeSuite("lying workers", LYING_WORKERS);
+adversarySuite("lying workers", LYING_WORKERS);

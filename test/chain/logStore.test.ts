@@ -15,7 +15,7 @@ import { LogStore, type LogSource } from "../../src/chain/logStore.ts";
 const abi = parseAbi(["event Ping(uint256 value)"]);
 
 /** A chain of blocks, each with the pings that it logs; a block's hash covers its history. */
-class ToyChain {
+class FakeChain {
   blocks: { hash: Hex; pings: bigint[] }[] = [{ hash: keccak256("0x"), pings: [] }];
   requests = 0;
 
@@ -56,9 +56,22 @@ class ToyChain {
 
 const values = (store: LogStore<typeof abi>): unknown[] => store.events.map((event) => event.args.value);
 
+/** A store that has read three blocks, of which the chain has then dropped two and mined another one. */
+async function withTwoBlocksReplacedByOne() {
+  const chain = new FakeChain();
+  const store = new LogStore(chain.source(), [], abi, 0n);
+  for (const value of [1n, 2n, 3n]) {
+    chain.mine(value);
+    await store.sync();
+  }
+  chain.drop(2);
+  chain.mine(20n);
+  return { chain, store };
+}
+
 describe("LogStore", function () {
   it("sync_twice_takesEachEventOnce", async function () {
-    const chain = new ToyChain();
+    const chain = new FakeChain();
     chain.mine(1n);
     const store = new LogStore(chain.source(), [], abi, 0n);
     await store.sync();
@@ -71,14 +84,7 @@ describe("LogStore", function () {
   });
 
   it("sync_afterReorg_dropsTheOldBranchAndReadsTheNewOne", async function () {
-    const chain = new ToyChain();
-    const store = new LogStore(chain.source(), [], abi, 0n);
-    for (const value of [1n, 2n, 3n]) {
-      chain.mine(value);
-      await store.sync();
-    }
-    chain.drop(2);
-    chain.mine(20n);
+    const { chain, store } = await withTwoBlocksReplacedByOne();
     chain.mine();
     chain.mine(40n);
     const { rewoundTo } = await store.sync();
@@ -87,20 +93,13 @@ describe("LogStore", function () {
   });
 
   it("sync_afterReorgToAShorterBranch_forgetsTheMissingBlocks", async function () {
-    const chain = new ToyChain();
-    const store = new LogStore(chain.source(), [], abi, 0n);
-    for (const value of [1n, 2n, 3n]) {
-      chain.mine(value);
-      await store.sync();
-    }
-    chain.drop(2);
-    chain.mine(20n);
+    const { store } = await withTwoBlocksReplacedByOne();
     await store.sync();
     expect(values(store)).to.deep.equal([1n, 20n]);
   });
 
   it("sync_nodeThatLags_forgetsNothing_andTellsTheHeadThatWasThere", async function () {
-    const chain = new ToyChain();
+    const chain = new FakeChain();
     const store = new LogStore(chain.source(), [], abi, 0n);
     chain.mine(1n);
     chain.mine(2n);
@@ -117,7 +116,7 @@ describe("LogStore", function () {
   });
 
   it("sync_logsThatALaggingNodeKeptBack_areTakenLater_inTheirOrder", async function () {
-    const chain = new ToyChain();
+    const chain = new FakeChain();
     const source = chain.source();
     let behind = 0n;
     const getLogs = (range: { fromBlock: bigint; toBlock: bigint }) =>
@@ -141,7 +140,7 @@ describe("LogStore", function () {
   it("sync_reorgBetweenAnyTwoRequests_leavesNothingOfTheOldBranch", async function () {
     for (let at = 0; at < 12; at++) {
       for (const depth of [1, 2, 3]) {
-        const chain = new ToyChain();
+        const chain = new FakeChain();
         const source = chain.source();
         let left = Infinity;
         const before = <T>(request: () => Promise<T>): Promise<T> => {
@@ -172,7 +171,7 @@ describe("LogStore", function () {
   it("sync_nodeFailsAfterTheForkWasSeen_nextSyncStillTellsIt", async function () {
     for (const failing of ["getBlock", "getLogs"] as const) {
       for (let after = 0; after < 3; after++) {
-        const chain = new ToyChain();
+        const chain = new FakeChain();
         const source = chain.source();
         let left = Infinity;
         const flaky = (...args: unknown[]): Promise<unknown> => {
@@ -199,7 +198,7 @@ describe("LogStore", function () {
   });
 
   it("sync_nodeThatLimitsItsAnswers_asksForLess", async function () {
-    const chain = new ToyChain();
+    const chain = new FakeChain();
     for (let k = 1n; k <= 300n; k++) chain.mine(k);
     const source = chain.source();
     const limited = async (range: { fromBlock: bigint; toBlock: bigint }) => {
@@ -215,7 +214,7 @@ describe("LogStore", function () {
   });
 
   it("sync_longHistory_asksInSpans", async function () {
-    const chain = new ToyChain();
+    const chain = new FakeChain();
     for (let k = 1; k <= 4_500; k++) chain.mine(...(k % 1_500 === 0 ? [BigInt(k)] : []));
     const store = new LogStore(chain.source(), [], abi, 0n);
     await store.sync();
@@ -225,7 +224,7 @@ describe("LogStore", function () {
   });
 
   it("droppedEvents_doNotComeBack_butADeepReorganisationHasEverythingReadAgain", async function () {
-    const chain = new ToyChain();
+    const chain = new FakeChain();
     for (let k = 1n; k <= 200n; k++) chain.mine(k);
     const store = new LogStore(chain.source(), [], abi, 0n);
     await store.sync();
@@ -246,7 +245,7 @@ describe("LogStore", function () {
       new ResponseBodyTooLargeError({ maxSize: 1, size: 2 }),
       new TimeoutError({ body: {}, url: "http://node" }),
     ]) {
-      const chain = new ToyChain();
+      const chain = new FakeChain();
       for (let k = 1n; k <= 40n; k++) chain.mine(k);
       const source = chain.source();
       const getLogs = (range: { fromBlock: bigint; toBlock: bigint }) =>

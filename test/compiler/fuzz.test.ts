@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { fuzz } from "../../testkit/fuzz/generatedExperiments.ts";
-import { FUZZ } from "../../testkit/fuzz/makers.ts";
+import { FUZZ } from "../../testkit/fuzz/families.ts";
 
 /** A few of each family, the same every time; `npm run soak -- --operators N` runs others, for as long as one likes. */
 const RUNS = 50;

@@ -9,7 +9,8 @@ import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Trace } from "../../src/trace/trace.ts";
 import { ToyGame } from "../../testkit/game/toyGame.ts";
-import { seeded, toyInput, toyModel } from "../../testkit/programs/toyProgram.ts";
+import { randomSums, sumsInput } from "../../testkit/programs/randomSums.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 
 type Lie = { step: number; element: number };
@@ -25,6 +26,16 @@ function execute(model: CompiledModel, input: Uint8Array, lie?: Lie): Execution 
     inputs,
     trace: new Trace(model.program, executeReference(model, inputs, { onStep })),
   };
+}
+
+/** A random program with an honest execution and one that is wrong from a random element on. */
+function randomLie(seed: number): { honest: Execution; lie: Lie; wrong: Execution } {
+  const prng = new Prng(seed);
+  const model = randomSums(prng);
+  const input = sumsInput(prng, model);
+  const { steps, inputs } = model.program;
+  const lie = { step: prng.below(steps.length), element: prng.below(inputs[0]!.count) };
+  return { honest: execute(model, input), lie, wrong: execute(model, input, lie) };
 }
 
 /** Plays both strategies against each other until the challenger proves or gives up. */
@@ -51,12 +62,7 @@ describe("challengerMove against workerMove", function () {
   it("aLie_isAlwaysFoundAtItsStepAndElement", function () {
     fc.assert(
       fc.property(cases, ({ seed, arityBits }) => {
-        const random = seeded(seed);
-        const model = toyModel(random);
-        const input = toyInput(random, model);
-        const honest = execute(model, input);
-        const lie = { step: random(model.program.steps.length), element: random(model.program.inputs[0]!.count) };
-        const liar = execute(model, input, lie);
+        const { honest, lie, wrong: liar } = randomLie(seed);
         // A wrong tensor that no checkpoint depends on leaves the claim true.
         if (liar.trace.root === honest.trace.root) return;
         const { game, move } = play(liar, honest, arityBits)!;
@@ -73,12 +79,7 @@ describe("challengerMove against workerMove", function () {
   it("anHonestWorker_alwaysHasAMove_andAWrongChallengerProvesNothing", function () {
     fc.assert(
       fc.property(cases, ({ seed, arityBits }) => {
-        const random = seeded(seed);
-        const model = toyModel(random);
-        const input = toyInput(random, model);
-        const honest = execute(model, input);
-        const lie = { step: random(model.program.steps.length), element: random(model.program.inputs[0]!.count) };
-        const confused = execute(model, input, lie);
+        const { honest, wrong: confused } = randomLie(seed);
         if (confused.trace.root === honest.trace.root) return;
         const { game, move } = play(honest, confused, arityBits)!;
         if (move.kind !== "prove") return;
@@ -90,8 +91,8 @@ describe("challengerMove against workerMove", function () {
   });
 
   it("outOfTime_theOtherSideClaimsTheTimeout", function () {
-    const model = toyModel(seeded(1), 4);
-    const input = toyInput(seeded(2), model);
+    const model = randomSums(new Prng(1), 4);
+    const input = sumsInput(new Prng(2), model);
     const honest = execute(model, input);
     const liar = execute(model, input, { step: 3, element: 0 });
     const nodes = submissionOf(liar.trace, 4);
@@ -104,8 +105,8 @@ describe("challengerMove against workerMove", function () {
   });
 
   it("claimThatIsOnesOwn_isNotOpened", function () {
-    const model = toyModel(seeded(3), 6);
-    const honest = execute(model, toyInput(seeded(4), model));
+    const model = randomSums(new Prng(3), 6);
+    const honest = execute(model, sumsInput(new Prng(4), model));
     expect(play(honest, honest, 2)).to.equal(undefined);
   });
 });

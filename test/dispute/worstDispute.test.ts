@@ -4,7 +4,7 @@ import { disputeMoves, MOVE_GAS } from "../../src/dispute/moveGas.ts";
 import { disputeCost, worstDispute } from "../../src/dispute/worstDispute.ts";
 import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { mlpProgram } from "../../testkit/models/mlp.ts";
-import { toyProgram } from "../../testkit/protocol/chainProgram.ts";
+import { chainProgram } from "../../testkit/protocol/chainProgram.ts";
 
 const ARITY_BITS = 4;
 
@@ -19,13 +19,13 @@ describe("worstDispute", () => {
 
   it("fullLists_takeTheMovesThatAGameOnChainTakes", () => {
     // 16 checkpoints, 16 steps, 16 chunks, as in test/contracts/market/gas.test.ts.
-    const { program } = toyProgram(2_048, [...new Array<number>(15).fill(1), 16]).model;
+    const { program } = chainProgram(2_048, [...new Array<number>(15).fill(1), 16]).model;
     const { moves } = disputeCost(program, 15, 20, ARITY_BITS);
     expect(moves.join(" ")).to.equal("open expand pick reveal pick chunk prove");
   });
 
   it("emptyLevels_areSkipped", () => {
-    const { program } = toyProgram(16, [1]).model;
+    const { program } = chainProgram(16, [1]).model;
     expect(disputeCost(program, 0, 0, ARITY_BITS).moves).to.deep.equal(["open", "chunk", "prove"]);
   });
 

@@ -9,7 +9,7 @@ import { ask } from "../../src/demo/dapp.ts";
 import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { rejection } from "../../testkit/rejection.ts";
-import { seeded } from "../../testkit/programs/toyProgram.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 
 describe("TextDirectionDapp and its client", function () {
   const program = mlpProgram();
@@ -49,7 +49,7 @@ describe("TextDirectionDapp and its client", function () {
   const answer = (jobId: Hex) => readAnswer(new BrowserProvider(chain.provider), dapp, jobId);
 
   it("probabilities_becomePartsPerMillion_roundedDown", async function () {
-    const random = seeded(5);
+    const prng = new Prng(5);
     const values = [
       1,
       0,
@@ -57,7 +57,7 @@ describe("TextDirectionDapp and its client", function () {
       1e-6,
       0.5,
       0.9999682,
-      ...Array.from({ length: 12 }, () => random(2 ** 24) / 2 ** 24),
+      ...Array.from({ length: 12 }, () => prng.below(2 ** 24) / 2 ** 24),
     ];
     const jobId = await newJob();
     for (const value of values.map(Math.fround)) {

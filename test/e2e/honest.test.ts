@@ -78,7 +78,8 @@ describe("an honest job, end to end", function () {
     await players.chain.advance(3_601);
     await waitForResult(requester, jobId, { intervalMs: 20 });
     await Promise.all([worker.stop(), other.stop()]);
-    // Until the chain is longer than before it cannot tell a reorganisation from a node that lags: it offers its submission again, which is refused.
+    // Until the chain is longer than before it cannot tell a reorganisation from a node that lags: it offers its
+    // submission again, which is refused.
     expect(worker.inbox.all.slice(before).filter(({ kind }) => kind !== "executed")).to.deep.equal([]);
   });
 });

@@ -1,17 +1,17 @@
 import { expect } from "chai";
 import { HttpRequestError, custom, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { knownProgram } from "../../src/player/execution.ts";
 import { stateOf, type JobRecord } from "../../src/market/history.ts";
 import { followMarket, openSession, type Session } from "../../src/market/session.ts";
 import { Side } from "../../src/market/types.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
-import { seeded, toyInput, toyModel } from "../../testkit/programs/toyProgram.ts";
+import { chainOfSums, sumsInput } from "../../testkit/programs/randomSums.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 
 describe("hours without any node", function () {
   // With several checkpoints: a game that is lost can be opened again a level higher.
-  const program = knownProgram(toyModel(seeded(77), 12));
-  const input = toyInput(seeded(1), program.model);
+  const program = chainOfSums();
+  const input = sumsInput(new Prng(1), program.model);
   const lie = { step: 4, element: 1 };
   let players: Players;
   beforeEach(async () => void (players = await Players.create()));
@@ -39,7 +39,10 @@ describe("hours without any node", function () {
     }
   }
 
-  /** A lie, and a watcher whose nodes go down when it has made its first move. Until its turn, and for some seconds more. */
+  /**
+   * A lie, and a watcher whose nodes go down when it has made its first move. Until its turn, and for some seconds
+   * more.
+   */
   async function watcherWithoutNodes(seconds: number) {
     const key = await players.watcherKey();
     const { session, nodes } = await switched(key);

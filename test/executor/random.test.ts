@@ -8,7 +8,7 @@ import { executeStepReference } from "../../src/executor/referenceStep.ts";
 import { DType, readWord } from "../../src/numerics/dtype.ts";
 import { evaluateElement } from "../../src/program/evaluate.ts";
 import { Reduce } from "../../src/program/types.ts";
-import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 import { randomProgram } from "../../testkit/programs/randomProgram.ts";
 import { randomStep } from "../../testkit/programs/randomStep.ts";
 import { webEngine } from "../../testkit/onnx/webEngine.ts";

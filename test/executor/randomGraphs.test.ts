@@ -4,7 +4,7 @@ import { compile } from "../../src/compiler/compile.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { modelOf } from "../../testkit/onnx/agreement.ts";
-import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 import { CASES } from "../../testkit/operators/cases.ts";
 import { MICROSOFT_CASES } from "../../testkit/operators/microsoftCases.ts";
 import { graphs } from "../../testkit/graphs/arbitrary.ts";

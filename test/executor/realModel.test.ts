@@ -8,7 +8,7 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../src/onnx/preprocess.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
-import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 import { webEngine } from "../../testkit/onnx/webEngine.ts";
 
 const FILE = fileURLToPath(

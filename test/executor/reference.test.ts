@@ -10,50 +10,16 @@ import { Op } from "../../src/program/operations.ts";
 import { programRoot } from "../../src/program/root.ts";
 import { Reduce, type Program, type Step } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
+import { axis, reluProductStep } from "../../testkit/programs/stepModel.ts";
 
 const f32 = DType.float32;
-const axis = (digit: number, extent: number, stride: number) => ({
-  extent,
-  stride,
-  base: 0,
-  div: 1,
-  coeffs: [{ digit, coeff: 1 }],
-});
 const bytesOf = (values: readonly number[]): Uint8Array => new Uint8Array(Float32Array.from(values).buffer);
 const numbersOf = (bytes: Uint8Array): number[] => [...new Float32Array(bytes.buffer, bytes.byteOffset)];
 
 const weights = bytesOf([10, 2 ** -24]);
 
 /** max(x W + 1, 0) for x of 3 x 2. */
-const product: Step = {
-  dtype: f32,
-  count: 3,
-  inputs: [
-    { kind: "input", index: 0, dtype: f32, count: 6 },
-    { kind: "constant", root: tensorRoot(weights), dtype: f32, count: 2 },
-  ],
-  outDigits: [3],
-  redDigits: [2],
-  reduce: Reduce.dot,
-  reduceType: f32,
-  constants: [
-    { dtype: f32, value: fromNumber(1) },
-    { dtype: f32, value: 0n },
-  ],
-  termReads: [
-    { input: 0, fill: 0n, axes: [axis(0, 3, 2), axis(1, 2, 1)] },
-    { input: 1, fill: 0n, axes: [axis(1, 2, 1)] },
-  ],
-  epilogueReads: [],
-  term: { code: [], outA: 0, outB: 1 },
-  epilogue: {
-    code: [
-      { op: Op.add, dtype: f32, a: 0, b: 1, c: 0 },
-      { op: Op.max, dtype: f32, a: 3, b: 2, c: 0 },
-    ],
-    out: 4,
-  },
-};
+const product = reluProductStep(tensorRoot(weights));
 
 /** Twice the first step. */
 const doubled: Step = {

@@ -6,7 +6,8 @@ import { productKernels } from "../../src/kernels/productKernels.ts";
 import type { Word } from "../../src/numerics/dtype.ts";
 import { exactDot, exactSumOfProducts } from "../../src/numerics/exactSum.ts";
 import { canonical, fromNumber, toNumber } from "../../src/numerics/float32.ts";
-import { float32Words, Prng } from "../../testkit/numerics/float32Words.ts";
+import { float32Words } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 
 const memory = kernelMemory(64);
 const kernels = productKernels(memory);

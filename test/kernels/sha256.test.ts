@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { ModuleBuilder } from "../../src/kernels/assembler/moduleBuilder.ts";
 import { kernelMemory, MAX_PAGES } from "../../src/kernels/memory.ts";
 import { hashesFunction, hashTable } from "../../src/kernels/sha256.ts";
-import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 
 const QUADS = 9;
 const [TABLE, MESSAGES] = [0, 1024];

@@ -10,12 +10,15 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { Trace } from "../../src/trace/trace.ts";
 import { modelOf } from "../../testkit/onnx/agreement.ts";
-import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 import { CASES } from "../../testkit/operators/cases.ts";
 import { MICROSOFT_CASES } from "../../testkit/operators/microsoftCases.ts";
 import { RandomTensors } from "../../testkit/random/tensors.ts";
 
-/** Every operator of the table, one experiment each: every kind of its steps is judged by the contract, and tampered with. */
+/**
+ * Every operator of the table, one experiment each: every kind of its steps is judged by the contract, and tampered
+ * with.
+ */
 describe("operators on chain", function () {
   this.timeout(120_000);
   let verifier: ChainVerifier;

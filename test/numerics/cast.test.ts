@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { cast } from "../../src/numerics/cast.ts";
 import { DType, dtypeBytes, dtypeName, isSigned } from "../../src/numerics/dtype.ts";
 import * as float32 from "../../src/numerics/float32.ts";
-import { EDGE_BITS, float32Bits, Prng } from "../../testkit/numerics/float32Words.ts";
+import { EDGE_BITS, float32Bits } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 import { INTEGER_TYPES, integerWord, integerWords } from "../../testkit/numerics/integerWords.ts";
 import { nearestFloat32 } from "../../testkit/numerics/nearestFloat32.ts";
 

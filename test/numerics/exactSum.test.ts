@@ -3,7 +3,8 @@ import fc from "fast-check";
 import type { Word } from "../../src/numerics/dtype.ts";
 import * as float32 from "../../src/numerics/float32.ts";
 import { exactDot, exactDotFloat32, ExactSum, exactSum, SumFlag } from "../../src/numerics/exactSum.ts";
-import { float32Bits, float32BitsPair, Prng } from "../../testkit/numerics/float32Words.ts";
+import { float32Bits, float32BitsPair } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 import { nearestFloat32 } from "../../testkit/numerics/nearestFloat32.ts";
 
 /** The sum of float64 values by another way: exact integers over 2^-298, and the nearest float32 found by search. */

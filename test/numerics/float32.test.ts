@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import * as float32 from "../../src/numerics/float32.ts";
 import type { Word } from "../../src/numerics/dtype.ts";
-import { EDGE_BITS, float32BitsPair, Prng } from "../../testkit/numerics/float32Words.ts";
+import { EDGE_BITS, float32BitsPair } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 
 const RANDOM_PAIRS = 100_000;
 const view = new DataView(new ArrayBuffer(4));
@@ -39,12 +40,14 @@ function check(
     const want = hardware(operand(a), operand(b));
     if (got !== want)
       expect.fail(
-        `${name}(0x${a.toString(16)}, 0x${b.toString(16)}) = 0x${got.toString(16)}, the hardware says 0x${want.toString(16)}`,
+        `${name}(0x${a.toString(16)}, 0x${b.toString(16)}) = 0x${got.toString(16)}, ` +
+          `the hardware says 0x${want.toString(16)}`,
       );
   }
 }
 
-// Sums, products, quotients and roots of float32 rounded to float64 and then to float32 are rounded correctly (53 >= 2*24 + 2).
+// Sums, products, quotients and roots of float32 rounded to float64 and then to float32 are rounded correctly (53 >=
+// 2*24 + 2).
 const binary: [keyof typeof float32, (a: number, b: number) => number][] = [
   ["add", (a, b) => a + b],
   ["sub", (a, b) => a - b],

@@ -7,7 +7,7 @@ import { applyOperation } from "../../src/program/expression.ts";
 import { Op, type OpName } from "../../src/program/operations.ts";
 import { buildMpfrOracle, type MpfrOracle } from "../../testkit/numerics/mpfr/oracle.ts";
 import { edgeWords, floatPairs } from "../../testkit/numerics/floatWords.ts";
-import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 
 const HALVES = [DType.float16, DType.bfloat16] as const;
 const PAIRS = 20_000;

@@ -8,7 +8,7 @@ import {
   type Word,
 } from "../../src/numerics/dtype.ts";
 import * as integer from "../../src/numerics/integer.ts";
-import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 import { INTEGER_TYPES, integerWord, integerWords } from "../../testkit/numerics/integerWords.ts";
 
 /** Stores a number or bigint as the machine does: a typed array of the type. */

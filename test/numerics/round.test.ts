@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { INFINITY_, NEG_INFINITY } from "../../src/numerics/float32.ts";
 import { bitLength, roundToFloat32 } from "../../src/numerics/round.ts";
 import { nearestFloat32 } from "../../testkit/numerics/nearestFloat32.ts";
-import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 
 /** A mantissa whose bits past the 24th are a tie, nearly a tie, or anything. */
 function mantissaNearTie(prng: Prng): bigint {

@@ -13,16 +13,16 @@ import { MerkleList } from "../../src/merkle/list.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { rejection } from "../../testkit/rejection.ts";
-import { lyingTrace, toyProgram, type Toy } from "../../testkit/protocol/chainProgram.ts";
+import { lyingTrace, chainProgram, type GameProgram } from "../../testkit/protocol/chainProgram.ts";
 import { ToyGame } from "../../testkit/game/toyGame.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 
 /** Ranges of 3 and 6 steps. */
-const toy = toyProgram(300, [3, 6]);
-const steps = toy.program.steps.map((_, step) => step);
-const lost = steps.filter((step) => toy.program.checkpoints.every((checkpoint) => checkpoint.step !== step));
+const subject = chainProgram(300, [3, 6]);
+const steps = subject.program.steps.map((_, step) => step);
+const lost = steps.filter((step) => subject.program.checkpoints.every((checkpoint) => checkpoint.step !== step));
 
-function jobOf({ model, input }: Toy, k = 1): JobRecord {
+function jobOf({ model, input }: GameProgram, k = 1): JobRecord {
   const root = tensorRoot(input);
   return {
     id: numberToHex(k),
@@ -31,14 +31,14 @@ function jobOf({ model, input }: Toy, k = 1): JobRecord {
     parts: new Map([[0, new Map([[0, toHex(input)]])]]),
   } as unknown as JobRecord;
 }
-const job = jobOf(toy);
+const job = jobOf(subject);
 
 /** Every job of a program has the same inputs here. */
 const known = new Map<CompiledModel, Uint8Array[]>();
 
 /** Executions one after the other, as the executor's are, of which only the tensors asked for are there. */
 function counted(
-  toy: Toy,
+  subject: GameProgram,
   budget?: number,
 ): { executions: Executions; count: () => number; fail: (times: number) => void } {
   let [count, failures] = [0, 0];
@@ -58,12 +58,12 @@ function counted(
     last = done.catch(() => undefined);
     return done;
   };
-  const executions = new Executions([toy], execute, budget);
+  const executions = new Executions([subject], execute, budget);
   return { executions, count: () => count, fail: (times) => void (failures = times) };
 }
 
 /** Ranges of several steps, whose tensors have many chunks. */
-const wide = toyProgram(3_000, [3, 6, 5, 8]);
+const wide = chainProgram(3_000, [3, 6, 5, 8]);
 /** A challenger's execution that differs from the worker's inside the second range. */
 const sham: Execution = { ...wide, inputs: [wide.input], trace: lyingTrace(wide, 5, 700) };
 const ARITY_BITS = 1;
@@ -126,7 +126,8 @@ describe("Executions", () => {
       expect(count()).to.equal(2 * CLAIMS);
     });
 
-    it(`roomForOneExecutionOnly_isKeptWithin_andEveryGameIsPlayed_movesMade${atOnce ? "AtOnce" : "InTurns"}`, async () => {
+    const how = atOnce ? "AtOnce" : "InTurns";
+    it(`roomForOneExecutionOnly_isKeptWithin_andEveryGameIsPlayed_movesMade${how}`, async () => {
       const alone = counted(wide);
       const one = new ShamGames(alone.executions);
       await one.open(1);
@@ -188,7 +189,7 @@ describe("Executions", () => {
   });
 
   it("hundredGames_thatMissTensorsAtOnce_haveTheJobExecutedTwiceMore_notAHundredTimes", async () => {
-    const { executions, count } = counted(toy);
+    const { executions, count } = counted(subject);
     await executions.of(job);
     expect([count(), lost.length > 1]).to.deep.equal([1, true]);
     const games = Array.from({ length: 100 }, (_, k) =>
@@ -198,14 +199,14 @@ describe("Executions", () => {
         return tensor;
       }),
     );
-    const all = executeReference(toy.model, [toy.input]);
+    const all = executeReference(subject.model, [subject.input]);
     const tensors = await Promise.all(games);
     tensors.forEach((tensor, k) => expect(Buffer.from(tensor!).equals(all[lost[k % lost.length]!]!)).to.equal(true));
     expect(count()).to.be.within(2, 3);
   });
 
   it("executionThatFails_failsThoseThatWaitForIt_andIsTriedAgain", async () => {
-    const { executions, fail } = counted(toy);
+    const { executions, fail } = counted(subject);
     await executions.of(job);
     fail(1);
     const ask = () => executions.use(job, ({ trace }) => trace.tensor(lost[0]!));

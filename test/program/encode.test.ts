@@ -8,46 +8,12 @@ import { Op } from "../../src/program/operations.ts";
 import { commitProgram } from "../../src/program/root.ts";
 import { Reduce, type Program, type Step } from "../../src/program/types.ts";
 import { validateProgram, validateStep } from "../../src/program/validate.ts";
+import { axis, reluProductStep } from "../../testkit/programs/stepModel.ts";
 
 const f32 = DType.float32;
-const axis = (digit: number, extent: number, stride: number) => ({
-  extent,
-  stride,
-  base: 0,
-  div: 1,
-  coeffs: [{ digit, coeff: 1 }],
-});
 
 /** out[m] = relu(sum_k x[m,k] * w[k] + 1), 3 x 2. */
-const product: Step = {
-  dtype: f32,
-  count: 3,
-  inputs: [
-    { kind: "input", index: 0, dtype: f32, count: 6 },
-    { kind: "constant", root: `0x${"ab".repeat(32)}`, dtype: f32, count: 2 },
-  ],
-  outDigits: [3],
-  redDigits: [2],
-  reduce: Reduce.dot,
-  reduceType: f32,
-  constants: [
-    { dtype: f32, value: 0x3f800000n },
-    { dtype: f32, value: 0n },
-  ],
-  termReads: [
-    { input: 0, fill: 0n, axes: [axis(0, 3, 2), axis(1, 2, 1)] },
-    { input: 1, fill: 0n, axes: [axis(1, 2, 1)] },
-  ],
-  epilogueReads: [],
-  term: { code: [], outA: 0, outB: 1 },
-  epilogue: {
-    code: [
-      { op: Op.add, dtype: f32, a: 0, b: 1, c: 0 },
-      { op: Op.max, dtype: f32, a: 3, b: 2, c: 0 },
-    ],
-    out: 4,
-  },
-};
+const product = reluProductStep(`0x${"ab".repeat(32)}`);
 
 const program: Program = {
   inputs: [{ dtype: f32, count: 6 }],

@@ -7,7 +7,10 @@ const BYTES = new Uint8Array(1_024).fill(7);
 const tree = tensorTree(BYTES);
 const committed = { height: tree.depth, index: 0, node: tree.root };
 
-/** Asks a source that takes its time for the tensors of many games. @returns How often it was asked, and what was taken. */
+/**
+ * Asks a source that takes its time for the tensors of many games.
+ * @returns How often it was asked, and what was taken.
+ */
 async function askFor(games: number, answer: () => Promise<Uint8Array | undefined>): Promise<[number, number]> {
   let [asked, taken] = [0, 0];
   const source: TensorSource = async () => {

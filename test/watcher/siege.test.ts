@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { Lane } from "../../src/player/lane.ts";
 import { Arena } from "../../testkit/adversaries/arena.ts";
-import { besiege } from "../../testkit/players/watcherSiege.ts";
+import { besiege } from "../../testkit/adversaries/watcherSiege.ts";
 
 describe("Lane", function () {
   it("whatIsMoreUrgent_isDoneNext_howeverMuchCameBefore", async function () {
@@ -56,7 +56,8 @@ describe("a watcher under siege", function () {
   after(() => arena.close());
 
   for (const bonds of [1n, 3n]) {
-    it(`twentyWrongClaimsAtOnce_withBondsFor${bonds}_areAllRefuted_theFirstWindowFirst_eachExecutedOnce`, async function () {
+    const wanted = "areAllRefuted_theFirstWindowFirst_eachExecutedOnce";
+    it(`twentyWrongClaimsAtOnce_withBondsFor${bonds}_${wanted}`, async function () {
       const outcome = await besiege(arena, { claims: CLAIMS, bonds, liar: "concedes" });
       const { opened, executions, held, gain } = outcome;
       expect(outcome.refuted).to.equal(CLAIMS);

@@ -10,7 +10,7 @@ import { selfAudit, SelfAuditError } from "../../src/worker/selfAudit.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
 import { rejection } from "../../testkit/rejection.ts";
-import { seeded } from "../../testkit/programs/toyProgram.ts";
+import { Prng } from "../../testkit/random/prng.ts";
 
 describe("selfAudit", function () {
   const program = mlpProgram();
@@ -29,7 +29,9 @@ describe("selfAudit", function () {
   };
 
   it("anExactExecution_passesEverywhere", async function () {
-    await selfAudit(session.publicClient, session.deployment.verifier, await execution(), 20, seeded(1));
+    const prng = new Prng(1);
+    const random = (below: number): number => prng.below(below);
+    await selfAudit(session.publicClient, session.deployment.verifier, await execution(), 20, random);
   });
 
   it("aWrongElement_isFound", async function () {
@@ -52,7 +54,10 @@ describe("selfAudit", function () {
     expect(error).to.have.property("sample").that.deep.equals(again[0]);
   });
 
-  /** A worker whose executions are changed by `spoil`, which is told how many there were before, on a job that waits for it. */
+  /**
+   * A worker whose executions are changed by `spoil`, which is told how many there were before, on a job that waits for
+   * it.
+   */
   async function broken(spoil: (tensors: Uint8Array[], before: number) => void) {
     let rounds = 0;
     let executions = 0;

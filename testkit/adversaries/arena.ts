@@ -16,8 +16,8 @@ import type { WorkerEvent } from "../../src/worker/events.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
 import { mlpBytes } from "../models/mlp.ts";
 import { Players, reference, type Running } from "../players/players.ts";
-import { seeded, toyModel } from "../programs/toyProgram.ts";
-import type { Verdict } from "./adversary.ts";
+import { chainOfSums } from "../programs/randomSums.ts";
+import type { Verdict } from "./verdict.ts";
 
 const WINDOW = 3_600;
 const LIMIT_MS = 20_000;
@@ -89,7 +89,7 @@ export class Arena {
     const watcherKey = await players.chain.newAccount(parseEther("20"));
     await deposit(await players.chain.sessionOf(watcherKey), parseEther("10"));
     const mlp = knownProgram(compile(readModel(mlpBytes(1)), { shapes: {} }));
-    const sums = knownProgram(toyModel(seeded(77), 12));
+    const sums = chainOfSums();
     const arena = new Arena(players, watcherKey, await players.chain.newSession(parseEther("1")), mlp, sums);
     await arena.startWatcher();
     return arena;

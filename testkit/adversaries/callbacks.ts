@@ -4,7 +4,8 @@ import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
 import { postJob } from "../../src/sdk/postJob.ts";
 import { first, reference } from "../players/players.ts";
-import { seeded, toyInput } from "../programs/toyProgram.ts";
+import { sumsInput } from "../programs/randomSums.ts";
+import { Prng } from "../random/prng.ts";
 import { Adversary } from "./adversary.ts";
 import type { Arena, Posted } from "./arena.ts";
 
@@ -53,7 +54,7 @@ class HostileCallback extends Adversary {
 
   async #post(arena: Arena, requester: Session, contract: Hex): Promise<Posted> {
     const program = arena.chainOfSums;
-    const inputs = [toyInput(seeded(BEHAVIOURS[this.behaviour]), program.model)];
+    const inputs = [sumsInput(new Prng(BEHAVIOURS[this.behaviour]), program.model)];
     // The contract passes the post on to the market.
     const through = { ...requester, deployment: { ...requester.deployment, market: contract } };
     const deadline = (await arena.now()) + 86_400n;

@@ -6,7 +6,8 @@ import { Side } from "../../src/market/types.ts";
 import { runWorker } from "../../src/worker/worker.ts";
 import { runWatcher } from "../../watcher/watcher.ts";
 import { quiet, reference } from "../players/players.ts";
-import { Adversary, type Verdict } from "./adversary.ts";
+import { Adversary } from "./adversary.ts";
+import type { Verdict } from "./verdict.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { postSums } from "./workers.ts";
 

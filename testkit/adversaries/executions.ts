@@ -4,7 +4,8 @@ import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { mlpInput } from "../models/mlp.ts";
 import { reference } from "../players/players.ts";
-import { Adversary, type Verdict } from "./adversary.ts";
+import { Adversary } from "./adversary.ts";
+import type { Verdict } from "./verdict.ts";
 import type { Arena } from "./arena.ts";
 
 /** A worker that runs as the real one does, but executes something else. */

@@ -15,8 +15,10 @@ import { parseEther } from "viem";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 import { first, reference } from "../players/players.ts";
 import { matMulStep, stepModel } from "../programs/stepModel.ts";
-import { toyInput, seeded } from "../programs/toyProgram.ts";
-import { Adversary, type Verdict } from "./adversary.ts";
+import { sumsInput } from "../programs/randomSums.ts";
+import { Prng } from "../random/prng.ts";
+import { Adversary } from "./adversary.ts";
+import type { Verdict } from "./verdict.ts";
 import type { Arena } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";
 import { claim, mustRefuse } from "./moves.ts";
@@ -31,7 +33,7 @@ export class ProgramNobodyCanOpen extends Adversary {
     const steps = MerkleList.fromHashes([`0x${"77".repeat(32)}`]);
     const program: KnownProgram = { model, commitment: { ...commitment, steps } };
     const honest = await arena.players.startWorker(await arena.players.workerKey(), arena.chainOfSums, reference());
-    const posted = await arena.post(program, [toyInput(seeded(1), model)]);
+    const posted = await arena.post(program, [sumsInput(new Prng(1), model)]);
     const liar = await LiarWorker.create(arena);
     await liar.submit(posted, `0x${"5b".repeat(32)}`);
     const { id, games } = await arena.claimOn(posted);
@@ -54,7 +56,7 @@ export class WithheldInput extends Adversary {
     await deposit(requester, parseEther("1"));
     const request = {
       program: programFacts(commitment),
-      inputRoots: [tensorRoot(toyInput(seeded(2), model))],
+      inputRoots: [tensorRoot(sumsInput(new Prng(2), model))],
       inputs: [],
       fee: 10n ** 17n,
       window: 3_600,
@@ -103,7 +105,10 @@ const hostileModel = (): KnownProgram =>
     ),
   );
 
-/** NaNs of each single payload bit, of both signs, signalling ones, -0 and infinities; indices within range, out of it, and extreme. */
+/**
+ * NaNs of each single payload bit, of both signs, signalling ones, -0 and infinities; indices within range, out of it,
+ * and extreme.
+ */
 function hostileInputs(): Uint8Array[] {
   const x = new Uint8Array(64 * 3 * 4);
   for (let k = 0; k < 192; k++) {
@@ -205,8 +210,8 @@ const bytesOf = (values: Float32Array): Uint8Array => new Uint8Array(values.buff
 
 /** Rows orthogonal to columns: every exact sum is 0, of products that are not. */
 function nullSpace(rows: number, inner: number, columns: number): Uint8Array[] {
-  const random = seeded(3);
-  const value = () => (random(20_001) - 10_000) / 7_919;
+  const prng = new Prng(3);
+  const value = () => (prng.below(20_001) - 10_000) / 7_919;
   const left = Float32Array.from({ length: rows * inner }, value);
   const right = Float32Array.from({ length: columns * inner }, value);
   for (let i = 0; i < left.length; i += 2) {

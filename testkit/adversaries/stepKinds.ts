@@ -3,9 +3,10 @@ import type { Execute } from "../../src/player/executions.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { Reduce, type ReduceName } from "../../src/program/types.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { Prng } from "../numerics/float32Words.ts";
+import { Prng } from "../random/prng.ts";
 import { soakProgram } from "../soak/programs.ts";
-import type { Adversary, Verdict } from "./adversary.ts";
+import type { Adversary } from "./adversary.ts";
+import type { Verdict } from "./verdict.ts";
 import type { Arena } from "./arena.ts";
 import { WrongExecution } from "./executions.ts";
 

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import type { Adversary, Verdict } from "./adversary.ts";
-import { verdictTable } from "./adversary.ts";
+import type { Adversary } from "./adversary.ts";
+import { verdictTable, type Verdict } from "./verdict.ts";
 import { Arena } from "./arena.ts";
 
 /** One test for each adversary, all in one arena, and the table of what came of them. */
-export function siegeSuite(
+export function adversarySuite(
   title: string,
   adversaries: readonly Adversary[],
   make: () => Promise<Arena> = () => Arena.create(),

@@ -23,7 +23,8 @@ import { deliveryOf } from "../../src/worker/settlement.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { reference } from "../players/players.ts";
 import { rootPick } from "../soak/challengers.ts";
-import { Adversary, type Verdict } from "./adversary.ts";
+import { Adversary } from "./adversary.ts";
+import type { Verdict } from "./verdict.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { lyingSums, postSums } from "./workers.ts";
 

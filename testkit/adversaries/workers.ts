@@ -3,12 +3,13 @@ import { workerMove } from "../../src/dispute/workerMove.ts";
 import { stateOf } from "../../src/market/history.ts";
 import { Level, Side } from "../../src/market/types.ts";
 import { reference } from "../players/players.ts";
-import { seeded, toyInput } from "../programs/toyProgram.ts";
-import { Prng } from "../numerics/float32Words.ts";
+import { sumsInput } from "../programs/randomSums.ts";
+import { Prng } from "../random/prng.ts";
 import { rootPick } from "../soak/challengers.ts";
 import { mutated } from "../soak/lies.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { Adversary, type Verdict } from "./adversary.ts";
+import { Adversary } from "./adversary.ts";
+import type { Verdict } from "./verdict.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";
 import { expand, mustRefuse, open, reveal } from "./moves.ts";
@@ -16,7 +17,7 @@ import { expand, mustRefuse, open, reveal } from "./moves.ts";
 let seed = 1_000;
 /** A job of the chain of sums with an input of its own. */
 export const postSums = (arena: Arena): Promise<Posted> =>
-  arena.post(arena.chainOfSums, [toyInput(seeded(seed++), arena.chainOfSums.model)]);
+  arena.post(arena.chainOfSums, [sumsInput(new Prng(seed++), arena.chainOfSums.model)]);
 
 /** A wrong execution of the chain of sums: one byte of one element, and all that follows from it. */
 export const lyingSums = (arena: Arena, posted: Posted, step = 4, element = 1): Promise<Execution> =>

@@ -1,6 +1,6 @@
 import { HttpRequestError, hexToNumber, keccak256, numberToHex, type Hex } from "viem";
-import type { Random } from "../programs/toyProgram.ts";
-import type { Call, Fault } from "./line.ts";
+import type { Prng } from "../random/prng.ts";
+import type { Call, Fault } from "./rpcLine.ts";
 
 const isSend = ({ method }: Call): boolean => method === "eth_sendRawTransaction";
 
@@ -9,14 +9,14 @@ export const outage: Fault = () => Promise.reject(new HttpRequestError({ url: "h
 
 /** One request in `every` is not answered. */
 export const unreliable =
-  (random: Random, every: number): Fault =>
+  (prng: Prng, every: number): Fault =>
   (call, pass) =>
-    random(every) === 0 ? outage(call, pass) : pass(call);
+    prng.below(every) === 0 ? outage(call, pass) : pass(call);
 
-/** One transaction in `every` is taken, and never included. */
-export function forgetful(random: Random, every: number): Fault {
+/** One transaction in `every` is accepted and never included. */
+export function forgetful(prng: Prng, every: number): Fault {
   return (call, pass) =>
-    isSend(call) && random(every) === 0 ? Promise.resolve(keccak256((call.params as [Hex])[0])) : pass(call);
+    isSend(call) && prng.below(every) === 0 ? Promise.resolve(keccak256((call.params as [Hex])[0])) : pass(call);
 }
 
 /** Transactions are held back until the promise resolves. */
@@ -27,7 +27,10 @@ export const heldBack =
     return pass(call);
   };
 
-/** Every other request is answered by a node that is some blocks behind and does not say so: a stale one behind a load balancer. */
+/**
+ * Every second request is answered by a node that is some blocks behind and does not report it, like a stale node
+ * behind a load balancer.
+ */
 export function staleEverySecond(blocks: number): Fault {
   let count = 0;
   return (call, pass) => (count++ % 2 === 0 ? pass(call) : answerBehind(blocks, call, pass));
@@ -43,7 +46,7 @@ async function answerBehind(blocks: number, call: Call, pass: (call: Call) => Pr
     case "eth_getBlockByNumber":
       return number(a) > head ? null : pass({ ...call, params: [numberToHex(number(a)), b] });
     case "eth_getLogs": {
-      // Most nodes give what they have, without a word about what they have not.
+      // Most nodes give the logs that they have, and do not report that some are missing.
       const filter = a as { fromBlock: Hex; toBlock: Hex };
       if (number(filter.fromBlock) > head) return [];
       const toBlock = numberToHex(Math.min(head, number(filter.toBlock)));

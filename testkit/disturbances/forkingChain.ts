@@ -18,22 +18,22 @@ export type Included = { raw: Hex; hash: Hex; from: Hex; functionName: string };
 
 type Block = { snapshot: unknown; included?: Included };
 
-/** The deepest reorganisation that a story is ready for from its first transaction on. */
+/** The deepest reorganisation that a scenario is ready for from its first transaction on. */
 const DEEPEST = 20;
 
 const knownAbi = [...protocolAbi, ...stakeVaultAbi, ...wrappedEtherAbi];
 
 /**
- * An embedded chain, each block of which can be taken back. All blocks are made through it, one transaction each, so that a story can be
- * stopped after its n-th transaction and told again from the start.
+ * An embedded chain, each block of which can be taken back. All blocks are made through it, one transaction each, so
+ * that a scenario can be stopped after its n-th transaction and played again from the start.
  */
 export class ForkingChain {
   readonly chain: LocalChain;
-  /** Called when a transaction is in a block, before its sender hears of it. Nothing else is included meanwhile. */
+  /** Called when a transaction is in a block, before its sender knows. Nothing else is included meanwhile. */
   onIncluded: (included: Included) => Promise<void> = () => Promise.resolve();
   /** Transactions that a reorganisation put into other blocks. */
   readonly reincluded = new Set<Hex>();
-  /** The first block of the story. */
+  /** The first block of the scenario. */
   firstBlock = 0;
   #beginning: unknown;
   #blocks: Block[] = [];
@@ -43,7 +43,7 @@ export class ForkingChain {
     this.chain = chain;
   }
 
-  /** Goes back to where this was called first, and has enough empty blocks made for the deepest reorganisation. */
+  /** Goes back to the state of its first call, and makes enough empty blocks for the deepest reorganisation. */
   async begin(): Promise<void> {
     if (this.#beginning !== undefined) await this.#request("evm_revert", [this.#beginning]);
     this.#beginning = await this.#request("evm_snapshot");
@@ -67,7 +67,10 @@ export class ForkingChain {
     return this.alone(() => this.#block(() => this.#mine(1)));
   }
 
-  /** Lets time pass and makes a block, if block `seen` is the latest still: else somebody has the turn now who had it not then. @returns Whether it did. */
+  /**
+   * Lets time pass and makes a block, if block `seen` is still the latest: otherwise another party may have the turn.
+   * @returns Whether it did.
+   */
   advance(seconds: number, seen: bigint): Promise<boolean> {
     return this.alone(async () => {
       if (BigInt(await this.height()) !== seen) return false;
@@ -77,7 +80,8 @@ export class ForkingChain {
   }
 
   /**
-   * Takes back the last `depth` blocks and makes one more than that in their place. Only while nothing is included: `onIncluded`, `alone`.
+   * Takes back the last `depth` blocks and makes one more than that in their place. Call it only while nothing is
+   * included: in `onIncluded` or `alone`.
    * @param kept Which of the transactions taken back are included again, and in which order.
    */
   async reorganise(depth: number, kept: (removed: Included[]) => Included[]): Promise<void> {
@@ -104,7 +108,7 @@ export class ForkingChain {
     return data === "0x" ? "no reason" : decodeErrorResult({ abi: errorsAbi, data }).errorName;
   }
 
-  /** All transactions of the story that the chain holds now, oldest first. */
+  /** All transactions of the scenario that the chain holds, oldest first. */
   async canonical(): Promise<{ hash: Hex; from: Hex; input: Hex; reverted: boolean }[]> {
     const found: { hash: Hex; from: Hex; input: Hex; reverted: boolean }[] = [];
     for (let number = this.firstBlock + 1; number <= (await this.height()); number++) {

@@ -9,76 +9,82 @@ import { Outcome, Side } from "../../src/market/types.ts";
 import { runWorker } from "../../src/worker/worker.ts";
 import { runWatcher } from "../../watcher/watcher.ts";
 import type { ForkingChain, Included } from "./forkingChain.ts";
-import { Line, type Fault } from "./line.ts";
-import { PARTIES, type Party, type Story } from "./stories.ts";
-import type { Stage } from "./stage.ts";
+import { RpcLine, type Fault } from "./rpcLine.ts";
+import { PARTIES, type Party, type Scenario } from "./scenarios.ts";
+import type { Setup } from "./setup.ts";
 
 const LIMIT_MS = 15_000;
 const INTERVAL_MS = 5;
 const POLLING_MS = 20;
 const TICK_MS = 25;
 
-/** The point after a story's end. */
-export const THE_END = Infinity;
+/** The point after the end of a scenario. */
+export const AFTER_END = Infinity;
 
 /**
- * What is done to the parties when a transaction of a story is in a block and nobody has heard of it.
+ * What is done to the parties when a transaction of a scenario is in a block and no party has seen it.
  * @param included The transaction; undefined at the end.
  */
-export type Disturbance = (telling: Telling, included?: Included) => Promise<void> | void;
+export type Disturbance = (playthrough: Playthrough, included?: Included) => Promise<void> | void;
 
-/** What came of a story. */
-export type Outcomes = {
-  /** The functions that were called, in order, as far as the chain kept them or not. */
+/** The result of a playthrough. */
+export type PlaythroughResult = {
+  /** The functions that were called, in order, also those that a reorganisation took back. */
   calls: string[];
-  /** Transactions of honest parties that the chain holds and that reverted, beside those that a reorganisation moved: what was called, and why it was refused. */
+  /**
+   * Transactions of honest parties that the chain holds and that reverted, without those that a reorganisation moved:
+   * what was called, and why it was refused.
+   */
   refused: readonly string[];
-  /** Moves of honest parties that had succeeded and were sent again. A collection that passes is none: there is something new to collect. */
+  /**
+   * Moves of honest parties that had succeeded and were sent again. A collection that succeeds does not count: there
+   * was something new to collect.
+   */
   repeated: number;
-  /** What the parties logged, warnings and worse. */
+  /** What the parties logged at the level of warnings or above. */
   complaints: readonly string[];
 };
 
-/** One telling of a story on a chain that begins anew. */
-export class Telling {
+/** One playthrough of a scenario, on a chain that is set back to its beginning. */
+export class Playthrough {
   readonly fork: ForkingChain;
-  readonly #stage: Stage;
-  readonly #story: Story;
-  readonly #lines = new Map<Party, Line>();
-  readonly #running: { stop: AbortController; done: Promise<void>; line: Line }[] = [];
+  readonly #setup: Setup;
+  readonly #scenario: Scenario;
+  readonly #lines = new Map<Party, RpcLine>();
+  readonly #running: { stop: AbortController; done: Promise<void>; line: RpcLine }[] = [];
   readonly #complaints: string[] = [];
   readonly #calls: string[] = [];
   #failure: unknown;
   #isOver = false;
 
-  private constructor(stage: Stage, story: Story) {
-    this.#stage = stage;
-    this.#story = story;
-    this.fork = stage.fork;
+  private constructor(setup: Setup, scenario: Scenario) {
+    this.#setup = setup;
+    this.#scenario = scenario;
+    this.fork = setup.fork;
   }
 
   /**
-   * Tells a story, disturbs it once after its transaction number `point`, and makes sure that it ends well.
-   * @param point From 0 up; `THE_END` for when everything is over and seen by all; -1 for not at all.
+   * Plays a scenario, disturbs it once after its transaction number `point`, and checks that it ends as it must.
+   * @param point From 0 up; `AFTER_END` for when everything is over and every party has seen it; -1 for never.
    * @throws Error if it does not end as it must in time, or if an honest party loses.
    */
-  static async of(stage: Stage, story: Story, point: number, disturb: Disturbance): Promise<Outcomes> {
-    const telling = new Telling(stage, story);
-    await stage.fork.begin();
-    stage.fork.onIncluded = async (included) => {
-      telling.#calls.push(included.functionName);
-      if (telling.#calls.length !== point + 1) return;
-      // A mistake in a disturbance is told at the end; its transaction is not to blame.
-      await Promise.resolve(disturb(telling, included)).catch((error: unknown) => (telling.#failure = error));
+  static async play(setup: Setup, scenario: Scenario, point: number, disturb: Disturbance): Promise<PlaythroughResult> {
+    const playthrough = new Playthrough(setup, scenario);
+    await setup.fork.begin();
+    setup.fork.onIncluded = async (included) => {
+      playthrough.#calls.push(included.functionName);
+      if (playthrough.#calls.length !== point + 1) return;
+      // A mistake in a disturbance is thrown at the end: its transaction did not cause it.
+      await Promise.resolve(disturb(playthrough, included)).catch((error: unknown) => (playthrough.#failure = error));
     };
     try {
-      return await telling.#tell(disturb, point);
+      return await playthrough.#run(disturb, point);
     } finally {
-      await telling.#end();
+      await playthrough.#end();
     }
   }
 
-  /** Has empty blocks made from now on, as on a chain that others use too. */
+  /** Makes empty blocks until the end, as on a chain that others use too. */
   async tick(): Promise<void> {
     while (!this.#isOver) {
       await this.fork.tick();
@@ -87,31 +93,31 @@ export class Telling {
   }
 
   /** A party's way to the chain, as it is now. */
-  line(party: Party): Line {
+  line(party: Party): RpcLine {
     return this.#lines.get(party)!;
   }
 
   /** The job and the chain as they are now. */
   async look(): Promise<Snapshot & { job: JobRecord | undefined }> {
-    const snapshot = await followMarket(await this.#session(new Line(this.fork), this.#stage.keys.requester))();
-    return { ...snapshot, job: snapshot.history.jobs.get(this.#stage.jobOf(this.#story).jobId) };
+    const snapshot = await followMarket(await this.#session(new RpcLine(this.fork), this.#setup.keys.requester))();
+    return { ...snapshot, job: snapshot.history.jobs.get(this.#setup.jobOf(this.#scenario).jobId) };
   }
 
   addressOf(party: Party): Hex {
-    return this.#stage.addressOf(party);
+    return this.#setup.addressOf(party);
   }
 
   /** Whose transaction it is; undefined for the requester. */
   partyOf({ from }: Pick<Included, "from">): Party | undefined {
-    return PARTIES.find((party) => this.#stage.addressOf(party).toLowerCase() === from.toLowerCase());
+    return PARTIES.find((party) => this.#setup.addressOf(party).toLowerCase() === from.toLowerCase());
   }
 
   get honest(): readonly Party[] {
-    return this.#story.honest;
+    return this.#scenario.honest;
   }
 
   get parties(): Party[] {
-    return PARTIES.filter((party) => this.#story.executions[party] !== undefined);
+    return PARTIES.filter((party) => this.#scenario.executions[party] !== undefined);
   }
 
   /** Kills a party's process, and starts another one that knows nothing but the key. */
@@ -122,26 +128,28 @@ export class Telling {
 
   /** Starts a party, beside those of the same key that run already. */
   start(party: Party): void {
-    const line = new Line(this.fork);
+    const line = new RpcLine(this.fork);
     line.fault = this.#silenceOf(party);
     this.#lines.set(party, line);
     const stop = new AbortController();
-    const done = this.#run(party, line, stop.signal).catch((error: unknown) => this.#complaints.push(String(error)));
+    const done = this.#runParty(party, line, stop.signal).catch((error: unknown) =>
+      this.#complaints.push(String(error)),
+    );
     this.#running.push({ stop, line, done: done.then(() => undefined) });
   }
 
-  async #run(party: Party, line: Line, signal: AbortSignal): Promise<void> {
-    const session = await this.#session(line, this.#stage.keys[party]);
-    const execute = this.#story.executions[party]!;
+  async #runParty(party: Party, line: RpcLine, signal: AbortSignal): Promise<void> {
+    const session = await this.#session(line, this.#setup.keys[party]);
+    const execute = this.#scenario.executions[party]!;
     const log = pino({ level: "warn" }, { write: (text: string) => void this.#complaints.push(`${party}: ${text}`) });
-    const programs = [this.#stage.program];
+    const programs = [this.#setup.program];
     const common = { session, programs, execute, signal, log, intervalMs: INTERVAL_MS };
     const policy = { minFee: 1n, marginSeconds: 10 };
     if (party === "worker") await runWorker({ ...common, policy, selfAuditSamples: 1 });
     else await runWatcher({ ...common, mode: "defend" });
   }
 
-  #session(line: Line, key: Hex): Promise<Session> {
+  #session(line: RpcLine, key: Hex): Promise<Session> {
     const { chainId, market } = this.fork.chain;
     const account = privateKeyToAccount(key);
     return openSession({
@@ -154,36 +162,36 @@ export class Telling {
   }
 
   #silenceOf(party: Party): Fault {
-    const { silent } = this.#story;
+    const { silent } = this.#scenario;
     if (silent?.party !== party) return (call, pass) => pass(call);
     return (call, pass) => {
       if (call.method !== "eth_sendRawTransaction") return pass(call);
       const { data } = parseTransaction((call.params as [Hex])[0]);
       const { functionName } = decodeFunctionData({ abi: protocolAbi, data: data! });
-      // A node that takes what it never includes.
+      // The node accepts the transaction and never includes it.
       return silent.functions.includes(functionName)
         ? Promise.resolve(keccak256((call.params as [Hex])[0]))
         : pass(call);
     };
   }
 
-  async #tell(disturb: Disturbance, point: number): Promise<Outcomes> {
-    const requester = await this.#session(new Line(this.fork), this.#stage.keys.requester);
+  async #run(disturb: Disturbance, point: number): Promise<PlaythroughResult> {
+    const requester = await this.#session(new RpcLine(this.fork), this.#setup.keys.requester);
     const follow = followMarket(requester);
-    const { jobId, post } = this.#stage.jobOf(this.#story);
+    const { jobId, post } = this.#setup.jobOf(this.#scenario);
     for (const party of this.parties) this.start(party);
     let due = "a job";
-    let atTheEnd = point === THE_END;
+    let atEnd = point === AFTER_END;
     for (const end = Date.now() + LIMIT_MS; ; await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS))) {
       const snapshot = await follow();
       const job = snapshot.history.jobs.get(jobId);
-      // What a reorganisation takes back the requester's node has still.
+      // The requester's node still has what a reorganisation takes back.
       if (job === undefined) await this.fork.include(post).catch(() => undefined);
       else {
         const next = await this.#direct(requester, job, snapshot);
-        if (next === undefined && !atTheEnd) break;
+        if (next === undefined && !atEnd) break;
         if (next === undefined) {
-          atTheEnd = false;
+          atEnd = false;
           await new Promise((resolve) => setTimeout(resolve, 10 * INTERVAL_MS));
           await this.fork.alone(async () => disturb(this));
         } else due = next;
@@ -194,11 +202,11 @@ export class Telling {
     return { calls: this.#calls, complaints: this.#complaints, ...(await this.#refusals()) };
   }
 
-  /** What the requester does, and time. @returns What is waited for; undefined at the end. */
+  /** Does what the requester does, and lets time pass. @returns What is waited for; undefined at the end. */
   async #direct(requester: Session, job: JobRecord, snapshot: Snapshot): Promise<string | undefined> {
     const { now, blockNumber } = snapshot;
     const claim = job.claims.at(-1);
-    // Whoever builds the blocks may have put the requester's cancellation before the claim.
+    // The block builder may have put the requester's cancellation before the claim.
     if (claim === undefined) return job.closed ? this.#losses(undefined) : "a claim";
     const open = claim.games.filter(({ closed }) => closed === undefined);
     if (claim.refuted) {
@@ -210,15 +218,15 @@ export class Telling {
       return "the refund";
     }
     if (claim.finalised) return claim.paid ? this.#losses(claim) : "the fee";
-    if (open.length > 0) return this.#outwait(open.map(stateOf), snapshot, claim);
-    if (this.#story.ending === "finalised" && claim.games.length > 0 && now <= claim.windowEnd)
+    if (open.length > 0) return this.#letClockRunOut(open.map(stateOf), snapshot, claim);
+    if (this.#scenario.ending === "finalised" && claim.games.length > 0 && now <= claim.windowEnd)
       await this.fork.advance(Number(claim.windowEnd - now) + 1, blockNumber);
     return `the end of a claim, ${claim.games.length} games`;
   }
 
   /** Lets a clock run out when only somebody silent is to move. */
-  async #outwait(states: GameState[], { now, blockNumber }: Snapshot, { games }: ClaimRecord): Promise<string> {
-    const { silent } = this.#story;
+  async #letClockRunOut(states: GameState[], { now, blockNumber }: Snapshot, { games }: ClaimRecord): Promise<string> {
+    const { silent } = this.#scenario;
     const watchers = this.parties.length - 1;
     if (silent === undefined || games.length < watchers) return "the end of a game";
     const side = silent.party === "worker" ? Side.worker : Side.challenger;
@@ -231,18 +239,19 @@ export class Telling {
 
   /** What an honest party has not got yet; undefined if nothing is missing. */
   async #losses(claim: ClaimRecord | undefined): Promise<string | undefined> {
-    const { parameters, bond } = this.#stage.deployment;
-    const before = this.#stage.wealth;
+    const { parameters, bond } = this.#setup.deployment;
+    const before = this.#setup.wealth;
     const gains = new Map<Party, bigint>();
-    for (const party of this.parties) gains.set(party, (await this.#stage.wealthOf(party)) - before.get(party)!);
+    for (const party of this.parties) gains.set(party, (await this.#setup.wealthOf(party)) - before.get(party)!);
     const worker = gains.get("worker")!;
-    if (claim === undefined) return this.#story.honest.every((party) => gains.get(party)! >= 0n) ? undefined : "money";
-    if (this.#story.ending === "finalised") {
+    if (claim === undefined)
+      return this.#scenario.honest.every((party) => gains.get(party)! >= 0n) ? undefined : "money";
+    if (this.#scenario.ending === "finalised") {
       const won = claim.games.filter(({ closed }) => closed?.outcome === Outcome.workerWon).length;
-      const due = this.#stage.fee + BigInt(won) * bond;
+      const due = this.#setup.fee + BigInt(won) * bond;
       return worker >= due ? undefined : `${due - worker} due to the worker`;
     }
-    const watchers = this.#story.honest.map((party) => gains.get(party)!);
+    const watchers = this.#scenario.honest.map((party) => gains.get(party)!);
     if (watchers.some((gain) => gain < 0n)) return "a watcher's money";
     if (watchers.reduce((a, b) => a + b) < parameters.bounty) return "the bounty";
     if (worker > (-parameters.collateral * 9n) / 10n) throw new Error("the liar keeps its collateral");
@@ -255,7 +264,7 @@ export class Telling {
     let repeated = 0;
     for (const { hash, from, input, reverted } of await this.fork.canonical()) {
       const party = this.partyOf({ from });
-      if (party === undefined || !this.#story.honest.includes(party)) continue;
+      if (party === undefined || !this.#scenario.honest.includes(party)) continue;
       const isMoved = this.fork.reincluded.has(hash);
       const move = `${party} ${input}`;
       const { functionName } = decodeFunctionData({ abi: protocolAbi, data: input });
@@ -277,7 +286,7 @@ export class Telling {
       stop.abort();
       line.cut();
     }
-    // Whoever waits for an answer waits for ever; whoever does not is gone soon.
+    // A process that waits for an answer never ends; every other one ends soon.
     await Promise.race([
       Promise.all(this.#running.map(({ done }) => done)),
       new Promise((resolve) => setTimeout(resolve, 50)),

@@ -1,7 +1,7 @@
 import type { Included } from "./forkingChain.ts";
-import type { Stage } from "./stage.ts";
-import { STORIES, type Story } from "./stories.ts";
-import { Telling } from "./playthrough.ts";
+import type { Setup } from "./setup.ts";
+import { SCENARIOS, type Scenario } from "./scenarios.ts";
+import { Playthrough } from "./playthrough.ts";
 
 /** The deepest reorganisation that is tried. */
 export const DEEPEST = 20;
@@ -10,9 +10,9 @@ export const DEEPEST = 20;
 export const KEPT = {
   none: () => [],
   all: (removed) => removed,
-  /** Only what the sender of the latest one did not send. */
+  /** Only those of other senders than the latest transaction's. */
   others: (removed) => removed.filter(({ from }) => from !== removed.at(-1)?.from),
-  /** Each sender's together, the last one's first: a nonce order is kept, no other. */
+  /** Grouped by sender, the last sender first: only the order of nonces is kept. */
   bySender: (removed) => {
     const senders = [...new Set(removed.map(({ from }) => from))].reverse();
     return senders.flatMap((sender) => removed.filter(({ from }) => from === sender));
@@ -21,43 +21,47 @@ export const KEPT = {
 export type Kept = keyof typeof KEPT;
 export const KEPT_NAMES = Object.keys(KEPT) as Kept[];
 
-/** A reorganisation after transaction number `point` of a story. */
-export type Reorg = { story: Story; point: number; depth: number; kept: Kept };
+/** A reorganisation after transaction number `point` of a scenario. */
+export type Reorg = { scenario: Scenario; point: number; depth: number; kept: Kept };
 
-/** Tells a story with a reorganisation in it. @throws Error if it does not end as without one. */
-const tellWithReorg = (stage: Stage, { story, point, depth, kept }: Reorg) =>
-  Telling.of(stage, story, point, ({ fork }) => fork.reorganise(depth, KEPT[kept]));
+/** Plays a scenario with one reorganisation. @throws Error if it does not end as it must. */
+const playWithReorg = (setup: Setup, { scenario, point, depth, kept }: Reorg) =>
+  Playthrough.play(setup, scenario, point, ({ fork }) => fork.reorganise(depth, KEPT[kept]));
 
-/** The calls of each story when nothing disturbs it: its points. */
-export async function pointsOf(stage: Stage): Promise<{ story: Story; calls: string[] }[]> {
-  const points: { story: Story; calls: string[] }[] = [];
-  for (const story of STORIES)
-    points.push({ story, calls: (await Telling.of(stage, story, -1, () => undefined)).calls });
+/** The calls of each scenario when nothing disturbs it. Each call is a point to disturb it at. */
+export async function pointsOf(setup: Setup): Promise<{ scenario: Scenario; calls: string[] }[]> {
+  const points: { scenario: Scenario; calls: string[] }[] = [];
+  for (const scenario of SCENARIOS)
+    points.push({ scenario, calls: (await Playthrough.play(setup, scenario, -1, () => undefined)).calls });
   return points;
 }
 
-/** What a number of reorganisations came to. */
+/** The results of a number of reorganisations. */
 export class ReorgTotals {
-  tellings = 0;
-  /** Transactions of honest parties that reverted, by what was called and why: lost races, each the price of a move. */
+  playthroughs = 0;
+  /**
+   * Transactions of honest parties that reverted, by what was called and why. Each is a lost race and costs its gas.
+   */
   readonly refused = new Map<string, number>();
   deepest = 0;
   readonly points = new Map<string, number>();
   readonly wrong: string[] = [];
 
-  /** Tells one, and notes what came of it. @param call What was called at the point. */
-  async tell(stage: Stage, reorg: Reorg, call: string): Promise<void> {
-    const { story, point, depth, kept } = reorg;
-    this.tellings++;
+  /** Plays one, and adds its result. @param call What was called at the point. */
+  async play(setup: Setup, reorg: Reorg, call: string): Promise<void> {
+    const { scenario, point, depth, kept } = reorg;
+    this.playthroughs++;
     this.deepest = Math.max(this.deepest, depth);
     this.points.set(call, (this.points.get(call) ?? 0) + 1);
     try {
-      const { refused, repeated } = await tellWithReorg(stage, reorg);
+      const { refused, repeated } = await playWithReorg(setup, reorg);
       for (const race of refused) this.refused.set(race, (this.refused.get(race) ?? 0) + 1);
       if (repeated > 0) throw new Error(`${repeated} moves were made twice`);
     } catch (error) {
       const { message } = error as Error;
-      this.wrong.push(`${story.name}, ${depth} blocks after transaction ${point} (${call}), kept ${kept}: ${message}`);
+      this.wrong.push(
+        `${scenario.name}, ${depth} blocks after transaction ${point} (${call}), kept ${kept}: ${message}`,
+      );
     }
   }
 
@@ -65,7 +69,7 @@ export class ReorgTotals {
     const races = [...this.refused].sort(([, a], [, b]) => b - a);
     const points = [...this.points].map(([call, count]) => `${call} ${count}`).join(", ");
     return [
-      `reorganisations     ${this.tellings}, up to ${this.deepest} blocks`,
+      `reorganisations     ${this.playthroughs}, up to ${this.deepest} blocks`,
       `after               ${points}`,
       `wrong endings       ${this.wrong.length}`,
       `lost races          ${races.reduce((sum, [, count]) => sum + count, 0)} transactions of honest parties reverted`,

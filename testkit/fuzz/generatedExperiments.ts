@@ -7,7 +7,7 @@ import type { DType } from "../../src/numerics/dtype.ts";
 import type { TensorData } from "../../src/onnx/model.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { expectAgreement, modelOf, type Experiment } from "../onnx/agreement.ts";
-import { Prng } from "../numerics/float32Words.ts";
+import { Prng } from "../random/prng.ts";
 import { runOnnxruntime } from "../onnx/onnxruntime.ts";
 import type { Make } from "../operators/makers.ts";
 import { RandomTensors } from "../random/tensors.ts";

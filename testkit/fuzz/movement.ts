@@ -25,7 +25,7 @@ const of = (
 ): Experiment => single(op, [x], constants, attributes ?? {}, x.dtype, opset);
 
 /** A shape with as many elements. */
-export function factorised(r: RandomTensors, count: number): number[] {
+function factorised(r: RandomTensors, count: number): number[] {
   const result: number[] = [];
   let rest = count;
   while (rest > 1 && result.length < 4) {

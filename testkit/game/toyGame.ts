@@ -9,7 +9,10 @@ import { depthOf } from "../../src/merkle/sizes.ts";
 
 type Refusal = string;
 
-/** The dispute game's rules of movement (contracts/game/Descent.sol), without money or time, so that strategies can be played out fast. */
+/**
+ * The dispute game's rules of movement (contracts/game/Descent.sol), without money or time, so that strategies can be
+ * played out fast.
+ */
 export class ToyGame {
   readonly moves: MoveRecord[] = [];
   readonly #traceRoot: Hash;

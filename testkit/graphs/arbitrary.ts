@@ -14,8 +14,8 @@ const LARGEST = 2 ** 16;
 const stream = fc.array(fc.nat(LARGEST), { maxLength: DIGITS, size: "max" });
 
 /**
- * Random ONNX graphs of up to `nodes` nodes over shared values. They shrink: to fewer nodes, smaller shapes, the first of each choice and plain
- * numbers.
+ * Random ONNX graphs of up to `nodes` nodes over shared values. They shrink: to fewer nodes, smaller shapes, the first
+ * of each choice and plain numbers.
  */
 export function graphs(nodes: number): fc.Arbitrary<Graph> {
   const draws = fc.array(fc.tuple(fc.nat(LARGEST), stream), { minLength: 1, maxLength: nodes, size: "max" });

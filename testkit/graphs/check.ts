@@ -52,8 +52,8 @@ function difference(a: Uint8Array, b: Uint8Array, bytes: number): string {
 }
 
 /**
- * Every executor gives the reference's bits on every tensor of a graph's program; and neither what fuses nor what is split changes a bit of an
- * output: the same when every value is an output, and under a lower limit of gas.
+ * Every executor gives the reference's bits on every tensor of a graph's program; and neither what fuses nor what is
+ * split changes a bit of an output: the same when every value is an output, and under a lower limit of gas.
  * @returns what disagrees, if anything does
  */
 export async function disagreement(
@@ -61,14 +61,14 @@ export async function disagreement(
   variants: readonly Variant[],
   tally: Tally,
 ): Promise<string | undefined> {
-  const experiment = graph.experiment(false);
+  const experiment = graph.experiment((_, isRead) => !isRead);
   let model: CompiledModel;
   let unfused: CompiledModel;
   let split: CompiledModel;
   try {
     model = compiled(experiment);
     split = splitFurther(experiment, model);
-    unfused = compiled(graph.experiment(true));
+    unfused = compiled(graph.experiment(() => true));
   } catch (error) {
     if (!(error instanceof RefuteError)) throw error;
     tally.refused.set(error.message, (tally.refused.get(error.message) ?? 0) + 1);

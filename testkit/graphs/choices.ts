@@ -1,4 +1,7 @@
-/** Decisions read off a list of numbers, 0 when it has run out: a shorter list and smaller numbers make a simpler thing, so that what is built of them shrinks. */
+/**
+ * Decisions read off a list of numbers, 0 when it has run out: a shorter list and smaller numbers make a simpler thing,
+ * so that what is built of them shrinks.
+ */
 export class Choices {
   readonly #stream: readonly number[];
   #at = 0;

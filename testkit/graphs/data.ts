@@ -2,15 +2,19 @@ import { convert } from "../../src/numerics/arithmetic.ts";
 import { DType, dtypeBytes, isFloat, isInteger, writeWord } from "../../src/numerics/dtype.ts";
 import { fromNumber } from "../../src/numerics/float32.ts";
 import { elementCount, type TensorData } from "../../src/onnx/model.ts";
-import { Prng } from "../numerics/float32Words.ts";
+import { Prng } from "../random/prng.ts";
 import { floatWord } from "../numerics/floatWords.ts";
 import { integerWord } from "../numerics/integerWords.ts";
 
-/** Plain numbers; numbers of all sizes; every edge: NaN payloads, -0, subnormals, infinities, the ends of the integers, bools above 1. */
+/**
+ * Plain numbers; numbers of all sizes; every edge: NaN payloads, -0, subnormals, infinities, the ends of the integers,
+ * bools above 1.
+ */
 export const STYLES = ["plain", "ordinary", "edges"] as const;
-export type Style = (typeof STYLES)[number];
+/** Small numbers are multiples of 1/64 in -2 .. 2, and as indices always in range. */
+export type Style = (typeof STYLES)[number] | "small";
 
-/** What an input holds. */
+/** The content of an input. */
 export type Content = {
   style: Style;
   seed: number;
@@ -21,6 +25,7 @@ export type Content = {
 function word(prng: Prng, dtype: DType, { style, indexOf }: Content, k: number): bigint {
   if (indexOf !== undefined) {
     if (style === "plain") return BigInt(k % indexOf);
+    if (style === "small") return BigInt(prng.below(2 * indexOf) - indexOf);
     const far = style === "edges" && prng.below(8) === 0;
     return far ? integerWord(prng, dtype) : BigInt(prng.below(2 * indexOf + 2) - indexOf - 1);
   }
@@ -28,8 +33,9 @@ function word(prng: Prng, dtype: DType, { style, indexOf }: Content, k: number):
   if (isInteger(dtype)) return style === "edges" ? integerWord(prng, dtype) : BigInt(prng.below(9));
   const float = (value: number): bigint => convert(fromNumber(Math.fround(value)), DType.float32, dtype);
   if (style === "plain") return float((k % 7) - 3);
+  if (style === "small") return float((prng.below(257) - 128) / 64);
   if (style === "ordinary") return float((prng.uint32() / 2 ** 31 - 1) * 2 ** (prng.below(8) - 4));
-  // Most words are ordinary all the same: where every sum is NaN nothing else is seen.
+  // Most words are ordinary even so: where every sum is NaN, no other difference shows.
   return prng.below(3) === 0 ? floatWord(prng, dtype) : float(prng.below(17) / 4 - 2);
 }
 

@@ -22,8 +22,8 @@ const FLOAT32 = [DType.float32] as const;
 const BOOL = [DType.bool] as const;
 
 const FUNCTIONS = (
-  "Relu Exp Log Tanh Sigmoid Erf Sqrt Reciprocal Neg Abs Sign Floor Ceil Round Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh " +
-  "Softplus Softsign Elu Selu Celu LeakyRelu HardSigmoid HardSwish ThresholdedRelu Identity"
+  "Relu Exp Log Tanh Sigmoid Erf Sqrt Reciprocal Neg Abs Sign Floor Ceil Round Sin Cos Tan Asin Acos Atan " +
+  "Sinh Cosh Asinh Acosh Atanh Softplus Softsign Elu Selu Celu LeakyRelu HardSigmoid HardSwish ThresholdedRelu Identity"
 ).split(" ");
 const LATER_FUNCTIONS = ["Mish"];
 
@@ -53,12 +53,17 @@ const integerUnary: Recipe = (g, c) => {
   g.node(c.pick(["Abs", "Neg", "Sign", ...(g.opset >= 18 ? ["BitwiseNot"] : [])]), [x], [[x.dtype, x.shape]]);
 };
 
-const arithmetic: Recipe = (g, c) => {
-  const x = g.any(c, NUMBERS);
-  const y = partner(g, c, x);
-  const op = c.pick(["Add", "Mul", "Sub", "Div", "Max", "Min"]);
-  g.node(op, c.flag() ? [x, y] : [y, x], [[x.dtype, x.shape]]);
-};
+/** One of some operators of two operands. */
+export const arithmeticOf =
+  (operators: readonly string[]): Recipe =>
+  (g, c) => {
+    const x = g.any(c, NUMBERS);
+    const y = partner(g, c, x);
+    const op = c.pick(operators);
+    g.node(op, c.flag() ? [x, y] : [y, x], [[x.dtype, x.shape]]);
+  };
+
+const arithmetic = arithmeticOf(["Add", "Mul", "Sub", "Div", "Max", "Min"]);
 
 const remainder: Recipe = (g, c) => {
   const x = g.any(c, [...INTEGERS, ...FLOATS]);

@@ -5,13 +5,26 @@ import { int64Tensor } from "../../src/onnx/tensorData.ts";
 import type { Experiment } from "../onnx/agreement.ts";
 import type { AttributeValue, NodeSpec } from "../onnx/onnxBuilder.ts";
 import type { Choices } from "./choices.ts";
-import { fill, STYLES, type Content } from "./data.ts";
+import { fill, STYLES, type Content, type Style } from "./data.ts";
 
 /** A value of the graph under construction. */
 export type Value = { name: string; dtype: DType; shape: readonly number[] };
 
-/** No value has more elements: the judge of all executors is slow. */
-export const MOST_ELEMENTS = 3000;
+/** What a graph may hold. */
+export type GraphLimits = {
+  /** Types that recipes may choose for values; every type if left out. */
+  dtypes?: readonly DType[];
+  /** Styles of inputs and initializers. */
+  styles: readonly Style[];
+  /** No value has more elements: the reference executor is slow. */
+  maxElements: number;
+  /** Whether recipes mostly read what was made last, so that chains grow long; any value that fits otherwise. */
+  chains: boolean;
+};
+
+const ANY_GRAPH: GraphLimits = { styles: STYLES, maxElements: 3000, chains: false };
+/** How far back a chain reads. */
+const BACK = [0, 0, 0, 1, 1, 2, 4];
 
 /** An ONNX graph under construction: every value's type and shape is known. */
 export class Graph {
@@ -21,15 +34,17 @@ export class Graph {
   readonly #contents = new Map<string, Content & Value>();
   readonly #initializers: Record<string, TensorData> = {};
   readonly #used = new Set<string>();
+  readonly #limits: GraphLimits;
 
-  constructor(opset: number) {
+  constructor(opset: number, limits: GraphLimits = ANY_GRAPH) {
     this.opset = opset;
+    this.#limits = limits;
   }
 
   /** A new input of the model. */
   input(c: Choices, dtype: DType, shape: readonly number[], indexOf?: number): Value {
     const value = { name: `x${this.#contents.size}`, dtype, shape };
-    const content: Content = { style: c.pick(STYLES), seed: c.below(1000) };
+    const content: Content = { style: c.pick(this.#limits.styles), seed: c.below(1000) };
     this.#contents.set(value.name, { ...value, ...content, ...(indexOf === undefined ? {} : { indexOf }) });
     this.values.push(value);
     return value;
@@ -37,7 +52,7 @@ export class Graph {
 
   /** A new initializer. */
   constant(c: Choices, dtype: DType, shape: readonly number[], indexOf?: number): Value {
-    const content: Content = { style: c.pick(STYLES), seed: c.below(1000) };
+    const content: Content = { style: c.pick(this.#limits.styles), seed: c.below(1000) };
     return this.known(fill(dtype, shape, indexOf === undefined ? content : { ...content, indexOf }));
   }
 
@@ -52,16 +67,19 @@ export class Graph {
     return this.known(int64Tensor([...list]));
   }
 
-  /** A value that is there and fits, the first one made first; a new input if none does. */
+  /** A value that fits: without `chains` the first choice is the one made first. A new input if none fits. */
   pick(
     c: Choices,
     dtypes: readonly DType[],
     fits: (shape: readonly number[]) => boolean,
     shape: () => number[],
   ): Value {
-    const known = this.values.filter((value) => dtypes.includes(value.dtype) && fits(value.shape));
+    const { dtypes: own, chains } = this.#limits;
+    const allowed = own === undefined ? dtypes : dtypes.filter((dtype) => own.includes(dtype));
+    const known = this.values.filter((value) => allowed.includes(value.dtype) && fits(value.shape));
+    if (chains && known.length > 0) return known.at(-1 - Math.min(c.pick(BACK), known.length - 1))!;
     const k = c.below(known.length + (known.length < 4 ? 1 : 0));
-    return known[k] ?? this.input(c, c.pick(dtypes), shape());
+    return known[k] ?? this.input(c, c.pick(allowed), shape());
   }
 
   /** A value of any shape of at least the given rank. */
@@ -78,7 +96,8 @@ export class Graph {
     attributes: Readonly<Record<string, AttributeValue>> = {},
     domain = "",
   ): Value[] {
-    if (outputs.some(([, shape]) => elementCount(shape) > MOST_ELEMENTS || elementCount(shape) === 0)) return [];
+    if (outputs.some(([, shape]) => elementCount(shape) > this.#limits.maxElements || elementCount(shape) === 0))
+      return [];
     const made = outputs.map(([dtype, shape], k) => ({
       name: `v${this.nodes.length}${k > 0 ? `_${k}` : ""}`,
       dtype,
@@ -92,9 +111,11 @@ export class Graph {
     return made;
   }
 
-  /** @param all Whether every value is an output; else those that no node reads. */
-  experiment(all: boolean): Experiment {
-    const made = this.values.filter(({ name }) => name.startsWith("v") && (all || !this.#used.has(name)));
+  /** @param isOutput Whether a value that a node makes is an output of the graph; `isRead` if another node reads it. */
+  experiment(isOutput: (value: Value, isRead: boolean) => boolean): Experiment {
+    const made = this.values.filter(
+      (value) => value.name.startsWith("v") && isOutput(value, this.#used.has(value.name)),
+    );
     return {
       opset: this.opset,
       operands: Object.fromEntries([...this.#contents].map(([name, x]) => [name, fill(x.dtype, x.shape, x)])),

@@ -7,7 +7,7 @@ import type { Recipe, Value } from "./graph.ts";
 const ANY = [...FLOATS, DType.int64, DType.int32, DType.uint8, DType.bool];
 const INDICES = [DType.int64, DType.int32] as const;
 
-const transpose: Recipe = (g, c) => {
+export const transpose: Recipe = (g, c) => {
   const x = g.any(c, ANY, 1);
   const perm = c.permutation(x.shape.length);
   g.node("Transpose", [x], [[x.dtype, perm.map((dim) => x.shape[dim]!)]], { perm });
@@ -25,13 +25,13 @@ function refactored(c: Choices, count: number): number[] {
   return [...shape, rest];
 }
 
-const reshape: Recipe = (g, c) => {
+export const reshape: Recipe = (g, c) => {
   const x = g.any(c, ANY);
   const shape = refactored(c, elementCount(x.shape));
   g.node("Reshape", [x, g.integers(shape)], [[x.dtype, shape]]);
 };
 
-const slice: Recipe = (g, c) => {
+export const slice: Recipe = (g, c) => {
   const x = g.any(c, ANY, 1);
   const axes = c.axes(x.shape.length);
   const shape = [...x.shape];
@@ -50,18 +50,18 @@ const slice: Recipe = (g, c) => {
   g.node("Slice", [x, ...[starts, ends, axes, steps].map((list) => g.integers(list))], [[x.dtype, shape]]);
 };
 
-const pad: Recipe = (g, c) => {
+export const pad: Recipe = (g, c) => {
   const x = g.any(c, [DType.float32, DType.int64, DType.int32], 1);
   const mode = c.pick(["constant", "edge", "reflect"]);
-  const most = (dim: number): number => (mode === "reflect" ? Math.min(2, dim - 1) : 2);
-  const before = x.shape.map((dim) => c.int(0, most(dim)));
-  const after = x.shape.map((dim) => c.int(0, most(dim)));
+  const limit = (dim: number): number => (mode === "reflect" ? Math.min(2, dim - 1) : 2);
+  const before = x.shape.map((dim) => c.int(0, limit(dim)));
+  const after = x.shape.map((dim) => c.int(0, limit(dim)));
   const shape = x.shape.map((dim, d) => dim + before[d]! + after[d]!);
   const value = mode === "constant" && c.flag() ? [g.constant(c, x.dtype, [])] : [];
   g.node("Pad", [x, g.integers([...before, ...after]), ...value], [[x.dtype, shape]], { mode });
 };
 
-const concat: Recipe = (g, c) => {
+export const concat: Recipe = (g, c) => {
   const x = g.any(c, ANY, 1);
   const axis = c.below(x.shape.length);
   const fits = (shape: readonly number[]): boolean =>
@@ -71,7 +71,7 @@ const concat: Recipe = (g, c) => {
   g.node("Concat", parts, [[x.dtype, x.shape.map((dim, d) => (d === axis ? length : dim))]], { axis });
 };
 
-const split: Recipe = (g, c) => {
+export const split: Recipe = (g, c) => {
   const x = g.any(c, ANY, 1);
   const axis = c.below(x.shape.length);
   const first = c.int(1, x.shape[axis]!);
@@ -81,19 +81,19 @@ const split: Recipe = (g, c) => {
   else g.node("Split", [x], outputs, { axis, split: sizes });
 };
 
-const expand: Recipe = (g, c) => {
+export const expand: Recipe = (g, c) => {
   const x = g.any(c, ANY, 0, 3);
   const shape = [...(c.flag() ? [c.int(1, 3)] : []), ...x.shape.map((dim) => (dim === 1 ? c.int(1, 4) : dim))];
   if (shape.length > 0) g.node("Expand", [x, g.integers(shape)], [[x.dtype, shape]]);
 };
 
-const tile: Recipe = (g, c) => {
+export const tile: Recipe = (g, c) => {
   const x = g.any(c, ANY, 1);
   const repeats = x.shape.map(() => c.int(1, 3));
   g.node("Tile", [x, g.integers(repeats)], [[x.dtype, x.shape.map((dim, d) => dim * repeats[d]!)]]);
 };
 
-const gather: Recipe = (g, c) => {
+export const gather: Recipe = (g, c) => {
   const x = g.any(c, ANY, 1);
   const axis = c.below(x.shape.length);
   const own = c.shape(c.below(3), 4);
@@ -103,14 +103,14 @@ const gather: Recipe = (g, c) => {
   });
 };
 
-const gatherElements: Recipe = (g, c) => {
+export const gatherElements: Recipe = (g, c) => {
   const x = g.any(c, ANY, 1);
   const axis = c.below(x.shape.length);
   const shape = x.shape.map((dim, d) => (d === axis ? c.int(1, 6) : c.int(1, dim)));
   g.node("GatherElements", [x, g.input(c, c.pick(INDICES), shape, x.shape[axis])], [[x.dtype, shape]], { axis });
 };
 
-const gatherNd: Recipe = (g, c) => {
+export const gatherNd: Recipe = (g, c) => {
   const x = g.any(c, ANY, 1);
   const depth = c.int(1, x.shape.length);
   const outer = c.shape(c.int(1, 2), 4);
@@ -162,7 +162,7 @@ const trilu: Recipe = (g, c) => {
   if (g.opset >= 14) g.node("Trilu", [x, g.integers([c.int(-2, 2)])], [[x.dtype, x.shape]], { upper: c.below(2) });
 };
 
-const unsqueeze: Recipe = (g, c) => {
+export const unsqueeze: Recipe = (g, c) => {
   const x = g.any(c, ANY, 0, 3);
   const axis = c.below(x.shape.length + 1);
   const shape = [...x.shape.slice(0, axis), 1, ...x.shape.slice(axis)];

@@ -64,7 +64,7 @@ const topK: Recipe = (g, c) => {
   );
 };
 
-const cumSum: Recipe = (g, c) => {
+export const cumSum: Recipe = (g, c) => {
   const x = terms(g, c, SUMMED);
   const axis = g.integers([c.below(x.shape.length)]);
   g.node("CumSum", [x, axis], [[x.dtype, x.shape]], { exclusive: c.below(2), reverse: c.below(2) });
@@ -86,7 +86,7 @@ const layerNormalisation: Recipe = (g, c) => {
   });
 };
 
-const matMul: Recipe = (g, c) => {
+export const matMul: Recipe = (g, c) => {
   const a = g.any(c, F, 2, 4);
   const [k, n] = [a.shape.at(-1)!, c.int(1, 5)];
   const batch = broadcastable(c, a.shape.slice(0, -2));
@@ -96,7 +96,7 @@ const matMul: Recipe = (g, c) => {
   g.node("MatMul", [a, b], [[a.dtype, [...a.shape.slice(0, -1), b.shape.at(-1)!]]]);
 };
 
-const gemm: Recipe = (g, c) => {
+export const gemm: Recipe = (g, c) => {
   const a = g.any(c, F, 2, 2);
   const [transA, transB] = [c.below(2), c.below(2)];
   const [m, k] = transA ? [a.shape[1]!, a.shape[0]!] : [a.shape[0]!, a.shape[1]!];
@@ -125,42 +125,49 @@ function window(c: Choices, spatial: readonly number[], dilated: boolean): Windo
   return { kernel, strides, pads, dilations, size };
 }
 
-const image = (g: Graph, c: Choices, dtypes: readonly DType[]): Value =>
+/** An image of one dimension up to some number of them. */
+const image = (g: Graph, c: Choices, dtypes: readonly DType[], spatial: number): Value =>
   g.pick(
     c,
     dtypes,
-    (own) => own.length === 3 || own.length === 4,
-    () => [c.int(1, 2), c.int(1, 4), ...c.shape(c.int(1, 2), 6)],
+    (own) => own.length >= 3 && own.length <= 2 + spatial,
+    () => [c.int(1, 2), c.int(1, 4), ...c.shape(c.int(1, spatial), 6)],
   );
 
-const conv: Recipe = (g, c) => {
-  const x = image(g, c, F);
-  const [n, channels, ...spatial] = x.shape as [number, number, ...number[]];
-  const { kernel, strides, pads, dilations, size } = window(c, spatial, true);
-  const group = c.pick([1, channels]);
-  const outputs = group * c.int(1, 3);
-  const weights = g.constant(c, x.dtype, [outputs, channels / group, ...kernel]);
-  const bias = c.flag() ? [g.constant(c, x.dtype, [outputs])] : [];
-  g.node("Conv", [x, weights, ...bias], [[x.dtype, [n, outputs, ...size]]], {
-    group,
-    strides,
-    pads,
-    dilations,
-    kernel_shape: kernel,
-  });
-};
+/** A convolution of images of at most so many dimensions. */
+export const convOf =
+  (spatial: number): Recipe =>
+  (g, c) => {
+    const x = image(g, c, F, spatial);
+    const [n, channels, ...sizes] = x.shape as [number, number, ...number[]];
+    const { kernel, strides, pads, dilations, size } = window(c, sizes, true);
+    const group = c.pick([1, channels]);
+    const outputs = group * c.int(1, 3);
+    const weights = g.constant(c, x.dtype, [outputs, channels / group, ...kernel]);
+    const bias = c.flag() ? [g.constant(c, x.dtype, [outputs])] : [];
+    g.node("Conv", [x, weights, ...bias], [[x.dtype, [n, outputs, ...size]]], {
+      group,
+      strides,
+      pads,
+      dilations,
+      kernel_shape: kernel,
+    });
+  };
 
-const pool: Recipe = (g, c) => {
-  const x = image(g, c, F);
-  const [n, channels, ...spatial] = x.shape as [number, number, ...number[]];
-  const { kernel, strides, pads, size } = window(c, spatial, false);
-  const op = c.pick(["MaxPool", "AveragePool"]);
-  const extra: Record<string, number> = op === "AveragePool" ? { count_include_pad: c.below(2) } : {};
-  g.node(op, [x], [[x.dtype, [n, channels, ...size]]], { kernel_shape: kernel, strides, pads, ...extra });
-};
+/** A pooling of images of at most so many dimensions. */
+export const poolOf =
+  (spatial: number): Recipe =>
+  (g, c) => {
+    const x = image(g, c, F, spatial);
+    const [n, channels, ...sizes] = x.shape as [number, number, ...number[]];
+    const { kernel, strides, pads, size } = window(c, sizes, false);
+    const op = c.pick(["MaxPool", "AveragePool"]);
+    const extra: Record<string, number> = op === "AveragePool" ? { count_include_pad: c.below(2) } : {};
+    g.node(op, [x], [[x.dtype, [n, channels, ...size]]], { kernel_shape: kernel, strides, pads, ...extra });
+  };
 
-const globalPool: Recipe = (g, c) => {
-  const x = image(g, c, F);
+export const globalPool: Recipe = (g, c) => {
+  const x = image(g, c, F, 2);
   const shape = x.shape.map((dim, d) => (d < 2 ? dim : 1));
   g.node(c.pick(["GlobalAveragePool", "GlobalMaxPool"]), [x], [[x.dtype, shape]]);
 };
@@ -190,7 +197,7 @@ const convInteger: Recipe = (g, c) => {
   });
 };
 
-const einsum: Recipe = (g, c) => {
+export const einsum: Recipe = (g, c) => {
   const a = g.any(c, F, 2, 2);
   const [i, j] = a.shape as [number, number];
   const [equation, own, shape] = c.pick<readonly [string, number[], number[]]>([
@@ -213,10 +220,10 @@ const einsum: Recipe = (g, c) => {
 export const REDUCTIONS: readonly Recipe[] = [
   matMul,
   reduce,
-  conv,
+  convOf(2),
   argument,
   softmax,
-  pool,
+  poolOf(2),
   gemm,
   topK,
   cumSum,

@@ -3,7 +3,10 @@ import { Team } from "../../src/executor/threads/team.ts";
 import { webEngine } from "../onnx/webEngine.ts";
 import type { Variant } from "./check.ts";
 
-/** The executors that must agree: one thread and two, and onnxruntime-web; by turns every product on the engine and in small pieces. */
+/**
+ * The executors that must agree: one thread and two, and onnxruntime-web; by turns every product on the engine and in
+ * small pieces.
+ */
 export async function openVariants(): Promise<{ variants: Variant[]; close(): Promise<void> }> {
   const [one, web] = [await onnxEngine(), await webEngine()];
   // Held here, threads are started once and not for each executor.

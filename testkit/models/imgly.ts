@@ -20,7 +20,9 @@ export function imglySmall(): Uint8Array {
   return bytes;
 }
 
-/** The same network for smaller pictures: its input and the sizes that its Resize nodes have as constants are divided. */
+/**
+ * The same network for smaller pictures: its input and the sizes that its Resize nodes have as constants are divided.
+ */
 export function imglyReduced(divisor: number): Uint8Array {
   const proto: ModelProto = fromBinary(ModelProtoSchema, imglySmall());
   const graph = proto.graph!;

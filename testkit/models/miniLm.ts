@@ -3,6 +3,7 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../src/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
 import { buildModel, type AttributeValue, type NodeSpec } from "../onnx/onnxBuilder.ts";
+import { Prng } from "../random/prng.ts";
 
 /** Sizes; by default those of all-MiniLM-L6-v2 at 128 tokens. */
 export type MiniLmShape = {
@@ -17,26 +18,20 @@ export type MiniLmShape = {
 
 export const MINI_LM: MiniLmShape = { layers: 6, width: 384, heads: 12, tokens: 128, hidden: 1536, vocabulary: 30_522 };
 
-/** Mulberry32: numbers in -1 .. 1. */
-function uniform(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return (((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * 2 - 1;
-  };
-}
-
 class Encoder {
   readonly nodes: NodeSpec[] = [];
   readonly initializers: Record<string, TensorData> = {};
-  readonly #next: () => number;
+  readonly #prng: Prng;
   readonly #quantised: boolean;
 
   constructor(quantised: boolean, seed: number) {
     this.#quantised = quantised;
-    this.#next = uniform(seed);
+    this.#prng = new Prng(seed);
+  }
+
+  /** A number in -1 .. 1. */
+  #next(): number {
+    return this.#prng.uint32() / 2 ** 31 - 1;
   }
 
   node(op: string, inputs: readonly string[], attributes: Readonly<Record<string, AttributeValue>> = {}): string {
@@ -104,8 +99,8 @@ class Encoder {
 }
 
 /**
- * The bytes of the model: input_ids and attention_mask, int64 [1, tokens], to the mean of the hidden states of the tokens
- * that the mask keeps, float32 [1, width].
+ * The bytes of the model: input_ids and attention_mask, int64 [1, tokens], to the mean of the hidden states of the
+ * tokens that the mask keeps, float32 [1, width].
  */
 export function miniLm(options: { shape?: MiniLmShape; quantised?: boolean; seed?: number } = {}): Uint8Array {
   const shape = options.shape ?? MINI_LM;

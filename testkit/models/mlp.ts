@@ -4,7 +4,7 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
 import { buildModel } from "../onnx/onnxBuilder.ts";
-import { seeded } from "../programs/toyProgram.ts";
+import { Prng } from "../random/prng.ts";
 
 const IN = 64;
 const HIDDEN = 300;
@@ -12,10 +12,10 @@ const OUT = 10;
 
 /** The bytes of a small network, 64 -> 300 -> 10 with Relu and Softmax, with seeded weights. */
 export function mlpBytes(seed = 1): Uint8Array {
-  const random = seeded(seed);
+  const prng = new Prng(seed);
   const weights = (rows: number, columns: number) =>
     floatTensor(
-      Array.from({ length: rows * columns }, () => (random(2_001) - 1_000) / 4_000),
+      Array.from({ length: rows * columns }, () => (prng.below(2_001) - 1_000) / 4_000),
       [rows, columns],
     );
   return buildModel({
@@ -38,6 +38,6 @@ export const mlpProgram = (seed = 1): KnownProgram => knownProgram(compile(readM
 
 /** An input of the network. */
 export function mlpInput(seed: number): Uint8Array {
-  const random = seeded(seed);
-  return floatTensor(Array.from({ length: IN }, () => random(2_001) / 1_000 - 1)).bytes;
+  const prng = new Prng(seed);
+  return floatTensor(Array.from({ length: IN }, () => prng.below(2_001) / 1_000 - 1)).bytes;
 }

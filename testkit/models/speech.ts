@@ -1,3 +1,5 @@
+import { Prng } from "../random/prng.ts";
+
 /** A signal that has what makes speech speech: a voice with pitch, vowels by their formants, hisses between them. */
 export const RATE = 16_000;
 
@@ -29,8 +31,8 @@ function loudness(u: number): number {
 
 /** Syllables without words, mono, 16 kHz, about -1 .. 1. */
 export function speech(seconds: number): Float32Array {
-  let seed = 1;
-  const noise = (): number => (seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 31 - 1;
+  const prng = new Prng(1);
+  const noise = (): number => prng.uint32() / 2 ** 31 - 1;
   const filters = BANDWIDTHS.map(() => [0, 0]);
   let phase = 0;
   return Float32Array.from({ length: Math.round(seconds * RATE) }, (_, i) => {

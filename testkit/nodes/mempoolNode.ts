@@ -17,8 +17,8 @@ type Pooled = { hash: Hex; nonce: number; gas: bigint; maxFee: bigint; tip: bigi
 export const GWEI = 10n ** 9n;
 
 /**
- * A node, its mempool and its miner, by go-ethereum's rules, for one account. A call is a move that may be made once: mined again, it
- * reverts, and the estimate of its gas fails once it is made.
+ * A node, its mempool and its miner, by go-ethereum's rules, for one account. A call is a move that may be made once:
+ * mined again, it reverts, and the estimate of its gas fails once it is made.
  */
 export class MempoolNode {
   baseFee = GWEI;

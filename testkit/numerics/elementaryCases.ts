@@ -1,14 +1,18 @@
-/** Inputs on which elementary functions are hardest to round, or whose results lie at an edge; -0, NaNs and other edges come with them. */
+/**
+ * Inputs on which elementary functions are hardest to round, or whose results lie at an edge; -0, NaNs and other edges
+ * come with them.
+ */
 import { canonicalWord, DType, type Word } from "../../src/numerics/dtype.ts";
 import { toNumber } from "../../src/numerics/float32.ts";
 import { Op, OPERATIONS, type OpName } from "../../src/program/operations.ts";
-import { EDGE_BITS, Prng } from "./float32Words.ts";
+import { EDGE_BITS } from "./float32Words.ts";
+import { Prng } from "../random/prng.ts";
 
 export type OperandPair = readonly [Word, Word];
 
 /**
- * For 26 univariate functions, among them all those here, the float32 whose result is closest to a rounding boundary (from
- * exhaustive searches over all 2^32); every function here is tried on all of them.
+ * For 26 univariate functions, among them all those here, the float32 whose result is closest to a rounding boundary
+ * (from exhaustive searches over all 2^32); every function here is tried on all of them.
  */
 const HARDEST = [
   0xc16912cd, 0x65d890d3, 0x3ac37de2, 0xb3800000, 0x33800000, 0x3940ead6, 0xb52d1f9a, 0x3ea07ab9, 0xbac4c65c,

@@ -1,7 +1,8 @@
 /** Words of any float type: edges, and random ones near them. */
 import { cast } from "../../src/numerics/cast.ts";
 import { DType, floatFormat, type Word } from "../../src/numerics/dtype.ts";
-import { float32Bits, type Prng } from "./float32Words.ts";
+import { float32Bits } from "./float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 
 /** The float types besides float32. */
 export const OTHER_FLOATS = [DType.float16, DType.bfloat16, DType.float64] as const;

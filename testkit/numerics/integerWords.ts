@@ -1,5 +1,5 @@
 import { DType, dtypeBytes, isSigned, type Word } from "../../src/numerics/dtype.ts";
-import type { Prng } from "./float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 
 export const INTEGER_TYPES: readonly DType[] = [
   DType.uint8,

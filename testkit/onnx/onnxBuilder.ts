@@ -26,7 +26,10 @@ import type { TensorData } from "../../src/onnx/model.ts";
 
 const utf8 = new TextEncoder();
 
-/** An attribute's value: integral numbers are ints, `float` marks floats; `reference` names an attribute of the function around it. */
+/**
+ * An attribute's value: integral numbers are ints, `float` marks floats; `reference` names an attribute of the function
+ * around it.
+ */
 export type AttributeValue =
   | number
   | bigint

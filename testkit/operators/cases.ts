@@ -28,7 +28,7 @@ import {
 } from "./makers.ts";
 import { KNOWN_CASES, MAX_INDICES } from "./knownCases.ts";
 import { LOSS_CASES } from "./lossCases.ts";
-import { floatRange, integerPowers, MORE_CASES } from "./opsetVariantCases.ts";
+import { floatRange, integerPowers, MATH_CASES } from "./mathCases.ts";
 import { SAMPLING_CASES } from "./samplingCases.ts";
 import { SEQUENCE_CASES } from "./sequenceCases.ts";
 import { PAD_CASES, SPATIAL_CASES } from "./spatialCases.ts";
@@ -39,7 +39,7 @@ export const CASES: Record<string, readonly Make[]> = {
   ...KNOWN_CASES,
   ...LOSS_CASES,
   ...SAMPLING_CASES,
-  ...MORE_CASES,
+  ...MATH_CASES,
   ...QUANTISED_CASES,
   ...ATTENTION_CASES,
   Abs: [unary("Abs")],

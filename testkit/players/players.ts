@@ -21,7 +21,10 @@ import { runWatcher, type WatcherOptions } from "../../watcher/watcher.ts";
 export const quiet = pino({ level: "silent" });
 const INTERVAL_MS = 15;
 
-/** Executes by the definition; with a lie, one float32 becomes another one of quite another size, and the rest runs on from it. */
+/**
+ * Executes by the definition; with a lie, one float32 becomes another one of quite another size, and the rest runs on
+ * from it.
+ */
 export const reference =
   (lie?: { step: number; element: number }): Execute =>
   (model, inputs) =>

@@ -19,7 +19,8 @@ const LIMIT_MS = 100_000;
 const LIE = { step: 0, element: 150 };
 
 /**
- * An honest worker, killed after its transactions, before it hears of them: disputed without cause, it must win, and be paid.
+ * An honest worker, killed after its transactions, before it hears of them: disputed without cause, it must win, and be
+ * paid.
  * @throws Error if it does not, or makes a move twice
  */
 export async function killedWorker(players: Players, points: KillPoints, seed: number): Promise<Survived> {
@@ -47,7 +48,10 @@ export async function killedWorker(players: Players, points: KillPoints, seed: n
   }
 }
 
-/** An honest watcher, killed after its transactions: the lie must be refuted by it, and it must not lose. @throws Error */
+/**
+ * An honest watcher, killed after its transactions: the lie must be refuted by it, and it must not lose.
+ * @throws Error
+ */
 export async function killedWatcher(players: Players, points: KillPoints, seed: number): Promise<Survived> {
   const key = await players.watcherKey();
   const session = await players.chain.sessionOf(key);

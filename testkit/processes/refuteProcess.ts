@@ -8,7 +8,10 @@ import { privateKeyToAddress } from "viem/accounts";
 
 const PASSWORD = "Tr0ub4dor-and-3";
 
-/** A party whose process, `refute worker` or `refute watcher`, is killed and started again, each time in an empty folder of its own. */
+/**
+ * A party whose process, `refute worker` or `refute watcher`, is killed and started again, each time in an empty folder
+ * of its own.
+ */
 export class RefuteProcess {
   readonly #command: readonly string[];
   readonly #env: NodeJS.ProcessEnv;

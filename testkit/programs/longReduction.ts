@@ -3,7 +3,8 @@ import { Op } from "../../src/program/operations.ts";
 import { isDot } from "../../src/program/reduction.ts";
 import { Reduce, type Axis, type Instruction, type Step, type TensorRef, type View } from "../../src/program/types.ts";
 import { validateStep } from "../../src/program/validate.ts";
-import { float32Bits, type Prng } from "../numerics/float32Words.ts";
+import { float32Bits } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import { randomTensor, type RandomStep } from "./randomStep.ts";
 
 const SUMS = [Reduce.sum, Reduce.dot, Reduce.sum, Reduce.dot];
@@ -97,7 +98,8 @@ function view(prng: Prng, input: number, radices: readonly number[], outDigits: 
 
 /**
  * Words of all magnitudes; in every other tensor neither NaN nor infinities, and neighbours that cancel.
- * @param search Whether a place is searched: then few values, so that many places are equally good, among them the ends of the type.
+ * @param search Whether a place is searched: then few values, so that many places are equally good, among them the ends
+ * of the type.
  */
 function tensor(prng: Prng, dtype: DTypeCode, count: number, search: boolean): Uint8Array {
   if (search && prng.below(2) === 0) {

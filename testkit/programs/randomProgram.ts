@@ -3,13 +3,16 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 import { programRoot } from "../../src/program/root.ts";
 import type { Program, Step, TensorRef } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
-import type { Prng } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import { randomStep } from "./randomStep.ts";
 
 /** A model and job inputs for it. */
 export type RandomModel = { model: CompiledModel; inputs: Uint8Array[] };
 
-/** A well-formed program of random steps: what a step reads is a job input, a constant, or an earlier step's tensor where one fits. */
+/**
+ * A well-formed program of random steps: what a step reads is a job input, a constant, or an earlier step's tensor
+ * where one fits.
+ */
 export function randomProgram(prng: Prng, length: number): RandomModel {
   const given = Array.from({ length }, () => randomStep(prng));
   const inputs: Uint8Array[] = [];

@@ -12,7 +12,8 @@ import { accumulatorTypes, hasTwoResults, isDot, isPartial, isTotal } from "../.
 import { Op, OPERATIONS, signature, type OpName } from "../../src/program/operations.ts";
 import { LIMITS, validateStep } from "../../src/program/validate.ts";
 import { Reduce, type Axis, type Constant, type Instruction, type Step, type View } from "../../src/program/types.ts";
-import { float32Bits, type Prng } from "../numerics/float32Words.ts";
+import { float32Bits } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import { floatWord } from "../numerics/floatWords.ts";
 import { integerWord } from "../numerics/integerWords.ts";
 

@@ -6,10 +6,14 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 import { programRoot } from "../../src/program/root.ts";
 import { Reduce, type Axis, type Program, type Step, type View } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
-import { float32Words, type Prng } from "../numerics/float32Words.ts";
+import { float32Words } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import type { RandomModel } from "./randomProgram.ts";
 
-/** What the input holds: numbers of one size, many zeros, few bits (sums that are ties), sizes far apart, NaNs and infinities among subnormals. */
+/**
+ * What the input holds: numbers of one size, many zeros, few bits (sums that are ties), sizes far apart, NaNs and
+ * infinities among subnormals.
+ */
 export const VALUES = ["ordinary", "sparse", "few bits", "wide", "edges", "zero"] as const;
 export type Values = (typeof VALUES)[number];
 
@@ -51,8 +55,9 @@ const axisOf = (
 });
 
 /**
- * A program of one convolution with constant weights: any groups, channels, window, strides, dilations, padding on each side, with the input's and the
- * output's channels first or last or between, the window mirrored or not, with a bias or not.
+ * A program of one convolution with constant weights: any groups, channels, window, strides, dilations, padding on each
+ * side, with the input's and the output's channels first or last or between, the window mirrored or not, with a bias or
+ * not.
  */
 export function randomWindow(prng: Prng, kind: Values, most: { channels: number; columns: number }): RandomModel {
   const size = (bound: number): number => 1 + prng.below(bound);

@@ -1,6 +1,7 @@
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { programRoot } from "../../src/program/root.ts";
+import { Op } from "../../src/program/operations.ts";
 import { Reduce, type Program, type Step } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
 
@@ -29,7 +30,8 @@ export function stepModel(steps: readonly Step[]): CompiledModel {
   };
 }
 
-const axis = (digit: number, extent: number, stride: number) => ({
+/** An axis that one digit walks. */
+export const axis = (digit: number, extent: number, stride: number) => ({
   extent,
   stride,
   base: 0,
@@ -72,5 +74,39 @@ export function rowSumStep(rows: number, inner: number): Step {
     reduce: Reduce.sum,
     termReads: [{ input: 0, fill: 0n, axes: [axis(0, rows, inner), axis(1, inner, 1)] }],
     term: { code: [], outA: 0, outB: 0 },
+  };
+}
+
+/** max(x W + 1, 0) as one float32 step, for job input 0 of 3 x 2 and a constant W of 2 elements with this root. */
+export function reluProductStep(root: `0x${string}`): Step {
+  const dtype = DType.float32;
+  return {
+    dtype,
+    count: 3,
+    inputs: [
+      { kind: "input", index: 0, dtype, count: 6 },
+      { kind: "constant", root, dtype, count: 2 },
+    ],
+    outDigits: [3],
+    redDigits: [2],
+    reduce: Reduce.dot,
+    reduceType: dtype,
+    constants: [
+      { dtype, value: 0x3f800000n },
+      { dtype, value: 0n },
+    ],
+    termReads: [
+      { input: 0, fill: 0n, axes: [axis(0, 3, 2), axis(1, 2, 1)] },
+      { input: 1, fill: 0n, axes: [axis(1, 2, 1)] },
+    ],
+    epilogueReads: [],
+    term: { code: [], outA: 0, outB: 1 },
+    epilogue: {
+      code: [
+        { op: Op.add, dtype, a: 0, b: 1, c: 0 },
+        { op: Op.max, dtype, a: 3, b: 2, c: 0 },
+      ],
+      out: 4,
+    },
   };
 }

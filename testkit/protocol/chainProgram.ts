@@ -13,8 +13,8 @@ import { Reduce, type Checkpoint, type Program, type Step, type TensorRef } from
 import { Trace } from "../../src/trace/trace.ts";
 import { rowSumStep, stepModel } from "../programs/stepModel.ts";
 
-/** A program of int32 additions with its commitments and one input. */
-export type Toy = {
+/** A program that games are played on, with its commitments and one input. */
+export type GameProgram = {
   model: CompiledModel;
   program: Program;
   commitment: ProgramCommitment;
@@ -23,11 +23,11 @@ export type Toy = {
 };
 
 /**
- * A chain of steps `s_i = s_(i-1) + x + c` (s_(-1) = x), all of `count` int32 elements, with a checkpoint at the end of each
- * range: every kind of reference is read (job input, constant, step inside the range, checkpoint before it).
+ * A chain of steps `s_i = s_(i-1) + x + c` (s_(-1) = x), all of `count` int32 elements, with a checkpoint at the end of
+ * each range: every kind of reference is read (job input, constant, step inside the range, checkpoint before it).
  * @param rangeLengths Steps of each range.
  */
-export function toyProgram(count: number, rangeLengths: readonly number[], outputs?: readonly number[]): Toy {
+export function chainProgram(count: number, rangeLengths: readonly number[], outputs?: readonly number[]): GameProgram {
   const constant = words(count, (i) => 7 * i + 1);
   const root = tensorRoot(constant);
   const steps: Step[] = [];
@@ -59,7 +59,7 @@ export function toyProgram(count: number, rangeLengths: readonly number[], outpu
 }
 
 /** A long sum of each of 4 rows, split: the first step holds words of exact sums, 32 bytes each. */
-export function limbProgram(): Toy {
+export function limbProgram(): GameProgram {
   const [rows, inner] = [4, 1600];
   const whole = rowSumStep(rows, inner);
   const model = stepModel(makeProvable([whole], estimateStepProofGas(whole) - 1).steps);
@@ -76,23 +76,24 @@ export function limbProgram(): Toy {
 }
 
 /** An honest execution. */
-export const honestTrace = (toy: Toy): Trace => new Trace(toy.program, executeReference(toy.model, [toy.input]));
+export const honestTrace = (subject: GameProgram): Trace =>
+  new Trace(subject.program, executeReference(subject.model, [subject.input]));
 
 /** An execution in which one element of one step is off by one, and everything after it consistent with that. */
-export function lyingTrace(toy: Toy, lieStep: number, element: number): Trace {
-  const tensors = executeReference(toy.model, [toy.input], {
+export function lyingTrace(subject: GameProgram, lieStep: number, element: number): Trace {
+  const tensors = executeReference(subject.model, [subject.input], {
     onStep: (step, tensor) => {
       if (step === lieStep) tensor[4 * element] = (tensor[4 * element]! + 1) & 0xff;
     },
   });
-  return new Trace(toy.program, tensors);
+  return new Trace(subject.program, tensors);
 }
 
 /** What a step should hold, given a worker's other tensors. */
-export const recompute = (toy: Toy, tensors: readonly Uint8Array[], step: number): Uint8Array =>
+export const recompute = (subject: GameProgram, tensors: readonly Uint8Array[], step: number): Uint8Array =>
   executeStepReference(
-    toy.program.steps[step]!,
-    stepSources(toy.model, toy.program.steps[step]!, [toy.input], tensors),
+    subject.program.steps[step]!,
+    stepSources(subject.model, subject.program.steps[step]!, [subject.input], tensors),
   );
 
 function addition(count: number, index: number, root: `0x${string}`): Step {

@@ -1,21 +1,21 @@
 import type { Trace } from "../../src/trace/trace.ts";
 import { GameDriver } from "./gameDriver.ts";
-import { lyingTrace, toyProgram, type Toy } from "./chainProgram.ts";
+import { lyingTrace, chainProgram, type GameProgram } from "./chainProgram.ts";
 import { claimKey, submitted, type World } from "./world.ts";
 
 /** 22 steps in 5 ranges, tensors of 3 chunks: padding in every list, a one-step range, a list of 3 levels. */
-export const disputedToy = toyProgram(300, [3, 1, 5, 6, 7]);
+export const disputedProgram = chainProgram(300, [3, 1, 5, 6, 7]);
 /** Where the liar of `againstLiar` lies. */
 export const LIE = { step: 12, element: 299, checkpoint: 3 };
 
 /** What tests of the game do again and again, in a file's world. */
 export function disputeKit(world: () => World) {
   /** A game against a liar (or, with an honest trace, without cause). */
-  const against = async (trace: Trace, of: Toy = disputedToy): Promise<GameDriver> =>
+  const against = async (trace: Trace, of: GameProgram = disputedProgram): Promise<GameDriver> =>
     new GameDriver(world(), of, trace, await submitted(world(), of, trace));
   return {
     against,
-    againstLiar: () => against(lyingTrace(disputedToy, LIE.step, LIE.element)),
+    againstLiar: () => against(lyingTrace(disputedProgram, LIE.step, LIE.element)),
     revert: (sent: Promise<unknown>, name: string): Promise<void> =>
       world().viem.assertions.revertWithCustomError(sent, world().game, name as never),
     pass: (seconds: number) => world().networkHelpers.time.increase(seconds),

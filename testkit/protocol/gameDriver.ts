@@ -14,7 +14,7 @@ import { sha256 } from "../../src/merkle/hash.ts";
 import { openElement, type OpenableTensor } from "../../src/trace/opening.ts";
 import type { Trace } from "../../src/trace/trace.ts";
 import { claimKey, factsOf, gameEvents, gasOf, type Actor, type World } from "./world.ts";
-import type { Toy } from "./chainProgram.ts";
+import type { GameProgram } from "./chainProgram.ts";
 
 /** Plays one game against a claim whose whole trace the test holds, and follows its state. */
 export class GameDriver {
@@ -26,7 +26,7 @@ export class GameDriver {
 
   constructor(
     readonly world: World,
-    readonly toy: Toy,
+    readonly subject: GameProgram,
     readonly trace: Trace,
     readonly claim: Claim,
     readonly challenger: Actor = world.watcher,
@@ -61,7 +61,7 @@ export class GameDriver {
         index: BigInt(index),
         node: list.node(height, index),
         siblings: list.path(index, height),
-        program: factsOf(this.toy.commitment),
+        program: factsOf(this.subject.commitment),
         ...seam,
       },
     ];
@@ -90,7 +90,7 @@ export class GameDriver {
       height !== 0 || level === Level.tensor
         ? { program: NO_PROGRAM, checkpoint: NO_CHECKPOINT, step: NO_STEP }
         : {
-            program: factsOf(this.toy.commitment),
+            program: factsOf(this.subject.commitment),
             ...(level === Level.trace
               ? this.checkpointSeam(index)
               : { checkpoint: NO_CHECKPOINT, step: this.stepOpening(first + index) }),
@@ -122,11 +122,14 @@ export class GameDriver {
   /** The step proof of an element of the tensor in dispute, from the worker's own tensors. */
   proof(element: number): StepProof {
     const { step: s, depth, first } = this.state;
-    const pick = { ...NO_PICK, program: factsOf(this.toy.commitment), step: this.stepOpening(s) };
+    const pick = { ...NO_PICK, program: factsOf(this.subject.commitment), step: this.stepOpening(s) };
     return this.proofAt(pick, s, depth, first, element);
   }
 
-  /** The proof that picks the tensor of step `s`, below the current node of the trace (`leaf` a checkpoint) or interior, in the same call. */
+  /**
+   * The proof that picks the tensor of step `s`, below the current node of the trace (`leaf` a checkpoint) or interior,
+   * in the same call.
+   */
   pickAndProof(leaf: number, s: number, element: number): StepProof {
     const pick = this.pickArgs(leaf, this.state.depth);
     const first = this.state.level === Level.interior ? this.state.first : s;
@@ -134,12 +137,12 @@ export class GameDriver {
   }
 
   private proofAt(pick: Pick, s: number, depth: number, first: number, element: number): StepProof {
-    const step = this.toy.program.steps[s]!;
+    const step = this.subject.program.steps[s]!;
     const chunk = this.chunkOfElement(s, element);
     const tree = this.trace.tree(s);
     const openable: OpenableTensor[] = step.inputs.map((ref) => {
-      if (ref.kind === "constant") return tensor(constantBytes(this.toy.model.constants, ref));
-      return tensor(ref.kind === "input" ? this.toy.input : this.trace.tensor(ref.index));
+      if (ref.kind === "constant") return tensor(constantBytes(this.subject.model.constants, ref));
+      return tensor(ref.kind === "input" ? this.subject.input : this.trace.tensor(ref.index));
     });
     const { openings } = openElement(step, element, openable);
     return {
@@ -154,15 +157,15 @@ export class GameDriver {
         if (ref.kind === "input") {
           return {
             ...none,
-            root: this.toy.inputsList.node(0, ref.index),
-            siblings: this.toy.inputsList.path(ref.index),
+            root: this.subject.inputsList.node(0, ref.index),
+            siblings: this.subject.inputsList.path(ref.index),
           };
         }
         const { root } = this.trace.tree(ref.index);
         if (ref.index >= first) {
           return { ...none, root, siblings: this.trace.interior(this.checkpoint).path(ref.index - first) };
         }
-        const j = this.toy.program.checkpoints.findIndex((c) => c.step === ref.index);
+        const j = this.subject.program.checkpoints.findIndex((c) => c.step === ref.index);
         const { checkpoint } = this.checkpointSeam(j);
         return { root, siblings: this.trace.list.path(j), checkpointIndex: j, checkpoint };
       }),
@@ -177,7 +180,7 @@ export class GameDriver {
   }
 
   private chunkOfElement(step: number, element: number): number {
-    return Math.floor((element * dtypeBytes(this.toy.program.steps[step]!.dtype)) / CHUNK_BYTES);
+    return Math.floor((element * dtypeBytes(this.subject.program.steps[step]!.dtype)) / CHUNK_BYTES);
   }
 
   /** Plays both sides, the challenger knowing only what is revealed, down to the chunk that holds the element. */
@@ -223,19 +226,19 @@ export class GameDriver {
   }
 
   stepOpening(s: number): Pick["step"] {
-    const step = this.toy.program.steps[s]!;
+    const step = this.subject.program.steps[s]!;
     return {
       dtype: step.dtype,
       count: BigInt(step.count),
       bodyHash: toHex(sha256(encodeStepBody(step))),
-      siblings: this.toy.commitment.steps.path(s),
+      siblings: this.subject.commitment.steps.path(s),
     };
   }
 
   private checkpointSeam(j: number): { checkpoint: Pick["checkpoint"]; step: Pick["step"] } {
-    const checkpoint = this.toy.program.checkpoints[j]!;
+    const checkpoint = this.subject.program.checkpoints[j]!;
     return {
-      checkpoint: { ...checkpoint, siblings: this.toy.commitment.checkpoints.path(j) },
+      checkpoint: { ...checkpoint, siblings: this.subject.commitment.checkpoints.path(j) },
       step: checkpoint.first === checkpoint.step ? this.stepOpening(checkpoint.step) : NO_STEP,
     };
   }

@@ -1,13 +1,13 @@
 import type { Claim, Delivery, Job, JobRequest } from "../../src/market/types.ts";
 import { toHex } from "../../src/merkle/hash.ts";
-import { honestTrace, toyProgram, type Toy } from "./chainProgram.ts";
-import { factsOf, jobId, postJob, submitted, toyRequest, type World } from "./world.ts";
+import { honestTrace, chainProgram, type GameProgram } from "./chainProgram.ts";
+import { factsOf, jobId, postJob, submitted, requestFor, type World } from "./world.ts";
 
 /** 6 steps in 3 ranges, tensors of 3 chunks. */
-export const smallToy = toyProgram(300, [3, 1, 2]);
+export const smallProgram = chainProgram(300, [3, 1, 2]);
 
 /** The delivery of an honest output. */
-export function delivery(of: Toy = smallToy, output = 0): Delivery {
+export function delivery(of: GameProgram = smallProgram, output = 0): Delivery {
   const trace = honestTrace(of);
   const checkpoint = of.program.outputs[output]!;
   return {
@@ -33,13 +33,13 @@ export function marketKit(world: () => World) {
     gameRevert: reverts("game"),
     as,
     pass,
-    post: async (changes: Partial<JobRequest> = {}, of: Toy = smallToy): Promise<Job> =>
-      postJob(world(), await toyRequest(world(), of, changes)),
-    refusedPost: async (name: string, changes: Partial<JobRequest>, of: Toy = smallToy): Promise<void> =>
-      revert(world().market.write.post([await toyRequest(world(), of, changes)], as("requester")), name),
+    post: async (changes: Partial<JobRequest> = {}, of: GameProgram = smallProgram): Promise<Job> =>
+      postJob(world(), await requestFor(world(), of, changes)),
+    refusedPost: async (name: string, changes: Partial<JobRequest>, of: GameProgram = smallProgram): Promise<void> =>
+      revert(world().market.write.post([await requestFor(world(), of, changes)], as("requester")), name),
     statusOf: async (job: Job) => (await world().market.read.jobOf([jobId(world(), job)]))[0],
     /** Submits an honest claim and finalises it. */
-    finalised: async (changes: Partial<JobRequest> = {}, of: Toy = smallToy): Promise<Claim> => {
+    finalised: async (changes: Partial<JobRequest> = {}, of: GameProgram = smallProgram): Promise<Claim> => {
       const claim = await submitted(world(), of, honestTrace(of), changes);
       await pass(1_801);
       await world().market.write.finalise([claim]);

@@ -5,18 +5,18 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Op } from "../../src/program/operations.ts";
 import { commitProgram } from "../../src/program/root.ts";
 import { Reduce, type Program, type Step, type TensorRef } from "../../src/program/types.ts";
-import type { Toy } from "./chainProgram.ts";
+import type { GameProgram } from "./chainProgram.ts";
 
 const dtype = DType.int32;
 
 /**
- * A program of int32 sums: step s adds up `reads` tensors, which are by turns the steps before it (in its range and checkpoints before it), the
- * job input and constants. Every step is a checkpoint but those of the last range.
+ * A program of int32 sums: step s adds up `reads` tensors, which are by turns the steps before it (in its range and
+ * checkpoints before it), the job input and constants. Every step is a checkpoint but those of the last range.
  * @param count Elements of each tensor.
  * @param checkpoints Checkpoints before the last range.
  * @param lastRange Steps of the last range.
  */
-export function wideProgram(count: number, checkpoints: number, lastRange: number, reads: number): Toy {
+export function wideProgram(count: number, checkpoints: number, lastRange: number, reads: number): GameProgram {
   const constants = new Map(
     Array.from({ length: reads }, (_, k) => {
       const bytes = new Uint8Array(Int32Array.from({ length: count }, (_n, i) => 31 * i + k + 1).buffer);

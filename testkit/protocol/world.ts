@@ -10,7 +10,7 @@ import type { ProgramCommitment } from "../../src/program/root.ts";
 import { SoftwareDevice } from "../../src/provisioning/device.ts";
 import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
 import type { Trace } from "../../src/trace/trace.ts";
-import type { Toy } from "./chainProgram.ts";
+import type { GameProgram } from "./chainProgram.ts";
 
 const GWEI = 10n ** 9n;
 export const ETHER = 10n ** 18n;
@@ -37,7 +37,10 @@ export const PARAMETERS: Parameters = {
 
 type TokenName = "TestToken" | "FeeToken" | "ReentrantToken";
 
-/** Deploys everything to a chain of its own: a trusted manufacturer, named actors with tokens and credit, a staked worker. */
+/**
+ * Deploys everything to a chain of its own: a trusted manufacturer, named actors with tokens and credit, a staked
+ * worker.
+ */
 export async function createWorld(overrides: Partial<Parameters> = {}, tokenName: TokenName = "TestToken") {
   const parameters = { ...PARAMETERS, ...overrides };
   const { viem, networkHelpers } = await network.create();
@@ -138,12 +141,16 @@ export const factsOf = ({ header, steps, checkpoints }: ProgramCommitment): Prog
   checkpointsRoot: checkpoints.root,
 });
 
-/** A request for a toy program with its input posted. */
-export async function toyRequest(world: World, toy: Toy, changes: Partial<JobRequest> = {}): Promise<JobRequest> {
+/** A request for a subject program with its input posted. */
+export async function requestFor(
+  world: World,
+  subject: GameProgram,
+  changes: Partial<JobRequest> = {},
+): Promise<JobRequest> {
   return {
-    program: factsOf(toy.commitment),
-    inputRoots: [toy.inputsList.root],
-    inputs: [bytesToHex(toy.input)],
+    program: factsOf(subject.commitment),
+    inputRoots: [subject.inputsList.root],
+    inputs: [bytesToHex(subject.input)],
     fee: ETHER,
     window: 1_800,
     claimSeconds: 600,
@@ -169,14 +176,14 @@ export async function postedJob({ client }: World, hash: Hex): Promise<Job> {
   return posted!.args.job;
 }
 
-/** Posts a toy job, has a worker claim it and submit a trace. */
+/** Posts a subject job, has a worker claim it and submit a trace. */
 export async function submitted(
   world: World,
-  toy: Toy,
+  subject: GameProgram,
   trace: Trace,
   changes: Partial<JobRequest> = {},
 ): Promise<Claim> {
-  const job = await postJob(world, await toyRequest(world, toy, changes));
+  const job = await postJob(world, await requestFor(world, subject, changes));
   await world.market.write.claim([job], { account: world.worker.account });
   const nodes = submissionOf(trace, world.parameters.arityBits);
   await world.market.write.submit([job, nodes], { account: world.worker.account });

@@ -2,7 +2,7 @@ import { DType, dtypeBytes } from "../../src/numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../src/onnx/model.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
 import { writeWord } from "../../src/numerics/dtype.ts";
-import type { Prng } from "../numerics/float32Words.ts";
+import type { Prng } from "./prng.ts";
 
 /** Seeded tensors of ordinary numbers, and shapes. */
 export class RandomTensors {

@@ -27,7 +27,10 @@ type Provider = { request: (request: { method: string; params?: unknown[] }) => 
 const START = 2_000_000_000;
 const TRANSACTION_GAS = toHex(16_777_216);
 
-/** An embedded chain with the protocol on it, driven by plain requests: a client's comforts would take most of a soak's time. */
+/**
+ * An embedded chain with the protocol on it, driven by plain requests: a client's comforts would take most of a soak's
+ * time.
+ */
 export class SoakChain {
   /** Everything that happened, as players read it from events. */
   readonly history = emptyHistory();
@@ -49,7 +52,10 @@ export class SoakChain {
     readonly close: () => Promise<void>,
   ) {}
 
-  /** Deploys the protocol with the real verifier; everybody may stake. @param arityBits log2 of the children in a reveal. */
+  /**
+   * Deploys the protocol with the real verifier; everybody may stake.
+   * @param arityBits log2 of the children in a reveal.
+   */
   static async create(arityBits: number): Promise<SoakChain> {
     const connection = await network.create();
     const { viem, provider } = connection;

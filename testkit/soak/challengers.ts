@@ -16,7 +16,7 @@ import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
 import { chunkOf } from "../../src/merkle/tensor.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
-import type { Prng } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import type { SoakWorker } from "./workers.ts";
 
 export type Reply =

@@ -3,7 +3,7 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import type { Prng } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import type { SoakProgram } from "./programs.ts";
 
 /** An execution of a program's job: some tensors, right or wrong. */
@@ -58,7 +58,9 @@ export function lyingTensors(prng: Prng, program: SoakProgram, kind: LieKind): U
   });
 }
 
-/** Right tensors under a root that holds garbage past the width of the checkpoint list; undefined if the list is full. */
+/**
+ * Right tensors under a root that holds garbage past the width of the checkpoint list; undefined if the list is full.
+ */
 export function paddedWithGarbage(prng: Prng, program: SoakProgram): Execution | undefined {
   const execution = executionOf(program, program.tensors);
   const { list } = execution.trace;

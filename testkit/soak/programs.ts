@@ -6,9 +6,9 @@ import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { programRoot } from "../../src/program/root.ts";
 import type { Checkpoint, Program, Step } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
-import type { Prng } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import { randomProgram } from "../programs/randomProgram.ts";
-import { toyInput, toyModel } from "../programs/toyProgram.ts";
+import { randomSums, sumsInput } from "../programs/randomSums.ts";
 
 /** A program with inputs for it and what it gives by the definition. */
 export type SoakProgram = { known: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
@@ -18,11 +18,14 @@ const MOST_STEP_GAS = 2_500_000;
 /** Bytes of inputs that are posted with a job; more would not fit one transaction. */
 const MOST_INPUT_BYTES = 30_000;
 
-/** A random program: half of them chains of integer additions with deep lists, half of random steps of every kind, with random checkpoints. */
+/**
+ * A random program: half of them chains of integer additions with deep lists, half of random steps of every kind, with
+ * random checkpoints.
+ */
 export function soakProgram(prng: Prng): SoakProgram {
   for (;;) {
     const drawn =
-      prng.below(2) === 0 ? toyProgram(prng) : withCheckpoints(prng, randomProgram(prng, 1 + prng.below(5)));
+      prng.below(2) === 0 ? sumsProgram(prng) : withCheckpoints(prng, randomProgram(prng, 1 + prng.below(5)));
     const { steps } = drawn.model.program;
     const maxStepGas = Math.max(...steps.map(estimateStepProofGas));
     const bytes = drawn.inputs.reduce((sum, input) => sum + input.length, 0);
@@ -32,10 +35,9 @@ export function soakProgram(prng: Prng): SoakProgram {
   }
 }
 
-function toyProgram(prng: Prng): { model: CompiledModel; inputs: Uint8Array[] } {
-  const random = (below: number) => prng.below(below);
-  const model = toyModel(random, 1 + prng.below(16));
-  return { model, inputs: [toyInput(random, model)] };
+function sumsProgram(prng: Prng): { model: CompiledModel; inputs: Uint8Array[] } {
+  const model = randomSums(prng, 1 + prng.below(16));
+  return { model, inputs: [sumsInput(prng, model)] };
 }
 
 /** Marks random tensors, the last one among them, and gives each a range that is closed under reads. */

@@ -8,7 +8,7 @@ import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
-import type { Prng } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import { ETHER } from "../protocol/world.ts";
 import type { SoakCall } from "./chain.ts";
 import {
@@ -22,7 +22,7 @@ import {
 } from "./challengers.ts";
 import { executionOf, lyingTensors } from "./lies.ts";
 import { soakProgram, type SoakProgram } from "./programs.ts";
-import type { Siege } from "./siege.ts";
+import type { SoakMarket } from "./market.ts";
 import { honestWorker, lyingWorker, type SoakWorker } from "./workers.ts";
 
 /** Seconds in which an honest party notices and answers, mostly. */
@@ -30,7 +30,7 @@ const USUAL_SECONDS = 120;
 
 /** One job, one claim, and every game on it, until nothing is left to do. */
 export class Round {
-  readonly #siege: Siege;
+  readonly #market: SoakMarket;
   readonly #prng: Prng;
   readonly #program: SoakProgram;
   readonly #worker: SoakWorker;
@@ -38,7 +38,10 @@ export class Round {
   readonly #players = new Map<Hex, SoakChallenger>();
   /** The base fee when the claim died. */
   #deathFee = 0n;
-  /** What the gas of an honest worker's moves cost beyond what it drew, and of each honest challenger's beyond what it was paid. */
+  /**
+   * What the gas of an honest worker's moves cost beyond what it drew, and of each honest challenger's beyond what it
+   * was paid.
+   */
   readonly #balances = new Map<string, bigint>();
   #job!: Job;
   #claim!: Claim;
@@ -47,14 +50,14 @@ export class Round {
   #ended = false;
   #done: () => void = () => undefined;
 
-  constructor(siege: Siege) {
-    this.#siege = siege;
-    this.#prng = siege.prng;
+  constructor(market: SoakMarket) {
+    this.#market = market;
+    this.#prng = market.prng;
     this.#program = soakProgram(this.#prng);
-    const { arityBits } = siege.chain.parameters;
+    const { arityBits } = market.chain.parameters;
     const honest = this.#prng.below(3) === 0;
     this.#worker = honest ? honestWorker(this.#program, arityBits) : lyingWorker(this.#prng, this.#program, arityBits);
-    this.#workerAddress = this.#prng.pick(honest ? siege.honestWorkers : siege.liars);
+    this.#workerAddress = this.#prng.pick(honest ? market.honestWorkers : market.liars);
   }
 
   /** @param done Called when the job is closed or finalised and no game is open any more. */
@@ -64,7 +67,7 @@ export class Round {
   }
 
   get #record(): ClaimRecord {
-    return this.#siege.chain.history.claims.get(this.#claimId)!;
+    return this.#market.chain.history.claims.get(this.#claimId)!;
   }
 
   get #isHonest(): boolean {
@@ -72,11 +75,11 @@ export class Round {
   }
 
   #plan(time: number, run: () => Promise<void>): void {
-    this.#siege.agenda.plan(time, run);
+    this.#market.agenda.plan(time, run);
   }
 
   async #post(): Promise<void> {
-    const { chain, requester } = this.#siege;
+    const { chain, requester } = this.#market;
     const { known, inputs } = this.#program;
     const request: JobRequest = {
       program: programFacts(known.commitment),
@@ -89,35 +92,35 @@ export class Round {
       callbackGas: 0,
       maxOutputBytes: this.#prng.pick([0, 4_096]),
       rootOnly: false,
-      salt: this.#siege.nextSalt(),
+      salt: this.#market.nextSalt(),
     };
-    const sent = await this.#siege.must("requester", requester, chain.onMarket("post", [request]));
+    const sent = await this.#market.must("requester", requester, chain.onMarket("post", [request]));
     const posted = sent?.events.find((e) => e.eventName === "JobPosted");
     if (posted?.eventName !== "JobPosted") return;
     this.#job = posted.args.job;
-    if (this.#job.inputsRoot !== inputsList(inputs).root) this.#siege.fault("another inputs root");
+    if (this.#job.inputsRoot !== inputsList(inputs).root) this.#market.fault("another inputs root");
     this.#plan(chain.now + 1 + this.#prng.below(300), () => this.#take());
   }
 
   async #take(): Promise<void> {
-    const { chain } = this.#siege;
-    await this.#siege.must("worker", this.#workerAddress, chain.onMarket("claim", [this.#job]));
+    const { chain } = this.#market;
+    await this.#market.must("worker", this.#workerAddress, chain.onMarket("claim", [this.#job]));
     this.#plan(chain.now + 1 + this.#prng.below(500), () => this.#submit());
   }
 
   async #submit(): Promise<void> {
-    const { chain } = this.#siege;
+    const { chain } = this.#market;
     const { traceRoot, nodes } = this.#worker;
     const call = chain.onMarket("submit", [this.#job, nodes]);
     const refusal = this.#isHonest ? undefined : await chain.refusal(this.#workerAddress, call);
     if (refusal !== undefined) return this.#abandoned(refusal);
-    const sent = await this.#siege.must("worker", this.#workerAddress, call);
+    const sent = await this.#market.must("worker", this.#workerAddress, call);
     const submitted = sent?.events.find((e) => e.eventName === "ClaimSubmitted");
     if (submitted?.eventName !== "ClaimSubmitted") return;
     this.#claim = { job: this.#job, worker: this.#workerAddress, traceRoot };
     this.#claimId = submitted.args.claimId;
     if (claimIdOf(submitted.args.jobId, this.#workerAddress, traceRoot) !== this.#claimId)
-      this.#siege.fault("another id");
+      this.#market.fault("another id");
     this.#submittedAt = chain.now;
     const window = Number(submitted.args.windowEnd) - chain.now;
     for (const challenger of this.#challengers()) {
@@ -129,19 +132,19 @@ export class Round {
 
   /** A submission that is refused: the job is freed when the claim's time is over, and costs the worker the penalty. */
   #abandoned(refusal: string): void {
-    const { chain, totals, requester } = this.#siege;
+    const { chain, totals, requester } = this.#market;
     totals.count(totals.refusals, `submit: ${errorName(refusal)}`);
     totals.count(totals.verdicts, `${this.#worker.kind}: refused at submission`);
     this.#plan(chain.now + 1_000, async () => {
-      await this.#siege.must("expire", requester, chain.onMarket("expire", [this.#job]));
-      await this.#siege.must("cancel", requester, chain.onMarket("cancel", [this.#job]));
+      await this.#market.must("expire", requester, chain.onMarket("expire", [this.#job]));
+      await this.#market.must("cancel", requester, chain.onMarket("cancel", [this.#job]));
       this.#done();
     });
   }
 
   /** At least one honest one against a wrong claim; none against a right one. */
   #challengers(): SoakChallenger[] {
-    const { prng, chain, watchers, parasites } = this.#siege;
+    const { prng, chain, watchers, parasites } = this.#market;
     const { arityBits } = chain.parameters;
     const own = executionOf(this.#program, this.#program.tensors);
     const worker = this.#worker;
@@ -170,15 +173,15 @@ export class Round {
   async #open(challenger: SoakChallenger): Promise<void> {
     const record = this.#record;
     if (record.refuted || record.finalised) return;
-    const { chain } = this.#siege;
+    const { chain } = this.#market;
     const call = chain.onGame("open", [this.#claim, challenger.opening()]);
     // The same account may have opened the same game before.
     const refusal = await chain.refusal(challenger.address, call);
     if (refusal?.includes("GameExists")) return;
-    const sent = await this.#siege.must(challenger.kind, challenger.address, call);
+    const sent = await this.#market.must(challenger.kind, challenger.address, call);
     const moved = sent?.events.find((e) => e.eventName === "Picked");
     if (moved?.eventName !== "Picked" || sent === undefined) return;
-    this.#siege.totals.games++;
+    this.#market.totals.games++;
     this.#players.set(moved.args.gameId, challenger);
     this.#book(moved.args.gameId, -sent.cost - chain.bond);
     this.#schedule(chain.history.games.get(moved.args.gameId)!);
@@ -186,7 +189,7 @@ export class Round {
 
   /** Plans what the sides of a game do in the state that it is in now. */
   #schedule(game: GameRecord): void {
-    const { chain, prng } = this.#siege;
+    const { chain, prng } = this.#market;
     const state = stateOf(game);
     const version = game.moves.length;
     const challenger = this.#players.get(game.id)!;
@@ -201,7 +204,7 @@ export class Round {
     this.#plan(Number(state.since) + left + 1, async () => {
       if (isStale()) return;
       // An honest party must never get here.
-      if (honest) this.#siege.fault(`${worker ? "worker" : challenger.kind} ran out of time`);
+      if (honest) this.#market.fault(`${worker ? "worker" : challenger.kind} ran out of time`);
       await this.#move(game, worker ? challenger.address : this.#workerAddress, "timeout", [game.key]);
     });
     if (!this.#isHonest && !worker && prng.below(25) === 0) {
@@ -226,7 +229,7 @@ export class Round {
   }
 
   async #answer(game: GameRecord): Promise<void> {
-    const answer = this.#worker.answer(game, BigInt(this.#siege.chain.now));
+    const answer = this.#worker.answer(game, BigInt(this.#market.chain.now));
     const from = this.#workerAddress;
     switch (answer.kind) {
       case "reveal":
@@ -242,12 +245,12 @@ export class Round {
       case "concede":
         return this.#move(game, from, "concede", [game.key]);
       default:
-        if (this.#isHonest) this.#siege.fault(`the honest worker has no move: ${answer.kind}`);
+        if (this.#isHonest) this.#market.fault(`the honest worker has no move: ${answer.kind}`);
     }
   }
 
   async #reply(game: GameRecord, challenger: SoakChallenger): Promise<void> {
-    const reply = challenger.reply(game, BigInt(this.#siege.chain.now));
+    const reply = challenger.reply(game, BigInt(this.#market.chain.now));
     const from = challenger.address;
     switch (reply.kind) {
       case "pick":
@@ -255,17 +258,17 @@ export class Round {
       case "prove":
         return this.#move(game, from, "prove", [this.#claim, reply.proof], !challenger.honest);
       case "concede":
-        if (challenger.honest) this.#siege.fault(`${challenger.kind} against a wrong claim concedes`);
+        if (challenger.honest) this.#market.fault(`${challenger.kind} against a wrong claim concedes`);
         return this.#move(game, from, "concede", [game.key]);
       default:
-        if (challenger.honest) this.#siege.fault(`${challenger.kind} has no move`);
+        if (challenger.honest) this.#market.fault(`${challenger.kind} has no move`);
     }
   }
 
   /** A stranger tries what only the parties may, and anybody what nobody may; all of it must be refused. */
   async #meddle(game: GameRecord): Promise<void> {
     if (game.closed !== undefined || this.#record.refuted) return;
-    const { chain, requester, totals } = this.#siege;
+    const { chain, requester, totals } = this.#market;
     const state = stateOf(game);
     const proof = this.#worker.published === undefined ? undefined : proofAt(this.#worker.published, state);
     const packed = packState(state);
@@ -281,11 +284,11 @@ export class Round {
     ];
     for (const [name, args] of tries) {
       const refusal = await chain.refusal(requester, chain.onGame(name, args));
-      if (refusal === undefined) this.#siege.fault(`a stranger's ${name} is taken`);
+      if (refusal === undefined) this.#market.fault(`a stranger's ${name} is taken`);
       totals.count(totals.refusals, `stranger's ${name}`);
     }
     const refusal = await chain.refusal(requester, chain.onMarket("finalise", [this.#claim]));
-    if (refusal === undefined) this.#siege.fault("a disputed claim can be finalised");
+    if (refusal === undefined) this.#market.fault("a disputed claim can be finalised");
   }
 
   /** @param mayBeRefused The mover tries what it may; a refusal is counted and costs it its turn. */
@@ -296,7 +299,7 @@ export class Round {
     args: readonly unknown[],
     mayBeRefused = false,
   ): Promise<void> {
-    const { chain, totals } = this.#siege;
+    const { chain, totals } = this.#market;
     const call = chain.onGame(functionName, [packState(stateOf(game)), ...args]);
     if (mayBeRefused) {
       const refusal = await chain.refusal(from, call);
@@ -305,8 +308,8 @@ export class Round {
       }
     }
     const proof = functionName === "prove";
-    if (proof && this.#worker.right && this.#isHonest) this.#siege.fault("an honest claim is proven wrong");
-    const sent = await this.#siege.must(functionName, from, call);
+    if (proof && this.#worker.right && this.#isHonest) this.#market.fault("an honest claim is proven wrong");
+    const sent = await this.#market.must(functionName, from, call);
     if (sent === undefined) return;
     this.#book(from === this.#workerAddress ? "worker" : game.id, -sent.cost);
     if (game.closed !== undefined) this.#closed(game, functionName, sent.baseFee);
@@ -314,7 +317,7 @@ export class Round {
   }
 
   #closed(game: GameRecord, how: string, baseFee: bigint): void {
-    const { totals, chain, prng } = this.#siege;
+    const { totals, chain, prng } = this.#market;
     const challenger = this.#players.get(game.id)!;
     const { outcome, paid } = game.closed!;
     const lost = outcome === Outcome.workerWon;
@@ -335,74 +338,75 @@ export class Round {
   }
 
   async #settle(game: GameRecord): Promise<void> {
-    const { chain, totals } = this.#siege;
+    const { chain, totals } = this.#market;
     const { address, kind } = this.#players.get(game.id)!;
     const call = chain.onGame("settle", [packState(stateOf(game))]);
-    // It has no deadline: whoever is owed settles in the next block, or waits until gas costs no more than it could cost there.
-    const sent = await this.#siege.must("settle", address, call, this.#deathFee + this.#deathFee / 8n);
+    // It has no deadline: whoever is owed settles in the next block, or waits until gas costs no more than it could
+    // cost there.
+    const sent = await this.#market.must("settle", address, call, this.#deathFee + this.#deathFee / 8n);
     if (sent === undefined) return;
     this.#book(game.id, game.closed!.paid - sent.cost);
     totals.count(totals.endings, `${kind}: settled`);
     const again = await chain.refusal(address, chain.onGame("settle", [packState(stateOf(game))]));
-    if (again === undefined) this.#siege.fault("a game can be settled twice");
+    if (again === undefined) this.#market.fault("a game can be settled twice");
   }
 
   async #finalise(): Promise<void> {
-    const { chain } = this.#siege;
+    const { chain } = this.#market;
     const record = this.#record;
     const open = record.games.some(({ closed }) => closed === undefined);
     if (this.#ended || record.refuted || record.finalised || open) return;
-    await this.#siege.must("finalise", this.#workerAddress, chain.onMarket("finalise", [this.#claim]));
+    await this.#market.must("finalise", this.#workerAddress, chain.onMarket("finalise", [this.#claim]));
     this.#verdict("finalised");
     await this.#end();
   }
 
   /** Judges the verdict. */
   #verdict(how: string): void {
-    const { totals, chain } = this.#siege;
+    const { totals, chain } = this.#market;
     const { kind, right } = this.#worker;
     totals.count(totals.verdicts, `${kind}: ${how}`);
     const refuted = how !== "finalised";
-    if (kind === "honest" ? refuted : !right && !refuted) this.#siege.fault(`claim of ${kind}: ${how}`);
-    if (kind === "deserter" && how === "refuted by prove") this.#siege.fault("a right claim was proven wrong");
+    if (kind === "honest" ? refuted : !right && !refuted) this.#market.fault(`claim of ${kind}: ${how}`);
+    if (kind === "deserter" && how === "refuted by prove") this.#market.fault("a right claim was proven wrong");
     const seconds = chain.now - this.#submittedAt;
     const { baseClock } = chain.parameters;
     const most = this.#job.window + 2 * baseClock;
     // Seconds that the soak itself needs to send one transaction after the other.
-    if (seconds > most + 600) this.#siege.fault(`a verdict after ${seconds} s, at most ${most}`);
+    if (seconds > most + 600) this.#market.fault(`a verdict after ${seconds} s, at most ${most}`);
     totals.largestDelayBlocks = Math.max(totals.largestDelayBlocks, Math.ceil(seconds / 12));
   }
 
   async #end(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
-    const { chain, totals, requester } = this.#siege;
+    const { chain, totals, requester } = this.#market;
     const record = this.#record;
     const key = { jobId: record.jobId, worker: this.#workerAddress, traceRoot: this.#worker.traceRoot };
     const collect = chain.onGame("collect", [key]);
     if (record.games.length > 0 && (await chain.refusal(this.#workerAddress, collect)) === undefined) {
-      const sent = await this.#siege.must("collect", this.#workerAddress, collect);
+      const sent = await this.#market.must("collect", this.#workerAddress, collect);
       const collected = sent?.events.find((e) => e.eventName === "EarningsCollected");
       const amount = collected?.eventName === "EarningsCollected" ? collected.args.amount : 0n;
       this.#book("worker", amount - (sent?.cost ?? 0n));
     }
     await this.#freeTheJob(record, requester);
-    if (record.games.some(({ closed }) => closed === undefined)) this.#siege.fault("a game is open for ever");
+    if (record.games.some(({ closed }) => closed === undefined)) this.#market.fault("a game is open for ever");
     for (const [who, balance] of this.#balances) {
       const honest = who === "worker" ? this.#isHonest : this.#players.get(who as Hex)!.honest;
       if (!honest || balance >= 0n) continue;
       totals.honestLoss -= balance;
       const name = who === "worker" ? "worker" : this.#players.get(who as Hex)!.kind;
-      this.#siege.fault(`honest ${name} lost ${-balance} wei`);
+      this.#market.fault(`honest ${name} lost ${-balance} wei`);
     }
     this.#done();
   }
 
   async #freeTheJob(record: ClaimRecord, requester: Address): Promise<void> {
-    const { chain } = this.#siege;
+    const { chain } = this.#market;
     const call = (name: string, ...args: unknown[]): SoakCall => chain.onMarket(name, args);
-    if (record.refuted) await this.#siege.must("cancel", requester, call("cancel", this.#job));
-    else if (!record.paid) await this.#siege.must("accept", requester, call("accept", this.#claim));
+    if (record.refuted) await this.#market.must("cancel", requester, call("cancel", this.#job));
+    else if (!record.paid) await this.#market.must("accept", requester, call("accept", this.#claim));
   }
 
   #book(who: string, amount: bigint): void {

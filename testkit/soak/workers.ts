@@ -5,7 +5,7 @@ import { Level, Move } from "../../src/market/types.ts";
 import type { Hex } from "viem";
 import { toHex, type Hash } from "../../src/merkle/hash.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
-import type { Prng } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import { executionOf, lyingTensors, mutated, paddedWithGarbage, type LieKind } from "./lies.ts";
 import type { SoakProgram } from "./programs.ts";
 

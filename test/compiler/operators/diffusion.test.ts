@@ -6,7 +6,7 @@ import { executeReference } from "../../../src/executor/reference.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
 import { modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import type { NodeSpec } from "../../../testkit/onnx/onnxBuilder.ts";
 import { runOnnxruntime } from "../../../testkit/onnx/onnxruntime.ts";
 import { F } from "../../../testkit/operators/makers.ts";

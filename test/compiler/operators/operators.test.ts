@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { MICROSOFT_REGISTRY } from "../../../src/compiler/operators/microsoft/registry.ts";
 import { REGISTRY } from "../../../src/compiler/operators/registry.ts";
 import { expectAgreement } from "../../../testkit/onnx/agreement.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { CASES } from "../../../testkit/operators/cases.ts";
 import { MICROSOFT_ATTENTION_CASES } from "../../../testkit/operators/microsoftAttentionCases.ts";
 import { MICROSOFT_CASES } from "../../../testkit/operators/microsoftCases.ts";

@@ -4,7 +4,7 @@ import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
 import { modelOf } from "../../../testkit/onnx/agreement.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { SAMPLING_CASES } from "../../../testkit/operators/samplingCases.ts";
 import { SEQUENCE_CASES } from "../../../testkit/operators/sequenceCases.ts";
 import { KNOWN_CASES } from "../../../testkit/operators/knownCases.ts";
@@ -13,17 +13,20 @@ import { ATTENTION_CASES } from "../../../testkit/operators/attentionCases.ts";
 import { MICROSOFT_ATTENTION_CASES } from "../../../testkit/operators/microsoftAttentionCases.ts";
 import { MICROSOFT_CASES } from "../../../testkit/operators/microsoftCases.ts";
 import { MICROSOFT_QUANTISED_CASES } from "../../../testkit/operators/microsoftQuantisedCases.ts";
-import { MORE_CASES } from "../../../testkit/operators/opsetVariantCases.ts";
+import { MATH_CASES } from "../../../testkit/operators/mathCases.ts";
 import { QUANTISED_CASES } from "../../../testkit/operators/quantisedCases.ts";
 import { SPATIAL_CASES } from "../../../testkit/operators/spatialCases.ts";
 import { RandomTensors } from "../../../testkit/random/tensors.ts";
 
-/** Operators whose steps use what others do not: divided and indirect axes, the reduction `last`, long unrolled chains, integers. */
+/**
+ * Operators whose steps use what others do not: divided and indirect axes, the reduction `last`, long unrolled chains,
+ * integers.
+ */
 const FAMILIES = [
   SAMPLING_CASES,
   KNOWN_CASES,
   LOSS_CASES,
-  MORE_CASES,
+  MATH_CASES,
   SPATIAL_CASES,
   SEQUENCE_CASES,
   QUANTISED_CASES,

@@ -9,7 +9,7 @@ import type { TensorData } from "../../../src/onnx/model.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { runOnnxruntime } from "../../../testkit/onnx/onnxruntime.ts";
 import { CASES } from "../../../testkit/operators/cases.ts";
 import { MICROSOFT_ATTENTION_CASES } from "../../../testkit/operators/microsoftAttentionCases.ts";

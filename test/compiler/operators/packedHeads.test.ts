@@ -6,7 +6,7 @@ import type { TensorData } from "../../../src/onnx/model.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
 import { floatTensor } from "../../../src/onnx/tensorData.ts";
 import { modelOf } from "../../../testkit/onnx/agreement.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { fused } from "../../../testkit/operators/microsoftCases.ts";
 import { RandomTensors } from "../../../testkit/random/tensors.ts";
 

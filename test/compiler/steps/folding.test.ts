@@ -6,7 +6,7 @@ import type { TensorData } from "../../../src/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
 import { bindInputs } from "../../../src/onnx/bindInputs.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { buildModel, type NodeSpec } from "../../../testkit/onnx/onnxBuilder.ts";
 import { RandomTensors } from "../../../testkit/random/tensors.ts";
 

@@ -4,13 +4,13 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { MerkleList } from "../../../src/merkle/list.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
-import { honestTrace, lyingTrace, toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { honestTrace, lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { creditOf, ETHER, postJob, submitted, toyRequest } from "../../../testkit/protocol/world.ts";
+import { creditOf, ETHER, postJob, submitted, requestFor } from "../../../testkit/protocol/world.ts";
 
 const GWEI = 10n ** 9n;
 /** Its second checkpoint has a range of one step, so that a game can be opened at the tensor. */
-const toy = toyProgram(300, [3, 1, 5]);
+const subject = chainProgram(300, [3, 1, 5]);
 const ONE_STEP = { checkpoint: 1, step: 3 };
 
 /** Attacks tried on the contracts with nothing but what anybody has: calls, ether and tokens. */
@@ -24,9 +24,9 @@ describe("contracts under attack", () => {
     await token.write.mint([watcher.account.address, bond], { account: watcher.account });
     await token.write.approve([vault.address, bond], { account: watcher.account });
     await vault.write.deposit([attacker.address, bond], { account: watcher.account });
-    const trace = lyingTrace(toy, ONE_STEP.step, 299);
-    const claim = await submitted(world(), toy, trace);
-    const driver = new GameDriver(world(), toy, trace, claim);
+    const trace = lyingTrace(subject, ONE_STEP.step, 299);
+    const claim = await submitted(world(), subject, trace);
+    const driver = new GameDriver(world(), subject, trace, claim);
     const send = async (data: Hex, bytes: bigint): Promise<void> => {
       await networkHelpers.setNextBlockBaseFeePerGas(20n * GWEI);
       const sent = attacker.write.call([game.address, data, bytes], { account: worker.account });
@@ -52,8 +52,8 @@ describe("contracts under attack", () => {
 
   it("accessListsAndDelegationsOfOthers_inAMove_areNotPaid", async () => {
     const { game, market, vault, watcher, networkHelpers, chainId, client } = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const driver = new GameDriver(world(), toy, trace, await submitted(world(), toy, trace));
+    const trace = lyingTrace(subject, 6, 299);
+    const driver = new GameDriver(world(), subject, trace, await submitted(world(), subject, trace));
     const credit = keccak256(concat([padHex(watcher.account.address), toHex(1, { size: 32 })]));
     const accessList = [
       { address: market.address, storageKeys: [] },
@@ -80,13 +80,13 @@ describe("contracts under attack", () => {
 
   it("creditThatAnOpeningEmpties_givesGasBack_lessThanItCostsToFillItAgain", async () => {
     const w = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(w, subject, trace);
     const [credit] = await w.vault.read.accountOf([w.mallory.account.address]);
     await w.vault.write.withdraw([credit - w.bond, w.mallory.account.address], { account: w.mallory.account });
     const open = async (by = w.watcher): Promise<GameDriver> => {
       await w.networkHelpers.setNextBlockBaseFeePerGas(20n * GWEI);
-      return new GameDriver(w, toy, trace, claim, by).open();
+      return new GameDriver(w, subject, trace, claim, by).open();
     };
     const [winner, emptied] = [await open(), await open(w.mallory)];
     const gained = overpaid(emptied, 0n);
@@ -110,8 +110,8 @@ describe("contracts under attack", () => {
       await networkHelpers.setBalance(address, parseEther("1000"));
     }
     const before = [await creditOf(world(), watcher), await creditOf(world(), worker), await vault.read.custody()];
-    const trace = lyingTrace(toy, 6, 299);
-    const driver = new GameDriver(world(), toy, trace, await submitted(world(), toy, trace));
+    const trace = lyingTrace(subject, 6, 299);
+    const driver = new GameDriver(world(), subject, trace, await submitted(world(), subject, trace));
     await (await driver.descend(2, 6, 299)).prove(299);
     expect((await creditOf(world(), watcher)) > before[0]!).to.equal(true);
     // The fee of the job that is open again, and the gas that the worker has not collected.
@@ -139,8 +139,8 @@ describe("contracts under attack", () => {
   it("calldataBehindTheArguments_movesNothingElse", async () => {
     const { viem, watcher, worker, game } = world();
     const wallet = await viem.getWalletClient(worker.account.address);
-    const trace = honestTrace(toy);
-    const driver = await new GameDriver(world(), toy, trace, await submitted(world(), toy, trace)).open();
+    const trace = honestTrace(subject);
+    const driver = await new GameDriver(world(), subject, trace, await submitted(world(), subject, trace)).open();
     const data = encodeFunctionData({
       abi: disputeGameAbi,
       functionName: "reveal",
@@ -154,7 +154,7 @@ describe("contracts under attack", () => {
 
   it("headerOfAProgramOf2To32Checkpoints_isServedWithinBounds", async () => {
     const { market, worker, game } = world();
-    const request = await toyRequest(world(), toy);
+    const request = await requestFor(world(), subject);
     const most = "ff".repeat(4);
     // Steps and checkpoints are at bytes 14 and 18 of the header.
     const header: Hex = `0x${request.program.header.slice(2, 30)}${most}${most}${request.program.header.slice(46)}`;

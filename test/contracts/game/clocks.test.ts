@@ -2,14 +2,14 @@ import { expect } from "chai";
 import type { Hex } from "viem";
 import { ClaimStatus } from "../../../src/market/types.ts";
 import { packState } from "../../../src/market/state.ts";
-import { disputeKit, disputedToy } from "../../../testkit/protocol/disputeKit.ts";
+import { disputeKit, disputedProgram } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { claimKey, submitted } from "../../../testkit/protocol/world.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
-const toy = disputedToy;
+const subject = disputedProgram;
 
 describe("DisputeGame: turns, clocks, stale states", () => {
   const world = useWorld();
@@ -52,7 +52,7 @@ describe("DisputeGame: turns, clocks, stale states", () => {
     const stale = { id: driver.gameId, state: driver.packed, data: driver.revealData() };
     await before.restore();
     await pass(7);
-    const again = await new GameDriver(w, toy, driver.trace, driver.claim).open();
+    const again = await new GameDriver(w, subject, driver.trace, driver.claim).open();
     expect(again.gameId).to.equal(stale.id);
     await revert(w.game.write.reveal([stale.state, stale.data]), "StaleState");
   });
@@ -69,7 +69,7 @@ describe("DisputeGame: turns, clocks, stale states", () => {
   });
 
   it("challengersTimeRunsOut_claimLives", async () => {
-    const game = await (await against(honestTrace(toy))).open();
+    const game = await (await against(honestTrace(subject))).open();
     await game.reveal();
     await pass(3_601);
     const w = world();
@@ -100,7 +100,7 @@ describe("DisputeGame: turns, clocks, stale states", () => {
     // Else a game against one claim would slash or pay the worker of another.
     const w = world();
     const game = await (await againstLiar()).open();
-    const other = await submitted(w, toy, honestTrace(toy), { salt: ROOT });
+    const other = await submitted(w, subject, honestTrace(subject), { salt: ROOT });
     const key = claimKey(w, other);
     await revert(w.game.write.concede([game.packed, key], { account: w.worker.account }), "WrongClaim");
     await pass(3_601);
@@ -115,7 +115,7 @@ describe("DisputeGame: turns, clocks, stale states", () => {
   });
 
   it("closedGame_takesNoMove", async () => {
-    const game = await (await against(honestTrace(toy))).open();
+    const game = await (await against(honestTrace(subject))).open();
     await game.concede(world().watcher);
     await revert(world().game.write.reveal([game.packed, game.revealData()]), "StaleState");
     await revert(timeout(game), "StaleState");

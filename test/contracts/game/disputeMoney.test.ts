@@ -3,7 +3,7 @@ import { ClaimStatus } from "../../../src/market/types.ts";
 import type { Trace } from "../../../src/trace/trace.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
-import { honestTrace, lyingTrace, toyProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";
+import { honestTrace, lyingTrace, chainProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { vaultEntries } from "../../../testkit/protocol/vaultEntries.ts";
 import {
@@ -21,7 +21,7 @@ import {
 } from "../../../testkit/protocol/world.ts";
 
 const GWEI = 10n ** 9n;
-const toy = toyProgram(300, [3, 1, 5]);
+const subject = chainProgram(300, [3, 1, 5]);
 
 /** Sum of all that the vault owes the named accounts, and what the market holds. */
 async function owed({ vault, worker, watcher, requester, mallory }: World): Promise<bigint> {
@@ -34,7 +34,7 @@ async function owed({ vault, worker, watcher, requester, mallory }: World): Prom
 }
 
 const game = (world: World, trace: Trace, claim: GameDriver["claim"], by?: Actor) =>
-  new GameDriver(world, toy, trace, claim, by);
+  new GameDriver(world, subject, trace, claim, by);
 const collect = ({ game: contract, ...world }: World, { job, worker, traceRoot }: GameDriver["claim"]) =>
   contract.write.collect([{ jobId: jobId({ game: contract, ...world }, job), worker, traceRoot }]);
 /** The next reveal of a game, with a tip: what it burnt, and its price. */
@@ -61,8 +61,8 @@ describe("DisputeGame: money", () => {
 
   it("winner_getsBondOwnGasAndBounty_restToTheSink", async () => {
     const { watcher, vault, worker, parameters } = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(world(), toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(world(), subject, trace);
     const g = game(world(), trace, claim);
     await (await g.descend(2, 6, 299)).prove(299);
     const gain = (await creditOf(world(), watcher)) - 20n * ETHER;
@@ -77,8 +77,8 @@ describe("DisputeGame: money", () => {
 
   it("workersMoves_arePaidFromTheBondAtOnce_evenIfTheClaimDies", async () => {
     const { worker, watcher, game: contract, bond } = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(world(), toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(world(), subject, trace);
     const g = await game(world(), trace, claim).open();
     await setBaseFee(world(), 20n * GWEI);
     const { gas, price } = await revealed(g, 3n * GWEI);
@@ -96,8 +96,8 @@ describe("DisputeGame: money", () => {
   });
 
   it("price_isCapped", async () => {
-    const trace = honestTrace(toy);
-    const claim = await submitted(world(), toy, trace);
+    const trace = honestTrace(subject);
+    const claim = await submitted(world(), subject, trace);
     const g = await game(world(), trace, claim).open();
     await world().networkHelpers.setBalance(world().worker.account.address, 10_000n * ETHER);
     await setBaseFee(world(), 500n * GWEI);
@@ -107,8 +107,8 @@ describe("DisputeGame: money", () => {
   });
 
   it("tip_isPaidUpToAQuarterOfTheBaseFee", async () => {
-    const trace = honestTrace(toy);
-    const claim = await submitted(world(), toy, trace);
+    const trace = honestTrace(subject);
+    const claim = await submitted(world(), subject, trace);
     const g = await game(world(), trace, claim).open();
     await setBaseFee(world(), 20n * GWEI);
     const { gas, price } = await revealed(g, 9n * GWEI);
@@ -119,8 +119,8 @@ describe("DisputeGame: money", () => {
 
   it("losingChallenger_paysTheWorkerItsBond", async () => {
     const { worker, watcher, bond } = world();
-    const trace = honestTrace(toy);
-    const claim = await submitted(world(), toy, trace);
+    const trace = honestTrace(subject);
+    const claim = await submitted(world(), subject, trace);
     const g = game(world(), trace, claim);
     await g.descend(2, 6, 0);
     await g.concede(watcher);
@@ -133,8 +133,8 @@ describe("DisputeGame: money", () => {
   it("fortyShamGames_doNotStarveAnHonestWorker", async () => {
     // Each reveal pays at least what it costs at the base fee, at once.
     const { worker, game: contract } = world();
-    const trace = honestTrace(toy);
-    const claim = await submitted(world(), toy, trace);
+    const trace = honestTrace(subject);
+    const claim = await submitted(world(), subject, trace);
     const g = await game(world(), trace, claim, world().mallory).open();
     const hash = await contract.write.reveal([g.packed, g.revealData()], { account: worker.account });
     const { baseFeePerGas } = await world().client.getBlock();
@@ -144,8 +144,8 @@ describe("DisputeGame: money", () => {
 
   it("parallelGames_dieTogether_eachMadeWhole", async () => {
     const w = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(w, subject, trace);
     const first = await game(w, trace, claim).open();
     const second = game(w, trace, claim, w.mallory);
     await second.descend(2, 6, 299);
@@ -176,8 +176,8 @@ describe("DisputeGame: money", () => {
 
   it("settle_inTheNextBlock_costsNothing_howeverTheBaseFeeRoseSinceTheOpening", async () => {
     const w = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(w, subject, trace);
     const winner = game(w, trace, claim, w.mallory);
     await winner.descend(2, 6, 299);
     await setBaseFee(w, GWEI);
@@ -194,8 +194,8 @@ describe("DisputeGame: money", () => {
 
   it("aLostGame_closesNoDoorForTheNext", async () => {
     const w = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(w, subject, trace);
     const parasite = await game(w, trace, claim, w.mallory).open();
     const honest = game(w, trace, claim);
     await honest.open();
@@ -206,14 +206,14 @@ describe("DisputeGame: money", () => {
   });
 
   it("settle_whileTheClaimLives_reverts", async () => {
-    const trace = lyingTrace(toy, 6, 299);
-    const g = await game(world(), trace, await submitted(world(), toy, trace)).open();
+    const trace = lyingTrace(subject, 6, 299);
+    const g = await game(world(), trace, await submitted(world(), subject, trace)).open();
     await revert(world().game.write.settle([g.packed]), "ClaimAlive");
   });
 
   it("open_onADeadClaim_reverts", async () => {
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(world(), toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(world(), subject, trace);
     const g = await game(world(), trace, claim).open();
     await g.concede(world().worker);
     const args = game(world(), trace, claim).openArgs(1, 0);
@@ -222,8 +222,8 @@ describe("DisputeGame: money", () => {
 
   it("selfChallenge_besideAnHonestOne_savesNothing", async () => {
     const w = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(w, subject, trace);
     const honest = game(w, trace, claim);
     await honest.descend(2, 6, 299);
     // The cheat's other account opens and the cheat concedes before the proof lands.
@@ -244,8 +244,8 @@ describe("DisputeGame: money", () => {
 
   it("selfChallenge_fromTheSameAddress_losesTheCollateral", async () => {
     const w = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(w, subject, trace);
     const self = await game(w, trace, claim, w.worker).open();
     await self.concede(w.worker);
     const [credit, staked] = await w.vault.read.accountOf([w.worker.account.address]);
@@ -260,8 +260,8 @@ describe("DisputeGame: who ends a game for others", () => {
 
   it("timeout_ofTheWorker_byAStranger_isPaidFromTheCollateral", async () => {
     const w = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(w, subject, trace);
     const g = await game(w, trace, claim).open();
     await w.networkHelpers.time.increase(w.parameters.baseClock + 1);
     await setBaseFee(w, 10n * GWEI);
@@ -275,8 +275,8 @@ describe("DisputeGame: who ends a game for others", () => {
 
   it("timeout_ofTheChallenger_byAStranger_isPaidFromTheBond", async () => {
     const w = world();
-    const trace = honestTrace(toy);
-    const claim = await submitted(w, toy, trace);
+    const trace = honestTrace(subject);
+    const claim = await submitted(w, subject, trace);
     const g = await (await game(w, trace, claim).open()).reveal();
     await w.networkHelpers.time.increase(w.parameters.baseClock + 1);
     await setBaseFee(w, 10n * GWEI);
@@ -290,8 +290,8 @@ describe("DisputeGame: who ends a game for others", () => {
 
   it("timeout_ofTheChallenger_byTheWorker_isTheWholeBond", async () => {
     const w = world();
-    const trace = honestTrace(toy);
-    const claim = await submitted(w, toy, trace);
+    const trace = honestTrace(subject);
+    const claim = await submitted(w, subject, trace);
     const g = await (await game(w, trace, claim).open()).reveal();
     await w.networkHelpers.time.increase(w.parameters.baseClock + 1);
     await g.timeout(w.worker);
@@ -301,8 +301,8 @@ describe("DisputeGame: who ends a game for others", () => {
 
   it("claimOfAWorkerThatLapsed_andAskedItsStakeBack_isDisputedAndSlashedInFull", async () => {
     const w = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(w, subject, trace);
     await w.provisioning.write.revokeManufacturer([w.manufacturer.id], { account: w.registrar.account });
     const free = 10n * ETHER - w.parameters.collateral;
     await w.vault.write.requestWithdraw([free], { account: w.worker.account });
@@ -314,8 +314,11 @@ describe("DisputeGame: who ends a game for others", () => {
 
   it("claimsOfAWorkerSlashedForAnother_areDisputedAndSlashedToo", async () => {
     const w = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claims = [await submitted(w, toy, trace), await submitted(w, toy, trace, { salt: w.manufacturer.id })];
+    const trace = lyingTrace(subject, 6, 299);
+    const claims = [
+      await submitted(w, subject, trace),
+      await submitted(w, subject, trace, { salt: w.manufacturer.id }),
+    ];
     for (const claim of claims) await (await game(w, trace, claim).descend(2, 6, 299)).prove(299);
     const [, staked] = await w.vault.read.accountOf([w.worker.account.address]);
     expect(staked).to.equal(10n * ETHER - 2n * w.parameters.collateral);
@@ -331,8 +334,8 @@ describe("DisputeGame: a pot that is too short", () => {
     for (const actor of [w.worker, w.watcher, w.mallory, w.requester]) {
       await w.networkHelpers.setBalance(actor.account.address, 1_000_000n * ETHER);
     }
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(w, subject, trace);
     const games: GameDriver[] = [];
     for (const by of [w.watcher, w.mallory, w.requester, w.worker]) {
       for (const [levels, index] of traceNodes(trace)) {

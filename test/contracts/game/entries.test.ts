@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { disputedToy, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
+import { disputedProgram, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
@@ -13,7 +13,7 @@ describe("DisputeGame: what a lost game has the vault write", () => {
 
   /** A game in which the challenger is to move, and lets its time pass. */
   async function abandoned(): Promise<GameDriver> {
-    const game = await (await (await against(honestTrace(disputedToy))).open()).reveal();
+    const game = await (await (await against(honestTrace(disputedProgram))).open()).reveal();
     await pass(3_601);
     return game;
   }
@@ -49,16 +49,16 @@ describe("DisputeGame: what a lost game has the vault write", () => {
 
   it("concession_paysTheWorkerTheWholeBond_inOneEntry", async () => {
     const { worker, watcher } = world();
-    const game = await (await (await against(honestTrace(disputedToy))).open()).reveal();
+    const game = await (await (await against(honestTrace(disputedProgram))).open()).reveal();
     await game.concede(watcher);
     expect(await vaultEntries(world())).to.deep.equal([["Given", worker.account.address, BigInt(game.state.bond)]]);
   });
 
   it("collect_leavesOpenGamesAndWhatTheyAreDue_alone", async () => {
     const { game: contract, mallory } = world();
-    const trace = lyingTrace(disputedToy, LIE.step, LIE.element);
+    const trace = lyingTrace(disputedProgram, LIE.step, LIE.element);
     const game = await (await (await against(trace)).open()).reveal();
-    await new GameDriver(world(), disputedToy, trace, game.claim, mallory).open();
+    await new GameDriver(world(), disputedProgram, trace, game.claim, mallory).open();
     const read = () => contract.read.claimGames([claimId(world(), game.claim)]);
     const [open, dead, dues, earned] = await read();
     expect([open, dead, dues > 0n, earned > 0n]).to.deep.equal([2n, false, true, true]);
@@ -77,7 +77,7 @@ describe("DisputeGame: what a lost game has the vault write", () => {
 
   it("death_isSlashed_andDividedBetweenTheSinkAndTheWinner", async () => {
     const { worker, watcher, parameters } = world();
-    const game = await (await against(lyingTrace(disputedToy, LIE.step, LIE.element))).open();
+    const game = await (await against(lyingTrace(disputedProgram, LIE.step, LIE.element))).open();
     await game.concede(worker);
     const due = BigInt(game.state.spent);
     expect(await vaultEntries(world())).to.deep.equal([
@@ -89,9 +89,9 @@ describe("DisputeGame: what a lost game has the vault write", () => {
 
   it("settlement_atTheHighestPriceThatWasSetAside_leavesTheSinkNothing", async () => {
     const { worker, mallory, networkHelpers, client } = world();
-    const trace = lyingTrace(disputedToy, LIE.step, LIE.element);
+    const trace = lyingTrace(disputedProgram, LIE.step, LIE.element);
     const game = await (await against(trace)).open();
-    const other = await new GameDriver(world(), disputedToy, trace, game.claim, mallory).open();
+    const other = await new GameDriver(world(), disputedProgram, trace, game.claim, mallory).open();
     await game.concede(worker);
     const { baseFeePerGas: fee } = await client.getBlock();
     await networkHelpers.setNextBlockBaseFeePerGas(fee! + fee! / 8n + 1n);
@@ -102,9 +102,9 @@ describe("DisputeGame: what a lost game has the vault write", () => {
 
   it("timeout_ofTheWorker_whileAnotherGameIsOpen_keepsWhatThatIsDue_andNoMore", async () => {
     const { game: contract, vault, mallory, requester, parameters } = world();
-    const trace = lyingTrace(disputedToy, LIE.step, LIE.element);
+    const trace = lyingTrace(disputedProgram, LIE.step, LIE.element);
     const game = await (await against(trace)).open();
-    const other = await new GameDriver(world(), disputedToy, trace, game.claim, mallory).open();
+    const other = await new GameDriver(world(), disputedProgram, trace, game.claim, mallory).open();
     await pass(3_601);
     await game.timeout(requester);
     const [slashed, ...given] = await vaultEntries(world());
@@ -123,7 +123,7 @@ describe("DisputeGame: what names a game beside its claim and its challenger", (
   const { against } = disputeKit(world);
 
   it("open_belowTheRoot_isNamedByTheNode", async () => {
-    const game = await (await against(honestTrace(disputedToy))).open(1, 0);
+    const game = await (await against(honestTrace(disputedProgram))).open(1, 0);
     expect([game.state.openIndex, game.state.openDepth]).to.deep.equal([0, 2]);
   });
 });

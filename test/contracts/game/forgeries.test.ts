@@ -3,8 +3,8 @@ import { encodeFunctionData, type Address, type Hex } from "viem";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { provisioningAbi } from "../../../src/chain/abi/provisioning.ts";
 import { SoftwareDevice, type SignedReport } from "../../../src/provisioning/device.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
-import { disputeKit, disputedToy, LIE } from "../../../testkit/protocol/disputeKit.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
+import { disputeKit, disputedProgram, LIE } from "../../../testkit/protocol/disputeKit.ts";
 import type { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
@@ -67,7 +67,7 @@ describe("Forgeries", () => {
     const challenge = (data: Hex): Promise<boolean> => succeeds(watcher.account.address, contract.address, data);
     const liar = await (await againstLiar()).descend(LIE.checkpoint, LIE.step, LIE.element);
     expect(await challenge(proveCall(liar))).to.equal(true);
-    const honest = await (await against(honestTrace(disputedToy))).descend(LIE.checkpoint, LIE.step, LIE.element);
+    const honest = await (await against(honestTrace(disputedProgram))).descend(LIE.checkpoint, LIE.step, LIE.element);
     const proof = proveCall(honest);
     const prng = new Prng(Number(process.env.REFUTE_SEED ?? 31));
     for (let n = 0; n < FORGERIES; n++) {
@@ -107,8 +107,8 @@ describe("Forgeries", () => {
     it("submitReport_signaturesWithTheOtherS_reverts", async () => {
       const { signed, accepted } = await submission();
       const words = signed.quote.slice(2).match(/.{64}/g)!;
-      const other = (k: number): Hex =>
-        `0x${words.map((w, n) => (n === k ? (P256_ORDER - BigInt(`0x${w}`)).toString(16).padStart(64, "0") : w)).join("")}`;
+      const negated = (word: string): string => (P256_ORDER - BigInt(`0x${word}`)).toString(16).padStart(64, "0");
+      const other = (k: number): Hex => `0x${words.map((w, n) => (n === k ? negated(w) : w)).join("")}`;
       expect(await accepted(signed.quote)).to.equal(true);
       expect([await accepted(other(3)), await accepted(other(7))]).to.deep.equal([false, false]);
     });

@@ -4,11 +4,11 @@ import { mnemonicToAccount } from "viem/accounts";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { Sender } from "../../../src/chain/sender.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
-import { honestTrace, lyingTrace, toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { honestTrace, lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { claimId, creditOf, ETHER, gasOf, submitted } from "../../../testkit/protocol/world.ts";
 
-const toy = toyProgram(300, [3, 1, 5]);
+const subject = chainProgram(300, [3, 1, 5]);
 
 /** Whoever sees an honest transaction in the mempool sends the same first. */
 describe("DisputeGame: calls that are copied and sent first", () => {
@@ -23,9 +23,9 @@ describe("DisputeGame: calls that are copied and sent first", () => {
 
   it("reveal_copiedThroughAContract_isRefused_soThatNoMoveOfTheWorkerIsUnpaid", async () => {
     const w = world();
-    const trace = honestTrace(toy);
-    const claim = await submitted(w, toy, trace);
-    const sham = await new GameDriver(w, toy, trace, claim, w.mallory).open();
+    const trace = honestTrace(subject);
+    const claim = await submitted(w, subject, trace);
+    const sham = await new GameDriver(w, subject, trace, claim, w.mallory).open();
     const args = [sham.packed, sham.revealData()] as const;
     const copy = throughContract(encodeFunctionData({ abi: disputeGameAbi, functionName: "reveal", args }));
     await w.viem.assertions.revertWithCustomError(copy, w.game, "NotPlainAccount");
@@ -36,9 +36,9 @@ describe("DisputeGame: calls that are copied and sent first", () => {
 
   it("reveal_copiedByAPlainAccount_isPaidToTheWorker", async () => {
     const w = world();
-    const trace = honestTrace(toy);
-    const claim = await submitted(w, toy, trace);
-    const sham = await new GameDriver(w, toy, trace, claim, w.mallory).open();
+    const trace = honestTrace(subject);
+    const claim = await submitted(w, subject, trace);
+    const sham = await new GameDriver(w, subject, trace, claim, w.mallory).open();
     const args = [sham.packed, sham.revealData()] as const;
     await sham.reveal(w.mallory);
     const [, , , earned] = await w.game.read.claimGames([claimId(w, claim)]);
@@ -55,10 +55,10 @@ describe("DisputeGame: calls that are copied and sent first", () => {
 
   it("settle_copiedThroughAContract_isRefused_soThatTheChallengersOwnIsPaid", async () => {
     const w = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace);
-    const honest = await new GameDriver(w, toy, trace, claim).open();
-    await (await new GameDriver(w, toy, trace, claim, w.mallory).open(1, 1)).concede(w.worker);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(w, subject, trace);
+    const honest = await new GameDriver(w, subject, trace, claim).open();
+    await (await new GameDriver(w, subject, trace, claim, w.mallory).open(1, 1)).concede(w.worker);
     const data = encodeFunctionData({ abi: disputeGameAbi, functionName: "settle", args: [honest.packed] });
     await w.viem.assertions.revertWithCustomError(throughContract(data), w.game, "NotPlainAccount");
     await honest.settle(w.watcher);
@@ -67,10 +67,10 @@ describe("DisputeGame: calls that are copied and sent first", () => {
 
   it("open_betweenWhoseEstimateAndBlockAShamGameEnded_hasGasEnough", async () => {
     const w = world();
-    const trace = lyingTrace(toy, 6, 299);
-    const claim = await submitted(w, toy, trace);
+    const trace = lyingTrace(subject, 6, 299);
+    const claim = await submitted(w, subject, trace);
     // While it is open, a further game is cheaper by a word that is not empty. It is gone when the honest one lands.
-    const sham = await new GameDriver(w, toy, trace, claim, w.mallory).open();
+    const sham = await new GameDriver(w, subject, trace, claim, w.mallory).open();
     // The third of the accounts that Hardhat makes.
     const account = mnemonicToAccount(`${"test ".repeat(11)}junk`, { addressIndex: 2 });
     expect(account.address.toLowerCase()).to.equal(w.watcher.account.address);
@@ -81,7 +81,7 @@ describe("DisputeGame: calls that are copied and sent first", () => {
         return estimate;
       },
     });
-    const args = new GameDriver(w, toy, trace, claim).openArgs(0, 0);
+    const args = new GameDriver(w, subject, trace, claim).openArgs(0, 0);
     const call = { address: w.game.address, abi: disputeGameAbi, functionName: "open", args } as const;
     const { status } = await new Sender(late, account).send(call);
     expect(status).to.equal("success");

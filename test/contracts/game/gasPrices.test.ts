@@ -1,17 +1,17 @@
 import { expect } from "chai";
 import { hopOf } from "../../../src/market/hop.ts";
 import { Level, type Pick } from "../../../src/market/types.ts";
-import { disputedToy, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
+import { disputedProgram, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
 import type { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
-import { lyingTrace, toyProgram, type Toy } from "../../../testkit/protocol/chainProgram.ts";
+import { lyingTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { createWorld, gameEvents } from "../../../testkit/protocol/world.ts";
 
 const BASE_FEE = 8n * 10n ** 9n;
 const ARITY_BITS = 2;
 /** A program with 16 checkpoints, 16 steps, 16 chunks: two reveals of each list. */
-const FULL = toyProgram(2_048, [...new Array<number>(15).fill(1), 16]);
+const FULL = chainProgram(2_048, [...new Array<number>(15).fill(1), 16]);
 
 /** Bytes behind a call's arguments, which nobody reads, and all pay. */
 type Suffix = { dataSuffix?: `0x${string}` };
@@ -21,10 +21,10 @@ const DEAR = suffix(4_000);
 
 const level = schedule("LEVEL");
 const children = (hop: number): bigint => schedule("CHILD") << BigInt(hop);
-const seam = (toy: Toy, { checkpoint, step }: Pick): bigint =>
+const seam = (subject: GameProgram, { checkpoint, step }: Pick): bigint =>
   schedule("SEAM") +
   level * BigInt(checkpoint.siblings.length + step.siblings.length) +
-  schedule("HEADER_BYTE") * BigInt(toy.commitment.header.length);
+  schedule("HEADER_BYTE") * BigInt(subject.commitment.header.length);
 
 /** The next move towards a leaf of the current list. */
 function next(
@@ -41,7 +41,7 @@ function next(
     const crosses = depth === hop && list !== Level.tensor;
     return {
       name: crosses ? "pick across" : "pick",
-      price: schedule("PICK") + level * BigInt(pick.siblings.length) + (crosses ? seam(game.toy, pick) : 0n),
+      price: schedule("PICK") + level * BigInt(pick.siblings.length) + (crosses ? seam(game.subject, pick) : 0n),
       send: () => game.run("pick", contract.write.pick([game.packed, pick], { account: watcher.account, ...more })),
     };
   }
@@ -125,17 +125,17 @@ describe("GasSchedule: what is paid", () => {
       [3, 1, true],
     ] as const) {
       const before = await world().networkHelpers.takeSnapshot();
-      const game = await against(lyingTrace(disputedToy, LIE.step, LIE.element));
+      const game = await against(lyingTrace(disputedProgram, LIE.step, LIE.element));
       const { paid, pick } = await opened(game, levels, index);
-      const price = schedule("OPEN") + level * BigInt(levels) + (crosses ? seam(disputedToy, pick) : 0n);
+      const price = schedule("OPEN") + level * BigInt(levels) + (crosses ? seam(disputedProgram, pick) : 0n);
       expect(paid, `${levels} levels below the root`).to.equal(price);
       await before.restore();
     }
   });
 
   it("pickFromTheTraceStraightToATensor_thatBurnsMoreThanItsPrice_isPaidItsPrice", async () => {
-    const toy = toyProgram(300, [1, 1, 1]);
-    const game = await against(lyingTrace(toy, 1, 299), toy);
+    const subject = chainProgram(300, [1, 1, 1]);
+    const game = await against(lyingTrace(subject, 1, 299), subject);
     await opened(game);
     await game.reveal();
     const { name, price, paid } = await play(game, 1, DEAR);
@@ -143,8 +143,8 @@ describe("GasSchedule: what is paid", () => {
   });
 
   it("proofThatBurnsMoreThanItsPrice_isPaidItsPrice", async () => {
-    const toy = toyProgram(300, [1]);
-    const game = await against(lyingTrace(toy, 0, 7), toy);
+    const subject = chainProgram(300, [1]);
+    const game = await against(lyingTrace(subject, 0, 7), subject);
     await opened(game);
     const w = world();
     await w.networkHelpers.setNextBlockBaseFeePerGas(BASE_FEE);
@@ -152,7 +152,7 @@ describe("GasSchedule: what is paid", () => {
     const sent = await w.game.write.prove([game.packed, game.claim, game.proof(7)], options);
     const [, , closed] = await gameEvents(w, sent);
     const { paid } = (closed as unknown as { args: { paid: bigint } }).args;
-    const price = BigInt(toy.program.maxStepGas) + schedule("PROVE_MARGIN");
+    const price = BigInt(subject.program.maxStepGas) + schedule("PROVE_MARGIN");
     expect((paid - w.bond - w.parameters.bounty - BigInt(game.state.spent)) / BASE_FEE).to.equal(price);
   });
 });

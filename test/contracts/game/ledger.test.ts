@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
 import { packState } from "../../../src/market/state.ts";
 import { ClaimStatus, Outcome } from "../../../src/market/types.ts";
-import { disputedToy, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
+import { disputedProgram, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 import { honestTrace, lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
@@ -11,11 +11,11 @@ import { claimId, claimKey, createWorld, creditOf, gameEvents, submitted } from 
 
 const GWEI = 10n ** 9n;
 const BASE_FEE = 8n * GWEI;
-const toy = disputedToy;
+const subject = disputedProgram;
 const seam = (siblings: number): bigint =>
   schedule("SEAM") +
   schedule("LEVEL") * BigInt(siblings) +
-  schedule("HEADER_BYTE") * BigInt(toy.commitment.header.length);
+  schedule("HEADER_BYTE") * BigInt(subject.commitment.header.length);
 
 describe("DisputeGame: what each move costs whom", () => {
   const world = useWorld();
@@ -23,7 +23,10 @@ describe("DisputeGame: what each move costs whom", () => {
   const level = schedule("LEVEL");
   const children = (hop: number): bigint => schedule("CHILD") << BigInt(hop);
 
-  /** What is paid for a move: at least the gas that it burns, at most the schedule's price, and hardly more than it burns. */
+  /**
+   * What is paid for a move: at least the gas that it burns, at most the schedule's price, and hardly more than it
+   * burns.
+   */
   function isPaid(paid: bigint, price: bigint, game: GameDriver): void {
     const { move, gas } = game.gas.at(-1)!;
     const said = `${move} burns ${gas}, pays ${paid}, at most ${price}`;
@@ -42,7 +45,7 @@ describe("DisputeGame: what each move costs whom", () => {
     isPaid(drawn + added, price, game);
   }
 
-  async function opened(levels: number, index: number, trace = lyingTrace(toy, LIE.step, LIE.element)) {
+  async function opened(levels: number, index: number, trace = lyingTrace(subject, LIE.step, LIE.element)) {
     const game = await against(trace);
     await world().networkHelpers.setNextBlockBaseFeePerGas(BASE_FEE);
     await game.open(levels, index);
@@ -87,7 +90,7 @@ describe("DisputeGame: what each move costs whom", () => {
   });
 
   it("lostGame_isNoLongerDue", async () => {
-    const game = await opened(0, 0, honestTrace(toy));
+    const game = await opened(0, 0, honestTrace(subject));
     await game.reveal();
     await game.concede(world().watcher);
     const [open, dead, dues] = await world().game.read.claimGames([claimId(world(), game.claim)]);
@@ -112,7 +115,7 @@ describe("DisputeGame: what it tells", () => {
     expect(events.map(({ eventName }) => eventName)).to.deep.equal(["Proved", "ClaimDied", "GameClosed"]);
     const claim = claimId(w, game.claim);
     const bytes = Buffer.from(game.trace.tensor(LIE.step));
-    const exact = Buffer.from(honestTrace(toy).tensor(LIE.step));
+    const exact = Buffer.from(honestTrace(subject).tensor(LIE.step));
     expect(events[0]!.args).to.deep.equal({
       gameId: game.gameId,
       claimId: claim,
@@ -142,11 +145,11 @@ describe("DisputeGame: what it tells", () => {
 
   it("concession_settlementAndCollection_areTold", async () => {
     const w = world();
-    const trace = lyingTrace(toy, LIE.step, LIE.element);
-    const claim = await submitted(w, toy, trace);
-    const lost = await (await new GameDriver(w, toy, trace, claim, w.mallory).open()).reveal();
-    const other = await new GameDriver(w, toy, trace, claim).open();
-    const won = await new GameDriver(w, toy, trace, claim, w.requester).open();
+    const trace = lyingTrace(subject, LIE.step, LIE.element);
+    const claim = await submitted(w, subject, trace);
+    const lost = await (await new GameDriver(w, subject, trace, claim, w.mallory).open()).reveal();
+    const other = await new GameDriver(w, subject, trace, claim).open();
+    const won = await new GameDriver(w, subject, trace, claim, w.requester).open();
     await lost.concede(w.mallory);
     const id = claimId(w, claim);
     expect((await told(await lastHash()))[0]).to.deep.equal({
@@ -204,9 +207,9 @@ describe("DisputeGame: what it tells", () => {
 
   it("clocks_growWithTheWork", async () => {
     const other = await createWorld({ rate: 100n, maxWork: 1_000_000n });
-    const trace = lyingTrace(toy, LIE.step, LIE.element);
-    const claim = await submitted(other, toy, trace, { window: 11_800 });
-    const game = await new GameDriver(other, toy, trace, claim).open();
+    const trace = lyingTrace(subject, LIE.step, LIE.element);
+    const claim = await submitted(other, subject, trace, { window: 11_800 });
+    const game = await new GameDriver(other, subject, trace, claim).open();
     const seconds = 3_600 + Math.floor((2 * Number(claim.job.work)) / 100);
     expect(seconds).to.be.greaterThan(3_600);
     expect([game.state.workerSeconds, game.state.challengerSeconds]).to.deep.equal([seconds, seconds]);
@@ -220,7 +223,7 @@ describe("DisputeGame: what it tells", () => {
     await w.networkHelpers.time.setNextBlockTimestamp(last);
     await game.prove(LIE.element);
     expect(await statusOf(game)).to.equal(ClaimStatus.refuted);
-    const direct = await (await against(lyingTrace(toy, 3, 5))).open(3, 1);
+    const direct = await (await against(lyingTrace(subject, 3, 5))).open(3, 1);
     await pass(10_000);
     await direct.prove(5);
     expect(await statusOf(direct)).to.equal(ClaimStatus.refuted);

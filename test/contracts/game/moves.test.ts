@@ -4,14 +4,14 @@ import { ClaimStatus, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../.
 import { sha256, toHex } from "../../../src/merkle/hash.ts";
 import { MerkleList } from "../../../src/merkle/list.ts";
 import { commitProgram } from "../../../src/program/root.ts";
-import { disputeKit, LIE, disputedToy } from "../../../testkit/protocol/disputeKit.ts";
+import { disputeKit, LIE, disputedProgram } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
-import { honestTrace, lyingTrace, toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { honestTrace, lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { claimId, createWorld, submitted } from "../../../testkit/protocol/world.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
-const toy = disputedToy;
+const subject = disputedProgram;
 
 describe("DisputeGame: open", () => {
   const world = useWorld();
@@ -68,10 +68,10 @@ describe("DisputeGame: open", () => {
       { first: 10, step: 9 },
       { first: 9, step: 22 },
     ]) {
-      const checkpoints = toy.program.checkpoints.map((c, j) => (j === LIE.checkpoint ? bent : c));
-      const program = { ...toy.program, checkpoints };
-      const of = { ...toy, program, commitment: commitProgram(program) };
-      const driver = await against(honestTrace(toy), of);
+      const checkpoints = subject.program.checkpoints.map((c, j) => (j === LIE.checkpoint ? bent : c));
+      const program = { ...subject.program, checkpoints };
+      const of = { ...subject, program, commitment: commitProgram(program) };
+      const driver = await against(honestTrace(subject), of);
       const sent = world().game.write.open(driver.openArgs(3, LIE.checkpoint), { account: world().watcher.account });
       await revert(sent, "CheckpointNotProven");
     }
@@ -108,8 +108,9 @@ describe("DisputeGame: reveal", () => {
   });
 
   it("reveal_paddingLeafNotZero_reverts", async () => {
-    // Correct tensors, garbage in the 18th leaf of 17, below the nodes that are submitted: the roots differ, no element does.
-    const wide = toyProgram(4, new Array<number>(17).fill(1));
+    // Correct tensors, garbage in the 18th leaf of 17, below the nodes that are submitted: the roots differ, no element
+    // does.
+    const wide = chainProgram(4, new Array<number>(17).fill(1));
     const trace = honestTrace(wide);
     const roots = Array.from({ length: 17 }, (_, j) => trace.list.node(0, j));
     const garbage = MerkleList.fromHashes([...roots, ROOT]);
@@ -125,7 +126,7 @@ describe("DisputeGame: reveal", () => {
   it("reveal_chunkTailNotZero_reverts", async () => {
     for (const at of [176, 177, 191, 192, 511]) {
       // 1,200 bytes: the third chunk holds 176.
-      const trace = honestTrace(toy);
+      const trace = honestTrace(subject);
       const chunk = Buffer.alloc(512);
       chunk.set(trace.tensor(3).subarray(1_024));
       const nodes = [0, 1].map((i) => trace.tree(3).node(0, i));
@@ -141,7 +142,7 @@ describe("DisputeGame: reveal", () => {
   });
 
   it("reveal_wrongChunk_reverts", async () => {
-    const game = await (await against(lyingTrace(toy, 3, 5))).open(3, 1);
+    const game = await (await against(lyingTrace(subject, 3, 5))).open(3, 1);
     await (await game.reveal()).pick(0, 2);
     const data = game.revealData();
     await revert(reveal(game, data.slice(0, -2) as Hex), "WrongDataLength");
@@ -165,8 +166,8 @@ describe("DisputeGame: pick", () => {
 
   it("pick_anyDescendantOfARevealedNode_evenPastTheRevealed", async () => {
     const other = await createWorld({ arityBits: 1, bondGas: 4_000_000 });
-    const trace = lyingTrace(toy, LIE.step, LIE.element);
-    const game = await new GameDriver(other, toy, trace, await submitted(other, toy, trace)).open();
+    const trace = lyingTrace(subject, LIE.step, LIE.element);
+    const game = await new GameDriver(other, subject, trace, await submitted(other, subject, trace)).open();
     await game.reveal();
     await game.pick(3, 1);
     expect(game.state.depth).to.equal(2);

@@ -24,26 +24,26 @@ describe("estimateStepProofGas against whole games", function () {
   for (const shape of PROGRAMS) {
     it(`aStepOf${shape[3]}Inputs_estimateIsNotBelowTheTransaction`, async () => {
       const [count, checkpoints, lastRange, reads] = shape;
-      const toy = wideProgram(count, checkpoints, lastRange, reads);
-      const step = toy.program.steps.length - 1;
+      const subject = wideProgram(count, checkpoints, lastRange, reads);
+      const step = subject.program.steps.length - 1;
       const element = count - 1;
-      const trace = lyingTrace(toy, step, element);
-      const game = new GameDriver(world(), toy, trace, await submitted(world(), toy, trace));
+      const trace = lyingTrace(subject, step, element);
+      const game = new GameDriver(world(), subject, trace, await submitted(world(), subject, trace));
       await game.descend(checkpoints, step, element);
       await game.prove(element);
       const { move, gas } = game.gas.at(-1)!;
-      const { inputs } = toy.program.steps[step]!;
+      const { inputs } = subject.program.steps[step]!;
       const meter = await openStepGasMeter();
       const sources = inputs.map((ref) =>
         ref.kind === "constant"
-          ? constantBytes(toy.model.constants, ref)
+          ? constantBytes(subject.model.constants, ref)
           : ref.kind === "input"
-            ? toy.input
+            ? subject.input
             : trace.tensor(ref.index),
       );
-      const own = Number(gas) - (await meter.measure(toy.program.steps[step]!, element, sources));
+      const own = Number(gas) - (await meter.measure(subject.program.steps[step]!, element, sources));
       const reserved = gameGas(inputs.length);
-      const estimate = estimateStepProofGas(toy.program.steps[step]!);
+      const estimate = estimateStepProofGas(subject.program.steps[step]!);
       if (process.env.REFUTE_SHOW)
         console.log(shape.join(), Number(gas), estimate, (estimate / Number(gas)).toFixed(2), own, reserved);
       expect(move).to.equal("prove");

@@ -4,13 +4,13 @@ import type { Hex } from "viem";
 import { ClaimStatus } from "../../../src/market/types.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { Trace } from "../../../src/trace/trace.ts";
-import { disputeKit, LIE, disputedToy } from "../../../testkit/protocol/disputeKit.ts";
+import { disputeKit, LIE, disputedProgram } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
-import { lyingTrace, toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
-const toy = disputedToy;
+const subject = disputedProgram;
 
 describe("DisputeGame: expand", () => {
   const world = useWorld();
@@ -28,7 +28,7 @@ describe("DisputeGame: expand", () => {
 
   it("expand_notEndingInTheDisputedLeaf_reverts", async () => {
     const game = await (await againstLiar()).open(3, LIE.checkpoint);
-    const trace = lyingTrace(toy, 14, 0);
+    const trace = lyingTrace(subject, 14, 0);
     const other = trace.interior(3);
     const children = `0x${Array.from({ length: 8 }, (_, k) => other.node(0, k).slice(2)).join("")}` as const;
     await revert(expand(game, children, []), "LastLeafNotDisputed");
@@ -48,15 +48,15 @@ describe("DisputeGame: expand", () => {
     const args = game.expandArgs();
     await game.expand();
     await revert(expand(game, ...args), "NotTurnOf");
-    const fresh = await (await against(lyingTrace(toy, 1, 1))).open();
+    const fresh = await (await against(lyingTrace(subject, 1, 1))).open();
     await revert(expand(fresh, "0x", []), "NothingToExpand");
-    const inTensor = await (await against(lyingTrace(toy, 3, 5))).open(3, 1);
+    const inTensor = await (await against(lyingTrace(subject, 3, 5))).open(3, 1);
     await revert(expand(inTensor, "0x", []), "NothingToExpand");
   });
 
   it("expand_longRange_proofCrossesTheHop", async () => {
     // 20 steps: five levels, a first hop of three.
-    const long = toyProgram(8, [20]);
+    const long = chainProgram(8, [20]);
     const game = await against(lyingTrace(long, 17, 3), long);
     await (await game.open(0, 0)).expand();
     expect(game.state.depth).to.equal(5);
@@ -126,7 +126,7 @@ describe("DisputeGame: prove", () => {
 
   it("prove_stepThatReadsItselfOrALaterOne_reverts", async () => {
     // Who posts such a program gets no verdict on that step: it could agree with itself.
-    const { program, model, input } = toy;
+    const { program, model, input } = subject;
     for (const read of [LIE.step, LIE.step + 1]) {
       const steps = program.steps.map((step, k) => {
         const [previous, ...others] = step.inputs;
@@ -135,14 +135,14 @@ describe("DisputeGame: prove", () => {
       });
       const bent = { ...program, steps };
       const trace = new Trace(bent, executeReference(model, [input]));
-      const circular = await against(trace, { ...toy, program: bent, commitment: commitProgram(bent) });
+      const circular = await against(trace, { ...subject, program: bent, commitment: commitProgram(bent) });
       await circular.descend(LIE.checkpoint, LIE.step, LIE.element);
       await revert(prove(circular, circular.proof(LIE.element)), "ReadsLaterStep");
     }
   });
 
   it("prove_checkpointBeforeTheRange_isAuthenticated", async () => {
-    const first = await (await against(lyingTrace(toy, 9, 0))).descend(3, 9, 0);
+    const first = await (await against(lyingTrace(subject, 9, 0))).descend(3, 9, 0);
     const proof = first.proof(0);
     const withInput = (changes: Partial<Proof["inputs"][number]>) => ({
       ...proof,
@@ -163,7 +163,7 @@ describe("DisputeGame: prove", () => {
   });
 
   it("prove_whileTheWorkerIsToReveal_holds", async () => {
-    const direct = await (await against(lyingTrace(toy, 3, 5))).open(3, 1);
+    const direct = await (await against(lyingTrace(subject, 3, 5))).open(3, 1);
     expect(direct.state.turn).to.equal(0);
     await direct.prove(5);
     expect(await statusOf(direct)).to.equal(ClaimStatus.refuted);
@@ -174,5 +174,5 @@ describe("DisputeGame: prove", () => {
     await revert(prove(game, game.proof(LIE.element)), "ClockExpired");
   });
 
-  const againstLiarOfAnotherJob = async () => against(lyingTrace(toy, 2, 2));
+  const againstLiarOfAnotherJob = async () => against(lyingTrace(subject, 2, 2));
 });

@@ -6,13 +6,13 @@ import { hopOf } from "../../../src/market/hop.ts";
 import { Level } from "../../../src/market/types.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { nextPrice, schedule } from "../../../testkit/protocol/schedule.ts";
-import { lyingTrace, toyProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";
+import { lyingTrace, chainProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { claimId, claimKey, createWorld, creditOf, ETHER, SINK, submitted } from "../../../testkit/protocol/world.ts";
 
 const GWEI = 10n ** 9n;
-const toy = toyProgram(300, [3, 1, 5]);
-const trace = lyingTrace(toy, 6, 299);
+const subject = chainProgram(300, [3, 1, 5]);
+const trace = lyingTrace(subject, 6, 299);
 const [SETTLE, LAST] = [schedule("SETTLE"), schedule("LAST")];
 const NODES = traceNodes(trace);
 
@@ -27,13 +27,13 @@ describe("DisputeGame: settlements", () => {
     deathFee: bigint,
   ): Promise<{ left: GameDriver[]; kept: () => Promise<bigint> }> {
     const w = world();
-    const claim = await submitted(w, toy, trace);
+    const claim = await submitted(w, subject, trace);
     const left: GameDriver[] = [];
     for (const [levels, index] of NODES.slice(0, games)) {
       await setBaseFee(GWEI);
-      left.push(await new GameDriver(w, toy, trace, claim, w.mallory).open(levels, index));
+      left.push(await new GameDriver(w, subject, trace, claim, w.mallory).open(levels, index));
     }
-    const winner = await new GameDriver(w, toy, trace, claim).open();
+    const winner = await new GameDriver(w, subject, trace, claim).open();
     await setBaseFee(deathFee);
     await winner.concede(w.worker);
     return { left, kept: async () => (await w.game.read.claimGames([claimId(w, claim)]))[2] };
@@ -97,12 +97,12 @@ describe("DisputeGame: settlements", () => {
   it("settlementsBatchedByAContract_areRefused_andItsOpeningsWereNotPaid", async () => {
     const w = world();
     const batcher = await w.viem.deployContract("ContractChallenger");
-    const claim = await submitted(w, toy, trace);
+    const claim = await submitted(w, subject, trace);
     await w.vault.write.deposit([batcher.address, 6n * w.bond], { account: w.mallory.account });
     const batch = (calls: Hex[]) => batcher.write.batch([w.game.address, calls], { account: w.mallory.account });
     const opened = await batch(
       NODES.map(([levels, index]) => {
-        const args = new GameDriver(w, toy, trace, claim).openArgs(levels, index);
+        const args = new GameDriver(w, subject, trace, claim).openArgs(levels, index);
         return encodeFunctionData({ abi: disputeGameAbi, functionName: "open", args });
       }),
     );
@@ -113,7 +113,7 @@ describe("DisputeGame: settlements", () => {
       },
     );
     expect(states.length).to.equal(6);
-    const winner = await new GameDriver(w, toy, trace, claim).open();
+    const winner = await new GameDriver(w, subject, trace, claim).open();
     await setBaseFee(5n * GWEI);
     await winner.concede(w.worker);
     const calls = states.map(({ args }) =>
@@ -178,7 +178,7 @@ describe("DisputeGame: settlements in any order", () => {
           }
           return sum;
         };
-        const claim = await submitted(w, toy, trace, { fee: 0n });
+        const claim = await submitted(w, subject, trace, { fee: 0n });
         const had = await owned();
         let burnt = 0n;
         const at = async (gwei: number, move: () => Promise<unknown>, g: GameDriver): Promise<void> => {
@@ -189,7 +189,7 @@ describe("DisputeGame: settlements in any order", () => {
         };
         const games: GameDriver[] = [];
         for (const plan of plans) {
-          const g = new GameDriver(w, toy, trace, claim, accounts[plan.by]);
+          const g = new GameDriver(w, subject, trace, claim, accounts[plan.by]);
           await at(plan.fee, () => g.open(...NODES[plan.node]!), g);
           for (let n = 0; n < plan.moves && !(g.state.turn === 1 && g.state.depth === 0); n++) {
             await at(plan.fee, () => next(g, w.parameters.arityBits), g);
@@ -229,7 +229,7 @@ describe("DisputeGame: settlements set aside at a spike of the base fee", () => 
   it("shamGamesOpenedWhenGasWasCheap_doNotMakeThePotShort_settlementsShareWhatMovesLeave", async () => {
     const w = world();
     const at = (gwei: bigint) => w.networkHelpers.setNextBlockBaseFeePerGas(gwei * GWEI);
-    const claim = await submitted(w, toy, trace, { fee: 0n });
+    const claim = await submitted(w, subject, trace, { fee: 0n });
     const accounts = (await w.viem.getWalletClients()).slice(-PLAYERS);
     const sham: GameDriver[] = [];
     for (const by of accounts) {
@@ -238,11 +238,11 @@ describe("DisputeGame: settlements set aside at a spike of the base fee", () => 
       await w.vault.write.deposit([owner, 6n * w.bond], { account: w.mallory.account });
       for (const node of NODES) {
         await at(1n);
-        sham.push(await new GameDriver(w, toy, trace, claim, by).open(...node));
+        sham.push(await new GameDriver(w, subject, trace, claim, by).open(...node));
       }
     }
     const before = await creditOf(w, w.watcher);
-    const honest = new GameDriver(w, toy, trace, claim);
+    const honest = new GameDriver(w, subject, trace, claim);
     await at(50n);
     await honest.open();
     for (const move of [() => honest.reveal(), () => honest.pick(2, 2)]) {

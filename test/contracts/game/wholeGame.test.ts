@@ -3,13 +3,13 @@ import { zeroHash } from "viem";
 import { ClaimStatus, Level } from "../../../src/market/types.ts";
 import { hopOf } from "../../../src/market/hop.ts";
 import { gameIdOf, hashStateOf } from "../../../src/market/state.ts";
-import { disputeKit, LIE, disputedToy } from "../../../testkit/protocol/disputeKit.ts";
+import { disputeKit, LIE, disputedProgram } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
-import { honestTrace, limbProgram, lyingTrace, toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { honestTrace, limbProgram, lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { createWorld, submitted } from "../../../testkit/protocol/world.ts";
 
-const toy = disputedToy;
+const subject = disputedProgram;
 
 describe("DisputeGame: a whole game", () => {
   const world = useWorld();
@@ -24,7 +24,7 @@ describe("DisputeGame: a whole game", () => {
     ["first step of all", 0, 0, 127],
   ] as const) {
     it(`liar_${title.replaceAll(" ", "_")}_isRefuted`, async () => {
-      const game = await against(lyingTrace(toy, step, element));
+      const game = await against(lyingTrace(subject, step, element));
       await (await game.descend(checkpoint, step, element)).prove(element);
       expect(await statusOf(game)).to.equal(ClaimStatus.refuted);
       expect(await world().game.read.stateHash([game.gameId])).to.equal(zeroHash);
@@ -55,8 +55,8 @@ describe("DisputeGame: a whole game", () => {
     it(`liar_arity2^${arityBits}_isRefuted`, async () => {
       // Large bonds: with k = 1 a game has many moves.
       const other = await createWorld({ arityBits, bondGas: 4_000_000 });
-      const trace = lyingTrace(toy, LIE.step, LIE.element);
-      const game = new GameDriver(other, toy, trace, await submitted(other, toy, trace));
+      const trace = lyingTrace(subject, LIE.step, LIE.element);
+      const game = new GameDriver(other, subject, trace, await submitted(other, subject, trace));
       await (await game.descend(LIE.checkpoint, LIE.step, LIE.element)).prove(LIE.element);
       expect(await statusOf(game)).to.equal(ClaimStatus.refuted);
     });
@@ -83,7 +83,7 @@ describe("DisputeGame: a whole game", () => {
   });
 
   it("pickAndProof_fromTheTrace_ofAOneStepRange_holds", async () => {
-    const game = await against(lyingTrace(toy, 3, 5));
+    const game = await against(lyingTrace(subject, 3, 5));
     await game.open();
     await game.prove(5, game.pickAndProof(1, 3, 5));
     expect(await statusOf(game)).to.equal(ClaimStatus.refuted);
@@ -98,7 +98,7 @@ describe("DisputeGame: a whole game", () => {
   });
 
   it("pickAndProof_ofAnHonestClaim_fails", async () => {
-    const game = await against(honestTrace(toy));
+    const game = await against(honestTrace(subject));
     await game.open(3, LIE.checkpoint);
     await game.expand();
     const proof = game.pickAndProof(LIE.step - 9, LIE.step, LIE.element);
@@ -111,7 +111,7 @@ describe("DisputeGame: a whole game", () => {
   });
 
   it("liar_oneStepRange_isRefutedInTwoMoves", async () => {
-    const game = await against(lyingTrace(toy, 3, 5));
+    const game = await against(lyingTrace(subject, 3, 5));
     await (await game.open(3, 1)).prove(5);
     expect(await statusOf(game)).to.equal(ClaimStatus.refuted);
   });
@@ -122,7 +122,7 @@ describe("DisputeGame: a whole game", () => {
       [1, 3, 0],
       [4, 15, 200],
     ] as const) {
-      const game = await against(honestTrace(toy));
+      const game = await against(honestTrace(subject));
       await game.descend(checkpoint, step, element);
       await revert(
         world().game.write.prove([game.packed, game.claim, game.proof(element)], {
@@ -136,7 +136,7 @@ describe("DisputeGame: a whole game", () => {
   });
 
   it("oneCheckpointOneStepOneChunk_entersTheTensorAtOnce", async () => {
-    const tiny = toyProgram(4, [1]);
+    const tiny = chainProgram(4, [1]);
     const game = await against(lyingTrace(tiny, 0, 2), tiny);
     await game.open(0, 0);
     expect([game.state.level, game.state.depth]).to.deep.equal([Level.tensor, 0]);

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { encodeFunctionData, type Hex } from "viem";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
-import { marketKit, delivery, smallToy } from "../../../testkit/protocol/marketKit.ts";
-import { honestTrace, toyProgram, type Toy } from "../../../testkit/protocol/chainProgram.ts";
+import { marketKit, delivery, smallProgram } from "../../../testkit/protocol/marketKit.ts";
+import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimId, claimKey, creditOf, ETHER, jobId, submitted, toyRequest } from "../../../testkit/protocol/world.ts";
+import { claimId, claimKey, creditOf, ETHER, jobId, submitted, requestFor } from "../../../testkit/protocol/world.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
-const toy = smallToy;
+const subject = smallProgram;
 
 describe("JobMarket: callbacks", () => {
   const world = useWorld();
@@ -16,13 +16,13 @@ describe("JobMarket: callbacks", () => {
   const BEHAVIOUR = { take: 0, revert: 1, burnGas: 2, returnBomb: 3, reenter: 4 } as const;
 
   /** A finalised job of a requester contract with one behaviour. */
-  async function consumerThat(behaviour: number, callbackGas = 1_500_000, of: Toy = toy) {
+  async function consumerThat(behaviour: number, callbackGas = 1_500_000, of: GameProgram = subject) {
     const { viem, market, vault, token } = world();
     const consumer = await viem.deployContract("ScriptedRequester", [market.address]);
     await token.write.mint([world().mallory.account.address, ETHER]);
     await vault.write.deposit([consumer.address, ETHER], as("mallory"));
     await consumer.write.setBehaviour([behaviour]);
-    const request = await toyRequest(world(), of, { callbackGas });
+    const request = await requestFor(world(), of, { callbackGas });
     await consumer.write.post([request]);
     const [posted] = await market.getEvents.JobPosted();
     const job = posted!.args.job!;
@@ -47,7 +47,7 @@ describe("JobMarket: callbacks", () => {
 
   it("deliver_withoutACallback_callsNobody", async () => {
     const { market } = world();
-    const claim = await submitted(world(), toy, honestTrace(toy));
+    const claim = await submitted(world(), subject, honestTrace(subject));
     await pass(1_801);
     await market.write.deliver([claim, delivery()]);
     expect([...(await market.getEvents.CallbackMade()), ...(await market.getEvents.CallbackFailed())]).to.have.length(
@@ -72,7 +72,7 @@ describe("JobMarket: callbacks", () => {
   }
 
   it("deliver_twoOutputs_eachIsCalledBackOnce_whicheverFailed", async () => {
-    const two = toyProgram(300, [3, 1, 2], [0, 2]);
+    const two = chainProgram(300, [3, 1, 2], [0, 2]);
     const { consumer, claim } = await consumerThat(BEHAVIOUR.revert, 1_500_000, two);
     const { market } = world();
     const deliver = (output: number) => market.write.deliver([claim, delivery(two, output)]);
@@ -138,7 +138,7 @@ describe("JobMarket: what only the game may do", () => {
 
   it("refuted_byTheGameItself_ofAClaimThatDoesNotStand_reverts", async () => {
     const { market, game, worker, networkHelpers } = world();
-    const claim = await submitted(world(), toy, honestTrace(toy));
+    const claim = await submitted(world(), subject, honestTrace(subject));
     const [job, id] = [jobId(world(), claim.job), claimId(world(), claim)];
     await networkHelpers.impersonateAccount(game.address);
     await networkHelpers.setBalance(game.address, ETHER);

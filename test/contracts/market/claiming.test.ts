@@ -2,14 +2,14 @@ import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
 import { JobStatus } from "../../../src/market/types.ts";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
-import { marketKit, smallToy } from "../../../testkit/protocol/marketKit.ts";
-import { honestTrace, toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
+import { honestTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { creditOf, ETHER, SINK } from "../../../testkit/protocol/world.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
-const toy = smallToy;
-const NODES = submissionOf(honestTrace(toy), 4);
+const subject = smallProgram;
+const NODES = submissionOf(honestTrace(subject), 4);
 
 describe("JobMarket: claim and submit", () => {
   const world = useWorld();
@@ -66,7 +66,7 @@ describe("JobMarket: claim and submit", () => {
     await gameRevert(submit("0x"), "WrongDataLength");
     // Three checkpoints: the fourth node is padding.
     await gameRevert(submit(`${NODES.slice(0, -64)}${ROOT.slice(2)}` as Hex), "PaddingNotZero");
-    const single = toyProgram(8, [3]);
+    const single = chainProgram(8, [3]);
     const one = await post({}, single);
     await market.write.claim([one], as("worker"));
     await revert(market.write.submit([one, zeroHash], as("worker")), "ZeroTraceRoot");

@@ -3,15 +3,15 @@ import type { Hex } from "viem";
 import { ClaimStatus, JobStatus, type Delivery } from "../../../src/market/types.ts";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { toHex } from "../../../src/merkle/hash.ts";
-import { marketKit, delivery, smallToy } from "../../../testkit/protocol/marketKit.ts";
+import { marketKit, delivery, smallProgram } from "../../../testkit/protocol/marketKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
-import { honestTrace, lyingTrace, toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { honestTrace, lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { claimKey, creditOf, ETHER, gasOf, submitted, toyRequest } from "../../../testkit/protocol/world.ts";
+import { claimKey, creditOf, ETHER, gasOf, submitted, requestFor } from "../../../testkit/protocol/world.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
-const toy = smallToy;
-const NODES = submissionOf(honestTrace(toy), 4);
+const subject = smallProgram;
+const NODES = submissionOf(honestTrace(subject), 4);
 
 describe("JobMarket: finalise, deliver, accept", () => {
   const world = useWorld();
@@ -19,7 +19,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
 
   it("deliver_afterTheWindow_finalisesToo", async () => {
     const { market, vault, worker } = world();
-    const claim = await submitted(world(), toy, honestTrace(toy));
+    const claim = await submitted(world(), subject, honestTrace(subject));
     await revert(market.write.deliver([claim, delivery()]), "WindowOpen");
     await pass(1_801);
     await market.write.deliver([claim, delivery()], as("mallory"));
@@ -29,9 +29,9 @@ describe("JobMarket: finalise, deliver, accept", () => {
   });
 
   it("deliver_whileAGameIsOpen_reverts", async () => {
-    const trace = honestTrace(toy);
-    const claim = await submitted(world(), toy, trace);
-    await new GameDriver(world(), toy, trace, claim).open();
+    const trace = honestTrace(subject);
+    const claim = await submitted(world(), subject, trace);
+    await new GameDriver(world(), subject, trace, claim).open();
     await pass(1_801);
     await revert(world().market.write.deliver([claim, delivery()]), "GamesOpen");
   });
@@ -39,10 +39,10 @@ describe("JobMarket: finalise, deliver, accept", () => {
   it("honestJob_under300kGasWithoutInputs_paysTheWorker", async () => {
     const { market, worker, vault } = world();
     // 32 bytes of input and output, one checkpoint.
-    const tiny = toyProgram(8, [3]);
+    const tiny = chainProgram(8, [3]);
     const gas: bigint[] = [];
     const spend = async (sent: Promise<Hex>) => gas.push(await gasOf(world(), await sent));
-    const request = await toyRequest(world(), tiny);
+    const request = await requestFor(world(), tiny);
     await spend(market.write.post([request], as("requester")));
     const [posted] = await market.getEvents.JobPosted();
     const job = posted!.args.job!;
@@ -59,7 +59,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
 
   it("finalise_tooEarlyTwiceOrUnknown_reverts", async () => {
     const { market } = world();
-    const claim = await submitted(world(), toy, honestTrace(toy));
+    const claim = await submitted(world(), subject, honestTrace(subject));
     await revert(market.write.finalise([claim]), "WindowOpen");
     await pass(1_801);
     await revert(market.write.finalise([{ ...claim, traceRoot: ROOT }]), "WrongClaimStatus");
@@ -68,8 +68,8 @@ describe("JobMarket: finalise, deliver, accept", () => {
   });
 
   it("finalise_withAnOpenGame_reverts", async () => {
-    const claim = await submitted(world(), toy, honestTrace(toy));
-    await new GameDriver(world(), toy, honestTrace(toy), claim).open();
+    const claim = await submitted(world(), subject, honestTrace(subject));
+    await new GameDriver(world(), subject, honestTrace(subject), claim).open();
     await pass(1_801);
     await revert(world().market.write.finalise([claim]), "GamesOpen");
   });
@@ -95,7 +95,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
 
   it("deliver_anotherCheckpointAsOutput_reverts", async () => {
     // The attack of an honest trace with a wrong leaf as its output.
-    const trace = honestTrace(toy);
+    const trace = honestTrace(subject);
     const claim = await finalised();
     const data = toHex(trace.tensor(3));
     const sent = world().market.write.deliver([claim, { ...delivery(), data, siblings: trace.list.path(1) }]);
@@ -103,7 +103,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
   });
 
   it("deliver_beforeFinalisation_reverts", async () => {
-    const claim = await submitted(world(), toy, honestTrace(toy));
+    const claim = await submitted(world(), subject, honestTrace(subject));
     await revert(world().market.write.deliver([claim, delivery()]), "WindowOpen");
     await revert(world().market.write.deliver([{ ...claim, traceRoot: ROOT }, delivery()]), "WrongClaimStatus");
   });
@@ -115,7 +115,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
   });
 
   it("deliver_twoOutputs_feeWithTheLast", async () => {
-    const two = toyProgram(300, [3, 1, 2], [0, 2]);
+    const two = chainProgram(300, [3, 1, 2], [0, 2]);
     const claim = await finalised({}, two);
     await world().market.write.deliver([claim, delivery(two, 1)]);
     expect(await creditOf(world(), world().worker)).to.equal(10n * ETHER);
@@ -136,9 +136,9 @@ describe("JobMarket: finalise, deliver, accept", () => {
 
   it("slashedClaim_reopensTheJob_sameClaimRefused", async () => {
     const { market } = world();
-    const lie = lyingTrace(toy, 4, 17);
-    const claim = await submitted(world(), toy, lie);
-    const game = new GameDriver(world(), toy, lie, claim);
+    const lie = lyingTrace(subject, 4, 17);
+    const claim = await submitted(world(), subject, lie);
+    const game = new GameDriver(world(), subject, lie, claim);
     await (await game.descend(2, 4, 17)).prove(17);
     expect((await market.read.claimOf([claimKey(world(), claim)]))[0]).to.equal(ClaimStatus.refuted);
     expect(await statusOf(claim.job)).to.equal(JobStatus.open);

@@ -15,7 +15,7 @@ import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { hopOf } from "../../../src/market/hop.ts";
 import { Level } from "../../../src/market/types.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
-import { honestTrace, lyingTrace, toyProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";
+import { honestTrace, lyingTrace, chainProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import {
   claimKey,
@@ -23,14 +23,14 @@ import {
   ETHER,
   postJob,
   submitted,
-  toyRequest,
+  requestFor,
   type Actor,
   type World,
 } from "../../../testkit/protocol/world.ts";
 
 const PAGE = "docs/economics.md";
 const GWEI = 10n ** 9n;
-const toy = toyProgram(300, [3, 1, 5]);
+const toy = chainProgram(300, [3, 1, 5]);
 let deployment: Deployment;
 
 const owns = async ({ vault }: World, { account }: Actor): Promise<bigint> => {
@@ -80,7 +80,7 @@ describe("Economics", () => {
     const w = world();
     const { market, client, networkHelpers, worker, mallory: friend } = w;
     const before = (await owns(w, worker)) + (await owns(w, friend));
-    const job = await postJob(w, await toyRequest(w, toy));
+    const job = await postJob(w, await requestFor(w, toy));
     await market.write.claim([job], { account: worker.account });
     await networkHelpers.time.increase(job.claimSeconds + 1);
     await networkHelpers.setNextBlockBaseFeePerGas(50n * GWEI);

@@ -8,8 +8,8 @@ import { tensorTree } from "../../../src/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
-import { delivery, marketKit, smallToy } from "../../../testkit/protocol/marketKit.ts";
-import { honestTrace, toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { delivery, marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
+import { honestTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import {
   claimKey,
@@ -21,12 +21,12 @@ import {
   postJob,
   SINK,
   submitted,
-  toyRequest,
+  requestFor,
 } from "../../../testkit/protocol/world.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
-const toy = smallToy;
-const NODES = submissionOf(honestTrace(toy), 4);
+const subject = smallProgram;
+const NODES = submissionOf(honestTrace(subject), 4);
 
 describe("JobMarket: to the second and to the byte", () => {
   const world = useWorld();
@@ -65,11 +65,11 @@ describe("JobMarket: to the second and to the byte", () => {
   });
 
   it("post_programAtTheDeploymentsLimits_accepted_butNoMore", async () => {
-    const header = Buffer.from(toy.commitment.header);
+    const header = Buffer.from(subject.commitment.header);
     const withHeader = (change: (bytes: Buffer) => void) => {
       const copy = Buffer.from(header);
       change(copy);
-      return { program: { ...factsOf(toy.commitment), header: toHex(copy) } };
+      return { program: { ...factsOf(subject.commitment), header: toHex(copy) } };
     };
     await accepted(withHeader((b) => b.writeUInt32BE(12_000_000, 2)));
     // 1e12 of work at 1e8 a second: 10,000 seconds more.
@@ -88,7 +88,7 @@ describe("JobMarket: to the second and to the byte", () => {
     const root = tensorTree(Uint8Array.of(0)).root;
     const request = (count: number, outputs: number): Partial<JobRequest> => ({
       program: factsOf(
-        commitProgram({ ...toy.program, inputs: inputs(count), outputs: new Array<number>(outputs).fill(0) }),
+        commitProgram({ ...subject.program, inputs: inputs(count), outputs: new Array<number>(outputs).fill(0) }),
       ),
       inputRoots: new Array<Hex>(count).fill(root),
       inputs: [],
@@ -102,7 +102,7 @@ describe("JobMarket: to the second and to the byte", () => {
   });
 
   it("post_64Outputs_areAllDeliverable", async () => {
-    const many = toyProgram(4, [1], new Array<number>(64).fill(0));
+    const many = chainProgram(4, [1], new Array<number>(64).fill(0));
     expect((await post({}, many)).deliverables).to.equal(2n ** 64n - 1n);
   });
 
@@ -146,8 +146,8 @@ describe("JobMarket: to the second and to the byte", () => {
 
   it("window_gamesUpToItsLastSecond_finaliseAfterIt", async () => {
     const { market, game, watcher } = world();
-    const trace = honestTrace(toy);
-    const claim = await submitted(world(), toy, trace);
+    const trace = honestTrace(subject);
+    const claim = await submitted(world(), subject, trace);
     const end = BigInt(await now()) + 1_800n;
     expect((await market.read.claimOf([claimKey(world(), claim)]))[1]).to.equal(end);
     const before = await world().networkHelpers.takeSnapshot();
@@ -155,10 +155,10 @@ describe("JobMarket: to the second and to the byte", () => {
     await revert(market.write.finalise([claim]), "WindowOpen");
     await before.restore();
     await at(end);
-    await new GameDriver(world(), toy, trace, claim).open();
+    await new GameDriver(world(), subject, trace, claim).open();
     await before.restore();
     await at(end + 1n);
-    const open = game.write.open(new GameDriver(world(), toy, trace, claim).openArgs(0, 0), {
+    const open = game.write.open(new GameDriver(world(), subject, trace, claim).openArgs(0, 0), {
       account: watcher.account,
     });
     await revert(open, "WindowClosed");
@@ -193,7 +193,7 @@ describe("JobMarket: what it tells and stores", () => {
 
   it("life_ofAJob_isToldByEvents", async () => {
     const { market, worker } = world();
-    const request = await toyRequest(world(), toy);
+    const request = await requestFor(world(), subject);
     const before = await world().networkHelpers.takeSnapshot();
     const id = jobId(world(), await postJob(world(), request));
     await before.restore();
@@ -214,7 +214,7 @@ describe("JobMarket: what it tells and stores", () => {
     });
     await market.write.submit([job, NODES], as("worker"));
     const [told] = await market.getEvents.ClaimSubmitted();
-    const claim = { job, worker: worker.account.address, traceRoot: honestTrace(toy).root };
+    const claim = { job, worker: worker.account.address, traceRoot: honestTrace(subject).root };
     const { claimId } = told!.args;
     expect(told!.args).to.deep.equal({
       jobId: id,
@@ -238,7 +238,7 @@ describe("JobMarket: what it tells and stores", () => {
 
   it("inputInParts_eachIsTold_andTheJobOpensOnce", async () => {
     const { market } = world();
-    const program = { ...toy.program, inputs: [0, 1].map(() => ({ dtype: DType.uint8, count: 3 })) };
+    const program = { ...subject.program, inputs: [0, 1].map(() => ({ dtype: DType.uint8, count: 3 })) };
     const bytes = [Uint8Array.of(1, 2, 3), Uint8Array.of(4, 5, 6)];
     const roots = bytes.map((b) => tensorTree(b).root);
     const list = MerkleList.fromHashes(roots);
@@ -306,10 +306,10 @@ describe("JobMarket: what it tells and stores", () => {
 
   it("refuted_isTold_andTheJobIsOpenAgain", async () => {
     const { market, parameters } = world();
-    const trace = honestTrace(toy);
-    const claim = await submitted(world(), toy, trace);
+    const trace = honestTrace(subject);
+    const claim = await submitted(world(), subject, trace);
     const id = jobId(world(), claim.job);
-    const game = await new GameDriver(world(), toy, trace, claim).open();
+    const game = await new GameDriver(world(), subject, trace, claim).open();
     await game.concede(world().worker);
     const [refuted] = await market.getEvents.ClaimRefuted();
     expect([refuted!.args.jobId, refuted!.args.collateral]).to.deep.equal([id, parameters.collateral]);
@@ -330,7 +330,7 @@ describe("JobMarket: what it tells and stores", () => {
 
   it("claimOf_tellsWhatWasDelivered_andWhetherItIsPaid", async () => {
     const { market } = world();
-    const two = toyProgram(300, [3, 1, 2], [0, 2]);
+    const two = chainProgram(300, [3, 1, 2], [0, 2]);
     const claim = await finalised({}, two);
     const read = async () => (await market.read.claimOf([claimKey(world(), claim)])).slice(2);
     expect(await read()).to.deep.equal([...none]);
@@ -351,7 +351,7 @@ describe("JobMarket: what it tells and stores", () => {
     const { market } = world();
     const job = await post();
     await market.write.claim([job], as("worker"));
-    const claim = { job, worker: world().worker.account.address, traceRoot: honestTrace(toy).root };
+    const claim = { job, worker: world().worker.account.address, traceRoot: honestTrace(subject).root };
     await revert(market.write.finalise([claim]), "WrongClaimStatus");
     await revert(market.write.accept([claim], as("requester")), "WrongClaimStatus");
     await revert(market.write.deliver([claim, delivery()]), "WrongClaimStatus");

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
-import { lyingTrace, toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { MOVE_GAS } from "../../../src/dispute/moveGas.ts";
 import { gameEvents, gasOf, submitted } from "../../../testkit/protocol/world.ts";
 
 /** A program with 16 checkpoints, 16 steps, 16 chunks: every reveal has 16 children. */
-const FULL = toyProgram(2_048, [...new Array<number>(15).fill(1), 16]);
+const FULL = chainProgram(2_048, [...new Array<number>(15).fill(1), 16]);
 const HEADER = FULL.commitment.header.length;
 const STEP_LEVELS = FULL.commitment.steps.depth;
 const { open, pick, seam, level, headerByte, expand, reveal, child, chunk } = MOVE_GAS;
@@ -39,9 +39,9 @@ describe("GasSchedule", () => {
   });
 
   it("pick_fromTheTraceStraightToATensor_isPaidAsBurnt", async () => {
-    const toy = toyProgram(2_048, new Array<number>(16).fill(1));
-    const trace = lyingTrace(toy, 5, 2_047);
-    const game = await new GameDriver(world(), toy, trace, await submitted(world(), toy, trace)).open(0, 0);
+    const subject = chainProgram(2_048, new Array<number>(16).fill(1));
+    const trace = lyingTrace(subject, 5, 2_047);
+    const game = await new GameDriver(world(), subject, trace, await submitted(world(), subject, trace)).open(0, 0);
     await game.reveal();
     const before = game.state.spent;
     await game.pick(5, 4);
@@ -86,17 +86,17 @@ describe("GasSchedule", () => {
   });
 
   it("open_withTheLongestHeader_nearlyAllZeros_isPaidAsBurnt_farBelowThePriceOfItsLength", async () => {
-    const toy = toyProgram(300, [3, 1, 5]);
-    const { header } = toy.commitment;
+    const subject = chainProgram(300, [3, 1, 5]);
+    const { header } = subject.commitment;
     // After the counts, the inputs: type and length each. Of 220 more, nearly all bytes are zeros.
     const inputs = 220;
     const more = Buffer.alloc(9 * inputs);
     for (let i = 0; i < inputs; i++) more[9 * i] = more[9 * i + 8] = 2;
     const long = Buffer.concat([header.subarray(0, 26), more, header.subarray(26)]);
     long.writeUInt16BE(1 + inputs, 22);
-    const padded = { ...toy, commitment: { ...toy.commitment, header: new Uint8Array(long) } };
-    const trace = lyingTrace(toy, 6, 299);
-    const roots = new Array<`0x${string}`>(1 + inputs).fill(toy.inputsList.root);
+    const padded = { ...subject, commitment: { ...subject.commitment, header: new Uint8Array(long) } };
+    const trace = lyingTrace(subject, 6, 299);
+    const roots = new Array<`0x${string}`>(1 + inputs).fill(subject.inputsList.root);
     const changes = { rootOnly: true, inputs: [], inputRoots: roots };
     const claim = await submitted(world(), padded, trace, changes);
     const paid = await isPaidAsBurnt(new GameDriver(world(), padded, trace, claim), 2, 2);
@@ -104,17 +104,17 @@ describe("GasSchedule", () => {
   });
 
   it("open_atALeaf_isPaidForTheCrossing", async () => {
-    const toy = toyProgram(300, [3, 1, 5, 6, 7]);
-    const trace = lyingTrace(toy, 12, 299);
-    const game = await new GameDriver(world(), toy, trace, await submitted(world(), toy, trace)).open(3, 3);
+    const subject = chainProgram(300, [3, 1, 5, 6, 7]);
+    const trace = lyingTrace(subject, 12, 299);
+    const game = await new GameDriver(world(), subject, trace, await submitted(world(), subject, trace)).open(3, 3);
     const { baseFeePerGas } = await world().client.getBlock();
     expect(BigInt(game.state.spent) >= game.gas[0]!.gas * baseFeePerGas!).to.equal(true);
   });
 
   it("prove_isPaidAtWhatItCosts", async () => {
-    const toy = toyProgram(300, [1]);
-    const trace = lyingTrace(toy, 0, 7);
-    const game = await new GameDriver(world(), toy, trace, await submitted(world(), toy, trace)).open(0, 0);
+    const subject = chainProgram(300, [1]);
+    const trace = lyingTrace(subject, 0, 7);
+    const game = await new GameDriver(world(), subject, trace, await submitted(world(), subject, trace)).open(0, 0);
     const before = game.state;
     const { game: contract, watcher, client, bond, parameters } = world();
     const sent = await contract.write.prove([game.packed, game.claim, game.proof(7)], {

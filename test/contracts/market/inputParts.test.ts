@@ -6,12 +6,12 @@ import { MerkleList } from "../../../src/merkle/list.ts";
 import { tensorTree } from "../../../src/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
-import { marketKit, smallToy } from "../../../testkit/protocol/marketKit.ts";
+import { marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { factsOf, gasOf } from "../../../testkit/protocol/world.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
-const toy = smallToy;
+const subject = smallProgram;
 
 describe("JobMarket: input in parts", () => {
   const world = useWorld();
@@ -23,7 +23,7 @@ describe("JobMarket: input in parts", () => {
   const small = Uint8Array.of(1, 2, 3);
   const list = MerkleList.fromHashes([tree.root, tensorTree(small).root]);
   const program = {
-    ...toy.program,
+    ...subject.program,
     inputs: [
       { dtype: DType.uint8, count: input.length },
       { dtype: DType.uint8, count: 3 },
@@ -71,14 +71,14 @@ describe("JobMarket: input in parts", () => {
     const whole = { ...part(0), input: 1, data: toHex(small), siblings: [], inputRoot: tensorTree(small).root };
     // What came with the post does not count again.
     await revert(publish({ ...whole, inputSiblings: list.path(1) }), "PartAlreadyPublished");
-    const other = factsOf(toy.commitment);
+    const other = factsOf(subject.commitment);
     await revert(market.write.publishInput([job, other, part(0)], as("mallory")), "WrongProgram");
   });
 
   it("publishInput_openJob_reverts", async () => {
     const job = await post();
-    const p = { ...part(0), data: toHex(toy.input) };
-    await revert(world().market.write.publishInput([job, factsOf(toy.commitment), p]), "WrongJobStatus");
+    const p = { ...part(0), data: toHex(subject.input) };
+    await revert(world().market.write.publishInput([job, factsOf(subject.commitment), p]), "WrongJobStatus");
   });
 
   it("rootOnly_opensAtOnce", async () => {

@@ -62,7 +62,8 @@ describe("Deployment at the limits of its parameters", () => {
     }
   });
 
-  // Lists of 12, 12 and 20 levels in hops of k: reveals of 2^k children, one of them by the expansion, and a pick for each.
+  // Lists of 12, 12 and 20 levels in hops of k: reveals of 2^k children, one of them by the expansion, and a pick for
+  // each.
   for (const [arityBits, reveals, picks] of [
     [1, 43n, 44n],
     [2, 21n, 22n],

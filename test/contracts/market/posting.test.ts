@@ -5,13 +5,13 @@ import { toHex } from "../../../src/merkle/hash.ts";
 import { tensorTree } from "../../../src/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
-import { marketKit, smallToy } from "../../../testkit/protocol/marketKit.ts";
-import { toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
+import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
-import { creditOf, ETHER, factsOf, gasOf, jobId, toyRequest } from "../../../testkit/protocol/world.ts";
+import { creditOf, ETHER, factsOf, gasOf, jobId, requestFor } from "../../../testkit/protocol/world.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
-const toy = smallToy;
+const subject = smallProgram;
 
 describe("JobMarket: post", () => {
   const world = useWorld();
@@ -19,14 +19,14 @@ describe("JobMarket: post", () => {
 
   it("post_emitsTermsAndBytes_takesTheFee", async () => {
     const { market, client, vault, requester } = world();
-    const request = await toyRequest(world(), toy);
+    const request = await requestFor(world(), subject);
     const hash = await market.write.post([request], as("requester"));
     const [published] = await market.getEvents.InputPublished();
     expect(published!.args.data).to.equal(request.inputs[0]);
     const [posted] = await market.getEvents.JobPosted();
     const job = posted!.args.job!;
-    expect(job.programRoot).to.equal(toy.commitment.programRoot);
-    expect(job.inputsRoot).to.equal(toy.inputsList.root);
+    expect(job.programRoot).to.equal(subject.commitment.programRoot);
+    expect(job.inputsRoot).to.equal(subject.inputsList.root);
     expect(job.deliverables).to.equal(1n);
     expect(posted!.args.jobId).to.equal(jobId(world(), job));
     expect(await market.read.jobIdOf([job])).to.equal(jobId(world(), job));
@@ -39,16 +39,16 @@ describe("JobMarket: post", () => {
   it("post_pictureOf27648Bytes_under2MGas", async () => {
     const { market } = world();
     const picture = Uint8Array.from({ length: 27_648 }, (_, i) => 1 + (i % 255));
-    const program = { ...toy.program, inputs: [{ dtype: DType.uint8, count: picture.length }] };
+    const program = { ...subject.program, inputs: [{ dtype: DType.uint8, count: picture.length }] };
     const facts = factsOf(commitProgram(program));
     const inputRoots = [tensorTree(picture).root];
-    const request = await toyRequest(world(), toy, { program: facts, inputRoots, inputs: [toHex(picture)] });
+    const request = await requestFor(world(), subject, { program: facts, inputRoots, inputs: [toHex(picture)] });
     const gas = await gasOf(world(), await market.write.post([request], as("requester")));
     expect(gas < 2_000_000n, String(gas)).to.equal(true);
   });
 
   it("post_twice_reverts_andSaltTellsApart", async () => {
-    const request = await toyRequest(world(), toy);
+    const request = await requestFor(world(), subject);
     await world().market.write.post([request], as("requester"));
     await revert(world().market.write.post([request], as("requester")), "JobExists");
     await world().market.write.post([{ ...request, salt: ROOT }], as("requester"));
@@ -57,12 +57,12 @@ describe("JobMarket: post", () => {
   });
 
   it("post_unaffordable_reverts", async () => {
-    const request = await toyRequest(world(), toy, { fee: 21n * ETHER });
+    const request = await requestFor(world(), subject, { fee: 21n * ETHER });
     await vaultRevert(world().market.write.post([request], as("requester")), "InsufficientCredit");
   });
 
   it("post_wrongBytes_reverts", async () => {
-    const bytes = toHex(toy.input);
+    const bytes = toHex(subject.input);
     await refusedPost("WrongInputRoot", { inputRoots: [ROOT] });
     await refusedPost("WrongInputLength", { inputs: [bytes.slice(0, -2) as Hex] });
     await refusedPost("WrongInputLength", { inputs: [`${bytes}00`] });
@@ -83,8 +83,8 @@ describe("JobMarket: post", () => {
   });
 
   it("post_malformedProgram_reverts", async () => {
-    const facts = factsOf(toy.commitment);
-    const header = Buffer.from(toy.commitment.header);
+    const facts = factsOf(subject.commitment);
+    const header = Buffer.from(subject.commitment.header);
     const withHeader = (change: (bytes: Buffer) => void) => {
       const copy = Buffer.from(header);
       change(copy);
@@ -136,15 +136,15 @@ describe("JobMarket: post", () => {
   });
 
   it("post_programWithoutOutputs_orWithTooLargeAnInput_reverts", async () => {
-    const none = factsOf(commitProgram({ ...toy.program, outputs: [] }));
+    const none = factsOf(commitProgram({ ...subject.program, outputs: [] }));
     await refusedPost("EmptyProgram", { program: none });
-    const header = Buffer.from(toy.commitment.header);
+    const header = Buffer.from(subject.commitment.header);
     header.writeBigUInt64BE(2n ** 32n, 27);
-    await refusedPost("WrongElementCount", { program: { ...factsOf(toy.commitment), header: toHex(header) } });
+    await refusedPost("WrongElementCount", { program: { ...factsOf(subject.commitment), header: toHex(header) } });
   });
 
   it("post_65Outputs_reverts", async () => {
-    const many = toyProgram(4, [1], new Array<number>(65).fill(0));
+    const many = chainProgram(4, [1], new Array<number>(65).fill(0));
     await refusedPost("TooManyOutputs", {}, many);
   });
 

@@ -6,7 +6,7 @@ import { MerkleList } from "../../../src/merkle/list.ts";
 import { tensorTree } from "../../../src/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
-import { marketKit, smallToy } from "../../../testkit/protocol/marketKit.ts";
+import { marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
 import { honestTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { creditOf, ETHER, factsOf, jobId, submitted } from "../../../testkit/protocol/world.ts";
@@ -17,7 +17,7 @@ describe("JobMarket: what it remembers of a job", () => {
 
   it("jobOf_namesAWorker_onlyWhileItIsToSubmit", async () => {
     const { market } = world();
-    const claim = await submitted(world(), smallToy, honestTrace(smallToy));
+    const claim = await submitted(world(), smallProgram, honestTrace(smallProgram));
     const [status, worker] = await market.read.jobOf([jobId(world(), claim.job)]);
     expect([status, worker]).to.deep.equal([JobStatus.submitted, zeroAddress]);
   });
@@ -37,7 +37,7 @@ describe("JobMarket: what it remembers of a job", () => {
     const trees = bytes.map(tensorTree);
     const roots = trees.map(({ root }) => root);
     const inputs = bytes.map(({ length }) => ({ dtype: DType.uint8, count: length }));
-    const program = factsOf(commitProgram({ ...smallToy.program, inputs }));
+    const program = factsOf(commitProgram({ ...smallProgram.program, inputs }));
     const job = await post({ program, inputRoots: roots, inputs: [toHex(bytes[0]!), "0x"] });
     const list = MerkleList.fromHashes(roots);
     const publish = (input: number, part: number) => {

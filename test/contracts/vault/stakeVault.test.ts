@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { encodeFunctionData } from "viem";
 import { SoftwareDevice } from "../../../src/provisioning/device.ts";
-import { honestTrace, toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { honestTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { attest, createWorld, creditOf, ETHER, submitted } from "../../../testkit/protocol/world.ts";
 
@@ -80,8 +80,8 @@ describe("StakeVault", () => {
 
   it("requestWithdraw_lockedStake_reverts", async () => {
     const { vault, worker, parameters } = world();
-    const toy = toyProgram(4, [1]);
-    await submitted(world(), toy, honestTrace(toy));
+    const subject = chainProgram(4, [1]);
+    await submitted(world(), subject, honestTrace(subject));
     const free = 10n * ETHER - parameters.collateral;
     const options = { account: worker.account };
     await revert(vault.write.requestWithdraw([free + 1n], options), "InsufficientFreeStake");
@@ -158,8 +158,8 @@ describe("StakeVault and revoked attestations", () => {
 
   it("revocation_unlocksNothingEarly", async () => {
     const { provisioning, registrar, vault, worker, manufacturer } = world();
-    const toy = toyProgram(4, [1]);
-    await submitted(world(), toy, honestTrace(toy));
+    const subject = chainProgram(4, [1]);
+    await submitted(world(), subject, honestTrace(subject));
     await provisioning.write.revokeManufacturer([manufacturer.id], { account: registrar.account });
     expect((await vault.read.accountOf([worker.account.address]))[2]).to.equal(world().parameters.collateral);
   });

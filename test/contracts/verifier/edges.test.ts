@@ -210,7 +210,8 @@ describe("Edges of the step verifier", () => {
 
   it("evaluate_anyNeededChunksNotOpened_reverts", async () => {
     const step = sumOf(6, 128);
-    // What stands behind the indices, which a proof's author chooses: the length of the chunks, then the first 32 bytes of the first.
+    // What stands behind the indices, which a proof's author chooses: the length of the chunks, then the first 32 bytes
+    // of the first.
     for (const first of [0, 1, 2, 3, 4]) {
       const tensor = new Uint8Array(4 * 6 * 128).fill(1);
       tensor.fill(0, 0, 32)[31] = first;

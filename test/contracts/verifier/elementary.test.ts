@@ -11,7 +11,8 @@ import {
   UNIVARIATE,
   type OperandPair,
 } from "../../../testkit/numerics/elementaryCases.ts";
-import { float32WordPairs, Prng } from "../../../testkit/numerics/float32Words.ts";
+import { float32WordPairs } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { floatPairs } from "../../../testkit/numerics/floatWords.ts";
 
 const FUNCTIONS = ["pow", ...UNIVARIATE] as const;
@@ -89,7 +90,8 @@ describe("Elementary", () => {
         totalGas += batchTotal;
       }
       console.log(
-        `      ${name}: ${pairs.length} inputs, gas of a call at most ${maxGas}, on average ${totalGas / BigInt(pairs.length)}`,
+        `      ${name}: ${pairs.length} inputs, gas of a call at most ${maxGas}, ` +
+          `on average ${totalGas / BigInt(pairs.length)}`,
       );
       expect(maxGas < GAS_BOUND, `${name} took ${maxGas} gas`).to.equal(true);
     });

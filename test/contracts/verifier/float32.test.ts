@@ -7,7 +7,8 @@ import { exactDot } from "../../../src/numerics/exactSum.ts";
 import * as float32 from "../../../src/numerics/float32.ts";
 import * as integer from "../../../src/numerics/integer.ts";
 import { roundToFloat32 } from "../../../src/numerics/round.ts";
-import { EDGE_BITS, float32BitsPair, float32Words, Prng } from "../../../testkit/numerics/float32Words.ts";
+import { EDGE_BITS, float32BitsPair, float32Words } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { INTEGER_TYPES, integerWord } from "../../../testkit/numerics/integerWords.ts";
 
 const RANDOM_PAIRS = 20_000;
@@ -51,7 +52,8 @@ async function compare(
       const want = BigInt.asUintN(8 * bytes, definition(a, b));
       if (results[k] !== want)
         expect.fail(
-          `(0x${a.toString(16)}, 0x${b.toString(16)}): the chain says 0x${results[k]!.toString(16)}, not 0x${want.toString(16)}`,
+          `(0x${a.toString(16)}, 0x${b.toString(16)}): ` +
+            `the chain says 0x${results[k]!.toString(16)}, not 0x${want.toString(16)}`,
         );
     }
   }
@@ -181,7 +183,8 @@ describe("arithmetic on chain", () => {
       while (pairs.length < rows * terms) {
         const [a, b] = float32BitsPair(prng).map(finite) as [number, number];
         pairs.push([BigInt(a), BigInt(prng.below(4) === 0 ? 0x3f800000 : b)]); // a sum is a dot product with ones
-        if (prng.below(2) === 0) pairs.push([BigInt((a ^ 0x80000000) >>> 0), BigInt((b ^ prng.pick([0, 0, 1])) >>> 0)]); // cancels, or nearly
+        // Cancels, exactly or nearly.
+        if (prng.below(2) === 0) pairs.push([BigInt((a ^ 0x80000000) >>> 0), BigInt((b ^ prng.pick([0, 0, 1])) >>> 0)]);
       }
       const operands = pairs.slice(0, rows * terms);
       const [packed] = await harness.read.dots([pack(operands.flat(), 4), BigInt(terms)]);

@@ -7,7 +7,7 @@ import { ExactSum } from "../../../src/numerics/exactSum.ts";
 import { applyOperation } from "../../../src/program/expression.ts";
 import { Op, type OpName } from "../../../src/program/operations.ts";
 import { edgeWords, floatPairs, OTHER_FLOATS } from "../../../testkit/numerics/floatWords.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 
 const PAIRS = 1_500;
 const BATCH = 500;

@@ -7,7 +7,7 @@ import { executeStepReference } from "../../../src/executor/referenceStep.ts";
 import { estimateStepProofGas, gameGas } from "../../../src/program/gas.ts";
 import { Op, type Op as OpCode } from "../../../src/program/operations.ts";
 import { Reduce, type Step } from "../../../src/program/types.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { OTHER_FLOATS } from "../../../testkit/numerics/floatWords.ts";
 import { longReduction } from "../../../testkit/programs/longReduction.ts";
 import { randomStep, randomTensor } from "../../../testkit/programs/randomStep.ts";

@@ -7,11 +7,13 @@ import { CHUNK_BYTES } from "../../../src/merkle/sizes.ts";
 import { estimateStepProofGas } from "../../../src/program/gas.ts";
 import { Reduce } from "../../../src/program/types.ts";
 import { openChunks, type ChunkOpening } from "../../../src/trace/opening.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { randomStep, type RandomStep } from "../../../testkit/programs/randomStep.ts";
 import { proveElement, type StepProof } from "../../../testkit/verifier/stepProof.ts";
 
-/** More than these steps need; a batch of proofs of this length that all burn it stays below a transaction's 2^24 gas. */
+/**
+ * More than these steps need; a batch of proofs of this length that all burn it stays below a transaction's 2^24 gas.
+ */
 const GAS_OF_A_CALL = 1_500_000n;
 const LONGEST_PROOF = 16_000;
 const BATCH = 6;
@@ -111,7 +113,9 @@ const MUTATIONS_BY_NAME: Record<string, Mutation> = {
   },
 };
 
-/** Calldata with one word or byte of the openings' encoding, or the offset that leads there, changed; shorter or longer. */
+/**
+ * Calldata with one word or byte of the openings' encoding, or the offset that leads there, changed; shorter or longer.
+ */
 function mutateCalldata(prng: Prng, data: Hex): Hex {
   const bytes = bytesOf(data);
   const offsetAt = 4 + 3 * 32;

@@ -4,7 +4,7 @@ import { tensorTree } from "../../../src/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { Reduce, type Step } from "../../../src/program/types.ts";
 import { openChunks, type ChunkOpening } from "../../../src/trace/opening.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { randomTensor } from "../../../testkit/programs/randomStep.ts";
 import { revertName } from "../../../testkit/verifier/revertName.ts";
 import {

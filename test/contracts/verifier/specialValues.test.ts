@@ -121,7 +121,8 @@ describe("Special values on chain", () => {
   }
 
   it("float64_rootsAHairAboveHalfWay_areTheDefinitions", async () => {
-    // s^2 + 7 = x * 2^54 or x * 2^55 for an odd s of 54 bits, which is half-way between two words: the root is above it, by 7/(2 s).
+    // s^2 + 7 = x * 2^54 or x * 2^55 for an odd s of 54 bits, which is half-way between two words: the root is above
+    // it, by 7/(2 s).
     const words = [54n, 55n].flatMap((places) => {
       let root = 1n;
       for (let bit = 3n; bit < places; bit++)

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { toHash } from "../../../src/merkle/hash.ts";
 import { encodeStepBody } from "../../../src/program/encode.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { randomStep } from "../../../testkit/programs/randomStep.ts";
 import { deployVerifier, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 import { revertName } from "../../../testkit/verifier/revertName.ts";

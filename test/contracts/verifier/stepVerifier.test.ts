@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { network } from "hardhat";
 import { OPERATIONS, signature } from "../../../src/program/operations.ts";
 import { Reduce } from "../../../src/program/types.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { randomStep } from "../../../testkit/programs/randomStep.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 

@@ -9,7 +9,10 @@ import { OTHER_FLOATS } from "../../../testkit/numerics/floatWords.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 import { tensorOf } from "../../../testkit/programs/tensorOf.ts";
 
-/** How far below the first product the second one lies, whose sign is the other: next to it, below its bits, in another window. */
+/**
+ * How far below the first product the second one lies, whose sign is the other: next to it, below its bits, in another
+ * window.
+ */
 const GAPS = [0, 1, 25, 49, 100, 128, 200, 300];
 
 /** Rows of a call: few, because memory is dear. */
@@ -27,7 +30,10 @@ function product(dtype: DTypeCode, fields: number, full: boolean, negative: bool
   return full ? [negative ? a + (unit - 1n) + sign : a + (unit - 1n), b + (unit - 1n)] : [negative ? a + sign : a, b];
 }
 
-/** Rows of three products, at `count` places from the lowest product to the highest: one, an opposite one at or below it, and the least. */
+/**
+ * Rows of three products, at `count` places from the lowest product to the highest: one, an opposite one at or below
+ * it, and the least.
+ */
 function rowsOf(dtype: DTypeCode, count: number): Word[][] {
   const { fractionBits, infinity, sign } = arithmeticOf(dtype).format;
   const highest = 2 * Number((infinity >> BigInt(fractionBits)) - 1n);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { DType, dtypeName, type DType as DTypeCode, type Word } from "../../../src/numerics/dtype.ts";
 import { Op } from "../../../src/program/operations.ts";
 import { Reduce, type Axis, type Step, type View } from "../../../src/program/types.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 import { tensorOf } from "../../../testkit/programs/tensorOf.ts";
 

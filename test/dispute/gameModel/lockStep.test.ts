@@ -3,7 +3,7 @@ import { ClaimStatus, Level, Side } from "../../../src/market/types.ts";
 import type { MerkleList } from "../../../src/merkle/list.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { Trace } from "../../../src/trace/trace.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import {
   afterPick,
   afterWorker,
@@ -19,26 +19,26 @@ import {
 } from "../../../testkit/game/gameModel/rules.ts";
 import { hopOf } from "../../../src/market/hop.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
-import { honestTrace, toyProgram, type Toy } from "../../../testkit/protocol/chainProgram.ts";
+import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 import { claimKey, createWorld, submitted, type World } from "../../../testkit/protocol/world.ts";
 
 /** A program of any shape that the model covers. */
-function randomToy(prng: Prng): Toy {
+function randomChainProgram(prng: Prng): GameProgram {
   const ranges = Array.from({ length: 1 + prng.below(8) }, () => 1 + prng.below(prng.below(3) === 0 ? 8 : 3));
-  return toyProgram(128 * (1 + prng.below(8)) - prng.below(127), ranges);
+  return chainProgram(128 * (1 + prng.below(8)) - prng.below(127), ranges);
 }
 
 /** A trace with some elements changed after the execution, and sometimes a consistent one from a lie on. */
-function randomLie(prng: Prng, toy: Toy): Trace {
-  const lies = Array.from({ length: 1 + prng.below(4) }, () => prng.below(toy.program.steps.length));
-  const tensors = executeReference(toy.model, [toy.input], {
+function randomLie(prng: Prng, subject: GameProgram): Trace {
+  const lies = Array.from({ length: 1 + prng.below(4) }, () => prng.below(subject.program.steps.length));
+  const tensors = executeReference(subject.model, [subject.input], {
     onStep: (step, tensor) => {
       if (prng.below(3) !== 0 && lies.includes(step)) tensor[4 * prng.below(tensor.length / 4)]! ^= 1;
     },
   });
   for (const step of lies) if (prng.below(2) === 0) tensors[step]![4 * prng.below(tensors[step]!.length / 4)]! ^= 2;
-  return new Trace(toy.program, tensors);
+  return new Trace(subject.program, tensors);
 }
 
 /** One game on chain and in the model, side by side. */
@@ -53,7 +53,7 @@ class LockStep {
     this.#prng = prng;
     this.#shape = { arityBits: game.world.parameters.arityBits, flaw: "none" };
     this.#game = game;
-    this.#honest = honestTrace(game.toy);
+    this.#honest = honestTrace(game.subject);
   }
 
   /** Plays any legal moves to the end. @returns What the model said of the proof and whether it held. */
@@ -190,10 +190,10 @@ describe("the model and the contract, in lock step", function () {
       const prng = new Prng(31 * arityBits);
       const world: World = await createWorld({ arityBits, bondGas: 4_000_000 });
       for (let n = 0; n < 5; n++) {
-        const toy = randomToy(prng);
-        const trace = prng.below(4) === 0 ? honestTrace(toy) : randomLie(prng, toy);
-        const claim = await submitted(world, toy, trace, { salt: `0x${n.toString(16).padStart(64, "0")}` });
-        const { said, held } = await new LockStep(prng, new GameDriver(world, toy, trace, claim)).play();
+        const subject = randomChainProgram(prng);
+        const trace = prng.below(4) === 0 ? honestTrace(subject) : randomLie(prng, subject);
+        const claim = await submitted(world, subject, trace, { salt: `0x${n.toString(16).padStart(64, "0")}` });
+        const { said, held } = await new LockStep(prng, new GameDriver(world, subject, trace, claim)).play();
         if (said !== "either") expect(held, said).to.equal(said === "holds");
         const [status] = await world.market.read.claimOf([claimKey(world, claim)]);
         expect(status).to.equal(held ? ClaimStatus.refuted : ClaimStatus.submitted);

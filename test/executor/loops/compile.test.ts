@@ -9,7 +9,8 @@ import { applyOperation } from "../../../src/program/expression.ts";
 import { Op, OPERATIONS, signature, type OpName } from "../../../src/program/operations.ts";
 import type { View } from "../../../src/program/types.ts";
 import { viewOffset } from "../../../src/program/view.ts";
-import { float32Words, Prng } from "../../../testkit/numerics/float32Words.ts";
+import { float32Words } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { integerWord } from "../../../testkit/numerics/integerWords.ts";
 
 const TYPES = Object.values(DType).filter((dtype) => dtype !== DType.limb && dtype !== DType.float64);

@@ -9,7 +9,8 @@ import { Op } from "../../../src/program/operations.ts";
 import { accumulatorTypes, hasTwoResults, startReduction } from "../../../src/program/reduction.ts";
 import { Reduce, type ReduceName, type View } from "../../../src/program/types.ts";
 import { splitDigits, viewOffset } from "../../../src/program/view.ts";
-import { float32Words, Prng } from "../../../testkit/numerics/float32Words.ts";
+import { float32Words } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { integerWord } from "../../../testkit/numerics/integerWords.ts";
 
 const COUNT = 400;

@@ -4,7 +4,7 @@ import { Team } from "../../../src/executor/threads/team.ts";
 import { planProgram } from "../../../src/executor/plan/planProgram.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { kernelMemory } from "../../../src/kernels/memory.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { randomWindow, VALUES, type Values } from "../../../testkit/programs/randomWindow.ts";
 
 const OPTIONS = { minEngineWork: 2 ** 14, chunkElements: 2 ** 18, threads: 1 };

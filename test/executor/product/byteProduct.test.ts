@@ -9,7 +9,7 @@ import type { ByteEngine } from "../../../src/executor/engine/matMulEngine.ts";
 import { byteZero } from "../../../src/executor/product/byteProduct.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import type { Step } from "../../../src/program/types.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { matMulStep, stepModel } from "../../../testkit/programs/stepModel.ts";
 
 const dtype = DType.int32;

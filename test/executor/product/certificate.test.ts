@@ -4,7 +4,8 @@ import { onnxEngine } from "../../../src/executor/engine/onnxEngine.ts";
 import type { MatMulEngine } from "../../../src/executor/engine/matMulEngine.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import type { Step } from "../../../src/program/types.ts";
-import { float32Words, Prng } from "../../../testkit/numerics/float32Words.ts";
+import { float32Words } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { matMulStep, rowSumStep, stepModel } from "../../../testkit/programs/stepModel.ts";
 import { webEngine } from "../../../testkit/onnx/webEngine.ts";
 

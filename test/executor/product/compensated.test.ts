@@ -4,7 +4,7 @@ import { compensatedError } from "../../../src/executor/product/compensated.ts";
 import { kernelMemory } from "../../../src/kernels/memory.ts";
 import { productKernels } from "../../../src/kernels/productKernels.ts";
 import { ExactSum } from "../../../src/numerics/exactSum.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 
 /** ExactSum counts in units of 2^-298. Floats here are well below 2^700, so scaling them is exact. */
 const UNIT = 2 ** 298;
@@ -19,7 +19,9 @@ function dot(left: Float32Array, right: Float32Array): number {
   return compensatedDot(A, B, left.length);
 }
 
-/** Numbers over many binades, then the same in another order and of the other sign, all but a few: ill-conditioned sums. */
+/**
+ * Numbers over many binades, then the same in another order and of the other sign, all but a few: ill-conditioned sums.
+ */
 function cancelling(prng: Prng, terms: number): [Float32Array, Float32Array] {
   const left = new Float32Array(terms);
   const right = new Float32Array(terms);

@@ -5,7 +5,7 @@ import { executeReference } from "../../../src/executor/reference.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { Op } from "../../../src/program/operations.ts";
 import { Reduce, type Constant, type Step, type View } from "../../../src/program/types.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { matMulStep, stepModel } from "../../../testkit/programs/stepModel.ts";
 
 const [ROWS, INNER, COLUMNS] = [13, 48, 9];

@@ -6,7 +6,7 @@ import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { StageClock } from "../../../src/executor/stages.ts";
 import { Team } from "../../../src/executor/threads/team.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { matMulStep, stepModel } from "../../../testkit/programs/stepModel.ts";
 
 const [ROWS, INNER, COLUMNS] = [6, 40, 5];

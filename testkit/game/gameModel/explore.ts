@@ -18,9 +18,14 @@ import {
 export type Explored = {
   /** States that some play reaches. */
   states: number;
-  /** Of these: the side to move has no legal move, and is not a worker that has to show what is below a node that it made up. */
+  /**
+   * Of these: the side to move has no legal move, and is not a worker that has to show what is below a node that it
+   * made up.
+   */
   stuck: number;
-  /** Openings of wrong claims that the first-difference strategy does not surely win, and those that no strategy does. */
+  /**
+   * Openings of wrong claims that the first-difference strategy does not surely win, and those that no strategy does.
+   */
   lostByTheWatcher: number;
   lostByAll: number;
   /** Openings of right claims that a challenger can force, and states of an honest worker in which a proof may hold. */

@@ -3,8 +3,8 @@ import { depthOf } from "../../../src/merkle/sizes.ts";
 import { Level, Side } from "../../../src/market/types.ts";
 
 /**
- * The rules of the dispute game, reduced to what decides it. A node is `same` if it is the honest one's; a hash that is not may hide
- * anything, and whoever claims it chooses its children when it reveals them.
+ * The rules of the dispute game, reduced to what decides it. A node is `same` if it is the honest one's; a hash that is
+ * not may hide anything, and whoever claims it chooses its children when it reveals them.
  */
 export type ModelState = {
   level: number;
@@ -14,7 +14,10 @@ export type ModelState = {
   depth: number;
   index: number;
   same: boolean;
-  /** Everything that a step proof here may read is the honest one's: nothing left of here was different, in this list or those above. */
+  /**
+   * Everything that a step proof here may read is the honest one's: nothing left of here was different, in this list or
+   * those above.
+   */
   clean: boolean;
   /** Interior only: whether the list's last leaf, which is the disputed leaf of the trace, is the honest one's. */
   lastSame: boolean;
@@ -140,7 +143,8 @@ export function picks(s: ModelState, { arityBits, flaw }: Shape): ModelPick[] {
 }
 
 /**
- * The states that a pick may lead to: at a leaf of the trace or of an interior list the game enters the next list, as wide as the program has it.
+ * The states that a pick may lead to: at a leaf of the trace or of an interior list the game enters the next list, as
+ * wide as the program has it.
  * @param most Chunks of the largest tensor.
  */
 export function afterPick(

@@ -16,7 +16,9 @@ export function joinHeads(g: Exporter, x: string, width: number): string {
   return g.reshape(turned, g.size(turned, 0), g.size(turned, 1), width);
 }
 
-/** PyTorch's scaled_dot_product_attention: the scale is computed from the size of the queries, half of it on each side. */
+/**
+ * PyTorch's scaled_dot_product_attention: the scale is computed from the size of the queries, half of it on each side.
+ */
 export function sdpa(g: Exporter, q: string, k: string, v: string, mask: string | undefined): string {
   const last = g.node("Slice", [g.node("Shape", [q]), g.ints(-1), g.ints(2 ** 53)]);
   const scale = g.node("Div", [

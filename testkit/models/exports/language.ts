@@ -66,7 +66,10 @@ export function bert(): Exported {
   );
 }
 
-/** GPT-2 with past keys and values: Conv1D as Gemm, one Split into three, the causal mask cut from a triangle, tied weights. */
+/**
+ * GPT-2 with past keys and values: Conv1D as Gemm, one Split into three, the causal mask cut from a triangle, tied
+ * weights.
+ */
 export const gpt2 = (): Exported => gpt2After(4);
 /** Its first tokens: the past has no elements. */
 export const gpt2First = (): Exported => gpt2After(0);
@@ -154,7 +157,9 @@ function gpt2After(past: number): Exported {
   return g.model("gpt2", 13 + 4, inputs, dims, { logits: [logits], ...outputs });
 }
 
-/** LLaMA: RMS norms written out, rotary positions from sines, grouped keys repeated by Expand, SwiGLU, a mask by Trilu. */
+/**
+ * LLaMA: RMS norms written out, rotary positions from sines, grouped keys repeated by Expand, SwiGLU, a mask by Trilu.
+ */
 export function llama(): Exported {
   const [g, width, heads, groups] = [new Exporter(23), 24, 4, 2];
   const size = width / heads;

@@ -9,7 +9,10 @@ const F = DType.float32;
 const io = (name: string, dtype: DType = F): IoSpec => ({ name, dtype });
 const bool = (value: boolean): TensorData => ({ dtype: DType.bool, shape: [], bytes: Uint8Array.of(Number(value)) });
 
-/** A tagger over packed sequences: two-way LSTM with lengths, states of zeros made from shapes, the best tag of each word. */
+/**
+ * A tagger over packed sequences: two-way LSTM with lengths, states of zeros made from shapes, the best tag of each
+ * word.
+ */
 export function lstmTagger(): Exported {
   const [g, width, hidden] = [new Exporter(31), 6, 5];
   const ids = g.random.integer(DType.int64, [2, 7], 0, 19);
@@ -138,7 +141,10 @@ export function scanned(): Exported {
   return g.model("scanned", 13, { x }, { x: ["time", "batch", 3] }, { last: [last], all: [all] });
 }
 
-/** A quantised CNN with QuantizeLinear and DequantizeLinear around each operator: weights of 8 bits by channel, biases of 32. */
+/**
+ * A quantised CNN with QuantizeLinear and DequantizeLinear around each operator: weights of 8 bits by channel, biases
+ * of 32.
+ */
 export function qdqCnn(): Exported {
   const g = new Exporter(36);
   const x = g.random.float([1, 3, 16, 16], -1, 1);

@@ -50,7 +50,10 @@ export function whisper(): Exported {
   );
 }
 
-/** CLIP's text tower: the features at the end-of-text token, which has the largest number, and their similarity to pictures. */
+/**
+ * CLIP's text tower: the features at the end-of-text token, which has the largest number, and their similarity to
+ * pictures.
+ */
 export function clip(): Exported {
   const [g, width, heads] = [new Exporter(25), 24, 3];
   const ids = int64Tensor([40, 3, 5, 49, 0, 0, 40, 7, 8, 9, 11, 49], [2, 6]);

@@ -76,7 +76,10 @@ export function efficientNet(): Exported {
   });
 }
 
-/** U-Net: what comes up by ConvTranspose or Resize is cut or padded to the skipped tensor's size, all computed from shapes. */
+/**
+ * U-Net: what comes up by ConvTranspose or Resize is cut or padded to the skipped tensor's size, all computed from
+ * shapes.
+ */
 export function uNet(): Exported {
   const g = new Exporter(4);
   const x = g.random.float([1, 3, 22, 26], -1, 1);
@@ -114,7 +117,8 @@ export function uNet(): Exported {
   });
   const fitted = g.node("Pad", [up, pads], { mode: "constant" });
   let y = block(g.node("Concat", [down, fitted], { axis: 1 }), 16, 8);
-  // Up by bilinear interpolation to the size of the first, sizes by Shape, Slice and Concat; roi and scales are left out.
+  // Up by bilinear interpolation to the size of the first, sizes by Shape, Slice and Concat; roi and scales are left
+  // out.
   const sizes = g.node(
     "Concat",
     [g.node("Slice", [g.node("Shape", [y]), g.ints(0), g.ints(2), g.ints(0)]), g.shape(g.size(a, 2), g.size(a, 3))],
@@ -220,7 +224,10 @@ export function keras(): Exported {
   );
 }
 
-/** The heart of a diffusion U-Net: group normalisation by InstanceNormalization, a time embedding, attention over pixels. */
+/**
+ * The heart of a diffusion U-Net: group normalisation by InstanceNormalization, a time embedding, attention over
+ * pixels.
+ */
 export function diffusion(): Exported {
   const g = new Exporter(7);
   const [x, t] = [g.random.float([1, 8, 8, 8], -1, 1), int64Tensor([500], [1])];

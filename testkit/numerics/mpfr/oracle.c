@@ -2,11 +2,12 @@
  * Correctly rounded results by MPFR, for tests: of float32 operands, in float32 or a subset of it.
  *
  * Arguments: the result's precision, and MPFR's emin and emax for it (float32: 24 -148 128).
- * stdin: records of three little-endian uint32: operation code (src/program/operations.ts), first operand, second operand.
- * stdout: one uint32 a record. -0 is written as 0 and every NaN as 0x7fc00000.
+ * stdin: records of three little-endian uint32: operation code (src/program/operations.ts), first operand, second
+ * operand. stdout: one uint32 a record. -0 is written as 0 and every NaN as 0x7fc00000.
  *
- * MPFR rounds once, to the precision in an unbounded range, and reports the direction; mpfr_subnormalize then rounds to fewer bits
- * below the normal numbers without rounding twice. 2^-149 = 0.5 * 2^-148 is float32's smallest number: emin = -148.
+ * MPFR rounds once, to the precision in an unbounded range, and reports the direction; mpfr_subnormalize then rounds to
+ * fewer bits below the normal numbers without rounding twice. 2^-149 = 0.5 * 2^-148 is float32's smallest number: emin
+ * = -148.
  */
 #include <mpfr.h>
 #include <stdint.h>

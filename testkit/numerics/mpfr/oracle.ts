@@ -1,4 +1,7 @@
-/** MPFR as an independent judge of results in float32 and its subsets: compiles oracle.c with gcc against Debian's libmpfr. */
+/**
+ * MPFR as an independent judge of results in float32 and its subsets: compiles oracle.c with gcc against Debian's
+ * libmpfr.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +11,8 @@ import { FLOAT32, type FloatFormat } from "../../../src/numerics/format.ts";
 
 export type MpfrOracle = {
   /**
-   * The correctly rounded results of operation `op` (code of src/program/operations.ts) for pairs of float32 words, as float32 words.
+   * The correctly rounded results of operation `op` (code of src/program/operations.ts) for pairs of float32 words, as
+   * float32 words.
    * @param format Rounded to: float32, or a subset of it.
    */
   evaluate: (op: number, operands: readonly (readonly [Word, Word])[], format?: FloatFormat) => Word[];

@@ -1,4 +1,7 @@
-/** `npm run snapshot`: writes test/contracts/snapshots from the contracts. test/contracts/snapshots/snapshots.test.ts compares. */
+/**
+ * `npm run snapshot`: writes test/contracts/snapshots from the contracts. test/contracts/snapshots/snapshots.test.ts
+ * compares.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { takeSnapshots } from "./snapshots.ts";
 

@@ -23,7 +23,10 @@ type Compiled = {
   errors?: { severity: string; message: string }[];
 };
 
-/** Each snapshot as it would be now, by its path. Compiles without generating code: a matter of seconds, and no build is needed. */
+/**
+ * Each snapshot as it would be now, by its path. Compiles without generating code: a matter of seconds, and no build is
+ * needed.
+ */
 export function takeSnapshots(read = (path: string): string => readFileSync(path, "utf8")): Map<string, string> {
   const paths = CONTRACTS.map((contract) => `contracts/${contract}.sol`);
   const input = {

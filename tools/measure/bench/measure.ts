@@ -1,6 +1,6 @@
 /**
- * One measurement in a process of its own: `measure.ts time|plain|exact PREPARED THREADS SECONDS`, the result as JSON on a channel. With 0 seconds
- * each kind is run once.
+ * One measurement in a process of its own: `measure.ts time|plain|exact PREPARED THREADS SECONDS`, the result as JSON
+ * on a channel. With 0 seconds each kind is run once.
  */
 import * as ort from "onnxruntime-node";
 import { toOrt } from "../../../src/examine/compare/ortTensor.ts";
@@ -16,7 +16,10 @@ import { readPrepared, type Prepared } from "./prepare.ts";
 
 /** Medians in milliseconds, and what happened in one run. */
 export type Timing = {
-  /** Processor time of all exact runs by that of all plain ones: what the ratio would be on a machine that does nothing else. */
+  /**
+   * Processor time of all exact runs by that of all plain ones: what the ratio would be on a machine that does nothing
+   * else.
+   */
   processorRatio: number;
   plain: number;
   exact: number;

@@ -50,7 +50,9 @@ function sound(samples: number): number[] {
   );
 }
 
-/** With the sampling rate as part of the program, or chosen at run time: then for so many samples that both rates take. */
+/**
+ * With the sampling rate as part of the program, or chosen at run time: then for so many samples that both rates take.
+ */
 const speech = (samples: number, isFixed: boolean) => (): Subject => ({
   bytes: packageFile("@ricky0123/vad-web", "package.json", "dist/silero_vad_v5.onnx"),
   inputs: new Map([

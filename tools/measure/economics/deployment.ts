@@ -32,8 +32,8 @@ function extremeMoves(arityBits: number): Pick<Deployment, "dearestMove" | "chea
 }
 
 /**
- * The default deployment as the contracts hold it, and the bounds that they enforce: asked of an embedded chain, by deployments that
- * are refused.
+ * The default deployment as the contracts hold it, and the bounds that they enforce: asked of an embedded chain, by
+ * deployments that are refused.
  */
 export async function readDeployment(
   arities: readonly number[],

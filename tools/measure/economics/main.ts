@@ -1,4 +1,6 @@
-/** The tables of docs/economics.md, from the default deployment on an embedded chain. `npm run economics [-- --write]` */
+/**
+ * The tables of docs/economics.md, from the default deployment on an embedded chain. `npm run economics [-- --write]`
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { readDeployment } from "./deployment.ts";

@@ -32,7 +32,10 @@ export const clock = (d: Deployment, work: number): number => d.baseClock + Math
 export const longestDelay = (d: Deployment, work: number): number =>
   d.baseWindow + Math.floor(work / d.rate) + 2 * clock(d, work);
 
-/** Gas that is paid for ending a game for others and for freeing a job (GasSchedule), and what these burn at least (test/contracts/market/economics.test.ts). */
+/**
+ * Gas that is paid for ending a game for others and for freeing a job (GasSchedule), and what these burn at least
+ * (test/contracts/market/economics.test.ts).
+ */
 const ENDING = { paid: 150_000, burnt: 70_000 };
 const EXPIRY = { paid: 100_000, burnt: 65_000 };
 /** Moves are paid as they are measured: this part more than they burn at most (test/contracts/market/gas.test.ts). */
@@ -42,20 +45,31 @@ const TIP = 0.25;
 
 const capped = (d: Deployment, price: number): number => Math.min(price, d.priceCap);
 
-/** What a game without cause costs its challenger at least: the bond, of which a friend that ends the game is paid a part. @param basePrice What gas costs. */
+/**
+ * What a game without cause costs its challenger at least: the bond, of which a friend that ends the game is paid a
+ * part.
+ * @param basePrice What gas costs.
+ */
 export const shamGameLoss = (d: Deployment, basePrice: number): number =>
   d.bond - (ENDING.paid - ENDING.burnt) * capped(d, basePrice);
 
-/** What a claim without a submission costs its worker at least: the penalty, of which a friend that frees the job is paid a part. */
+/**
+ * What a claim without a submission costs its worker at least: the penalty, of which a friend that frees the job is
+ * paid a part.
+ */
 export const squattedClaimLoss = (d: Deployment, basePrice: number): number =>
   d.penalty - (EXPIRY.paid - EXPIRY.burnt) * capped(d, basePrice);
 
-/** How a worker refutes itself: in one game, in as many as the collateral pays for, or so in blocks that it makes itself, whose tips come back to it. */
+/**
+ * How a worker refutes itself: in one game, in as many as the collateral pays for, or so in blocks that it makes
+ * itself, whose tips come back to it.
+ */
 export type SelfChallenge = "one game" | "many games" | "own blocks";
 
 /**
- * What a worker loses at least if its other accounts refute it: the collateral comes back as bounty and as the price of gas that was burnt for it; what may be paid
- * above that is counted as won. Settlements are paid at what they cost when they are made, so that when they are made is no matter.
+ * What a worker loses at least if its other accounts refute it: the collateral comes back as bounty and as the price of
+ * gas that was burnt for it; what may be paid above that is counted as won. Settlements are paid at what they cost when
+ * they are made, so that when they are made is no matter.
  * @param basePrice What gas costs.
  */
 export function selfChallengeLoss(d: Deployment, basePrice: number, how: SelfChallenge): number {
@@ -69,7 +83,10 @@ export function selfChallengeLoss(d: Deployment, basePrice: number, how: SelfCha
   return pot * (burnt / paid) - ending;
 }
 
-/** The least that refuting itself costs, over prices and ways: in blocks of its own, at the highest price of which the whole tip is paid. */
+/**
+ * The least that refuting itself costs, over prices and ways: in blocks of its own, at the highest price of which the
+ * whole tip is paid.
+ */
 export const leastSelfChallengeLoss = (d: Deployment): number =>
   selfChallengeLoss(d, d.priceCap / (1 + TIP), "own blocks");
 
@@ -85,14 +102,17 @@ export const wrongClaimPerHour = (d: Deployment, work: number): number =>
 export const squattedClaimPerHour = (d: Deployment, claimSeconds: number): number =>
   (squattedClaimLoss(d, d.priceCap) * 3_600) / claimSeconds;
 
-/** Share of jobs that must be checked so that cheating loses money, if an unchecked lie gains `gain` and a checked one `loss`. */
+/**
+ * Share of jobs that must be checked so that cheating loses money, if an unchecked lie gains `gain` and a checked one
+ * `loss`.
+ */
 export const auditShare = (gain: number, loss: number): number => gain / (gain + loss);
 
 /** Lies per check at which a watcher that lives on bounties alone breaks even. @param check What one check costs. */
 export const breakEven = (d: Deployment, check: number): number => check / d.bounty;
 
 /**
- * What a worker must have at hand to answer `games` sham games at once, one move each, before it collects: every move is
- * paid from the challenger's bond as it is accepted.
+ * What a worker must have at hand to answer `games` sham games at once, one move each, before it collects: every move
+ * is paid from the challenger's bond as it is accepted.
  */
 export const workerFloat = (moveGas: number, games: number, price: number): number => moveGas * games * price;

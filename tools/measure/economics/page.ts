@@ -1,6 +1,9 @@
 import type { Tables } from "./tables.ts";
 
-/** Puts tables between their markers `<!-- table NAME -->` and `<!-- end -->`. @throws Error if the page lacks a marker. */
+/**
+ * Puts tables between their markers `<!-- table NAME -->` and `<!-- end -->`.
+ * @throws Error if the page lacks a marker.
+ */
 export function fillTables(page: string, tables: Tables): string {
   let filled = page;
   for (const [name, table] of Object.entries(tables)) {

@@ -1,16 +1,16 @@
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
-import { lyingTrace, toyProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { claimKey, createWorld, gasOf, submitted } from "../../../testkit/protocol/world.ts";
 
 /** Gas of the ways in which a game ends without a proof, and of what follows, on a small program. */
 export async function endingsGas(): Promise<{ call: string; gas: number }[]> {
   const world = await createWorld();
   const { worker, watcher, mallory, requester, networkHelpers, parameters } = world;
-  const toy = toyProgram(300, [3, 1, 5]);
-  const trace = lyingTrace(toy, 6, 299);
-  const claim = await submitted(world, toy, trace);
+  const subject = chainProgram(300, [3, 1, 5]);
+  const trace = lyingTrace(subject, 6, 299);
+  const claim = await submitted(world, subject, trace);
   const [dropped, late, waiting, last] = [mallory, watcher, requester, worker].map(
-    (challenger) => new GameDriver(world, toy, trace, claim, challenger),
+    (challenger) => new GameDriver(world, subject, trace, claim, challenger),
   ) as [GameDriver, GameDriver, GameDriver, GameDriver];
   for (const game of [dropped, late, waiting, last]) await game.open();
   await late.reveal();

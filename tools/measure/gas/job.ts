@@ -2,8 +2,8 @@ import type { Hex } from "viem";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { toHex } from "../../../src/merkle/hash.ts";
 import { Trace } from "../../../src/trace/trace.ts";
-import { honestTrace, toyProgram, type Toy } from "../../../testkit/protocol/chainProgram.ts";
-import { factsOf, gasOf, postedJob, toyRequest, type World } from "../../../testkit/protocol/world.ts";
+import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { factsOf, gasOf, postedJob, requestFor, type World } from "../../../testkit/protocol/world.ts";
 import { gasWorld } from "./wholeDisputes.ts";
 import type { Subject } from "./subject.ts";
 
@@ -19,8 +19,8 @@ export type JobGas = {
 
 /** Undisputed jobs: of small programs with 1 and 16 checkpoints, and of a model. */
 export async function jobGas(model: Subject): Promise<JobGas[]> {
-  const one = toyProgram(8, [3]);
-  const sixteen = toyProgram(8, new Array<number>(16).fill(2));
+  const one = chainProgram(8, [3]);
+  const sixteen = chainProgram(8, new Array<number>(16).fill(2));
   return [
     await measure("1 checkpoint, 32 bytes of output", one, honestTrace(one)),
     await measure("16 checkpoints, 32 bytes of output", sixteen, honestTrace(sixteen)),
@@ -28,12 +28,12 @@ export async function jobGas(model: Subject): Promise<JobGas[]> {
   ];
 }
 
-async function measure(job: string, program: Toy, trace: Trace): Promise<JobGas> {
+async function measure(job: string, program: GameProgram, trace: Trace): Promise<JobGas> {
   const world = await gasWorld();
   const { market, requester, worker, networkHelpers } = world;
   // Accounts that have had credit before, as in the steady state.
   const by = { requester: { account: requester.account }, worker: { account: worker.account } };
-  const request = await toyRequest(world, program, { rootOnly: true, inputs: [], window: 3_600 });
+  const request = await requestFor(world, program, { rootOnly: true, inputs: [], window: 3_600 });
   const posted = await market.write.post([request], by.requester);
   const content = await postedJob(world, posted);
   const claimed = await market.write.claim([content], by.worker);

@@ -1,5 +1,6 @@
 /**
- * Gas of an undisputed job, of every move, of whole disputes, of the step proof by kind, over arity and chunk size, and by the size of the program.
+ * Gas of an undisputed job, of every move, of whole disputes, of the step proof by kind, over arity and chunk size, and
+ * by the size of the program.
  * `npm run gas [-- --json FILE] [--samples N]` (steps of each model on which games are played).
  */
 import { writeFileSync } from "node:fs";

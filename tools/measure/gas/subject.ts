@@ -6,10 +6,10 @@ import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../../src/onnx/prepr
 import { readModel } from "../../../src/onnx/readModel.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { drawText } from "../../../src/demo/picture.ts";
-import type { Toy } from "../../../testkit/protocol/chainProgram.ts";
+import type { GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 
 /** A compiled model with its execution on one picture. */
-export type Subject = Toy & { tensors: Uint8Array[] };
+export type Subject = GameProgram & { tensors: Uint8Array[] };
 
 /** Compiles a model of a picture of bytes and executes it. @param shape `[1, height, width, 3]` */
 export async function executionOf(path: string, shape: readonly [number, number, number, number]): Promise<Subject> {

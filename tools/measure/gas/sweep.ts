@@ -21,9 +21,9 @@ const CHUNKS = [256, 512, 1_024];
 const PROOF_BYTE = 24;
 
 /**
- * The game with the most moves over arity and chunk size. The arity is played on chain; for chunk sizes that the contracts do not have,
- * the model of src/dispute/moveGas.ts is evaluated, which the played games check. A step proof opens at least one chunk of each input
- * and the claimed one: their number is kept, their size and depth change.
+ * The game with the most moves over arity and chunk size. The arity is played on chain; for chunk sizes that the
+ * contracts do not have, the model of src/dispute/moveGas.ts is evaluated, which the played games check. A step proof
+ * opens at least one chunk of each input and the claimed one: their number is kept, their size and depth change.
  */
 export async function sweep(subject: Subject): Promise<SweepRow[]> {
   const { program } = subject;

@@ -32,7 +32,10 @@ const DISPUTED_MODELS = {
 export const subjectOf = (name: keyof typeof DISPUTED_MODELS): Promise<Subject> =>
   executionOf(DISPUTED_MODELS[name].path, DISPUTED_MODELS[name].shape);
 
-/** A chain in its steady state: the sink's account is not a fresh one. @param arityBits log2 of the children in a reveal. */
+/**
+ * A chain in its steady state: the sink's account is not a fresh one.
+ * @param arityBits log2 of the children in a reveal.
+ */
 export async function gasWorld(arityBits = 4): Promise<World> {
   // Reveals of few children take more moves, and the bond prepays them all.
   const world = await createWorld({ arityBits, bondGas: arityBits < 3 ? 4_000_000 : 1_500_000 });
@@ -52,7 +55,10 @@ export async function wholeDisputes(subject: Subject, samples: number): Promise<
   return played;
 }
 
-/** One game, after which the chain is put back. @param published The challenger holds the worker's trace: its picks jump straight down. */
+/**
+ * One game, after which the chain is put back.
+ * @param published The challenger holds the worker's trace: its picks jump straight down.
+ */
 export async function playDispute(
   world: World,
   subject: Subject,

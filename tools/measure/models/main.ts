@@ -1,4 +1,5 @@
-// Every model of the catalogue: compiled, executed, compared with plain onnxruntime, audited on a chain in this process.
+// Every model of the catalogue: compiled, executed, compared with plain onnxruntime, audited on a chain in this
+// process.
 //   npm run models [-- --only NAME,NAME] [--all] [--samples N] [--json FILE]
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";

@@ -18,8 +18,9 @@ const HEAD = [
 ];
 
 /**
- * Whether plain onnxruntime goes another way because a quantised value, the first that differs, fell to the neighbouring step: its float32
- * sums are rounded, and what lies near the middle of two steps falls otherwise. Everything before agrees.
+ * Whether plain onnxruntime goes another way because a quantised value, the first that differs, fell to the
+ * neighbouring step: its float32 sums are rounded, and what lies near the middle of two steps falls otherwise.
+ * Everything before agrees.
  */
 const quantisedOtherwise = ({ firstDifferent }: Comparison): boolean =>
   firstDifferent !== undefined &&
@@ -50,7 +51,10 @@ const row = ({ name, operators, model, comparison, audit, dispute, seconds }: Ex
   ];
 };
 
-/** Examines models and prints a table; each row as it is found, on stderr. @returns the rows by column, and whether nothing stands against any */
+/**
+ * Examines models and prints a table; each row as it is found, on stderr.
+ * @returns the rows by column, and whether nothing stands against any
+ */
 export async function printModels(models: readonly CatalogueModel[], samples: number) {
   const verifier = await startChainVerifier();
   const rows: string[][] = [];

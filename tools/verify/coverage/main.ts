@@ -1,6 +1,6 @@
 /**
- * Coverage of the contracts by the TypeScript tests: statements' lines, and both ways of each condition. What has no state is called as its
- * tests call it, by replay; the other tests run.
+ * Coverage of the contracts by the TypeScript tests: statements' lines, and both ways of each condition. What has no
+ * state is called as its tests call it, by replay; the other tests run.
  * `npm run coverage -- [--files GLOBS] [--tests GLOBS] [--calls FILE] [--json FILE] [--in FOLDER]`
  * FILE of the calls is a recording, made if it is not there; FOLDER keeps what is compiled.
  */
@@ -98,7 +98,10 @@ function report(points: readonly Point[], passed: ReadonlySet<number>): void {
   for (const file of new Set(points.map((point) => point.file)))
     row(file, measure(points.filter((point) => point.file === file)));
   row("all", measure(points));
-  for (const { id, file, line, what } of points) if (!passed.has(id)) console.log(`not covered: ${file}:${line}: ${what}`);
-  if (values.json !== undefined)
-    writeFileSync(values.json, `${JSON.stringify(points.map((point) => ({ ...point, passed: passed.has(point.id) })))}\n`);
+  for (const { id, file, line, what } of points)
+    if (!passed.has(id)) console.log(`not covered: ${file}:${line}: ${what}`);
+  if (values.json !== undefined) {
+    const rows = points.map((point) => ({ ...point, passed: passed.has(point.id) }));
+    writeFileSync(values.json, `${JSON.stringify(rows)}\n`);
+  }
 }

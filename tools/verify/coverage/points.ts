@@ -21,8 +21,8 @@ const LEFT_ALONE = new Set(["VariableDeclaration", "ModifierInvocation", "UserDe
 const LOGICAL = new Set(["&&", "||"]);
 
 /**
- * A Solidity file that tells of each statement that it executes and of each way in which a condition falls out: of `if`, `?:`, loops and
- * `require`, and of the parts of `&&` and `||`. In assembly likewise.
+ * A Solidity file that tells of each statement that it executes and of each way in which a condition falls out: of
+ * `if`, `?:`, loops and `require`, and of the parts of `&&` and `||`. In assembly likewise.
  * @param firstId Id of the first point.
  */
 export function withPoints(file: string, source: string, firstId: number): { source: string; points: Point[] } {

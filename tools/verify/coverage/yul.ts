@@ -21,7 +21,8 @@ function coveredIf(coveredId, coveredCondition) -> coveredDecision {
 `;
 
 /**
- * An assembly block that tells of each statement that it executes, of both ways of each `if` and loop, and of each case of a `switch`.
+ * An assembly block that tells of each statement that it executes, of both ways of each `if` and loop, and of each case
+ * of a `switch`.
  * @param point Numbers a point, in ascending order.
  */
 export function withYulPoints(
@@ -40,7 +41,8 @@ export function withYulPoints(
   };
 
   function render(node: Node): string {
-    return STATEMENTS.has(node.type) ? `listenerHear(${point(node, false, words(node))}) ${statement(node)}` : part(node);
+    if (!STATEMENTS.has(node.type)) return part(node);
+    return `listenerHear(${point(node, false, words(node))}) ${statement(node)}`;
   }
 
   function statement(node: Node): string {

@@ -19,12 +19,24 @@ const COPIED = [
   ".mocharc.json",
 ] as const;
 
-/** What the added code needs: larger contracts, dearer calls, more in one transaction; and, if there is much of it, a compiler that does not try hard. */
+/**
+ * What the added code needs: larger contracts, dearer calls, more in one transaction; and, if there is much of it, a
+ * compiler that does not try hard.
+ */
 const config = (optimised: boolean): string => `import base from "./hardhat.base.ts";
 const network = base.networks!.default as object;
-const limits = { gasMultiplier: 2, allowUnlimitedContractSize: true, transactionGasCap: 2_000_000_000, blockGasLimit: 2_000_000_000 };
+const limits = {
+  gasMultiplier: 2,
+  allowUnlimitedContractSize: true,
+  transactionGasCap: 2_000_000_000,
+  blockGasLimit: 2_000_000_000,
+};
 const { default: profile } = (base.solidity as { profiles: { default: { settings: object } } }).profiles;
-const optimizer = { enabled: true, runs: 1, details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "dhfoDgvulfnTUtnIf" } } };
+const optimizer = {
+  enabled: true,
+  runs: 1,
+  details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "dhfoDgvulfnTUtnIf" } },
+};
 const quick = { ...profile, settings: { ...profile.settings, ${optimised ? "" : "optimizer"} } };
 export default {
   ...base,
@@ -48,7 +60,8 @@ export class Workspace {
   readonly #kept: boolean;
 
   /**
-   * @param folder Where it is, to be kept for the next time: what has not changed is not compiled again. By default it is made and removed.
+   * @param folder Where it is, to be kept for the next time: what has not changed is not compiled again. By default it
+   * is made and removed.
    * @param optimised Whether contracts are compiled as ever: for little added code.
    */
   constructor(folder?: string, optimised = false) {

@@ -19,8 +19,9 @@ const wantsMore = ({ calls, gas }: Passing): boolean => calls.length < MOST_OF_A
 export type Verdict = { killer?: string; tests: number; milliseconds: number };
 
 /**
- * The verdicts of recorded calls on mutants of contracts without state: first it is noted which call passes which mutant, then each mutant
- * meets the calls that pass it, of as many tests as there are, up to the first with another outcome.
+ * The verdicts of recorded calls on mutants of contracts without state: first it is noted which call passes which
+ * mutant, then each mutant meets the calls that pass it, of as many tests as there are, up to the first with another
+ * outcome.
  */
 export async function replayMutants(
   replay: Replay,

@@ -1,12 +1,14 @@
 /**
  * Mutation testing of the contracts: small changes, one at a time, each of which a test should notice.
- * `npm run mutate -- [--files game/DisputeGame.sol,game/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N] [--seed S] [--tries N] [--calls FILE] [--json FILE] [--resume FILE] [--survivors FILE] [--alone] [--in FOLDER]`
- * The contracts with their mutants are built in FOLDER, which a second run finds built. Survivors of the tests meet the wider ones. `--most` is of each file, drawn by the seed.
- * Mutants of contracts without state meet recorded calls: `--calls` keeps them.
- * `--resume` takes over the verdicts in an earlier run's JSON, also where lines have moved.
- * `--tries`: most tests that a mutant meets. `--survivors` tries those that survived in an earlier run's JSON, against all tests and new ones: only these are in
- * the build, which is optimised as ever, so that tests of gas decide too. `--alone` makes a build for each mutant, in which there is nothing else: minutes
- * each, for tests that measure gas to the unit.
+ * `npm run mutate -- [--files game/DisputeGame.sol,game/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N]
+ * [--seed S] [--tries N] [--calls FILE] [--json FILE] [--resume FILE] [--survivors FILE] [--alone] [--in FOLDER]`
+ * The contracts with their mutants are built in FOLDER, which a second run finds built. Survivors of the tests meet the
+ * wider ones. `--most` is of each file, drawn by the seed. Mutants of contracts without state meet recorded calls:
+ * `--calls` keeps them. `--resume` takes over the verdicts in an earlier run's JSON, also where lines have moved.
+ * `--tries`: most tests that a mutant meets. `--survivors` tries those that survived in an earlier run's JSON, against
+ * all tests and new ones: only these are in the build, which is optimised as ever, so that tests of gas decide too.
+ * `--alone` makes a build for each mutant, in which there is nothing else: minutes each, for tests that measure gas to
+ * the unit.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -235,7 +237,10 @@ function report(files: readonly string[], made: readonly Mutant[], tried: readon
   return survivors.length === 0;
 }
 
-/** Where it is kept which of some tests pass which mutants: known from an earlier run, if nothing that decides it has changed. */
+/**
+ * Where it is kept which of some tests pass which mutants: known from an earlier run, if nothing that decides it has
+ * changed.
+ */
 function reachOf(tests: readonly string[]): string {
   const hash = createHash("sha256");
   const others = workspace.files("contracts/**/*.sol,src/**/*.ts,testkit/**/*.ts");

@@ -1,7 +1,7 @@
 /**
- * Runs in a copy whose contracts hold their mutants: loads the tests once, notes which test passes which mutant, then runs for each
- * mutant the tests that pass it, up to the first that fails.
- * `tsx runner.ts PLAN`, where PLAN is a JSON file; prints a JSON object a line.
+ * Runs in a copy whose contracts hold their mutants: loads the tests once, notes which test passes which mutant, then
+ * runs for each mutant the tests that pass it, up to the first that fails. `tsx runner.ts PLAN`, where PLAN is a JSON
+ * file; prints a JSON object a line.
  */
 import { readFileSync, writeFileSync, existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -140,8 +140,9 @@ async function record(): Promise<Reach> {
 }
 
 /**
- * The tests that pass a mutant, the most telling first: those that killed its neighbours, then those that pass it themselves before those
- * whose world was made with it, and those that take little time, pass few mutants and killed many before the others.
+ * The tests that pass a mutant, the most telling first: those that killed its neighbours, then those that pass it
+ * themselves before those whose world was made with it, and those that take little time, pass few mutants and killed
+ * many before the others.
  */
 function testsOf(id: number): { titles: string[]; fresh: Set<string> } {
   const cost = (title: string): number => {

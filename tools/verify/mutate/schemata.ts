@@ -52,8 +52,8 @@ function unless(condition: string, statement: string): string {
 }
 
 /**
- * A Solidity file that holds all its mutants at once, each behind `Mutants.on(id)`: one build for all ("mutant schemata", Untch,
- * Offutt and Harrold, 1993).
+ * A Solidity file that holds all its mutants at once, each behind `Mutants.on(id)`: one build for all ("mutant
+ * schemata", Untch, Offutt and Harrold, 1993).
  * @param firstId Id of the first mutant.
  * @param constants Words that stand for a constant number: one greater in all of the file.
  * @param wanted Which mutants the file holds; the others are counted, and never alive.

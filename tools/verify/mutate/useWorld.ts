@@ -1,6 +1,6 @@
 /**
- * Stands in for testkit/protocol/useWorld.ts in the copy: suites whose worlds are made in one way share one, which serves all
- * mutants that its making does not pass.
+ * Stands in for testkit/protocol/useWorld.ts in the copy: suites whose worlds are made in one way share one, which
+ * serves all mutants that its making does not pass.
  */
 import { createWorld, type World } from "../../../testkit/protocol/world.ts";
 import { alive } from "./alive.ts";

@@ -43,13 +43,17 @@ function mutantNot(mutantId, mutantA) -> mutantResult {
 }
 `;
 
-/** A Solidity file in whose assembly a mutant is alive for good, and nobody is asked. The compiler leaves out what then never runs. */
+/**
+ * A Solidity file in whose assembly a mutant is alive for good, and nobody is asked. The compiler leaves out what then
+ * never runs.
+ */
 export const forGood = (source: string, id: number): string =>
   source.replaceAll(SWITCH, `function mutantOn(mutantId) -> mutantAlive { mutantAlive := eq(mutantId, ${id}) }`);
 
 /**
- * An assembly block with its mutants: a built-in function for its neighbour, a number or a constant plus one, a statement left out, an `if` that always
- * goes one way. Heads of loops are left alone: a loop whose head is wrong runs for ever or not at all.
+ * An assembly block with its mutants: a built-in function for its neighbour, a number or a constant plus one, a
+ * statement left out, an `if` that always goes one way. Heads of loops are left alone: a loop whose head is wrong runs
+ * for ever or not at all.
  * @param make Numbers a mutant of a node, in ascending order, unless it is not wanted.
  */
 export function withYulMutants(

@@ -21,7 +21,8 @@ export const BUGS: readonly Bug[] = [
     "a pick's price is not among the dues",
     GAME,
     "_claims[s.claimId] = g.addDues(_spend(s, gas, start));\n        PackedState memory packed = s.pack(Move.Pick);",
-    "uint256 price = _spend(s, gas, start);\n        _claims[s.claimId] = ON ? g : g.addDues(price);\n        PackedState memory packed = s.pack(Move.Pick);",
+    "uint256 price = _spend(s, gas, start);\n        _claims[s.claimId] = ON ? g : g.addDues(price);\n" +
+      "        PackedState memory packed = s.pack(Move.Pick);",
   ),
   bug(
     "dues of a lost game stay",
@@ -96,7 +97,8 @@ export const BUGS: readonly Bug[] = [
     "settlements come before moves",
     GAME,
     "Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))",
-    "ON ? GasSchedule.nextPrice(_priceCap) : Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))",
+    "ON ? GasSchedule.nextPrice(_priceCap) : " +
+      "Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))",
   ),
   // Who, and when.
   bug(
@@ -204,7 +206,8 @@ export const BUGS: readonly Bug[] = [
     "a submitted job can be cancelled",
     MARKET,
     "record.status == JobStatus.Open || record.status == JobStatus.AwaitingInput,\n            WrongJobStatus",
-    "record.status == JobStatus.Open || record.status == JobStatus.AwaitingInput || (ON && record.status == JobStatus.Submitted),\n            WrongJobStatus",
+    "record.status == JobStatus.Open || record.status == JobStatus.AwaitingInput || " +
+      "(ON && record.status == JobStatus.Submitted),\n            WrongJobStatus",
   ),
   without(
     "a job that expires stays open",

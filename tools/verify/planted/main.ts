@@ -1,7 +1,7 @@
 /**
- * Plants realistic bugs in a copy of the protocol's contracts and runs `test/contracts/solidity` on each: which are found?
- * `npm run planted [-- --only WORDS] [--in FOLDER] [--runs N]`. All are in one build, which is made without optimisation; the tests say by an
- * environment variable which one is alive.
+ * Plants realistic bugs in a copy of the protocol's contracts, runs `test/contracts/solidity` on each, and reports
+ * which are found: `npm run planted [-- --only WORDS] [--in FOLDER] [--runs N]`.
+ * All bugs are in one build, without optimisation. An environment variable tells the tests which bug is on.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -18,7 +18,11 @@ const TESTS = ["League.t.sol", "Protocol.t.sol"];
 const CONFIG = `import { createRequire } from "node:module";
 import { defineConfig } from "hardhat/config";
 const require = createRequire(import.meta.url);
-const optimizer = { enabled: true, runs: 1, details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "u:" } } };
+const optimizer = {
+  enabled: true,
+  runs: 1,
+  details: { yul: true, yulDetails: { stackAllocation: true, optimizerSteps: "u:" } },
+};
 const solc = {
   version: "0.8.37",
   path: require.resolve("solc/soljson.js"),
@@ -81,7 +85,9 @@ function prepare(to: string): void {
         text,
         file,
         "function warp(",
-        "function etch(address at, bytes calldata code) external;\n    function envOr(string calldata name, uint256 otherwise) external view returns (uint256);\n    function warp(",
+        "function etch(address at, bytes calldata code) external;\n" +
+          "    function envOr(string calldata name, uint256 otherwise) external view returns (uint256);\n" +
+          "    function warp(",
       );
     }
     if (file.endsWith("/ProtocolWorld.t.sol")) {

@@ -1,6 +1,6 @@
 /**
- * Runs tests of contracts without state and writes down every call that they make: to be replayed on a changed copy of the contracts.
- * `tsx record.ts OUTPUT FILES...`
+ * Runs tests of contracts without state and writes down every call that they make: to be replayed on a changed copy of
+ * the contracts. `tsx record.ts OUTPUT FILES...`
  */
 import { relative, resolve } from "node:path";
 import hre from "hardhat";

@@ -18,13 +18,17 @@ import type { Call, Recording } from "./calls.ts";
 /** What is tried under one coinbase, up to the first call with another outcome. Calls are numbers in the recording. */
 export type Group = { coinbase: Hex; attempts: readonly { call: number; gasLimit: bigint }[] };
 
-/** A replayed call: its gas, or 0 if its outcome is another than the recorded one, and the places that its execution told of. */
+/**
+ * A replayed call: its gas, or 0 if its outcome is another than the recorded one, and the places that its execution
+ * told of.
+ */
 export type Heard = { call: number; gas: bigint; places: ReadonlySet<number> };
 
 const TEST = "contracts/test/Replay.t.sol";
 const CALL: readonly AbiParameter[] = parseAbiParameters([
   "Call call",
-  "struct Call { uint256 chain; address to; bool reverts; bytes4[] errors; uint256[] ignored; bytes returned; bytes data; }",
+  "struct Call { uint256 chain; address to; bool reverts; bytes4[] errors; uint256[] ignored; " +
+    "bytes returned; bytes data; }",
 ]);
 const PLAN: readonly AbiParameter[] = parseAbiParameters([
   "bool heard, Group[] groups",
@@ -69,7 +73,10 @@ export class Replay {
     });
   }
 
-  /** Makes the calls of groups. @returns For each group which of its attempts was the first with another outcome, if any was. */
+  /**
+   * Makes the calls of groups.
+   * @returns For each group which of its attempts was the first with another outcome, if any was.
+   */
   async compare(groups: readonly Group[]): Promise<(number | undefined)[]> {
     const lines = await this.#run(false, groups);
     return lines.map(([group, first]) =>

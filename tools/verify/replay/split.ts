@@ -8,7 +8,10 @@ import {
 } from "viem";
 import type { Call } from "./calls.ts";
 
-/** Functions of harnesses that work on packed operands, their last argument: bytes of one operation's operands and of its result. */
+/**
+ * Functions of harnesses that work on packed operands, their last argument: bytes of one operation's operands and of
+ * its result.
+ */
 const BATCHES: Readonly<Record<string, { given: number; returned: number }>> = {
   evaluateMany: { given: 8, returned: 4 },
   float32: { given: 8, returned: 4 },
@@ -17,7 +20,10 @@ const BATCHES: Readonly<Record<string, { given: number; returned: number }>> = {
 };
 const OPERATIONS = 20;
 
-/** A harness's batch as calls of a few operations: as telling, and much cheaper to make again. Any other call is left as it is. */
+/**
+ * A harness's batch as calls of a few operations: as telling, and much cheaper to make again. Any other call is left as
+ * it is.
+ */
 export function split(call: Call, abi: Abi): Call[] {
   if (call.to === undefined || !("returns" in call.outcome)) return [call];
   const { functionName, args = [] } = decodeFunctionData({ abi, data: call.data });

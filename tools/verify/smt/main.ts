@@ -1,4 +1,7 @@
-/** `npm run smt`: proves every harness of test/contracts/smt; fails on anything that does not hold, is undecided, or holds of nothing. */
+/**
+ * `npm run smt`: proves every harness of test/contracts/smt; fails on anything that does not hold, is undecided, or
+ * holds of nothing.
+ */
 import { readdirSync } from "node:fs";
 import { prove } from "./prove.ts";
 

@@ -1,4 +1,7 @@
-/** solc's SMTChecker on the harness contracts of test/contracts/smt, with the z3 inside the compiler's WASM: nothing but the npm package `solc` is needed. */
+/**
+ * solc's SMTChecker on the harness contracts of test/contracts/smt, with the z3 inside the compiler's WASM: nothing but
+ * the npm package `solc` is needed.
+ */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
@@ -14,10 +17,16 @@ type Place = { file: string; start: number; end: number };
 type Message = { severity: string; message: string; formattedMessage: string; sourceLocation?: Place };
 
 const require = createRequire(import.meta.url);
-/** At the end of each function: a path that is reached there violates it. Without one, what stands before is true of nothing. */
+/**
+ * At the end of each function: a path that is reached there violates it. Without one, what stands before is true of
+ * nothing.
+ */
 const REACHED = "assert(false);";
 const FUNCTION = /\n    function (\w+)\([^{]*\{\n([\s\S]*?)\n    \}\n/g;
-/** Said of errors, assembly and the like anywhere in what is imported: the checker takes for any value what it does not know, so that proofs still hold. */
+/**
+ * Said of errors, assembly and the like anywhere in what is imported: the checker takes for any value what it does not
+ * know, so that proofs still hold.
+ */
 const HARMLESS =
   /Assertion checker does not yet (implement|support)|Inline assembly|BMC engine of the SMTChecker is deprecated/;
 

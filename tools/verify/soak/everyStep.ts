@@ -1,4 +1,5 @@
-// One lie in each step of the demo's model, each refuted on an embedded chain by the real worker and watcher loops: about 3 s a step.
+// One lie in each step of the demo's model, each refuted on an embedded chain by the real worker and watcher loops:
+// about 3 s a step.
 //   npx tsx tools/verify/soak/everyStep.ts [FIRST [LAST]]
 import { Trace } from "../../../src/trace/trace.ts";
 import { jobMarketAbi } from "../../../src/chain/abi/jobMarket.ts";
@@ -48,7 +49,8 @@ for (let step = from; step <= to; step++) {
   const estimate = estimateStepProofGas(steps[step]!);
   const { operator } = program.model.origins[step]!;
   console.log(
-    `step ${step} ${operator}, ${count} elements: ${found ? "refuted" : "WRONG ELEMENT"} in ${gas.length} transactions, ` +
+    `step ${step} ${operator}, ${count} elements: ${found ? "refuted" : "WRONG ELEMENT"} ` +
+      `in ${gas.length} transactions, ` +
       `${total} gas; proof ${gas.at(-1)!.gas}, estimated ${estimate}`,
   );
 }

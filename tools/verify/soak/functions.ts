@@ -40,7 +40,8 @@ const BLOCK = 2 ** 20;
 const ALL = 2 ** 32;
 
 /**
- * Compares an elementary kernel on every `stride`-th float32 with another library, and where they differ with the definition.
+ * Compares an elementary kernel on every `stride`-th float32 with another library, and where they differ with the
+ * definition.
  * @returns Whether all results are right.
  */
 export function soakFunction(name: string, stride: number): boolean {

@@ -2,7 +2,8 @@ import { killedWatcher, killedWorker, type Survived } from "../../../testkit/pro
 import { Players } from "../../../testkit/players/players.ts";
 
 /**
- * Kills the processes of a worker and of a watcher after every transaction that they send, and starts them again with the key alone.
+ * Kills the processes of a worker and of a watcher after every transaction that they send, and starts them again with
+ * the key alone.
  * @returns Whether both end as they should
  */
 export async function soakKills(): Promise<boolean> {

@@ -1,13 +1,19 @@
 /**
- * Random tests for as long as one likes.
- * `npm run soak -- [--minutes N] [--seed S]`: random steps, programs and ONNX graphs; definition, executors and on-chain verifier must agree.
- * `npm run soak -- --games N [--seed S]`: random disputes on an embedded chain; every verdict must be right, and nobody honest lose.
- * `npm run soak -- --reorgs`: reorganisations of 1 to 20 blocks after each transaction of a game; `--depths N`: N of the 20 depths after each.
- * `npm run soak -- --siege N [--bonds B]`: N wrong claims at once against one watcher with a purse of B bonds.
- * `npm run soak -- --kills`: the processes of a worker and a watcher, killed after each transaction and started again.
- * `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
- * `npm run soak -- --models`: the models of the catalogue in full size, examined; then all of them on every executor, the same bits.
- * `npm run soak -- --function NAME [--stride N]`: an elementary kernel on all float32 (every N-th) against another library and the definition.
+ * Random tests that run for as long as wanted.
+ * - `npm run soak -- [--minutes N] [--seed S]`: random steps, programs and ONNX graphs. The definition, the executors
+ *   and the on-chain verifier must agree.
+ * - `npm run soak -- --games N [--seed S]`: random disputes on an embedded chain. Every verdict must be right, and no
+ *   honest party may lose money.
+ * - `npm run soak -- --reorgs`: reorganisations of 1 to 20 blocks after each transaction of a game; with `--depths N`,
+ *   N of the 20 depths after each.
+ * - `npm run soak -- --siege N [--bonds B]`: N wrong claims at once against one watcher with money for B bonds.
+ * - `npm run soak -- --kills`: the processes of a worker and a watcher are killed after each transaction, then
+ *   restarted.
+ * - `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
+ * - `npm run soak -- --models`: the models of the catalogue in full size are examined; then all of them must have the
+ *   same bits on every executor.
+ * - `npm run soak -- --function NAME [--stride N]`: an elementary kernel on all float32 (every N-th), against another
+ *   library and the definition.
  */
 import { parseArgs } from "node:util";
 import { LARGE } from "../../../testkit/models/catalogue.ts";
@@ -44,8 +50,8 @@ if (values.models) {
 }
 if (values.kills) process.exit((await soakKills()) ? 0 : 1);
 if (values.reorgs) {
-  const totals = await soakReorgs(Number(values.depths), ({ tellings, wrong }) =>
-    console.log(`${tellings} reorganisations, ${wrong.length} wrong`),
+  const totals = await soakReorgs(Number(values.depths), ({ playthroughs, wrong }) =>
+    console.log(`${playthroughs} reorganisations, ${wrong.length} wrong`),
   );
   console.log(totals.report());
   process.exit(totals.wrong.length === 0 ? 0 : 1);

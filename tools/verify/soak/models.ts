@@ -15,7 +15,8 @@ export async function soakModels(): Promise<boolean> {
   for (const one of [...CATALOGUE, ...LARGE]) {
     const { judge, steps, difference } = await bitsDisagree(one, opened.variants, MOST_WORK);
     console.log(
-      `${one.name}: ${difference ?? `${steps} tensors agree on ${opened.variants.length} executors`}; judged by ${judge}`,
+      `${one.name}: ` +
+        `${difference ?? `${steps} tensors agree on ${opened.variants.length} executors`}; judged by ${judge}`,
     );
     agree &&= difference === undefined;
   }

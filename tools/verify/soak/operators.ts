@@ -1,5 +1,5 @@
 import { fuzz } from "../../../testkit/fuzz/generatedExperiments.ts";
-import { FUZZ } from "../../../testkit/fuzz/makers.ts";
+import { FUZZ } from "../../../testkit/fuzz/families.ts";
 
 /**
  * Random experiments of every family of operators, against onnxruntime.

@@ -1,35 +1,35 @@
 import { DEEPEST, KEPT_NAMES, pointsOf, ReorgTotals } from "../../../testkit/disturbances/reorgs.ts";
-import { Stage } from "../../../testkit/disturbances/stage.ts";
-import { THE_END } from "../../../testkit/disturbances/playthrough.ts";
+import { Setup } from "../../../testkit/disturbances/setup.ts";
+import { AFTER_END } from "../../../testkit/disturbances/playthrough.ts";
 
-/** Tellings on one chain: a fresh one keeps memory low. */
-const TELLINGS_A_CHAIN = 200;
+/** Playthroughs on one chain: a new chain keeps memory low. */
+const PLAYTHROUGHS_PER_CHAIN = 200;
 
 /**
- * Tells every story with reorganisations after each of its transactions and after its end, and goes through what can become of the
- * transactions taken back.
+ * Plays every scenario with reorganisations after each of its transactions and after its end. The transactions that are
+ * taken back are kept in each way in turn.
  * @param depths How many of the depths from 1 to 20 are tried at each point; others at the next one.
  * @param progress Called now and then.
  */
 export async function soakReorgs(depths = DEEPEST, progress?: (totals: ReorgTotals) => void): Promise<ReorgTotals> {
-  let stage = await Stage.create();
+  let setup = await Setup.create();
   const totals = new ReorgTotals();
   let number = 0;
-  for (const { story, calls } of await pointsOf(stage)) {
-    for (const [point, call] of [...calls.entries(), [THE_END, "the end"] as const]) {
+  for (const { scenario, calls } of await pointsOf(setup)) {
+    for (const [point, call] of [...calls.entries(), [AFTER_END, "the end"] as const]) {
       for (let k = 0; k < depths; k++) {
         // 7 shares no factor with the 20 depths, so that neighbouring points have each another one.
         const depth = 1 + ((7 * number + k) % DEEPEST);
         const kept = KEPT_NAMES[(number + k) % KEPT_NAMES.length]!;
-        await totals.tell(stage, { story, point, depth, kept }, call);
-        if (totals.tellings % TELLINGS_A_CHAIN > 0) continue;
+        await totals.play(setup, { scenario, point, depth, kept }, call);
+        if (totals.playthroughs % PLAYTHROUGHS_PER_CHAIN > 0) continue;
         progress?.(totals);
-        await stage.close();
-        stage = await Stage.create();
+        await setup.close();
+        setup = await Setup.create();
       }
       number++;
     }
   }
-  await stage.close();
+  await setup.close();
   return totals;
 }

@@ -5,7 +5,7 @@ import { executeReference } from "../../../src/executor/reference.ts";
 import { executeStepReference } from "../../../src/executor/referenceStep.ts";
 import { estimateStepProofGas, gameGas } from "../../../src/program/gas.ts";
 import type { Step } from "../../../src/program/types.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 import { longReduction } from "../../../testkit/programs/longReduction.ts";
 import { randomProgram } from "../../../testkit/programs/randomProgram.ts";
 import { randomStep } from "../../../testkit/programs/randomStep.ts";
@@ -21,7 +21,8 @@ const GRAPHS_A_ROUND = 100;
 const LEAST_LIMIT = 900_000;
 
 /**
- * Random steps, programs and ONNX graphs for a bounded time: definition, executors and on-chain verifier must agree on every bit.
+ * Random steps, programs and ONNX graphs for a bounded time: definition, executors and on-chain verifier must agree on
+ * every bit.
  * @returns Whether they did. A disagreement prints the seed that shows it again.
  */
 export async function soakSteps(minutes: number, firstSeed: number): Promise<boolean> {
@@ -51,7 +52,10 @@ export async function soakSteps(minutes: number, firstSeed: number): Promise<boo
     }
   };
 
-  /** A long reduction split under a random limit: its last part has the bits of the whole, and every part holds on chain. */
+  /**
+   * A long reduction split under a random limit: its last part has the bits of the whole, and every part holds on
+   * chain.
+   */
   const splitOnChain = async (seed: number, prng: Prng) => {
     const { step, tensors } = longReduction(prng);
     const gas = estimateStepProofGas(step);
@@ -90,8 +94,10 @@ export async function soakSteps(minutes: number, firstSeed: number): Promise<boo
   }
   await opened.close();
   console.log(
-    `seeds ${firstSeed} to ${firstSeed + totals.seeds - 1}: ${totals.steps} steps on chain, ${totals.tensors} tensors on two executors, ` +
-      `${tally.graphs} graphs of ${tally.operators.size} operators on ${variants.length + 1} executors, ${totals.disagreements} disagreements; ` +
+    `seeds ${firstSeed} to ${firstSeed + totals.seeds - 1}: ${totals.steps} steps on chain, ` +
+      `${totals.tensors} tensors on two executors, ` +
+      `${tally.graphs} graphs of ${tally.operators.size} operators on ${variants.length + 1} executors, ` +
+      `${totals.disagreements} disagreements; ` +
       `estimates of gas are at least ${totals.tightest.toFixed(2)} times what proofs take`,
   );
   return totals.disagreements === 0;

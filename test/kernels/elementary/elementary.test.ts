@@ -1,13 +1,14 @@
 import { expect } from "chai";
-import { compileLoops } from "../../src/executor/loops/compile.ts";
-import { ELEMENTARY } from "../../src/kernels/elementary/estimates.ts";
-import { kernelMemory } from "../../src/kernels/memory.ts";
-import { DType, type Word } from "../../src/numerics/dtype.ts";
-import { canonical, fromNumber, toNumber } from "../../src/numerics/float32.ts";
-import { applyOperation } from "../../src/program/expression.ts";
-import { Op } from "../../src/program/operations.ts";
-import { hardOperands } from "../../testkit/numerics/elementaryCases.ts";
-import { float32WordPairs, float32Words, Prng } from "../../testkit/numerics/float32Words.ts";
+import { compileLoops } from "../../../src/executor/loops/compile.ts";
+import { ELEMENTARY } from "../../../src/kernels/elementary/estimates.ts";
+import { kernelMemory } from "../../../src/kernels/memory.ts";
+import { DType, type Word } from "../../../src/numerics/dtype.ts";
+import { canonical, fromNumber, toNumber } from "../../../src/numerics/float32.ts";
+import { applyOperation } from "../../../src/program/expression.ts";
+import { Op } from "../../../src/program/operations.ts";
+import { hardOperands } from "../../../testkit/numerics/elementaryCases.ts";
+import { float32WordPairs, float32Words } from "../../../testkit/numerics/float32Words.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 
 const WORDS = 4_000;
 const REGION = 1 << 20;

@@ -4,10 +4,11 @@ import { runInNewContext } from "node:vm";
 import { parseEther, type Hex } from "viem";
 import type { Execute } from "../../src/player/executions.ts";
 import { accountOf, deposit, stake } from "../../src/market/ledger.ts";
-import type { Arena } from "../adversaries/arena.ts";
-import { LiarWorker } from "../adversaries/liarWorker.ts";
-import { reference } from "./players.ts";
-import { seeded, toyInput } from "../programs/toyProgram.ts";
+import type { Arena } from "./arena.ts";
+import { LiarWorker } from "./liarWorker.ts";
+import { reference } from "../players/players.ts";
+import { sumsInput } from "../programs/randomSums.ts";
+import { Prng } from "../random/prng.ts";
 
 /** Windows of the claims of a siege, seconds: the last one submitted has the shortest. */
 const [SHORTEST, LONGEST] = [20_000, 40_000];
@@ -33,7 +34,10 @@ export type SiegeOutcome = {
   purse: number;
 };
 
-/** Submits wrong claims, sets one watcher on them that sees them all at once, and waits until they are refuted. @throws Error if not in time */
+/**
+ * Submits wrong claims, sets one watcher on them that sees them all at once, and waits until they are refuted.
+ * @throws Error if not in time
+ */
 export async function besiege(arena: Arena, { claims: count, bonds, liar: how }: SiegeTerms): Promise<SiegeOutcome> {
   await arena.watcher.stop();
   const { chain } = arena.players;
@@ -48,7 +52,7 @@ export async function besiege(arena: Arena, { claims: count, bonds, liar: how }:
   const inputs = new Map<Hex, Uint8Array[]>();
   for (let k = 0; k < count; k++) {
     const window = LONGEST - Math.floor(((LONGEST - SHORTEST) * k) / count);
-    const posted = await arena.post(program, [toyInput(seeded(k), program.model)], { window });
+    const posted = await arena.post(program, [sumsInput(new Prng(k), program.model)], { window });
     await liar.submit(posted, await arena.execution(posted, lie));
     const { id } = await arena.claimOn(posted);
     claims.unshift(id);

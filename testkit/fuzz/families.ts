@@ -1,13 +1,13 @@
+import { floatGraph } from "../graphs/floatGraphs.ts";
 import type { Make } from "../operators/makers.ts";
 import { ELEMENTWISE_FUZZ } from "./elementwise.ts";
-import { GRAPH_FUZZ } from "./graphs.ts";
 import { MOVEMENT_FUZZ } from "./movement.ts";
 import { SPATIAL_FUZZ } from "./spatial.ts";
 
-/** All families of random experiments, by name. */
+/** All families of random experiments, by name: of one operator each, and of graphs of several. */
 export const FUZZ: Readonly<Record<string, Make>> = {
   ...ELEMENTWISE_FUZZ,
   ...MOVEMENT_FUZZ,
   ...SPATIAL_FUZZ,
-  ...GRAPH_FUZZ,
+  graph: (r) => floatGraph(r, r.pick([17, 17, 13]), r.int(2, 9)),
 };

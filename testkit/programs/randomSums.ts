@@ -1,3 +1,4 @@
+import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
@@ -12,27 +13,14 @@ import {
   type View,
 } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
-
-/** A number in 0 .. below-1. */
-export type Random = (below: number) => number;
-
-/** A small deterministic generator (mulberry32). */
-export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) % below;
-  };
-}
+import { Prng } from "../random/prng.ts";
 
 /**
- * A random program of int32 steps, each the sum of two tensors, element by element, with random checkpoints whose ranges are
- * closed under reads. Tensors have 1 to 400 elements, the last chunk is rarely full.
+ * A random program of int32 steps. Each step is the sum of two tensors, element by element. Checkpoints are random, and
+ * their ranges are closed under reads. Tensors have 1 to 400 elements; the last chunk is rarely full.
  */
-export function toyModel(random: Random, stepCount = 1 + random(12)): CompiledModel {
-  const count = 1 + random(400);
+export function randomSums(prng: Prng, stepCount = 1 + prng.below(12)): CompiledModel {
+  const count = 1 + prng.below(400);
   const constant = new Uint8Array(new Int32Array(count).map((_, k) => k * 7 - 3).buffer);
   const constantRef: TensorRef = { kind: "constant", root: tensorRoot(constant), dtype: DType.int32, count };
   const steps: Step[] = [];
@@ -44,9 +32,9 @@ export function toyModel(random: Random, stepCount = 1 + random(12)): CompiledMo
       const inside = index >= first || checkpoints.some(({ step }) => step === index);
       if (inside) readable.push({ kind: "step", index, dtype: DType.int32, count });
     }
-    const any = () => readable[random(readable.length)]!;
+    const any = () => prng.pick(readable);
     steps.push(sumStep(any(), readable.at(-1)!, count));
-    if (s === stepCount - 1 || random(3) === 0) {
+    if (s === stepCount - 1 || prng.below(3) === 0) {
       checkpoints.push({ first, step: s });
       first = s + 1;
     }
@@ -86,7 +74,10 @@ function sumStep(a: TensorRef, b: TensorRef, count: number): Step {
   };
 }
 
-/** Random bytes for the toy model's input. */
-export function toyInput(random: Random, { program }: CompiledModel): Uint8Array {
-  return Uint8Array.from({ length: program.inputs[0]!.count * 4 }, () => random(256));
+/** Random bytes for the input of a program of sums. */
+export function sumsInput(prng: Prng, { program }: CompiledModel): Uint8Array {
+  return Uint8Array.from({ length: program.inputs[0]!.count * 4 }, () => prng.below(256));
 }
+
+/** A fixed program of 12 sums with six checkpoints. A wrong element in any step changes the output. */
+export const chainOfSums = (): KnownProgram => knownProgram(randomSums(new Prng(2488), 12));

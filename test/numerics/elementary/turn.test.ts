@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { floatValue } from "../../src/numerics/numbers.ts";
-import { cosTurn, sinTurn } from "../../src/numerics/elementary/turn.ts";
-import { melBin } from "../../src/numerics/elementary/mel.ts";
-import { floatWord } from "../../src/numerics/numbers.ts";
+import { floatValue } from "../../../src/numerics/numbers.ts";
+import { cosTurn, sinTurn } from "../../../src/numerics/elementary/turn.ts";
+import { melBin } from "../../../src/numerics/elementary/mel.ts";
+import { floatWord } from "../../../src/numerics/numbers.ts";
 
 describe("parts of a turn", () => {
   it("multiplesOfAnEighth_areTheirClosedForms", () => {

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { FunctionBuilder, type Local } from "../../src/kernels/assembler/functionBuilder.ts";
-import { i32, v128 } from "../../src/kernels/assembler/instructions.ts";
-import { ModuleBuilder } from "../../src/kernels/assembler/moduleBuilder.ts";
-import { relaxedMadd } from "../../src/kernels/assembler/relaxed.ts";
-import { kernelMemory, MAX_PAGES } from "../../src/kernels/memory.ts";
-import { Prng } from "../../testkit/numerics/float32Words.ts";
+import { FunctionBuilder, type Local } from "../../../src/kernels/assembler/functionBuilder.ts";
+import { i32, v128 } from "../../../src/kernels/assembler/instructions.ts";
+import { ModuleBuilder } from "../../../src/kernels/assembler/moduleBuilder.ts";
+import { relaxedMadd } from "../../../src/kernels/assembler/relaxed.ts";
+import { kernelMemory, MAX_PAGES } from "../../../src/kernels/memory.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
 
 describe("relaxed instructions", () => {
   it("relaxedMadd_ofExactProducts_isProductAndSum", () => {

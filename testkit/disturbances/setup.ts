@@ -1,36 +1,37 @@
 import { parseEther, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import type { KnownProgram } from "../../src/player/execution.ts";
 import type { Deployment } from "../../src/market/deployment.ts";
 import { accountOf, deposit } from "../../src/market/ledger.ts";
 import { openSession, type Session } from "../../src/market/session.ts";
 import { postJob } from "../../src/sdk/postJob.ts";
 import { Players } from "../players/players.ts";
-import { seeded, toyInput, toyModel } from "../programs/toyProgram.ts";
+import { chainOfSums, sumsInput } from "../programs/randomSums.ts";
+import { Prng } from "../random/prng.ts";
 import { ForkingChain } from "./forkingChain.ts";
-import { Line } from "./line.ts";
-import { PARTIES, type Party, type Story } from "./stories.ts";
+import { RpcLine } from "./rpcLine.ts";
+import { PARTIES, type Party, type Scenario } from "./scenarios.ts";
 
 const FEE = parseEther("0.1");
 
-/** A chain with the protocol on it, and everybody's keys and money, on which stories can be told again and again. */
-export class Stage {
+/** A chain with the protocol, and every party's key and money. Scenarios can be played on it any number of times. */
+export class Setup {
   readonly fork: ForkingChain;
   readonly program: KnownProgram;
   readonly keys: Record<Party | "requester", Hex>;
   readonly fee = FEE;
   readonly deployment: Deployment;
-  readonly #jobs: { delivered: Drawn; kept: Drawn };
-  /** What each party has in the vault before a story. */
+  readonly #jobs: { delivered: SignedPost; kept: SignedPost };
+  /** What each party has in the vault before a scenario. */
   readonly wealth = new Map<Party, bigint>();
   readonly #observer: Session;
 
   private constructor(
     fork: ForkingChain,
     program: KnownProgram,
-    keys: Stage["keys"],
+    keys: Setup["keys"],
     observer: Session,
-    jobs: { delivered: Drawn; kept: Drawn },
+    jobs: { delivered: SignedPost; kept: SignedPost },
   ) {
     this.fork = fork;
     this.program = program;
@@ -40,7 +41,7 @@ export class Stage {
     this.#jobs = jobs;
   }
 
-  static async create(): Promise<Stage> {
+  static async create(): Promise<Setup> {
     const players = await Players.create();
     const { chain } = players;
     const requester = await chain.newAccount(parseEther("1"));
@@ -52,19 +53,19 @@ export class Stage {
       second: await players.watcherKey(),
       requester,
     };
-    const program = knownProgram(toyModel(seeded(77), 12));
+    const program = chainOfSums();
     const fork = new ForkingChain(chain);
     const jobs = {
-      delivered: await drawUp(fork, program, requester, 4_096),
-      kept: await drawUp(fork, program, requester, 0),
+      delivered: await signPost(fork, program, requester, 4_096),
+      kept: await signPost(fork, program, requester, 0),
     };
-    const stage = new Stage(fork, program, keys, observer, jobs);
-    for (const party of PARTIES) stage.wealth.set(party, await stage.wealthOf(party));
-    return stage;
+    const setup = new Setup(fork, program, keys, observer, jobs);
+    for (const party of PARTIES) setup.wealth.set(party, await setup.wealthOf(party));
+    return setup;
   }
 
-  /** The job of a story. */
-  jobOf({ delivery }: Story): Drawn {
+  /** The job of a scenario. */
+  jobOf({ delivery }: Scenario): SignedPost {
     return delivery ? this.#jobs.delivered : this.#jobs.kept;
   }
 
@@ -84,12 +85,17 @@ export class Stage {
 }
 
 /** A job, and the signed transaction that posts it. */
-type Drawn = { post: Hex; jobId: Hex };
+type SignedPost = { post: Hex; jobId: Hex };
 
-/** The post of a job as a signed transaction, so that a story may lose it and have it again. */
-async function drawUp(fork: ForkingChain, program: KnownProgram, key: Hex, maxOutputBytes: number): Promise<Drawn> {
+/** Signs the transaction that posts a job, so that a scenario can lose it and send it again. */
+async function signPost(
+  fork: ForkingChain,
+  program: KnownProgram,
+  key: Hex,
+  maxOutputBytes: number,
+): Promise<SignedPost> {
   await fork.begin();
-  const line = new Line(fork);
+  const line = new RpcLine(fork);
   let post: Hex = "0x";
   line.fault = (call, pass) => {
     if (call.method === "eth_sendRawTransaction") [post] = call.params as [Hex];
@@ -100,7 +106,7 @@ async function drawUp(fork: ForkingChain, program: KnownProgram, key: Hex, maxOu
   const session = await openSession({ endpoint: { transport: line.transport }, chainId, market, account });
   const deadline = (await now()) + 86_400n;
   const terms = { fee: FEE, window: 3_600, claimSeconds: 1_800, deadline, maxOutputBytes };
-  const { jobId } = await postJob(session, program, [toyInput(seeded(1), program.model)], terms);
+  const { jobId } = await postJob(session, program, [sumsInput(new Prng(1), program.model)], terms);
   await fork.begin();
   return { post, jobId };
 }

@@ -1,27 +1,29 @@
 import type { Execute } from "../../src/player/executions.ts";
 import { reference } from "../players/players.ts";
 
-/** Who acts in a story beside the requester. */
+/** The parties of a scenario besides the requester. */
 export const PARTIES = ["worker", "watcher", "second"] as const;
 export type Party = (typeof PARTIES)[number];
 
-/** One job from its post to its end, played by the real worker and real watchers, some of which lie or fall silent. */
-export type Story = {
+/**
+ * One job from its post to its end, played by the real worker and real watchers. Some of them lie or stop answering.
+ */
+export type Scenario = {
   name: string;
-  /** How the claim must end, whatever happens on the way. */
+  /** How the claim must end, whatever is disturbed. */
   ending: "refuted" | "finalised";
   honest: readonly Party[];
-  /** Whether the output's bytes come on chain. */
+  /** Whether the output's bytes are delivered on chain. */
   delivery: boolean;
   executions: Partial<Record<Party, Execute>>;
-  /** Who sends no such transactions. */
+  /** A party whose transactions of these functions are never included. */
   silent?: { party: Party; functions: readonly string[] };
 };
 
 const right = reference();
 const wrong = reference({ step: 4, element: 1 });
 
-const LIAR: Story = {
+const LIAR: Scenario = {
   name: "a liar against two watchers",
   ending: "refuted",
   honest: ["watcher", "second"],
@@ -29,13 +31,13 @@ const LIAR: Story = {
   executions: { worker: wrong, watcher: right, second: right },
 };
 
-const SILENT_LIAR: Story = {
+const SILENT_LIAR: Scenario = {
   ...LIAR,
   name: "a liar that never answers against two watchers",
   silent: { party: "worker", functions: ["reveal", "expand"] },
 };
 
-const CONFUSED: Story = {
+const CONFUSED: Scenario = {
   name: "an honest worker against a watcher that computes wrongly",
   ending: "finalised",
   honest: ["worker"],
@@ -43,7 +45,7 @@ const CONFUSED: Story = {
   executions: { worker: right, watcher: wrong },
 };
 
-const SILENT_CHALLENGER: Story = {
+const SILENT_CHALLENGER: Scenario = {
   name: "an honest worker against a challenger that never moves again",
   ending: "finalised",
   honest: ["worker"],
@@ -52,4 +54,4 @@ const SILENT_CHALLENGER: Story = {
   silent: { party: "watcher", functions: ["pick", "prove", "concede"] },
 };
 
-export const STORIES: readonly Story[] = [LIAR, SILENT_LIAR, CONFUSED, SILENT_CHALLENGER];
+export const SCENARIOS: readonly Scenario[] = [LIAR, SILENT_LIAR, CONFUSED, SILENT_CHALLENGER];

@@ -1,18 +1,15 @@
 import { decodeAbiParameters, type Address } from "viem";
 import type { Abi } from "viem";
 import { RevertedError, SoakChain, type SoakCall } from "./chain.ts";
-import type { Prng } from "../numerics/float32Words.ts";
+import type { Prng } from "../random/prng.ts";
 import { ETHER, SINK } from "../protocol/world.ts";
 import { Agenda } from "./agenda.ts";
-import { Round } from "./round.ts";
 import type { Totals } from "./totals.ts";
 
 const GWEI = 10n ** 9n;
 /** Put into the vault by each account: more than any soak can lose. */
 const CREDIT = 100_000n * ETHER;
 const STAKE = 50_000n * ETHER;
-/** Rounds that go on beside each other. */
-const PARALLEL = 4;
 
 const TOKEN_ABI = [
   ...["mint", "approve"].map((name) => ({
@@ -31,11 +28,10 @@ const TOKEN_ABI = [
   },
 ] as unknown as Abi;
 
-/** One chain with everybody on it, and rounds of jobs, claims and games. */
-export class Siege {
+/** One chain with the accounts of every party, and the agenda of the rounds that are played on it. */
+export class SoakMarket {
   readonly agenda = new Agenda();
   #baseFee = 10n * GWEI;
-  #running = 0;
   #salt = 0;
 
   private constructor(
@@ -45,10 +41,10 @@ export class Siege {
     readonly name: string,
   ) {}
 
-  static async create(prng: Prng, totals: Totals, name: string): Promise<Siege> {
-    const siege = new Siege(await SoakChain.create(1 + prng.below(6)), prng, totals, name);
-    await siege.#fund();
-    return siege;
+  static async create(prng: Prng, totals: Totals, name: string): Promise<SoakMarket> {
+    const market = new SoakMarket(await SoakChain.create(1 + prng.below(6)), prng, totals, name);
+    await market.#fund();
+    return market;
   }
 
   get requester(): Address {
@@ -71,33 +67,16 @@ export class Siege {
     return `0x${(++this.#salt).toString(16).padStart(64, "0")}`;
   }
 
-  /** Plays rounds until at least so many games were opened on this chain, and settles everything. */
-  async play(games: number): Promise<void> {
-    const until = this.totals.games + games;
-    const start = (): void => {
-      this.#running++;
-      this.totals.jobs++;
-      new Round(this).begin(this.chain.now + this.prng.below(5_000), () => {
-        this.#running--;
-      });
-    };
-    for (;;) {
-      while (this.#running < PARALLEL && this.totals.games < until) start();
-      const entry = this.agenda.next();
-      if (entry === undefined) break;
-      this.chain.at(entry.time);
-      await entry.run();
-    }
-    if (this.#running > 0) this.fault(`${this.#running} jobs were never freed`);
-    await this.#close();
-  }
-
-  /** Sends a transaction at a base fee that wanders. @param most Waits until it is no higher. @returns Its cost, events and base fee. */
-  async send(from: Address, call: SoakCall, most?: bigint) {
+  /**
+   * Sends a transaction at a base fee that wanders.
+   * @param maxBaseFee The transaction waits until the base fee is no higher.
+   * @returns Its cost, events and base fee.
+   */
+  async send(from: Address, call: SoakCall, maxBaseFee?: bigint) {
     this.#baseFee += (BigInt(this.prng.below(21)) - 10n) * (GWEI / 2n);
     if (this.#baseFee < GWEI) this.#baseFee = GWEI;
     if (this.#baseFee > 45n * GWEI) this.#baseFee = 45n * GWEI;
-    if (most !== undefined && this.#baseFee > most) this.#baseFee = most;
+    if (maxBaseFee !== undefined && this.#baseFee > maxBaseFee) this.#baseFee = maxBaseFee;
     this.totals.transactions++;
     const baseFee = this.#baseFee;
     const sent = await this.chain.send(from, call, baseFee);
@@ -111,9 +90,9 @@ export class Siege {
   }
 
   /** Whether an honest party's transaction went through; if not, that is a fault. */
-  async must(who: string, from: Address, call: SoakCall, most?: bigint) {
+  async must(who: string, from: Address, call: SoakCall, maxBaseFee?: bigint) {
     try {
-      return await this.send(from, call, most);
+      return await this.send(from, call, maxBaseFee);
     } catch (error) {
       if (!(error instanceof RevertedError)) throw error;
       this.fault(`${who}: ${error.message}`);
@@ -139,8 +118,11 @@ export class Siege {
     }
   }
 
-  /** The vault owes exactly what it holds, and nothing is left of jobs and games but dust of divisions. */
-  async #close(): Promise<void> {
+  /**
+   * Checks that the vault owes exactly what it holds, and that only dust of divisions is left of jobs and games.
+   * Closes the chain.
+   */
+  async close(): Promise<void> {
     const { chain } = this;
     const word = async (call: SoakCall) => BigInt(await chain.read(call));
     const custody = await word(chain.onVault("custody", []));

@@ -1,3 +1,4 @@
+/** Random experiments of mathematical functions of elements, window functions, norms and products. */
 import { DType } from "../../src/numerics/dtype.ts";
 import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
 import { single, type Experiment } from "../onnx/agreement.ts";
@@ -92,7 +93,7 @@ const productOfNothing: Make = (r): Experiment => ({
 /** No one else draws the same numbers: test/compiler/operators/random.test.ts. */
 const RANDOM = ["Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"];
 
-export const MORE_CASES: Record<string, readonly Make[]> = {
+export const MATH_CASES: Record<string, readonly Make[]> = {
   ...Object.fromEntries(RANDOM.map((operator) => [operator, []] as const)),
   Acos: [unary("Acos", -1, 1)],
   Acosh: [unary("Acosh", 1, 9)],
