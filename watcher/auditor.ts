@@ -3,7 +3,7 @@ import { submittedTrace } from "../src/dispute/disputed.ts";
 import type { Executions } from "../src/player/executions.ts";
 import { openingPick } from "../src/dispute/pick.ts";
 import type { ClaimRecord, History, JobRecord } from "../src/market/history.ts";
-import type { Pick } from "../src/market/types.ts";
+import type { Pick } from "../src/chain/structs.ts";
 
 /** What re-executing a claim's job says of it. `opening` is where a game over a difference begins; undefined if all that there are are lost. */
 export type Verdict =

@@ -1,6 +1,6 @@
 import { isAddressEqual, type Address } from "viem";
 import type { ClaimRecord, GameRecord, History, JobRecord } from "../src/market/history.ts";
-import { Outcome, Side } from "../src/market/types.ts";
+import { Outcome, Side } from "../src/chain/structs.ts";
 
 const isLost = ({ closed }: GameRecord): boolean => closed?.outcome === Outcome.workerWon;
 

@@ -1,6 +1,6 @@
 import { formatEther, parseEther } from "viem";
 import { FastExecutors } from "../player/fastExecutors.ts";
-import { deposit, stake } from "../market/ledger.ts";
+import { deposit } from "../market/ledger.ts";
 import type { Session } from "../market/session.ts";
 import { programWork } from "../program/types.ts";
 import { attest } from "../provisioning/attest.ts";
@@ -52,7 +52,7 @@ export async function story(n: Narrator): Promise<Figures> {
   n.say(
     `It signs a provisioning report: a benchmark fixed by the chain's nonce, ${reports.provisioning.milliseconds} ms.`,
   );
-  await stake(worker, collateral);
+  await worker.vault.stake(collateral);
   n.say(`Both verify on chain; now the worker stakes ${formatEther(collateral)} WETH.`);
 
   n.step("A dapp asks: is this line of text upright?");
@@ -67,7 +67,7 @@ export async function story(n: Narrator): Promise<Figures> {
   const cheat = await chain.newSession(parseEther("2"));
   await attest(cheat, new SoftwareDevice(manufacturer), program, executors.execute);
   await deposit(cheat, collateral);
-  await stake(cheat, collateral);
+  await cheat.vault.stake(collateral);
   const fraud = await fraudScene(stage, cheat, watcherSession, watcher, n);
   await watcher.stop();
   await executors.close();

@@ -5,7 +5,7 @@ import { hopOf, overtime } from "../market/hop.ts";
 import { pickBelow } from "./pick.ts";
 import { buildStepProof, firstDifferentElement } from "./stepProof.ts";
 import type { MoveRecord } from "../market/history.ts";
-import { Level, Side, type Pick, type StepProof } from "../market/types.ts";
+import { Level, Side, type Pick, type StepProof } from "../chain/structs.ts";
 import { chunkOf } from "../merkle/tensor.ts";
 
 /** What a challenger does next in a game. */

@@ -1,7 +1,7 @@
 import type { Execution } from "../player/execution.ts";
 import { overtime } from "../market/hop.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../market/history.ts";
-import { Side } from "../market/types.ts";
+import { Side } from "../chain/structs.ts";
 import { publishedTensor, type TensorSource } from "../trace/published.ts";
 import { challengerMove, type ChallengerMove } from "./challengerMove.ts";
 import { publishedProof, tensorAhead } from "./shortcut.ts";

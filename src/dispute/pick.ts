@@ -1,13 +1,13 @@
 import type { Hash } from "../merkle/hash.ts";
 import type { DisputedList } from "../trace/disputedList.ts";
-import { Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../market/types.ts";
+import { Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../chain/structs.ts";
 import { programFacts, type KnownProgram } from "../player/execution.ts";
 import { hopOf } from "../market/hop.ts";
 import { openCheckpoint, openStep } from "./openings.ts";
 import type { GameState } from "../market/state.ts";
 
 /** Where a pick lands. */
-type Landing = { level: number; depth: number; index: number; node: Hash; siblings: Hash[] };
+type Landing = { level: Level; depth: number; index: number; node: Hash; siblings: Hash[] };
 
 /**
  * The pick that opens a game: the first node of those submitted that differs from one's own.

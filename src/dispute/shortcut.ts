@@ -3,7 +3,7 @@ import { disputedOf } from "./disputed.ts";
 import type { Execution } from "../player/execution.ts";
 import { buildStepProof, firstDifferentElement } from "./stepProof.ts";
 import type { MoveRecord } from "../market/history.ts";
-import { Level, NO_STEP } from "../market/types.ts";
+import { Level, NO_STEP } from "../chain/structs.ts";
 import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
 import { chunkOf } from "../merkle/tensor.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";

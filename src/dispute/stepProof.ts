@@ -1,8 +1,9 @@
+import { toHex } from "../merkle/hash.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import { encodeStepBody } from "../program/encode.ts";
 import type { TensorRef } from "../program/types.ts";
 import { openElement } from "../trace/opening.ts";
-import { NO_CHECKPOINT, NO_PICK, ZERO_HASH, type StepProof } from "../market/types.ts";
+import { NO_CHECKPOINT, NO_PICK, ZERO_HASH, type StepProof } from "../chain/structs.ts";
 import type { Disputed } from "./disputed.ts";
 import { inputsList, openable, programFacts, type Execution } from "../player/execution.ts";
 import { checkpointOf, openCheckpoint, openStep } from "./openings.ts";
@@ -27,9 +28,9 @@ export function buildStepProof(
   );
   const proof: StepProof = {
     pick: { ...NO_PICK, program: programFacts(execution.commitment), step: openStep(execution, s) },
-    body: `0x${Buffer.from(encodeStepBody(step)).toString("hex")}`,
+    body: toHex(encodeStepBody(step)),
     element: BigInt(element),
-    chunk: `0x${Buffer.from(chunk).toString("hex")}`,
+    chunk: toHex(chunk),
     chunkSiblings: [],
     inputs: step.inputs.map((ref) => proveInput(execution, disputed, ref, first)),
     openings,

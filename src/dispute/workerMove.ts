@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
-import type { Hash } from "../merkle/hash.ts";
+import { toHex, type Hash } from "../merkle/hash.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import { chunkOf } from "../merkle/tensor.ts";
 import type { Trace } from "../trace/trace.ts";
-import { Level, Side } from "../market/types.ts";
+import { Level, Side } from "../chain/structs.ts";
 import type { GameState } from "../market/state.ts";
 import type { Execution } from "../player/execution.ts";
 import { hopOf, overtime } from "../market/hop.ts";
@@ -61,5 +61,3 @@ function childrenOf(list: MerkleList, height: number, index: number, arityBits: 
   const nodes = Array.from({ length: 2 ** hop }, (_, k) => list.node(height - hop, index * 2 ** hop + k));
   return `0x${nodes.map((node) => node.slice(2)).join("")}`;
 }
-
-const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`;

@@ -1,6 +1,5 @@
-import { encodeAbiParameters, hexToBytes, type AbiParameter, type Address, type Hex } from "viem";
-import { provisioningAbi } from "../chain/abi/provisioning.ts";
-import type { Report } from "../market/types.ts";
+import { encodeAbiParameters, hexToBytes, type Address, type Hex } from "viem";
+import { REPORT_PARAMETER, type Report } from "../chain/structs.ts";
 import { generateKey, keyId, signMessage, type P256Key } from "./keys.ts";
 import type { Endorsement, SoftwareManufacturer } from "./manufacturer.ts";
 
@@ -9,9 +8,6 @@ export type ReportDomain = { chainId: number; provisioning: Address };
 
 /** A report with the quote that vouches for it. */
 export type SignedReport = { report: Report; quote: Hex };
-
-const REPORT = provisioningAbi.find((item) => item.type === "function" && item.name === "submitReport")!
-  .inputs[0] as AbiParameter;
 
 /** What a device keeps when it is switched off. */
 export type DeviceMemory = {
@@ -65,6 +61,6 @@ export class SoftwareDevice {
 
 /** What a device signs: `abi.encode("refute report 1", chain id, contract, report)`; its SHA-256 is `reportDigest`. */
 export function reportMessage({ chainId, provisioning }: ReportDomain, report: Report): Uint8Array {
-  const types = [{ type: "string" }, { type: "uint256" }, { type: "address" }, REPORT];
+  const types = [{ type: "string" }, { type: "uint256" }, { type: "address" }, REPORT_PARAMETER];
   return hexToBytes(encodeAbiParameters(types, ["refute report 1", BigInt(chainId), provisioning, report]));
 }

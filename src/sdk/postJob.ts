@@ -1,8 +1,9 @@
-import { parseEventLogs, toHex, type Hex } from "viem";
-import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
+import type { Hex } from "viem";
+import { postedJob } from "../chain/clients/jobMarket.ts";
 import { inputsList, programFacts, type KnownProgram } from "../player/execution.ts";
 import type { Session } from "../market/session.ts";
-import type { Job } from "../market/types.ts";
+import type { Job } from "../chain/structs.ts";
+import { toHex } from "../merkle/hash.ts";
 import { tensorTree } from "../merkle/tensor.ts";
 import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
 import { JobInputError } from "./errors.ts";
@@ -45,7 +46,6 @@ export async function postJob(
   terms: JobTerms,
 ): Promise<{ jobId: Hex; job: Job }> {
   checkInputs(program, inputs);
-  const { sender, deployment } = session;
   const trees = inputs.map((bytes) => tensorTree(bytes));
   const together = inputs.reduce((sum, { length }) => sum + length, 0) <= PART_BYTES;
   const request = {
@@ -56,18 +56,15 @@ export async function postJob(
     ...terms,
     program: programFacts(program.commitment),
     inputRoots: trees.map(({ root }) => root),
-    inputs: together ? inputs.map((bytes) => toHex(bytes)) : [],
+    inputs: together ? inputs.map(toHex) : [],
   };
-  const market = { address: deployment.market, abi: jobMarketAbi } as const;
-  const receipt = await sender.send({ ...market, functionName: "post", args: [request] });
-  const [posted] = parseEventLogs({ abi: jobMarketAbi, logs: receipt.logs, eventName: "JobPosted" });
-  const { jobId, job } = posted!.args;
+  const { jobId, job } = postedJob(await session.market.post(request));
   if (!together) await publishParts(session, program, inputs, job);
   return { jobId, job };
 }
 
 async function publishParts(
-  { sender, deployment }: Session,
+  { market }: Session,
   program: KnownProgram,
   inputs: readonly Uint8Array[],
   job: Job,
@@ -85,12 +82,7 @@ async function publishParts(
         inputRoot: tree.root,
         inputSiblings: list.path(input),
       };
-      await sender.send({
-        address: deployment.market,
-        abi: jobMarketAbi,
-        functionName: "publishInput",
-        args: [job, facts, published],
-      });
+      await market.publishInput(job, facts, published);
     }
   }
 }

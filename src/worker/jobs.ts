@@ -1,6 +1,5 @@
 import type { Executions } from "../player/executions.ts";
 import { inputBytesOf, type ClaimRecord, type JobRecord } from "../market/history.ts";
-import { accountOf, isLive } from "../market/ledger.ts";
 import type { Session } from "../market/session.ts";
 
 /** What a worker takes. */
@@ -55,8 +54,10 @@ export function isSuitable(
 }
 
 /** Whether the worker may claim: its attestation is live and it has unlocked stake for the collateral. */
-export async function mayClaim(session: Session): Promise<boolean> {
-  const { address } = session.sender;
-  const [live, { staked, locked }] = await Promise.all([isLive(session, address), accountOf(session, address)]);
-  return live && staked - locked >= session.deployment.parameters.collateral;
+export async function mayClaim({ sender, deployment, vault, provisioning }: Session): Promise<boolean> {
+  const [isLive, { staked, locked }] = await Promise.all([
+    provisioning.isLive(sender.address),
+    vault.accountOf(sender.address),
+  ]);
+  return isLive && staked - locked >= deployment.parameters.collateral;
 }

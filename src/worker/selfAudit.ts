@@ -1,9 +1,10 @@
 import type { Address, PublicClient } from "viem";
-import { stepVerifierAbi } from "../chain/abi/stepVerifier.ts";
+import { StepVerifier } from "../chain/clients/stepVerifier.ts";
 import { openable, type Execution } from "../player/execution.ts";
 import { translateError } from "../chain/translateError.ts";
-import { ZERO_HASH } from "../market/types.ts";
+import { ZERO_HASH } from "../chain/structs.ts";
 import { RefuteError } from "../errors.ts";
+import { toHex } from "../merkle/hash.ts";
 import { dtypeBytes, readWord } from "../numerics/dtype.ts";
 import { encodeStepBody } from "../program/encode.ts";
 import type { TensorRef } from "../program/types.ts";
@@ -36,6 +37,7 @@ export async function selfAudit(
   random: (below: number) => number = (below) => Math.floor(Math.random() * below),
   again: readonly Sample[] = [],
 ): Promise<void> {
+  const contract = new StepVerifier(verifier, { publicClient: client });
   const { steps } = execution.model.program;
   const drawn = Array.from({ length: samples }, (): Sample => {
     const step = random(steps.length);
@@ -49,10 +51,8 @@ export async function selfAudit(
     const inputs = step.inputs.map((ref) => openable(execution, ref));
     const { openings } = openElement(step, element, inputs);
     const roots = step.inputs.map((ref, i) => (ref.kind === "constant" ? ZERO_HASH : inputs[i]!.tree().root));
-    const body = `0x${Buffer.from(encodeStepBody(step)).toString("hex")}` as const;
-    const args = [body, BigInt(element), roots, openings] as const;
-    const call = { address: verifier, abi: stepVerifierAbi, functionName: "evaluate", args } as const;
-    const exact = await client.readContract(call).catch((error: unknown) => {
+    const body = toHex(encodeStepBody(step));
+    const exact = await contract.evaluate(body, BigInt(element), roots, openings).catch((error: unknown) => {
       throw translateError(error, "self-audit");
     });
     const bits = dtypeBytes(step.dtype) * 8;

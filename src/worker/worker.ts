@@ -1,6 +1,5 @@
 import { isAddressEqual, type Hex } from "viem";
 import type { Logger } from "pino";
-import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import { isOver, type Forget } from "../market/forget.ts";
 import type { KnownProgram } from "../player/execution.ts";
 import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
@@ -157,7 +156,7 @@ class Worker {
   /** Executes and submits a job that this worker has claimed. */
   async #work(job: JobRecord, until: bigint, now: bigint): Promise<void> {
     const { session, selfAuditSamples, log } = this.#options;
-    const { deployment, sender } = session;
+    const { deployment } = session;
     // Else what is left of the collateral would stay locked, and this worker would claim nothing more.
     if (now > until) return this.#tell(await expire(session, job));
     if (this.#doubts.isWithheld(job)) return;
@@ -182,8 +181,7 @@ class Worker {
     if (audited === undefined) return log.error({ job: job.id }, "the input of a claimed job is not there");
     const { trace, failure } = audited;
     if (failure !== undefined) return this.#doubt(job, trace.root, until, failure);
-    const args = [job.job, submissionOf(trace, deployment.parameters.arityBits)] as const;
-    const receipt = await sender.send({ address: deployment.market, abi: jobMarketAbi, functionName: "submit", args });
+    const receipt = await session.market.submit(job.job, submissionOf(trace, deployment.parameters.arityBits));
     this.#tell({ kind: "submitted", jobId: job.id, traceRoot: trace.root, receipt });
   }
 
@@ -205,8 +203,7 @@ class Worker {
   /** Claims the best paid of the suitable jobs. @param open Own claims that can be disputed. */
   async #claim(jobs: readonly JobRecord[], open: number, now: bigint): Promise<void> {
     const { session, policy, log } = this.#options;
-    const { deployment, sender } = session;
-    const { rate } = deployment.parameters;
+    const { rate } = session.deployment.parameters;
     // Looked at one by one: to look at one is to hash its inputs, and anybody may post as many as they like.
     const best = jobs
       .filter((job) => job.open && !this.#hasLost(job) && !this.#doubts.isDistrusted(job.job.programRoot))
@@ -220,8 +217,7 @@ class Worker {
     }
     if (!(await mayClaim(session))) return;
     const { job, id } = best;
-    const call = { address: deployment.market, abi: jobMarketAbi, functionName: "claim", args: [job] } as const;
-    this.#tell({ kind: "claimed", jobId: id, receipt: await sender.send(call) });
+    this.#tell({ kind: "claimed", jobId: id, receipt: await session.market.claim(job) });
   }
 
   /** A job on which this worker was refuted, or that it did not submit in time: it would lose on it again. */

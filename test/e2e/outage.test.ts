@@ -4,7 +4,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { knownProgram } from "../../src/player/execution.ts";
 import { stateOf, type JobRecord } from "../../src/market/history.ts";
 import { followMarket, openSession, type Session } from "../../src/market/session.ts";
-import { Side } from "../../src/market/types.ts";
+import { Side } from "../../src/chain/structs.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
 import { seeded, toyInput, toyModel } from "../../testkit/programs/toyProgram.ts";
 

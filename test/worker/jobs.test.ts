@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { JobRecord } from "../../src/market/history.ts";
-import { ZERO_HASH } from "../../src/market/types.ts";
+import { ZERO_HASH } from "../../src/chain/structs.ts";
 import { hasRoom, isOpen, isSuitable, MOST_CALLBACK_GAS, MOST_OPEN_CLAIMS } from "../../src/worker/jobs.ts";
 
 const policy = { minFee: 5n, marginSeconds: 60 };

@@ -1,4 +1,4 @@
-import type { Claim, Delivery, Job, JobRequest } from "../../src/market/types.ts";
+import type { Claim, Delivery, Job, JobRequest } from "../../src/chain/structs.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { honestTrace, toyProgram, type Toy } from "./chainProgram.ts";
 import { factsOf, jobId, postJob, submitted, toyRequest, type World } from "./world.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { hopOf } from "../../../src/market/hop.ts";
-import { Level, type Pick } from "../../../src/market/types.ts";
+import { Level, type Pick } from "../../../src/chain/structs.ts";
 import { disputedToy, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
 import type { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
