@@ -28,9 +28,10 @@ export type Delivery = MarketWrite<"deliver">[1];
 export type Report = ContractFunctionArgs<typeof provisioningAbi, "nonpayable", "submitReport">[0];
 export type Parameters = ContractFunctionReturnType<typeof jobMarketAbi, "view", "parameters">;
 
-/** How the contracts encode a claim, a job and a device's report, for hashes and signatures over them. */
 const CLAIM_PARAMETER = firstInput(disputeGameAbi, "open") as AbiParameter & { components: readonly AbiParameter[] };
+/** How a job is ABI-encoded, for hashes over it. */
 export const JOB_PARAMETER = CLAIM_PARAMETER.components[0]!;
+/** How a device's report is ABI-encoded, for signatures over it. */
 export const REPORT_PARAMETER = firstInput(provisioningAbi, "submitReport");
 
 function firstInput(abi: typeof disputeGameAbi | typeof provisioningAbi, name: string): AbiParameter {

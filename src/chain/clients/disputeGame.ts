@@ -51,8 +51,9 @@ export class DisputeGameReader {
 /**
  * The dispute game, as both parties of a game play it. A move brings the game's state, which `packState` packs.
  *
- * Every move throws ContractRevertError `StaleState` if the game is in another state, `ClaimDead` or `ClaimAlive` by what became
- * of the claim, and `WrongClaim` if it brings another one. A move in turn also throws `NotTurnOf` and `ClockExpired`.
+ * Every move throws ContractRevertError `StaleState` if the game is in another state, `ClaimDead` if the claim was
+ * refuted in another game, and `WrongClaim` if the claim that it brings is not the game's. A move in turn also throws
+ * `NotTurnOf` and `ClockExpired`.
  */
 export class DisputeGame extends DisputeGameReader {
   readonly #sender: Access["sender"];
@@ -83,7 +84,8 @@ export class DisputeGame extends DisputeGameReader {
    * The worker's answer at a leaf of the trace: opens the list of the range's steps.
    * @param children The first `2^hop` nodes below that list's root, 32 bytes each, concatenated.
    * @param siblings The opening of the list's last leaf, up to the last child that is not past the width.
-   * @throws ContractRevertError `NotWorker`, `NothingToExpand`, `LastLeafNotDisputed`, `WrongDataLength`, `PaddingNotZero`
+   * @throws ContractRevertError `NotWorker`, `NothingToExpand`, `LastLeafNotDisputed`, `WrongDataLength`,
+   *   `PaddingNotZero`
    */
   expand(
     state: PackedState,
@@ -98,8 +100,8 @@ export class DisputeGame extends DisputeGameReader {
 
   /**
    * The challenger's choice of a node below the current one.
-   * @throws ContractRevertError `NotChallenger`, `NothingToPick`, `NotTheNode`, `PickShortOfReveal`, `PickNotBelowNode`,
-   *   `PickPastWidth`, `WrongPathLength`, `WrongProgram`, `CheckpointNotProven`, `StepNotProven`
+   * @throws ContractRevertError `NotChallenger`, `NothingToPick`, `NotTheNode`, `PickShortOfReveal`,
+   *   `PickNotBelowNode`, `PickPastWidth`, `WrongPathLength`, `WrongProgram`, `CheckpointNotProven`, `StepNotProven`
    */
   pick(state: PackedState, pick: Pick): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "pick", args: [state, pick] });
@@ -107,8 +109,8 @@ export class DisputeGame extends DisputeGameReader {
 
   /**
    * Has one element below the current node recomputed. The claim dies if it differs.
-   * @throws ContractRevertError `ProofFails` if the claimed value is exact, `NotChallenger`, `NotAtTensor`, and others for proofs
-   *   that do not hold
+   * @throws ContractRevertError `ProofFails` if the claimed value is exact, `NotChallenger`, `NotAtTensor`, and others
+   *   for proofs that do not hold
    */
   prove(state: PackedState, claim: Claim, proof: StepProof): Promise<TransactionReceipt> {
     return this.#sender.send(this.#proveCall(state, claim, proof));
@@ -124,7 +126,10 @@ export class DisputeGame extends DisputeGameReader {
     return this.#sender.send({ ...this.contract, functionName: "concede", args: [state, key] });
   }
 
-  /** Ends a game in which the side to move has used up its time. Anyone may. @throws ContractRevertError `ClockRunning` */
+  /**
+   * Ends a game in which the side to move has used up its time. Anyone may.
+   * @throws ContractRevertError `ClockRunning`
+   */
   timeout(state: PackedState, key: ClaimKey): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "timeout", args: [state, key] });
   }

@@ -62,8 +62,8 @@ export class JobMarketReader {
 }
 
 /**
- * The market for jobs, as requesters and workers use it. What only the dispute game may call is left out. Jobs and claims are
- * named by their content, which calls bring along.
+ * The market for jobs, as requesters and workers use it. What only the dispute game may call is left out. Jobs and
+ * claims are named by their content, which calls bring along.
  */
 export class JobMarket extends JobMarketReader {
   readonly #sender: Access["sender"];
@@ -75,9 +75,10 @@ export class JobMarket extends JobMarketReader {
 
   /**
    * Posts a job; the fee is taken from the sender's credit. `postedJob` reads the job from the receipt.
-   * @throws ContractRevertError `InsufficientCredit`, `JobExists`, `WindowOutOfRange`, `DeadlineTooSoon`, `DeadlineTooFar`,
-   *   `TooMuchWork`, `StepProofTooLarge`, `HeaderTooLong`, `TooManyOutputs`, `OutputLimitTooHigh`, `CallbackGasTooHigh`,
-   *   `WrongInputCount`, `WrongInputLength`, `WrongInputRoot`, `RootOnlyWithBytes`, `ZeroClaimSeconds`
+   * @throws ContractRevertError `InsufficientCredit`, `JobExists`, `WindowOutOfRange`, `DeadlineTooSoon`,
+   *   `DeadlineTooFar`, `TooMuchWork`, `StepProofTooLarge`, `HeaderTooLong`, `TooManyOutputs`, `OutputLimitTooHigh`,
+   *   `CallbackGasTooHigh`, `WrongInputCount`, `WrongInputLength`, `WrongInputRoot`, `RootOnlyWithBytes`,
+   *   `ZeroClaimSeconds`
    */
   post(request: JobRequest): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "post", args: [request] });
@@ -85,13 +86,17 @@ export class JobMarket extends JobMarketReader {
 
   /**
    * Publishes one part of an input that was not posted with the job. Anyone may.
-   * @throws ContractRevertError `PartAlreadyPublished`, `NoSuchPart`, `WrongInputLength`, `WrongInputRoot`, `WrongProgram`
+   * @throws ContractRevertError `PartAlreadyPublished`, `NoSuchPart`, `WrongInputLength`, `WrongInputRoot`,
+   *   `WrongProgram`
    */
   publishInput(job: Job, program: ProgramFacts, part: InputPart): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "publishInput", args: [job, program, part] });
   }
 
-  /** Takes back a job of the sender that nobody has claimed. @throws ContractRevertError `NotRequester`, `WrongJobStatus` */
+  /**
+   * Takes back a job of the sender that nobody has claimed.
+   * @throws ContractRevertError `NotRequester`, `WrongJobStatus`
+   */
   cancel(job: Job): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "cancel", args: [job] });
   }
@@ -132,8 +137,8 @@ export class JobMarket extends JobMarketReader {
 
   /**
    * Delivers an output of a claim that is final, or can be: then it becomes final in the same call. Anyone may.
-   * @throws ContractRevertError `NotDeliverable`, `AlreadyDelivered`, `WrongOutputLength`, `OutputNotInTrace`, `WrongProgram`,
-   *   `TooLittleGas` for the callback, and those of `finalise`
+   * @throws ContractRevertError `NotDeliverable`, `AlreadyDelivered`, `WrongOutputLength`, `OutputNotInTrace`,
+   *   `WrongProgram`, `TooLittleGas` for the callback, and those of `finalise`
    */
   deliver(claim: Claim, delivery: Delivery): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "deliver", args: [claim, delivery] });

@@ -45,7 +45,10 @@ export class Provisioning extends ProvisioningReader {
   }
 }
 
-/** The nonce that was issued; undefined if there is none, because the contract is another one. @param receipt Of `requestNonce`. */
+/**
+ * The nonce that was issued; undefined if there is none, because the contract is another one.
+ * @param receipt Of `requestNonce`.
+ */
 export function issuedNonce({ logs }: TransactionReceipt): Hex | undefined {
   const [issued] = parseEventLogs({ abi: provisioningAbi, logs, eventName: "NonceIssued" });
   return issued?.args.nonce;

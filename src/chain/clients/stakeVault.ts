@@ -69,20 +69,26 @@ export class StakeVault extends StakeVaultReader {
   }
 
   /**
-   * Asks the sender's unlocked stake back: it backs no claim from this call on. A second request adds to the first and starts
-   * its delay anew.
+   * Asks the sender's unlocked stake back: it backs no claim from this call on. A second request adds to the first and
+   * starts its delay anew.
    * @throws ContractRevertError `InsufficientFreeStake`
    */
   requestWithdraw(amount: bigint): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "requestWithdraw", args: [amount] });
   }
 
-  /** Turns the stake that was asked back into credit. @throws ContractRevertError `NothingRequested`, `WithdrawalNotReady` */
+  /**
+   * Turns the stake that was asked back into credit.
+   * @throws ContractRevertError `NothingRequested`, `WithdrawalNotReady`
+   */
   unstake(): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "unstake", args: [] });
   }
 
-  /** Sends the sender's credit to an address, as tokens. @throws ContractRevertError `InsufficientCredit`, `ZeroAddress` */
+  /**
+   * Sends the sender's credit to an address, as tokens.
+   * @throws ContractRevertError `InsufficientCredit`, `ZeroAddress`
+   */
   withdraw(amount: bigint, to: Address): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "withdraw", args: [amount, to] });
   }

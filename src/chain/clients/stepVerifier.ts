@@ -3,8 +3,8 @@ import { stepVerifierAbi } from "../abi/stepVerifier.ts";
 import type { ReadAccess } from "./access.ts";
 
 /**
- * What the verifier recomputes an element from: the step's body, the number of the element, the tensor roots of the step's
- * inputs (32 zero bytes for a constant), and for each input the chunks that the element reads.
+ * What the verifier recomputes an element from: the step's body, the number of the element, the tensor roots of the
+ * step's inputs (32 zero bytes for a constant), and for each input the chunks that the element reads.
  */
 export type ElementProof = ContractFunctionArgs<typeof stepVerifierAbi, "view", "evaluate">;
 
