@@ -9,7 +9,7 @@ import { dtypeBytes, readWord } from "../numerics/dtype.ts";
 import { encodeStepBody } from "../program/encode.ts";
 import type { TensorRef } from "../program/types.ts";
 import { openElement } from "../trace/opening.ts";
-import type { Sample } from "./doubts.ts";
+import type { Sample } from "./failedAudits.ts";
 
 /** The chain's verifier and one's own execution disagree: submitting would lose the collateral. */
 export class SelfAuditError extends RefuteError {

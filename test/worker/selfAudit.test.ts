@@ -4,7 +4,7 @@ import { pino } from "pino";
 import type { Execution } from "../../src/player/execution.ts";
 import { followMarket, type Session } from "../../src/market/session.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { MOST_TRIES } from "../../src/worker/doubts.ts";
+import { MAX_TRIES } from "../../src/worker/failedAudits.ts";
 import { selfAudit, SelfAuditError } from "../../src/worker/selfAudit.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
@@ -116,7 +116,7 @@ describe("selfAudit", function () {
     await moreRounds();
     await worker.stop();
     expect(kinds()).to.deep.equal(["claimed", "executed", "withheld"]);
-    expect(executions()).to.equal(MOST_TRIES);
+    expect(executions()).to.equal(MAX_TRIES);
   });
 
   it("aFaultThatPasses_costsAnExecutionMore_andNothingElse", async function () {
