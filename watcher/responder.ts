@@ -49,7 +49,8 @@ export class Responder {
   }
 
   /**
-   * Sends a move. A step proof is first tried by eth_call: if the chain's verifier disagrees, the bond is not risked further.
+   * Sends a move. A step proof is first tried by eth_call: if the chain's verifier disagrees, the bond is not risked
+   * further.
    * @throws VerifierDisagreesError, ContractRevertError
    */
   async move(
@@ -87,7 +88,8 @@ const isProofFailure = (error: unknown): error is ContractRevertError =>
 
 function disagreement(step: number, element: bigint, cause: Error): VerifierDisagreesError {
   return new VerifierDisagreesError(
-    `step ${step}, element ${element}: the chain's verifier confirms the claim; this machine or its executor is at fault`,
+    `step ${step}, element ${element}: the chain's verifier confirms the claim; ` +
+      `this machine or its executor is at fault`,
     { cause },
   );
 }

@@ -11,7 +11,7 @@ import { RefuteError } from "../src/errors.ts";
 import type { TensorSource } from "../src/trace/published.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
-import { idleChallengerMove, planChallengerMove, type Plan } from "../src/dispute/challengerPlan.ts";
+import { idleChallengerMove, planChallengerMove, type PlannedMove } from "../src/dispute/challengerPlan.ts";
 import { carryOut } from "./carryOut.ts";
 import { BondError, Responder } from "./responder.ts";
 import { schedule, type AuditTask, type GameTask } from "./scheduler.ts";
@@ -30,8 +30,8 @@ export type WatcherOptions = RoleOptions<WatcherEvent> & {
 };
 
 /**
- * Runs a watcher until the signal. A round schedules what the market's history asks for: audits of claims, and moves in the
- * watcher's games. It may be stopped in the middle of a game and started again.
+ * Runs a watcher until the signal. A round schedules what the market's history asks for: audits of claims, and moves in
+ * the watcher's games. It may be stopped in the middle of a game and started again.
  * @throws NotPlainAccountError if it defends and its account has code
  */
 export async function runWatcher(options: WatcherOptions): Promise<void> {
@@ -48,13 +48,16 @@ class Watcher {
   readonly #executions: Executions;
   readonly #responder: Responder;
   readonly #auditor: Auditor;
-  /** Neither a long audit may keep a game waiting, nor many games fill the memory: one execution at a time for each. */
+  /**
+   * One execution at a time for games and one for audits: a long audit delays no game, and many games do not fill the
+   * memory.
+   */
   readonly #plays = new Lane<Due<GameTask>>();
   readonly #audits = new Lane<Due<AuditTask>>();
   /** The block of the latest own transaction about a game or claim: a snapshot of an earlier one does not show it. */
   readonly #acted = new Map<Hex, bigint>();
-  /** The block of the snapshot at which the purse was found empty. */
-  #shortAt: bigint | undefined;
+  /** The block of the snapshot at which the credit did not cover a bond. */
+  #noBondAt: bigint | undefined;
 
   constructor(options: WatcherOptions) {
     const { session } = options;
@@ -69,14 +72,12 @@ class Watcher {
   }
 
   run(): Promise<void> {
-    return this.#role.run(
-      "watcher",
-      { mode: this.#options.mode },
-      {
-        forget: this.#forget,
-        round: (snapshot, start) => this.#round(snapshot, start),
-      },
-    );
+    return this.#role.run({
+      name: "watcher",
+      facts: { mode: this.#options.mode },
+      forget: this.#forget,
+      round: (snapshot, start) => this.#round(snapshot, start),
+    });
   }
 
   /** All of a job that is over, and the input of a job that cannot be judged here. */
@@ -106,14 +107,14 @@ class Watcher {
     if (this.#isStale(claim.id, snapshot)) return;
     const verdict = await this.#auditor.judge(job, claim, lost.length);
     this.#reportVerdict(task, verdict);
-    if (verdict.kind !== "differs" || this.#options.mode === "watch" || this.#shortAt === snapshot.blockNumber) return;
+    if (verdict.kind !== "differs" || this.#options.mode === "watch" || this.#noBondAt === snapshot.blockNumber) return;
     const { opening } = verdict;
     const last = lost.at(-1);
     if (last !== undefined && !(await this.#isLostByTheClock(last))) return;
     if (opening === undefined)
       throw new NoOpeningError(`${lost.length} games on this claim are lost, and no other can be opened`);
     const release = await this.#responder.reserve().catch((error: unknown) => {
-      if (error instanceof BondError) this.#shortAt = snapshot.blockNumber;
+      if (error instanceof BondError) this.#noBondAt = snapshot.blockNumber;
       throw error;
     });
     let isOpening = false;
@@ -136,7 +137,7 @@ class Watcher {
     return true;
   }
 
-  /** Plans a move and has it made. The next game does not wait until it is mined, and the execution is let go. */
+  /** Plans a move and has it made. The next game does not wait until it is mined, and the execution is released. */
   async #play(play: Due<GameTask>): Promise<void> {
     const { task, snapshot } = play;
     if (this.#isStale(task.game.id, snapshot)) return;
@@ -148,7 +149,7 @@ class Watcher {
     if (planned !== undefined) this.#send(play, planned);
   }
 
-  #send({ task, snapshot, start }: Due<GameTask>, planned: Plan): void {
+  #send({ task, snapshot, start }: Due<GameTask>, planned: PlannedMove): void {
     const { claim, game } = task;
     if (this.#isStale(game.id, snapshot)) return;
     start(game.id, () =>
@@ -177,7 +178,9 @@ class Watcher {
     return this.#role.attempt(kind, claim.id, action, "failure");
   }
 
-  /** Whether a lost game ran out of time; else it was conceded, because the chain's verifier had confirmed the claim. */
+  /**
+   * Whether a lost game ran out of time; else it was conceded, because the chain's verifier had confirmed the claim.
+   */
   async #isLostByTheClock(game: GameRecord): Promise<boolean> {
     const { publicClient } = this.#options.session;
     const { timestamp } = await publicClient.getBlock({ blockNumber: game.closed!.blockNumber });

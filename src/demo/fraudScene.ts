@@ -25,7 +25,8 @@ export async function fraudScene(
   const stakeBefore = (await cheat.vault.accountOf(cheat.sender.address)).staked;
   const running = startWorker(cheat, stage, cheatingExecute(executors, alteration), 0);
   n.say(
-    `A worker alters one value of step ${alteration.step} of ${program.model.program.steps.length} and runs on from it.`,
+    `A worker alters one value of step ${alteration.step} of ${program.model.program.steps.length} ` +
+      `and runs on from it.`,
   );
 
   const differs = await watcher.inbox.first(
@@ -44,7 +45,7 @@ export async function fraudScene(
   const game = claim.games.find(({ proved }) => proved !== undefined)!;
   if (!claim.refuted || game.closed?.outcome !== Outcome.challengerWon) throw new Error("the false claim stands");
   const moves = await gameGas(stage.requester, game);
-  tellMoves(game, moves, n);
+  sayMoves(game, moves, n);
 
   const found = wrongValue(program.model, game);
   n.say(`The chain recomputes that one element: ${found.exact}, not ${found.claimed}. The claim is dead.`);
@@ -52,7 +53,8 @@ export async function fraudScene(
   n.say(`The worker is slashed ${formatEther(slashed)} WETH.`);
   const { bond, parameters } = watcherSession.deployment;
   n.say(
-    `The watcher has its bond of ${formatEther(bond)} WETH back, its gas, and ${formatEther(parameters.bounty)} WETH of bounty.`,
+    `The watcher has its bond of ${formatEther(bond)} WETH back, its gas, ` +
+      `and ${formatEther(parameters.bounty)} WETH of bounty.`,
   );
   const { status } = await stage.requester.market.jobOf(jobId);
   if (status !== JobStatus.open) throw new Error("the job is not open again");
@@ -70,13 +72,12 @@ export async function fraudScene(
   };
 }
 
-function tellMoves(game: GameRecord, moves: readonly { move: string; gas: number }[], n: Narrator): void {
+function sayMoves(game: GameRecord, moves: readonly { move: string; gas: number }[], n: Narrator): void {
   n.say("The dispute, one transaction a line:");
   moves.forEach(({ move, gas }, k) => {
     const record = game.moves[k];
-    n.say(
-      `  ${move.padEnd(7)} ${grouped(gas).padStart(9)} gas  ${record === undefined ? "one element, recomputed on chain" : explain(record)}`,
-    );
+    const text = record === undefined ? "one element, recomputed on chain" : explain(record);
+    n.say(`  ${move.padEnd(7)} ${grouped(gas).padStart(9)} gas  ${text}`);
   });
 }
 

@@ -12,7 +12,8 @@ type Landing = { level: Level; depth: number; index: number; node: Hash; sibling
 /**
  * The pick that opens a game: the first node of those submitted that differs from one's own.
  * @param trace The worker's trace as submitted.
- * @param lost Games that were lost there: a game is named by where it was opened, so the next one begins a level higher for each.
+ * @param lost Games that were lost there: a game is named by where it was opened, so the next one begins a level higher
+ *   for each.
  * @returns undefined if no node differs, or all games from there up to the root are lost
  */
 export function openingPick(program: KnownProgram, trace: DisputedList, arityBits: number, lost = 0): Pick | undefined {

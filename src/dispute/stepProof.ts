@@ -12,7 +12,8 @@ import { checkpointOf, openCheckpoint, openStep } from "./openings.ts";
 export type Target = { step: number; first: number; element: number; chunk: Uint8Array };
 
 /**
- * Builds the proof that an element of a step is wrong. Paths lead through the worker's own nodes, as the game has shown them.
+ * Builds the proof that an element of a step is wrong. Paths lead through the worker's own nodes, as the game has shown
+ * them.
  * @returns The proof and the exact value, a word of the element's type.
  */
 export function buildStepProof(

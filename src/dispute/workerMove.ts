@@ -23,7 +23,8 @@ export function idleWorkerMove(state: GameState, now: bigint): WorkerMove | unde
 }
 
 /**
- * A worker's next move. Pure: it depends on the game's state and the worker's own execution only, so a restart changes nothing.
+ * A worker's next move. Pure: it depends on the game's state and the worker's own execution only, so a restart changes
+ * nothing.
  * @param now The chain's time, unix seconds.
  */
 export function workerMove(execution: Execution, state: GameState, arityBits: number, now: bigint): WorkerMove {

@@ -23,7 +23,7 @@ export type ProtocolEvent = ChainEvent<typeof protocolAbi>;
 
 export type InputParts = Map<number, Map<number, Hex>>;
 
-/** A job as its events tell it. */
+/** A job, read from its events. */
 export type JobRecord = {
   id: Hex;
   job: Job;
@@ -42,7 +42,7 @@ export type JobRecord = {
   closed: boolean;
 };
 
-/** A claim as its events tell it. */
+/** A claim, read from its events. */
 export type ClaimRecord = {
   id: Hex;
   jobId: Hex;
@@ -63,7 +63,7 @@ export type ClaimRecord = {
 /** An accepted move: what was sent and the state that it led to. */
 export type MoveRecord = { move: Move; state: GameState; data: Hex; transactionHash: Hex };
 
-/** A game as its events tell it. */
+/** A game, read from its events. */
 export type GameRecord = {
   id: Hex;
   claimId: Hex;
@@ -197,14 +197,16 @@ function update<T extends object>(records: Map<Hex, T>, id: Hex, change: Partial
 
 /**
  * The bytes of a job's inputs as they were published.
- * @returns undefined while parts are missing, for a job that never posts them, or if they are not those that the job's content, and so its id, names.
+ * @returns undefined while parts are missing, for a job that never posts them, or if they are not those that the job's
+ *   content, and so its id, names.
  */
 export function inputBytesOf({
   job,
   parts,
   inputRoots,
 }: Pick<JobRecord, "job" | "parts" | "inputRoots">): Uint8Array[] | undefined {
-  // On chain the roots are the job's own. A node that told others would have a worker execute, and lose its collateral for, another input.
+  // The contract gives the job's own roots. A node that gave others would have a worker execute another input, and lose
+  // its collateral.
   const list = inputRoots.length === 0 ? ZERO_HASH : MerkleList.fromHashes(inputRoots).root;
   if (list !== job.inputsRoot) return undefined;
   const inputs: Uint8Array[] = [];

@@ -73,13 +73,13 @@ export type Snapshot = {
   history: History;
   /** The head's time, unix seconds. */
   now: bigint;
-  /** The head: what is read beside the history is read there, so that the two agree. */
+  /** The head: reads beside the history are made at this block, so that they agree with it. */
   blockNumber: bigint;
 };
 
 /** Blocks after its last event for which a job that is over is remembered: 51 minutes of L1. */
 const REMEMBERED_BLOCKS = 256n;
-/** Blocks between two looks for what is over. */
+/** Blocks between two searches for jobs that may be forgotten. */
 const TIDY_BLOCKS = 64n;
 
 /**

@@ -66,7 +66,7 @@ export function packState(state: GameState): PackedState {
   return { claimId, programRoot, node, interiorRoot, place: word(PLACE), party: word(PARTY), clock: word(CLOCK) };
 }
 
-/** A state as events tell it. */
+/** The state in the words of an event. */
 export function unpackState({ place, party, clock, ...roots }: PackedState): GameState {
   return { ...roots, ...fieldsOf(place, PLACE), ...fieldsOf(party, PARTY), ...fieldsOf(clock, CLOCK) } as GameState;
 }

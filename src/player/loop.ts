@@ -18,8 +18,8 @@ export type LoopOptions = {
 const MAX_BACKOFF_MS = 30_000;
 
 /**
- * Runs rounds until the signal. A failing round is logged and tried again, ever more slowly: a loop that guards money does not end
- * because a node is down, and the next round reads everything back from the chain.
+ * Runs rounds until the signal. A failing round is logged and tried again, ever more slowly: a loop that guards money
+ * does not end because a node is down, and the next round reads everything back from the chain.
  */
 export async function runLoop(
   { signal, intervalMs, log, onRound }: LoopOptions,

@@ -28,15 +28,21 @@ export type LogLine = { level: "info" | "warn" | "error"; message: string };
 /** Starts an action beside the others, unless one of its key runs, or ran when the snapshot was taken. */
 export type Start = (key: string, action: () => Promise<void>) => void;
 
-/** What a worker or a watcher does in a round. */
-export type Rounds = {
-  /** What need not be remembered of a job. */
+/** What sets a worker and a watcher apart. */
+export type RoleRounds = {
+  /** Of the role, for the log. */
+  name: string;
+  /** Logged at the start. */
+  facts: object;
+  /** What may be forgotten of a job. */
   forget: Forget;
   /** Starts what the snapshot asks for. It does not wait for it: an execution takes long, and clocks of games run. */
   round: (snapshot: Snapshot, start: Start) => void;
 };
 
-/** Things reported that are remembered; beyond it, those of jobs, claims and games that are forgotten are forgotten too. */
+/**
+ * Things reported that are remembered; beyond it, those of jobs, claims and games that are forgotten are forgotten too.
+ */
 const MAX_REPORTED = 10_000;
 
 /** What a worker and a watcher have in common: their rounds, their executions, and how they report. */
@@ -56,12 +62,10 @@ export class Role<E extends RoleEvent> {
   }
 
   /**
-   * Runs rounds until the signal. Every round starts from the chain alone, so that the process may be stopped and started
-   * again at any time.
-   * @param name Of the role, for the log.
-   * @param facts Logged at the start.
+   * Runs rounds until the signal. Every round starts from the chain alone, so that the process may be stopped and
+   * started again at any time.
    */
-  async run(name: string, facts: object, { forget, round }: Rounds): Promise<void> {
+  async run({ name, facts, forget, round }: RoleRounds): Promise<void> {
     const { session, programs, log } = this.#options;
     const follow = followMarket(session, forget);
     const tasks = new Tasks();
@@ -93,7 +97,10 @@ export class Role<E extends RoleEvent> {
     }
   }
 
-  /** Whether a thing differs from what was reported last of the same kind and subject. It is then held for reported. */
+  /**
+   * Whether a thing differs from what was reported last of the same kind and subject. From then on it counts as
+   * reported.
+   */
   isNew(kind: string, id: string, what = ""): boolean {
     const key = `${kind} ${id}`;
     if (this.#reported.get(key)?.what === what) return false;

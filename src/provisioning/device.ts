@@ -24,8 +24,9 @@ const QUOTE = [
 ] as const;
 
 /**
- * Stands in for the TEE dongle: a P-256 key that its manufacturer endorses, and a counter that only rises. In hardware the key
- * is derived inside and never leaves; here it lives in memory or in a file, so it attests to nothing but the protocol.
+ * Stands in for the TEE dongle: a P-256 key that its manufacturer endorses, and a counter that only rises. In hardware
+ * the key is derived inside and never leaves; here it lives in memory or in a file, so it attests to nothing but the
+ * protocol.
  */
 export class SoftwareDevice {
   readonly #key: P256Key;
@@ -33,7 +34,9 @@ export class SoftwareDevice {
   readonly #saveCounter: DeviceMemory["saveCounter"];
   #counter: bigint;
 
-  /** @param memory Of a device that was made before; without it the device is new, and forgets all when the process ends. */
+  /**
+   * @param memory Of a device that was made before; without it the device is new, and its memory ends with the process.
+   */
   constructor(manufacturer: Pick<SoftwareManufacturer, "endorse">, memory?: DeviceMemory) {
     this.#key = memory?.key ?? generateKey();
     this.#counter = memory?.counter ?? 0n;

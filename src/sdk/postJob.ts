@@ -11,7 +11,7 @@ import { JobInputError } from "./errors.ts";
 /** What a requester asks for and pays. Amounts in the smallest unit of the stake asset, times in seconds. */
 export type JobTerms = {
   fee: bigint;
-  /** In which watchers may dispute; the deployment has a least one, see `leastWindow`. */
+  /** In which watchers may dispute; the deployment has a minimum, see `minWindow`. */
   window: number;
   /** That a worker has from claim to submission. */
   claimSeconds: number;
@@ -30,12 +30,12 @@ const PART_BYTES = 131_072;
 const PART_LEVELS = 8;
 
 /** The shortest window that a deployment takes for a program. */
-export const leastWindow = ({ deployment: { parameters } }: Session, work: bigint): number =>
+export const minWindow = ({ deployment: { parameters } }: Session, work: bigint): number =>
   parameters.baseWindow + Number(work / parameters.rate);
 
 /**
- * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 128 KiB together go with the post, larger ones
- * in parts after it; the job opens when all bytes are on chain.
+ * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 128 KiB together go with the
+ * post, larger ones in parts after it; the job opens when all bytes are on chain.
  * @param inputs The input tensors in the program's order: little-endian, row-major.
  * @throws JobInputError, ContractRevertError
  */

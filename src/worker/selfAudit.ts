@@ -44,7 +44,7 @@ export async function selfAudit(
     return { step, element: random(steps[step]!.count) };
   });
   const all = [...again, ...drawn];
-  // Missed all at once, so that the job is executed once more at most.
+  // Asked for all at once, so that the job is executed at most once more.
   execution.trace.require(all.flatMap(({ step: s }) => [s, ...steps[s]!.inputs.flatMap(stepNumber)]));
   for (const { step: s, element } of all) {
     const step = steps[s]!;
@@ -59,7 +59,8 @@ export async function selfAudit(
     const own = readWord(execution.trace.tensor(s), element, step.dtype);
     if (BigInt.asUintN(bits, exact) !== BigInt.asUintN(bits, own)) {
       throw new SelfAuditError(
-        `step ${s}, element ${element}: this execution has ${own}, the chain's verifier ${exact}; nothing was submitted`,
+        `step ${s}, element ${element}: this execution has ${own}, the chain's verifier ${exact}; ` +
+          `nothing was submitted`,
         { step: s, element },
       );
     }

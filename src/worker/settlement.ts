@@ -35,7 +35,10 @@ export async function expire({ market }: Session, { id, job }: JobRecord): Promi
   return { kind: "expired", jobId: id, receipt: await market.expire(job) };
 }
 
-/** Delivers one output of a claim whose window is over, which finalises it with the first one and releases the fee with the last one. */
+/**
+ * Delivers one output of a claim whose window is over, which finalises it with the first one and releases the fee with
+ * the last one.
+ */
 export async function deliver(
   { market }: Session,
   record: ClaimRecord,

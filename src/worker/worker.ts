@@ -62,14 +62,12 @@ class Worker {
   }
 
   run(): Promise<void> {
-    return this.#role.run(
-      "worker",
-      {},
-      {
-        forget: this.#forget,
-        round: (snapshot, start) => this.#round(snapshot, start),
-      },
-    );
+    return this.#role.run({
+      name: "worker",
+      facts: {},
+      forget: this.#forget,
+      round: (snapshot, start) => this.#round(snapshot, start),
+    });
   }
 
   /** All of a job that is over and owes this worker nothing, and the input of a job that it does not serve. */
@@ -113,7 +111,7 @@ class Worker {
   async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
     const { session } = this.#options;
     const { arityBits } = session.deployment.parameters;
-    // The execution is let go before the move is mined: there may be many games.
+    // The execution is released before the move is mined: there may be many games.
     const planned =
       idleWorkerMove(stateOf(game), now) ??
       (await this.#executions.use(job, (execution) => workerMove(execution, stateOf(game), arityBits, now)));
@@ -142,12 +140,13 @@ class Worker {
   async #work(job: JobRecord, until: bigint, now: bigint): Promise<void> {
     const { session, selfAuditSamples, log } = this.#options;
     const { deployment } = session;
-    // Else what is left of the collateral would stay locked, and this worker would claim nothing more.
+    // Otherwise the rest of the collateral would stay locked, and this worker would claim nothing more.
     if (now > until) return this.#role.report(await expire(session, job));
     if (this.#failedAudits.isWithheld(job)) return;
     const start = performance.now();
     const draw = replayed((below) => Math.floor(Math.random() * below));
-    // Beside many games it may be executed again meanwhile: the one that is submitted is the one that was audited.
+    // Beside many games the job may be executed again meanwhile: the execution that is submitted is the one that was
+    // audited.
     const audited = await this.#executions.use(job, async (execution) => {
       const milliseconds = Math.round(performance.now() - start);
       if (this.#role.isNew("executed", job.id, String(until)))
@@ -180,8 +179,10 @@ class Worker {
     const penalty = (collateral * BigInt(penaltyBps)) / 10_000n;
     const by = new Date(Number(submitBy) * 1_000).toISOString();
     const reason =
-      `${message}; this machine's executions of the job are wrong, and none is submitted: the penalty of ${penalty} (of the stake ` +
-      `asset's smallest unit) is lost unless a mended worker with this key submits by ${by}. No more jobs of this program are claimed until a restart`;
+      `${message}; this machine's executions of the job are wrong, and none is submitted: the penalty of ` +
+      `${penalty} (of the stake asset's smallest unit) is lost unless a mended worker with this key ` +
+      `submits by ${by}. ` +
+      `No more jobs of this program are claimed until a restart`;
     this.#role.report({ kind: "withheld", jobId: job.id, reason, submitBy, penalty });
   }
 
@@ -189,7 +190,8 @@ class Worker {
   async #claim(jobs: readonly JobRecord[], open: number, now: bigint): Promise<void> {
     const { session, policy, log } = this.#options;
     const { rate } = session.deployment.parameters;
-    // Looked at one by one: to look at one is to hash its inputs, and anybody may post as many as they like.
+    // Jobs are checked one by one until one is suitable: a check hashes the job's inputs, and anybody may post any
+    // number of jobs.
     const best = jobs
       .filter((job) => job.open && !this.#hasLost(job) && !this.#failedAudits.isDistrusted(job.job.programRoot))
       .sort((a, b) => Number(b.job.fee - a.job.fee))

@@ -6,7 +6,7 @@ import { deposit } from "../../market/ledger.ts";
 import { toHex } from "../../merkle/hash.ts";
 import { programWork } from "../../program/types.ts";
 import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
-import { leastWindow, postJob } from "../../sdk/postJob.ts";
+import { minWindow, postJob } from "../../sdk/postJob.ts";
 import { waitForResult } from "../../sdk/result.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
@@ -54,7 +54,7 @@ export function submitCommand(): Command {
       const { timestamp } = await session.publicClient.getBlock();
       const { jobId } = await postJob(session, program, inputs, {
         fee,
-        window: settings.window ?? leastWindow(session, programWork(program.model.program.steps)),
+        window: settings.window ?? minWindow(session, programWork(program.model.program.steps)),
         claimSeconds: settings.claimSeconds,
         deadline: timestamp + BigInt(settings.deadlineSeconds),
       });

@@ -16,7 +16,10 @@ import type { Random } from "./random.ts";
 export type Verdict = Sample & {
   node: string;
   operator: string;
-  /** The element as the execution has it and as the contract computes it: unsigned, of the element's size; undefined if it refused the proof. */
+  /**
+   * The element as the execution has it and as the contract computes it: unsigned, of the element's size; undefined if
+   * it refused the proof.
+   */
   own: bigint;
   exact: bigint | undefined;
   agrees: boolean;
