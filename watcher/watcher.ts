@@ -168,7 +168,7 @@ class Watcher {
     this.#role.report({ kind: "settled", gameId: game.id, claimId: claim.id, receipt });
   }
 
-  /** Whether a snapshot is older than one's own latest transaction about a claim or game. */
+  /** Whether a snapshot is older than the watcher's latest transaction about a claim or game. */
   #isStale(id: Hex, { blockNumber }: Snapshot): boolean {
     return (this.#acted.get(id) ?? -1n) > blockNumber;
   }

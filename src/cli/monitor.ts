@@ -4,7 +4,7 @@ import type { Session } from "../market/session.ts";
 import { HttpServer } from "../worker/httpServer.ts";
 
 /** An event of a worker or a watcher, as far as it is counted. */
-type Counted = { kind: string; receipt?: { gasUsed: bigint } };
+export type CountedEvent = { kind: string; receipt?: { gasUsed: bigint } };
 
 /** If the last round ended longer ago than this many intervals, and than a minute, the process is not ready. */
 const STALE_INTERVALS = 5;
@@ -46,7 +46,7 @@ export class Monitor {
     if (outcome === "done") this.#lastGood.setToCurrentTime();
   };
 
-  readonly onEvent = ({ kind, receipt }: Counted): void => {
+  readonly onEvent = ({ kind, receipt }: CountedEvent): void => {
     this.#events.inc({ kind });
     if (receipt !== undefined) this.#gas.inc({ kind }, Number(receipt.gasUsed));
   };

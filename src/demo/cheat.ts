@@ -8,7 +8,7 @@ import { Trace } from "../trace/trace.ts";
 export type Alteration = { step: number; element: number };
 
 /**
- * Executes with one float32 raised by 1, and everything after it computed from that: only this element is inconsistent.
+ * Executes with one float32 raised by 1. Everything after it is computed from that: only this element is inconsistent.
  */
 export function cheatingExecute(executors: FastExecutors, { step, element }: Alteration): Execute {
   return (model, inputs) =>

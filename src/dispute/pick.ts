@@ -10,7 +10,7 @@ import type { GameState } from "../market/state.ts";
 type Landing = { level: Level; depth: number; index: number; node: Hash; siblings: Hash[] };
 
 /**
- * The pick that opens a game: the first node of those submitted that differs from one's own.
+ * The pick that opens a game: the first node of those submitted that differs from the challenger's own.
  * @param trace The worker's trace as submitted.
  * @param lost Games that were lost there: a game is named by where it was opened, so the next one begins a level higher
  *   for each.

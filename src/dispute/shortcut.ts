@@ -49,7 +49,7 @@ export function tensorAhead(
 
 /**
  * The proof that a published tensor gives: of its first element, below the node that the worker is bound to, that
- * differs from one's own.
+ * differs from the challenger's own.
  * @param move What the challenger would do without it: if that is a pick, it comes with the proof.
  * @returns undefined if no element differs
  */

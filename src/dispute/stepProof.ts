@@ -60,7 +60,7 @@ function proveInput(
   return { root, siblings: trace.path(j), checkpointIndex: j, checkpoint: openCheckpoint(execution, j) };
 }
 
-/** The number of the first element of a chunk that differs from one's own; undefined if none does. */
+/** The number of the first element of a chunk that differs from the own execution's; undefined if none does. */
 export function firstDifferentElement(
   claimed: Uint8Array,
   own: Uint8Array,

@@ -50,7 +50,7 @@ export function workerMove(execution: Execution, state: GameState, arityBits: nu
 export const submissionOf = ({ list }: Pick<Trace, "list">, arityBits: number): Hex =>
   childrenOf(list, list.depth, 0, arityBits);
 
-/** The list that a state is in, as one's own execution has it. */
+/** The list that a state is in, as the worker's execution has it. */
 export function listOf(program: Execution, trace: Trace, state: GameState): MerkleList {
   if (state.level === Level.trace) return trace.list;
   return state.level === Level.interior ? trace.interior(checkpointOf(program, state.last)) : trace.tree(state.step);

@@ -41,7 +41,7 @@ export type RoleRounds = {
 };
 
 /**
- * Things reported that are remembered; beyond it, those of jobs, claims and games that are forgotten are forgotten too.
+ * Reports that are remembered. If there are more, those on jobs, claims and games that the history lacks are forgotten.
  */
 const MAX_REPORTED = 10_000;
 

@@ -11,7 +11,7 @@ import type { TensorRef } from "../program/types.ts";
 import { openElement } from "../trace/opening.ts";
 import type { Sample } from "./failedAudits.ts";
 
-/** The chain's verifier and one's own execution disagree: submitting would lose the collateral. */
+/** The chain's verifier and the worker's execution disagree: submitting would lose the collateral. */
 export class SelfAuditError extends RefuteError {
   readonly code = "SELF_AUDIT";
   /** Where they disagree. */

@@ -119,7 +119,7 @@ class Worker {
     this.#role.report(await makeMove(session, game, planned));
   }
 
-  /** What an undisputed claim of one's own needs now. */
+  /** Does what an undisputed claim of this worker needs now. */
   async #tend(job: JobRecord, record: ClaimRecord, now: bigint): Promise<void> {
     const { session } = this.#options;
     if (!record.finalised && !record.refuted && now <= record.windowEnd) return;

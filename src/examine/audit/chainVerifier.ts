@@ -11,7 +11,7 @@ export type ChainVerifier = {
   close: () => Promise<void>;
 };
 
-/** EIP-7825: the most gas that a transaction may have. */
+/** EIP-7825: the maximum gas of a transaction. */
 const TRANSACTION_GAS = 2n ** 24n;
 
 /** Builds the contracts if need be, starts Hardhat's chain in this process, and deploys the verifier with Ignition. */

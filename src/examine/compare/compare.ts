@@ -6,7 +6,7 @@ import { plainOutputs, plainValues } from "./plainRun.ts";
 
 /**
  * onnxruntime's kernels for these are rational functions, off by up to a few 2^-24 of 1 however small the result is;
- * and so is what follows.
+ * so are the results of the steps after them.
  */
 const APPROXIMATED = /Sigmoid|Tanh|LSTM|GRU|RNN|Erf|Gelu/;
 const OF_APPROXIMATED = 2 ** -22;

@@ -37,8 +37,8 @@ function compileOn(model: Model, inputs: ReadonlyMap<string, TensorData>): Omit<
 }
 
 /**
- * Compiles with every input at run time, save those without elements; where something must be known at compile time,
- * with all but the first as part of the program, at last with all.
+ * Compiles with every input given at run time, except those without elements. If something must be known at compile
+ * time, all inputs but the first become part of the program, and if that is not enough all of them.
  */
 function prepare(model: Model, inputs: ReadonlyMap<string, TensorData>): Prepared {
   const bind = (isBound: (name: string) => boolean): Prepared => {
