@@ -8,6 +8,7 @@ import { dirname, join, normalize, relative } from "node:path";
  */
 const TYPESCRIPT = [
   "src/errors.ts",
+  "src/getOrAdd.ts",
   "src/redact.ts",
   "src/text.ts",
   "src/numerics",
@@ -48,6 +49,7 @@ const TYPESCRIPT = [
   "src/trace",
   "src/chain/abi",
   "src/chain",
+  "src/chain/clients",
   "src/market",
   "src/player",
   "src/dispute",

@@ -3,9 +3,12 @@ import { submittedTrace } from "../src/dispute/disputed.ts";
 import type { Executions } from "../src/player/executions.ts";
 import { openingPick } from "../src/dispute/pick.ts";
 import type { ClaimRecord, History, JobRecord } from "../src/market/history.ts";
-import type { Pick } from "../src/market/types.ts";
+import type { Pick } from "../src/chain/structs.ts";
 
-/** What re-executing a claim's job says of it. `opening` is where a game over a difference begins; undefined if all that there are are lost. */
+/**
+ * What re-executing a claim's job says of it. `opening` is where a game over a difference begins; undefined if all that
+ * there are are lost.
+ */
 export type Verdict =
   | { kind: "agrees"; milliseconds: number }
   | { kind: "differs"; milliseconds: number; own: Hex; opening: Pick | undefined }
@@ -14,10 +17,15 @@ export type Verdict =
 /** A verdict, and what it rests on. */
 type Known = { verdict: Verdict; lost: number; parts: number };
 
-/** Verdicts that are remembered, however many claims there are; those on claims that are gone are forgotten beyond it. */
+/**
+ * Verdicts that are remembered, however many claims there are; those on claims that are gone are forgotten beyond it.
+ */
 const REMEMBERED = 10_000;
 
-/** Judges claims. A verdict is remembered with its opening, so that no claim is executed twice while it waits for a bond. */
+/**
+ * Judges claims. A verdict is remembered with its opening, so that no claim is executed twice while it waits for a
+ * bond.
+ */
 export class Auditor {
   readonly #executions: Executions;
   readonly #arityBits: number;
@@ -40,7 +48,11 @@ export class Auditor {
     return known.verdict.kind === "agrees" || known.parts === partsOf(job);
   }
 
-  /** Re-executes a claim's job and compares the trace roots. @param lost Games on it that are lost. @throws ExecutionInputError */
+  /**
+   * Re-executes a claim's job and compares the trace roots.
+   * @param lost Games on it that are lost.
+   * @throws ExecutionInputError
+   */
   async judge(job: JobRecord, claim: ClaimRecord, lost: number): Promise<Verdict> {
     const known = this.#known.get(claim.id);
     if (known?.verdict.kind === "differs" && known.lost === lost) return known.verdict;

@@ -1,7 +1,7 @@
 import type { TransactionReceipt } from "viem";
 import { ContractRevertError } from "../src/chain/errors.ts";
 import type { ChallengerMove } from "../src/dispute/challengerMove.ts";
-import type { Plan } from "../src/dispute/challengerPlan.ts";
+import type { PlannedMove } from "../src/dispute/challengerPlan.ts";
 import type { ClaimRecord, GameRecord } from "../src/market/history.ts";
 import { VerifierDisagreesError, type Responder } from "./responder.ts";
 
@@ -17,10 +17,10 @@ export async function carryOut(
   responder: Responder,
   claim: ClaimRecord,
   game: GameRecord,
-  { move, short }: Plan,
+  { move, shortcut }: PlannedMove,
   onDisagreement: (error: Error) => void,
 ): Promise<Played | undefined> {
-  const ended = short && (await tryShort(responder, claim, game, short));
+  const ended = shortcut && (await tryShortcut(responder, claim, game, shortcut));
   if (ended !== undefined) return ended;
   if (move.kind === "wait") return undefined;
   try {
@@ -33,8 +33,11 @@ export async function carryOut(
   }
 }
 
-/** Ends a game with a proof from the worker's published tensor. Whatever is wrong with what is published, the game goes on without it: nothing is conceded here. */
-async function tryShort(
+/**
+ * Ends a game with a proof from the worker's published tensor. If something is wrong with that tensor, the game goes on
+ * without it: nothing is conceded here.
+ */
+async function tryShortcut(
   responder: Responder,
   claim: ClaimRecord,
   game: GameRecord,

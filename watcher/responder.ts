@@ -1,11 +1,9 @@
 import type { TransactionReceipt } from "viem";
-import { disputeGameAbi } from "../src/chain/abi/disputeGame.ts";
 import { ContractRevertError } from "../src/chain/errors.ts";
 import { packState } from "../src/market/state.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../src/market/history.ts";
-import { accountOf } from "../src/market/ledger.ts";
 import type { Session } from "../src/market/session.ts";
-import type { Pick } from "../src/market/types.ts";
+import type { Pick } from "../src/chain/structs.ts";
 import { RefuteError } from "../src/errors.ts";
 import type { ChallengerMove } from "../src/dispute/challengerMove.ts";
 
@@ -35,8 +33,8 @@ export class Responder {
    * @throws BondError, RpcUnavailableError
    */
   async reserve(): Promise<() => void> {
-    const { sender, deployment } = this.#session;
-    const { credit } = await accountOf(this.#session, sender.address);
+    const { sender, deployment, vault } = this.#session;
+    const { credit } = await vault.accountOf(sender.address);
     const free = credit - this.#reserved;
     if (free < deployment.bond) {
       throw new BondError(`credit is ${free}, a game's bond ${deployment.bond}: deposit into the vault`);
@@ -47,11 +45,12 @@ export class Responder {
 
   /** Opens a game. @throws ContractRevertError */
   async open({ claim }: ClaimRecord, pick: Pick): Promise<TransactionReceipt> {
-    return this.#session.sender.send({ ...this.#contract, functionName: "open", args: [claim, pick] });
+    return this.#session.game.open(claim, pick);
   }
 
   /**
-   * Sends a move. A step proof is first tried by eth_call: if the chain's verifier disagrees, the bond is not risked further.
+   * Sends a move. A step proof is first tried by eth_call: if the chain's verifier disagrees, the bond is not risked
+   * further.
    * @throws VerifierDisagreesError, ContractRevertError
    */
   async move(
@@ -59,35 +58,28 @@ export class Responder {
     game: GameRecord,
     move: Exclude<ChallengerMove, { kind: "wait" }>,
   ): Promise<TransactionReceipt> {
-    const { sender } = this.#session;
+    const contract = this.#session.game;
     const state = stateOf(game);
     const packed = packState(state);
     const { key } = game;
     switch (move.kind) {
       case "pick":
-        return sender.send({ ...this.#contract, functionName: "pick", args: [packed, move.pick] });
-      case "prove": {
-        const call = { ...this.#contract, functionName: "prove", args: [packed, claim, move.proof] } as const;
-        await sender.check(call).catch((error: unknown) => {
+        return contract.pick(packed, move.pick);
+      case "prove":
+        await contract.checkProve(packed, claim, move.proof).catch((error: unknown) => {
           throw isProofFailure(error) ? disagreement(state.step, move.proof.element, error) : error;
         });
-        return sender.send(call);
-      }
+        return contract.prove(packed, claim, move.proof);
       case "timeout":
-        return sender.send({ ...this.#contract, functionName: "timeout", args: [packed, key] });
+        return contract.timeout(packed, key);
       case "concede":
-        return sender.send({ ...this.#contract, functionName: "concede", args: [packed, key] });
+        return contract.concede(packed, key);
     }
   }
 
   /** Takes the bond back from a game whose claim died in another one. */
   async settle(game: GameRecord): Promise<TransactionReceipt> {
-    const args = [packState(stateOf(game))] as const;
-    return this.#session.sender.send({ ...this.#contract, functionName: "settle", args });
-  }
-
-  get #contract() {
-    return { address: this.#session.deployment.game, abi: disputeGameAbi } as const;
+    return this.#session.game.settle(packState(stateOf(game)));
   }
 }
 
@@ -96,7 +88,8 @@ const isProofFailure = (error: unknown): error is ContractRevertError =>
 
 function disagreement(step: number, element: bigint, cause: Error): VerifierDisagreesError {
   return new VerifierDisagreesError(
-    `step ${step}, element ${element}: the chain's verifier confirms the claim; this machine or its executor is at fault`,
+    `step ${step}, element ${element}: the chain's verifier confirms the claim; ` +
+      `this machine or its executor is at fault`,
     { cause },
   );
 }

@@ -1,6 +1,6 @@
 import { isAddressEqual, type Address } from "viem";
 import type { ClaimRecord, GameRecord, History, JobRecord } from "../src/market/history.ts";
-import { Outcome, Side } from "../src/market/types.ts";
+import { Outcome, Side } from "../src/chain/structs.ts";
 
 const isLost = ({ closed }: GameRecord): boolean => closed?.outcome === Outcome.workerWon;
 
@@ -17,9 +17,10 @@ export type Agenda = {
 };
 
 /**
- * What a watcher has to do now. Its games: the one whose clock runs out first at the front. The claims in their windows: the one that closes first, of equal
- * ones that with the higher fee; every refutation pays the same, and a bond that is not enough for all of them goes furthest this way. Those that cannot be executed in
- * time any more come last. Pure.
+ * What a watcher has to do now. Games come in the order in which the watcher's clocks run out. Claims come in the order
+ * in which their windows close, of equal ones the one with the higher fee first: every refutation pays the same, and
+ * this way a bond that does not cover all of them goes furthest. Claims that cannot be executed in time any more come
+ * last. Pure.
  * @param secondsFor How long executing a job takes here.
  */
 export function schedule(history: History, me: Address, now: bigint, secondsFor: (job: JobRecord) => number): Agenda {

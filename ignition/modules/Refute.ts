@@ -6,9 +6,9 @@ const ETHER = 10n ** 18n;
 /**
  * Deploys the protocol against an existing stake asset and step verifier.
  *
- * Parameters (all optional but `asset`, `verifier`, `registrar`): those of `Parameters` in contracts/types/Parameters.sol, and
- * `manufacturers` (ids), `nonceLifetime`, `reportLifetime` (seconds). The defaults are for L1 with the priceCap at 50 gwei; their
- * arithmetic is in docs/protocol.md.
+ * Parameters (all optional but `asset`, `verifier`, `registrar`): those of `Parameters` in
+ * contracts/types/Parameters.sol, and `manufacturers` (ids), `nonceLifetime`, `reportLifetime` (seconds). The defaults
+ * are for L1 with the priceCap at 50 gwei; their arithmetic is in docs/protocol.md.
  */
 export const refuteModule = buildModule("Refute", (m) => {
   const quoteVerifier = m.contract("DongleQuoteVerifier");
@@ -32,7 +32,7 @@ export const refuteModule = buildModule("Refute", (m) => {
     maxWork: m.getParameter("maxWork", 1_000_000_000_000n),
     arityBits: m.getParameter("arityBits", 4),
     maxStepGas: m.getParameter("maxStepGas", 12_000_000),
-    // The worst game costs a worker 905,720 gas by the schedule.
+    // The worst game costs a worker 921,340 gas by the schedule.
     bondGas: m.getParameter("bondGas", 1_000_000),
     priceCap: m.getParameter("priceCap", 50n * GWEI),
     bounty: m.getParameter("bounty", ETHER / 50n),

@@ -1,6 +1,9 @@
 import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
 
-/** Deploys the step verifier with its elementary functions. Immutable and without state: one deployment serves many markets. */
+/**
+ * Deploys the step verifier with its elementary functions. Immutable and without state: one deployment serves many
+ * markets.
+ */
 export const verifierModule = buildModule("Verifier", (m) => {
   const elementary = m.contract("Elementary");
   const verifier = m.contract("StepVerifier", [elementary]);

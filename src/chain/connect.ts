@@ -3,7 +3,7 @@ import { httpNode } from "./node.ts";
 import { Nodes } from "./nodes.ts";
 import { translateError } from "./translateError.ts";
 
-/** Where the chain is: URLs of nodes (any of them may fail), or one's own transport. */
+/** Where the chain is: URLs of nodes (any of them may fail), or a transport of the caller. */
 export type Endpoint = { rpcUrls: readonly string[] } | { transport: Transport };
 
 /**

@@ -44,7 +44,10 @@ export class TransactionRevertedError extends RefuteError {
   }
 }
 
-/** A transaction that was sent is in no block and, it seems, in no pool: a reorganisation took it back, or its fee is too low. */
+/**
+ * A transaction that was sent is in no block and, it seems, in no pool: a reorganisation took it back, or its fee is
+ * too low.
+ */
 export class TransactionDroppedError extends RefuteError {
   readonly code = "TRANSACTION_DROPPED";
   override readonly retryable = true;
@@ -57,7 +60,10 @@ export class TransactionDroppedError extends RefuteError {
   }
 }
 
-/** Another transaction of the same account came first: a reorganisation put an old one back, or another process uses the same key. */
+/**
+ * Another transaction of the same account came first: a reorganisation put an old one back, or another process uses the
+ * same key.
+ */
 export class NonceTakenError extends RefuteError {
   readonly code = "NONCE_TAKEN";
   override readonly retryable = true;

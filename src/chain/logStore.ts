@@ -17,7 +17,7 @@ export type LogSource = Pick<PublicClient, "getBlock" | "getLogs">;
 /** An event of `A`, with its decoded arguments. */
 export type ChainEvent<A extends Abi> = Log<bigint, number, false, undefined, true, A>;
 
-/** Whether less might be answered: a node gave an error, too long an answer, or took too long to give it. */
+/** Whether a request for less might succeed: a node gave an error, too long an answer, or took too long. */
 const isTooMuch = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk(
@@ -32,24 +32,29 @@ const keyOf = ({ blockHash, logIndex }: { blockHash: Hex; logIndex: number }): s
 
 type Seen = { number: bigint; hash: Hex };
 
-/** The head up to which events are known. `rewoundTo` is the last block that was kept when the chain had been reorganised. */
+/**
+ * The head up to which events are known. `rewoundTo` is the last block that was kept when the chain had been
+ * reorganised.
+ */
 export type SyncResult = { head: Seen & { timestamp: bigint }; rewoundTo?: bigint };
 
-/** Most blocks asked for at once; fewer while a node refuses. */
-const SPAN = 2_000n;
+/** Maximum of blocks in one request; a request has fewer while a node refuses. */
+const MAX_SPAN = 2_000n;
 /**
- * Blocks below the last synced head that are read again each time: 13 minutes of L1. Behind a load balancer there may be nodes that lag; asked for
- * logs of blocks that they do not have yet, most give what they have and say nothing.
+ * Blocks below the last synced head that are read again each time: 13 minutes of L1. Behind a load balancer there may
+ * be nodes that lag. Asked for logs of blocks that they do not have yet, they give the logs that they have, without an
+ * error.
  */
 const OVERLAP = 64n;
-/** Times that a block is asked for which some node has announced: the next answer may come from that one. */
-const ASKED = 4;
-/** Synced heads that are remembered, to find the fork point after a reorganisation. */
-const REMEMBERED = 512;
+/** How often a block is asked for that some node has announced: the next answer may come from that node. */
+const MAX_BLOCK_REQUESTS = 4;
+/** Maximum of synced heads that are kept to find the fork point after a reorganisation. */
+const MAX_SEEN = 512;
 
 /**
- * The events of some contracts, in chain order, kept equal to the canonical chain. Reorganisations are found by comparing block
- * hashes, because nodes do not reliably announce removed logs. Kept in memory only: a restart reads the chain again. What is over and old may be dropped.
+ * The events of some contracts, in chain order, kept equal to the canonical chain. Reorganisations are found by
+ * comparing block hashes, because nodes do not reliably announce removed logs. The events are kept in memory only: a
+ * restart reads the chain again. Old ones that are not needed may be dropped.
  */
 export class LogStore<const A extends Abi> {
   readonly #source: LogSource;
@@ -57,8 +62,8 @@ export class LogStore<const A extends Abi> {
   readonly #events: readonly AbiEvent[];
   readonly #from: bigint;
   #seen: Seen[] = [];
-  #span = SPAN;
-  /** A rewind that no sync has told yet: the one that found it may have failed afterwards. */
+  #span = MAX_SPAN;
+  /** A rewind that no sync has reported yet: the sync that found it may have failed afterwards. */
   #rewoundTo: bigint | undefined;
   #logs: ChainEvent<A>[] = [];
   #known = new Set<string>();
@@ -81,7 +86,7 @@ export class LogStore<const A extends Abi> {
 
   /**
    * Reads what is new up to the head, after dropping what a reorganisation removed.
-   * @param onSpan Called when more was read, of a chain that may be long; its head is another block by the end.
+   * @param onSpan Called after each span of a long chain, whose head may be another block by the end.
    * @throws RpcUnavailableError
    */
   async sync(onSpan: (read: SyncResult) => void = () => undefined): Promise<SyncResult> {
@@ -92,12 +97,15 @@ export class LogStore<const A extends Abi> {
     }
   }
 
-  /** The first block whose events may be asked for again, and which are therefore not to be dropped. */
+  /** The first block whose events may be read again, so that they must not be dropped. */
   get keptFrom(): bigint {
     return (this.#seen.at(-1)?.number ?? this.#from) - OVERLAP;
   }
 
-  /** Drops events of blocks below one that is at most `keptFrom`. A reorganisation that reaches further down has everything read again. */
+  /**
+   * Drops events of blocks below one that is at most `keptFrom`. After a reorganisation that reaches below it,
+   * everything is read again.
+   */
   drop(below: bigint, isDropped: (event: ChainEvent<A>) => boolean): void {
     const kept = this.#logs.filter((log) => log.blockNumber >= below || !isDropped(log));
     if (kept.length === this.#logs.length) return;
@@ -109,18 +117,19 @@ export class LogStore<const A extends Abi> {
   async #sync(onSpan: (read: SyncResult) => void): Promise<SyncResult> {
     for (;;) {
       const head = await this.#latest();
-      // A node that lags has nothing to tell, and above all no reorganisation.
+      // A node that lags shows neither new events nor a reorganisation.
       if (!(await this.#follows(head))) return this.#result(this.#head ?? head);
       const tip = this.#seen.at(-1);
       const next = (tip?.number ?? this.#from - 1n) + 1n;
       const to = next + this.#span - 1n < head.number ? next + this.#span - 1n : head.number;
       const end = to === head.number ? head : await this.#blockAt(to);
       const logs = to < this.#from ? [] : await this.#read(next, to);
-      // The same once more, because the nodes behind a balancer take turns.
+      // They are read twice, because the nodes behind a load balancer take turns.
       const again = to < head.number || logs === undefined ? [] : await this.#read(next, to);
       if (logs === undefined || again === undefined) continue;
-      // Logs that were read while the chain changed under us would mix two histories: read again.
-      // And a new head above an old branch would hide that the branch was left: it is the newest head that is looked at first.
+      // If the chain was reorganised while the logs were read, they may be of two branches: they are read again. The
+      // newest head is looked at first, because a new head above an old branch would hide that the branch was
+      // abandoned.
       const check = await this.#blockAt(to);
       if (end === undefined || check === undefined) return this.#result(this.#head ?? head);
       if (check.hash !== end.hash || (tip !== undefined && (await this.#blockAt(tip.number))?.hash !== tip.hash))
@@ -143,7 +152,10 @@ export class LogStore<const A extends Abi> {
     return { head, ...(rewoundTo === undefined ? {} : { rewoundTo }) };
   }
 
-  /** Forgets the heads that are not on the branch of `head`, and the logs past the last one that is. @returns Whether `head` tells anything new. */
+  /**
+   * Forgets the heads that are not on the branch of `head`, and the logs past the last one that is.
+   * @returns Whether `head` may bring anything new.
+   */
   async #follows(head: Seen): Promise<boolean> {
     for (let tip = this.#seen.at(-1); tip !== undefined; tip = this.#seen.at(-1)) {
       const known = this.#seen.findLast(({ number }) => number <= head.number);
@@ -159,18 +171,21 @@ export class LogStore<const A extends Abi> {
   /** Forgets what is remembered of a block and of those above it. */
   #rewind(block: bigint): void {
     while ((this.#seen.at(-1)?.number ?? -1n) >= block) this.#seen.pop();
-    // What is read again must not bring back some of what was dropped.
+    // If blocks with dropped events are read again, all blocks are: else only some of these events would come back.
     if (this.#droppedBelow !== undefined && this.#droppedBelow > this.keptFrom)
       [this.#seen, this.#droppedBelow] = [[], undefined];
     const kept = this.#seen.at(-1)?.number ?? this.#from - 1n;
     this.#logs = this.#logs.filter((log) => log.blockNumber <= kept);
     this.#known = new Set(this.#logs.map(keyOf));
     this.#rewoundTo = kept;
-    // What a lagging node told last is no head of this branch.
+    // The last head may be of a node that lagged, and is not on this branch.
     this.#head = undefined;
   }
 
-  /** Takes the logs that are not known yet. Those of blocks below `next` were missed before, and come before others that are known. */
+  /**
+   * Adds the logs that are not known yet. Those of blocks below `next` were missed before: they go in before known
+   * ones.
+   */
   async #take(logs: readonly ChainEvent<A>[], next: bigint): Promise<void> {
     const found = new Map<string, ChainEvent<A>>();
     for (const log of logs) {
@@ -180,17 +195,17 @@ export class LogStore<const A extends Abi> {
     }
     if (found.size === 0) return;
     for (const [key, log] of found) {
-      // What was decoded is enough.
+      // The decoded arguments are enough.
       this.#logs.push({ ...log, data: "0x", topics: [] });
       this.#known.add(key);
       if (log.blockNumber >= next) continue;
       if (this.#rewoundTo === undefined || this.#rewoundTo >= log.blockNumber) this.#rewoundTo = log.blockNumber - 1n;
     }
-    // Also what one of two answers held alone may belong between what the other held.
+    // A log that only one of the two answers held may belong between those of the other.
     this.#logs.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
   }
 
-  /** The logs of blocks `next` to `to`, and of some below; undefined if the node wants to be asked for less. */
+  /** The logs of blocks `next` to `to`, and of some below; undefined if the node refuses so much. */
   async #read(next: bigint, to: bigint): Promise<ChainEvent<A>[] | undefined> {
     const overlap = this.#span < OVERLAP ? this.#span : OVERLAP;
     const fromBlock = next - overlap > this.#from ? next - overlap : this.#from;
@@ -202,10 +217,11 @@ export class LogStore<const A extends Abi> {
         toBlock: to,
         strict: true,
       });
-      this.#span = this.#span * 2n < SPAN ? this.#span * 2n : SPAN;
+      this.#span = this.#span * 2n < MAX_SPAN ? this.#span * 2n : MAX_SPAN;
       return logs as unknown as ChainEvent<A>[];
     } catch (error) {
-      // Nodes limit blocks, logs, bytes or time, each in its own words: whatever comes of it, a shorter span is tried first.
+      // Nodes limit blocks, logs, bytes or time, each with errors of its own: a shorter span is tried before this is
+      // given up.
       if (!isTooMuch(error) || this.#span === 1n) throw error;
       const span = to < next ? overlap : to - next + 1n;
       this.#span = span > 1n ? span / 2n : 1n;
@@ -213,16 +229,16 @@ export class LogStore<const A extends Abi> {
     }
   }
 
-  /** The newest block that a node tells, asked twice if the first is behind what is known. */
+  /** The newest block. It is asked for twice if the first answer is behind what is known. */
   async #latest(): Promise<SyncResult["head"]> {
     const head = await this.#source.getBlock({ blockTag: "latest" });
     const known = this.#seen.at(-1)?.number ?? -1n;
     return head.number < known ? this.#source.getBlock({ blockTag: "latest" }) : head;
   }
 
-  /** A block that there should be; undefined if none of the nodes asked has it. */
+  /** A block that should exist; undefined if no node that is asked has it. */
   async #blockAt(blockNumber: bigint): Promise<Seen | undefined> {
-    for (let asked = 0; asked < ASKED; asked++) {
+    for (let asked = 0; asked < MAX_BLOCK_REQUESTS; asked++) {
       const block = await this.#source.getBlock({ blockNumber }).catch((error: unknown) => {
         if ((error as Error).name === "BlockNotFoundError") return undefined;
         throw error;
@@ -234,6 +250,6 @@ export class LogStore<const A extends Abi> {
 
   #remember(seen: Seen): void {
     this.#seen.push(seen);
-    if (this.#seen.length > REMEMBERED) this.#seen.shift();
+    if (this.#seen.length > MAX_SEEN) this.#seen.shift();
   }
 }

@@ -2,19 +2,24 @@ import { HttpRequestError, http, type Transport } from "viem";
 import { RpcUnavailableError, WrongChainError } from "./errors.ts";
 import { isUnavailable } from "./translateError.ts";
 
-/** Whole answers are waited for so long, headers and body. */
+/** Time limit of a whole answer, headers and body. */
 const TIMEOUT_MS = 10_000;
-/** The longest answer that is taken: the logs of a full block of published bytes are a tenth of it. */
+/** The longest answer that is read. The logs of a full block of published bytes are a tenth of it. */
 const MAX_ANSWER_BYTES = 64 * 2 ** 20;
-/** A node that gave no answer is asked last for so long; one that says for how long itself, for that long, but not longer than this. */
-const REST_MS = 5_000;
-const LONGEST_REST_MS = 30_000;
+/**
+ * How long a node that gave no answer is asked last. A node that asks for a pause itself gets it, up to the maximum.
+ */
+const PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 30_000;
 
 /** A JSON-RPC request. */
 export type RpcCall = { method: string; params?: unknown };
 type Ask = (call: RpcCall) => Promise<unknown>;
 
-/** A node's JSON-RPC over HTTP. Whatever it does with its answer, silence, drop by drop or endlessly, the request ends in time. */
+/**
+ * A node's JSON-RPC over HTTP. A request ends in time also if the node is silent, or sends its answer too slowly or
+ * without an end.
+ */
 export const httpNode = (url: string, timeout = TIMEOUT_MS): Transport =>
   http(url, {
     timeout,
@@ -40,36 +45,39 @@ async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** One of several nodes. It is believed once it has said that it serves the chain, again after each time that it gave no answer. */
+/**
+ * One of several nodes. Before its answers are used, it must say that it serves the chain; after a request without an
+ * answer it must say so again.
+ */
 export class Node {
   readonly #ask: Ask;
   readonly #chainId: number;
   readonly #name: string;
   #isChecked = false;
-  #restsUntil = 0;
-  /** What it said when it asked to be left alone. */
+  #pausedUntil = 0;
+  /** The error with which it asked for a pause. */
   #refusal: Error | undefined;
 
   constructor(ask: Ask, chainId: number, name: string) {
     [this.#ask, this.#chainId, this.#name] = [ask, chainId, name];
   }
 
-  get isAwake(): boolean {
-    return Date.now() >= this.#restsUntil;
+  get isAvailable(): boolean {
+    return Date.now() >= this.#pausedUntil;
   }
 
   /** @throws WrongChainError, or what the request throws */
   async ask(call: RpcCall): Promise<unknown> {
-    if (!this.isAwake && this.#refusal !== undefined) throw this.#refusal;
+    if (!this.isAvailable && this.#refusal !== undefined) throw this.#refusal;
     try {
       if (!this.#isChecked) await this.check();
       const answer = await this.#ask(call);
-      // Neither a result nor an error: whatever answers there is no node.
+      // Neither a result nor an error: this is no JSON-RPC node.
       if (answer === undefined) throw new RpcUnavailableError(`${this.#name}: the answer is not one of JSON-RPC`);
-      this.#restsUntil = 0;
+      this.#pausedUntil = 0;
       return answer;
     } catch (error) {
-      if (isUnavailable(error) || error instanceof WrongChainError) this.#rest(error);
+      if (isUnavailable(error) || error instanceof WrongChainError) this.#pause(error);
       throw error;
     }
   }
@@ -84,11 +92,11 @@ export class Node {
     this.#isChecked = true;
   }
 
-  #rest(error: unknown): void {
+  #pause(error: unknown): void {
     const asked = pauseAskedFor(error);
     this.#isChecked = false;
     this.#refusal = asked === undefined ? undefined : (error as Error);
-    this.#restsUntil = Date.now() + (asked ?? REST_MS);
+    this.#pausedUntil = Date.now() + (asked ?? PAUSE_MS);
   }
 }
 
@@ -96,5 +104,5 @@ export class Node {
 function pauseAskedFor(error: unknown): number | undefined {
   const header = error instanceof HttpRequestError ? error.headers?.get("retry-after") : undefined;
   const seconds = Number(header ?? NaN);
-  return seconds >= 0 ? Math.min(seconds * 1_000, LONGEST_REST_MS) : undefined;
+  return seconds >= 0 ? Math.min(seconds * 1_000, MAX_PAUSE_MS) : undefined;
 }

@@ -2,18 +2,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { custom, isHex, type Transport } from "viem";
 import { WrongChainError } from "./errors.ts";
 import { Node, type RpcCall } from "./node.ts";
-import { isUnavailable, says } from "./translateError.ts";
+import { isUnavailable, detailsMatch } from "./translateError.ts";
 
-/** Times that all nodes are asked again if none answers, and the pause before the first, which doubles. */
-const ROUNDS = 3;
-const PAUSE_MS = 150;
-/** The nodes that are slower to tell their head than the first one by more than this are not waited for. */
-const GRACE_MS = 1_000;
+/** How often all nodes are asked until one answers, and the pause after the first time, which doubles. */
+const MAX_ROUNDS = 3;
+const RETRY_PAUSE_MS = 150;
+/** How long after the first head those of the other nodes are waited for. */
+const HEAD_WAIT_MS = 1_000;
 
-/** Several nodes of one chain, as one: whatever one of them does, what another one answers counts. */
+/** Several nodes of one chain, used as one: the answer of any of them is enough. */
 export class Nodes {
   readonly #nodes: readonly Node[];
-  /** The one that told the newest head: it is asked first. */
+  /** The node with the newest head. It is asked first. */
   #leader: Node;
   /** For a viem client. */
   readonly transport: Transport;
@@ -40,19 +40,19 @@ export class Nodes {
   }
 
   async #request(call: RpcCall): Promise<unknown> {
-    // Not twice: a node that gave no answer may have taken it.
+    // Sent once only: a node that gave no answer may have taken it.
     if (call.method === "eth_sendRawTransaction") return this.#sendToAll(call);
     for (let round = 1; ; round++) {
       try {
         return isForHead(call) ? await this.#newestHead(call) : await this.#askInTurn(call);
       } catch (error) {
-        if (round === ROUNDS || !isUnavailable(error)) throw error;
-        await sleep(PAUSE_MS * 2 ** (round - 1));
+        if (round === MAX_ROUNDS || !isUnavailable(error)) throw error;
+        await sleep(RETRY_PAUSE_MS * 2 ** (round - 1));
       }
     }
   }
 
-  /** The first answer. Errors count as one only if no other node knows better. */
+  /** The first answer. An error counts only if it is final or if no node answers. */
   async #askInTurn(call: RpcCall): Promise<unknown> {
     const errors: unknown[] = [];
     for (const node of this.#inTurn()) {
@@ -63,45 +63,45 @@ export class Nodes {
         errors.push(error);
       }
     }
-    throw telling(errors);
+    throw mostInformative(errors);
   }
 
-  /** The newest of the heads that the nodes tell. A node that stands still, lags or is on a branch that was left leads nobody. */
+  /** The newest of the nodes' heads. So a node that lags, or is on an abandoned branch, does not become the leader. */
   async #newestHead(call: RpcCall): Promise<unknown> {
-    const awake = this.#inTurn().filter(({ isAwake }) => isAwake);
-    if (awake.length < 2) return this.#askInTurn(call);
+    const available = this.#inTurn().filter(({ isAvailable }) => isAvailable);
+    if (available.length < 2) return this.#askInTurn(call);
     const heads: Head[] = [];
     await new Promise<void>((resolve) => {
-      const asked = awake.map(async (node) => {
+      const asked = available.map(async (node) => {
         const block = (await node.ask(call)) as { number?: unknown } | null;
         const number = isHex(block?.number) ? BigInt(block.number) : undefined;
         if (number === undefined) return;
         heads.push({ node, number, block });
-        setTimeout(resolve, GRACE_MS).unref();
+        setTimeout(resolve, HEAD_WAIT_MS).unref();
       });
       void Promise.allSettled(asked).then(() => resolve());
     });
-    // The leader is the first in turn, and stays where others are no further.
-    const inTurn = awake.flatMap((node) => heads.filter((head) => head.node === node));
+    // The leader is the first in turn, and remains the leader if no other node is further.
+    const inTurn = available.flatMap((node) => heads.filter((head) => head.node === node));
     const [best] = inTurn.sort((a, b) => Number(b.number - a.number));
     if (best === undefined) return this.#askInTurn(call);
     this.#leader = best.node;
     return best.block;
   }
 
-  /** A transaction is sent to every node: none of them can keep it back. */
+  /** A transaction is sent to every node, so that none of them can withhold it. */
   async #sendToAll(call: RpcCall): Promise<unknown> {
     try {
       return await Promise.any(this.#nodes.map((node) => node.ask(call)));
     } catch (error) {
-      throw telling((error as AggregateError).errors);
+      throw mostInformative((error as AggregateError).errors);
     }
   }
 
   /** The leader first, and those that gave no answer lately last. */
   #inTurn(): Node[] {
     const others = this.#nodes.filter((node) => node !== this.#leader);
-    return [this.#leader, ...others].sort((a, b) => Number(b.isAwake) - Number(a.isAwake));
+    return [this.#leader, ...others].sort((a, b) => Number(b.isAvailable) - Number(a.isAvailable));
   }
 }
 
@@ -111,7 +111,8 @@ const isForHead = ({ method, params }: RpcCall): boolean =>
   method === "eth_getBlockByNumber" && Array.isArray(params) && params[0] === "latest";
 
 /** An answer that other nodes would give too. */
-const isFinal = (error: unknown): boolean => says(error, /revert|nonce too low|insufficient funds/i);
+const isFinal = (error: unknown): boolean => detailsMatch(error, /revert|nonce too low|insufficient funds/i);
 
-/** Of several errors the one that says most: a node's own words before its silence. */
-const telling = (errors: readonly unknown[]): unknown => errors.find((error) => !isUnavailable(error)) ?? errors[0];
+/** The first of several errors that a node gave itself; if no node answered, the first of all. */
+const mostInformative = (errors: readonly unknown[]): unknown =>
+  errors.find((error) => !isUnavailable(error)) ?? errors[0];

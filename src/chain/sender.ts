@@ -3,7 +3,7 @@ import { TransactionNotFoundError, encodeFunctionData, keccak256 } from "viem";
 import type { Abi, Address, Chain, ContractFunctionArgs, ContractFunctionName } from "viem";
 import type { Hash, Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
 import { NonceTakenError, RpcUnavailableError, TransactionDroppedError, TransactionRevertedError } from "./errors.ts";
-import { says, translateError } from "./translateError.ts";
+import { detailsMatch, translateError } from "./translateError.ts";
 
 type Writable = "nonpayable" | "payable";
 
@@ -25,28 +25,39 @@ const MAX_TRANSACTION_GAS = 16_777_216n;
 
 /** How long a sender waits for what. */
 export type Patience = {
-  /** How often a transaction that was sent is asked for. */
+  /** Pause between two looks for a receipt. */
   pollingMs: number;
-  /** A transaction that waits this long though its fee covers the base fee gets a higher one; so does one of an earlier process. */
+  /**
+   * A transaction that waits this long although its fee covers the base fee is sent again with a higher one. One of an
+   * earlier process is replaced after this time.
+   */
   slowMs: number;
-  /** A transaction that waits longer is given up, so that its action is looked at again. Its nonce stays to be used. */
+  /** A transaction that waits longer is given up, so that its action is considered anew. Its nonce is used again. */
   longestMs: number;
 };
 
 const PATIENCE: Patience = { pollingMs: 500, slowMs: 45_000, longestMs: 180_000 };
-/** Polls in a row in which no node knows a transaction that one took: a reorganisation, or a full pool, dropped it. */
-const MISSES = 6;
-/** A transaction that waits though its fee covers the base fee is not offered more than so many times the usual tip. */
-const MOST = 4n;
-/** Times that a fee is raised at once, by an eighth each, to replace a transaction whose fee is not known: that is to four times the usual one. */
-const RAISES = 12;
+/**
+ * Polls in a row in which no node knows a transaction that one took. After these it counts as dropped, by a
+ * reorganisation or by a full pool.
+ */
+const MAX_MISSED_POLLS = 6;
+/** Maximum tip of a transaction that waits although its fee covers the base fee, in multiples of the usual tip. */
+const MAX_TIP_FACTOR = 4n;
+/**
+ * How often a fee is raised at once, by an eighth each time, to replace a transaction whose fee is not known. 12 times
+ * make it four times the usual one.
+ */
+const MAX_RAISES = 12;
 
 /**
- * Sends one account's transactions, one after the other, and waits for each to be mined. Several may wait together: a block takes
- * the moves of many games, where one move a block would let many sham games run an honest player's clocks out.
+ * Sends one account's transactions, one after the other, and waits for each to be mined. Several may wait together, so
+ * that a block takes the moves of many games. With one move a block, many sham games would run an honest player's
+ * clocks out.
  *
- * A nonce is given out again until a transaction with it is mined, so that what was given up, and what an earlier process left in the
- * pools, is replaced instead of followed: a move that is looked at again takes its own place, and cannot be made twice.
+ * A nonce is used again until a transaction with it is mined. So a transaction that was given up, or that an earlier
+ * process left in the pools, is replaced and not followed by another: a move that is considered anew takes the nonce of
+ * its first try, and cannot be made twice.
  */
 export class Sender {
   readonly #publicClient: PublicClient<Transport, Chain>;
@@ -56,9 +67,9 @@ export class Sender {
   /** Nonces of transactions that are waited for. */
   readonly #awaited = new Set<number>();
   /** Nonces of transactions of this process that were given up and may be in a pool still. */
-  readonly #left = new Set<number>();
-  /** Since when a nonce is seen taken by a transaction that is not this process's. */
-  #strange: { nonce: number; since: number } | undefined;
+  readonly #givenUp = new Set<number>();
+  /** A nonce that a transaction of another process has, and since when that was seen. */
+  #foreign: { nonce: number; since: number } | undefined;
 
   constructor(publicClient: PublicClient<Transport, Chain>, account: LocalAccount, patience: Partial<Patience> = {}) {
     this.#publicClient = publicClient;
@@ -72,7 +83,8 @@ export class Sender {
 
   /**
    * Sends a call and waits for its receipt. A call that would revert is refused before anything is sent.
-   * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, NonceTakenError, InsufficientGasFundsError, RpcUnavailableError
+   * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, NonceTakenError,
+   *   InsufficientGasFundsError, RpcUnavailableError
    */
   async send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
     call: Call<A, Name>,
@@ -100,13 +112,14 @@ export class Sender {
   }
 
   async #submit(call: Call): Promise<Waiting> {
-    // The nonce first: if this very move gets into a block after the simulation (a reorganisation put it back, another process has the same key),
-    // the nonce is taken, and the node refuses what the contract would only refuse for the price of its gas.
+    // The nonce is read first. If this very move gets into a block after the simulation, by a reorganisation or by
+    // another process with the same key, its nonce is taken, and the node refuses it free of charge. The contract would
+    // refuse it too, but for the price of the gas.
     const nonce = await this.#freeNonce(call);
     const { address, abi, functionName, args, value = 0n } = call;
     const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.#account }));
     const usual = await this.#publicClient.estimateFeesPerGas();
-    const fees = paidBack(usual);
+    const fees = refundedFees(usual);
     const data = encodeFunctionData({ abi, functionName, args });
     const waiting: Waiting = {
       functionName,
@@ -121,19 +134,22 @@ export class Sender {
     return waiting;
   }
 
-  /** The first nonce without a transaction that is mined or waited for. @throws NonceTakenError while a transaction of an earlier process has it. */
+  /**
+   * The first nonce without a transaction that is mined or waited for.
+   * @throws NonceTakenError while a transaction of an earlier process has it.
+   */
   async #freeNonce({ functionName }: Call): Promise<number> {
     const count = (blockTag: "latest" | "pending") =>
       this.#publicClient.getTransactionCount({ address: this.address, blockTag });
     let nonce = await count("latest");
-    for (const old of this.#left) if (old < nonce) this.#left.delete(old);
+    for (const old of this.#givenUp) if (old < nonce) this.#givenUp.delete(old);
     while (this.#awaited.has(nonce)) nonce++;
-    if (this.#left.has(nonce) || (await count("pending")) <= nonce) {
-      this.#strange = undefined;
+    if (this.#givenUp.has(nonce) || (await count("pending")) <= nonce) {
+      this.#foreign = undefined;
       return nonce;
     }
-    if (this.#strange?.nonce !== nonce) this.#strange = { nonce, since: Date.now() };
-    if (Date.now() - this.#strange.since >= this.#patience.slowMs) return nonce;
+    if (this.#foreign?.nonce !== nonce) this.#foreign = { nonce, since: Date.now() };
+    if (Date.now() - this.#foreign.since >= this.#patience.slowMs) return nonce;
     throw new NonceTakenError(`${functionName}: a transaction that an earlier process sent waits to be mined`);
   }
 
@@ -145,8 +161,8 @@ export class Sender {
       const raw = await this.#account.signTransaction({ ...action, ...waiting.fees, nonce, chainId, type: "eip1559" });
       const hash = keccak256(raw);
       const refusal = await this.#broadcast(raw);
-      if (refusal === "underpriced" && raises < RAISES) {
-        waiting.fees = raised(larger(waiting.fees, waiting.usual));
+      if (refusal === "underpriced" && raises < MAX_RAISES) {
+        waiting.fees = raised(maxFees(waiting.fees, waiting.usual));
         continue;
       }
       if (refusal === "underpriced")
@@ -156,13 +172,16 @@ export class Sender {
     }
   }
 
-  /** @returns Whether a pool wants higher fees. A node that gives no answer may have taken the transaction: it is waited for like one that was. */
+  /**
+   * @returns Whether a pool asks for higher fees. A node that gives no answer may have taken the transaction, so the
+   *   transaction counts as sent.
+   */
   async #broadcast(raw: Hex): Promise<"underpriced" | undefined> {
     try {
       await this.#publicClient.sendRawTransaction({ serializedTransaction: raw });
     } catch (error) {
-      if (says(error, /already (known|imported)|known transaction/i)) return undefined;
-      if (says(error, /underpriced|replacement ?(transaction|not ?allowed)|fee too low to replace/i))
+      if (detailsMatch(error, /already (known|imported)|known transaction/i)) return undefined;
+      if (detailsMatch(error, /underpriced|replacement ?(transaction|not ?allowed)|fee too low to replace/i))
         return "underpriced";
       if (!(translateError(error, "sending") instanceof RpcUnavailableError)) throw error;
     }
@@ -170,8 +189,8 @@ export class Sender {
   }
 
   /**
-   * The receipt, once there is one. A clock may be running: a transaction that no node has any more is not waited for, and one that the base fee
-   * has outrun is replaced by one with higher fees.
+   * The receipt, once there is one. A clock may be running: a transaction that no node has any more is not waited for,
+   * and one whose fee is below the base fee is replaced by one with higher fees.
    */
   async #mined(waiting: Waiting): Promise<TransactionReceipt> {
     const { nonce, functionName } = waiting;
@@ -179,7 +198,7 @@ export class Sender {
     try {
       const end = Date.now() + longestMs;
       let sentAt = Date.now();
-      for (let misses = 0; misses < MISSES && Date.now() < end; await sleep(pollingMs)) {
+      for (let misses = 0; misses < MAX_MISSED_POLLS && Date.now() < end; await sleep(pollingMs)) {
         const receipt = await this.#receipt(waiting);
         if (receipt !== undefined) return receipt;
         const seen = await this.#seen(waiting);
@@ -187,7 +206,7 @@ export class Sender {
         if (seen === "pool" && (await this.#replace(waiting, Date.now() - sentAt).catch(() => false)))
           sentAt = Date.now();
       }
-      this.#left.add(nonce);
+      this.#givenUp.add(nonce);
       throw new TransactionDroppedError(functionName, waiting.hashes.at(-1)!);
     } finally {
       this.#awaited.delete(nonce);
@@ -204,7 +223,7 @@ export class Sender {
     return undefined;
   }
 
-  /** Where the latest of the transactions is; "unknown" if no node tells. */
+  /** Where the latest of the transactions is; "unknown" if no node answers. */
   #seen({ hashes }: Waiting): Promise<"pool" | "nowhere" | "unknown"> {
     return this.#publicClient.getTransaction({ hash: hashes.at(-1)! }).then(
       () => "pool",
@@ -212,7 +231,10 @@ export class Sender {
     );
   }
 
-  /** Sends a waiting transaction again, with the same nonce and higher fees, if its own are too low or it waits long. @returns Whether it did. */
+  /**
+   * Sends a waiting transaction again, with the same nonce and higher fees, if its own are too low or it waits long.
+   * @returns Whether it did.
+   */
   async #replace(waiting: Waiting, waitedMs: number): Promise<boolean> {
     const { baseFeePerGas } = await this.#publicClient.getBlock({ blockTag: "latest" });
     const base = baseFeePerGas ?? 0n;
@@ -220,12 +242,12 @@ export class Sender {
     if (base <= waiting.fees.maxFeePerGas) {
       if (waitedMs < this.#patience.slowMs) return false;
       const usual = await this.#publicClient.estimateFeesPerGas();
-      // Whoever keeps a transaction out is not bought off.
-      if (higher.maxPriorityFeePerGas > MOST * (usual.maxPriorityFeePerGas + 1n)) return false;
-      higher = larger(higher, usual);
+      // The tip has a maximum, so that nobody gains by keeping the transaction out of blocks.
+      if (higher.maxPriorityFeePerGas > MAX_TIP_FACTOR * (usual.maxPriorityFeePerGas + 1n)) return false;
+      higher = maxFees(higher, usual);
     }
     const covering = 2n * base + higher.maxPriorityFeePerGas;
-    const next = { ...waiting, fees: larger(higher, { ...higher, maxFeePerGas: covering }) };
+    const next = { ...waiting, fees: maxFees(higher, { ...higher, maxFeePerGas: covering }) };
     await this.#offer(next);
     waiting.fees = next.fees;
     return true;
@@ -254,23 +276,24 @@ const raised = (fees: Fees): Fees => ({
 });
 const eighthMore = (fee: bigint): bigint => fee + fee / 8n + 1n;
 
-const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-const larger = (a: Fees, b: Fees): Fees => ({
-  maxFeePerGas: most(a.maxFeePerGas, b.maxFeePerGas),
-  maxPriorityFeePerGas: most(a.maxPriorityFeePerGas, b.maxPriorityFeePerGas),
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const maxFees = (a: Fees, b: Fees): Fees => ({
+  maxFeePerGas: max(a.maxFeePerGas, b.maxFeePerGas),
+  maxPriorityFeePerGas: max(a.maxPriorityFeePerGas, b.maxPriorityFeePerGas),
 });
 
-/** The least tip that pools and makers of blocks ask for by default, and some: 0.01 gwei. */
-const LEAST_TIP = 10_000_000n;
+/** The minimum tip of pools and block builders by default, with a margin: 0.01 gwei. */
+const MIN_TIP = 10_000_000n;
 
 /**
- * What is offered at first: no more tip than a game pays a worker back (contracts/game/DisputeGame.sol), a quarter of the base fee. When gas is cheap the usual tip is many times
- * that, and many sham games would empty an honest worker's purse; and blocks then have room. The usual tip is for where no block takes it.
- * @param usual Its highest fee covers the base fee by a fifth, and the tip.
+ * What is offered at first. The tip is at most a quarter of the base fee: what a game pays a worker back
+ * (contracts/game/DisputeGame.sol). When gas is cheap, the usual tip is many times that, so that many sham games would
+ * use up an honest worker's ether; and blocks then have room. The usual tip is offered if no block takes this one.
+ * @param usual Its maximum fee is the base fee, a fifth of it, and the tip.
  */
-function paidBack({ maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees {
+function refundedFees({ maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees {
   const base = ((maxFeePerGas - maxPriorityFeePerGas) * 5n) / 6n;
-  const tip = most(base / 4n, LEAST_TIP);
+  const tip = max(base / 4n, MIN_TIP);
   return { maxFeePerGas, maxPriorityFeePerGas: tip < maxPriorityFeePerGas ? tip : maxPriorityFeePerGas };
 }
 
@@ -278,8 +301,9 @@ function paidBack({ maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees {
 const EMPTY_WORDS_GAS = 3n * 22_100n;
 
 /**
- * 15 % over the estimate and some words of storage, because the state may change before the transaction is mined. An adversary sees to it that it does: a
- * sham game that ends in between makes the opening of an honest one dearer by a word, again and again, until the window is over.
+ * 15 % over the estimate and some words of storage, because the state may change before the transaction is mined. An
+ * adversary can change it on purpose: a sham game that ends in between makes the opening of an honest game dearer by a
+ * word, again and again, until the window is over.
  */
 function withMargin(estimate: bigint): bigint {
   const gas = (estimate * 115n) / 100n + EMPTY_WORDS_GAS;

@@ -26,15 +26,15 @@ const UNAVAILABLE = [
 ];
 
 /** Providers' own codes for too many requests, in an answer that is well-formed otherwise. */
-const TOO_MANY = [429, -32_007];
+const TOO_MANY_REQUESTS = [429, -32_007];
 
-/** Whether an error says no more than that a node gave no answer. */
+/** Whether an error means only that a node gave no answer. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof RpcUnavailableError) return true;
   const isIt = (e: unknown): boolean =>
     UNAVAILABLE.some((type) => e instanceof type) ||
     e instanceof RpcUnavailableError ||
-    (e instanceof RpcRequestError && TOO_MANY.includes(e.code));
+    (e instanceof RpcRequestError && TOO_MANY_REQUESTS.includes(e.code));
   return error instanceof BaseError && error.walk(isIt) !== null;
 }
 
@@ -50,10 +50,16 @@ export function translateError(error: unknown, what: string): Error {
   if (isUnavailable(error)) {
     return new RpcUnavailableError(`${what}: no answer from the node (${error.shortMessage})`, options);
   }
-  if (error.walk((e) => e instanceof InsufficientFundsError) !== null || says(error, /(insufficient|enough) funds/i)) {
+  if (
+    error.walk((e) => e instanceof InsufficientFundsError) !== null ||
+    detailsMatch(error, /(insufficient|enough) funds/i)
+  ) {
     return new InsufficientGasFundsError(`${what}: the sender cannot pay for the gas; fund its account`, options);
   }
-  if (error.walk((e) => e instanceof NonceTooLowError) !== null || says(error, /nonce (is )?too low|expected nonce/i)) {
+  if (
+    error.walk((e) => e instanceof NonceTooLowError) !== null ||
+    detailsMatch(error, /nonce (is )?too low|expected nonce/i)
+  ) {
     return new NonceTakenError(`${what}: another transaction of the sender came first; it is looked at again`, options);
   }
   // The called contract's own errors first: it need not be one of the protocol's.
@@ -71,8 +77,11 @@ export function translateError(error: unknown, what: string): Error {
   }
 }
 
-/** What a node says, where its error has no class of its own: there are as many codes as makes of nodes. */
-export const says = (error: unknown, words: RegExp): boolean =>
+/**
+ * Whether the words of a node match. They are needed where an error has no class of its own, as each make of node has
+ * its own codes.
+ */
+export const detailsMatch = (error: unknown, words: RegExp): boolean =>
   error instanceof BaseError && error.walk((e) => e instanceof BaseError && words.test(e.details)) !== null;
 
 /** The data that a call reverted with, wherever the node put it. */

@@ -1,5 +1,5 @@
 import { formatUnits, parseUnits } from "viem";
-import type { Account } from "../market/ledger.ts";
+import type { Account } from "../chain/clients/stakeVault.ts";
 import { UsageError } from "./errors.ts";
 
 const DECIMALS = 18;

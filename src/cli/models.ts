@@ -26,7 +26,10 @@ export type ModelSpec = {
 /** A model ready to compile, and the tensors that were bound to inputs of its file. */
 export type LoadedModel = { model: Model; bound: ReadonlyMap<string, TensorData> };
 
-/** Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it. @throws the reader's errors */
+/**
+ * Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it.
+ * @throws the reader's errors
+ */
 export const loadModel = (spec: Pick<ModelSpec, "path" | "bind" | "uint8">): LoadedModel =>
   prepareModel(readModel(spec.path), spec);
 
@@ -69,8 +72,8 @@ export function parseSeed(text: string): bigint {
 }
 
 /**
- * `x` or `x,layout=NCHW,scale=1,mean=0.5:0.5:0.5,std=0.2,reverse=true`: a picture input given as bytes. What is left out: NHWC, scale 1/255, mean 0,
- * std 1, channels not reversed.
+ * `x` or `x,layout=NCHW,scale=1,mean=0.5:0.5:0.5,std=0.2,reverse=true`: a picture input given as bytes. What is left
+ * out: NHWC, scale 1/255, mean 0, std 1, channels not reversed.
  * @throws UsageError
  */
 export function parseUint8(text: string): ImagePreprocessing {

@@ -4,13 +4,13 @@ import type { Session } from "../market/session.ts";
 import { HttpServer } from "../worker/httpServer.ts";
 
 /** An event of a worker or a watcher, as far as it is counted. */
-type Counted = { kind: string; receipt?: { gasUsed: bigint } };
+export type CountedEvent = { kind: string; receipt?: { gasUsed: bigint } };
 
-/** A round that ended well longer ago than this many intervals, and at least a minute, is too old to be ready. */
+/** If the last round ended longer ago than this many intervals, and than a minute, the process is not ready. */
 const STALE_INTERVALS = 5;
-const LEAST_STALE_MS = 60_000;
+const MIN_STALE_MS = 60_000;
 
-/** Tells a supervisor and Prometheus how a worker or a watcher fares. Serves on 127.0.0.1 only. */
+/** Shows a supervisor and Prometheus the state of a worker or a watcher. Serves on 127.0.0.1 only. */
 export class Monitor {
   readonly #session: Pick<Session, "publicClient" | "sender">;
   readonly #staleMs: number;
@@ -26,7 +26,7 @@ export class Monitor {
   /** @param intervalMs Pause between rounds. */
   constructor(session: Pick<Session, "publicClient" | "sender">, intervalMs: number) {
     this.#session = session;
-    this.#staleMs = Math.max(LEAST_STALE_MS, STALE_INTERVALS * intervalMs);
+    this.#staleMs = Math.max(MIN_STALE_MS, STALE_INTERVALS * intervalMs);
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     this.#rounds = new Counter({ name: "refute_rounds_total", help: "Rounds", labelNames: ["outcome"], registers });
@@ -46,7 +46,7 @@ export class Monitor {
     if (outcome === "done") this.#lastGood.setToCurrentTime();
   };
 
-  readonly onEvent = ({ kind, receipt }: Counted): void => {
+  readonly onEvent = ({ kind, receipt }: CountedEvent): void => {
     this.#events.inc({ kind });
     if (receipt !== undefined) this.#gas.inc({ kind }, Number(receipt.gasUsed));
   };

@@ -1,13 +1,11 @@
-import type { Logger } from "pino";
 import { z } from "zod";
-import type { KnownProgram } from "../player/execution.ts";
-import { KEPT_BYTES, type Execute } from "../player/executions.ts";
+import { KEPT_BYTES } from "../player/executions.ts";
 import { FastExecutors } from "../player/fastExecutors.ts";
-import type { Session } from "../market/session.ts";
+import type { RoleOptions } from "../player/role.ts";
 import { chainShape, sessionFrom } from "./chainSettings.ts";
 import { createLogger } from "../player/log.ts";
 import { loadProgram, readModels } from "./models.ts";
-import { Monitor } from "./monitor.ts";
+import { Monitor, type CountedEvent } from "./monitor.ts";
 import { stopSignal } from "./stop.ts";
 
 const MIB = 2 ** 20;
@@ -28,19 +26,11 @@ export const playerShape = {
 
 type PlayerSettings = z.infer<z.ZodObject<typeof playerShape>>;
 
-/** What both loops run on. */
-export type Playing = {
-  session: Session;
-  programs: KnownProgram[];
-  execute: Execute;
-  keptBytes: number;
-  signal: AbortSignal;
-  intervalMs: number;
-  log: Logger;
-} & Pick<Monitor, "onRound" | "onEvent">;
-
-/** Compiles the models, opens the session, and runs a loop until the process is told to stop. */
-export async function play(settings: PlayerSettings, loop: (playing: Playing) => Promise<void>): Promise<void> {
+/** Compiles the models, opens the session, and runs a worker or a watcher until a stop signal. */
+export async function play(
+  settings: PlayerSettings,
+  run: (options: RoleOptions<CountedEvent>) => Promise<void>,
+): Promise<void> {
   const log = createLogger(settings.logLevel);
   const programs = readModels(settings.models).map(loadProgram);
   const session = await sessionFrom(settings);
@@ -52,7 +42,7 @@ export async function play(settings: PlayerSettings, loop: (playing: Playing) =>
   if (settings.monitorPort !== undefined)
     log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
   const keptBytes = settings.keepMib * MIB;
-  await loop({ session, programs, execute: executors.execute, keptBytes, signal, intervalMs, log, onRound, onEvent });
+  await run({ session, programs, execute: executors.execute, keptBytes, signal, intervalMs, log, onRound, onEvent });
   await monitor.close();
   await executors.close();
 }

@@ -18,7 +18,10 @@ import { watcherCommand } from "./commands/watcher.ts";
 import { withdrawCommand } from "./commands/withdraw.ts";
 import { workerCommand } from "./commands/worker.ts";
 
-/** Runs the command line. @returns The exit status: 0, or 1 with one clear line on stderr, or with the stack of an error that nobody expected. */
+/**
+ * Runs the command line.
+ * @returns The exit status: 0, or 1 with one clear line on stderr, or with the stack of an error that nobody expected.
+ */
 export async function run(args: readonly string[]): Promise<number> {
   const program = new Command("refute")
     .description("Refutable ML inference: serve, watch, buy")

@@ -50,7 +50,7 @@ export function readJson(path: string, purpose: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    // What JSON.parse says quotes the text, which may hold a key: neither its message nor itself may get into an output.
+    // The error of JSON.parse quotes the text, which may hold a key: neither it nor its message may get into an output.
     const where = /position \d+( \(line \d+ column \d+\))?/.exec((cause as Error).message)?.[0];
     throw new UsageError(`the ${purpose} ${path} is not JSON${where === undefined ? "" : `, at ${where}`}`);
   }

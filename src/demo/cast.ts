@@ -1,12 +1,12 @@
 import { ContractRevertError } from "../chain/errors.ts";
-import { deposit, stake } from "../market/ledger.ts";
+import { deposit } from "../market/ledger.ts";
 import type { Session } from "../market/session.ts";
 
 /** Tries to stake, and gives the contract's refusal. @throws Error if it was not refused. */
 export async function refusedStake(session: Session, amount: bigint): Promise<ContractRevertError> {
   await deposit(session, amount);
   try {
-    await stake(session, amount);
+    await session.vault.stake(amount);
   } catch (error) {
     if (error instanceof ContractRevertError) return error;
     throw error;

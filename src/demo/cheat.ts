@@ -7,7 +7,9 @@ import { Trace } from "../trace/trace.ts";
 /** The value that a cheat alters. */
 export type Alteration = { step: number; element: number };
 
-/** Executes with one float32 raised by 1, and everything after it computed from that: only this element is inconsistent. */
+/**
+ * Executes with one float32 raised by 1. Everything after it is computed from that: only this element is inconsistent.
+ */
 export function cheatingExecute(executors: FastExecutors, { step, element }: Alteration): Execute {
   return (model, inputs) =>
     executors.run(model, inputs, {
@@ -19,10 +21,13 @@ export function cheatingExecute(executors: FastExecutors, { step, element }: Alt
     });
 }
 
-/** Elements of a tensor that is worth descending into. */
-const LARGE = 1_000;
+/** Minimum of elements of the altered tensor, so that the dispute goes down several levels. */
+const MIN_ELEMENTS = 1_000;
 
-/** The first large tensor from the middle of the network on in which an altered value changes what the worker commits to. */
+/**
+ * The first large tensor from the middle of the network on in which an altered value changes what the worker commits
+ * to.
+ */
 export async function chooseAlteration(
   executors: FastExecutors,
   { model }: KnownProgram,
@@ -34,7 +39,11 @@ export async function chooseAlteration(
   for (let step = Math.floor(program.steps.length / 2); step < program.steps.length; step++) {
     const { dtype, count } = program.steps[step]!;
     const alteration = { step, element: Math.floor(count / 2) };
-    if (dtype === DType.float32 && count >= LARGE && (await rootOf(cheatingExecute(executors, alteration))) !== honest)
+    if (
+      dtype === DType.float32 &&
+      count >= MIN_ELEMENTS &&
+      (await rootOf(cheatingExecute(executors, alteration))) !== honest
+    )
       return alteration;
   }
   throw new RangeError("no altered value changes the trace");

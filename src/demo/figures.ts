@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { GameRecord } from "../market/history.ts";
 import type { Session } from "../market/session.ts";
-import { Move } from "../market/types.ts";
+import { Move } from "../chain/structs.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { wordText } from "./floatText.ts";
 

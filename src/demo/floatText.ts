@@ -1,6 +1,9 @@
 import { DType, type DType as DTypeCode } from "../numerics/dtype.ts";
 
-/** The shortest decimal that reads back as the same float32; integers as they are. @param word Bits of a float32, or an integer. */
+/**
+ * The shortest decimal that reads back as the same float32; integers as they are.
+ * @param word Bits of a float32, or an integer.
+ */
 export function wordText(word: bigint, dtype: DTypeCode): string {
   if (dtype !== DType.float32) return word.toString();
   const view = new DataView(new ArrayBuffer(4));

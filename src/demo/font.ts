@@ -1,6 +1,7 @@
 /**
  * A bitmap font of 5 x 7 dots, capitals only, for the demo's picture: one string a glyph, rows separated by a space.
- * Letters that look the same upside down (H, I, N, O, S, X, Z) are in it too, so that the model is not helped by the choice.
+ * Letters that look the same upside down (H, I, N, O, S, X, Z) are in it too, so that the model is not helped by the
+ * choice.
  */
 const GLYPHS: Record<string, string> = {
   A: ".###. #...# #...# ##### #...# #...# #...#",

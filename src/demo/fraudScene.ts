@@ -1,10 +1,8 @@
 import { formatEther } from "viem";
 import type { WatcherEvent } from "../../watcher/events.ts";
-import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import type { GameRecord } from "../market/history.ts";
-import { accountOf } from "../market/ledger.ts";
 import type { Session } from "../market/session.ts";
-import { JobStatus, Level, Move, Outcome } from "../market/types.ts";
+import { JobStatus, Level, Move, Outcome } from "../chain/structs.ts";
 import { cheatingExecute, chooseAlteration } from "./cheat.ts";
 import { ask } from "./dapp.ts";
 import { gameGas, wrongValue, type Figures } from "./figures.ts";
@@ -24,10 +22,11 @@ export async function fraudScene(
   const { jobId } = await ask(stage.requester, stage.dapp, program, picture, { ...TERMS, salt: "second" });
   n.say(`Job ${short(jobId)}: the same picture, the same fee.`);
   const alteration = await chooseAlteration(executors, program, [picture]);
-  const stakeBefore = (await accountOf(cheat, cheat.sender.address)).staked;
+  const stakeBefore = (await cheat.vault.accountOf(cheat.sender.address)).staked;
   const running = startWorker(cheat, stage, cheatingExecute(executors, alteration), 0);
   n.say(
-    `A worker alters one value of step ${alteration.step} of ${program.model.program.steps.length} and runs on from it.`,
+    `A worker alters one value of step ${alteration.step} of ${program.model.program.steps.length} ` +
+      `and runs on from it.`,
   );
 
   const differs = await watcher.inbox.first(
@@ -46,22 +45,18 @@ export async function fraudScene(
   const game = claim.games.find(({ proved }) => proved !== undefined)!;
   if (!claim.refuted || game.closed?.outcome !== Outcome.challengerWon) throw new Error("the false claim stands");
   const moves = await gameGas(stage.requester, game);
-  tellMoves(game, moves, n);
+  sayMoves(game, moves, n);
 
   const found = wrongValue(program.model, game);
   n.say(`The chain recomputes that one element: ${found.exact}, not ${found.claimed}. The claim is dead.`);
-  const slashed = stakeBefore - (await accountOf(cheat, cheat.sender.address)).staked;
+  const slashed = stakeBefore - (await cheat.vault.accountOf(cheat.sender.address)).staked;
   n.say(`The worker is slashed ${formatEther(slashed)} WETH.`);
   const { bond, parameters } = watcherSession.deployment;
   n.say(
-    `The watcher has its bond of ${formatEther(bond)} WETH back, its gas, and ${formatEther(parameters.bounty)} WETH of bounty.`,
+    `The watcher has its bond of ${formatEther(bond)} WETH back, its gas, ` +
+      `and ${formatEther(parameters.bounty)} WETH of bounty.`,
   );
-  const [status] = await stage.requester.publicClient.readContract({
-    address: stage.chain.market,
-    abi: jobMarketAbi,
-    functionName: "jobOf",
-    args: [jobId],
-  });
+  const { status } = await stage.requester.market.jobOf(jobId);
   if (status !== JobStatus.open) throw new Error("the job is not open again");
   n.say("The job is open again, its fee still in escrow, for another worker.");
   const gas = moves.reduce((sum, move) => sum + move.gas, 0);
@@ -77,20 +72,19 @@ export async function fraudScene(
   };
 }
 
-function tellMoves(game: GameRecord, moves: readonly { move: string; gas: number }[], n: Narrator): void {
+function sayMoves(game: GameRecord, moves: readonly { move: string; gas: number }[], n: Narrator): void {
   n.say("The dispute, one transaction a line:");
   moves.forEach(({ move, gas }, k) => {
     const record = game.moves[k];
-    n.say(
-      `  ${move.padEnd(7)} ${grouped(gas).padStart(9)} gas  ${record === undefined ? "one element, recomputed on chain" : explain(record)}`,
-    );
+    const text = record === undefined ? "one element, recomputed on chain" : explain(record);
+    n.say(`  ${move.padEnd(7)} ${grouped(gas).padStart(9)} gas  ${text}`);
   });
 }
 
 const LISTS = { [Level.trace]: "checkpoints", [Level.interior]: "steps of the range", [Level.tensor]: "chunks" };
 
 function explain({ move, state, data }: GameRecord["moves"][number]): string {
-  const list = LISTS[state.level as keyof typeof LISTS];
+  const list = LISTS[state.level];
   const under = 2 ** state.depth;
   const first = state.index * under;
   const last = first + under < state.width ? first + under - 1 : state.width - 1;

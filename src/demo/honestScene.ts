@@ -2,7 +2,6 @@ import { BrowserProvider } from "ethers";
 import { formatEther, parseEther, type Hex } from "viem";
 import { describe, readAnswer } from "../../examples/textDirection/readAnswer.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
-import { accountOf } from "../market/ledger.ts";
 import type { Session } from "../market/session.ts";
 import type { WorkerEvent } from "../worker/events.ts";
 import { ask } from "./dapp.ts";
@@ -31,7 +30,7 @@ export async function honestScene(
   asked: { jobId: Hex; gas: bigint },
   n: Narrator,
 ): Promise<Figures["honest"]> {
-  const before = (await accountOf(worker, worker.sender.address)).credit;
+  const before = (await worker.vault.accountOf(worker.sender.address)).credit;
   // Three elements are recomputed by the chain, for free, before the worker commits itself.
   const running = startWorker(worker, stage, stage.executors.execute, 3);
   const event = <K extends WorkerEvent["kind"]>(kind: K) =>
@@ -57,7 +56,7 @@ export async function honestScene(
 
   const answer = await readAnswer(new BrowserProvider(stage.chain.provider), stage.dapp, asked.jobId);
   n.say(`The dapp's contract now holds the answer (read with ethers): ${describe(answer)}.`);
-  const paid = (await accountOf(worker, worker.sender.address)).credit - before;
+  const paid = (await worker.vault.accountOf(worker.sender.address)).credit - before;
   n.say(`The worker is paid: ${formatEther(paid)} WETH.`);
   const gas = {
     ask: Number(asked.gas),

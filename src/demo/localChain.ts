@@ -4,10 +4,13 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { refuteModule } from "../../ignition/modules/Refute.ts";
 import { verifierModule } from "../../ignition/modules/Verifier.ts";
 import { wrappedEtherModule } from "../../ignition/modules/WrappedEther.ts";
-import { wrappedEtherAbi } from "../chain/abi/wrappedEther.ts";
+import { WrappedEther } from "../chain/clients/wrappedEther.ts";
 import { openSession, type Session } from "../market/session.ts";
 
-/** An embedded chain with the protocol on it: Hardhat's own, osaka rules, transaction gas cap on. Nothing leaves this process. */
+/**
+ * An embedded chain with the protocol on it: Hardhat's own, osaka rules, transaction gas cap on. Nothing leaves this
+ * process.
+ */
 export type LocalChain = {
   chainId: number;
   transport: Transport;
@@ -77,5 +80,5 @@ export async function startLocalChain(parameters: LocalParameters = {}, token?: 
 }
 
 async function wrap({ sender, deployment }: Session, value: bigint): Promise<void> {
-  await sender.send({ address: deployment.asset, abi: wrappedEtherAbi, functionName: "deposit", args: [], value });
+  await new WrappedEther(deployment.asset, { sender }).deposit(value);
 }

@@ -7,7 +7,8 @@ const PAPER = 242;
 const INK = 28;
 
 /**
- * Draws one line of text, centred, dark on light, with edges softened as a camera would (each pixel is the mean ink of `scale / dot`).
+ * Draws one line of text, centred, dark on light, with edges softened as a camera would (each pixel is the mean ink of
+ * `scale / dot`).
  * @param dot Pixels across one dot of the font; need not be whole.
  */
 export function drawText(text: string, width: number, height: number, dot: number): Picture {

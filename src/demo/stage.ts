@@ -1,10 +1,9 @@
 import { parseEther, type Address } from "viem";
 import type { KnownProgram } from "../player/execution.ts";
 import { FastExecutors } from "../player/fastExecutors.ts";
-import { historyOf, protocolAbi, type History } from "../market/history.ts";
-import { LogStore } from "../chain/logStore.ts";
+import type { History } from "../market/history.ts";
 import type { Execute } from "../player/executions.ts";
-import type { Session } from "../market/session.ts";
+import { followMarket, type Session } from "../market/session.ts";
 import { runWorker } from "../worker/worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
@@ -61,8 +60,4 @@ const ending = (stop: AbortController, running: Promise<void>) => async () => {
 };
 
 /** The market's history up to now. */
-export async function readHistory({ publicClient, deployment, fromBlock }: Session): Promise<History> {
-  const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
-  await store.sync();
-  return historyOf(store.events);
-}
+export const readHistory = async (session: Session): Promise<History> => (await followMarket(session)()).history;

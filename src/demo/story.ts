@@ -1,6 +1,6 @@
 import { formatEther, parseEther } from "viem";
 import { FastExecutors } from "../player/fastExecutors.ts";
-import { deposit, stake } from "../market/ledger.ts";
+import { deposit } from "../market/ledger.ts";
 import type { Session } from "../market/session.ts";
 import { programWork } from "../program/types.ts";
 import { attest } from "../provisioning/attest.ts";
@@ -34,7 +34,8 @@ export async function story(n: Narrator): Promise<Figures> {
   n.say("An embedded chain starts in this process (osaka rules, at most 2^24 gas a transaction).");
   n.say(`Ignition deploys market ${short(chain.market)}, vault, dispute game, step verifier and provisioning.`);
   n.say(
-    `The model ppocr2_cls (is a line of text upright?) compiles to ${steps.length} steps, ${checkpoints.length} checkpoints;`,
+    `The model ppocr2_cls (is a line of text upright?) compiles to ${steps.length} steps, ` +
+      `${checkpoints.length} checkpoints;`,
   );
   n.say(`whoever compiles it gets the same program root: ${short(model.programRoot)}.`);
 
@@ -46,13 +47,12 @@ export async function story(n: Narrator): Promise<Figures> {
   const device = new SoftwareDevice(manufacturer);
   n.say(`The manufacturer endorses device ${short(device.id)} (a software stand-in for the dongle, P-256).`);
   const reports = await attest(worker, device, program, executors.execute);
-  n.say(
-    `The device signs an identification report: ${reports.identification.accelerator}, ${reports.identification.driver}.`,
-  );
+  const { accelerator, driver } = reports.identification;
+  n.say(`The device signs an identification report: ${accelerator}, ${driver}.`);
   n.say(
     `It signs a provisioning report: a benchmark fixed by the chain's nonce, ${reports.provisioning.milliseconds} ms.`,
   );
-  await stake(worker, collateral);
+  await worker.vault.stake(collateral);
   n.say(`Both verify on chain; now the worker stakes ${formatEther(collateral)} WETH.`);
 
   n.step("A dapp asks: is this line of text upright?");
@@ -67,7 +67,7 @@ export async function story(n: Narrator): Promise<Figures> {
   const cheat = await chain.newSession(parseEther("2"));
   await attest(cheat, new SoftwareDevice(manufacturer), program, executors.execute);
   await deposit(cheat, collateral);
-  await stake(cheat, collateral);
+  await cheat.vault.stake(collateral);
   const fraud = await fraudScene(stage, cheat, watcherSession, watcher, n);
   await watcher.stop();
   await executors.close();

@@ -5,7 +5,7 @@ import { hopOf, overtime } from "../market/hop.ts";
 import { pickBelow } from "./pick.ts";
 import { buildStepProof, firstDifferentElement } from "./stepProof.ts";
 import type { MoveRecord } from "../market/history.ts";
-import { Level, Side, type Pick, type StepProof } from "../market/types.ts";
+import { Level, Side, type Pick, type StepProof } from "../chain/structs.ts";
 import { chunkOf } from "../merkle/tensor.ts";
 
 /** What a challenger does next in a game. */
@@ -17,8 +17,9 @@ export type ChallengerMove =
   | { kind: "concede"; reason: string };
 
 /**
- * A challenger's next move. Pure: it depends on the game's moves, one's own execution and the time only, so a restart changes
- * nothing. It goes to the first difference: left of it the two executions agree, so the step found there reads what both have.
+ * A challenger's next move. Pure: it depends only on the game's moves, the challenger's own execution and the time, so
+ * a restart changes nothing. It goes to the first difference: left of it the two executions agree, so the step found
+ * there reads what both have.
  * @param nodes The nodes that came with the claim's submission.
  * @param moves All of the game's moves, oldest first.
  * @param now The chain's time, unix seconds.

@@ -2,7 +2,7 @@ import { hexToBytes, type Hex } from "viem";
 import type { Hash } from "../merkle/hash.ts";
 import { DisputedList } from "../trace/disputedList.ts";
 import type { MoveRecord } from "../market/history.ts";
-import { Level, Move } from "../market/types.ts";
+import { Level, Move } from "../chain/structs.ts";
 import type { Execution } from "../player/execution.ts";
 import { checkpointOf } from "./openings.ts";
 
@@ -39,7 +39,7 @@ export function disputedOf(execution: Execution, nodes: Hex, moves: readonly Mov
 }
 
 /** The list of a level, which a game has entered. */
-export function currentList(disputed: Disputed, level: number): DisputedList {
+export function currentList(disputed: Disputed, level: Level): DisputedList {
   const list = level === Level.trace ? disputed.trace : level === Level.interior ? disputed.interior : disputed.tensor;
   if (list === undefined) throw new RangeError(`the game has not entered level ${level}`);
   return list;

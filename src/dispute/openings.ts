@@ -1,6 +1,6 @@
 import { toHash, sha256 } from "../merkle/hash.ts";
 import { encodeStepBody } from "../program/encode.ts";
-import type { Pick } from "../market/types.ts";
+import type { Pick } from "../chain/structs.ts";
 import type { KnownProgram } from "../player/execution.ts";
 
 /** Opens checkpoint `j` under the program's checkpoints root. */

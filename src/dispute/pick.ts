@@ -1,18 +1,19 @@
 import type { Hash } from "../merkle/hash.ts";
 import type { DisputedList } from "../trace/disputedList.ts";
-import { Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../market/types.ts";
+import { Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../chain/structs.ts";
 import { programFacts, type KnownProgram } from "../player/execution.ts";
 import { hopOf } from "../market/hop.ts";
 import { openCheckpoint, openStep } from "./openings.ts";
 import type { GameState } from "../market/state.ts";
 
 /** Where a pick lands. */
-type Landing = { level: number; depth: number; index: number; node: Hash; siblings: Hash[] };
+type Landing = { level: Level; depth: number; index: number; node: Hash; siblings: Hash[] };
 
 /**
- * The pick that opens a game: the first node of those submitted that differs from one's own.
+ * The pick that opens a game: the first node of those submitted that differs from the challenger's own.
  * @param trace The worker's trace as submitted.
- * @param lost Games that were lost there: a game is named by where it was opened, so the next one begins a level higher for each.
+ * @param lost Games that were lost there: a game is named by where it was opened, so the next one begins a level higher
+ *   for each.
  * @returns undefined if no node differs, or all games from there up to the root are lost
  */
 export function openingPick(program: KnownProgram, trace: DisputedList, arityBits: number, lost = 0): Pick | undefined {

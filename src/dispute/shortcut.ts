@@ -3,7 +3,7 @@ import { disputedOf } from "./disputed.ts";
 import type { Execution } from "../player/execution.ts";
 import { buildStepProof, firstDifferentElement } from "./stepProof.ts";
 import type { MoveRecord } from "../market/history.ts";
-import { Level, NO_STEP } from "../market/types.ts";
+import { Level, NO_STEP } from "../chain/structs.ts";
 import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
 import { chunkOf } from "../merkle/tensor.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
@@ -48,7 +48,8 @@ export function tensorAhead(
 }
 
 /**
- * The proof that a published tensor gives: of its first element, below the node that the worker is bound to, that differs from one's own.
+ * The proof that a published tensor gives: of its first element, below the node that the worker is bound to, that
+ * differs from the challenger's own.
  * @param move What the challenger would do without it: if that is a pick, it comes with the proof.
  * @returns undefined if no element differs
  */

@@ -1,8 +1,9 @@
+import { toHex } from "../merkle/hash.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import { encodeStepBody } from "../program/encode.ts";
 import type { TensorRef } from "../program/types.ts";
 import { openElement } from "../trace/opening.ts";
-import { NO_CHECKPOINT, NO_PICK, ZERO_HASH, type StepProof } from "../market/types.ts";
+import { NO_CHECKPOINT, NO_PICK, ZERO_HASH, type StepProof } from "../chain/structs.ts";
 import type { Disputed } from "./disputed.ts";
 import { inputsList, openable, programFacts, type Execution } from "../player/execution.ts";
 import { checkpointOf, openCheckpoint, openStep } from "./openings.ts";
@@ -11,7 +12,8 @@ import { checkpointOf, openCheckpoint, openStep } from "./openings.ts";
 export type Target = { step: number; first: number; element: number; chunk: Uint8Array };
 
 /**
- * Builds the proof that an element of a step is wrong. Paths lead through the worker's own nodes, as the game has shown them.
+ * Builds the proof that an element of a step is wrong. Paths lead through the worker's own nodes, as the game has shown
+ * them.
  * @returns The proof and the exact value, a word of the element's type.
  */
 export function buildStepProof(
@@ -27,9 +29,9 @@ export function buildStepProof(
   );
   const proof: StepProof = {
     pick: { ...NO_PICK, program: programFacts(execution.commitment), step: openStep(execution, s) },
-    body: `0x${Buffer.from(encodeStepBody(step)).toString("hex")}`,
+    body: toHex(encodeStepBody(step)),
     element: BigInt(element),
-    chunk: `0x${Buffer.from(chunk).toString("hex")}`,
+    chunk: toHex(chunk),
     chunkSiblings: [],
     inputs: step.inputs.map((ref) => proveInput(execution, disputed, ref, first)),
     openings,
@@ -58,7 +60,7 @@ function proveInput(
   return { root, siblings: trace.path(j), checkpointIndex: j, checkpoint: openCheckpoint(execution, j) };
 }
 
-/** The number of the first element of a chunk that differs from one's own; undefined if none does. */
+/** The number of the first element of a chunk that differs from the own execution's; undefined if none does. */
 export function firstDifferentElement(
   claimed: Uint8Array,
   own: Uint8Array,

@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
-import type { Hash } from "../merkle/hash.ts";
+import { toHex, type Hash } from "../merkle/hash.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import { chunkOf } from "../merkle/tensor.ts";
 import type { Trace } from "../trace/trace.ts";
-import { Level, Side } from "../market/types.ts";
+import { Level, Side } from "../chain/structs.ts";
 import type { GameState } from "../market/state.ts";
 import type { Execution } from "../player/execution.ts";
 import { hopOf, overtime } from "../market/hop.ts";
@@ -23,7 +23,8 @@ export function idleWorkerMove(state: GameState, now: bigint): WorkerMove | unde
 }
 
 /**
- * A worker's next move. Pure: it depends on the game's state and the worker's own execution only, so a restart changes nothing.
+ * A worker's next move. Pure: it depends on the game's state and the worker's own execution only, so a restart changes
+ * nothing.
  * @param now The chain's time, unix seconds.
  */
 export function workerMove(execution: Execution, state: GameState, arityBits: number, now: bigint): WorkerMove {
@@ -49,7 +50,7 @@ export function workerMove(execution: Execution, state: GameState, arityBits: nu
 export const submissionOf = ({ list }: Pick<Trace, "list">, arityBits: number): Hex =>
   childrenOf(list, list.depth, 0, arityBits);
 
-/** The list that a state is in, as one's own execution has it. */
+/** The list that a state is in, as the worker's execution has it. */
 export function listOf(program: Execution, trace: Trace, state: GameState): MerkleList {
   if (state.level === Level.trace) return trace.list;
   return state.level === Level.interior ? trace.interior(checkpointOf(program, state.last)) : trace.tree(state.step);
@@ -61,5 +62,3 @@ function childrenOf(list: MerkleList, height: number, index: number, arityBits: 
   const nodes = Array.from({ length: 2 ** hop }, (_, k) => list.node(height - hop, index * 2 ** hop + k));
   return `0x${nodes.map((node) => node.slice(2)).join("")}`;
 }
-
-const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`;

@@ -23,7 +23,10 @@ export function disputeCost(program: Program, j: number, step: number, arityBits
   return { ...moves, step };
 }
 
-/** The dispute of a program that takes the most gas. @param arityBits log2 of the children in a reveal: the deployment's. */
+/**
+ * The dispute of a program that takes the most gas.
+ * @param arityBits log2 of the children in a reveal: the deployment's.
+ */
 export function worstDispute(program: Program, arityBits: number): DisputeCost {
   let worst: DisputeCost | undefined;
   program.checkpoints.forEach(({ first, step: last }, j) => {

@@ -1,12 +1,12 @@
 import { zeroAddress, type Address, type PublicClient } from "viem";
-import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
-import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
-import { stakeVaultAbi } from "../chain/abi/stakeVault.ts";
+import { DisputeGameReader } from "../chain/clients/disputeGame.ts";
+import { JobMarketReader } from "../chain/clients/jobMarket.ts";
+import { StakeVaultReader } from "../chain/clients/stakeVault.ts";
 import { NotDeployedError, RpcUnavailableError } from "../chain/errors.ts";
 import { translateError } from "../chain/translateError.ts";
-import type { Parameters } from "./types.ts";
+import type { Parameters } from "../chain/structs.ts";
 
-/** One deployment of the protocol, as its market tells it. */
+/** One deployment of the protocol, as its market describes it. */
 export type Deployment = {
   chainId: number;
   market: Address;
@@ -25,24 +25,27 @@ export type Deployment = {
  * Reads a deployment, starting from the market's address.
  * @throws NotDeployedError if there is no market, RpcUnavailableError
  */
-export async function readDeployment(client: PublicClient, market: Address): Promise<Deployment> {
+export async function readDeployment(publicClient: PublicClient, market: Address): Promise<Deployment> {
+  const access = { publicClient };
   try {
-    const code = await client.getCode({ address: market });
+    const code = await publicClient.getCode({ address: market });
     if (market === zeroAddress || code === undefined) {
       throw new NotDeployedError(`no contract at ${market}: is it the market's address on this chain?`);
     }
-    const atMarket = { address: market, abi: jobMarketAbi } as const;
+    const marketReader = new JobMarketReader(market, access);
     const [vault, game, parameters] = await Promise.all([
-      client.readContract({ ...atMarket, functionName: "vault" }),
-      client.readContract({ ...atMarket, functionName: "game" }),
-      client.readContract({ ...atMarket, functionName: "parameters" }),
+      marketReader.vault(),
+      marketReader.game(),
+      marketReader.parameters(),
     ]);
+    const vaultReader = new StakeVaultReader(vault, access);
+    const gameReader = new DisputeGameReader(game, access);
     const [provisioning, asset, verifier, bond, chainId] = await Promise.all([
-      client.readContract({ address: vault, abi: stakeVaultAbi, functionName: "provisioning" }),
-      client.readContract({ address: vault, abi: stakeVaultAbi, functionName: "asset" }),
-      client.readContract({ address: game, abi: disputeGameAbi, functionName: "verifier" }),
-      client.readContract({ address: game, abi: disputeGameAbi, functionName: "bond" }),
-      client.getChainId(),
+      vaultReader.provisioning(),
+      vaultReader.asset(),
+      gameReader.verifier(),
+      gameReader.bond(),
+      publicClient.getChainId(),
     ]);
     return { chainId, market, game, vault, provisioning, verifier, asset, parameters, bond };
   } catch (error) {

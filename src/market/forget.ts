@@ -2,12 +2,15 @@ import { isAddressEqual, type Address, type Hex } from "viem";
 import type { History, JobRecord, ProtocolEvent } from "./history.ts";
 
 /**
- * What of a job need not be remembered any more: all of it, once everything about it is over; or the bytes of its inputs, where nobody here
- * will execute it.
+ * What of a job may be forgotten: all of it, once everything about it is over; or the bytes of its inputs, if it will
+ * not be executed here.
  */
 export type Forget = (job: JobRecord, now: bigint) => "all" | "inputs" | "nothing";
 
-/** Whether nothing can come of a job any more that concerns an account: it is closed or out of time, its claims are past dispute and the account's games over. */
+/**
+ * Whether a job can concern an account no more: it is closed or out of time, its claims are past dispute, and the
+ * account's games are over.
+ */
 export function isOver({ job, closed, holder, claims }: JobRecord, now: bigint, me: Address): boolean {
   const isHeld = holder !== undefined && now <= holder.until;
   const last = claims.at(-1);
@@ -20,7 +23,7 @@ export function isOver({ job, closed, holder, claims }: JobRecord, now: bigint, 
   });
 }
 
-/** The job that an event is about, as far as the history tells. */
+/** The job that an event is about, as far as the history knows it. */
 export function jobOf({ claims, games }: History, { args }: ProtocolEvent): Hex | undefined {
   const { jobId, claimId, gameId } = args as { jobId?: Hex; claimId?: Hex; gameId?: Hex };
   return jobId ?? claims.get(claimId ?? games.get(gameId ?? "0x")?.claimId ?? "0x")?.jobId;

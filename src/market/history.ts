@@ -1,4 +1,5 @@
 import { hexToBytes, type Address, type Hex } from "viem";
+import { getOrAdd } from "../getOrAdd.ts";
 import { MerkleList } from "../merkle/list.ts";
 import { tensorRoot } from "../merkle/tensor.ts";
 import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
@@ -6,7 +7,15 @@ import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import type { ChainEvent } from "../chain/logStore.ts";
 import { unpackState, type GameState } from "./state.ts";
 import { claimKeyOf } from "./ids.ts";
-import { ZERO_HASH, type Claim, type ClaimKey, type Job, type ProgramFacts } from "./types.ts";
+import {
+  ZERO_HASH,
+  type Claim,
+  type ClaimKey,
+  type Job,
+  type Move,
+  type Outcome,
+  type ProgramFacts,
+} from "../chain/structs.ts";
 
 /** The events of the market and of its games. */
 export const protocolAbi = [...jobMarketAbi, ...disputeGameAbi] as const;
@@ -14,7 +23,7 @@ export type ProtocolEvent = ChainEvent<typeof protocolAbi>;
 
 export type InputParts = Map<number, Map<number, Hex>>;
 
-/** A job as its events tell it. */
+/** A job, read from its events. */
 export type JobRecord = {
   id: Hex;
   job: Job;
@@ -33,7 +42,7 @@ export type JobRecord = {
   closed: boolean;
 };
 
-/** A claim as its events tell it. */
+/** A claim, read from its events. */
 export type ClaimRecord = {
   id: Hex;
   jobId: Hex;
@@ -52,9 +61,9 @@ export type ClaimRecord = {
 };
 
 /** An accepted move: what was sent and the state that it led to. */
-export type MoveRecord = { move: number; state: GameState; data: Hex; transactionHash: Hex };
+export type MoveRecord = { move: Move; state: GameState; data: Hex; transactionHash: Hex };
 
-/** A game as its events tell it. */
+/** A game, read from its events. */
 export type GameRecord = {
   id: Hex;
   claimId: Hex;
@@ -63,7 +72,7 @@ export type GameRecord = {
   challenger: Address;
   moves: MoveRecord[];
   proved?: { step: number; element: bigint; claimed: bigint; exact: bigint };
-  closed?: { outcome: number; paid: bigint; transactionHash: Hex; blockNumber: bigint };
+  closed?: { outcome: Outcome; paid: bigint; transactionHash: Hex; blockNumber: bigint };
 };
 
 /** All that happened on a market, by id. */
@@ -78,14 +87,7 @@ export type History = {
 /** The history of a market on which nothing has happened. */
 export const emptyHistory = (): History => ({ jobs: new Map(), claims: new Map(), games: new Map(), parts: new Map() });
 
-/** Reads the history out of the events: the same events give the same history. @param events In chain order. */
-export function historyOf(events: readonly ProtocolEvent[]): History {
-  const history = emptyHistory();
-  for (const event of events) takeEvent(history, event);
-  return history;
-}
-
-/** Brings a history up to the next event. */
+/** Brings a history up to the next event: the same events in the chain's order give the same history. */
 export function takeEvent({ jobs, claims, games, parts }: History, event: ProtocolEvent): void {
   switch (event.eventName) {
     case "JobPosted": {
@@ -173,7 +175,8 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       break;
     }
     case "GameClosed": {
-      const { outcome, paid } = event.args;
+      const { paid } = event.args;
+      const outcome = event.args.outcome as Outcome;
       const { transactionHash, blockNumber } = event;
       update(games, event.args.gameId, { closed: { outcome, paid, transactionHash, blockNumber } });
       break;
@@ -187,14 +190,6 @@ function newClaim(id: Hex, jobId: Hex, claim: Claim, windowEnd: bigint, nodes: H
   return { id, jobId, claim, windowEnd, nodes, games: [], delivered: new Map(), calledBack: new Set(), ...open };
 }
 
-function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
-}
-
 function update<T extends object>(records: Map<Hex, T>, id: Hex, change: Partial<T>): void {
   const record = records.get(id);
   if (record !== undefined) Object.assign(record, change);
@@ -202,14 +197,16 @@ function update<T extends object>(records: Map<Hex, T>, id: Hex, change: Partial
 
 /**
  * The bytes of a job's inputs as they were published.
- * @returns undefined while parts are missing, for a job that never posts them, or if they are not those that the job's content, and so its id, names.
+ * @returns undefined while parts are missing, for a job that never posts them, or if they are not those that the job's
+ *   content, and so its id, names.
  */
 export function inputBytesOf({
   job,
   parts,
   inputRoots,
 }: Pick<JobRecord, "job" | "parts" | "inputRoots">): Uint8Array[] | undefined {
-  // On chain the roots are the job's own. A node that told others would have a worker execute, and lose its collateral for, another input.
+  // The contract gives the job's own roots. A node that gave others would have a worker execute another input, and lose
+  // its collateral.
   const list = inputRoots.length === 0 ? ZERO_HASH : MerkleList.fromHashes(inputRoots).root;
   if (list !== job.inputsRoot) return undefined;
   const inputs: Uint8Array[] = [];

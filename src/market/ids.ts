@@ -1,17 +1,9 @@
-import { encodeAbiParameters, keccak256, type AbiParameter, type Address, type Hex } from "viem";
-import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
-import type { Claim, ClaimKey, Job } from "./types.ts";
-
-const claimParameter = functionInputs("open")[0]!;
-const jobParameter = (claimParameter as { components: readonly AbiParameter[] }).components[0]!;
-
-function functionInputs(name: "open"): readonly AbiParameter[] {
-  return disputeGameAbi.find((item) => item.type === "function" && item.name === name)!.inputs;
-}
+import { encodeAbiParameters, keccak256, type Address, type Hex } from "viem";
+import { JOB_PARAMETER, type Claim, type ClaimKey, type Job } from "../chain/structs.ts";
 
 /** `jobId`: the hash of the job's content, on this chain and market. */
 export function jobIdOf(job: Job, chainId: number, market: Address): Hex {
-  const types = [{ type: "uint256" }, { type: "address" }, jobParameter];
+  const types = [{ type: "uint256" }, { type: "address" }, JOB_PARAMETER];
   return keccak256(encodeAbiParameters(types, [BigInt(chainId), market, job]));
 }
 

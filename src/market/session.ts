@@ -3,6 +3,11 @@ import { connect, type Endpoint } from "../chain/connect.ts";
 import { readDeployment, type Deployment } from "./deployment.ts";
 import { jobOf, removeJobs, type Forget } from "./forget.ts";
 import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";
+import { DisputeGame } from "../chain/clients/disputeGame.ts";
+import { Erc20 } from "../chain/clients/erc20.ts";
+import { JobMarket } from "../chain/clients/jobMarket.ts";
+import { Provisioning } from "../chain/clients/provisioning.ts";
+import { StakeVault } from "../chain/clients/stakeVault.ts";
 import { LogStore, type SyncResult } from "../chain/logStore.ts";
 import { Sender, type Patience } from "../chain/sender.ts";
 
@@ -13,6 +18,12 @@ export type Session = {
   sender: Sender;
   /** The block of the deployment: no event is older. */
   fromBlock: bigint;
+  /** The deployment's contracts, as the account uses them. */
+  market: JobMarket;
+  game: DisputeGame;
+  vault: StakeVault;
+  provisioning: Provisioning;
+  asset: Erc20;
 };
 
 /** What reading needs of a session. */
@@ -44,7 +55,17 @@ export async function openSession({
 }: SessionOptions): Promise<Session> {
   const publicClient = await connect(endpoint, chainId);
   const deployment = await readDeployment(publicClient, market);
-  return { deployment, publicClient, sender: new Sender(publicClient, account, patience), fromBlock };
+  const access = { publicClient, sender: new Sender(publicClient, account, patience) };
+  return {
+    ...access,
+    deployment,
+    fromBlock,
+    market: new JobMarket(deployment.market, access),
+    game: new DisputeGame(deployment.game, access),
+    vault: new StakeVault(deployment.vault, access),
+    provisioning: new Provisioning(deployment.provisioning, access),
+    asset: new Erc20(deployment.asset, access),
+  };
 }
 
 /** What is known of a market at one block. */
@@ -52,13 +73,13 @@ export type Snapshot = {
   history: History;
   /** The head's time, unix seconds. */
   now: bigint;
-  /** The head: what is read beside the history is read there, so that the two agree. */
+  /** The head: reads beside the history are made at this block, so that they agree with it. */
   blockNumber: bigint;
 };
 
 /** Blocks after its last event for which a job that is over is remembered: 51 minutes of L1. */
 const REMEMBERED_BLOCKS = 256n;
-/** Blocks between two looks for what is over. */
+/** Blocks between two searches for jobs that may be forgotten. */
 const TIDY_BLOCKS = 64n;
 
 /**

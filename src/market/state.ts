@@ -1,6 +1,6 @@
 import { concat, encodeAbiParameters, getAddress, keccak256, numberToHex, type Address, type Hex } from "viem";
 import type { Hash } from "../merkle/hash.ts";
-import type { PackedState } from "./types.ts";
+import type { Level, Move, PackedState, Side } from "../chain/structs.ts";
 
 /** The whole state of a game (contracts/types/GameState.sol says what each field is). */
 export type GameState = {
@@ -11,8 +11,8 @@ export type GameState = {
   index: number;
   width: number;
   depth: number;
-  level: number;
-  turn: number;
+  level: Level;
+  turn: Side;
   first: number;
   last: number;
   step: number;
@@ -20,7 +20,7 @@ export type GameState = {
   openIndex: number;
   openDepth: number;
   /** The move that led here. */
-  move: number;
+  move: Move;
   challenger: Address;
   bond: bigint;
   workerSeconds: number;
@@ -66,7 +66,7 @@ export function packState(state: GameState): PackedState {
   return { claimId, programRoot, node, interiorRoot, place: word(PLACE), party: word(PARTY), clock: word(CLOCK) };
 }
 
-/** A state as events tell it. */
+/** The state in the words of an event. */
 export function unpackState({ place, party, clock, ...roots }: PackedState): GameState {
   return { ...roots, ...fieldsOf(place, PLACE), ...fieldsOf(party, PARTY), ...fieldsOf(clock, CLOCK) } as GameState;
 }

@@ -1,3 +1,4 @@
+import { toHex } from "../merkle/hash.ts";
 import { MerkleList } from "../merkle/list.ts";
 import { tensorRoot, tensorTree } from "../merkle/tensor.ts";
 import type { CompiledModel } from "../program/compiled.ts";
@@ -6,7 +7,7 @@ import { commitProgram, type ProgramCommitment } from "../program/root.ts";
 import type { TensorRef } from "../program/types.ts";
 import type { OpenableTensor } from "../trace/opening.ts";
 import type { Trace } from "../trace/trace.ts";
-import type { ProgramFacts } from "../market/types.ts";
+import type { ProgramFacts } from "../chain/structs.ts";
 
 /** A model that a player compiled itself, with the trees that open its program. */
 export type KnownProgram = { model: CompiledModel; commitment: ProgramCommitment };
@@ -26,7 +27,7 @@ export const knownProgram = (model: CompiledModel): KnownProgram => ({
 
 /** The preimage of the program's root. */
 export const programFacts = ({ header, steps, checkpoints }: ProgramCommitment): ProgramFacts => ({
-  header: `0x${Buffer.from(header).toString("hex")}`,
+  header: toHex(header),
   stepsRoot: steps.root,
   checkpointsRoot: checkpoints.root,
 });

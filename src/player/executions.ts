@@ -18,7 +18,7 @@ export type Execute = (
   trees?: Map<number, MerkleList>,
 ) => Promise<Uint8Array[]>;
 
-/** Bytes of executions that are kept unless told otherwise: 512 MiB. */
+/** Bytes of executions that are kept by default: 512 MiB. */
 export const KEPT_BYTES = 2 ** 29;
 /** Roughly what an execution takes besides its tensors and trees. */
 const OBJECT_BYTES = 2 ** 16;
@@ -29,16 +29,17 @@ type Kept = {
   done?: Execution;
   /** Bytes of memory, as measured when it was used last. */
   bytes: number;
-  /** How many use it now: nothing of it is let go. */
+  /** How many use it now: meanwhile nothing of it is released. */
   users: number;
   /** Whether moves are made of it. */
   isPlayed: boolean;
 };
 
 /**
- * One's own executions of jobs. A cache only: what is not in it is executed again from the inputs that the chain holds, so nothing
- * is lost by a restart. As long as it is large enough, all games on a claim take one execution, and one more for each range of steps
- * that some of them enter at the same time: an execution for each move of many games would be longer than their clocks.
+ * One's own executions of jobs. This is a cache only: what is not in it is executed again from the inputs on chain, so
+ * a restart loses nothing. As long as it is large enough, all games on a claim take one execution, and one more for
+ * each range of steps that some of them enter at the same time. An execution for each move of many games would take
+ * longer than their clocks allow.
  */
 export class Executions {
   readonly #programs: ReadonlyMap<Hex, KnownProgram>;
@@ -49,7 +50,9 @@ export class Executions {
   /** The latest execution for tensors that were not kept, and the steps that it is for while it has not begun. */
   readonly #fills = new WeakMap<Trace, { last: Promise<void>; next: Set<number> | undefined }>();
 
-  /** @param budget Bytes of executions that are kept, besides what is in use; the latest one is, however large. */
+  /**
+   * @param budget Bytes of executions that are kept, besides those in use. The latest one is kept however large it is.
+   */
   constructor(programs: readonly KnownProgram[], execute: Execute, budget = KEPT_BYTES) {
     this.#budget = budget;
     this.#programs = new Map(programs.map((program) => [program.model.programRoot, program]));
@@ -68,13 +71,14 @@ export class Executions {
     return this.#programs.has(job.job.programRoot);
   }
 
-  /** Lets an execution go, so that the job is executed anew when it is asked for. */
+  /** Releases an execution, so that the job is executed anew when it is asked for. */
   drop({ id }: JobRecord): void {
     this.#kept.delete(id);
   }
 
   /**
-   * The execution of a job. One that no move was made of is the first to go, so that audits do not displace what a game needs.
+   * The execution of a job. Executions that no move was made of are released first, so that audits do not displace what
+   * a game needs.
    * @returns undefined if its program is not known or its input bytes are not (all) on chain.
    * @throws ExecutionInputError
    */
@@ -83,8 +87,9 @@ export class Executions {
   }
 
   /**
-   * Does something with an execution. Where it misses tensors that were not kept, the job is executed again for those and their segments,
-   * and `action` begins anew: it must miss them before it does anything that counts. They are let go when there is too little room.
+   * Does something with an execution. If it needs tensors that were not kept, the job is executed again for those and
+   * their segments, and `action` begins anew: it must ask for them before it does anything that has an effect. They are
+   * released when there is too little room.
    * @returns undefined if there is no execution: see {@link of}.
    */
   async use<T>(job: JobRecord, action: (execution: Execution) => T | Promise<T>): Promise<T | undefined> {
@@ -110,8 +115,8 @@ export class Executions {
   }
 
   /**
-   * One tensor of a job's execution, for others: it is executed for that alone if need be, and nothing of it is kept, so that what others
-   * ask for displaces nothing that a game needs.
+   * One tensor of a job's execution, for others: if need be, the job is executed for that tensor alone, and nothing of
+   * it is kept, so that requests of others displace nothing that a game needs.
    * @returns undefined if there is no such step or no execution: see {@link of}.
    */
   async tensor(job: JobRecord, step: number): Promise<Uint8Array | undefined> {
@@ -147,31 +152,31 @@ export class Executions {
     return kept;
   }
 
-  /** Measures an execution, and lets others go if there is too little room. */
+  /** Measures an execution, and releases others if there is too little room. */
   #measure(kept: Kept): void {
     kept.bytes = bytesOf(kept);
     let excess = this.bytes - this.#budget;
     if (excess <= 0) return;
     const idle = [...this.#kept].slice(0, -1).filter(([, { users, done }]) => users === 0 && done !== undefined);
     const played = idle.filter(([, { isPlayed }]) => isPlayed);
-    const letGo = ([id, { bytes }]: [Hex, Kept]): void => {
+    const release = ([id, { bytes }]: [Hex, Kept]): void => {
       if (excess <= 0) return;
       this.#kept.delete(id);
       excess -= bytes;
     };
-    idle.filter(([, { isPlayed }]) => !isPlayed).forEach(letGo);
+    idle.filter(([, { isPlayed }]) => !isPlayed).forEach(release);
     for (const [, one] of played) {
       if (excess <= 0) return;
       one.done!.trace.release();
       excess -= one.bytes - bytesOf(one);
       one.bytes = bytesOf(one);
     }
-    played.forEach(letGo);
+    played.forEach(release);
   }
 
   /**
-   * Executes a job again for tensors that were not kept. All who miss some while it is executed wait for one execution after that: many games over one claim,
-   * whose clocks all run, must not wait for one each.
+   * Executes a job again for tensors that were not kept. All who ask for some while it is executed wait for one
+   * execution after that: many games over one claim, whose clocks all run, must not wait for one execution each.
    */
   #fill({ model, inputs, trace }: Execution, steps: readonly number[]): Promise<void> {
     const { last, next } = this.#fills.get(trace) ?? { last: Promise.resolve(), next: undefined };

@@ -1,4 +1,5 @@
 import { createExecutor, type Executor, type ExecutorOptions, type RunOptions } from "../executor/createExecutor.ts";
+import { getOrAdd } from "../getOrAdd.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { Execute } from "./executions.ts";
 
@@ -13,11 +14,7 @@ export class FastExecutors {
 
   /** Executes a program. @param options Callbacks of the run. */
   async run(model: CompiledModel, inputs: readonly Uint8Array[], options: RunOptions = {}): Promise<Uint8Array[]> {
-    let executor = this.#prepared.get(model.programRoot);
-    if (executor === undefined) {
-      executor = createExecutor(model, this.#options);
-      this.#prepared.set(model.programRoot, executor);
-    }
+    const executor = getOrAdd(this.#prepared, model.programRoot, () => createExecutor(model, this.#options));
     return (await (await executor).run(inputs, options)).tensors;
   }
 

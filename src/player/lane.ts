@@ -1,6 +1,6 @@
 /**
- * Work that is done one piece after the other, because each may hold a whole execution. Every round says anew what is due, the most urgent
- * first: what came earlier does not keep waiting what is more urgent.
+ * Work that is done one piece after the other, because each may hold a whole execution. Every round replaces what is
+ * due, the most urgent first, so that older work does not delay more urgent work.
  */
 export class Lane<T> {
   #due: T[] = [];

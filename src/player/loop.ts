@@ -18,8 +18,8 @@ export type LoopOptions = {
 const MAX_BACKOFF_MS = 30_000;
 
 /**
- * Runs rounds until the signal. A failing round is logged and tried again, ever more slowly: a loop that guards money does not end
- * because a node is down, and the next round reads everything back from the chain.
+ * Runs rounds until the signal. A failing round is logged and tried again, ever more slowly: a loop that guards money
+ * does not end because a node is down, and the next round reads everything back from the chain.
  */
 export async function runLoop(
   { signal, intervalMs, log, onRound }: LoopOptions,
@@ -33,7 +33,7 @@ export async function runLoop(
       onRound?.("done");
     } catch (error) {
       failures++;
-      report(log, error);
+      logError(log, error);
       onRound?.("failed");
     }
     const pause = Math.min(intervalMs * 2 ** Math.min(failures, 10), Math.max(intervalMs, MAX_BACKOFF_MS));
@@ -42,7 +42,7 @@ export async function runLoop(
 }
 
 /** Logs an error of a round: one that passes by itself as a warning, any other with its stack. */
-export function report(log: Logger, error: unknown, doing = "round"): void {
+export function logError(log: Logger, error: unknown, doing = "round"): void {
   if (error instanceof RefuteError) {
     const fields = { code: error.code, reason: withoutPaths(error.message) };
     if (error.retryable) log.warn(fields, `${doing} failed, trying again`);

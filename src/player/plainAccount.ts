@@ -1,7 +1,10 @@
 import { RefuteError } from "../errors.ts";
 import type { Session } from "../market/session.ts";
 
-/** The account has code, or delegates to some (EIP-7702): the game pays it for nothing and takes neither reveals nor settlements from it. */
+/**
+ * The account has code, or delegates to some (EIP-7702). A game pays such an account nothing, and takes neither reveals
+ * nor settlements from it.
+ */
 export class NotPlainAccountError extends RefuteError {
   readonly code = "NOT_PLAIN_ACCOUNT";
 }
@@ -17,6 +20,7 @@ export async function requirePlainAccount({
   const code = await publicClient.getCode({ address: sender.address });
   if (code === undefined || code === "0x") return;
   throw new NotPlainAccountError(
-    `${sender.address} has code: it is a contract or delegates to one, and a game takes no reveals from such; revoke the delegation or use another account`,
+    `${sender.address} has code: it is a contract or delegates to one, and a game takes no reveals from such; ` +
+      `revoke the delegation or use another account`,
   );
 }

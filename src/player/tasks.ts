@@ -1,11 +1,13 @@
 /**
- * Actions that run beside a loop's rounds, at most one for each key: an execution takes long, and meanwhile the clocks of games run.
- * Actions handle their own errors.
+ * Actions that run beside a loop's rounds, at most one for each key: an execution takes long, and meanwhile the clocks
+ * of games run. Actions handle their own errors.
  */
 export class Tasks {
   readonly #running = new Map<string, Promise<void>>();
 
-  /** The keys of the actions that run now. Taken before a snapshot, it tells whose effects that snapshot may not show yet. */
+  /**
+   * The keys of the actions that run now. Read before a snapshot, they say whose effects the snapshot may not show yet.
+   */
   get running(): ReadonlySet<string> {
     return new Set(this.#running.keys());
   }

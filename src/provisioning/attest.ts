@@ -5,7 +5,7 @@ import { benchmark, identify } from "./content.ts";
 import type { SoftwareDevice } from "./device.ts";
 import { registerReport, type ReportContent } from "./register.ts";
 
-/** How long reports hold unless told otherwise: a week, the longest that a deployment allows by default. */
+/** How long reports hold by default: a week, the longest that a deployment allows by default. */
 export const WEEK_SECONDS = 7 * 86_400;
 
 /** The contents of a worker's two reports. */

@@ -20,8 +20,8 @@ export function identify(): ReportContent {
 }
 
 /**
- * A benchmark for a provisioning report: a program that jobs name too, on an input that the chain's nonce fixes, so that it can
- * be neither told from a job nor computed ahead.
+ * A benchmark for a provisioning report: a program that jobs name too, on an input that the chain's nonce fixes, so
+ * that it can neither be distinguished from a job nor computed beforehand.
  */
 export async function benchmark(execute: Execute, { model }: KnownProgram, nonce: Hex): Promise<ReportContent> {
   const inputs = model.program.inputs.map(({ dtype, count }, k) => noise(nonce, k, count * dtypeBytes(dtype)));

@@ -1,6 +1,5 @@
-import { encodeAbiParameters, hexToBytes, type AbiParameter, type Address, type Hex } from "viem";
-import { provisioningAbi } from "../chain/abi/provisioning.ts";
-import type { Report } from "../market/types.ts";
+import { encodeAbiParameters, hexToBytes, type Address, type Hex } from "viem";
+import { REPORT_PARAMETER, type Report } from "../chain/structs.ts";
 import { generateKey, keyId, signMessage, type P256Key } from "./keys.ts";
 import type { Endorsement, SoftwareManufacturer } from "./manufacturer.ts";
 
@@ -9,9 +8,6 @@ export type ReportDomain = { chainId: number; provisioning: Address };
 
 /** A report with the quote that vouches for it. */
 export type SignedReport = { report: Report; quote: Hex };
-
-const REPORT = provisioningAbi.find((item) => item.type === "function" && item.name === "submitReport")!
-  .inputs[0] as AbiParameter;
 
 /** What a device keeps when it is switched off. */
 export type DeviceMemory = {
@@ -28,8 +24,9 @@ const QUOTE = [
 ] as const;
 
 /**
- * Stands in for the TEE dongle: a P-256 key that its manufacturer endorses, and a counter that only rises. In hardware the key
- * is derived inside and never leaves; here it lives in memory or in a file, so it attests to nothing but the protocol.
+ * Stands in for the TEE dongle: a P-256 key that its manufacturer endorses, and a counter that only rises. In hardware
+ * the key is derived inside and never leaves; here it lives in memory or in a file, so it attests to nothing but the
+ * protocol.
  */
 export class SoftwareDevice {
   readonly #key: P256Key;
@@ -37,7 +34,9 @@ export class SoftwareDevice {
   readonly #saveCounter: DeviceMemory["saveCounter"];
   #counter: bigint;
 
-  /** @param memory Of a device that was made before; without it the device is new, and forgets all when the process ends. */
+  /**
+   * @param memory Of a device that was made before; without it the device is new, and its memory ends with the process.
+   */
   constructor(manufacturer: Pick<SoftwareManufacturer, "endorse">, memory?: DeviceMemory) {
     this.#key = memory?.key ?? generateKey();
     this.#counter = memory?.counter ?? 0n;
@@ -65,6 +64,6 @@ export class SoftwareDevice {
 
 /** What a device signs: `abi.encode("refute report 1", chain id, contract, report)`; its SHA-256 is `reportDigest`. */
 export function reportMessage({ chainId, provisioning }: ReportDomain, report: Report): Uint8Array {
-  const types = [{ type: "string" }, { type: "uint256" }, { type: "address" }, REPORT];
+  const types = [{ type: "string" }, { type: "uint256" }, { type: "address" }, REPORT_PARAMETER];
   return hexToBytes(encodeAbiParameters(types, ["refute report 1", BigInt(chainId), provisioning, report]));
 }

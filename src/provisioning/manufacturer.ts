@@ -1,7 +1,7 @@
 import { encodeAbiParameters, hexToBytes, type Hex } from "viem";
 import { generateKey, keyId, signMessage, type P256Key, type P256Signature } from "./keys.ts";
 
-/** A manufacturer's word that a device key is its own. */
+/** A manufacturer's signature that a device key is one of its own. */
 export type Endorsement = { manufacturer: Pick<P256Key, "x" | "y">; signature: P256Signature };
 
 /** Stands in for a maker of dongles: holds the key that endorses device keys. */

@@ -1,8 +1,8 @@
-import { keccak256, parseEventLogs, toBytes, type Hex } from "viem";
-import { provisioningAbi } from "../chain/abi/provisioning.ts";
+import { keccak256, toBytes, type Hex } from "viem";
+import { issuedNonce } from "../chain/clients/provisioning.ts";
 import { NotDeployedError } from "../chain/errors.ts";
 import type { Session } from "../market/session.ts";
-import { ReportKind } from "../market/types.ts";
+import { ReportKind } from "../chain/structs.ts";
 import type { SoftwareDevice } from "./device.ts";
 
 /** What a report is about; published off chain, its hash goes into the report. */
@@ -23,20 +23,17 @@ export type ReportRequest = {
 
 /** Obtains a nonce from the chain, has the device sign a report over it for the sender, and registers the report. */
 export async function registerReport(
-  { publicClient, sender, deployment: { chainId, provisioning } }: Session,
+  { publicClient, sender, provisioning, deployment }: Session,
   device: SoftwareDevice,
   { kind, content, lifetimeSeconds }: ReportRequest,
 ): Promise<ReportContent> {
-  const contract = { address: provisioning, abi: provisioningAbi } as const;
-  const requested = await sender.send({ ...contract, functionName: "requestNonce", args: [ReportKind[kind]] });
-  const [issued] = parseEventLogs({ abi: provisioningAbi, logs: requested.logs, eventName: "NonceIssued" });
-  if (issued === undefined)
-    throw new NotDeployedError(`${provisioning} issues no nonces: is it Refute's Provisioning?`);
-  const { nonce } = issued.args;
+  const nonce = issuedNonce(await provisioning.requestNonce(ReportKind[kind]));
+  if (nonce === undefined)
+    throw new NotDeployedError(`${deployment.provisioning} issues no nonces: is it Refute's Provisioning?`);
   const known = await content(nonce);
   const { timestamp } = await publicClient.getBlock();
   const { report, quote } = device.sign(
-    { chainId, provisioning },
+    { chainId: deployment.chainId, provisioning: deployment.provisioning },
     {
       kind: ReportKind[kind],
       worker: sender.address,
@@ -45,6 +42,6 @@ export async function registerReport(
       contentHash: keccak256(contentBytes(known)),
     },
   );
-  await sender.send({ ...contract, functionName: "submitReport", args: [report, quote] });
+  await provisioning.submitReport(report, quote);
   return known;
 }

@@ -22,14 +22,22 @@ const deviceSchema = z
   })
   .strict();
 
-/** Makes the file of a stand-in for a manufacturer. @returns Its id, for a deployment's `manufacturers`. @throws StandInFileError */
+/**
+ * Makes the file of a stand-in for a manufacturer.
+ * @returns Its id, for a deployment's `manufacturers`.
+ * @throws StandInFileError
+ */
 export function makeManufacturer(path: string): Hex {
   const key = generateKey();
   create(path, { standIn: "manufacturer", privateKey: keyToPem(key) });
   return keyId(key);
 }
 
-/** Makes the file of a stand-in for a device, endorsed by a manufacturer of `makeManufacturer`. @returns Its id. @throws StandInFileError */
+/**
+ * Makes the file of a stand-in for a device, endorsed by a manufacturer of `makeManufacturer`.
+ * @returns Its id.
+ * @throws StandInFileError
+ */
 export function makeDevice(path: string, manufacturerPath: string): Hex {
   const { privateKey } = read(manufacturerPath, manufacturerSchema, "manufacturer");
   const key = generateKey();

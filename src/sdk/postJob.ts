@@ -1,8 +1,9 @@
-import { parseEventLogs, toHex, type Hex } from "viem";
-import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
+import type { Hex } from "viem";
+import { postedJob } from "../chain/clients/jobMarket.ts";
 import { inputsList, programFacts, type KnownProgram } from "../player/execution.ts";
 import type { Session } from "../market/session.ts";
-import type { Job } from "../market/types.ts";
+import type { Job } from "../chain/structs.ts";
+import { toHex } from "../merkle/hash.ts";
 import { tensorTree } from "../merkle/tensor.ts";
 import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
 import { JobInputError } from "./errors.ts";
@@ -10,7 +11,7 @@ import { JobInputError } from "./errors.ts";
 /** What a requester asks for and pays. Amounts in the smallest unit of the stake asset, times in seconds. */
 export type JobTerms = {
   fee: bigint;
-  /** In which watchers may dispute; the deployment has a least one, see `leastWindow`. */
+  /** In which watchers may dispute; the deployment has a minimum, see `minWindow`. */
   window: number;
   /** That a worker has from claim to submission. */
   claimSeconds: number;
@@ -29,12 +30,12 @@ const PART_BYTES = 131_072;
 const PART_LEVELS = 8;
 
 /** The shortest window that a deployment takes for a program. */
-export const leastWindow = ({ deployment: { parameters } }: Session, work: bigint): number =>
+export const minWindow = ({ deployment: { parameters } }: Session, work: bigint): number =>
   parameters.baseWindow + Number(work / parameters.rate);
 
 /**
- * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 128 KiB together go with the post, larger ones
- * in parts after it; the job opens when all bytes are on chain.
+ * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 128 KiB together go with the
+ * post, larger ones in parts after it; the job opens when all bytes are on chain.
  * @param inputs The input tensors in the program's order: little-endian, row-major.
  * @throws JobInputError, ContractRevertError
  */
@@ -45,7 +46,6 @@ export async function postJob(
   terms: JobTerms,
 ): Promise<{ jobId: Hex; job: Job }> {
   checkInputs(program, inputs);
-  const { sender, deployment } = session;
   const trees = inputs.map((bytes) => tensorTree(bytes));
   const together = inputs.reduce((sum, { length }) => sum + length, 0) <= PART_BYTES;
   const request = {
@@ -56,18 +56,15 @@ export async function postJob(
     ...terms,
     program: programFacts(program.commitment),
     inputRoots: trees.map(({ root }) => root),
-    inputs: together ? inputs.map((bytes) => toHex(bytes)) : [],
+    inputs: together ? inputs.map(toHex) : [],
   };
-  const market = { address: deployment.market, abi: jobMarketAbi } as const;
-  const receipt = await sender.send({ ...market, functionName: "post", args: [request] });
-  const [posted] = parseEventLogs({ abi: jobMarketAbi, logs: receipt.logs, eventName: "JobPosted" });
-  const { jobId, job } = posted!.args;
+  const { jobId, job } = postedJob(await session.market.post(request));
   if (!together) await publishParts(session, program, inputs, job);
   return { jobId, job };
 }
 
 async function publishParts(
-  { sender, deployment }: Session,
+  { market }: Session,
   program: KnownProgram,
   inputs: readonly Uint8Array[],
   job: Job,
@@ -85,12 +82,7 @@ async function publishParts(
         inputRoot: tree.root,
         inputSiblings: list.path(input),
       };
-      await sender.send({
-        address: deployment.market,
-        abi: jobMarketAbi,
-        functionName: "publishInput",
-        args: [job, facts, published],
-      });
+      await market.publishInput(job, facts, published);
     }
   }
 }

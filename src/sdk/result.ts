@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { hexToBytes, type Address, type Hex } from "viem";
-import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
+import { JobMarketReader } from "../chain/clients/jobMarket.ts";
 import type { ClaimRecord, JobRecord } from "../market/history.ts";
 import { followMarket, type Reader } from "../market/session.ts";
-import { JobStatus } from "../market/types.ts";
+import { JobStatus } from "../chain/structs.ts";
 import { JobClosedError, JobUnknownError } from "./errors.ts";
 
 /** How far a job is. */
@@ -59,12 +59,7 @@ function resultOf({ claim, delivered }: ClaimRecord): JobResult {
 }
 
 async function progressOf({ publicClient, deployment }: Reader, job: JobRecord): Promise<JobProgress> {
-  const [status, worker] = await publicClient.readContract({
-    address: deployment.market,
-    abi: jobMarketAbi,
-    functionName: "jobOf",
-    args: [job.id],
-  });
+  const { status, worker } = await new JobMarketReader(deployment.market, { publicClient }).jobOf(job.id);
   const names = Object.keys(JobStatus) as (keyof typeof JobStatus)[];
   const last = job.claims.at(-1);
   const holder = status === JobStatus.submitted ? last?.claim.worker : worker;

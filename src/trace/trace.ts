@@ -2,6 +2,7 @@ import { fromHash, type Hash } from "../merkle/hash.ts";
 import { MerkleList } from "../merkle/list.ts";
 import { tensorTree } from "../merkle/tensor.ts";
 import { RefuteError } from "../errors.ts";
+import { getOrAdd } from "../getOrAdd.ts";
 import type { Program } from "../program/types.ts";
 
 /** Tensors that were not kept when a job was executed. Executing the job again gives them. */
@@ -90,24 +91,16 @@ export class Trace {
 
   /** The tree over the chunks of a step's tensor. */
   tree(step: number): MerkleList {
-    return cached(this.#trees, step, () => tensorTree(this.tensor(step)));
+    return getOrAdd(this.#trees, step, () => tensorTree(this.tensor(step)));
   }
 
   /** The list of tensor roots of steps `[first .. step]` of checkpoint `j`. */
   interior(j: number): MerkleList {
-    return cached(this.#interiors, j, () => {
+    return getOrAdd(this.#interiors, j, () => {
       const { first, step } = this.#program.checkpoints[j]!;
       this.require(Array.from({ length: step - first + 1 }, (_, k) => first + k));
       const roots = Array.from({ length: step - first + 1 }, (_, k) => fromHash(this.tree(first + k).root));
       return new MerkleList(Buffer.concat(roots));
     });
   }
-}
-
-function cached<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
 }

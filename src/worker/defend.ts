@@ -1,5 +1,4 @@
 import type { TransactionReceipt } from "viem";
-import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
 import type { Execution } from "../player/execution.ts";
 import { workerMove, type WorkerMove } from "../dispute/workerMove.ts";
 import { packState } from "../market/state.ts";
@@ -12,12 +11,7 @@ export const defend = (session: Session, game: GameRecord, execution: Execution,
   makeMove(session, game, workerMove(execution, stateOf(game), session.deployment.parameters.arityBits, now));
 
 /** Sends a worker's move. @returns undefined when there is nothing to send. */
-export async function makeMove(
-  { sender, deployment }: Session,
-  game: GameRecord,
-  move: WorkerMove,
-): Promise<WorkerEvent | undefined> {
-  const contract = { address: deployment.game, abi: disputeGameAbi } as const;
+export async function makeMove(session: Session, game: GameRecord, move: WorkerMove): Promise<WorkerEvent | undefined> {
   const packed = packState(stateOf(game));
   const { key } = game;
   const moved = (receipt: TransactionReceipt): WorkerEvent => {
@@ -27,12 +21,10 @@ export async function makeMove(
     case "wait":
       return undefined;
     case "reveal":
-      return moved(await sender.send({ ...contract, functionName: "reveal", args: [packed, move.data] }));
-    case "expand": {
-      const args = [packed, key.jobId, key.traceRoot, move.children, move.siblings] as const;
-      return moved(await sender.send({ ...contract, functionName: "expand", args }));
-    }
+      return moved(await session.game.reveal(packed, move.data));
+    case "expand":
+      return moved(await session.game.expand(packed, key.jobId, key.traceRoot, move.children, move.siblings));
     case "timeout":
-      return moved(await sender.send({ ...contract, functionName: "timeout", args: [packed, key] }));
+      return moved(await session.game.timeout(packed, key));
   }
 }

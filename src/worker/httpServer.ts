@@ -1,7 +1,10 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Serves what is asked for by its path alone; an answer that fails is a 500 with its reason, or cut off if it has begun. */
+/**
+ * Serves what is asked for by its path alone; an answer that fails is a 500 with its reason, or cut off if it has
+ * begun.
+ */
 export class HttpServer {
   readonly #answer: (url: string, response: ServerResponse) => Promise<void>;
   #server: Server | undefined;

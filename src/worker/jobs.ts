@@ -1,38 +1,47 @@
 import type { Executions } from "../player/executions.ts";
 import { inputBytesOf, type ClaimRecord, type JobRecord } from "../market/history.ts";
-import { accountOf, isLive } from "../market/ledger.ts";
 import type { Session } from "../market/session.ts";
 
 /** What a worker takes. */
 export type WorkerPolicy = {
-  /** Least fee, in the smallest unit of the stake asset. */
+  /** Minimum fee, in the smallest unit of the stake asset. */
   minFee: bigint;
   /** Seconds that are kept between the expected end of an execution and the end of the claim. */
   marginSeconds: number;
-  /** Most gas of a requester's callback: whoever delivers pays it, for each output. `MOST_CALLBACK_GAS` if absent. */
+  /** Maximum gas of a requester's callback: whoever delivers pays it, for each output. `MAX_CALLBACK_GAS` if absent. */
   maxCallbackGas?: number;
-  /** Most own claims that are neither final nor refuted: all of them can be disputed at once. `MOST_OPEN_CLAIMS` if absent. */
+  /**
+   * Maximum number of own claims that are neither final nor refuted: all of them can be disputed at once.
+   * `MAX_OPEN_CLAIMS` if absent.
+   */
   maxOpenClaims?: number;
 };
 
-/** Enough for a consumer that keeps some words of a result; a requester that burns more would have its worker pay for it. */
-export const MOST_CALLBACK_GAS = 500_000;
+/**
+ * Enough for a consumer that stores some words of a result. A worker would pay for the callback of a requester that
+ * burns more.
+ */
+export const MAX_CALLBACK_GAS = 500_000;
 
 /**
- * A game takes an execution of its job and one for the range that it enters, each of which waits for one of every other claim, of the job that is claimed and of a tensor
- * that is published: 2 (8 + 2) = 20 in a clock of an hour at least, 180 s each.
+ * A game takes an execution of its job and one for the range that it enters. Each of these may wait for one execution
+ * of every other claim, one of the job that is claimed, and one for a tensor that is published: 2 (8 + 2) = 20
+ * executions in a clock of at least an hour, 180 s each.
  */
-export const MOST_OPEN_CLAIMS = 8;
+export const MAX_OPEN_CLAIMS = 8;
 
 /** Whether a claim can be disputed, or becomes final only by a transaction that was not sent yet. */
 export const isOpen = ({ finalised, refuted }: Pick<ClaimRecord, "finalised" | "refuted">): boolean =>
   !finalised && !refuted;
 
-/** Whether one more claim may be open beside so many. */
-export const hasRoom = ({ maxOpenClaims = MOST_OPEN_CLAIMS }: WorkerPolicy, open: number): boolean =>
+/** Whether one more claim may be open beside `open` others. */
+export const hasRoom = ({ maxOpenClaims = MAX_OPEN_CLAIMS }: WorkerPolicy, open: number): boolean =>
   open < maxOpenClaims;
 
-/** Whether a job is worth claiming: open, of a known program, with all its input at hand, paid, and with time left. Pure. */
+/**
+ * Whether a job is worth claiming: open, of a known program, with all its input at hand, paid, and with time left.
+ * Pure.
+ */
 export function isSuitable(
   record: JobRecord,
   executions: Pick<Executions, "knows">,
@@ -47,7 +56,7 @@ export function isSuitable(
     record.open &&
     executions.knows(record) &&
     fee >= policy.minFee &&
-    callbackGas <= (policy.maxCallbackGas ?? MOST_CALLBACK_GAS) &&
+    callbackGas <= (policy.maxCallbackGas ?? MAX_CALLBACK_GAS) &&
     BigInt(claimSeconds) >= needed &&
     now + BigInt(claimSeconds) < deadline &&
     inputBytesOf(record) !== undefined
@@ -55,8 +64,10 @@ export function isSuitable(
 }
 
 /** Whether the worker may claim: its attestation is live and it has unlocked stake for the collateral. */
-export async function mayClaim(session: Session): Promise<boolean> {
-  const { address } = session.sender;
-  const [live, { staked, locked }] = await Promise.all([isLive(session, address), accountOf(session, address)]);
-  return live && staked - locked >= session.deployment.parameters.collateral;
+export async function mayClaim({ sender, deployment, vault, provisioning }: Session): Promise<boolean> {
+  const [isLive, { staked, locked }] = await Promise.all([
+    provisioning.isLive(sender.address),
+    vault.accountOf(sender.address),
+  ]);
+  return isLive && staked - locked >= deployment.parameters.collateral;
 }

@@ -4,14 +4,18 @@ import type { Executions } from "../player/executions.ts";
 import type { JobRecord } from "../market/history.ts";
 import { HttpServer } from "./httpServer.ts";
 
-/** Requests that are waiting or whose answers, each a tensor in memory, are under way; beyond it they are refused, and a challenger plays without. */
-const MOST_REQUESTS = 4;
+/**
+ * Maximum number of requests that wait or are being answered, each with a tensor in memory. More are refused, and the
+ * challenger plays without the trace.
+ */
+const MAX_REQUESTS = 4;
 /** How long an answer may take to be read: longer than a challenger waits for one. */
 const PATIENCE_MS = 20_000;
 
 /**
- * Publishes a worker's traces over HTTP: `/<claim id>/<step>` is the tensor of that step, little-endian, while the claim can be disputed. A challenger
- * that has it goes from a range's steps straight to the proof, so that a dispute takes three transactions instead of eleven.
+ * Publishes a worker's traces over HTTP: `/<claim id>/<step>` is the tensor of that step, little-endian, while the
+ * claim can be disputed. A challenger that has that tensor goes from a range's steps straight to the proof, so that a
+ * dispute takes three transactions instead of eleven.
  */
 export class TracePublisher {
   readonly #server = new HttpServer((url, response) => this.#answer(url, response));
@@ -44,8 +48,9 @@ export class TracePublisher {
     const [, claimId, number] = /^\/(0x[0-9a-f]{64})\/(\d{1,9})$/.exec(url) ?? [];
     const job = this.#disputable((claimId ?? "") as Hex);
     if (job === undefined) return void response.writeHead(404).end("no such claim, or it is past dispute\n");
-    // SAFETY: anybody may ask, and a tensor that was not kept takes an execution. The worker's own moves, whose clocks run, wait for one of these at most.
-    if (this.#requests === MOST_REQUESTS)
+    // SAFETY: anybody may ask, and a tensor that was not kept takes an execution. The worker's own moves, whose clocks
+    // run, wait for one of these at most.
+    if (this.#requests === MAX_REQUESTS)
       return void response.writeHead(503, { "retry-after": "10" }).end("too many requests\n");
     this.#requests++;
     try {

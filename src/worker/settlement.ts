@@ -1,10 +1,9 @@
-import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
-import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import { programFacts, type Execution } from "../player/execution.ts";
 import type { ClaimRecord, JobRecord } from "../market/history.ts";
 import { claimKeyOf } from "../market/ids.ts";
 import type { Session } from "../market/session.ts";
-import type { Delivery } from "../market/types.ts";
+import type { Delivery } from "../chain/structs.ts";
+import { toHex } from "../merkle/hash.ts";
 import type { WorkerEvent } from "./events.ts";
 
 /** The numbers of the outputs that must be delivered on chain and are not yet. */
@@ -20,48 +19,40 @@ export function deliveryOf({ model, commitment, trace }: Execution, output: numb
   return {
     program: programFacts(commitment),
     output,
-    data: `0x${Buffer.from(trace.tensor(step)).toString("hex")}`,
+    data: toHex(trace.tensor(step)),
     siblings: trace.list.path(j),
   };
 }
 
 /** Finalises a claim whose window is over. */
-export async function finalise({ sender, deployment }: Session, record: ClaimRecord): Promise<WorkerEvent> {
-  const call = {
-    address: deployment.market,
-    abi: jobMarketAbi,
-    functionName: "finalise",
-    args: [record.claim],
-  } as const;
-  const receipt = await sender.send(call);
+export async function finalise({ market }: Session, record: ClaimRecord): Promise<WorkerEvent> {
+  const receipt = await market.finalise(record.claim);
   return { kind: "finalised", jobId: record.jobId, claimId: record.id, receipt };
 }
 
 /** Gives back a job whose time to submit is over: the penalty is lost, the rest of the collateral is free again. */
-export async function expire({ sender, deployment }: Session, { id, job }: JobRecord): Promise<WorkerEvent> {
-  const call = { address: deployment.market, abi: jobMarketAbi, functionName: "expire", args: [job] } as const;
-  return { kind: "expired", jobId: id, receipt: await sender.send(call) };
+export async function expire({ market }: Session, { id, job }: JobRecord): Promise<WorkerEvent> {
+  return { kind: "expired", jobId: id, receipt: await market.expire(job) };
 }
 
-/** Delivers one output of a claim whose window is over, which finalises it with the first one and releases the fee with the last one. */
+/**
+ * Delivers one output of a claim whose window is over, which finalises it with the first one and releases the fee with
+ * the last one.
+ */
 export async function deliver(
-  { sender, deployment }: Session,
+  { market }: Session,
   record: ClaimRecord,
   execution: Execution,
   output: number,
 ): Promise<WorkerEvent> {
-  const args = [record.claim, deliveryOf(execution, output)] as const;
-  const receipt = await sender.send({ address: deployment.market, abi: jobMarketAbi, functionName: "deliver", args });
+  const receipt = await market.deliver(record.claim, deliveryOf(execution, output));
   return { kind: "delivered", jobId: record.jobId, claimId: record.id, output, receipt };
 }
 
 /** Collects what the worker's moves on a claim earned from bonds. @returns undefined if there is nothing. */
-export async function collect(session: Session, record: ClaimRecord): Promise<WorkerEvent | undefined> {
-  const { sender, deployment, publicClient } = session;
-  const game = { address: deployment.game, abi: disputeGameAbi } as const;
-  const [, , , earned] = await publicClient.readContract({ ...game, functionName: "claimGames", args: [record.id] });
+export async function collect({ game }: Session, record: ClaimRecord): Promise<WorkerEvent | undefined> {
+  const { earned } = await game.claimGames(record.id);
   if (earned === 0n) return undefined;
-  const args = [claimKeyOf(record.jobId, record.claim)] as const;
-  const receipt = await sender.send({ ...game, functionName: "collect", args });
+  const receipt = await game.collect(claimKeyOf(record.jobId, record.claim));
   return { kind: "collected", claimId: record.id, receipt };
 }

@@ -1,18 +1,14 @@
 import { isAddressEqual, type Hex } from "viem";
-import type { Logger } from "pino";
-import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import { isOver, type Forget } from "../market/forget.ts";
-import type { KnownProgram } from "../player/execution.ts";
 import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
-import { Executions, type Execute } from "../player/executions.ts";
+import type { Executions } from "../player/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../market/history.ts";
-import { report, runLoop } from "../player/loop.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
-import { followMarket, type Session, type Snapshot } from "../market/session.ts";
-import { Tasks } from "../player/tasks.ts";
+import { Role, type RoleOptions, type Start } from "../player/role.ts";
+import type { Snapshot } from "../market/session.ts";
 import { RefuteError } from "../errors.ts";
 import { makeMove } from "./defend.ts";
-import { Doubts } from "./doubts.ts";
+import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
 import { hasRoom, isOpen, isSuitable, mayClaim, type WorkerPolicy } from "./jobs.ts";
 import type { TracePublisher } from "./publisher.ts";
@@ -20,47 +16,22 @@ import { selfAudit, SelfAuditError } from "./selfAudit.ts";
 import { collect, deliver, expire, finalise, missingOutputs } from "./settlement.ts";
 
 /** How a worker runs. */
-export type WorkerOptions = {
-  session: Session;
-  /** The programs that it serves, compiled here. */
-  programs: readonly KnownProgram[];
-  execute: Execute;
+export type WorkerOptions = RoleOptions<WorkerEvent> & {
   policy: WorkerPolicy;
-  /** Bytes of executions that are kept in memory. `KEPT_BYTES` if absent. */
-  keptBytes?: number;
   /** Random elements that the chain recomputes, free of charge, before a submission. */
   selfAuditSamples: number;
   /** Publishes the traces of its claims. */
   publisher?: TracePublisher | undefined;
-  signal: AbortSignal;
-  intervalMs: number;
-  log: Logger;
-  /** Called after each round. */
-  onRound?: (outcome: "done" | "failed") => void;
-  /** Called with each thing done. */
-  onEvent?: (event: WorkerEvent) => void;
 };
 
 /**
- * Runs a worker until the signal: claims suitable jobs, executes, submits, answers disputes, finalises, delivers and collects. Every
- * round starts from the chain alone, so it may be stopped and started at any time.
+ * Runs a worker until the signal: it claims suitable jobs, executes, submits, answers disputes, finalises, delivers and
+ * collects.
  * @throws NotPlainAccountError
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  const { session, log } = options;
-  await requirePlainAccount(session);
-  const worker = new Worker(options);
-  const follow = followMarket(session, worker.forget);
-  const tasks = new Tasks();
-  log.info({ worker: session.sender.address, programs: options.programs.length }, "worker starts");
-  await runLoop(options, async () => {
-    const busy = tasks.running;
-    worker.round(await follow(), (key, action) => {
-      if (!busy.has(key)) tasks.start(key, action);
-    });
-  });
-  await tasks.settled();
-  log.info("worker stops");
+  await requirePlainAccount(options.session);
+  await new Worker(options).run();
 }
 
 /** A dispute that this worker cannot answer as it is configured: its collateral is at stake. */
@@ -70,25 +41,37 @@ export class UndefendedClaimError extends RefuteError {
 
 const UNKNOWN = "its program is not among the models served here, or its input is not on chain";
 
-type Start = (key: string, action: () => Promise<void>) => void;
-
 class Worker {
   readonly #options: WorkerOptions;
+  readonly #role: Role<WorkerEvent>;
   readonly #executions: Executions;
-  readonly #doubts = new Doubts();
-  /** Claims that are over and whose earnings were collected, or had none: saves a read a round. After a reorganisation their records are others. */
+  readonly #failedAudits = new FailedAudits();
+  /**
+   * Claims that are over and whose earnings were collected, or that had none: this saves a read a round. After a
+   * reorganisation their records are other objects.
+   */
   readonly #collected = new WeakSet<ClaimRecord>();
-
-  /** What was told of each job and claim, by its kind, so that it is told once however often a reorganisation has it done again. */
-  readonly #told = new Map<string, string>();
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    this.#executions = new Executions(options.programs, options.execute, options.keptBytes);
+    this.#role = new Role(options, ({ kind }) => ({
+      level: kind === "refuted" || kind === "withheld" ? "error" : "info",
+      message: kind,
+    }));
+    this.#executions = this.#role.executions;
   }
 
-  /** What need not be remembered of a job: all of one that is over and owes this worker nothing, and the input of one that it does not serve. */
-  readonly forget: Forget = (job, now) => {
+  run(): Promise<void> {
+    return this.#role.run({
+      name: "worker",
+      facts: {},
+      forget: this.#forget,
+      round: (snapshot, start) => this.#round(snapshot, start),
+    });
+  }
+
+  /** All of a job that is over and owes this worker nothing, and the input of a job that it does not serve. */
+  readonly #forget: Forget = (job, now) => {
     const { address } = this.#options.session.sender;
     const isOwed = job.claims.some((record) => {
       const { claim, refuted, finalised, games } = record;
@@ -101,17 +84,16 @@ class Worker {
     return this.#executions.knows(job) ? "nothing" : "inputs";
   };
 
-  /** @param start Starts an action, each beside the others: an execution must not keep a game waiting, whose clock runs. */
-  round({ history, now }: Snapshot, start: Start): void {
+  #round({ history, now }: Snapshot, start: Start): void {
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
-      start(`${doing} ${id}`, () => this.#attempt(doing, id, action));
+      start(`${doing} ${id}`, () => this.#role.attempt(doing, id, action));
     const published = new Map<Hex, JobRecord>();
     for (const record of history.claims.values()) {
       if (!this.#isMe(record.claim.worker)) continue;
       const job = history.jobs.get(record.jobId)!;
       published.set(record.id, job);
-      if (record.refuted && this.#isNew("refuted", record.id, ""))
-        this.#tell({ kind: "refuted", jobId: job.id, claimId: record.id });
+      if (record.refuted && this.#role.isNew("refuted", record.id))
+        this.#role.report({ kind: "refuted", jobId: job.id, claimId: record.id });
       const alive = record.finalised || record.refuted ? [] : record.games.filter(({ closed }) => closed === undefined);
       for (const game of alive) attempt("game", game.id, () => this.#defend(job, game, now));
       if (alive.length === 0) attempt("claim", record.id, () => this.#tend(job, record, now));
@@ -129,15 +111,15 @@ class Worker {
   async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
     const { session } = this.#options;
     const { arityBits } = session.deployment.parameters;
-    // The execution is let go before the move is mined: there may be many games.
+    // The execution is released before the move is mined: there may be many games.
     const planned =
       idleWorkerMove(stateOf(game), now) ??
       (await this.#executions.use(job, (execution) => workerMove(execution, stateOf(game), arityBits, now)));
     if (planned === undefined) throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
-    this.#tell(await makeMove(session, game, planned));
+    this.#role.report(await makeMove(session, game, planned));
   }
 
-  /** What an undisputed claim of one's own needs now. */
+  /** Does what an undisputed claim of this worker needs now. */
   async #tend(job: JobRecord, record: ClaimRecord, now: bigint): Promise<void> {
     const { session } = this.#options;
     if (!record.finalised && !record.refuted && now <= record.windowEnd) return;
@@ -145,30 +127,31 @@ class Worker {
     const execution = missing.length === 0 ? undefined : await this.#executions.of(job);
     if (execution !== undefined) {
       // The first delivery finalises.
-      for (const output of missing) this.#tell(await deliver(session, record, execution, output));
+      for (const output of missing) this.#role.report(await deliver(session, record, execution, output));
     } else if (!record.finalised && !record.refuted) {
-      this.#tell(await finalise(session, record));
+      this.#role.report(await finalise(session, record));
     }
     if (record.games.length === 0 || this.#collected.has(record)) return;
-    this.#tell(await collect(session, record));
+    this.#role.report(await collect(session, record));
     this.#collected.add(record);
   }
 
   /** Executes and submits a job that this worker has claimed. */
   async #work(job: JobRecord, until: bigint, now: bigint): Promise<void> {
     const { session, selfAuditSamples, log } = this.#options;
-    const { deployment, sender } = session;
-    // Else what is left of the collateral would stay locked, and this worker would claim nothing more.
-    if (now > until) return this.#tell(await expire(session, job));
-    if (this.#doubts.isWithheld(job)) return;
+    const { deployment } = session;
+    // Otherwise the rest of the collateral would stay locked, and this worker would claim nothing more.
+    if (now > until) return this.#role.report(await expire(session, job));
+    if (this.#failedAudits.isWithheld(job)) return;
     const start = performance.now();
     const draw = replayed((below) => Math.floor(Math.random() * below));
-    // Beside many games it may be executed again meanwhile: the one that is submitted is the one that was audited.
+    // Beside many games the job may be executed again meanwhile: the execution that is submitted is the one that was
+    // audited.
     const audited = await this.#executions.use(job, async (execution) => {
       const milliseconds = Math.round(performance.now() - start);
-      if (this.#isNew("executed", job.id, String(until)))
-        this.#tell({ kind: "executed", jobId: job.id, traceRoot: execution.trace.root, milliseconds });
-      const again = this.#doubts.samplesOf(job);
+      if (this.#role.isNew("executed", job.id, String(until)))
+        this.#role.report({ kind: "executed", jobId: job.id, traceRoot: execution.trace.root, milliseconds });
+      const again = this.#failedAudits.samplesOf(job);
       const audit = selfAudit(session.publicClient, deployment.verifier, execution, selfAuditSamples, draw(), again);
       const failure = await audit.then(
         () => undefined,
@@ -181,47 +164,47 @@ class Worker {
     });
     if (audited === undefined) return log.error({ job: job.id }, "the input of a claimed job is not there");
     const { trace, failure } = audited;
-    if (failure !== undefined) return this.#doubt(job, trace.root, until, failure);
-    const args = [job.job, submissionOf(trace, deployment.parameters.arityBits)] as const;
-    const receipt = await sender.send({ address: deployment.market, abi: jobMarketAbi, functionName: "submit", args });
-    this.#tell({ kind: "submitted", jobId: job.id, traceRoot: trace.root, receipt });
+    if (failure !== undefined) return this.#withhold(job, trace.root, until, failure);
+    const receipt = await session.market.submit(job.job, submissionOf(trace, deployment.parameters.arityBits));
+    this.#role.report({ kind: "submitted", jobId: job.id, traceRoot: trace.root, receipt });
   }
 
   /** Has a job whose execution is wrong executed anew, or gives it up. */
-  #doubt(job: JobRecord, traceRoot: Hex, submitBy: bigint, { code, message, sample }: SelfAuditError): void {
+  #withhold(job: JobRecord, traceRoot: Hex, submitBy: bigint, { code, message, sample }: SelfAuditError): void {
     const { session, log } = this.#options;
     const { collateral, penaltyBps } = session.deployment.parameters;
     this.#executions.drop(job);
-    if (!this.#doubts.note(job, traceRoot, sample))
+    if (!this.#failedAudits.add(job, traceRoot, sample))
       return log.warn({ code, job: job.id, reason: message }, "self-audit failed, executing anew");
     const penalty = (collateral * BigInt(penaltyBps)) / 10_000n;
     const by = new Date(Number(submitBy) * 1_000).toISOString();
     const reason =
-      `${message}; this machine's executions of the job are wrong, and none is submitted: the penalty of ${penalty} (of the stake ` +
-      `asset's smallest unit) is lost unless a mended worker with this key submits by ${by}. No more jobs of this program are claimed until a restart`;
-    this.#tell({ kind: "withheld", jobId: job.id, reason, submitBy, penalty });
+      `${message}; this machine's executions of the job are wrong, and none is submitted: the penalty of ` +
+      `${penalty} (of the stake asset's smallest unit) is lost unless a mended worker with this key ` +
+      `submits by ${by}. ` +
+      `No more jobs of this program are claimed until a restart`;
+    this.#role.report({ kind: "withheld", jobId: job.id, reason, submitBy, penalty });
   }
 
   /** Claims the best paid of the suitable jobs. @param open Own claims that can be disputed. */
   async #claim(jobs: readonly JobRecord[], open: number, now: bigint): Promise<void> {
     const { session, policy, log } = this.#options;
-    const { deployment, sender } = session;
-    const { rate } = deployment.parameters;
-    // Looked at one by one: to look at one is to hash its inputs, and anybody may post as many as they like.
+    const { rate } = session.deployment.parameters;
+    // Jobs are checked one by one until one is suitable: a check hashes the job's inputs, and anybody may post any
+    // number of jobs.
     const best = jobs
-      .filter((job) => job.open && !this.#hasLost(job) && !this.#doubts.isDistrusted(job.job.programRoot))
+      .filter((job) => job.open && !this.#hasLost(job) && !this.#failedAudits.isDistrusted(job.job.programRoot))
       .sort((a, b) => Number(b.job.fee - a.job.fee))
       .find((job) => isSuitable(job, this.#executions, policy, rate, now));
     if (best === undefined) return;
     if (!hasRoom(policy, open)) {
       const message = "as many claims are open as the policy allows; no more jobs are claimed until one is final";
-      if (this.#isNew("full", "", "")) log.warn({ open }, message);
+      if (this.#role.isNew("full", "")) log.warn({ open }, message);
       return;
     }
     if (!(await mayClaim(session))) return;
     const { job, id } = best;
-    const call = { address: deployment.market, abi: jobMarketAbi, functionName: "claim", args: [job] } as const;
-    this.#tell({ kind: "claimed", jobId: id, receipt: await sender.send(call) });
+    this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job) });
   }
 
   /** A job on which this worker was refuted, or that it did not submit in time: it would lose on it again. */
@@ -233,40 +216,7 @@ class Worker {
   #isMe(address: Hex): boolean {
     return isAddressEqual(address, this.#options.session.sender.address);
   }
-
-  /** Whether a thing differs from what was told last of the same kind and subject. */
-  #isNew(kind: string, id: string, what: string): boolean {
-    const key = `${kind} ${id}`;
-    if (this.#told.get(key) === what) return false;
-    this.#told.delete(key);
-    this.#told.set(key, what);
-    const [oldest] = this.#told.keys();
-    if (this.#told.size > REMEMBERED && oldest !== undefined) this.#told.delete(oldest);
-    return true;
-  }
-
-  #tell(event: WorkerEvent | undefined): void {
-    if (event === undefined) return;
-    const { kind, ...rest } = event;
-    const fields = Object.fromEntries(Object.entries(rest).filter(([key]) => key !== "receipt"));
-    const gas = "receipt" in event ? { gas: Number(event.receipt.gasUsed) } : {};
-    this.#options.log[kind === "refuted" || kind === "withheld" ? "error" : "info"]({ ...fields, ...gas }, kind);
-    this.#options.onEvent?.(event);
-  }
-
-  /** One failing claim, game or job must not keep the others waiting. The same failure in a row is told once; it is tried again every round. */
-  async #attempt(doing: string, id: string, action: () => Promise<void>): Promise<void> {
-    if (this.#options.signal.aborted) return;
-    try {
-      await action();
-    } catch (error) {
-      if (this.#isNew(doing, id, (error as Error).message)) report(this.#options.log, error, doing);
-    }
-  }
 }
-
-/** Things told that are remembered. */
-const REMEMBERED = 10_000;
 
 /** Each call begins the same series of numbers again: what is begun anew draws the same samples. */
 function replayed(random: (below: number) => number): () => (below: number) => number {

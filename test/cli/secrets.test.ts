@@ -9,7 +9,7 @@ import { pino } from "pino";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createPublicClient, zeroAddress } from "viem";
 import { httpNode } from "../../src/chain/node.ts";
-import { report } from "../../src/player/loop.ts";
+import { logError } from "../../src/player/loop.ts";
 import { refute } from "./commandLine.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
@@ -112,7 +112,7 @@ describe("secrets", function () {
     const error = await rejection(client.request({ method: "eth_chainId" }, { retryCount: 0 }));
     expect(error.message).to.contain(TOKEN);
     let logged = "";
-    report(pino({}, { write: (line: string) => void (logged += line) }), new Error(error.message, { cause: error }));
+    logError(pino({}, { write: (line: string) => void (logged += line) }), new Error(error.message, { cause: error }));
     expect(logged).to.contain("http://127.0.0.1:1").and.not.to.contain(TOKEN);
   });
 });

@@ -4,7 +4,7 @@ import { knownProgram, type Execution } from "../../src/player/execution.ts";
 import { openingPick } from "../../src/dispute/pick.ts";
 import { submittedTrace } from "../../src/dispute/disputed.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
-import { Side } from "../../src/market/types.ts";
+import { Side } from "../../src/chain/structs.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Trace } from "../../src/trace/trace.ts";

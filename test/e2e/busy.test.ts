@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { parseEther } from "viem";
 import type { Execute } from "../../src/player/executions.ts";
-import { accountOf } from "../../src/market/ledger.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
 
@@ -66,7 +65,7 @@ describe("busy players, end to end", function () {
     await first(worker, "expired");
     await worker.stop();
     const { collateral, penaltyBps } = requester.deployment.parameters;
-    const { staked } = await accountOf(requester, players.addressOf(key));
+    const { staked } = await requester.vault.accountOf(players.addressOf(key));
     expect(staked).to.equal(2n * collateral - (collateral * BigInt(penaltyBps)) / 10_000n);
   });
 });

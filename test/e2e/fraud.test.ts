@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { pino } from "pino";
 import { parseEther } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
-import { accountOf, deposit } from "../../src/market/ledger.ts";
+import { deposit } from "../../src/market/ledger.ts";
 import { followMarket } from "../../src/market/session.ts";
 import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
@@ -22,13 +22,13 @@ describe("a wrong claim, end to end", function () {
     const [cheatKey, watcherKey] = [await players.workerKey(), await players.watcherKey()];
     const { requester, jobId } = await players.post(program, [mlpInput(1)]);
     const { bond, parameters } = requester.deployment;
-    const creditBefore = (await accountOf(requester, players.addressOf(watcherKey))).credit;
+    const creditBefore = (await requester.vault.accountOf(players.addressOf(watcherKey))).credit;
     const cheat = await players.startWorker(cheatKey, program, reference(lie));
     const watcher = await players.startWatcher(watcherKey, program, reference());
     await first(watcher, "moved", ({ move }) => move === "prove");
-    const { staked, locked } = await accountOf(requester, players.addressOf(cheatKey));
+    const { staked, locked } = await requester.vault.accountOf(players.addressOf(cheatKey));
     expect([staked, locked]).to.deep.equal([parameters.collateral, 0n]);
-    const { credit } = await accountOf(requester, players.addressOf(watcherKey));
+    const { credit } = await requester.vault.accountOf(players.addressOf(watcherKey));
     expect(credit >= creditBefore + parameters.bounty).to.equal(true);
     expect(credit < creditBefore + parameters.bounty + bond).to.equal(true);
     expect(await jobProgress(requester, jobId)).to.have.property("status", "open");
@@ -86,7 +86,7 @@ describe("a wrong claim, end to end", function () {
   it("challengedByTwoWatchers_paysTheWinner_andTheOtherTakesItsBondBack", async function () {
     const [aKey, bKey] = [await players.watcherKey(), await players.watcherKey()];
     const { requester } = await players.post(program, [mlpInput(30)]);
-    const creditOf = async (key: `0x${string}`) => (await accountOf(requester, players.addressOf(key))).credit;
+    const creditOf = async (key: `0x${string}`) => (await requester.vault.accountOf(players.addressOf(key))).credit;
     const before = await creditOf(bKey);
     const cheat = await players.startWorker(await players.workerKey(), program, reference(lie));
     const b = await players.startWatcher(bKey, program, reference());
@@ -176,7 +176,7 @@ describe("a wrong challenge, end to end", function () {
     await first(worker, "collected");
     await worker.stop();
     const { bond, parameters } = requester.deployment;
-    const { credit, staked } = await accountOf(requester, players.addressOf(workerKey));
+    const { credit, staked } = await requester.vault.accountOf(players.addressOf(workerKey));
     expect(staked).to.equal(2n * parameters.collateral);
     // The fee, the rest of the challenger's bond, and what the moves drew from it.
     expect(credit).to.equal(10n ** 17n + bond);

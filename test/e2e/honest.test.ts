@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { parseEther } from "viem";
-import { accountOf } from "../../src/market/ledger.ts";
 import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
@@ -29,7 +28,7 @@ describe("an honest job, end to end", function () {
     expect(result.worker).to.equal(players.addressOf(workerKey));
     expect(Buffer.from(result.outputs.get(0)!).equals(Buffer.from(y!))).to.equal(true);
     expect((await first(worker, "delivered")).claimId).to.equal(claimId);
-    expect((await accountOf(requester, result.worker)).credit).to.equal(parseEther("0.1"));
+    expect((await requester.vault.accountOf(result.worker)).credit).to.equal(parseEther("0.1"));
     expect(watcher.inbox.all.map(({ kind }) => kind)).to.deep.equal(["agrees"]);
     expect(await jobProgress(requester, jobId)).to.have.property("status", "complete");
   });

@@ -3,7 +3,7 @@ import { HttpRequestError, custom, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { stateOf, type JobRecord } from "../../src/market/history.ts";
 import { followMarket, openSession, type Session } from "../../src/market/session.ts";
-import { Side } from "../../src/market/types.ts";
+import { Side } from "../../src/chain/structs.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
 import { chainOfSums, sumsInput } from "../../testkit/programs/randomSums.ts";
 import { Prng } from "../../testkit/random/prng.ts";

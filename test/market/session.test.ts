@@ -15,7 +15,6 @@ import { readDeployment } from "../../src/market/deployment.ts";
 import { jobIdOf } from "../../src/market/ids.ts";
 import { hopOf } from "../../src/market/hop.ts";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
-import { stake } from "../../src/market/ledger.ts";
 import { followMarket } from "../../src/market/session.ts";
 import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
 import { RefuteError } from "../../src/errors.ts";
@@ -69,7 +68,7 @@ describe("sessions", function () {
 
   it("contractsRefusal_isDecodedWithItsArguments", async function () {
     const session = await chain.newSession();
-    const error = await rejection(stake(session, 1n));
+    const error = await rejection(session.vault.stake(1n));
     expect(error).to.be.instanceOf(ContractRevertError);
     expect(error).to.include({ functionName: "stake", errorName: "NotLive" });
     expect(error.args).to.deep.equal([session.sender.address]);

@@ -8,7 +8,7 @@ import { compile } from "../../src/compiler/compile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { JobClosedError, JobInputError, JobUnknownError } from "../../src/sdk/errors.ts";
-import { leastWindow } from "../../src/sdk/postJob.ts";
+import { minWindow } from "../../src/sdk/postJob.ts";
 import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { toHex } from "../../src/merkle/hash.ts";
@@ -69,7 +69,7 @@ describe("postJob and waitForResult", function () {
 
   it("windowBelowTheLeast_isRefused_andTheLeastIsTaken", async function () {
     const session = await players.chain.newSession();
-    const least = leastWindow(session, 1_000n);
+    const least = minWindow(session, 1_000n);
     const error = await rejection(players.post(program, [mlpInput(1)], { window: least - 1 }));
     expect(error.errorName).to.equal("WindowOutOfRange");
     await players.post(program, [mlpInput(1)], { window: least });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ClaimRecord, GameRecord, History, JobRecord } from "../../src/market/history.ts";
 import type { GameState } from "../../src/market/state.ts";
-import { Outcome, Side } from "../../src/market/types.ts";
+import { Outcome, Side } from "../../src/chain/structs.ts";
 import { schedule } from "../../watcher/scheduler.ts";
 
 const ME = `0x${"11".repeat(20)}` as const;
@@ -18,7 +18,7 @@ function historyWith(claims: readonly Partial<ClaimRecord>[]): History {
   return history;
 }
 
-const game = (challenger: `0x${string}`, closed = false, outcome: number = Outcome.settled): GameRecord => ({
+const game = (challenger: `0x${string}`, closed = false, outcome: Outcome = Outcome.settled): GameRecord => ({
   id: id(99),
   claimId: id(0),
   key: { jobId: id(0), worker: OTHER, traceRoot: id(0) },

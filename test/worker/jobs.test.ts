@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { JobRecord } from "../../src/market/history.ts";
-import { ZERO_HASH } from "../../src/market/types.ts";
-import { hasRoom, isOpen, isSuitable, MOST_CALLBACK_GAS, MOST_OPEN_CLAIMS } from "../../src/worker/jobs.ts";
+import { ZERO_HASH } from "../../src/chain/structs.ts";
+import { hasRoom, isOpen, isSuitable, MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS } from "../../src/worker/jobs.ts";
 
 const policy = { minFee: 5n, marginSeconds: 60 };
 
@@ -35,16 +35,16 @@ describe("isSuitable", () => {
   });
 
   it("callback_thatBurnsTheWorkersGas_isNotServed", () => {
-    expect(suits({ callbackGas: MOST_CALLBACK_GAS })).to.equal(true);
-    expect(suits({ callbackGas: MOST_CALLBACK_GAS + 1 })).to.equal(false);
+    expect(suits({ callbackGas: MAX_CALLBACK_GAS })).to.equal(true);
+    expect(suits({ callbackGas: MAX_CALLBACK_GAS + 1 })).to.equal(false);
     expect(suits({ callbackGas: 2_000_000 }, true, { maxCallbackGas: 2_000_000 })).to.equal(true);
   });
 });
 
 describe("hasRoom", () => {
   it("oneMoreClaim_isOpened_belowThePolicysNumber_only", () => {
-    expect(hasRoom(policy, MOST_OPEN_CLAIMS - 1)).to.equal(true);
-    expect(hasRoom(policy, MOST_OPEN_CLAIMS)).to.equal(false);
+    expect(hasRoom(policy, MAX_OPEN_CLAIMS - 1)).to.equal(true);
+    expect(hasRoom(policy, MAX_OPEN_CLAIMS)).to.equal(false);
     expect(hasRoom({ ...policy, maxOpenClaims: 2 }, 1)).to.equal(true);
     expect(hasRoom({ ...policy, maxOpenClaims: 2 }, 2)).to.equal(false);
   });

@@ -2,10 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { pino } from "pino";
 import type { Execution } from "../../src/player/execution.ts";
-import { accountOf } from "../../src/market/ledger.ts";
 import { followMarket, type Session } from "../../src/market/session.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { MOST_TRIES } from "../../src/worker/doubts.ts";
+import { MAX_TRIES } from "../../src/worker/failedAudits.ts";
 import { selfAudit, SelfAuditError } from "../../src/worker/selfAudit.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
@@ -122,7 +121,7 @@ describe("selfAudit", function () {
     await moreRounds();
     await worker.stop();
     expect(kinds()).to.deep.equal(["claimed", "executed", "withheld"]);
-    expect(executions()).to.equal(MOST_TRIES);
+    expect(executions()).to.equal(MAX_TRIES);
   });
 
   it("aFaultThatPasses_costsAnExecutionMore_andNothingElse", async function () {
@@ -145,7 +144,7 @@ describe("selfAudit", function () {
     await moreRounds();
     expect(kinds()).to.deep.equal(["claimed", "executed", "withheld", "expired"]);
     const { collateral } = session.deployment.parameters;
-    const { staked, locked } = await accountOf(requester, worker.address);
+    const { staked, locked } = await requester.vault.accountOf(worker.address);
     expect(staked).to.equal(2n * collateral - collateral / 20n);
     expect(locked).to.equal(0n);
     await worker.stop();

@@ -4,10 +4,10 @@ import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { knownProgram, type Execution, type KnownProgram } from "../../src/player/execution.ts";
 import type { Execute } from "../../src/player/executions.ts";
 import type { ClaimRecord, GameRecord, History, JobRecord } from "../../src/market/history.ts";
-import { accountOf, deposit } from "../../src/market/ledger.ts";
+import { deposit } from "../../src/market/ledger.ts";
 import { followMarket, type Session } from "../../src/market/session.ts";
 import type { LocalParameters } from "../../src/demo/localChain.ts";
-import { Outcome } from "../../src/market/types.ts";
+import { Outcome } from "../../src/chain/structs.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import type { JobTerms } from "../../src/sdk/postJob.ts";
@@ -131,7 +131,7 @@ export class Arena {
 
   /** Ledger entries of an account, without what is locked in games. */
   async wealth(key: Hex): Promise<bigint> {
-    const { credit, staked, withdrawing } = await accountOf(this.#observer, this.players.addressOf(key));
+    const { credit, staked, withdrawing } = await this.#observer.vault.accountOf(this.players.addressOf(key));
     return credit + staked + withdrawing;
   }
 

@@ -2,7 +2,7 @@ import { custom, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { stateOf } from "../../src/market/history.ts";
 import { openSession, type Session } from "../../src/market/session.ts";
-import { Side } from "../../src/market/types.ts";
+import { Side } from "../../src/chain/structs.ts";
 import { runWorker } from "../../src/worker/worker.ts";
 import { runWatcher } from "../../watcher/watcher.ts";
 import { quiet, reference } from "../players/players.ts";

@@ -4,7 +4,7 @@ import { openable, type Execution } from "../../src/player/execution.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../../src/market/history.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
-import { Level, Side } from "../../src/market/types.ts";
+import { Level, Side } from "../../src/chain/structs.ts";
 import { openChunks } from "../../src/trace/opening.ts";
 import { Prng } from "../random/prng.ts";
 import { first, reference } from "../players/players.ts";

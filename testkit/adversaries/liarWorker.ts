@@ -3,7 +3,7 @@ import type { Execution } from "../../src/player/execution.ts";
 import { stateOf, type GameRecord } from "../../src/market/history.ts";
 import { followMarket, type Session } from "../../src/market/session.ts";
 import { RefuteError } from "../../src/errors.ts";
-import { Side } from "../../src/market/types.ts";
+import { Side } from "../../src/chain/structs.ts";
 import { defend } from "../../src/worker/defend.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { claim, concede, submit } from "./moves.ts";

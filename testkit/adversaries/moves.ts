@@ -6,7 +6,7 @@ import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../.
 import type { Session } from "../../src/market/session.ts";
 import { packState, type GameState } from "../../src/market/state.ts";
 import { submissionOf } from "../../src/dispute/workerMove.ts";
-import type { Pick, StepProof } from "../../src/market/types.ts";
+import type { Pick, StepProof } from "../../src/chain/structs.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
 import type { Execution } from "../../src/player/execution.ts";
 

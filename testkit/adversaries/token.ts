@@ -16,9 +16,9 @@ import { programFacts, type Execution } from "../../src/player/execution.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../../src/market/history.ts";
 import { claimKeyOf } from "../../src/market/ids.ts";
-import { accountOf, deposit, withdraw } from "../../src/market/ledger.ts";
+import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
-import { Side } from "../../src/market/types.ts";
+import { Side } from "../../src/chain/structs.ts";
 import { deliveryOf } from "../../src/worker/settlement.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { reference } from "../players/players.ts";
@@ -95,7 +95,7 @@ class ReentrantToken extends Adversary {
     const fromBlock = await publicClient.getBlockNumber();
     await sender.send({ address: deployment.asset, abi: tokenAbi, functionName: "arm", args: [calls] });
     await deposit(mallory, AMOUNT);
-    await withdraw(mallory, AMOUNT / 2n, sender.address);
+    await mallory.vault.withdraw(AMOUNT / 2n, sender.address);
     // Nobody else's money is in question, only what the calls do: honest transfers go on as they are.
     await sender.send({ address: deployment.asset, abi: tokenAbi, functionName: "arm", args: [[]] });
     const logs = await publicClient.getLogs({ address: deployment.asset, fromBlock });
@@ -136,7 +136,7 @@ class ReentrantToken extends Adversary {
     const { asset } = mallory.deployment;
     let sum = 0n;
     for (const owner of [asset, mallory.sender.address]) {
-      const { credit, staked, withdrawing } = await accountOf(mallory, owner);
+      const { credit, staked, withdrawing } = await mallory.vault.accountOf(owner);
       const call = { address: asset, abi: erc20Abi, functionName: "balanceOf", args: [owner] } as const;
       sum += credit + staked + withdrawing + (await mallory.publicClient.readContract(call));
     }
@@ -153,7 +153,7 @@ async function owedBy(session: Session): Promise<bigint> {
   for (const { args } of parseEventLogs({ abi: stakeVaultAbi, logs })) if ("account" in args) owners.add(args.account);
   let owed = await publicClient.readContract({ ...vault, functionName: "custody" });
   for (const owner of owners) {
-    const { credit, staked, withdrawing } = await accountOf(session, owner);
+    const { credit, staked, withdrawing } = await session.vault.accountOf(owner);
     owed += credit + staked + withdrawing;
   }
   return owed;

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { parseEther, type Hex } from "viem";
 import type { Execute } from "../../src/player/executions.ts";
-import { accountOf, deposit, stake } from "../../src/market/ledger.ts";
+import { deposit } from "../../src/market/ledger.ts";
 import type { Arena } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";
 import { reference } from "../players/players.ts";
@@ -88,7 +88,7 @@ export async function besiege(arena: Arena, { claims: count, bonds, liar: how }:
     await liar.stop();
   }
   const all = (await arena.history()).claims;
-  const { credit } = await accountOf(session, session.sender.address);
+  const { credit } = await session.vault.accountOf(session.sender.address);
   return {
     refuted: claims.filter((id) => all.get(id)!.refuted).length,
     opened: watcher.inbox.all.flatMap((event) => (event.kind === "opened" ? [claims.indexOf(event.claimId)] : [])),
@@ -132,5 +132,5 @@ const collectGarbage = runInNewContext("gc") as () => void;
 async function fund({ players }: Arena, key: Hex, amount: bigint): Promise<void> {
   const rich = await players.chain.newSession(amount);
   await deposit(rich, amount, players.addressOf(key));
-  await stake(await players.chain.sessionOf(key), amount);
+  await (await players.chain.sessionOf(key)).vault.stake(amount);
 }

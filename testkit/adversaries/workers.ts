@@ -1,7 +1,7 @@
 import type { Execution } from "../../src/player/execution.ts";
 import { workerMove } from "../../src/dispute/workerMove.ts";
 import { stateOf } from "../../src/market/history.ts";
-import { Level, Side } from "../../src/market/types.ts";
+import { Level, Side } from "../../src/chain/structs.ts";
 import { reference } from "../players/players.ts";
 import { sumsInput } from "../programs/randomSums.ts";
 import { Prng } from "../random/prng.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { numberToHex, parseEther } from "viem";
 import { stateOf } from "../../src/market/history.ts";
-import { Side } from "../../src/market/types.ts";
+import { Side } from "../../src/chain/structs.ts";
 import { heldBack, outage } from "./faults.ts";
 import type { Fault } from "./rpcLine.ts";
 import type { Disturbance, Playthrough } from "./playthrough.ts";

@@ -5,7 +5,7 @@ import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { protocolAbi, stateOf, type ClaimRecord, type JobRecord } from "../../src/market/history.ts";
 import { followMarket, openSession, type Session, type Snapshot } from "../../src/market/session.ts";
 import type { GameState } from "../../src/market/state.ts";
-import { Outcome, Side } from "../../src/market/types.ts";
+import { Outcome, Side } from "../../src/chain/structs.ts";
 import { runWorker } from "../../src/worker/worker.ts";
 import { runWatcher } from "../../watcher/watcher.ts";
 import type { ForkingChain, Included } from "./forkingChain.ts";

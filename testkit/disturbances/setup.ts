@@ -2,7 +2,7 @@ import { parseEther, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { KnownProgram } from "../../src/player/execution.ts";
 import type { Deployment } from "../../src/market/deployment.ts";
-import { accountOf, deposit } from "../../src/market/ledger.ts";
+import { deposit } from "../../src/market/ledger.ts";
 import { openSession, type Session } from "../../src/market/session.ts";
 import { postJob } from "../../src/sdk/postJob.ts";
 import { Players } from "../players/players.ts";
@@ -75,7 +75,7 @@ export class Setup {
 
   /** A party's ledger entries, without what is locked in games. */
   async wealthOf(party: Party): Promise<bigint> {
-    const { credit, staked, withdrawing } = await accountOf(this.#observer, this.addressOf(party));
+    const { credit, staked, withdrawing } = await this.#observer.vault.accountOf(this.addressOf(party));
     return credit + staked + withdrawing;
   }
 

@@ -3,7 +3,7 @@ import type { KnownProgram } from "../../src/player/execution.ts";
 import type { WorkerMove } from "../../src/dispute/workerMove.ts";
 import type { MoveRecord } from "../../src/market/history.ts";
 import { type GameState } from "../../src/market/state.ts";
-import { Level, Move, Side, ZERO_HASH, type Pick, type StepProof } from "../../src/market/types.ts";
+import { Level, Move, Side, ZERO_HASH, type Pick, type StepProof } from "../../src/chain/structs.ts";
 import { fromHash, sha256, toHash, zeroHash, type Hash } from "../../src/merkle/hash.ts";
 import { depthOf } from "../../src/merkle/sizes.ts";
 
@@ -170,7 +170,7 @@ export class ToyGame {
     return nodes[0]!;
   }
 
-  #record(move: number, data: Hex): void {
+  #record(move: Move, data: Hex): void {
     this.#state = { ...this.#state, move };
     this.moves.push({ move, state: this.#state, data, transactionHash: keccak256(data) });
   }

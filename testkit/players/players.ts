@@ -3,7 +3,7 @@ import { parseEther, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { KnownProgram } from "../../src/player/execution.ts";
 import type { Execute } from "../../src/player/executions.ts";
-import { deposit, stake } from "../../src/market/ledger.ts";
+import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
 import { Inbox } from "../../src/demo/events.ts";
 import { startLocalChain, type LocalChain, type LocalParameters } from "../../src/demo/localChain.ts";
@@ -64,7 +64,7 @@ export class Players {
     }
     const { collateral } = session.deployment.parameters;
     await deposit(session, 2n * collateral);
-    await stake(session, 2n * collateral);
+    await session.vault.stake(2n * collateral);
     return key;
   }
 

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodeFunctionData, parseTransaction, type Hex } from "viem";
 import { protocolAbi, type History, type JobRecord } from "../../src/market/history.ts";
-import { accountOf } from "../../src/market/ledger.ts";
 import { followMarket } from "../../src/market/session.ts";
-import { Outcome } from "../../src/market/types.ts";
+import { Outcome } from "../../src/chain/structs.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../models/mlp.ts";
 import { reference, type Players } from "../players/players.ts";
 import { serveRpc } from "../nodes/rpcServer.ts";
@@ -55,7 +54,7 @@ export async function killedWorker(players: Players, points: KillPoints, seed: n
 export async function killedWatcher(players: Players, points: KillPoints, seed: number): Promise<Survived> {
   const key = await players.watcherKey();
   const session = await players.chain.sessionOf(key);
-  const { credit } = await accountOf(session, session.sender.address);
+  const { credit } = await session.vault.accountOf(session.sender.address);
   const program = mlpProgram(seed);
   const { jobId } = await players.post(program, [mlpInput(seed)]);
   const liar = await players.startWorker(await players.workerKey(), program, reference(LIE));
@@ -68,7 +67,8 @@ export async function killedWatcher(players: Players, points: KillPoints, seed: 
       seed,
       async (job) => {
         await job(({ claims }) => claims.some(({ refuted }) => refuted) || undefined);
-        if ((await accountOf(session, session.sender.address)).credit <= credit) throw new Error("the watcher lost");
+        if ((await session.vault.accountOf(session.sender.address)).credit <= credit)
+          throw new Error("the watcher lost");
       },
       jobId,
     );

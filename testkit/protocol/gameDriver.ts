@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import { hopOf } from "../../src/market/hop.ts";
 import { packState, unpackState, type GameState } from "../../src/market/state.ts";
-import { Level, NO_CHECKPOINT, NO_PICK, NO_PROGRAM, NO_STEP } from "../../src/market/types.ts";
-import type { Claim, ClaimKey, PackedState, Pick, StepProof } from "../../src/market/types.ts";
+import { Level, NO_CHECKPOINT, NO_PICK, NO_PROGRAM, NO_STEP } from "../../src/chain/structs.ts";
+import type { Claim, ClaimKey, PackedState, Pick, StepProof } from "../../src/chain/structs.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import type { MerkleList } from "../../src/merkle/list.ts";
 import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";

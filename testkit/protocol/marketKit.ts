@@ -1,4 +1,4 @@
-import type { Claim, Delivery, Job, JobRequest } from "../../src/market/types.ts";
+import type { Claim, Delivery, Job, JobRequest } from "../../src/chain/structs.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { honestTrace, chainProgram, type GameProgram } from "./chainProgram.ts";
 import { factsOf, jobId, postJob, submitted, requestFor, type World } from "./world.ts";

@@ -4,7 +4,7 @@ import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { submissionOf } from "../../src/dispute/workerMove.ts";
 import { claimIdOf, claimKeyOf, jobIdOf } from "../../src/market/ids.ts";
-import type { Claim, ClaimKey, Job, JobRequest, Parameters, ProgramFacts } from "../../src/market/types.ts";
+import type { Claim, ClaimKey, Job, JobRequest, Parameters, ProgramFacts } from "../../src/chain/structs.ts";
 import { toHex as bytesToHex } from "../../src/merkle/hash.ts";
 import type { ProgramCommitment } from "../../src/program/root.ts";
 import { SoftwareDevice } from "../../src/provisioning/device.ts";

@@ -4,7 +4,7 @@ import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
 import { emptyHistory, protocolAbi, takeEvent, type ProtocolEvent } from "../../src/market/history.ts";
-import type { Parameters } from "../../src/market/types.ts";
+import type { Parameters } from "../../src/chain/structs.ts";
 import { ETHER, PARAMETERS } from "../protocol/world.ts";
 
 /** A transaction that reverted, with the error's name where it is one of the protocol's. */

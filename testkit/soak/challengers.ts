@@ -11,7 +11,7 @@ import { buildStepProof } from "../../src/dispute/stepProof.ts";
 import { listOf } from "../../src/dispute/workerMove.ts";
 import { programFacts } from "../../src/player/execution.ts";
 import { stateOf, type GameRecord } from "../../src/market/history.ts";
-import { Level, type Pick, type StepProof } from "../../src/market/types.ts";
+import { Level, type Pick, type StepProof } from "../../src/chain/structs.ts";
 import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
 import { chunkOf } from "../../src/merkle/tensor.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";

@@ -3,7 +3,15 @@ import { claimIdOf } from "../../src/market/ids.ts";
 import { inputsList, programFacts, type Execution } from "../../src/player/execution.ts";
 import { packState, type GameState } from "../../src/market/state.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../../src/market/history.ts";
-import { Level, Outcome, Side, type Claim, type Job, type JobRequest, type StepProof } from "../../src/market/types.ts";
+import {
+  Level,
+  Outcome,
+  Side,
+  type Claim,
+  type Job,
+  type JobRequest,
+  type StepProof,
+} from "../../src/chain/structs.ts";
 import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { toHex } from "../../src/merkle/hash.ts";

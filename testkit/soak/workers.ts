@@ -1,7 +1,7 @@
 import type { Execution } from "../../src/player/execution.ts";
 import { submissionOf, workerMove, type WorkerMove } from "../../src/dispute/workerMove.ts";
 import { stateOf, type GameRecord } from "../../src/market/history.ts";
-import { Level, Move } from "../../src/market/types.ts";
+import { Level, Move } from "../../src/chain/structs.ts";
 import type { Hex } from "viem";
 import { toHex, type Hash } from "../../src/merkle/hash.ts";
 import { MerkleList } from "../../src/merkle/list.ts";

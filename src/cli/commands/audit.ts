@@ -92,7 +92,8 @@ function report(summary: AuditSummary, strata: readonly string[]): string {
     ...disagreements.map((v) => `  ${place(v)}: execution ${v.own}, verifier ${v.exact ?? "refuses the proof"}`),
     `tampered claims caught: ${claims.caught} of ${claims.tampered}`,
     `tampered openings refused: ${openings.caught} of ${openings.tampered}`,
-    `largest gas: ${largest.gas} for the verifier's part, ${largest.estimate} estimated for the whole proof: ${place(largest)}`,
+    `largest gas: ${largest.gas} for the verifier's part, ` +
+      `${largest.estimate} estimated for the whole proof: ${place(largest)}`,
     ...underestimated.map((v) => `  estimate too low: ${v.estimate} for ${v.gas}: ${place(v)}`),
   ].join("\n");
 }

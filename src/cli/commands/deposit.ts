@@ -1,6 +1,5 @@
 import { Command } from "commander";
-import { erc20Abi } from "viem";
-import { accountOf, deposit } from "../../market/ledger.ts";
+import { deposit } from "../../market/ledger.ts";
 import { amountText, ledgerText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { ShortOfFundsError } from "../errors.ts";
@@ -15,17 +14,12 @@ export function depositCommand(): Command {
       const amount = parseAmount(text);
       const session = await sessionFrom(readSettings(command, chainShape));
       const { address } = session.sender;
-      const { asset } = session.deployment;
-      const held = await session.publicClient.readContract({
-        address: asset,
-        abi: erc20Abi,
-        functionName: "balanceOf",
-        args: [address],
-      });
+      const held = await session.asset.balanceOf(address);
       if (held < amount) {
+        const { asset } = session.deployment;
         throw new ShortOfFundsError(`${address} holds ${amountText(held)} of the stake asset ${asset}, not ${text}`);
       }
       await deposit(session, amount);
-      console.log(ledgerText(await accountOf(session, address)));
+      console.log(ledgerText(await session.vault.accountOf(address)));
     });
 }

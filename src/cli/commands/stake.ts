@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { accountOf, isLive, stake } from "../../market/ledger.ts";
 import { amountText, ledgerText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { NotAttestedError, ShortOfFundsError } from "../errors.ts";
@@ -14,14 +13,14 @@ export function stakeCommand(): Command {
       const amount = parseAmount(text);
       const session = await sessionFrom(readSettings(command, chainShape));
       const { address } = session.sender;
-      if (!(await isLive(session, address))) {
+      if (!(await session.provisioning.isLive(address))) {
         throw new NotAttestedError(`${address} has no live attestation: register its reports with refute attest`);
       }
-      const { credit } = await accountOf(session, address);
+      const { credit } = await session.vault.accountOf(address);
       if (credit < amount) {
         throw new ShortOfFundsError(`${address} has credit ${amountText(credit)}, not ${text}: refute deposit first`);
       }
-      await stake(session, amount);
-      console.log(ledgerText(await accountOf(session, address)));
+      await session.vault.stake(amount);
+      console.log(ledgerText(await session.vault.accountOf(address)));
     });
 }

@@ -3,7 +3,8 @@ import { isHex, type Hex } from "viem";
 import { z } from "zod";
 import { connect } from "../../chain/connect.ts";
 import { readDeployment } from "../../market/deployment.ts";
-import { accountOf, isLive } from "../../market/ledger.ts";
+import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
+import { StakeVaultReader } from "../../chain/clients/stakeVault.ts";
 import { jobProgress } from "../../sdk/result.ts";
 import { amountText, timeText } from "../amount.ts";
 import { addChainOptions, chainShape } from "../chainSettings.ts";
@@ -29,13 +30,16 @@ export function statusCommand(): Command {
       }
       if (settings.account !== undefined) {
         const owner = settings.account as Hex;
-        const { credit, staked, locked, withdrawing, readyAt } = await accountOf(reader, owner);
+        const { credit, staked, locked, withdrawing, readyAt } = await new StakeVaultReader(
+          deployment.vault,
+          reader,
+        ).accountOf(owner);
         return print({
           credit: amountText(credit),
           staked: amountText(staked),
           locked: amountText(locked),
           ...(withdrawing > 0n && { askedBack: amountText(withdrawing), readyAt: timeText(readyAt) }),
-          attestationLive: await isLive(reader, owner),
+          attestationLive: await new ProvisioningReader(deployment.provisioning, reader).isLive(owner),
         });
       }
       print(deployment);

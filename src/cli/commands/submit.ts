@@ -2,10 +2,11 @@ import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { parseUnits } from "viem";
 import { z } from "zod";
-import { deposit, accountOf } from "../../market/ledger.ts";
+import { deposit } from "../../market/ledger.ts";
+import { toHex } from "../../merkle/hash.ts";
 import { programWork } from "../../program/types.ts";
 import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
-import { leastWindow, postJob } from "../../sdk/postJob.ts";
+import { minWindow, postJob } from "../../sdk/postJob.ts";
 import { waitForResult } from "../../sdk/result.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
@@ -48,12 +49,12 @@ export function submitCommand(): Command {
       );
       const session = await sessionFrom(settings);
       const fee = parseUnits(settings.fee, 18);
-      const { credit } = await accountOf(session, session.sender.address);
+      const { credit } = await session.vault.accountOf(session.sender.address);
       if (credit < fee) await deposit(session, fee - credit);
       const { timestamp } = await session.publicClient.getBlock();
       const { jobId } = await postJob(session, program, inputs, {
         fee,
-        window: settings.window ?? leastWindow(session, programWork(program.model.program.steps)),
+        window: settings.window ?? minWindow(session, programWork(program.model.program.steps)),
         claimSeconds: settings.claimSeconds,
         deadline: timestamp + BigInt(settings.deadlineSeconds),
       });
@@ -63,7 +64,7 @@ export function submitCommand(): Command {
       const { worker, outputs } = await waitForResult(session, jobId, { signal });
       console.log(`finalised, by ${worker}`);
       for (const [output, bytes] of outputs) {
-        console.log(`${program.model.outputs[output]!.name} 0x${Buffer.from(bytes).toString("hex")}`);
+        console.log(`${program.model.outputs[output]!.name} ${toHex(bytes)}`);
       }
     });
 }

@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { accountOf, requestWithdraw, unstake } from "../../market/ledger.ts";
 import type { Session } from "../../market/session.ts";
 import { amountText, ledgerText, parseAmount, timeText } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
@@ -15,33 +14,33 @@ export function unstakeCommand(): Command {
       const amount = text === undefined ? undefined : parseAmount(text);
       const session = await sessionFrom(readSettings(command, chainShape));
       await (amount === undefined ? collect(session) : request(session, amount));
-      console.log(ledgerText(await accountOf(session, session.sender.address)));
+      console.log(ledgerText(await session.vault.accountOf(session.sender.address)));
     });
 }
 
 async function request(session: Session, amount: bigint): Promise<void> {
   const { address } = session.sender;
-  const { staked, locked, withdrawing, readyAt } = await accountOf(session, address);
+  const { staked, locked, withdrawing, readyAt } = await session.vault.accountOf(address);
   const free = staked - locked;
   if (free < amount) {
     const what = `${address} has ${amountText(free)} of unlocked stake, not ${amountText(amount)}`;
     throw new ShortOfFundsError(`${what}; ${amountText(locked)} backs claims`);
   }
   // A request starts the delay of all that is asked back anew: what is ready is taken out first.
-  if (withdrawing > 0n && (await now(session)) >= readyAt) await unstake(session);
-  await requestWithdraw(session, amount);
+  if (withdrawing > 0n && (await now(session)) >= readyAt) await session.vault.unstake();
+  await session.vault.requestWithdraw(amount);
 }
 
 async function collect(session: Session): Promise<void> {
   const { address } = session.sender;
-  const { withdrawing, readyAt } = await accountOf(session, address);
+  const { withdrawing, readyAt } = await session.vault.accountOf(address);
   if (withdrawing === 0n) {
     throw new ShortOfFundsError(`${address} has asked no stake back: refute unstake AMOUNT asks`);
   }
   if ((await now(session)) < readyAt) {
     throw new NotReadyError(`${amountText(withdrawing)} is ready at ${timeText(readyAt)}: run this again then`);
   }
-  await unstake(session);
+  await session.vault.unstake();
 }
 
 const now = async ({ publicClient }: Session): Promise<bigint> => (await publicClient.getBlock()).timestamp;

@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { isAddress, zeroAddress } from "viem";
 import { z } from "zod";
-import { accountOf, withdraw } from "../../market/ledger.ts";
 import { amountText, ledgerText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { ShortOfFundsError } from "../errors.ts";
@@ -26,9 +25,9 @@ export function withdrawCommand(): Command {
       const settings = readSettings(command, shape);
       const session = await sessionFrom(settings);
       const { address } = session.sender;
-      const { credit } = await accountOf(session, address);
+      const { credit } = await session.vault.accountOf(address);
       if (credit < amount) throw new ShortOfFundsError(`${address} has credit ${amountText(credit)}, not ${text}`);
-      await withdraw(session, amount, settings.to);
-      console.log(ledgerText(await accountOf(session, address)));
+      await session.vault.withdraw(amount, settings.to);
+      console.log(ledgerText(await session.vault.accountOf(address)));
     });
 }

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { parseUnits } from "viem";
 import { z } from "zod";
-import { MOST_CALLBACK_GAS, MOST_OPEN_CLAIMS } from "../../worker/jobs.ts";
+import { MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS } from "../../worker/jobs.ts";
 import { TracePublisher } from "../../worker/publisher.ts";
 import { runWorker } from "../../worker/worker.ts";
 import { addChainOptions } from "../chainSettings.ts";
@@ -12,8 +12,8 @@ const shape = {
   ...playerShape,
   minFee: z.coerce.string().default("0"),
   marginSeconds: z.coerce.number().int().nonnegative().default(60),
-  maxCallbackGas: z.coerce.number().int().nonnegative().default(MOST_CALLBACK_GAS),
-  maxOpenClaims: z.coerce.number().int().positive().default(MOST_OPEN_CLAIMS),
+  maxCallbackGas: z.coerce.number().int().nonnegative().default(MAX_CALLBACK_GAS),
+  maxOpenClaims: z.coerce.number().int().positive().default(MAX_OPEN_CLAIMS),
   publishPort: z.coerce.number().int().min(0).max(65_535).optional(),
   selfAudit: z.coerce.number().int().nonnegative().default(8),
 };

@@ -1,12 +1,14 @@
 import { openable, type Execution } from "../../player/execution.ts";
-import { ZERO_HASH } from "../../market/types.ts";
+import { ZERO_HASH } from "../../chain/structs.ts";
+import { getOrAdd } from "../../getOrAdd.ts";
 import { toHex } from "../../merkle/hash.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import { encodeStepBody } from "../../program/encode.ts";
 import { estimateStepProofGas } from "../../program/gas.ts";
-import { openElement, type ChunkOpening, type OpenableTensor } from "../../trace/opening.ts";
+import { openElement, type OpenableTensor } from "../../trace/opening.ts";
 import type { MerkleList } from "../../merkle/list.ts";
-import type { ChainVerifier, VerifierProof } from "./chainVerifier.ts";
+import type { ElementProof } from "../../chain/clients/stepVerifier.ts";
+import type { ChainVerifier } from "./chainVerifier.ts";
 import type { Sample } from "./draw.ts";
 import type { Random } from "./random.ts";
 
@@ -14,7 +16,10 @@ import type { Random } from "./random.ts";
 export type Verdict = Sample & {
   node: string;
   operator: string;
-  /** The element as the execution has it and as the contract computes it: unsigned, of the element's size; undefined if it refused the proof. */
+  /**
+   * The element as the execution has it and as the contract computes it: unsigned, of the element's size; undefined if
+   * it refused the proof.
+   */
   own: bigint;
   exact: bigint | undefined;
   agrees: boolean;
@@ -66,7 +71,7 @@ export class Auditor {
     };
   }
 
-  #prove({ step: s, element }: Sample): VerifierProof {
+  #prove({ step: s, element }: Sample): ElementProof {
     const step = this.#execution.model.program.steps[s]!;
     const inputs = step.inputs.map((ref) => this.#openable(ref));
     const { openings } = openElement(step, element, inputs);
@@ -76,19 +81,15 @@ export class Auditor {
 
   /** Trees of inputs and constants are kept: the samples share them. */
   #openable(ref: Parameters<typeof openable>[1]): OpenableTensor {
-    const key = JSON.stringify(ref);
-    let found = this.#trees.get(key);
-    if (found === undefined) {
+    return getOrAdd(this.#trees, JSON.stringify(ref), () => {
       const { bytes, tree } = openable(this.#execution, ref);
       let known: MerkleList | undefined;
-      found = { bytes, tree: () => (known ??= tree()) };
-      this.#trees.set(key, found);
-    }
-    return found;
+      return { bytes, tree: () => (known ??= tree()) };
+    });
   }
 
   /** The proof with one bit of one opened chunk changed; undefined if it opens none. */
-  #forge([body, element, roots, openings]: VerifierProof): VerifierProof | undefined {
+  #forge([body, element, roots, openings]: ElementProof): ElementProof | undefined {
     const opened = openings.flatMap(({ indices }, k) => (indices.length > 0 ? [k] : []));
     if (opened.length === 0) return undefined;
     const target = opened[this.#random(opened.length)]!;
@@ -96,7 +97,7 @@ export class Auditor {
     return [body, element, roots, forged];
   }
 
-  #flipBit(opening: ChunkOpening): ChunkOpening {
+  #flipBit(opening: ElementProof[3][number]): ElementProof[3][number] {
     const chunks = Buffer.from(opening.chunks.slice(2), "hex");
     const at = this.#random(chunks.length);
     chunks[at] = chunks[at]! ^ (1 << this.#random(8));

@@ -1,28 +1,17 @@
 import { fileURLToPath } from "node:url";
-import { encodeFunctionData } from "viem";
 import { verifierModule } from "../../../ignition/modules/Verifier.ts";
-import { stepVerifierAbi } from "../../chain/abi/stepVerifier.ts";
-import type { Hash } from "../../merkle/hash.ts";
-import type { ChunkOpening } from "../../trace/opening.ts";
-
-/** The arguments of `IStepVerifier.evaluate`. */
-export type VerifierProof = readonly [
-  body: `0x${string}`,
-  element: bigint,
-  roots: readonly Hash[],
-  openings: readonly ChunkOpening[],
-];
+import { evaluateCalldata, type ElementProof } from "../../chain/clients/stepVerifier.ts";
 
 /** The step verifier on an embedded chain. */
 export type ChainVerifier = {
   /** The word that the contract computes; undefined if it refuses the proof. */
-  evaluate: (proof: VerifierProof) => Promise<bigint | undefined>;
+  evaluate: (proof: ElementProof) => Promise<bigint | undefined>;
   /** The gas of a transaction that holds only this call. */
-  transactionGas: (proof: VerifierProof) => Promise<number>;
+  transactionGas: (proof: ElementProof) => Promise<number>;
   close: () => Promise<void>;
 };
 
-/** EIP-7825: the most gas that a transaction may have. */
+/** EIP-7825: the maximum gas of a transaction. */
 const TRANSACTION_GAS = 2n ** 24n;
 
 /** Builds the contracts if need be, starts Hardhat's chain in this process, and deploys the verifier with Ignition. */
@@ -36,11 +25,9 @@ export async function startChainVerifier(): Promise<ChainVerifier> {
   const client = await connection.viem.getPublicClient();
   const [wallet] = await connection.viem.getWalletClients();
   const to = verifier.address;
-  const encode = (args: VerifierProof): `0x${string}` =>
-    encodeFunctionData({ abi: stepVerifierAbi, functionName: "evaluate", args });
   return {
     evaluate: async (proof) => {
-      const { ok, data } = await client.call({ to, data: encode(proof), gas: TRANSACTION_GAS }).then(
+      const { ok, data } = await client.call({ to, data: evaluateCalldata(proof), gas: TRANSACTION_GAS }).then(
         (answer) => ({ ok: true, data: answer.data }),
         (error: unknown) => {
           if (!isRevert(error)) throw error;
@@ -50,7 +37,7 @@ export async function startChainVerifier(): Promise<ChainVerifier> {
       return ok ? BigInt(data!) : undefined;
     },
     transactionGas: async (proof) => {
-      const hash = await wallet!.sendTransaction({ to, data: encode(proof), gas: TRANSACTION_GAS });
+      const hash = await wallet!.sendTransaction({ to, data: evaluateCalldata(proof), gas: TRANSACTION_GAS });
       const { gasUsed } = await client.waitForTransactionReceipt({ hash });
       return Number(gasUsed);
     },

@@ -33,7 +33,10 @@ function dearest(steps: readonly Step[]): number {
   return gas.reduce((best, value, s) => (value > gas[best]! ? s : best), 0);
 }
 
-/** Draws one element from every stratum and one from the dearest step, and from steps at large until there are `count`. */
+/**
+ * Draws one element from every stratum and one from the step with the most gas, then from any steps until there are
+ * `count`.
+ */
 export function drawSamples(model: CompiledModel, count: number, random: Random): Sample[] {
   const { steps } = model.program;
   const elementOf = (step: number): number => random(steps[step]!.count);

@@ -4,7 +4,10 @@ import { differenceOf, OF_LARGEST, type Difference } from "./difference.ts";
 import { gatherValue } from "./gatherValue.ts";
 import { plainOutputs, plainValues } from "./plainRun.ts";
 
-/** onnxruntime's kernels for these are rational functions, off by up to a few 2^-24 of 1 however small the result is; and so is what follows. */
+/**
+ * onnxruntime's kernels for these are rational functions, off by up to a few 2^-24 of 1 however small the result is;
+ * so are the results of the steps after them.
+ */
 const APPROXIMATED = /Sigmoid|Tanh|LSTM|GRU|RNN|Erf|Gelu/;
 const OF_APPROXIMATED = 2 ** -22;
 

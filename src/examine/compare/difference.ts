@@ -13,13 +13,18 @@ export type Difference = {
 };
 
 /**
- * The tolerance between exact execution and an engine that rounds in between: what it may be off by in relation to an element, and to the
- * tensor's largest one (sums cancel). In types of 16 bits, at least four and one times the distance of neighbouring numbers.
+ * The tolerance between exact execution and an engine that rounds in between: the difference allowed in relation to an
+ * element, and in relation to the tensor's largest element (sums cancel). In types of 16 bits these are at least four
+ * times and once the distance of neighbouring numbers.
  */
 const RELATIVE = 1e-3;
 export const OF_LARGEST = 1e-5;
 
-/** Compares element by element. Integers and bools have no tolerance. @param ofLargest Allowed in relation to the largest element. @param absolute Allowed anyhow. */
+/**
+ * Compares element by element. Integers and bools have no tolerance.
+ * @param ofLargest Allowed in relation to the largest element.
+ * @param absolute Allowed in any case.
+ */
 export function differenceOf(own: TensorData, other: TensorData, ofLargest = OF_LARGEST, absolute = 0): Difference {
   const float = isFloat(own.dtype);
   const unit = float ? 2 ** -floatFormat(own.dtype).fractionBits : 0;

@@ -7,7 +7,8 @@ import type { TensorData } from "../../onnx/model.ts";
 export function toOrt({ dtype, shape, bytes }: TensorData): ort.Tensor {
   const array = readableArray(Uint8Array.from(bytes), dtype);
   const name = dtypeName(dtype);
-  // Where JavaScript has a Float16Array, the class makes one that the native engine cannot read: the bits are given as uint16 and renamed.
+  // Where JavaScript has a Float16Array, the class makes one that the native engine cannot read: the bits are given as
+  // uint16 and renamed.
   const tensor = new ort.Tensor((name === "float16" ? "uint16" : name) as ort.Tensor.Type, array as never, [...shape]);
   if (name === "float16") Object.defineProperty(tensor, "type", { value: name });
   return tensor;

@@ -35,7 +35,8 @@ export async function plainOutputs(
 
 /**
  * Runs a model in plain onnxruntime, unoptimised, with values inside the graph exposed as outputs.
- * @returns the values by name; undefined if the model keeps data in other files, which onnxruntime finds only beside the file itself
+ * @returns the values by name; undefined if the model keeps data in other files, which onnxruntime finds only beside
+ *   the file itself
  */
 export async function plainValues(
   from: string | Uint8Array,

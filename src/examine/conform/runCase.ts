@@ -37,8 +37,8 @@ function compileOn(model: Model, inputs: ReadonlyMap<string, TensorData>): Omit<
 }
 
 /**
- * Compiles with every input at run time, save those without elements; where something must be known at compile time, with all but
- * the first as part of the program, at last with all.
+ * Compiles with every input given at run time, except those without elements. If something must be known at compile
+ * time, all inputs but the first become part of the program, and if that is not enough all of them.
  */
 function prepare(model: Model, inputs: ReadonlyMap<string, TensorData>): Prepared {
   const bind = (isBound: (name: string) => boolean): Prepared => {
@@ -64,7 +64,10 @@ async function execute({ model, inputs }: Prepared): Promise<readonly Uint8Array
   return tensors;
 }
 
-/** One case: a folder with `model.onnx` and `test_data_set_N`. Never throws: what cannot be read is refused, a crash is a failure. */
+/**
+ * One case: a folder with `model.onnx` and `test_data_set_N`. Never throws: what cannot be read is refused, a crash is
+ * a failure.
+ */
 export async function runCase(folder: string): Promise<CaseResult> {
   let bound = false;
   const load = (set: string, name: string): TensorData => {
@@ -85,7 +88,8 @@ export async function runCase(folder: string): Promise<CaseResult> {
         const sameKind = expected.dtype === output.dtype && expected.shape.join() === output.shape.join();
         const detail = sameKind
           ? firstDifference(output, expected, toleranceOf(basename(folder)))
-          : `has type ${output.dtype} and shape [${output.shape.join()}], expected ${expected.dtype} and [${expected.shape.join()}]`;
+          : `has type ${output.dtype} and shape [${output.shape.join()}], ` +
+            `expected ${expected.dtype} and [${expected.shape.join()}]`;
         if (detail !== undefined) return { kind: "failed", detail: `${set}, output ${k}: ${detail}`, bound };
       }
     }

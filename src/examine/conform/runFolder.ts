@@ -11,7 +11,10 @@ export class CaseFolderError extends RefuteError {
 /** A case with its folder's name. */
 export type NamedResult = CaseResult & { name: string };
 
-/** The cases in a folder: itself if it holds a model, else every folder in it, at any depth, that does. @throws CaseFolderError if there is none. */
+/**
+ * The cases in a folder: itself if it holds a model, else every folder in it, at any depth, that does.
+ * @throws CaseFolderError if there is none.
+ */
 function casesIn(folder: string): string[] {
   let names: string[];
   try {

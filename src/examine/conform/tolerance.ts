@@ -9,8 +9,8 @@ export type Tolerance = { rtol: number; atol: number };
 export const STANDARD: Tolerance = { rtol: 1e-3, atol: 1e-7 };
 
 /**
- * The cases that need another tolerance, by folder name, each with its reason. Expected values there are float32 sums in another engine's
- * order, which cancel to nearly nothing; the exact result is the nearer one to the real number.
+ * The cases that need another tolerance, by folder name, each with its reason. Expected values there are float32 sums
+ * in another engine's order, which cancel to nearly nothing; the exact result is the nearer one to the real number.
  */
 const OTHERS: Readonly<Record<string, Tolerance>> = {};
 
@@ -18,8 +18,8 @@ const OTHERS: Readonly<Record<string, Tolerance>> = {};
 export const toleranceOf = (name: string): Tolerance => OTHERS[name] ?? STANDARD;
 
 /**
- * The first element where `got` is not `expected`: within the tolerance for floats (in relation never less than the distance of two
- * neighbouring numbers of their type), exactly for other types.
+ * The first element where `got` is not `expected`: within the tolerance for floats (in relation never less than the
+ * distance of two neighbouring numbers of their type), exactly for other types.
  * @returns a description, or undefined if there is none
  */
 export function firstDifference(

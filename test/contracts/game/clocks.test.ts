@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Hex } from "viem";
-import { ClaimStatus } from "../../../src/market/types.ts";
+import { ClaimStatus } from "../../../src/chain/structs.ts";
 import { packState } from "../../../src/market/state.ts";
 import { disputeKit, disputedProgram } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ClaimStatus } from "../../../src/market/types.ts";
+import { ClaimStatus } from "../../../src/chain/structs.ts";
 import type { Trace } from "../../../src/trace/trace.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";

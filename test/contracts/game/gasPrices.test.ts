@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { hopOf } from "../../../src/market/hop.ts";
-import { Level, type Pick } from "../../../src/market/types.ts";
+import { Level, type Pick } from "../../../src/chain/structs.ts";
 import { disputedProgram, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
 import type { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
@@ -92,7 +92,7 @@ describe("GasSchedule: what is paid", () => {
     await opened(game);
     const moves: Awaited<ReturnType<typeof play>>[] = [];
     while (!(game.state.turn === 1 && game.state.depth === 0)) {
-      const leaf = { [Level.trace]: 15, [Level.interior]: 5, [Level.tensor]: 15 }[game.state.level]!;
+      const leaf = { [Level.trace]: 15, [Level.interior]: 5, [Level.tensor]: 15 }[game.state.level];
       moves.push(await play(game, leaf, more));
     }
     const list = ["reveal", "pick", "reveal", "pick across"];

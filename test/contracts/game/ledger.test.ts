@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
 import { packState } from "../../../src/market/state.ts";
-import { ClaimStatus, Outcome } from "../../../src/market/types.ts";
+import { ClaimStatus, Outcome } from "../../../src/chain/structs.ts";
 import { disputedProgram, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";

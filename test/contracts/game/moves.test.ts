@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
-import { ClaimStatus, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../../../src/market/types.ts";
+import { ClaimStatus, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../../../src/chain/structs.ts";
 import { sha256, toHex } from "../../../src/merkle/hash.ts";
 import { MerkleList } from "../../../src/merkle/list.ts";
 import { commitProgram } from "../../../src/program/root.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { encodeFunctionData, hexToBytes, zeroHash, type Hex } from "viem";
-import { NO_CHECKPOINT, NO_PICK, NO_PROGRAM, NO_STEP } from "../../../src/market/types.ts";
+import { NO_CHECKPOINT, NO_PICK, NO_PROGRAM, NO_STEP } from "../../../src/chain/structs.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { executeReference } from "../../../src/executor/reference.ts";
 import type { Hex } from "viem";
-import { ClaimStatus } from "../../../src/market/types.ts";
+import { ClaimStatus } from "../../../src/chain/structs.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { Trace } from "../../../src/trace/trace.ts";
 import { disputeKit, LIE, disputedProgram } from "../../../testkit/protocol/disputeKit.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { encodeFunctionData, type Hex } from "viem";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { hopOf } from "../../../src/market/hop.ts";
-import { Level } from "../../../src/market/types.ts";
+import { Level } from "../../../src/chain/structs.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { nextPrice, schedule } from "../../../testkit/protocol/schedule.ts";
 import { lyingTrace, chainProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";

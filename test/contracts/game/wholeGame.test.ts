@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { zeroHash } from "viem";
-import { ClaimStatus, Level } from "../../../src/market/types.ts";
+import { ClaimStatus, Level } from "../../../src/chain/structs.ts";
 import { hopOf } from "../../../src/market/hop.ts";
 import { gameIdOf, hashStateOf } from "../../../src/market/state.ts";
 import { disputeKit, LIE, disputedProgram } from "../../../testkit/protocol/disputeKit.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
-import { JobStatus } from "../../../src/market/types.ts";
+import { JobStatus } from "../../../src/chain/structs.ts";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
 import { honestTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Hex } from "viem";
-import { ClaimStatus, JobStatus, type Delivery } from "../../../src/market/types.ts";
+import { ClaimStatus, JobStatus, type Delivery } from "../../../src/chain/structs.ts";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { toHex } from "../../../src/merkle/hash.ts";
 import { marketKit, delivery, smallProgram } from "../../../testkit/protocol/marketKit.ts";

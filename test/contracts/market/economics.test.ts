@@ -13,7 +13,7 @@ import { fillTables } from "../../../tools/measure/economics/page.ts";
 import { economicsTables } from "../../../tools/measure/economics/tables.ts";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
 import { hopOf } from "../../../src/market/hop.ts";
-import { Level } from "../../../src/market/types.ts";
+import { Level } from "../../../src/chain/structs.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace, chainProgram, traceNodes } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { zeroAddress, zeroHash, type Hex } from "viem";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
-import { ClaimStatus, JobStatus, type JobRequest } from "../../../src/market/types.ts";
+import { ClaimStatus, JobStatus, type JobRequest } from "../../../src/chain/structs.ts";
 import { toHex } from "../../../src/merkle/hash.ts";
 import { MerkleList } from "../../../src/merkle/list.ts";
 import { tensorTree } from "../../../src/merkle/tensor.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Parameters } from "../../../src/market/types.ts";
+import type { Parameters } from "../../../src/chain/structs.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { ETHER, PARAMETERS } from "../../../testkit/protocol/world.ts";

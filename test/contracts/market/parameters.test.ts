@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { network } from "hardhat";
 import { zeroAddress } from "viem";
-import type { Parameters } from "../../../src/market/types.ts";
+import type { Parameters } from "../../../src/chain/structs.ts";
 import refuteModule from "../../../ignition/modules/Refute.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { PARAMETERS } from "../../../testkit/protocol/world.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Hex } from "viem";
-import { JobStatus } from "../../../src/market/types.ts";
+import { JobStatus } from "../../../src/chain/structs.ts";
 import { toHex } from "../../../src/merkle/hash.ts";
 import { tensorTree } from "../../../src/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";

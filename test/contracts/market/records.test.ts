@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { zeroAddress } from "viem";
-import { JobStatus } from "../../../src/market/types.ts";
+import { JobStatus } from "../../../src/chain/structs.ts";
 import { toHex } from "../../../src/merkle/hash.ts";
 import { MerkleList } from "../../../src/merkle/list.ts";
 import { tensorTree } from "../../../src/merkle/tensor.ts";

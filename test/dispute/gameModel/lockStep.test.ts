@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ClaimStatus, Level, Side } from "../../../src/market/types.ts";
+import { ClaimStatus, Level, Side } from "../../../src/chain/structs.ts";
 import type { MerkleList } from "../../../src/merkle/list.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { Trace } from "../../../src/trace/trace.ts";

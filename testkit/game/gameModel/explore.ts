@@ -1,4 +1,4 @@
-import { Side } from "../../../src/market/types.ts";
+import { Side } from "../../../src/chain/structs.ts";
 import {
   afterPick,
   afterWorker,

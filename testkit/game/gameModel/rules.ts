@@ -1,6 +1,6 @@
 import { hopOf } from "../../../src/market/hop.ts";
 import { depthOf } from "../../../src/merkle/sizes.ts";
-import { Level, Side } from "../../../src/market/types.ts";
+import { Level, Side } from "../../../src/chain/structs.ts";
 
 /**
  * The rules of the dispute game, reduced to what decides it. A node is `same` if it is the honest one's; a hash that is

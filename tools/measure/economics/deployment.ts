@@ -7,7 +7,7 @@ import { jobMarketAbi } from "../../../src/chain/abi/jobMarket.ts";
 import type { ContractRevertError } from "../../../src/chain/errors.ts";
 import { MOVE_GAS } from "../../../src/dispute/moveGas.ts";
 import { translateError } from "../../../src/chain/translateError.ts";
-import type { Parameters } from "../../../src/market/types.ts";
+import type { Parameters } from "../../../src/chain/structs.ts";
 import { inEther, type Deployment } from "./model.ts";
 
 /** The least amounts that the contracts take at deployment, for one arity. */

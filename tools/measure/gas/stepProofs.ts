@@ -3,7 +3,7 @@ import { encodeFunctionData } from "viem";
 import { verifierModule } from "../../../ignition/modules/Verifier.ts";
 import { openable, knownProgram } from "../../../src/player/execution.ts";
 import { stepVerifierAbi } from "../../../src/chain/abi/stepVerifier.ts";
-import { ZERO_HASH } from "../../../src/market/types.ts";
+import { ZERO_HASH } from "../../../src/chain/structs.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { toHex } from "../../../src/merkle/hash.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";

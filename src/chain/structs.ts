@@ -1,14 +1,14 @@
-import type { ContractFunctionArgs, ContractFunctionReturnType, Hex } from "viem";
-import type { disputeGameAbi } from "../chain/abi/disputeGame.ts";
-import type { jobMarketAbi } from "../chain/abi/jobMarket.ts";
-import type { provisioningAbi } from "../chain/abi/provisioning.ts";
+import type { AbiParameter, ContractFunctionArgs, ContractFunctionReturnType, Hex } from "viem";
+import { disputeGameAbi } from "./abi/disputeGame.ts";
+import type { jobMarketAbi } from "./abi/jobMarket.ts";
+import { provisioningAbi } from "./abi/provisioning.ts";
 
 type GameWrite<Name extends "open" | "prove" | "reveal" | "concede"> = ContractFunctionArgs<
   typeof disputeGameAbi,
   "nonpayable",
   Name
 >;
-type MarketWrite<Name extends "post" | "deliver" | "finalise"> = ContractFunctionArgs<
+type MarketWrite<Name extends "post" | "publishInput" | "deliver"> = ContractFunctionArgs<
   typeof jobMarketAbi,
   "nonpayable",
   Name
@@ -23,16 +23,33 @@ export type PackedState = GameWrite<"reveal">[0];
 export type StepProof = GameWrite<"prove">[2];
 export type ClaimKey = GameWrite<"concede">[1];
 export type JobRequest = MarketWrite<"post">[0];
+export type InputPart = MarketWrite<"publishInput">[2];
 export type Delivery = MarketWrite<"deliver">[1];
 export type Report = ContractFunctionArgs<typeof provisioningAbi, "nonpayable", "submitReport">[0];
 export type Parameters = ContractFunctionReturnType<typeof jobMarketAbi, "view", "parameters">;
 
+const CLAIM_PARAMETER = firstInput(disputeGameAbi, "open") as AbiParameter & { components: readonly AbiParameter[] };
+/** How a job is ABI-encoded, for hashes over it. */
+export const JOB_PARAMETER = CLAIM_PARAMETER.components[0]!;
+/** How a device's report is ABI-encoded, for signatures over it. */
+export const REPORT_PARAMETER = firstInput(provisioningAbi, "submitReport");
+
+function firstInput(abi: typeof disputeGameAbi | typeof provisioningAbi, name: string): AbiParameter {
+  const [input] = abi.flatMap((item) => (item.type === "function" && item.name === name ? [...item.inputs] : []));
+  return input!;
+}
+
 /** Solidity's enums, in their order. */
 export const Level = { trace: 0, interior: 1, tensor: 2 } as const;
+export type Level = (typeof Level)[keyof typeof Level];
 export const Side = { worker: 0, challenger: 1 } as const;
+export type Side = (typeof Side)[keyof typeof Side];
 export const Move = { open: 0, reveal: 1, pick: 2, expand: 3 } as const;
+export type Move = (typeof Move)[keyof typeof Move];
 export const Outcome = { workerWon: 0, challengerWon: 1, settled: 2 } as const;
+export type Outcome = (typeof Outcome)[keyof typeof Outcome];
 export const ReportKind = { identification: 0, provisioning: 1 } as const;
+export type ReportKind = (typeof ReportKind)[keyof typeof ReportKind];
 export const JobStatus = {
   none: 0,
   awaitingInput: 1,
@@ -43,6 +60,7 @@ export const JobStatus = {
   closed: 6,
   complete: 7,
 } as const;
+export type JobStatus = (typeof JobStatus)[keyof typeof JobStatus];
 export const ClaimStatus = { none: 0, submitted: 1, finalised: 2, refuted: 3 } as const;
 
 /** Facts of no program, for calls that need none. */

@@ -1,0 +1,161 @@
+import { parseEventLogs, type Address, type Hex, type TransactionReceipt } from "viem";
+import { jobMarketAbi } from "../abi/jobMarket.ts";
+import type {
+  Claim,
+  Delivery,
+  InputPart,
+  Job,
+  JobRequest,
+  JobStatus,
+  Parameters as MarketParameters,
+  ProgramFacts,
+} from "../structs.ts";
+import type { Access, ReadAccess } from "./access.ts";
+
+type Contract = { address: Address; abi: typeof jobMarketAbi };
+
+/** How far a job is, as the market keeps it. */
+export type JobState = {
+  status: JobStatus;
+  /** Who has claimed it, while it is claimed. */
+  worker: Address;
+  /** Until when that worker may submit, or the end of the claim's window (unix seconds). */
+  until: bigint;
+  /** Parts of its inputs that are not published yet. */
+  missingParts: bigint;
+};
+
+/** The market for jobs, as anybody reads it. */
+export class JobMarketReader {
+  readonly #publicClient: ReadAccess["publicClient"];
+  protected readonly contract: Contract;
+
+  constructor(address: Address, { publicClient }: ReadAccess) {
+    this.#publicClient = publicClient;
+    this.contract = { address, abi: jobMarketAbi };
+  }
+
+  /** The vault of the deployment. */
+  vault(): Promise<Address> {
+    return this.#publicClient.readContract({ ...this.contract, functionName: "vault" });
+  }
+
+  /** The dispute game of the deployment. */
+  game(): Promise<Address> {
+    return this.#publicClient.readContract({ ...this.contract, functionName: "game" });
+  }
+
+  /** What the deployment fixed. */
+  parameters(): Promise<MarketParameters> {
+    return this.#publicClient.readContract({ ...this.contract, functionName: "parameters" });
+  }
+
+  /** How far a job is; its status is `none` for an id that no job has. */
+  async jobOf(jobId: Hex): Promise<JobState> {
+    const [status, worker, until, missingParts] = await this.#publicClient.readContract({
+      ...this.contract,
+      functionName: "jobOf",
+      args: [jobId],
+    });
+    return { status: status as JobStatus, worker, until, missingParts };
+  }
+}
+
+/**
+ * The market for jobs, as requesters and workers use it. What only the dispute game may call is left out. Jobs and
+ * claims are named by their content, which calls bring along.
+ */
+export class JobMarket extends JobMarketReader {
+  readonly #sender: Access["sender"];
+
+  constructor(address: Address, access: Access) {
+    super(address, access);
+    this.#sender = access.sender;
+  }
+
+  /**
+   * Posts a job; the fee is taken from the sender's credit. `postedJob` reads the job from the receipt.
+   * @throws ContractRevertError `InsufficientCredit`, `JobExists`, `WindowOutOfRange`, `DeadlineTooSoon`,
+   *   `DeadlineTooFar`, `TooMuchWork`, `StepProofTooLarge`, `HeaderTooLong`, `TooManyOutputs`, `OutputLimitTooHigh`,
+   *   `CallbackGasTooHigh`, `WrongInputCount`, `WrongInputLength`, `WrongInputRoot`, `RootOnlyWithBytes`,
+   *   `ZeroClaimSeconds`
+   */
+  post(request: JobRequest): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "post", args: [request] });
+  }
+
+  /**
+   * Publishes one part of an input that was not posted with the job. Anyone may.
+   * @throws ContractRevertError `PartAlreadyPublished`, `NoSuchPart`, `WrongInputLength`, `WrongInputRoot`,
+   *   `WrongProgram`
+   */
+  publishInput(job: Job, program: ProgramFacts, part: InputPart): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "publishInput", args: [job, program, part] });
+  }
+
+  /**
+   * Takes back a job of the sender that nobody has claimed.
+   * @throws ContractRevertError `NotRequester`, `WrongJobStatus`
+   */
+  cancel(job: Job): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "cancel", args: [job] });
+  }
+
+  /**
+   * Takes an open job and locks the collateral: the sender must submit within the job's `claimSeconds`.
+   * @throws ContractRevertError `WrongJobStatus`, `DeadlineTooSoon`, `NotLive`, `InsufficientFreeStake`
+   */
+  claim(job: Job): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "claim", args: [job] });
+  }
+
+  /**
+   * Submits the trace of a job that the sender has claimed.
+   * @param nodes The `2^hop` nodes that a reveal at the trace root would show, 32 bytes each, concatenated.
+   * @throws ContractRevertError `NotWorker`, `TimeIsUp`, `ClaimExists`, `WrongJobStatus`, `WrongDataLength`,
+   *   `PaddingNotZero`, `ZeroTraceRoot`
+   */
+  submit(job: Job, nodes: Hex): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "submit", args: [job, nodes] });
+  }
+
+  /**
+   * Gives back a job whose worker missed its time, or closes one whose deadline leaves no time for a claim. Anyone may.
+   * @throws ContractRevertError `TimeNotUp`, `WrongJobStatus`
+   */
+  expire(job: Job): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "expire", args: [job] });
+  }
+
+  /**
+   * Ends a claim whose window is over and which no open game disputes. Anyone may.
+   * @throws ContractRevertError `WindowOpen`, `GamesOpen`, `WrongClaimStatus`
+   */
+  finalise(claim: Claim): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "finalise", args: [claim] });
+  }
+
+  /**
+   * Delivers an output of a claim that is final, or can be: then it becomes final in the same call. Anyone may.
+   * @throws ContractRevertError `NotDeliverable`, `AlreadyDelivered`, `WrongOutputLength`, `OutputNotInTrace`,
+   *   `WrongProgram`, `TooLittleGas` for the callback, and those of `finalise`
+   */
+  deliver(claim: Claim, delivery: Delivery): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "deliver", args: [claim, delivery] });
+  }
+
+  /**
+   * Releases the fee of a final claim on a job of the sender, without delivery on chain.
+   * @throws ContractRevertError `NotRequester`, `AlreadyPaid`, `WrongClaimStatus`
+   */
+  accept(claim: Claim): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "accept", args: [claim] });
+  }
+}
+
+/** The job that was posted, and its id. @param receipt Of `post`. */
+export function postedJob({ logs }: TransactionReceipt): { jobId: Hex; job: Job } {
+  const [posted] = parseEventLogs({ abi: jobMarketAbi, logs, eventName: "JobPosted" });
+  const { jobId, job } = posted!.args;
+  return { jobId, job };
+}

@@ -1,0 +1,19 @@
+import type { Address, TransactionReceipt } from "viem";
+import { wrappedEtherAbi } from "../abi/wrappedEther.ts";
+import type { Access } from "./access.ts";
+
+/** The stake asset of local chains: ether that is wrapped into a token. */
+export class WrappedEther {
+  readonly #sender: Access["sender"];
+  readonly #contract: { address: Address; abi: typeof wrappedEtherAbi };
+
+  constructor(address: Address, { sender }: Pick<Access, "sender">) {
+    this.#sender = sender;
+    this.#contract = { address, abi: wrappedEtherAbi };
+  }
+
+  /** Wraps ether of the sender. @param value wei */
+  deposit(value: bigint): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.#contract, functionName: "deposit", args: [], value });
+  }
+}
