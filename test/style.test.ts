@@ -1,39 +1,38 @@
 import { expect } from "chai";
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
 const MAX_COLUMNS = 120;
 const MAX_TYPESCRIPT_LINES = 400;
 const MAX_SOLIDITY_LINES = 500;
 
 const TEXT = /\.(ts|mjs|sol|c|md|sh)$|^\.ci\/run$/;
-/** What is not in the repository (see .gitignore), or is generated: the bindings of contracts. */
-const LEFT_OUT: ReadonlySet<string> = new Set([
-  ".git",
-  ".refute",
-  "artifacts",
-  "cache",
-  "coverage",
-  "ignition/deployments",
-  "node_modules",
-  "out",
-  "src/chain/abi",
-  "types",
-]);
+/** Where text that people write stands; the root of the repository is looked at without its folders. */
+const FOLDERS = [
+  ".ci",
+  "contracts",
+  "docs",
+  "examples",
+  "ignition/modules",
+  "src",
+  "test",
+  "testkit",
+  "tools",
+  "watcher",
+];
+/** The bindings of contracts are generated. */
+const GENERATED = "src/chain/abi/";
 
-/** The text files in a folder and in those under it; "" is the root of the repository. */
-function textFiles(folder: string): string[] {
-  return readdirSync(folder === "" ? "." : folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-    if (LEFT_OUT.has(path)) return [];
-    if (entry.isDirectory()) return textFiles(path);
-    return entry.isFile() && TEXT.test(path) ? [path] : [];
-  });
-}
+/** The text files in a folder, and in those under it if `recursive`. */
+const textFiles = (folder: string, recursive: boolean): string[] =>
+  readdirSync(folder, { recursive, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((path) => TEXT.test(path) && !path.startsWith(GENERATED));
 
 const linesOf = (path: string): string[] => readFileSync(path, "utf8").split("\n");
 
 describe("style", () => {
-  const files = textFiles("");
+  const files = [...textFiles(".", false), ...FOLDERS.flatMap((folder) => textFiles(folder, true))];
 
   it("lines_haveAtMost120Columns", () => {
     const long = files.flatMap((path) =>

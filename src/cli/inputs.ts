@@ -2,16 +2,20 @@ import type { Model, TensorData } from "../onnx/model.ts";
 import { readInputFile } from "../onnx/inputs/readInputFile.ts";
 import { UsageError } from "./errors.ts";
 
+/** @throws UsageError if the model has no input of a name */
+export function requireInput({ graph }: Model, name: string): void {
+  const names = graph.inputs.map((input) => input.name);
+  if (!names.includes(name)) throw new UsageError(`the model has no input ${name}; its inputs are ${names.join(", ")}`);
+}
+
 /** Splits `NAME=FILE`s by name. @throws UsageError if one is malformed, or names no input of the model. */
 export function inputFiles(model: Model, given: readonly string[]): Map<string, string> {
-  const names = model.graph.inputs.map(({ name }) => name);
   const files = new Map<string, string>();
   for (const text of given) {
     const at = text.indexOf("=");
     if (at < 1) throw new UsageError(`--input ${text}: expected NAME=FILE`);
     const name = text.slice(0, at);
-    if (!names.includes(name))
-      throw new UsageError(`the model has no input ${name}; its inputs are ${names.join(", ")}`);
+    requireInput(model, name);
     files.set(name, text.slice(at + 1));
   }
   return files;

@@ -7,6 +7,7 @@ import { withImagePreprocessing, type ImagePreprocessing } from "../onnx/preproc
 import { readModel } from "../onnx/readModel.ts";
 import { UsageError } from "./errors.ts";
 import { boundTensors } from "../onnx/inputs/boundTensors.ts";
+import { requireInput } from "./inputs.ts";
 import { stepProgress } from "./progress.ts";
 import { readJson } from "./settings.ts";
 
@@ -35,6 +36,7 @@ export const loadModel = (spec: Pick<ModelSpec, "path" | "bind" | "uint8">): Loa
 
 /** The same of a model that is read already. */
 export function prepareModel(own: Model, { bind, uint8 }: Pick<ModelSpec, "bind" | "uint8">): LoadedModel {
+  for (const name of Object.keys(bind)) requireInput(own, name);
   const bound = boundTensors(own, bind);
   return { model: uint8.reduce(withImagePreprocessing, bindInputs(own, bound)), bound };
 }

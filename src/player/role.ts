@@ -41,7 +41,8 @@ export type RoleRounds = {
 };
 
 /**
- * Reports that are remembered. If there are more, those on jobs, claims and games that the history lacks are forgotten.
+ * Reports that are remembered. If there are more, those on jobs, claims and games that the history lacks are forgotten,
+ * and then the oldest.
  */
 const MAX_REPORTED = 10_000;
 
@@ -126,6 +127,12 @@ export class Role<E extends RoleEvent> {
   #forgetReported({ jobs, claims, games }: History): void {
     if (this.#reported.size <= MAX_REPORTED) return;
     const isKnown = (id: Hex): boolean => jobs.has(id) || claims.has(id) || games.has(id);
-    for (const [key, { id }] of this.#reported) if (!isKnown(id as Hex)) this.#reported.delete(key);
+    // A report without a subject is one of the role itself.
+    const about = [...this.#reported].filter(([, { id }]) => id !== "");
+    for (const [key, { id }] of about) if (!isKnown(id as Hex)) this.#reported.delete(key);
+    for (const [key] of about) {
+      if (this.#reported.size <= MAX_REPORTED) return;
+      this.#reported.delete(key);
+    }
   }
 }

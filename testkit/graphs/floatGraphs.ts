@@ -8,7 +8,7 @@ import type { Experiment } from "../onnx/agreement.ts";
 import type { RandomTensors } from "../random/tensors.ts";
 import { Choices } from "./choices.ts";
 import { arithmeticOf, broadcastable } from "./elementwise.ts";
-import { Graph, type GraphLimits, type Recipe } from "./graph.ts";
+import { Graph, type GraphLimits, type Recipe, type Value } from "./graph.ts";
 import * as movement from "./movement.ts";
 import * as reductions from "./reductions.ts";
 
@@ -65,13 +65,15 @@ const layerNormalisation: Recipe = (g, c) => {
   g.node("LayerNormalization", [x, ...parameters], [[F, x.shape]], { axis: -1, epsilon: { float: 0.1 } });
 };
 
-const batchNormalisation: Recipe = (g, c) => {
-  const x = g.any(c, [F], 3);
+/** Normalises the channels of `x`. */
+const normaliseBatch = (g: Graph, c: Choices, x: Value): void => {
   const own = [x.shape[1]!];
   const [scale, bias, mean] = [g.constant(c, F, own), g.constant(c, F, own), g.constant(c, F, own)];
   const variance = g.known(floatTensor(Array.from({ length: own[0]! }, () => c.int(8, 16) / 8)));
   g.node("BatchNormalization", [x, scale, bias, mean, variance], [[F, x.shape]]);
 };
+
+const batchNormalisation: Recipe = (g, c) => normaliseBatch(g, c, g.any(c, [F], 3));
 
 /** A convolution that keeps the size of an image, with as many groups as channels or one, and often a normalisation. */
 const paddedConvolution: Recipe = (g, c) => {
@@ -85,8 +87,8 @@ const paddedConvolution: Recipe = (g, c) => {
   const group = c.pick([1, channels]);
   const outputs = group === 1 ? c.int(1, 4) : channels;
   const weights = g.constant(c, F, [outputs, channels / group, 3, 3]);
-  g.node("Conv", [x, weights], [[F, [n, outputs, h, w]]], { group, pads: [1, 1, 1, 1] });
-  if (c.flag()) batchNormalisation(g, c);
+  const [y] = g.node("Conv", [x, weights], [[F, [n, outputs, h, w]]], { group, pads: [1, 1, 1, 1] });
+  if (y !== undefined && c.flag()) normaliseBatch(g, c, y);
 };
 
 const enlarge: Recipe = (g, c) => {
@@ -104,7 +106,7 @@ const weighted: Recipe = (g, c) => {
   g.node("MatMul", [x, g.constant(c, F, [x.shape.at(-1)!, n])], [[F, [...x.shape.slice(0, -1), n]]]);
 };
 
-/** What is made of elements alone stands here more often: such steps fuse. */
+/** What is made of elements alone, and convolutions with a normalisation, stand here more often: such steps fuse. */
 const RECIPES: readonly Recipe[] = [
   unary,
   unary,
@@ -133,6 +135,11 @@ const RECIPES: readonly Recipe[] = [
   reductions.gemm,
   reductions.einsum,
   reductions.convOf(3),
+  paddedConvolution,
+  paddedConvolution,
+  paddedConvolution,
+  paddedConvolution,
+  paddedConvolution,
   paddedConvolution,
   reductions.poolOf(3),
   reductions.globalPool,

@@ -79,5 +79,8 @@ export function sumsInput(prng: Prng, { program }: CompiledModel): Uint8Array {
   return Uint8Array.from({ length: program.inputs[0]!.count * 4 }, () => prng.below(256));
 }
 
-/** A fixed program of 12 sums with six checkpoints. A wrong element in any step changes the output. */
+/**
+ * A fixed program of 12 sums with six checkpoints. The seed was chosen so that a wrong element in any step changes the
+ * output, and so that a range of several steps ends at a step that reads a step of its own range.
+ */
 export const chainOfSums = (): KnownProgram => knownProgram(randomSums(new Prng(2488), 12));
