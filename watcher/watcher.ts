@@ -12,7 +12,7 @@ import type { TensorSource } from "../src/trace/published.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
 import { idleChallengerMove, planChallengerMove, type PlannedMove } from "../src/dispute/challengerPlan.ts";
-import { makeMove } from "./makeMove.ts";
+import { sendPlannedMove } from "./sendPlannedMove.ts";
 import { BondError, Responder } from "./responder.ts";
 import { schedule, type AuditTask, type GameTask } from "./scheduler.ts";
 
@@ -155,7 +155,7 @@ class Watcher {
     start(game.id, () =>
       this.#attempt(task, async () => {
         const disagreement = (error: Error): void => this.#role.logError(error, "step proof");
-        const played = await makeMove(this.#responder, claim, game, planned, disagreement);
+        const played = await sendPlannedMove(this.#responder, claim, game, planned, disagreement);
         if (played === undefined) return;
         this.#acted.set(game.id, played.receipt.blockNumber);
         this.#role.report({ kind: "moved", gameId: game.id, claimId: claim.id, ...played });
