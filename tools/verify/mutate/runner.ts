@@ -122,8 +122,7 @@ async function record(): Promise<Reach> {
     },
   );
   await clear();
-  // A contract burns more gas while it reports which mutated places it passes. Tests that failed meanwhile, such as
-  // tests of gas, run again without these reports.
+  // To tell what is passed takes gas. A test of gas decides if it passes while nobody listens.
   alive.id = NOBODY;
   await run(
     (title) => unsure.has(title),
