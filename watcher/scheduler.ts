@@ -35,7 +35,8 @@ export function schedule(history: History, me: Address, now: bigint, secondsFor:
     }
     agenda.lost.push(...own.filter(isLost).map((game) => ({ claim, game })));
     const disputable = !claim.refuted && !claim.finalised && now <= claim.windowEnd;
-    // A game may have been lost by the clock, while this watcher or its node was down: the claim is as wrong as before.
+    // A game may have been lost by the clock, while this watcher or its node was down. That does not make the claim
+    // right: it is judged again.
     if (disputable && own.every(isLost)) agenda.audits.push({ kind: "audit", job, claim, lost: own });
   }
   agenda.plays.sort((a, b) => endOfTime(a.game) - endOfTime(b.game));

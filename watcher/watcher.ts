@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { isOver, type Forget } from "../src/market/forget.ts";
-import { overtime } from "../src/market/hop.ts";
+import { overtime } from "../src/market/clock.ts";
 import type { Executions } from "../src/player/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../src/market/history.ts";
 import { Lane } from "../src/player/lane.ts";
@@ -12,7 +12,7 @@ import type { TensorSource } from "../src/trace/published.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
 import { idleChallengerMove, planChallengerMove, type PlannedMove } from "../src/dispute/challengerPlan.ts";
-import { carryOut } from "./carryOut.ts";
+import { sendPlannedMove } from "./sendPlannedMove.ts";
 import { BondError, Responder } from "./responder.ts";
 import { schedule, type AuditTask, type GameTask } from "./scheduler.ts";
 
@@ -155,7 +155,7 @@ class Watcher {
     start(game.id, () =>
       this.#attempt(task, async () => {
         const disagreement = (error: Error): void => this.#role.logError(error, "step proof");
-        const played = await carryOut(this.#responder, claim, game, planned, disagreement);
+        const played = await sendPlannedMove(this.#responder, claim, game, planned, disagreement);
         if (played === undefined) return;
         this.#acted.set(game.id, played.receipt.blockNumber);
         this.#role.report({ kind: "moved", gameId: game.id, claimId: claim.id, ...played });

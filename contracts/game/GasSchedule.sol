@@ -9,8 +9,8 @@ import {Pick} from "../types/GameState.sol";
 /// @dev A move is paid what its transaction burns, as the contract measures it, and at most the move's price here. A
 /// price is close above what the transaction burns with calldata that holds no zeros: less would starve the honest.
 ///
-/// Measured on the game of test/contracts/market/gas.test.ts: 16 checkpoints, 16 steps and 16 chunks, so that every
-/// reveal has 16 children, and the claim's first game, which fills empty storage. Its test
+/// Measured on the game of test/contracts/game/gasSchedule.test.ts: 16 checkpoints, 16 steps and 16 chunks, so that
+/// every reveal has 16 children, and the claim's first game, which fills empty storage. Its test
 /// `moves_inFullLists_costAtMostTheirPrice_andNotMuchLess` holds each price of a move between what the transaction
 /// burns and 5 % more. All constants are in gas, unless they say otherwise; src/dispute/moveGas.ts has the same,
 /// held to these by test/dispute/worstDispute.test.ts.

@@ -1,4 +1,4 @@
 #!/usr/bin/env -S npx tsx
-import { run } from "./run.ts";
+import { runCommandLine } from "./commandLine.ts";
 
-process.exitCode = await run(process.argv.slice(2));
+process.exitCode = await runCommandLine(process.argv.slice(2));

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import type { Session } from "../market/session.ts";
-import { HttpServer } from "../worker/httpServer.ts";
+import { HttpServer } from "../player/httpServer.ts";
 
 /** An event of a worker or a watcher, as far as it is counted. */
 export type CountedEvent = { kind: string; receipt?: { gasUsed: bigint } };

@@ -82,7 +82,7 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
   const limit = Math.min(options.stepGasLimit ?? MAX_STEP_GAS, MAX_STEP_GAS);
   const shapes = bindShapes(model, options.shapes);
   const builder = new ProgramBuilder(options.seed);
-  // What has no elements (keys and values of a past that is none yet) is known, and no input of the job.
+  // An input without elements is a constant and no input of the job: past keys and values before the first token.
   const inputs: TensorInfo[] = [];
   const operands = graph.inputs.map(({ name, dtype }, i) => {
     const shape = shapes[i]!;

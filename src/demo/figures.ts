@@ -60,7 +60,7 @@ export function wrongValue({ program, origins }: CompiledModel, game: GameRecord
   };
 }
 
-/** The last line of the story. */
+/** The last line that the demo prints. */
 export function lastLine({ honest, fraud }: Pick<Figures, "honest" | "fraud">): string {
   const { outcome, transactions, gas, step, operator, element, claimed, exact } = fraud;
   return (

@@ -8,22 +8,22 @@ import { ask } from "./dapp.ts";
 import { gameGas, wrongValue, type Figures } from "./figures.ts";
 import { TERMS } from "./honestScene.ts";
 import { grouped, short, type Narrator } from "./narrator.ts";
-import { readHistory, startWorker, type Running, type Stage } from "./stage.ts";
+import { readHistory, startWorker, type Running, type SceneContext } from "./players.ts";
 
 /** The same job, a cheating worker, and how it ends. */
 export async function fraudScene(
-  stage: Stage,
+  context: SceneContext,
   cheat: Session,
   watcherSession: Session,
   watcher: Running<WatcherEvent>,
   n: Narrator,
 ): Promise<Figures["fraud"]> {
-  const { program, executors, picture } = stage;
-  const { jobId } = await ask(stage.requester, stage.dapp, program, picture, { ...TERMS, salt: "second" });
+  const { program, executors, picture } = context;
+  const { jobId } = await ask(context.requester, context.dapp, program, picture, { ...TERMS, salt: "second" });
   n.say(`Job ${short(jobId)}: the same picture, the same fee.`);
   const alteration = await chooseAlteration(executors, program, [picture]);
   const stakeBefore = (await cheat.vault.accountOf(cheat.sender.address)).staked;
-  const running = startWorker(cheat, stage, cheatingExecute(executors, alteration), 0);
+  const running = startWorker(cheat, context, cheatingExecute(executors, alteration), 0);
   n.say(
     `A worker alters one value of step ${alteration.step} of ${program.model.program.steps.length} ` +
       `and runs on from it.`,
@@ -40,11 +40,11 @@ export async function fraudScene(
   );
   await running.stop();
 
-  const { jobs } = await readHistory(stage.requester);
+  const { jobs } = await readHistory(context.requester);
   const claim = jobs.get(jobId)!.claims.at(-1)!;
   const game = claim.games.find(({ proved }) => proved !== undefined)!;
   if (!claim.refuted || game.closed?.outcome !== Outcome.challengerWon) throw new Error("the false claim stands");
-  const moves = await gameGas(stage.requester, game);
+  const moves = await gameGas(context.requester, game);
   sayMoves(game, moves, n);
 
   const found = wrongValue(program.model, game);
@@ -56,7 +56,7 @@ export async function fraudScene(
     `The watcher has its bond of ${formatEther(bond)} WETH back, its gas, ` +
       `and ${formatEther(parameters.bounty)} WETH of bounty.`,
   );
-  const { status } = await stage.requester.market.jobOf(jobId);
+  const { status } = await context.requester.market.jobOf(jobId);
   if (status !== JobStatus.open) throw new Error("the job is not open again");
   n.say("The job is open again, its fee still in escrow, for another worker.");
   const gas = moves.reduce((sum, move) => sum + move.gas, 0);

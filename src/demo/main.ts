@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { lastLine } from "./figures.ts";
 import { Narrator } from "./narrator.ts";
-import { story } from "./story.ts";
+import { runDemo } from "./demo.ts";
 
 const { json } = new Command()
   .name("npm start --")
@@ -11,6 +11,6 @@ const { json } = new Command()
   .option("--json <file>", "also write the figures as JSON")
   .parse()
   .opts<{ json?: string }>();
-const figures = await story(new Narrator(console.log));
+const figures = await runDemo(new Narrator(console.log));
 if (json !== undefined) writeFileSync(json, `${JSON.stringify(figures, null, 2)}\n`);
 console.log(lastLine(figures));

@@ -1,4 +1,4 @@
-/** Tells the story, line by line. */
+/** Prints what happens, line by line. */
 export class Narrator {
   #step = 0;
   readonly #start = performance.now();

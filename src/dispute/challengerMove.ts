@@ -1,7 +1,8 @@
 import type { Hex } from "viem";
 import { disputedOf, currentList } from "./disputed.ts";
 import type { Execution } from "../player/execution.ts";
-import { hopOf, overtime } from "../market/hop.ts";
+import { overtime } from "../market/clock.ts";
+import { hopOf } from "../market/hop.ts";
 import { pickBelow } from "./pick.ts";
 import { buildStepProof, firstDifferentElement } from "./stepProof.ts";
 import type { MoveRecord } from "../market/history.ts";

@@ -1,5 +1,5 @@
 import type { Execution } from "../player/execution.ts";
-import { overtime } from "../market/hop.ts";
+import { overtime } from "../market/clock.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../market/history.ts";
 import { Side } from "../chain/structs.ts";
 import { publishedTensor, type TensorSource } from "../trace/published.ts";

@@ -6,7 +6,8 @@ import type { Trace } from "../trace/trace.ts";
 import { Level, Side } from "../chain/structs.ts";
 import type { GameState } from "../market/state.ts";
 import type { Execution } from "../player/execution.ts";
-import { hopOf, overtime } from "../market/hop.ts";
+import { overtime } from "../market/clock.ts";
+import { hopOf } from "../market/hop.ts";
 import { checkpointOf } from "./openings.ts";
 
 /** What a worker does next in a game. */

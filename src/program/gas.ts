@@ -257,7 +257,8 @@ function movesOf(reads: readonly View[], view: View, radices: readonly number[],
     const index = reads[axis.indirect]!;
     const digits = new Set([...varying, ...index.axes.flatMap((a) => varyingDigits(a, first))]);
     const values = product([...digits].map((digit) => radices[digit]!));
-    // Any coordinates: scattered, or all of them, whatever is less.
+    // The index read may give any coordinate: each of its values counts as a scattered one, or, if that is less, all of
+    // the axis.
     return values < axis.extent ? { by: Infinity, times: values } : { by: axis.stride, times: axis.extent };
   });
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Hex } from "viem";
 import type { Executions } from "../player/executions.ts";
 import type { JobRecord } from "../market/history.ts";
-import { HttpServer } from "./httpServer.ts";
+import { HttpServer } from "../player/httpServer.ts";
 
 /**
  * Maximum number of requests that wait or are being answered, each with a tensor in memory. More are refused, and the

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { erc20Abi, parseEther, zeroAddress, type Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
-import { refute } from "./commandLine.ts";
+import { refute } from "./refute.ts";
 import { mlpBytes, mlpProgram } from "../../testkit/models/mlp.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 

@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { knownProgram } from "../../src/player/execution.ts";
-import { Auditor } from "../../src/examine/audit/audit.ts";
+import { ElementAuditor } from "../../src/examine/audit/elementAuditor.ts";
 import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
 import { drawSamples, strataOf } from "../../src/examine/audit/draw.ts";
 import { seededRandom } from "../../src/examine/audit/random.ts";
 import { summarise } from "../../src/examine/audit/summary.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { refute } from "./commandLine.ts";
+import { refute } from "./refute.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 
 describe("refute audit", function () {
@@ -45,7 +45,7 @@ describe("refute audit", function () {
       const wrong = tensors[last]!;
       wrong[4 * 3] = wrong[4 * 3]! ^ 1;
       const execution = { ...knownProgram(model), inputs, trace: new Trace(model.program, tensors) };
-      const auditor = new Auditor(verifier, execution, seededRandom(1));
+      const auditor = new ElementAuditor(verifier, execution, seededRandom(1));
       const verdicts = [];
       for (const element of [2, 3]) verdicts.push(await auditor.judge({ step: last, element, stratum: "any" }));
       expect(verdicts.map(({ agrees }) => agrees)).to.deep.equal([true, false]);

@@ -7,7 +7,7 @@ import { TensorProtoSchema } from "onnx-buf";
 import { DType } from "../../src/numerics/dtype.ts";
 import type { TensorData } from "../../src/onnx/model.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
-import { refute } from "./commandLine.ts";
+import { refute } from "./refute.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { buildModel, tensorProto } from "../../testkit/onnx/onnxBuilder.ts";
 

@@ -10,7 +10,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createPublicClient, zeroAddress } from "viem";
 import { httpNode } from "../../src/chain/node.ts";
 import { logError } from "../../src/player/loop.ts";
-import { refute } from "./commandLine.ts";
+import { refute } from "./refute.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
 const KEY = generatePrivateKey();

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { chooseCheckpoints, LONG_RANGE } from "../../src/compiler/program/checkpoints.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import * as errors from "../../src/compiler/errors.ts";
+import { CONTROL } from "../../src/compiler/graph/control/table.ts";
 import { MICROSOFT_REGISTRY } from "../../src/compiler/operators/microsoft/registry.ts";
 import { REGISTRY } from "../../src/compiler/operators/registry.ts";
 import { DType } from "../../src/numerics/dtype.ts";
@@ -323,5 +324,11 @@ describe("docs/operators.md", () => {
     const entries = [...section("Domain `com.microsoft`").matchAll(/^- \*\*([^*]+)\*\*:/gm)];
     const names = entries.flatMap(([, operators]) => operators!.split(/,\s+/));
     expect(names.sort()).to.deep.equal(MICROSOFT_REGISTRY.map(({ operator }) => operator).sort());
+  });
+
+  it("listOfBodiesAndSequences_isItsTable", () => {
+    const entries = [...section("Bodies and sequences").matchAll(/\*\*([^*]+)\*\*\s+\((\d+)\)/g)];
+    const rows = entries.flatMap(([, operators, since]) => operators!.split(/,\s+/).map((name) => `${name} ${since}`));
+    expect(rows.sort()).to.deep.equal(CONTROL.map(({ operator, since }) => `${operator} ${since}`).sort());
   });
 });

@@ -18,7 +18,7 @@ describe("worstDispute", () => {
   });
 
   it("fullLists_takeTheMovesThatAGameOnChainTakes", () => {
-    // 16 checkpoints, 16 steps, 16 chunks, as in test/contracts/market/gas.test.ts.
+    // 16 checkpoints, 16 steps, 16 chunks, as in test/contracts/game/gasSchedule.test.ts.
     const { program } = chainProgram(2_048, [...new Array<number>(15).fill(1), 16]).model;
     const { moves } = disputeCost(program, 15, 20, ARITY_BITS);
     expect(moves.join(" ")).to.equal("open expand pick reveal pick chunk prove");

@@ -1,8 +1,11 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { expect } from "chai";
+import type { Adversary } from "../../testkit/adversaries/adversary.ts";
 
 /** What docs/security.md has in code letters. */
 const mentioned = [...readFileSync("docs/security.md", "utf8").matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
+/** Its words, without line breaks and in lower case. */
+const words = (text: string): string => text.replace(/\s+/g, " ").toLowerCase();
 const tests = globSync("test/**/*.{ts,sol}").map((path) => readFileSync(path, "utf8"));
 
 describe("docs/security.md", function () {
@@ -16,6 +19,22 @@ describe("docs/security.md", function () {
     const names = mentioned.filter((text) => /^(?!eth_)[a-z]\w*_\w+$/.test(text));
     expect(names.length).to.be.greaterThan(15);
     expect(names.filter((name) => !tests.some((text) => text.includes(name)))).to.deep.equal([]);
+  });
+
+  it("everyTestOfAdversaries_isNamed", function () {
+    const files = globSync("test/adversaries/*.test.ts");
+    expect(files.length).to.be.greaterThan(5);
+    expect(files.filter((path) => !mentioned.includes(path))).to.deep.equal([]);
+  });
+
+  it("everyAdversaryOfASuite_isNamed_asItIsBeforeItsFirstComma", async function () {
+    const files = globSync("testkit/adversaries/*.ts");
+    const modules = await Promise.all(files.map((path) => import(`../../${path}`) as Promise<object>));
+    const lists = modules.flatMap((module) => Object.values(module).filter((value) => Array.isArray(value)));
+    const names = (lists as Adversary[][]).flat().map(({ name }) => name.split(",")[0]!);
+    expect(names.length).to.be.greaterThan(30);
+    const page = words(readFileSync("docs/security.md", "utf8"));
+    expect(names.filter((name) => !page.includes(words(name)))).to.deep.equal([]);
   });
 
   it("everyAttack_hasAnOutcomeAndSaysWhatShowsIt", function () {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { knownProgram } from "../../src/player/execution.ts";
-import { Auditor, type Verdict } from "../../src/examine/audit/audit.ts";
+import { ElementAuditor, type Verdict } from "../../src/examine/audit/elementAuditor.ts";
 import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
 import { drawSamples } from "../../src/examine/audit/draw.ts";
 import { seededRandom } from "../../src/examine/audit/random.ts";
@@ -35,7 +35,7 @@ describe("operators on chain", function () {
       const inputs = model.inputs.map(({ name }) => experiment.operands[name]!.bytes);
       const random = seededRandom(3);
       const trace = new Trace(model.program, executeReference(model, inputs));
-      const auditor = new Auditor(verifier, { ...knownProgram(model), inputs, trace }, random);
+      const auditor = new ElementAuditor(verifier, { ...knownProgram(model), inputs, trace }, random);
       const verdicts: Verdict[] = [];
       for (const sample of drawSamples(model, 0, random)) verdicts.push(await auditor.judge(sample));
       const { clean, disagreements, underestimated } = summarise(verdicts);

@@ -13,7 +13,7 @@ import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";
-import { concede, mustRefuse, open, pick, prove, refusalOf } from "./moves.ts";
+import { concede, mustRefuse, open, pick, prove, refusalOf } from "./sendMoves.ts";
 import { liarOnSums, postSums } from "./workers.ts";
 
 /** Attacks a claim of the real worker, which must become final without a loss for the worker. */

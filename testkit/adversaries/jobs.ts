@@ -21,7 +21,7 @@ import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";
-import { claim, mustRefuse } from "./moves.ts";
+import { claim, mustRefuse } from "./sendMoves.ts";
 
 /** A job whose program root commits to steps that nobody has; a worker in league claims it. */
 export class ProgramNobodyCanOpen extends Adversary {

@@ -6,7 +6,7 @@ import { RefuteError } from "../../src/errors.ts";
 import { Side } from "../../src/chain/structs.ts";
 import { defend } from "../../src/worker/defend.ts";
 import type { Arena, Posted } from "./arena.ts";
-import { claim, concede, submit } from "./moves.ts";
+import { claim, concede, submit } from "./sendMoves.ts";
 
 /** What a liar does in a game: defend an execution, give up, or nothing. */
 export type LiarsChoice = Execution | "concede" | "nothing";

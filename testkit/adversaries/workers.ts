@@ -12,7 +12,7 @@ import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";
-import { expand, mustRefuse, open, reveal } from "./moves.ts";
+import { expand, mustRefuse, open, reveal } from "./sendMoves.ts";
 
 let seed = 1_000;
 /** A job of the chain of sums with an input of its own. */

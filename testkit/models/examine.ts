@@ -1,6 +1,6 @@
 import { knownProgram } from "../../src/player/execution.ts";
 import { worstDispute } from "../../src/dispute/worstDispute.ts";
-import { Auditor, type Verdict } from "../../src/examine/audit/audit.ts";
+import { ElementAuditor, type Verdict } from "../../src/examine/audit/elementAuditor.ts";
 import type { ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
 import { drawSamples } from "../../src/examine/audit/draw.ts";
 import { seededRandom } from "../../src/examine/audit/random.ts";
@@ -11,7 +11,7 @@ import { shapesOf } from "../../src/onnx/inputs/readInputFile.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { createExecutor } from "../../src/executor/createExecutor.ts";
 import { bindInputs } from "../../src/onnx/bindInputs.ts";
-import { operatorCounts } from "../../src/onnx/operators.ts";
+import { operatorCounts } from "../../src/onnx/operatorCounts.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Trace } from "../../src/trace/trace.ts";
@@ -52,7 +52,7 @@ export async function examine(one: CatalogueModel, verifier: ChainVerifier, samp
   const comparison = await compare(bytes, model, new Map([...given, ...bound]), tensors, one.atol);
   const random = seededRandom(1);
   const execution = { ...knownProgram(model), inputs, trace: new Trace(model.program, tensors) };
-  const auditor = new Auditor(verifier, execution, random);
+  const auditor = new ElementAuditor(verifier, execution, random);
   const verdicts: Verdict[] = [];
   for (const sample of drawSamples(model, samples, random)) verdicts.push(await auditor.judge(sample));
   const dispute = worstDispute(model.program, ARITY_BITS);

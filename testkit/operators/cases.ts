@@ -30,7 +30,7 @@ import { KNOWN_CASES, MAX_INDICES } from "./knownCases.ts";
 import { LOSS_CASES } from "./lossCases.ts";
 import { floatRange, integerPowers, MATH_CASES } from "./mathCases.ts";
 import { SAMPLING_CASES } from "./samplingCases.ts";
-import { SEQUENCE_CASES } from "./sequenceCases.ts";
+import { EINSUM_TOP_K_RECURRENT_CASES } from "./einsumTopKRecurrentCases.ts";
 import { PAD_CASES, SPATIAL_CASES } from "./spatialCases.ts";
 import { QUANTISED_CASES } from "./quantisedCases.ts";
 
@@ -88,7 +88,7 @@ export const CASES: Record<string, readonly Make[]> = {
     }),
   ],
   ...SPATIAL_CASES,
-  ...SEQUENCE_CASES,
+  ...EINSUM_TOP_K_RECURRENT_CASES,
   ConstantOfShape: [
     (r) => ({
       operands: { x: r.float([2, 3]) },

@@ -4,7 +4,7 @@ import { Trace } from "../../trace/trace.ts";
 import { knownProgram } from "../../player/execution.ts";
 import { compile } from "../../compiler/compile.ts";
 import { createExecutor } from "../../executor/createExecutor.ts";
-import { Auditor, type Verdict } from "../../examine/audit/audit.ts";
+import { ElementAuditor, type Verdict } from "../../examine/audit/elementAuditor.ts";
 import { startChainVerifier } from "../../examine/audit/chainVerifier.ts";
 import { drawSamples, strataOf } from "../../examine/audit/draw.ts";
 import { seededRandom } from "../../examine/audit/random.ts";
@@ -56,7 +56,7 @@ export function auditCommand(): Command {
       const execution = { ...knownProgram(model), inputs, trace: new Trace(model.program, tensors) };
       const samples = drawSamples(model, options.samples, random);
       const verifier = await startChainVerifier();
-      const auditor = new Auditor(verifier, execution, random);
+      const auditor = new ElementAuditor(verifier, execution, random);
       const progress = stepProgress("sample");
       const verdicts: Verdict[] = [];
       for (const sample of samples) {

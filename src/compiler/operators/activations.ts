@@ -5,7 +5,7 @@ import type { LazyTensor } from "../expressions/tensor.ts";
 import { numberWord } from "../../numerics/numbers.ts";
 import { activation } from "./elementwise.ts";
 import { integerPower } from "./integerPower.ts";
-import { binaryOperands, slopeOperand } from "./legacy.ts";
+import { binaryOperands, slopeOperand } from "./beforeOpset7.ts";
 import { broadcast } from "../lowering/broadcast.ts";
 
 /** `max(x, 0)`. */

@@ -4,7 +4,7 @@ import { broadcast } from "../lowering/broadcast.ts";
 import type { Expr, Expressions } from "../expressions/expression.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import type { LazyTensor } from "../expressions/tensor.ts";
-import { binaryOperands } from "./legacy.ts";
+import { binaryOperands } from "./beforeOpset7.ts";
 
 /** An operator of one input that is one operation. */
 export const unary =

@@ -1,4 +1,8 @@
+import { OPSETS } from "../../onnx/readModel.ts";
 import type { Lower } from "../lowering/nodeContext.ts";
+
+/** The newest operator set of ai.onnx whose meaning is known: the last version in which most operators are executed. */
+export const LATEST = OPSETS[1];
 
 /**
  * How a node uses its inputs: `fuse`: element by element or as a view, so that what makes an input may go into the same

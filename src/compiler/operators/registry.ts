@@ -1,8 +1,7 @@
-import { OPSETS } from "../../onnx/readModel.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { MICROSOFT_REGISTRY } from "./microsoft/registry.ts";
-import type { Entry } from "./entry.ts";
+import { LATEST, type Entry } from "./entry.ts";
 import * as activations from "./activations.ts";
 import { attention } from "./attention.ts";
 import { conv } from "./conv.ts";
@@ -40,9 +39,6 @@ import { dft, melWeightMatrix, stft } from "./spectrum.ts";
 import { tensorScatter } from "./tensorScatter.ts";
 import { topK } from "./topK.ts";
 import { hardmax, oneHot, trilu } from "./masks.ts";
-
-/** The newest operator set of ai.onnx whose meaning is known. */
-const LATEST = OPSETS[1];
 
 const { unary, binary, variadic } = elementwise;
 

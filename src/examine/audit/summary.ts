@@ -1,4 +1,4 @@
-import type { Verdict } from "./audit.ts";
+import type { Verdict } from "./elementAuditor.ts";
 
 /** What an audit found. Counts of tampering are of those that were tried. */
 export type AuditSummary = {

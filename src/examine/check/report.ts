@@ -1,7 +1,7 @@
 import { worstDispute } from "../../dispute/worstDispute.ts";
 import type { Refusal, Survey } from "../../compiler/survey.ts";
 import { dtypeBytes, dtypeName } from "../../numerics/dtype.ts";
-import { operatorCounts } from "../../onnx/operators.ts";
+import { operatorCounts } from "../../onnx/operatorCounts.ts";
 import type { Model } from "../../onnx/model.ts";
 import type { CompiledModel, TensorInfo } from "../../program/compiled.ts";
 import { estimateStepProofGas } from "../../program/gas.ts";

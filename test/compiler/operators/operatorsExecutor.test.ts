@@ -6,7 +6,7 @@ import { readModel } from "../../../src/onnx/readModel.ts";
 import { modelOf } from "../../../testkit/onnx/agreement.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { SAMPLING_CASES } from "../../../testkit/operators/samplingCases.ts";
-import { SEQUENCE_CASES } from "../../../testkit/operators/sequenceCases.ts";
+import { EINSUM_TOP_K_RECURRENT_CASES } from "../../../testkit/operators/einsumTopKRecurrentCases.ts";
 import { KNOWN_CASES } from "../../../testkit/operators/knownCases.ts";
 import { LOSS_CASES } from "../../../testkit/operators/lossCases.ts";
 import { ATTENTION_CASES } from "../../../testkit/operators/attentionCases.ts";
@@ -28,7 +28,7 @@ const FAMILIES = [
   LOSS_CASES,
   MATH_CASES,
   SPATIAL_CASES,
-  SEQUENCE_CASES,
+  EINSUM_TOP_K_RECURRENT_CASES,
   QUANTISED_CASES,
   ATTENTION_CASES,
   MICROSOFT_CASES,

@@ -38,7 +38,10 @@ export const longestDelay = (d: Deployment, work: number): number =>
  */
 const ENDING = { paid: 150_000, burnt: 70_000 };
 const EXPIRY = { paid: 100_000, burnt: 65_000 };
-/** Moves are paid as they are measured: this part more than they burn at most (test/contracts/market/gas.test.ts). */
+/**
+ * Moves are paid as they are measured: this part more than they burn at most
+ * (test/contracts/game/gasSchedule.test.ts).
+ */
 const ABOVE = 0.02;
 /** A worker's move is paid with its tip, up to this part of the base fee. */
 const TIP = 0.25;

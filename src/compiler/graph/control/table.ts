@@ -1,5 +1,4 @@
-import { OPSETS } from "../../../onnx/readModel.ts";
-import type { Entry } from "../../operators/entry.ts";
+import { LATEST, type Entry } from "../../operators/entry.ts";
 import { ifThenElse, loop, scan } from "./bodies.ts";
 import * as sequences from "./sequences.ts";
 import type { LowerControl } from "./types.ts";
@@ -7,11 +6,8 @@ import type { LowerControl } from "./types.ts";
 /** A row of the table of control flow. */
 export type ControlEntry = Pick<Entry, "operator" | "domain" | "since" | "until"> & { lower: LowerControl };
 
-/** The newest operator set of ai.onnx whose meaning is known. */
-const LATEST = OPSETS[1];
-
 /** Operators that take bodies or sequences: all of it is resolved at compile time. */
-const CONTROL: readonly ControlEntry[] = [
+export const CONTROL: readonly ControlEntry[] = [
   { operator: "If", domain: "", since: 1, until: LATEST, lower: ifThenElse },
   { operator: "Loop", domain: "", since: 1, until: LATEST, lower: loop },
   { operator: "Scan", domain: "", since: 9, until: LATEST, lower: scan },

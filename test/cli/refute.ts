@@ -1,4 +1,4 @@
-import { run } from "../../src/cli/run.ts";
+import { runCommandLine } from "../../src/cli/commandLine.ts";
 
 /** Runs the command line in this process: exit status and what it printed. */
 export async function refute(args: readonly string[], env: Record<string, string> = {}) {
@@ -12,7 +12,7 @@ export async function refute(args: readonly string[], env: Record<string, string
   const before = { ...process.env };
   Object.assign(process.env, env);
   try {
-    const status = await run(args);
+    const status = await runCommandLine(args);
     return { status, output: lines.join("\n") };
   } finally {
     console.log = log;

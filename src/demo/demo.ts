@@ -6,18 +6,18 @@ import { programWork } from "../program/types.ts";
 import { attest } from "../provisioning/attest.ts";
 import { SoftwareDevice } from "../provisioning/device.ts";
 import { SoftwareManufacturer } from "../provisioning/manufacturer.ts";
-import { refusedStake } from "./cast.ts";
+import { refusedStake } from "./refusedStake.ts";
 import { fraudScene } from "./fraudScene.ts";
 import { honestScene, post } from "./honestScene.ts";
 import { startLocalChain } from "./localChain.ts";
 import { PICTURE, textDirectionProgram } from "./model.ts";
 import { grouped, short, type Narrator } from "./narrator.ts";
 import { drawText } from "./picture.ts";
-import { startWatcher, type Stage } from "./stage.ts";
+import { startWatcher, type SceneContext } from "./players.ts";
 import type { Figures } from "./figures.ts";
 
-/** Tells the story and gives its figures. */
-export async function story(n: Narrator): Promise<Figures> {
+/** Plays the scenes, prints them, and gives their figures. */
+export async function runDemo(n: Narrator): Promise<Figures> {
   n.title("Refute: buy the output of a neural network from a stranger, and be sure of it to the last bit.");
 
   n.step("A chain, and the protocol on it");
@@ -30,7 +30,7 @@ export async function story(n: Narrator): Promise<Figures> {
   const requester = await chain.newSession(parseEther("1"));
   const dapp = await chain.deploy("TextDirectionDapp", [chain.market, model.programRoot]);
   const picture = drawText("REFUTE", PICTURE.width, PICTURE.height, 4);
-  const stage: Stage = { chain, program, picture: picture.pixels, executors, dapp, requester };
+  const context: SceneContext = { chain, program, picture: picture.pixels, executors, dapp, requester };
   n.say("An embedded chain starts in this process (osaka rules, at most 2^24 gas a transaction).");
   n.say(`Ignition deploys market ${short(chain.market)}, vault, dispute game, step verifier and provisioning.`);
   n.say(
@@ -56,19 +56,19 @@ export async function story(n: Narrator): Promise<Figures> {
   n.say(`Both verify on chain; now the worker stakes ${formatEther(collateral)} WETH.`);
 
   n.step("A dapp asks: is this line of text upright?");
-  const asked = await post(stage, picture, n);
+  const asked = await post(context, picture, n);
 
   n.step("An honest worker");
-  const watcherSession = await fundedWatcher(stage);
-  const watcher = startWatcher(watcherSession, stage);
-  const honest = await honestScene(stage, worker, watcher, asked, n);
+  const watcherSession = await fundedWatcher(context);
+  const watcher = startWatcher(watcherSession, context);
+  const honest = await honestScene(context, worker, watcher, asked, n);
 
   n.step("The same job, a cheating worker");
   const cheat = await chain.newSession(parseEther("2"));
   await attest(cheat, new SoftwareDevice(manufacturer), program, executors.execute);
   await deposit(cheat, collateral);
   await cheat.vault.stake(collateral);
-  const fraud = await fraudScene(stage, cheat, watcherSession, watcher, n);
+  const fraud = await fraudScene(context, cheat, watcherSession, watcher, n);
   await watcher.stop();
   await executors.close();
   await chain.close();
@@ -89,7 +89,7 @@ export async function story(n: Narrator): Promise<Figures> {
 }
 
 /** A watcher with credit for its bonds. */
-async function fundedWatcher({ chain }: Stage): Promise<Session> {
+async function fundedWatcher({ chain }: SceneContext): Promise<Session> {
   const session = await chain.newSession(parseEther("1"));
   await deposit(session, 2n * session.deployment.bond);
   return session;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parseEther } from "viem";
-import { refute } from "./commandLine.ts";
+import { refute } from "./refute.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";

@@ -110,4 +110,4 @@ async function gatedSession(arena: Arena, key: Hex, gate: Gate): Promise<Session
   return openSession({ endpoint: { transport }, chainId, market, account: privateKeyToAccount(key) });
 }
 
-export const HOSTILE_CHAINS: readonly Adversary[] = [new CensoredWatcher(), new CensoredWorker()];
+export const CENSORS: readonly Adversary[] = [new CensoredWatcher(), new CensoredWorker()];

@@ -33,7 +33,7 @@ export type Verdict = Sample & {
 };
 
 /** Has the chain judge elements of an execution, and the same elements tampered with. */
-export class Auditor {
+export class ElementAuditor {
   readonly #verifier: ChainVerifier;
   readonly #execution: Execution;
   readonly #random: Random;

@@ -1,4 +1,4 @@
-/** Experiments of orders, contractions and recurrent operators. */
+/** Experiments of Einsum, TopK, ReverseSequence and the recurrent operators. */
 import { DType } from "../../src/numerics/dtype.ts";
 import type { TensorData } from "../../src/onnx/model.ts";
 import { int64Tensor } from "../../src/onnx/tensorData.ts";
@@ -140,7 +140,7 @@ const recurrent =
     };
   };
 
-export const SEQUENCE_CASES: Record<string, readonly Make[]> = {
+export const EINSUM_TOP_K_RECURRENT_CASES: Record<string, readonly Make[]> = {
   Einsum: [einsum, einsum],
   GRU: [recurrent("GRU"), recurrent("GRU"), recurrent("GRU")],
   LSTM: [recurrent("LSTM"), recurrent("LSTM"), recurrent("LSTM")],

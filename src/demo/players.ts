@@ -12,8 +12,8 @@ import { createLogger } from "../player/log.ts";
 import { Inbox } from "./events.ts";
 import type { LocalChain } from "./localChain.ts";
 
-/** What the scenes of the story share. */
-export type Stage = {
+/** What the scenes share. */
+export type SceneContext = {
   chain: LocalChain;
   program: KnownProgram;
   picture: Uint8Array;
@@ -22,18 +22,18 @@ export type Stage = {
   requester: Session;
 };
 
-/** A loop that runs beside the story. */
+/** A loop of a worker or a watcher, and how to stop it. */
 export type Running<E> = { inbox: Inbox<E>; stop: () => Promise<void> };
 
 /** Rounds are quick here: the chain mines at once. */
 const INTERVAL_MS = 100;
-/** Only failures are logged; the story tells the rest. */
+/** Only failures are logged; the narrator prints the rest. */
 const log = createLogger("error");
 
 /** Starts the real worker loop. */
 export function startWorker(
   session: Session,
-  { program }: Stage,
+  { program }: SceneContext,
   execute: Execute,
   samples: number,
 ): Running<WorkerEvent> {
@@ -46,7 +46,7 @@ export function startWorker(
 }
 
 /** Starts the real watcher loop, in defence. */
-export function startWatcher(session: Session, { program, executors }: Stage): Running<WatcherEvent> {
+export function startWatcher(session: Session, { program, executors }: SceneContext): Running<WatcherEvent> {
   const inbox = new Inbox<WatcherEvent>();
   const stop = new AbortController();
   const loop = { signal: stop.signal, intervalMs: INTERVAL_MS, log };

@@ -22,7 +22,7 @@ import { workerCommand } from "./commands/worker.ts";
  * Runs the command line.
  * @returns The exit status: 0, or 1 with one clear line on stderr, or with the stack of an error that nobody expected.
  */
-export async function run(args: readonly string[]): Promise<number> {
+export async function runCommandLine(args: readonly string[]): Promise<number> {
   const program = new Command("refute")
     .description("Refutable ML inference: serve, watch, buy")
     .addCommand(workerCommand())

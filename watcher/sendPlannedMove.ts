@@ -13,7 +13,7 @@ export type Played = { move: ChallengerMove["kind"]; receipt: TransactionReceipt
  * @param onDisagreement Called when the chain's verifier refutes the watcher itself; the game is then conceded.
  * @returns undefined if there was none to make
  */
-export async function carryOut(
+export async function sendPlannedMove(
   responder: Responder,
   claim: ClaimRecord,
   game: GameRecord,
