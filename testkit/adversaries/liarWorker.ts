@@ -7,6 +7,7 @@ import { Side } from "../../src/chain/structs.ts";
 import { defend } from "../../src/worker/defend.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { claim, concede, submit } from "./moves.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** What a liar does in a game: defend an execution, give up, or nothing. */
 export type LiarsChoice = Execution | "concede" | "nothing";
@@ -44,6 +45,13 @@ export class LiarWorker {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
+  }
+
+  /** Waits until its claim on a job is refuted, stops, and reports how the claim was refuted. */
+  async death(posted: Posted): Promise<Verdict> {
+    const verdict = await this.#arena.death(posted);
+    await this.stop();
+    return verdict;
   }
 
   async #loop(choose: (game: GameRecord) => LiarsChoice | Promise<LiarsChoice>): Promise<void> {
