@@ -8,7 +8,7 @@ import { Side } from "../../src/chain/structs.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { ToyGame } from "../../testkit/game/toyGame.ts";
+import { MemoryGame } from "../../testkit/game/memoryGame.ts";
 import { randomSums, sumsInput } from "../../testkit/programs/randomSums.ts";
 import { Prng } from "../../testkit/random/prng.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
@@ -43,7 +43,7 @@ function play(worker: Execution, challenger: Execution, arityBits: number) {
   const nodes = submissionOf(worker.trace, arityBits);
   const opening = openingPick(challenger, submittedTrace(challenger, nodes), arityBits);
   if (opening === undefined) return undefined;
-  const game = new ToyGame(challenger, worker.trace.root, opening);
+  const game = new MemoryGame(challenger, worker.trace.root, opening);
   for (let k = 0; k < 60; k++) {
     if (game.state.turn === Side.worker) {
       game.answer(workerMove(worker, game.state, arityBits, 0n));
@@ -96,7 +96,7 @@ describe("challengerMove against workerMove", function () {
     const honest = execute(model, input);
     const liar = execute(model, input, { step: 3, element: 0 });
     const nodes = submissionOf(liar.trace, 4);
-    const game = new ToyGame(honest, liar.trace.root, openingPick(honest, submittedTrace(honest, nodes), 4)!);
+    const game = new MemoryGame(honest, liar.trace.root, openingPick(honest, submittedTrace(honest, nodes), 4)!);
     expect(challengerMove(honest, nodes, game.moves, 4, 100n).kind).to.equal("wait");
     expect(challengerMove(honest, nodes, game.moves, 4, 101n).kind).to.equal("timeout");
     game.answer(workerMove(liar, game.state, 4, 0n));

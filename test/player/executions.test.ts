@@ -14,7 +14,7 @@ import { tensorRoot } from "../../src/merkle/tensor.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { rejection } from "../../testkit/rejection.ts";
 import { lyingTrace, chainProgram, type GameProgram } from "../../testkit/protocol/chainProgram.ts";
-import { ToyGame } from "../../testkit/game/toyGame.ts";
+import { MemoryGame } from "../../testkit/game/memoryGame.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 
 /** Ranges of 3 and 6 steps. */
@@ -72,7 +72,7 @@ const CLAIMS = 12;
 /** Sham games, one on each of as many claims, in which the honest worker moves in turns. */
 class ShamGames {
   readonly #executions: Executions;
-  readonly #games: { job: JobRecord; game: ToyGame; nodes: Hex }[] = [];
+  readonly #games: { job: JobRecord; game: MemoryGame; nodes: Hex }[] = [];
   mostBytes = 0;
   moves = 0;
 
@@ -89,7 +89,7 @@ class ShamGames {
         submissionOf(trace, ARITY_BITS),
       ]))!;
       const opening = openingPick(sham, submittedTrace(sham, nodes), ARITY_BITS)!;
-      this.#games.push({ job, game: new ToyGame(sham, root, opening), nodes });
+      this.#games.push({ job, game: new MemoryGame(sham, root, opening), nodes });
     }
   }
 

@@ -87,27 +87,19 @@ export class Players {
     return { requester, jobId, job };
   }
 
-  async startWorker(
-    key: Hex,
-    program: KnownProgram,
-    execute: Execute,
-    options: Partial<WorkerOptions> = {},
-  ): Promise<Running<WorkerEvent>> {
+  async startWorker(key: Hex, program: KnownProgram, execute: Execute, options: Partial<WorkerOptions> = {}) {
     const session = await this.chain.sessionOf(key);
     const policy = { minFee: 1n, marginSeconds: 10 };
-    return start(session, (all) =>
+    return start<WorkerEvent>(session, (all) =>
       runWorker({ ...all, programs: [program], execute, policy, selfAuditSamples: 0, ...options }),
     );
   }
 
-  async startWatcher(
-    key: Hex,
-    program: KnownProgram,
-    execute: Execute,
-    options: Partial<WatcherOptions> = {},
-  ): Promise<Running<WatcherEvent>> {
+  async startWatcher(key: Hex, program: KnownProgram, execute: Execute, options: Partial<WatcherOptions> = {}) {
     const session = await this.chain.sessionOf(key);
-    return start(session, (all) => runWatcher({ ...all, programs: [program], execute, mode: "defend", ...options }));
+    return start<WatcherEvent>(session, (all) =>
+      runWatcher({ ...all, programs: [program], execute, mode: "defend", ...options }),
+    );
   }
 
   addressOf(key: Hex): Hex {

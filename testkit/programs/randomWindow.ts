@@ -59,11 +59,11 @@ const axisOf = (
  * side, with the input's and the output's channels first or last or between, the window mirrored or not, with a bias or
  * not.
  */
-export function randomWindow(prng: Prng, kind: Values, most: { channels: number; columns: number }): RandomModel {
+export function randomWindow(prng: Prng, kind: Values, limits: { channels: number; columns: number }): RandomModel {
   const size = (bound: number): number => 1 + prng.below(bound);
   const radix: Names = {
-    ...{ g: size(4), m: size(most.columns), y: size(4), x: size(prng.below(2) === 0 ? 40 : 9) },
-    ...{ c: size(most.channels), ky: size(5), kx: size(5) },
+    ...{ g: size(4), m: size(limits.columns), y: size(4), x: size(prng.below(2) === 0 ? 40 : 9) },
+    ...{ c: size(limits.channels), ky: size(5), kx: size(5) },
   };
   const out = shuffled(prng, ["g", "m", "y", "x"]);
   const order = [...out, ...shuffled(prng, ["c", "ky", "kx"])];

@@ -30,6 +30,15 @@ export function stepModel(steps: readonly Step[]): CompiledModel {
   };
 }
 
+/** A step's fields where it reduces nothing: all that it computes is its epilogue. */
+export const NO_REDUCTION = {
+  redDigits: [],
+  reduce: Reduce.none,
+  constants: [],
+  termReads: [],
+  term: { code: [], outA: 0, outB: 0 },
+};
+
 /** An axis that one digit walks. */
 export const axis = (digit: number, extent: number, stride: number) => ({
   extent,

@@ -9,9 +9,9 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Op } from "../../src/program/operations.ts";
 import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { commitProgram, type ProgramCommitment } from "../../src/program/root.ts";
-import { Reduce, type Checkpoint, type Program, type Step, type TensorRef } from "../../src/program/types.ts";
+import type { Checkpoint, Program, Step, TensorRef } from "../../src/program/types.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { rowSumStep, stepModel } from "../programs/stepModel.ts";
+import { axis, NO_REDUCTION, rowSumStep, stepModel } from "../programs/stepModel.ts";
 
 /** A program that games are played on, with its commitments and one input. */
 export type GameProgram = {
@@ -100,22 +100,13 @@ function addition(count: number, index: number, root: `0x${string}`): Step {
   const dtype = DType.int32;
   const previous: TensorRef =
     index === 0 ? { kind: "input", index: 0, dtype, count } : { kind: "step", index: index - 1, dtype, count };
-  const identity = (input: number) => ({
-    input,
-    fill: 0n,
-    axes: [{ extent: count, stride: 1, base: 0, div: 1, coeffs: [{ digit: 0, coeff: 1 }] }],
-  });
   return {
     dtype,
     count,
     inputs: [previous, { kind: "input", index: 0, dtype, count }, { kind: "constant", root, dtype, count }],
     outDigits: [count],
-    redDigits: [],
-    reduce: Reduce.none,
-    constants: [],
-    termReads: [],
-    epilogueReads: [identity(0), identity(1), identity(2)],
-    term: { code: [], outA: 0, outB: 0 },
+    ...NO_REDUCTION,
+    epilogueReads: [0, 1, 2].map((input) => ({ input, fill: 0n, axes: [axis(0, count, 1)] })),
     epilogue: {
       code: [
         { op: Op.add, dtype, a: 0, b: 1, c: 0 },

@@ -14,9 +14,9 @@ import { randomSums, sumsInput } from "../programs/randomSums.ts";
 export type SoakProgram = { known: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
 
 /** Larger step proofs would only slow the games down. */
-const MOST_STEP_GAS = 2_500_000;
+const MAX_STEP_GAS = 2_500_000;
 /** Bytes of inputs that are posted with a job; more would not fit one transaction. */
-const MOST_INPUT_BYTES = 30_000;
+const MAX_INPUT_BYTES = 30_000;
 
 /**
  * A random program: half of them chains of integer additions with deep lists, half of random steps of every kind, with
@@ -29,7 +29,7 @@ export function soakProgram(prng: Prng): SoakProgram {
     const { steps } = drawn.model.program;
     const maxStepGas = Math.max(...steps.map(estimateStepProofGas));
     const bytes = drawn.inputs.reduce((sum, input) => sum + input.length, 0);
-    if (maxStepGas > MOST_STEP_GAS || bytes > MOST_INPUT_BYTES || drawn.inputs.length === 0) continue;
+    if (maxStepGas > MAX_STEP_GAS || bytes > MAX_INPUT_BYTES || drawn.inputs.length === 0) continue;
     const model = withProgram(drawn.model, { ...drawn.model.program, maxStepGas });
     return { known: knownProgram(model), inputs: drawn.inputs, tensors: executeReference(model, drawn.inputs) };
   }

@@ -60,7 +60,7 @@ export function lyingWorker(prng: Prng, program: SoakProgram, arityBits: number)
     const kind = prng.pick(LIARS);
     const worker = liar(prng, program, arityBits, kind);
     if (worker !== undefined && (kind === "deserter" || worker.traceRoot !== honest.traceRoot)) {
-      return moody(prng, worker);
+      return sometimesGivingUp(prng, worker);
     }
   }
 }
@@ -118,10 +118,10 @@ function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerK
 }
 
 /** A liar that sometimes falls silent or concedes after some moves. */
-function moody(prng: Prng, worker: SoakWorker): SoakWorker {
-  const mood = prng.below(5);
-  if (mood > 1) return worker;
+function sometimesGivingUp(prng: Prng, worker: SoakWorker): SoakWorker {
+  const behaviour = prng.below(5);
+  if (behaviour > 1) return worker;
   const after = prng.below(6);
-  const kind = mood === 0 ? "stall" : "concede";
+  const kind = behaviour === 0 ? "stall" : "concede";
   return { ...worker, answer: (game, now) => (game.moves.length > after ? { kind } : worker.answer(game, now)) };
 }

@@ -73,9 +73,9 @@ describe("JobMarket: to the second and to the byte", () => {
     };
     await accepted(withHeader((b) => b.writeUInt32BE(12_000_000, 2)));
     // 1e12 of work at 1e8 a second: 10,000 seconds more.
-    const most = withHeader((b) => b.writeBigUInt64BE(1_000_000_000_000n, 6));
-    await refusedPost("WindowOutOfRange", { ...most, window: 11_799 });
-    await accepted({ ...most, window: 11_800 });
+    const largest = withHeader((b) => b.writeBigUInt64BE(1_000_000_000_000n, 6));
+    await refusedPost("WindowOutOfRange", { ...largest, window: 11_799 });
+    await accepted({ ...largest, window: 11_800 });
     await refusedPost(
       "OutputWithoutCheckpoint",
       withHeader((b) => b.writeUInt32BE(0xffffffff, 35)),

@@ -92,47 +92,21 @@ describe("JobMarket: post", () => {
     };
     await refusedPost("HeaderLength", { program: { ...facts, header: "0x0001" } });
     await refusedPost("HeaderLength", { program: { ...facts, header: `${facts.header}00` } });
-    await refusedPost(
-      "UnknownSemantics",
-      withHeader((b) => b.writeUInt16BE(2, 0)),
-    );
-    await refusedPost(
-      "StepProofTooLarge",
-      withHeader((b) => b.writeUInt32BE(12_000_001, 2)),
-    );
-    await refusedPost(
-      "TooMuchWork",
-      withHeader((b) => b.writeBigUInt64BE(1_000_000_000_001n, 6)),
-    );
-    // Work of 10,000 seconds needs a window of as much more.
-    await refusedPost(
-      "WindowOutOfRange",
-      withHeader((b) => b.writeBigUInt64BE(1_000_000_000_000n, 6)),
-    );
-    await refusedPost(
-      "EmptyProgram",
-      withHeader((b) => b.writeUInt32BE(0, 14)),
-    );
-    await refusedPost(
-      "EmptyProgram",
-      withHeader((b) => b.writeUInt32BE(0, 18)),
-    );
-    await refusedPost(
-      "OutputWithoutCheckpoint",
-      withHeader((b) => b.writeUInt32BE(3, 35)),
-    );
-    await refusedPost(
-      "UnknownElementType",
-      withHeader((b) => b.writeUInt8(8, 39)),
-    );
-    await refusedPost(
-      "WrongElementCount",
-      withHeader((b) => b.writeBigUInt64BE(0n, 40)),
-    );
-    await refusedPost(
-      "WrongElementCount",
-      withHeader((b) => b.writeBigUInt64BE(0n, 27)),
-    );
+    for (const [error, change] of [
+      ["UnknownSemantics", (b) => b.writeUInt16BE(2, 0)],
+      ["StepProofTooLarge", (b) => b.writeUInt32BE(12_000_001, 2)],
+      ["TooMuchWork", (b) => b.writeBigUInt64BE(1_000_000_000_001n, 6)],
+      // Work of 10,000 seconds needs a window of as much more.
+      ["WindowOutOfRange", (b) => b.writeBigUInt64BE(1_000_000_000_000n, 6)],
+      ["EmptyProgram", (b) => b.writeUInt32BE(0, 14)],
+      ["EmptyProgram", (b) => b.writeUInt32BE(0, 18)],
+      ["OutputWithoutCheckpoint", (b) => b.writeUInt32BE(3, 35)],
+      ["UnknownElementType", (b) => b.writeUInt8(8, 39)],
+      ["WrongElementCount", (b) => b.writeBigUInt64BE(0n, 40)],
+      ["WrongElementCount", (b) => b.writeBigUInt64BE(0n, 27)],
+    ] as const satisfies readonly (readonly [string, (bytes: Buffer) => void])[]) {
+      await refusedPost(error, withHeader(change));
+    }
   });
 
   it("post_programWithoutOutputs_orWithTooLargeAnInput_reverts", async () => {

@@ -5,7 +5,7 @@ import { coinbaseOf } from "./alive.ts";
 
 /** A mutant meets calls until they take so much gas in all, or are so many. */
 const GAS_OF_A_MUTANT = 60_000_000n;
-const MOST_OF_A_MUTANT = 200;
+const MAX_CALLS_OF_A_MUTANT = 200;
 /** Calls of a test that are listened to, until none of them is wanted any more. */
 const ROUNDS = [4, 8, 16, 32, 64, 128, 256];
 /** A mutant under which a call takes so many times its gas has no end. */
@@ -14,7 +14,7 @@ const GAS_FACTOR = 10n;
 const BATCH = 500;
 
 type Passing = { calls: number[]; gas: bigint };
-const wantsMore = ({ calls, gas }: Passing): boolean => calls.length < MOST_OF_A_MUTANT && gas < GAS_OF_A_MUTANT;
+const wantsMore = ({ calls, gas }: Passing): boolean => calls.length < MAX_CALLS_OF_A_MUTANT && gas < GAS_OF_A_MUTANT;
 
 export type Verdict = { killer?: string; tests: number; milliseconds: number };
 

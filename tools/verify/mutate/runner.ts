@@ -16,7 +16,7 @@ const say = (report: Report): void => console.log(`@${JSON.stringify(report)}`);
 /** The id of no mutant, under which nothing is told. */
 const NOBODY = 2 ** 32;
 /** Tests that are run before all others; then as many again, and so on. */
-const MOST_TELLING = 3;
+const FIRST_TESTS = 3;
 /** Mutants are neighbours of those before them: what killed the last ones is tried first. */
 const LAST_KILLERS = 6;
 
@@ -166,8 +166,8 @@ async function tryMutant(id: number): Promise<void> {
   const begun = performance.now();
   let killer: string | undefined;
   Object.assign(alive, { id, fresh });
-  for (let from = 0; from < titles.length && killer === undefined; from = 2 * from + MOST_TELLING) {
-    const chosen = new Set(titles.slice(from, 2 * from + MOST_TELLING));
+  for (let from = 0; from < titles.length && killer === undefined; from = 2 * from + FIRST_TESTS) {
+    const chosen = new Set(titles.slice(from, 2 * from + FIRST_TESTS));
     await run(
       (title) => chosen.has(title),
       true,

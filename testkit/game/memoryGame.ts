@@ -13,7 +13,7 @@ type Refusal = string;
  * The dispute game's rules of movement (contracts/game/Descent.sol), without money or time, so that strategies can be
  * played out fast.
  */
-export class ToyGame {
+export class MemoryGame {
   readonly moves: MoveRecord[] = [];
   readonly #traceRoot: Hash;
   #state: GameState;
