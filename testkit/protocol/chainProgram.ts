@@ -44,17 +44,25 @@ export function chainProgram(count: number, rangeLengths: readonly number[], out
     outputs: outputs ?? [checkpoints.length - 1],
     maxStepGas: 1_000_000,
   };
+  return int32Program(
+    program,
+    new Map([[root, constant]]),
+    words(count, (i) => i * i + 3),
+  );
+}
+
+/** A program of int32 tensors that all have as many elements as its only input. */
+export function int32Program(program: Program, constants: CompiledModel["constants"], input: Uint8Array): GameProgram {
   const commitment = commitProgram(program);
-  const shape = [count];
+  const shape = [input.length / 4];
   const model: CompiledModel = {
     program,
     programRoot: commitment.programRoot,
-    constants: new Map([[root, constant]]),
+    constants,
     inputs: [{ name: "x", dtype: DType.int32, shape }],
     outputs: program.outputs.map((_, i) => ({ name: `y${i}`, dtype: DType.int32, shape })),
-    origins: steps.map((_, i) => ({ node: `add${i}`, operator: "Add" })),
+    origins: program.steps.map((_, i) => ({ node: `sum${i}`, operator: "Sum" })),
   };
-  const input = words(count, (i) => i * i + 3);
   return { model, program, commitment, input, inputsList: MerkleList.fromHashes([tensorRoot(input)]) };
 }
 

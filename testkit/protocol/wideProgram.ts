@@ -1,12 +1,9 @@
-import { MerkleList } from "../../src/merkle/list.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Op } from "../../src/program/operations.ts";
-import { commitProgram } from "../../src/program/root.ts";
 import type { Program, Step, TensorRef } from "../../src/program/types.ts";
 import { axis, NO_REDUCTION } from "../programs/stepModel.ts";
-import type { GameProgram } from "./chainProgram.ts";
+import { int32Program, type GameProgram } from "./chainProgram.ts";
 
 const dtype = DType.int32;
 
@@ -58,16 +55,6 @@ export function wideProgram(count: number, checkpoints: number, lastRange: numbe
     outputs: [checkpoints],
     maxStepGas: 3_000_000,
   };
-  const commitment = commitProgram(program);
-  const shape = [count];
-  const model: CompiledModel = {
-    program,
-    programRoot: commitment.programRoot,
-    constants,
-    inputs: [{ name: "x", dtype, shape }],
-    outputs: [{ name: "y", dtype, shape }],
-    origins: steps.map((_, s) => ({ node: `sum${s}`, operator: "Sum" })),
-  };
   const input = new Uint8Array(Int32Array.from({ length: count }, (_, i) => i * i + 3).buffer);
-  return { model, program, commitment, input, inputsList: MerkleList.fromHashes([tensorRoot(input)]) };
+  return int32Program(program, constants, input);
 }

@@ -1,12 +1,11 @@
 import { expect } from "chai";
 import { encodeFunctionData, type Hex } from "viem";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
-import { marketKit, delivery, smallProgram } from "../../../testkit/protocol/marketKit.ts";
+import { marketKit, delivery, smallProgram, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { claimId, claimKey, creditOf, ETHER, jobId, submitted, requestFor } from "../../../testkit/protocol/world.ts";
 
-const ROOT: Hex = `0x${"ab".repeat(32)}`;
 const subject = smallProgram;
 
 describe("JobMarket: callbacks", () => {
@@ -131,9 +130,9 @@ describe("JobMarket: what only the game may do", () => {
   it("gameCalls_byAnybodyElse_revert", async () => {
     const { market, mallory } = world();
     const { address } = mallory.account;
-    await revert(market.write.gameOpened([ROOT, ROOT, address, 0n], as("mallory")), "NotGame");
+    await revert(market.write.gameOpened([OTHER_ROOT, OTHER_ROOT, address, 0n], as("mallory")), "NotGame");
     await revert(market.write.pay([address, 1n], as("mallory")), "NotGame");
-    await revert(market.write.refuted([ROOT, ROOT, address], as("mallory")), "NotGame");
+    await revert(market.write.refuted([OTHER_ROOT, OTHER_ROOT, address], as("mallory")), "NotGame");
   });
 
   it("refuted_byTheGameItself_ofAClaimThatDoesNotStand_reverts", async () => {
@@ -144,7 +143,7 @@ describe("JobMarket: what only the game may do", () => {
     await networkHelpers.setBalance(game.address, ETHER);
     const refuted = (claimed: Hex) =>
       market.write.refuted([job, claimed, worker.account.address], { account: game.address });
-    await revert(refuted(ROOT), "WrongClaimStatus");
+    await revert(refuted(OTHER_ROOT), "WrongClaimStatus");
     await refuted(id);
     await revert(refuted(id), "WrongClaimStatus");
   });

@@ -5,12 +5,11 @@ import { toHex } from "../../../src/merkle/hash.ts";
 import { tensorTree } from "../../../src/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
-import { marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
+import { marketKit, smallProgram, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { creditOf, ETHER, factsOf, gasOf, jobId, requestFor } from "../../../testkit/protocol/world.ts";
 
-const ROOT: Hex = `0x${"ab".repeat(32)}`;
 const subject = smallProgram;
 
 describe("JobMarket: post", () => {
@@ -51,7 +50,7 @@ describe("JobMarket: post", () => {
     const request = await requestFor(world(), subject);
     await world().market.write.post([request], as("requester"));
     await revert(world().market.write.post([request], as("requester")), "JobExists");
-    await world().market.write.post([{ ...request, salt: ROOT }], as("requester"));
+    await world().market.write.post([{ ...request, salt: OTHER_ROOT }], as("requester"));
     // The same content from another requester is another job.
     await world().market.write.post([request], as("mallory"));
   });
@@ -63,7 +62,7 @@ describe("JobMarket: post", () => {
 
   it("post_wrongBytes_reverts", async () => {
     const bytes = toHex(subject.input);
-    await refusedPost("WrongInputRoot", { inputRoots: [ROOT] });
+    await refusedPost("WrongInputRoot", { inputRoots: [OTHER_ROOT] });
     await refusedPost("WrongInputLength", { inputs: [bytes.slice(0, -2) as Hex] });
     await refusedPost("WrongInputLength", { inputs: [`${bytes}00`] });
     await refusedPost("WrongInputCount", { inputRoots: [] });
