@@ -3,7 +3,7 @@ import { bitsDisagree } from "../../testkit/models/bits.ts";
 import { CATALOGUE } from "../../testkit/models/catalogue.ts";
 import { openVariants } from "../../testkit/graphs/variants.ts";
 
-/** Terms that the definition is asked for: some seconds. */
+/** The maximum number of terms that the definition computes, in some seconds. */
 const MAX_WORK = 3_000_000;
 
 describe("bits of real models", function () {

@@ -190,7 +190,7 @@ export class Arena {
     await this.until(what, () => stateOf(game).turn === side || undefined);
   }
 
-  /** Waits until a claim is refuted, has the job freed, and tells how it died. */
+  /** Waits until a claim is refuted, cancels the job, and reports how the claim was refuted. */
   async death(posted: Posted): Promise<Verdict> {
     const claim = await this.claimOn(posted);
     await this.until("the claim's death", ({ claims }) => claims.get(claim.id)?.refuted === true || undefined);

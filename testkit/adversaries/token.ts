@@ -38,7 +38,7 @@ const tokenAbi = parseAbi([
 const LIE = { step: 4, element: 1 };
 const AMOUNT = parseEther("0.5");
 
-/** Calls of the protocol's contracts, with the arguments that have most chance here and now. */
+/** Calls of the protocol's contracts, with the arguments that are most likely to succeed in the current state. */
 type Calls = { to: Address; data: Hex }[];
 
 /** The stake asset calls every function of vault, market and game from inside each transfer, while a lie is refuted. */
@@ -212,7 +212,7 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: Execu
   ];
 }
 
-/** Each move of the game as it is now, whoever may make it. */
+/** Each move of the game in its current state, by any account. */
 function gameCalls(
   { deployment }: Session,
   own: Execution,

@@ -22,7 +22,7 @@ export const GWEI = 10n ** 9n;
  */
 export class MempoolNode {
   baseFee = GWEI;
-  /** The least tip for which a transaction is included, and for which the pool takes it. */
+  /** The minimum tips for which a transaction is included, and for which the pool accepts it. */
   leastTip = 0n;
   leastTipOfPool = 0n;
   /** Nothing is included, though the pool takes it. */

@@ -13,9 +13,9 @@ import { randomSums, sumsInput } from "../programs/randomSums.ts";
 /** A program with inputs for it and what it gives by the definition. */
 export type SoakProgram = { known: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
 
-/** Larger step proofs would only slow the games down. */
+/** The maximum gas of a step's proof: larger ones only make games slower. */
 const MAX_STEP_GAS = 2_500_000;
-/** Bytes of inputs that are posted with a job; more would not fit one transaction. */
+/** The maximum bytes of the inputs that are posted with a job: more would not fit one transaction. */
 const MAX_INPUT_BYTES = 30_000;
 
 /**

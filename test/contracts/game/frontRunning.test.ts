@@ -14,7 +14,7 @@ const subject = chainProgram(300, [3, 1, 5]);
 describe("DisputeGame: calls that are copied and sent first", () => {
   const world = useWorld();
 
-  /** Sends calldata by way of a contract, as a plain account's copy that is not paid. */
+  /** Sends calldata through a contract, whose copy of a move is not paid. */
   async function throughContract(data: Hex): Promise<Hex> {
     const { viem, game, mallory } = world();
     const copier = await viem.deployContract("ContractChallenger");

@@ -62,7 +62,7 @@ describe("JobMarket: callbacks", () => {
       expect(await world().market.getEvents.CallbackFailed()).to.have.length(1);
       await consumer.write.setBehaviour([BEHAVIOUR.take]);
       await world().market.write.deliver([claim, delivery()], as("mallory"));
-      // What was delivered is not told again.
+      // A delivered output is not logged again.
       expect(await world().market.getEvents.OutputDelivered()).to.have.length(0);
       expect(await consumer.read.results()).to.equal(1n);
       expect(await creditOf(world(), world().worker)).to.equal(11n * ETHER);

@@ -40,7 +40,7 @@ export type WorkerMove =
 /** A pick of a node `levels` below; what the path shows of the node and of all that is left of it. */
 export type ModelPick = { levels: number; index: number; same: boolean; clean: boolean };
 
-/** The longest lists that are looked at. */
+/** The maximum width of the lists in the model. */
 export const MAX_WIDTH = 8;
 
 const isLeaf = ({ depth }: ModelState): boolean => depth === 0;

@@ -1,4 +1,4 @@
-/** A realistic bug of the protocol's contracts. `ON` in `by` stands for the condition that it is the one alive. */
+/** A realistic bug of the protocol's contracts. In `by`, `ON` stands for the condition that the bug is active. */
 export type Bug = { name: string; file: string; find: string; by: string };
 
 const GAME = "contracts/game/DisputeGame.sol";
@@ -11,7 +11,7 @@ const bug = (name: string, file: string, find: string, by: string): Bug => ({ na
 /** A statement that is left out. */
 const without = (name: string, file: string, statement: string): Bug =>
   bug(name, file, statement, `if (!ON) ${statement}`);
-/** @param marked Its part in double braces is replaced. */
+/** @param marked The text to find; its part in double braces is replaced. */
 const inside = (name: string, file: string, marked: string, replace: (part: string) => string): Bug => {
   const [before, part, after] = marked.split(/\{\{|\}\}/) as [string, string, string];
   return bug(name, file, `${before}${part}${after}`, `${before}${replace(part)}${after}`);

@@ -2,7 +2,7 @@ import { bitsDisagree } from "../../../testkit/models/bits.ts";
 import { CATALOGUE, LARGE } from "../../../testkit/models/catalogue.ts";
 import { openVariants } from "../../../testkit/graphs/variants.ts";
 
-/** Terms that the definition is asked for: a minute. */
+/** The maximum number of terms that the definition computes, in about a minute. */
 const MAX_WORK = 30_000_000;
 
 /**

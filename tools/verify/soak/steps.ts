@@ -17,7 +17,7 @@ import { soakGraphs } from "./graphs.ts";
 const STEPS_A_ROUND = 50;
 const PROGRAM_LENGTH = 8;
 const GRAPHS_A_ROUND = 100;
-/** Gas of a proof below which nothing is split: little more than a game costs anyway. */
+/** Steps whose proof takes less gas are not split: it is little more than any game costs. */
 const MIN_LIMIT = 900_000;
 
 /**
