@@ -68,10 +68,10 @@ describe("postJob and waitForResult", function () {
 
   it("windowBelowTheLeast_isRefused_andTheLeastIsTaken", async function () {
     const session = await players().chain.newSession();
-    const least = minWindow(session, 1_000n);
-    const error = await rejection(players().post(program, [mlpInput(1)], { window: least - 1 }));
+    const minimum = minWindow(session, 1_000n);
+    const error = await rejection(players().post(program, [mlpInput(1)], { window: minimum - 1 }));
     expect(error.errorName).to.equal("WindowOutOfRange");
-    await players().post(program, [mlpInput(1)], { window: least });
+    await players().post(program, [mlpInput(1)], { window: minimum });
   });
 
   it("cancelledJob_endsTheWait_withItsError", async function () {

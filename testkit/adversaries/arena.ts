@@ -24,7 +24,7 @@ import type { Verdict } from "./verdict.ts";
 const WINDOW = 3_600;
 const LIMIT_MS = 20_000;
 
-/** A job that was posted, with what it should give. */
+/** A posted job, with its program and inputs. */
 export type Posted = { requester: Session; record: JobRecord; program: KnownProgram; inputs: readonly Uint8Array[] };
 
 /** An account that opens games, and its session. */
@@ -155,7 +155,7 @@ export class Arena {
     return { ...program, inputs, trace: new Trace(program.model.program, tensors) };
   }
 
-  /** Waits until something holds of the history. @throws Error after the time limit, with what was waited for. */
+  /** Waits until the history holds a value. @throws Error after the time limit, which names the value. */
   async until<T>(what: string, found: (history: History) => T | undefined, limitMs = LIMIT_MS): Promise<T> {
     const end = Date.now() + limitMs;
     for (;;) {

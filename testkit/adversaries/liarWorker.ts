@@ -37,7 +37,7 @@ export class LiarWorker {
     await submit(this.session, record, execution);
   }
 
-  /** Answers games on one's claims until `stop`. A move that comes too late or is refused is forgotten. */
+  /** Answers games on its claims until `stop`. It ignores moves that come too late or are refused. */
   answer(choose: (game: GameRecord) => LiarsChoice | Promise<LiarsChoice>): void {
     this.#running = this.#loop(choose);
   }

@@ -18,7 +18,7 @@ let seed = 1_000;
 export const postSums = (arena: Arena): Promise<Posted> =>
   arena.post(arena.chainOfSums, [sumsInput(new Prng(seed++), arena.chainOfSums.model)]);
 
-/** A wrong execution of the chain of sums: one byte of one element, and all that follows from it. */
+/** A wrong execution of the chain of sums: one byte of one element is wrong, and the later steps follow from it. */
 export const lyingSums = (arena: Arena, posted: Posted, step = 4, element = 1): Promise<Execution> =>
   arena.execution(posted, (model, inputs) => reference({ step, element })(model, inputs));
 
@@ -29,7 +29,7 @@ export async function liarOnSums(arena: Arena): Promise<{ posted: Posted; liar: 
   return { posted, liar, lie: await lyingSums(arena, posted) };
 }
 
-/** The same, when the liar has submitted its lie and the arena's watcher has opened a game against it. */
+/** The same once the liar has submitted its lie and the arena's watcher has opened a game against it. */
 async function liarInAGame(arena: Arena) {
   const { posted, liar, lie } = await liarOnSums(arena);
   await liar.submit(posted, lie);
@@ -102,7 +102,7 @@ export class LateReveals extends Adversary {
   }
 }
 
-/** Shows one challenger one interior and the next one another. */
+/** Shows each challenger another interior. */
 export class ManyFaces extends Adversary {
   readonly name = "different answers to different challengers";
   readonly expected = "refuted by a proof";
@@ -132,7 +132,7 @@ export class ManyFaces extends Adversary {
   }
 }
 
-/** The same leaf `last` over tensors that are wrong in another way. */
+/** An execution with the same tensors at `last` and the checkpoints, and others that are wrong. */
 function otherFace(lie: Execution, last: number, n: number): Execution {
   const prng = new Prng(n);
   const { program } = lie.model;
@@ -162,7 +162,7 @@ export class MalformedReveals extends Adversary {
         await mustRefuse(reveal(session, game, `0x${"a5"}${data.slice(4)}`), "NotTheNode");
         const last = `0x${data.slice(2, -2)}${data.endsWith("00") ? "01" : "00"}` as const;
         await mustRefuse(reveal(session, game, last), "NotTheNode", "PaddingNotZero");
-        // At the chunk there is nothing left to play but the proof.
+        // At the chunk only the proof is left.
         if (stateOf(game).level === Level.tensor && stateOf(game).depth === 0) break;
         await reveal(session, game, data);
       } else if (move.kind === "expand") {
@@ -180,7 +180,7 @@ export class MalformedReveals extends Adversary {
   }
 }
 
-/** Sends every move again, as it was and on the states that were. */
+/** Sends every earlier move again, with its state. */
 export class ReplayedMoves extends Adversary {
   readonly name = "replayed moves";
   readonly expected = "refuted by a proof";

@@ -10,7 +10,7 @@ import type { Prng } from "../random/prng.ts";
 import { randomProgram } from "../programs/randomProgram.ts";
 import { randomSums, sumsInput } from "../programs/randomSums.ts";
 
-/** A program with inputs for it and what it gives by the definition. */
+/** A program with inputs and the tensors that the definition gives for them. */
 export type SoakProgram = { known: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
 
 /** The maximum gas of a step's proof: larger ones only make games slower. */
@@ -46,7 +46,7 @@ function withCheckpoints(
   { model, inputs }: { model: CompiledModel; inputs: Uint8Array[] },
 ): { model: CompiledModel; inputs: Uint8Array[] } {
   const { steps } = model.program;
-  // Words of exact sums are no output.
+  // Words of exact sums cannot be an output.
   const last = steps.findLastIndex(({ dtype }) => dtype !== DType.limb);
   if (last === -1) return { model, inputs: [] };
   const marked = steps.flatMap((_, s) => (s === last || prng.below(3) === 0 ? [s] : []));

@@ -115,9 +115,9 @@ describe("JobMarket: callbacks", () => {
     const [, available, needed] = /TooLittleGas\((\d+), (\d+)\)/.exec(refusal) ?? [];
     // A reserve of 40,000 beside the callback's gas; a call passes on 63/64.
     expect(needed, refusal).to.equal(String((1_040_000n * 64n) / 63n));
-    const least = tried + BigInt(needed!) - BigInt(available!);
-    await revert(withGas(least - 1n), "TooLittleGas");
-    await withGas(least);
+    const enough = tried + BigInt(needed!) - BigInt(available!);
+    await revert(withGas(enough - 1n), "TooLittleGas");
+    await withGas(enough);
     expect(await world().market.getEvents.CallbackMade()).to.have.length(1);
     expect(Number(await consumer.read.gasSeen())).to.be.within(990_000, 1_000_000);
   });

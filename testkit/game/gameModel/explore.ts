@@ -19,18 +19,18 @@ export type Explored = {
   /** States that some play reaches. */
   states: number;
   /**
-   * Of these: the side to move has no legal move, and is not a worker that has to show what is below a node that it
-   * made up.
+   * Of these, the states in which the side to move has no legal move, except a worker that has to show the children of
+   * a hash that it made up.
    */
   stuck: number;
   /**
-   * Openings of wrong claims that the first-difference strategy does not surely win, and those that no strategy does.
+   * Openings of wrong claims that the first-difference strategy does not surely win, and those that no strategy wins.
    */
   lostByTheWatcher: number;
   lostByAll: number;
   /** Openings of right claims that a challenger can force, and states of an honest worker in which a proof may hold. */
   lostByTheHonestWorker: number;
-  /** The maxWidth moves of a game. */
+  /** The maximum number of moves of a game. */
   longest: number;
 };
 
@@ -93,7 +93,7 @@ class Solver {
     }
   }
 
-  /** Whether the side to move has no move but giving up. */
+  /** Whether the side to move can only concede. */
   isStuck(s: ModelState): boolean {
     if (s.turn === Side.worker) return workerMoves(s, this.#shape, this.#maxWidth).length === 0;
     return !isProvable(s) && picks(s, this.#shape).length === 0;
@@ -113,7 +113,7 @@ class Solver {
     return result;
   }
 
-  /** Moves until the end at maxWidth. */
+  /** The maximum number of moves until the end. */
   length(s: ModelState): number {
     const id = key(s);
     const known = this.#lengths.get(id);
@@ -130,7 +130,7 @@ class Solver {
     }
     if (isProvable(s)) return proof(s) === "holds";
     const all = picks(s, this.#shape);
-    // A pick below what is revealed may show anything: it wins if it wins whatever it shows.
+    // A pick below the revealed nodes may find any node. It wins if it wins with every one.
     const tried = plain ? [firstDifference(s, all)] : distinct(all);
     return tried.some((chosen) => {
       if (chosen === undefined) return false;

@@ -3,8 +3,8 @@ import { depthOf } from "../../../src/merkle/sizes.ts";
 import { Level, Side } from "../../../src/chain/structs.ts";
 
 /**
- * The rules of the dispute game, reduced to what decides it. A node is `same` if it is the honest one's; a hash that is
- * not may hide anything, and whoever claims it chooses its children when it reveals them.
+ * The rules of the dispute game, reduced to what decides it. A node is `same` if it is the honest one. Any other hash
+ * may hide anything: the worker that claims it chooses its children when it reveals them.
  */
 export type ModelState = {
   level: number;
@@ -25,11 +25,11 @@ export type ModelState = {
   children: readonly boolean[];
 };
 
-/** What is left out of the rules, to see that they are needed. */
+/** A rule that is left out, to show that it is needed. */
 export type Flaw =
   "none" | "padding unchecked" | "always 2^k children" | "range not closed under reads" | "last leaf unbound";
 
-/** What a program and a deployment fix. */
+/** The part of the model that a program and a deployment fix. */
 export type Shape = { arityBits: number; flaw: Flaw };
 
 export type WorkerMove =
