@@ -1,5 +1,6 @@
 import { encodeFunctionData, parseAbi, parseEther, type Hex } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { JobMarket } from "../../src/chain/clients/jobMarket.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
 import { postJob } from "../../src/sdk/postJob.ts";
@@ -56,7 +57,7 @@ class HostileCallback extends Adversary {
     const program = arena.chainOfSums;
     const inputs = [sumsInput(new Prng(BEHAVIOURS[this.behaviour]), program.model)];
     // The contract passes the post on to the market.
-    const through = { ...requester, deployment: { ...requester.deployment, market: contract } };
+    const through = { ...requester, market: new JobMarket(contract, requester) };
     const deadline = (await arena.now()) + 86_400n;
     const terms = { fee: parseEther("0.1"), window: 3_600, claimSeconds: 1_800, deadline, callbackGas: 300_000 };
     const { jobId } = await postJob(through, program, inputs, terms);
