@@ -13,3 +13,11 @@ export abstract class RefuteError extends Error {
     this.name = new.target.name;
   }
 }
+
+/** The base class of an error that has a code and nothing else of its own. */
+export function errorWithCode<Code extends string>(code: Code, { retryable = false } = {}) {
+  return class extends RefuteError {
+    override readonly code = code;
+    override readonly retryable = retryable;
+  };
+}

@@ -1,21 +1,14 @@
 import type { Hex } from "viem";
-import { RefuteError } from "../errors.ts";
+import { errorWithCode, RefuteError } from "../errors.ts";
 
 /** No answer from a node: it is down, unreachable, too busy or too slow. */
-export class RpcUnavailableError extends RefuteError {
-  readonly code = "RPC_UNAVAILABLE";
-  override readonly retryable = true;
-}
+export class RpcUnavailableError extends errorWithCode("RPC_UNAVAILABLE", { retryable: true }) {}
 
 /** An endpoint serves another chain than the one that was asked for. */
-export class WrongChainError extends RefuteError {
-  readonly code = "WRONG_CHAIN";
-}
+export class WrongChainError extends errorWithCode("WRONG_CHAIN") {}
 
 /** No contract where one should be: wrong addresses, or a chain on which Refute is not deployed. */
-export class NotDeployedError extends RefuteError {
-  readonly code = "NOT_DEPLOYED";
-}
+export class NotDeployedError extends errorWithCode("NOT_DEPLOYED") {}
 
 /** A contract refused a call. `errorName` is the contract's own error. */
 export class ContractRevertError extends RefuteError {
@@ -31,16 +24,25 @@ export class ContractRevertError extends RefuteError {
   }
 }
 
-/** A transaction was mined and reverted although its simulation had passed: the state changed in between. */
-export class TransactionRevertedError extends RefuteError {
-  readonly code = "TRANSACTION_REVERTED";
+/** A transaction that had no effect: what it does may be tried again. */
+abstract class TransactionError extends RefuteError {
   override readonly retryable = true;
 
   constructor(
     readonly functionName: string,
     readonly transactionHash: Hex,
+    what: string,
   ) {
-    super(`${functionName}: transaction ${transactionHash} reverted; the state changed after its simulation`);
+    super(`${functionName}: transaction ${transactionHash} ${what}`);
+  }
+}
+
+/** A transaction was mined and reverted although its simulation had passed: the state changed in between. */
+export class TransactionRevertedError extends TransactionError {
+  readonly code = "TRANSACTION_REVERTED";
+
+  constructor(functionName: string, transactionHash: Hex) {
+    super(functionName, transactionHash, "reverted; the state changed after its simulation");
   }
 }
 
@@ -48,15 +50,11 @@ export class TransactionRevertedError extends RefuteError {
  * A transaction that was sent is in no block and, it seems, in no pool: a reorganisation took it back, or its fee is
  * too low.
  */
-export class TransactionDroppedError extends RefuteError {
+export class TransactionDroppedError extends TransactionError {
   readonly code = "TRANSACTION_DROPPED";
-  override readonly retryable = true;
 
-  constructor(
-    readonly functionName: string,
-    readonly transactionHash: Hex,
-  ) {
-    super(`${functionName}: transaction ${transactionHash} was dropped or is not mined in time; it is tried again`);
+  constructor(functionName: string, transactionHash: Hex) {
+    super(functionName, transactionHash, "was dropped or is not mined in time; it is tried again");
   }
 }
 
@@ -64,12 +62,7 @@ export class TransactionDroppedError extends RefuteError {
  * Another transaction of the same account came first: a reorganisation put an old one back, or another process uses the
  * same key.
  */
-export class NonceTakenError extends RefuteError {
-  readonly code = "NONCE_TAKEN";
-  override readonly retryable = true;
-}
+export class NonceTakenError extends errorWithCode("NONCE_TAKEN", { retryable: true }) {}
 
 /** The sender cannot pay for the transaction's gas. */
-export class InsufficientGasFundsError extends RefuteError {
-  readonly code = "INSUFFICIENT_GAS_FUNDS";
-}
+export class InsufficientGasFundsError extends errorWithCode("INSUFFICIENT_GAS_FUNDS") {}

@@ -1,27 +1,18 @@
-import { RefuteError } from "../errors.ts";
+import { errorWithCode } from "../errors.ts";
 
 /** The executor's arguments do not fit the program: inputs of another number or length, or a missing constant. */
-export class ExecutionInputError extends RefuteError {
-  readonly code = "EXECUTION_INPUT";
-}
+export class ExecutionInputError extends errorWithCode("EXECUTION_INPUT") {}
 
 /**
  * This machine or engine does not compute as IEEE 754 defines (for example, it flushes subnormals): its results would
  * be wrong.
  */
-export class EngineUnfitError extends RefuteError {
-  readonly code = "ENGINE_UNFIT";
-}
+export class EngineUnfitError extends errorWithCode("ENGINE_UNFIT") {}
 
 /** A program's tensors do not fit into the memory that can be addressed. */
-export class ExecutionMemoryError extends RefuteError {
-  readonly code = "EXECUTION_MEMORY";
-}
+export class ExecutionMemoryError extends errorWithCode("EXECUTION_MEMORY") {}
 
 /**
  * A worker thread failed or ended while it computed: the job's result is lost, and later ones are computed without it.
  */
-export class ExecutionThreadError extends RefuteError {
-  readonly code = "EXECUTION_THREAD";
-  override readonly retryable = true;
-}
+export class ExecutionThreadError extends errorWithCode("EXECUTION_THREAD", { retryable: true }) {}

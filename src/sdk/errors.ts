@@ -1,16 +1,10 @@
-import { RefuteError } from "../errors.ts";
+import { errorWithCode } from "../errors.ts";
 
 /** A job that ended without a result: cancelled, or expired with its fee returned. */
-export class JobClosedError extends RefuteError {
-  readonly code = "JOB_CLOSED";
-}
+export class JobClosedError extends errorWithCode("JOB_CLOSED") {}
 
 /** No job of this id on this market. */
-export class JobUnknownError extends RefuteError {
-  readonly code = "JOB_UNKNOWN";
-}
+export class JobUnknownError extends errorWithCode("JOB_UNKNOWN") {}
 
 /** Input tensors that do not fit the program. */
-export class JobInputError extends RefuteError {
-  readonly code = "JOB_INPUT";
-}
+export class JobInputError extends errorWithCode("JOB_INPUT") {}

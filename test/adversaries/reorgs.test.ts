@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { soakReorgs } from "../../tools/verify/soak/reorgs.ts";
 
-/** Of the twenty after each transaction; `npm run soak -- --reorgs` tells them all. */
+/** Of the twenty after each transaction; `npm run soak -- --reorgs` plays them all. */
 const DEPTHS = 1;
 
 describe("reorganisations", function () {

@@ -69,7 +69,7 @@ describe("Sender", function () {
     // Where a quarter is next to nothing.
     expect(await tips(10n)).to.equal(GWEI / 100n);
     node.baseFee = GWEI / 10n;
-    node.leastTip = GWEI;
+    node.minTip = GWEI;
     const sending = (await senderOf(node)).send(move(1));
     while (node.pool.size === 0) await sleep(1);
     const first = [...node.pool.values()][0]!.tip;
@@ -81,7 +81,7 @@ describe("Sender", function () {
 
   it("tip_thatAPoolRefuses_isTheUsualOneAtOnce", async function () {
     node.baseFee = GWEI / 10n;
-    node.leastTipOfPool = GWEI;
+    node.minTipOfPool = GWEI;
     startMining();
     await (await senderOf(node)).send(move(1));
     const { tip } = node.mined[0]!;

@@ -1,14 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import type { PlayedDispute } from "../../tools/measure/gas/wholeDisputes.ts";
 
-type Dispute = {
-  step: number;
-  operator: string;
-  published: boolean;
-  transactions: number;
-  gas: number;
-  proof: number;
-};
+type Dispute = Omit<PlayedDispute, "moves" | "dearestMove">;
 type Row = Record<string, string | number>;
 type Golden = {
   jobs: Row[];

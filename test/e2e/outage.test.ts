@@ -4,23 +4,22 @@ import { privateKeyToAccount } from "viem/accounts";
 import { stateOf, type JobRecord } from "../../src/market/history.ts";
 import { followMarket, openSession, type Session } from "../../src/market/session.ts";
 import { Side } from "../../src/chain/structs.ts";
-import { first, Players, reference } from "../../testkit/players/players.ts";
+import { first, reference } from "../../testkit/players/players.ts";
 import { chainOfSums, sumsInput } from "../../testkit/programs/randomSums.ts";
 import { Prng } from "../../testkit/random/prng.ts";
+import { usePlayers } from "../../testkit/players/usePlayers.ts";
 
 describe("hours without any node", function () {
   // With several checkpoints: a game that is lost can be opened again a level higher.
   const program = chainOfSums();
   const input = sumsInput(new Prng(1), program.model);
   const lie = { step: 4, element: 1 };
-  let players: Players;
-  beforeEach(async () => void (players = await Players.create()));
-  afterEach(() => players.chain.close());
+  const players = usePlayers("test");
 
   /** A session whose nodes can be switched off. */
   async function switched(key: Hex): Promise<{ session: Session; nodes: { areDown: boolean } }> {
     const nodes = { areDown: false };
-    const { provider, chainId, market } = players.chain;
+    const { provider, chainId, market } = players().chain;
     const request = (call: { method: string; params?: unknown[] }): Promise<unknown> =>
       nodes.areDown
         ? Promise.reject(new HttpRequestError({ url: "http://node", status: 503 }))
@@ -31,7 +30,7 @@ describe("hours without any node", function () {
 
   /** Waits until something holds of a job. */
   async function until<T>(jobId: Hex, found: (job: JobRecord) => T | undefined): Promise<T> {
-    const follow = followMarket(await players.chain.newSession());
+    const follow = followMarket(await players().chain.newSession());
     for (;;) {
       const value = found((await follow()).history.jobs.get(jobId)!);
       if (value !== undefined) return value;
@@ -44,12 +43,12 @@ describe("hours without any node", function () {
    * more.
    */
   async function watcherWithoutNodes(seconds: number) {
-    const key = await players.watcherKey();
+    const key = await players().watcherKey();
     const { session, nodes } = await switched(key);
-    const { jobId } = await players.post(program, [input], { window: 20_000 });
-    const liar = await players.startWorker(await players.workerKey(), program, reference(lie));
+    const { jobId } = await players().post(program, [input], { window: 20_000 });
+    const liar = await players().startWorker(await players().workerKey(), program, reference(lie));
     let opened = 0;
-    const watcher = await players.startWatcher(key, program, reference(), {
+    const watcher = await players().startWatcher(key, program, reference(), {
       session,
       onEvent: (event) => {
         if (event.kind === "opened") nodes.areDown = ++opened === 1;
@@ -60,7 +59,7 @@ describe("hours without any node", function () {
       const open = claims.at(-1)?.games[0];
       return (open !== undefined && stateOf(open).turn === Side.challenger) || undefined;
     });
-    await players.chain.advance(seconds);
+    await players().chain.advance(seconds);
     return { jobId, nodes, watcher, liar };
   }
 
@@ -83,15 +82,15 @@ describe("hours without any node", function () {
   });
 
   it("worker_beyondItsClock_saysThatItIsRefuted", async function () {
-    const key = await players.workerKey();
+    const key = await players().workerKey();
     const { session, nodes } = await switched(key);
-    const { jobId } = await players.post(program, [input]);
-    const worker = await players.startWorker(key, program, reference(), { session });
+    const { jobId } = await players().post(program, [input]);
+    const worker = await players().startWorker(key, program, reference(), { session });
     await first(worker, "submitted");
     nodes.areDown = true;
-    const wrong = await players.startWatcher(await players.watcherKey(), program, reference(lie));
+    const wrong = await players().startWatcher(await players().watcherKey(), program, reference(lie));
     await first(wrong, "opened");
-    await players.chain.advance(4_000);
+    await players().chain.advance(4_000);
     await until(jobId, ({ claims }) => claims.at(-1)?.refuted || undefined);
     nodes.areDown = false;
     await first(worker, "refuted");

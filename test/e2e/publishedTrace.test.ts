@@ -6,24 +6,23 @@ import { followMarket } from "../../src/market/session.ts";
 import { httpTensors, type TensorSource } from "../../src/trace/published.ts";
 import { TracePublisher } from "../../src/worker/publisher.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
-import { first, Players, reference } from "../../testkit/players/players.ts";
+import { first, reference } from "../../testkit/players/players.ts";
+import { usePlayers } from "../../testkit/players/usePlayers.ts";
 
 describe("a published trace, end to end", function () {
   const program = mlpProgram();
   const lie = { step: 0, element: 150 };
-  let players: Players;
-  before(async () => void (players = await Players.create()));
-  after(() => players.chain.close());
+  const players = usePlayers("suite");
 
   let seed = 60;
   /** A liar, who publishes its trace, and a watcher; the moves of the game between them, up to its end. */
   async function movesWith(sourceAt: (url: string) => TensorSource): Promise<string[]> {
     const publisher = new TracePublisher();
     const url = `http://127.0.0.1:${await publisher.listen(0)}`;
-    const { requester, jobId, job } = await players.post(program, [mlpInput(seed++)]);
-    const cheat = await players.startWorker(await players.workerKey(), program, reference(lie), { publisher });
-    const key = await players.watcherKey();
-    const watcher = await players.startWatcher(key, program, reference(), { tensors: sourceAt(url) });
+    const { requester, jobId, job } = await players().post(program, [mlpInput(seed++)]);
+    const cheat = await players().startWorker(await players().workerKey(), program, reference(lie), { publisher });
+    const key = await players().watcherKey();
+    const watcher = await players().startWatcher(key, program, reference(), { tensors: sourceAt(url) });
     const { claimId } = await first(watcher, "differs", (e) => e.jobId === jobId);
     await first(watcher, "moved", ({ move, claimId: id }) => move === "prove" && id === claimId);
     await Promise.all([cheat.stop(), watcher.stop(), publisher.close()]);

@@ -3,8 +3,8 @@ import { bitsDisagree } from "../../testkit/models/bits.ts";
 import { CATALOGUE } from "../../testkit/models/catalogue.ts";
 import { openVariants } from "../../testkit/graphs/variants.ts";
 
-/** Terms that the definition is asked for: some seconds. */
-const MOST_WORK = 3_000_000;
+/** The maximum number of terms that the definition computes, in some seconds. */
+const MAX_WORK = 3_000_000;
 
 describe("bits of real models", function () {
   this.timeout(300_000);
@@ -16,7 +16,7 @@ describe("bits of real models", function () {
   // The largest one takes a minute: npm run soak -- --models.
   for (const one of CATALOGUE.filter(({ name }) => !name.startsWith("imgly"))) {
     it(`${one.name}_everyExecutor_givesTheSameBitsOnEveryTensor`, async () => {
-      const { judge, steps, difference } = await bitsDisagree(one, opened.variants, MOST_WORK);
+      const { judge, steps, difference } = await bitsDisagree(one, opened.variants, MAX_WORK);
       if (process.env.REFUTE_SHOW) console.log(one.name, steps, judge);
       if (difference !== undefined) expect.fail(`against ${judge}: ${difference}`);
       expect(steps).to.be.above(0);

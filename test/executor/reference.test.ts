@@ -8,9 +8,9 @@ import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Op } from "../../src/program/operations.ts";
 import { programRoot } from "../../src/program/root.ts";
-import { Reduce, type Program, type Step } from "../../src/program/types.ts";
+import type { Program, Step } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
-import { axis, reluProductStep } from "../../testkit/programs/stepModel.ts";
+import { axis, NO_REDUCTION, reluProductStep } from "../../testkit/programs/stepModel.ts";
 
 const f32 = DType.float32;
 const bytesOf = (values: readonly number[]): Uint8Array => new Uint8Array(Float32Array.from(values).buffer);
@@ -27,12 +27,8 @@ const doubled: Step = {
   count: 3,
   inputs: [{ kind: "step", index: 0, dtype: f32, count: 3 }],
   outDigits: [3],
-  redDigits: [],
-  reduce: Reduce.none,
-  constants: [],
-  termReads: [],
+  ...NO_REDUCTION,
   epilogueReads: [{ input: 0, fill: 0n, axes: [axis(0, 3, 1)] }],
-  term: { code: [], outA: 0, outB: 0 },
   epilogue: { code: [{ op: Op.add, dtype: f32, a: 0, b: 0, c: 0 }], out: 1 },
 };
 

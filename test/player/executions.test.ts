@@ -73,7 +73,7 @@ const CLAIMS = 12;
 class ShamGames {
   readonly #executions: Executions;
   readonly #games: { job: JobRecord; game: MemoryGame; nodes: Hex }[] = [];
-  mostBytes = 0;
+  maxBytes = 0;
   moves = 0;
 
   constructor(executions: Executions) {
@@ -101,11 +101,11 @@ class ShamGames {
         const move = await this.#executions.use(job, (own) => workerMove(own, game.state, ARITY_BITS, 0n));
         game.answer(move!);
         this.moves++;
-        if (!atOnce) this.mostBytes = Math.max(this.mostBytes, this.#executions.bytes);
+        if (!atOnce) this.maxBytes = Math.max(this.maxBytes, this.#executions.bytes);
       };
       if (atOnce) await Promise.all(open.map(answer));
       else for (const each of open) await answer(each);
-      this.mostBytes = Math.max(this.mostBytes, this.#executions.bytes);
+      this.maxBytes = Math.max(this.maxBytes, this.#executions.bytes);
       open = open.filter(({ game, nodes }) => {
         const move = challengerMove(sham, nodes, game.moves, ARITY_BITS, 0n);
         if (move.kind === "pick") game.pick(move.pick);
@@ -138,7 +138,7 @@ describe("Executions", () => {
       await games.open(CLAIMS);
       await games.play({ atOnce });
       expect(games.moves).to.equal(CLAIMS * one.moves);
-      expect(games.mostBytes).to.be.within(1, room);
+      expect(games.maxBytes).to.be.within(1, room);
       // However little room there is, the latest one stays.
       const none = counted(wide, 0);
       const last = new ShamGames(none.executions);

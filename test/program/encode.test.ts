@@ -6,9 +6,9 @@ import { encodeHeader, encodeStepBody } from "../../src/program/encode.ts";
 import { ProgramFormatError } from "../../src/program/errors.ts";
 import { Op } from "../../src/program/operations.ts";
 import { commitProgram } from "../../src/program/root.ts";
-import { Reduce, type Program, type Step } from "../../src/program/types.ts";
+import type { Program, Step } from "../../src/program/types.ts";
 import { validateProgram, validateStep } from "../../src/program/validate.ts";
-import { axis, reluProductStep } from "../../testkit/programs/stepModel.ts";
+import { axis, NO_REDUCTION, reluProductStep } from "../../testkit/programs/stepModel.ts";
 
 const f32 = DType.float32;
 
@@ -129,12 +129,8 @@ describe("program validation", () => {
     const copy: Step = {
       ...product,
       inputs: [{ kind: "step", index: 0, dtype: f32, count: 3 }],
-      redDigits: [],
-      reduce: Reduce.none,
-      constants: [],
-      termReads: [],
+      ...NO_REDUCTION,
       epilogueReads: [{ input: 0, fill: 0n, axes: [axis(0, 3, 1)] }],
-      term: { code: [], outA: 0, outB: 0 },
       epilogue: { code: [], out: 0 },
     };
     delete (copy as { reduceType?: DType }).reduceType;

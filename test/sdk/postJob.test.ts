@@ -14,14 +14,13 @@ import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
-import { Players, reference } from "../../testkit/players/players.ts";
+import { reference } from "../../testkit/players/players.ts";
 import { rejection } from "../../testkit/rejection.ts";
+import { usePlayers } from "../../testkit/players/usePlayers.ts";
 
 describe("postJob and waitForResult", function () {
   const program = mlpProgram();
-  let players: Players;
-  before(async () => void (players = await Players.create()));
-  after(() => players.chain.close());
+  const players = usePlayers("suite");
 
   it("largeInputs_arePublishedInParts_andReadBackWhole", async function () {
     const count = 80_000;
@@ -33,7 +32,7 @@ describe("postJob and waitForResult", function () {
     });
     const large = knownProgram(compile(readModel(bytes), { shapes: {} }));
     const inputs = [count, 1].map((size) => Uint8Array.from({ length: size * 4 }, (_, k) => (k % 4 === 3 ? 62 : k)));
-    const { requester, jobId } = await players.post(large, inputs);
+    const { requester, jobId } = await players().post(large, inputs);
     const { history } = await followMarket(requester)();
     const job = history.jobs.get(jobId)!;
     expect([...job.parts].map(([input, parts]) => [input, parts.size])).to.deep.equal([
@@ -45,7 +44,7 @@ describe("postJob and waitForResult", function () {
   });
 
   it("inputsThatANodeTellsInPlaceOfTheJobs_areNotRead", async function () {
-    const { requester, jobId } = await players.post(program, [mlpInput(9)]);
+    const { requester, jobId } = await players().post(program, [mlpInput(9)]);
     const job = (await followMarket(requester)()).history.jobs.get(jobId)!;
     const [forged, other] = [mlpInput(10), tensorRoot(mlpInput(10))];
     const parts = new Map([[0, new Map([[0, toHex(forged)]])]]);
@@ -55,28 +54,28 @@ describe("postJob and waitForResult", function () {
   });
 
   it("inputsThatDoNotFitTheProgram_areRefusedBeforeAnythingIsSent", async function () {
-    expect(await rejection(players.post(program, []))).to.be.instanceOf(JobInputError);
-    const error = await rejection(players.post(program, [new Uint8Array(8)]));
+    expect(await rejection(players().post(program, []))).to.be.instanceOf(JobInputError);
+    const error = await rejection(players().post(program, [new Uint8Array(8)]));
     expect(error).to.be.instanceOf(JobInputError);
     expect(error.message).to.contain('input "x" has 8 bytes, expected 256 (64 x float32)');
   });
 
   it("feeBeyondTheCredit_isRefusedByTheVault", async function () {
-    const error = await rejection(players.post(program, [mlpInput(1)], { fee: 10n ** 19n }));
+    const error = await rejection(players().post(program, [mlpInput(1)], { fee: 10n ** 19n }));
     expect(error).to.be.instanceOf(ContractRevertError);
     expect(error.errorName).to.equal("InsufficientCredit");
   });
 
   it("windowBelowTheLeast_isRefused_andTheLeastIsTaken", async function () {
-    const session = await players.chain.newSession();
-    const least = minWindow(session, 1_000n);
-    const error = await rejection(players.post(program, [mlpInput(1)], { window: least - 1 }));
+    const session = await players().chain.newSession();
+    const minimum = minWindow(session, 1_000n);
+    const error = await rejection(players().post(program, [mlpInput(1)], { window: minimum - 1 }));
     expect(error.errorName).to.equal("WindowOutOfRange");
-    await players.post(program, [mlpInput(1)], { window: least });
+    await players().post(program, [mlpInput(1)], { window: minimum });
   });
 
   it("cancelledJob_endsTheWait_withItsError", async function () {
-    const { requester, jobId, job } = await players.post(program, [mlpInput(2)]);
+    const { requester, jobId, job } = await players().post(program, [mlpInput(2)]);
     const waiting = rejection(waitForResult(requester, jobId, { intervalMs: 10 }));
     const { market } = requester.deployment;
     await requester.sender.send({ address: market, abi: jobMarketAbi, functionName: "cancel", args: [job] });
@@ -85,17 +84,17 @@ describe("postJob and waitForResult", function () {
   });
 
   it("unknownJob_isRefused_andAWaitCanBeAborted", async function () {
-    const session = await players.chain.newSession();
+    const session = await players().chain.newSession();
     const unknown = `0x${"12".repeat(32)}` as const;
     expect(await rejection(waitForResult(session, unknown))).to.be.instanceOf(JobUnknownError);
-    const { requester, jobId } = await players.post(program, [mlpInput(3)]);
+    const { requester, jobId } = await players().post(program, [mlpInput(3)]);
     const signal = AbortSignal.timeout(30);
     expect(await rejection(waitForResult(requester, jobId, { signal, intervalMs: 10 }))).to.have.property("name");
   });
 
   it("jobNobodyMayClaim_isLeftAlone", async function () {
-    const { requester, jobId } = await players.post(program, [mlpInput(4)], { fee: 0n });
-    const worker = await players.startWorker(await players.workerKey(), program, reference(), {
+    const { requester, jobId } = await players().post(program, [mlpInput(4)], { fee: 0n });
+    const worker = await players().startWorker(await players().workerKey(), program, reference(), {
       policy: { minFee: 10n ** 18n, marginSeconds: 0 },
     });
     await new Promise((resolve) => setTimeout(resolve, 150));

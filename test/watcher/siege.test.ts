@@ -62,7 +62,7 @@ describe("a watcher under siege", function () {
       const { opened, executions, held, gain } = outcome;
       expect(outcome.refuted).to.equal(CLAIMS);
       expect([...opened].sort((a, b) => a - b)).to.deep.equal(Array.from({ length: CLAIMS }, (_, k) => k));
-      // Transactions that wait together may be told in another order: by no more than there are bonds.
+      // Transactions that wait together may be reported in another order, but no more of them than there are bonds.
       opened.forEach((place, k) => expect(Math.abs(place - k)).to.be.below(Number(bonds)));
       // Each once to judge it; a game that waits for its concession may have been planned too.
       expect(executions).to.be.within(CLAIMS, 2 * CLAIMS);

@@ -16,12 +16,12 @@ const id = (n: number): Hex => numberToHex(n, { size: 32 });
 /** Executions of which none is kept: each tensor takes one. They wait for a gate. */
 class Slow {
   running = 0;
-  most = 0;
+  maximum = 0;
   done = 0;
   gate: Promise<unknown> = Promise.resolve();
 
   async tensor(_job: JobRecord, step: number): Promise<Uint8Array | undefined> {
-    this.most = Math.max(this.most, ++this.running);
+    this.maximum = Math.max(this.maximum, ++this.running);
     await this.gate;
     await sleep(1);
     this.running--;
@@ -60,7 +60,7 @@ describe("TracePublisher", () => {
     });
     const bytes = await Promise.all(asked);
     expect(bytes.filter((length) => length === TENSOR.length).length).to.equal(AT_ONCE);
-    expect([refused, slow.most, slow.done]).to.deep.equal([40 - AT_ONCE, 1, AT_ONCE]);
+    expect([refused, slow.maximum, slow.done]).to.deep.equal([40 - AT_ONCE, 1, AT_ONCE]);
     expect((await ask(port, `/${id(1)}/0`))[0]).to.equal(200);
   });
 

@@ -54,7 +54,7 @@ describe("selfAudit", function () {
   });
 
   /**
-   * A worker whose executions are changed by `spoil`, which is told how many there were before, on a job that waits for
+   * A worker whose executions are changed by `spoil`, which gets the number of earlier ones, on a job that waits for
    * it.
    */
   async function broken(spoil: (tensors: Uint8Array[], before: number) => void) {

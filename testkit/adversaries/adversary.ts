@@ -1,13 +1,13 @@
 import type { Arena } from "./arena.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** A named liar, played against the real contracts by way of the real worker and watcher. */
+/** An attack with a name, against the real contracts, worker and watcher. */
 export abstract class Adversary {
-  /** What it is called in the table. */
+  /** Its name in the table. */
   abstract readonly name: string;
-  /** What must come of it. */
+  /** The verdict that it must have. */
   abstract readonly expected: Verdict;
 
-  /** Attacks, and tells what came of it. @throws If anything else that must hold does not. */
+  /** Attacks, and returns the verdict. @throws Error if anything else that must hold does not. */
   abstract attack(arena: Arena): Promise<Verdict>;
 }

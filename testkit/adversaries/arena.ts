@@ -3,11 +3,11 @@ import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { knownProgram, type Execution, type KnownProgram } from "../../src/player/execution.ts";
 import type { Execute } from "../../src/player/executions.ts";
-import type { ClaimRecord, GameRecord, History, JobRecord } from "../../src/market/history.ts";
+import { stateOf, type ClaimRecord, type GameRecord, type History, type JobRecord } from "../../src/market/history.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import { followMarket, type Session } from "../../src/market/session.ts";
 import type { LocalParameters } from "../../src/demo/localChain.ts";
-import { Outcome } from "../../src/chain/structs.ts";
+import { Outcome, type Side } from "../../src/chain/structs.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import type { JobTerms } from "../../src/sdk/postJob.ts";
@@ -17,13 +17,18 @@ import type { WatcherEvent } from "../../watcher/events.ts";
 import { mlpBytes } from "../models/mlp.ts";
 import { Players, reference, type Running } from "../players/players.ts";
 import { chainOfSums } from "../programs/randomSums.ts";
+import { rootPick } from "../soak/challengers.ts";
+import { open } from "./sendMoves.ts";
 import type { Verdict } from "./verdict.ts";
 
 const WINDOW = 3_600;
 const LIMIT_MS = 20_000;
 
-/** A job that was posted, with what it should give. */
+/** A posted job, with its program and inputs. */
 export type Posted = { requester: Session; record: JobRecord; program: KnownProgram; inputs: readonly Uint8Array[] };
+
+/** An account that opens games, and its session. */
+export type Challenger = { key: Hex; session: Session };
 
 type Stoppable = { stop: () => Promise<void> };
 
@@ -129,10 +134,16 @@ export class Arena {
     return this.players.chain.now();
   }
 
-  /** Ledger entries of an account, without what is locked in games. */
-  async wealth(key: Hex): Promise<bigint> {
-    const { credit, staked, withdrawing } = await this.#observer.vault.accountOf(this.players.addressOf(key));
-    return credit + staked + withdrawing;
+  /** The sum of some accounts' ledger entries, without what is locked in games. */
+  async wealth(...keys: readonly Hex[]): Promise<bigint> {
+    const accounts = await Promise.all(keys.map((key) => this.#observer.vault.accountOf(this.players.addressOf(key))));
+    return accounts.reduce((sum, { credit, staked, withdrawing }) => sum + credit + staked + withdrawing, 0n);
+  }
+
+  /** A new account with credit for bonds. */
+  async challenger(): Promise<Challenger> {
+    const key = await this.players.watcherKey();
+    return { key, session: await this.players.chain.sessionOf(key) };
   }
 
   /** A worker's whole execution of a job, right or wrong. */
@@ -144,7 +155,7 @@ export class Arena {
     return { ...program, inputs, trace: new Trace(program.model.program, tensors) };
   }
 
-  /** Waits until something holds of the history. @throws Error after the time limit, with what was waited for. */
+  /** Waits until the history holds a value. @throws Error after the time limit, which names the value. */
   async until<T>(what: string, found: (history: History) => T | undefined, limitMs = LIMIT_MS): Promise<T> {
     const end = Date.now() + limitMs;
     for (;;) {
@@ -168,7 +179,18 @@ export class Arena {
     );
   }
 
-  /** Waits until a claim is refuted, has the job freed, and tells how it died. */
+  /** Opens a game at a claim's trace root. */
+  async openAtRoot({ key, session }: Challenger, { program }: Posted, claim: ClaimRecord): Promise<GameRecord> {
+    await open(session, claim, rootPick(program, claim.claim.traceRoot));
+    return this.gameOn(claim, key);
+  }
+
+  /** Waits until it is a side's turn in a game. */
+  async turnOf(side: Side, game: GameRecord, what: string): Promise<void> {
+    await this.until(what, () => stateOf(game).turn === side || undefined);
+  }
+
+  /** Waits until a claim is refuted, cancels the job, and reports how the claim was refuted. */
   async death(posted: Posted): Promise<Verdict> {
     const claim = await this.claimOn(posted);
     await this.until("the claim's death", ({ claims }) => claims.get(claim.id)?.refuted === true || undefined);

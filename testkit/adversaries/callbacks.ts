@@ -19,7 +19,7 @@ const BEHAVIOURS = {
 } as const;
 const scriptedAbi = parseAbi(["function setBehaviour(uint8 behaviour)", "function setReentry(bytes call)"]);
 
-/** A requester whose contract does not take its result well. The real worker serves it, and is paid once. */
+/** A requester whose contract handles its result badly. The real worker serves it, and is paid once. */
 class HostileCallback extends Adversary {
   readonly name: string;
   readonly expected = "finalised";
@@ -41,7 +41,7 @@ class HostileCallback extends Adversary {
     const before = await arena.wealth(key);
     const worker = await arena.players.startWorker(key, posted.program, reference());
     const { claim, id } = await arena.claimOn(posted);
-    // The fee a second time, from within the callback.
+    // Asks for the fee a second time, from within the callback.
     const again = encodeFunctionData({ abi: jobMarketAbi, functionName: "accept", args: [claim] });
     await requester.sender.send({ ...scripted, functionName: "setReentry", args: [again] });
     const verdict = await arena.survival(posted);

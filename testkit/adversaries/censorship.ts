@@ -86,7 +86,7 @@ class Gate {
   }
 }
 
-/** When it is a side's turn: nothing of it is included until a minute before its clock runs out. */
+/** Holds back a side's transactions on its turn until a minute before its clock runs out. */
 async function censor(arena: Arena, posted: Posted, gate: Gate, side: number): Promise<void> {
   const game = await arena.until("its turn", ({ jobs }) => {
     const found = jobs.get(posted.record.id)?.claims.at(-1)?.games[0];

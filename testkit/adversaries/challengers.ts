@@ -4,11 +4,11 @@ import { openable, type Execution } from "../../src/player/execution.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../../src/market/history.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
-import { Level, Side } from "../../src/chain/structs.ts";
+import { Level, Side, type Pick } from "../../src/chain/structs.ts";
 import { openChunks } from "../../src/trace/opening.ts";
 import { Prng } from "../random/prng.ts";
 import { first, reference } from "../players/players.ts";
-import { firstDifference, jumper, proofAt, rootPick, wanderer } from "../soak/challengers.ts";
+import { firstDifference, jumper, proofAt, rootPick, wanderer, type SoakChallenger } from "../soak/challengers.ts";
 import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena, Posted } from "./arena.ts";
@@ -31,16 +31,29 @@ abstract class AgainstAnHonestWorker extends Adversary {
     if (claim.games.length > 0) await first(worker, "collected");
     await worker.stop();
     const gain = (await arena.wealth(key)) - before;
-    const least = this.leastGain(posted.requester.deployment.bond);
-    if (gain < least) throw new Error(`the honest worker gained ${gain}, expected ${least}`);
+    const minimum = this.minGain(posted.requester.deployment.bond);
+    if (gain < minimum) throw new Error(`the honest worker gained ${gain}, expected ${minimum}`);
     return verdict;
   }
 
   protected abstract challenge(arena: Arena, posted: Posted, claim: ClaimRecord): Promise<void>;
 
   /** The bonds that come to the worker. */
-  protected leastGain(bond: bigint): bigint {
+  protected minGain(bond: bigint): bigint {
     return bond;
+  }
+}
+
+/** A node that is in no tree. */
+const OTHER = `0x${"11".repeat(32)}` as const;
+
+/** A player's picks in a game, each of them once the worker has answered the one before. */
+async function* picksOf(player: SoakChallenger, arena: Arena, game: GameRecord): AsyncGenerator<Pick> {
+  for (;;) {
+    await arena.turnOf(Side.challenger, game, "the worker's answer");
+    const reply = player.reply(game, 0n);
+    if (reply.kind !== "pick") return;
+    yield reply.pick;
   }
 }
 
@@ -78,8 +91,8 @@ export class FiftyParasites extends AgainstAnHonestWorker {
     await arena.until("fifty ends", () => claim.games.every(({ closed }) => closed !== undefined) || undefined);
   }
 
-  protected override leastGain(bond: bigint): bigint {
-    // Where whoever calls a timeout is paid, that is the worker itself.
+  protected override minGain(bond: bigint): bigint {
+    // The worker calls the timeouts itself, so their reward comes to it too.
     return 50n * bond;
   }
 }
@@ -89,12 +102,10 @@ export class LastSecondDelay extends AgainstAnHonestWorker {
   readonly name = "delay: opened at the window's end, moves in the last second";
 
   protected async challenge(arena: Arena, posted: Posted, claim: ClaimRecord): Promise<void> {
-    const key = await arena.players.watcherKey();
-    const session = await arena.players.chain.sessionOf(key);
+    const late = await arena.challenger();
     await arena.players.chain.advance(Number(claim.windowEnd - (await arena.now())) - 5);
-    await open(session, claim, rootPick(posted.program, claim.claim.traceRoot));
-    const game = await arena.gameOn(claim, key);
-    await arena.until("the worker's answer", () => stateOf(game).turn === Side.challenger || undefined);
+    const game = await arena.openAtRoot(late, posted, claim);
+    await arena.turnOf(Side.challenger, game, "the worker's answer");
     await arena.players.chain.advance(Number(stateOf(game).challengerSeconds) + 10);
     await arena.until("its end", () => game.closed);
     const { baseClock } = posted.requester.deployment.parameters;
@@ -107,23 +118,14 @@ export class MalformedPicksAndProofs extends AgainstAnHonestWorker {
   readonly name = "malformed openings by the challenger";
 
   protected async challenge(arena: Arena, posted: Posted, claim: ClaimRecord): Promise<void> {
-    const key = await arena.players.watcherKey();
-    const session = await arena.players.chain.sessionOf(key);
+    const challenger = await arena.challenger();
+    const { session } = challenger;
     const theirs = await arena.execution(posted);
     const { arityBits } = posted.requester.deployment.parameters;
     const player = wanderer(new Prng(5), "wanderer", session.sender.address, theirs, arityBits);
-    const root = rootPick(posted.program, claim.claim.traceRoot);
-    await open(session, claim, root);
-    const game = await arena.gameOn(claim, key);
-    const other = `0x${"11".repeat(32)}` as const;
-    for (;;) {
-      await arena.until("the worker's answer", () => stateOf(game).turn === Side.challenger || undefined);
-      const state = stateOf(game);
-      if (state.level === Level.tensor && state.depth === 0) break;
-      const reply = player.reply(game, 0n);
-      if (reply.kind !== "pick") break;
-      const good = reply.pick;
-      const hop = BigInt(hopOf(state.depth, arityBits));
+    const game = await arena.openAtRoot(challenger, posted, claim);
+    for await (const good of picksOf(player, arena, game)) {
+      const hop = BigInt(hopOf(stateOf(game).depth, arityBits));
       await mustRefuse(
         pick(session, game, { ...good, siblings: good.siblings.slice(1) }),
         "PickShortOfReveal",
@@ -131,7 +133,7 @@ export class MalformedPicksAndProofs extends AgainstAnHonestWorker {
         "NotTheNode",
       );
       await mustRefuse(
-        pick(session, game, { ...good, siblings: [...good.siblings, other] }),
+        pick(session, game, { ...good, siblings: [...good.siblings, OTHER] }),
         "WrongPathLength",
         "PickNotBelowNode",
         "NotTheNode",
@@ -142,7 +144,7 @@ export class MalformedPicksAndProofs extends AgainstAnHonestWorker {
         "PickPastWidth",
       );
       await mustRefuse(pick(session, game, { ...good, index: good.index ^ 1n }), "NotTheNode", "PickPastWidth");
-      await mustRefuse(pick(session, game, { ...good, node: other }), "NotTheNode");
+      await mustRefuse(pick(session, game, { ...good, node: OTHER }), "NotTheNode");
       if (hop > 0n) await mustRefuse(pick(session, game, { ...good, siblings: [] }), "PickShortOfReveal");
       await pick(session, game, good);
     }
@@ -155,18 +157,17 @@ export class MalformedPicksAndProofs extends AgainstAnHonestWorker {
     const element = Number(state.index) * 128;
     const good = proofAt(theirs, { step: state.step, element }, state);
     const send = (changes: Partial<typeof good>) => prove(session, posted.record, game, { ...good, ...changes });
-    const other = `0x${"11".repeat(32)}` as const;
     await mustRefuse(send({}), "ProofFails");
     await mustRefuse(send({ chunk: `${good.chunk}00` }), "WrongDataLength");
     await mustRefuse(send({ chunk: `0x${"ee".repeat(512)}` }), "NotTheNode");
-    await mustRefuse(send({ chunkSiblings: [other] }), "SiblingCount");
+    await mustRefuse(send({ chunkSiblings: [OTHER] }), "SiblingCount");
     await mustRefuse(send({ element: good.element + (1n << 40n) }), "ElementOutOfRange");
     await mustRefuse(send({ body: `${good.body}00` }), "WrongBody");
     await mustRefuse(send({ inputs: [] }), "WrongInputCount");
-    const roots = good.inputs.map((input) => ({ ...input, root: other }));
+    const roots = good.inputs.map((input) => ({ ...input, root: OTHER }));
     await mustRefuse(send({ inputs: roots }), "InputNotProven", "ProofFails");
     await refusalOf(
-      send({ openings: good.openings.map((opening) => ({ ...opening, siblings: [...opening.siblings, other] })) }),
+      send({ openings: good.openings.map((opening) => ({ ...opening, siblings: [...opening.siblings, OTHER] })) }),
     );
     await refusalOf(send({ openings: good.openings.map((opening) => ({ ...opening, chunks: "0x" as const })) }));
   }
@@ -179,13 +180,12 @@ export class CopiedChallenge extends Adversary {
 
   async attack(arena: Arena): Promise<Verdict> {
     const { posted, liar, lie } = await liarOnSums(arena);
-    const copyKey = await arena.players.watcherKey();
-    const copycat = await arena.players.chain.sessionOf(copyKey);
-    const [own, copy] = [await arena.wealth(arena.watcherKey), await arena.wealth(copyKey)];
+    const copycat = await arena.challenger();
+    const [own, copy] = [await arena.wealth(arena.watcherKey), await arena.wealth(copycat.key)];
     await arena.watcher.stop();
     await liar.submit(posted, lie);
     const claim = await arena.claimOn(posted);
-    await open(copycat, claim, rootPick(posted.program, lie.trace.root));
+    await arena.openAtRoot(copycat, posted, claim);
     await arena.startWatcher();
     const honest = await arena.gameOn(claim, arena.watcherKey);
     let tried = 0;
@@ -194,7 +194,12 @@ export class CopiedChallenge extends Adversary {
       if (state.level === Level.tensor) {
         // The honest challenger's proof, sent by another account, and on the copycat's own game.
         const proof = proofAt(lie, firstDifference(await arena.execution(posted), lie), state);
-        await mustRefuse(prove(copycat, posted.record, honest, proof), "NotChallenger", "StaleState", "ClaimDead");
+        await mustRefuse(
+          prove(copycat.session, posted.record, honest, proof),
+          "NotChallenger",
+          "StaleState",
+          "ClaimDead",
+        );
         tried++;
       }
       return lie;
@@ -205,7 +210,7 @@ export class CopiedChallenge extends Adversary {
     if (tried === 0) throw new Error("nothing was copied");
     const { bounty, bondGas, priceCap } = posted.requester.deployment.parameters;
     if ((await arena.wealth(arena.watcherKey)) < own) throw new Error("the honest challenger lost");
-    if ((await arena.wealth(copyKey)) > copy + bounty + BigInt(bondGas) * priceCap) throw new Error("copying pays");
+    if ((await arena.wealth(copycat.key)) > copy + bounty + BigInt(bondGas) * priceCap) throw new Error("copying pays");
     return verdict;
   }
 }
@@ -217,24 +222,18 @@ export class GasGriefingOpenings extends Adversary {
 
   async attack(arena: Arena): Promise<Verdict> {
     const { posted, liar, lie } = await liarOnSums(arena);
-    const key = await arena.players.watcherKey();
-    const session = await arena.players.chain.sessionOf(key);
+    const challenger = await arena.challenger();
+    const { key, session } = challenger;
     const before = await arena.wealth(key);
     await arena.watcher.stop();
     await liar.submit(posted, lie);
     const claim = await arena.claimOn(posted);
     const goal = firstDifference(await arena.execution(posted), lie);
-    await open(session, claim, rootPick(posted.program, lie.trace.root));
-    const game = await arena.gameOn(claim, key);
+    const game = await arena.openAtRoot(challenger, posted, claim);
     liar.answer(() => lie);
     const { arityBits } = posted.requester.deployment.parameters;
     const player = jumper(new Prng(6), session.sender.address, await arena.execution(posted), lie, arityBits);
-    for (;;) {
-      await arena.until("the liar's answer", () => stateOf(game).turn === Side.challenger || undefined);
-      const reply = player.reply(game, 0n);
-      if (reply.kind !== "pick") break;
-      await pick(session, game, reply.pick);
-    }
+    for await (const chosen of picksOf(player, arena, game)) await pick(session, game, chosen);
     const proof = proofAt(lie, goal, stateOf(game));
     const { inputs } = lie.model.program.steps[goal.step]!;
     // Every chunk of every input that the step reads at all.
@@ -244,13 +243,12 @@ export class GasGriefingOpenings extends Adversary {
       return proof.openings[i]!.indices.length === 0 ? proof.openings[i]! : openChunks(tensor, all);
     });
     await prove(session, posted.record, game, { ...proof, openings });
-    const verdict = await arena.death(posted);
-    await liar.stop();
+    const verdict = await liar.death(posted);
     await arena.startWatcher();
     const { maxStepGas } = posted.program.model.program;
     const { bounty, priceCap } = posted.requester.deployment.parameters;
-    const most = bounty + BigInt(maxStepGas + 1_500_000) * priceCap;
-    if ((await arena.wealth(key)) > before + most) throw new Error("inflating the proof pays without bound");
+    const maximum = bounty + BigInt(maxStepGas + 1_500_000) * priceCap;
+    if ((await arena.wealth(key)) > before + maximum) throw new Error("inflating the proof pays without bound");
     return verdict;
   }
 }
@@ -263,18 +261,16 @@ export class League extends Adversary {
   async attack(arena: Arena): Promise<Verdict> {
     const posted = await postSums(arena);
     const worker = await LiarWorker.create(arena);
-    const accomplice = await arena.players.watcherKey();
-    const session = await arena.players.chain.sessionOf(accomplice);
-    const league = async (): Promise<bigint> => (await arena.wealth(worker.key)) + (await arena.wealth(accomplice));
+    const accomplice = await arena.challenger();
+    const league = (): Promise<bigint> => arena.wealth(worker.key, accomplice.key);
     const before = await league();
     const execution = await arena.execution(posted);
     await worker.submit(posted, execution);
     const claim = await arena.claimOn(posted);
-    await open(session, claim, rootPick(posted.program, execution.trace.root));
-    const game = await arena.gameOn(claim, accomplice);
+    const game = await arena.openAtRoot(accomplice, posted, claim);
     worker.answer(() => execution);
-    await arena.until("the answer", () => stateOf(game).turn === Side.challenger || undefined);
-    await concede(session, game);
+    await arena.turnOf(Side.challenger, game, "the answer");
+    await concede(accomplice.session, game);
     await worker.stop();
     // The real worker's program finalises and collects for the league.
     const settler = await arena.players.startWorker(worker.key, posted.program, reference());

@@ -59,7 +59,7 @@ export class WrongInput extends WrongExecution {
   protected execute: Execute = (model) => reference()(model, [mlpInput(999)]);
 }
 
-/** Leaves out a layer: its tensor stays zero, the rest runs on from that. */
+/** Leaves out a layer: its tensor stays zero, and the later ones follow from that. */
 export class SkippedLayer extends WrongExecution {
   readonly name = "skipped layer";
   protected execute: Execute = (model, inputs) =>

@@ -75,7 +75,7 @@ export class WithheldInput extends Adversary {
     );
     const liar = await LiarWorker.create(arena);
     await mustRefuse(claim(liar.session, record), "WrongJobStatus");
-    // And the money is not lost either: anybody frees it after its time.
+    // The fee is not lost: anybody can expire the job after its time.
     await arena.players.chain.advance(9_500);
     await liar.session.sender.send({ ...market, functionName: "expire", args: [record.job] });
     const closed = await arena.until("the refund", ({ jobs }) => jobs.get(record.id)?.closed || undefined);
@@ -106,8 +106,8 @@ const hostileModel = (): KnownProgram =>
   );
 
 /**
- * NaNs of each single payload bit, of both signs, signalling ones, -0 and infinities; indices within range, out of it,
- * and extreme.
+ * NaNs with each single payload bit, of both signs, signalling NaNs, -0 and infinities; indices within the range, out
+ * of it, and extreme.
  */
 function hostileInputs(): Uint8Array[] {
   const x = new Uint8Array(64 * 3 * 4);
@@ -208,7 +208,7 @@ export class UncertifiableInputs extends Adversary {
 
 const bytesOf = (values: Float32Array): Uint8Array => new Uint8Array(values.buffer);
 
-/** Rows orthogonal to columns: every exact sum is 0, of products that are not. */
+/** Rows orthogonal to columns: every exact sum is 0, although its products are not. */
 function nullSpace(rows: number, inner: number, columns: number): Uint8Array[] {
   const prng = new Prng(3);
   const value = () => (prng.below(20_001) - 10_000) / 7_919;

@@ -7,6 +7,7 @@ import { Side } from "../../src/chain/structs.ts";
 import { defend } from "../../src/worker/defend.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { claim, concede, submit } from "./sendMoves.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** What a liar does in a game: defend an execution, give up, or nothing. */
 export type LiarsChoice = Execution | "concede" | "nothing";
@@ -36,7 +37,7 @@ export class LiarWorker {
     await submit(this.session, record, execution);
   }
 
-  /** Answers games on one's claims until `stop`. A move that comes too late or is refused is forgotten. */
+  /** Answers games on its claims until `stop`. It ignores moves that come too late or are refused. */
   answer(choose: (game: GameRecord) => LiarsChoice | Promise<LiarsChoice>): void {
     this.#running = this.#loop(choose);
   }
@@ -44,6 +45,13 @@ export class LiarWorker {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
+  }
+
+  /** Waits until its claim on a job is refuted, stops, and reports how the claim was refuted. */
+  async death(posted: Posted): Promise<Verdict> {
+    const verdict = await this.#arena.death(posted);
+    await this.stop();
+    return verdict;
   }
 
   async #loop(choose: (game: GameRecord) => LiarsChoice | Promise<LiarsChoice>): Promise<void> {

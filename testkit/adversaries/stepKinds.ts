@@ -10,7 +10,7 @@ import type { Verdict } from "./verdict.ts";
 import type { Arena } from "./arena.ts";
 import { WrongExecution } from "./executions.ts";
 
-/** One bit of one element of a step of one kind of reduction, in a random program, and all that follows from it. */
+/** Flips a bit of a step with a certain reduction in a random program; the later steps follow from it. */
 class BitOfStepKind extends WrongExecution {
   readonly name: string;
   protected execute: Execute;
@@ -29,7 +29,7 @@ class BitOfStepKind extends WrongExecution {
       const onStep = (s: number, tensor: Uint8Array): void => {
         if (s === step) tensor[tensor.length >> 1]! ^= 1 << (seed % 8);
       };
-      // Else the lie changes nothing that is committed to.
+      // Otherwise the lie changes no committed tensor.
       const wrong = executeReference(known.model, inputs, { onStep });
       if (new Trace(program, wrong).root === new Trace(program, tensors).root) continue;
       this.execute = (model, given) => Promise.resolve(executeReference(model, given, { onStep }));

@@ -3,7 +3,7 @@ import type { Adversary } from "./adversary.ts";
 import { verdictTable, type Verdict } from "./verdict.ts";
 import { Arena } from "./arena.ts";
 
-/** One test for each adversary, all in one arena, and the table of what came of them. */
+/** One test for each adversary, all in one arena, and the table of their verdicts. */
 export function adversarySuite(
   title: string,
   adversaries: readonly Adversary[],

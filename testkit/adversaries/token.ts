@@ -38,7 +38,7 @@ const tokenAbi = parseAbi([
 const LIE = { step: 4, element: 1 };
 const AMOUNT = parseEther("0.5");
 
-/** Calls of the protocol's contracts, with the arguments that have most chance here and now. */
+/** Calls of the protocol's contracts, with the arguments that are most likely to succeed in the current state. */
 type Calls = { to: Address; data: Hex }[];
 
 /** The stake asset calls every function of vault, market and game from inside each transfer, while a lie is refuted. */
@@ -50,7 +50,7 @@ class ReentrantToken extends Adversary {
   async attack(arena: Arena): Promise<Verdict> {
     const mallory = await arena.players.chain.newSession(parseEther("10"));
     const token = mallory.deployment.asset;
-    // The token has money of its own everywhere: whatever it calls it could pay for.
+    // The token has money everywhere, so that no call fails for want of it.
     await deposit(mallory, parseEther("3"), token);
     const transfer = {
       address: token,
@@ -96,7 +96,7 @@ class ReentrantToken extends Adversary {
     await sender.send({ address: deployment.asset, abi: tokenAbi, functionName: "arm", args: [calls] });
     await deposit(mallory, AMOUNT);
     await mallory.vault.withdraw(AMOUNT / 2n, sender.address);
-    // Nobody else's money is in question, only what the calls do: honest transfers go on as they are.
+    // Honest transfers work as usual: the attack is only what the token calls during them.
     await sender.send({ address: deployment.asset, abi: tokenAbi, functionName: "arm", args: [[]] });
     const logs = await publicClient.getLogs({ address: deployment.asset, fromBlock });
     for (const { args } of parseEventLogs({ abi: tokenAbi, logs })) {
@@ -144,7 +144,7 @@ class ReentrantToken extends Adversary {
   }
 }
 
-/** All that the vault owes: to everybody whom its events name, and to the market. */
+/** The sum of what the vault owes to the accounts in its events and to the market. */
 async function owedBy(session: Session): Promise<bigint> {
   const { publicClient, deployment } = session;
   const vault = { address: deployment.vault, abi: stakeVaultAbi } as const;
@@ -212,7 +212,7 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: Execu
   ];
 }
 
-/** Each move of the game as it is now, whoever may make it. */
+/** Each move of the game in its current state, by any account. */
 function gameCalls(
   { deployment }: Session,
   own: Execution,

@@ -16,26 +16,26 @@ const [SHORTEST, LONGEST] = [20_000, 40_000];
 const KEPT_BYTES = 5 * 2 ** 16;
 const LIMIT_MS_A_CLAIM = 20_000;
 
-/** A siege: so many wrong claims at once, a purse of so many bonds, and what the liar does in a game. */
+/** A siege: the number of wrong claims, the bonds that the watcher can pay, and what the liar does in a game. */
 export type SiegeTerms = { claims: number; bonds: bigint; liar: "concedes" | "defends" };
 
-/** What came of a siege. */
+/** The result of a siege. */
 export type SiegeOutcome = {
   refuted: number;
   /** Games that the watcher opened, by the claim's place in the order in which windows close. */
   opened: readonly number[];
   lost: number;
   executions: number;
-  /** Whole executions that were in memory at once, at most, as far as garbage is collected. */
+  /** The maximum number of whole executions in memory at once, as far as garbage is collected. */
   held: number;
-  /** What the watcher has more than before, wei: ledger and account. The bond is among it. */
+  /** What the watcher has gained, wei, in the ledger and the account, with the bond. */
   gain: bigint;
-  /** The purse at the end, in bonds: bounties make it larger. */
+  /** The bonds that the watcher can pay at the end: bounties add to them. */
   purse: number;
 };
 
 /**
- * Submits wrong claims, sets one watcher on them that sees them all at once, and waits until they are refuted.
+ * Submits wrong claims, starts one watcher, which sees them all at once, and waits until they are refuted.
  * @throws Error if not in time
  */
 export async function besiege(arena: Arena, { claims: count, bonds, liar: how }: SiegeTerms): Promise<SiegeOutcome> {
@@ -94,16 +94,16 @@ export async function besiege(arena: Arena, { claims: count, bonds, liar: how }:
     opened: watcher.inbox.all.flatMap((event) => (event.kind === "opened" ? [claims.indexOf(event.claimId)] : [])),
     lost: watcher.inbox.all.filter(({ kind }) => kind === "lost").length,
     executions: counting.count,
-    held: counting.mostHeld,
+    held: counting.maxHeld,
     gain: (await wealth()) - before,
     purse: Number(credit / session.deployment.bond),
   };
 }
 
-/** Counts executions, and those whose tensors are held still. */
+/** Counts executions, and those whose tensors are still in memory. */
 class Counting {
   count = 0;
-  mostHeld = 0;
+  maxHeld = 0;
   readonly #alive: WeakRef<Uint8Array[]>[] = [];
   readonly #execute: Execute;
 
@@ -115,12 +115,12 @@ class Counting {
     const tensors = await this.#execute(...given);
     this.count++;
     this.#alive.push(new WeakRef(tensors));
-    // What was looked at is kept until the event loop goes on.
+    // A tensor that was read is kept until the next turn of the event loop.
     await setImmediate();
     collectGarbage();
     const held = this.#alive.filter((ref) => ref.deref() !== undefined);
     this.#alive.splice(0, Infinity, ...held);
-    this.mostHeld = Math.max(this.mostHeld, held.length);
+    this.maxHeld = Math.max(this.maxHeld, held.length);
     return tensors;
   };
 }

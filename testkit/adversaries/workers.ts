@@ -5,21 +5,20 @@ import { Level, Side } from "../../src/chain/structs.ts";
 import { reference } from "../players/players.ts";
 import { sumsInput } from "../programs/randomSums.ts";
 import { Prng } from "../random/prng.ts";
-import { rootPick } from "../soak/challengers.ts";
 import { mutated } from "../soak/lies.ts";
 import { Trace } from "../../src/trace/trace.ts";
 import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";
-import { expand, mustRefuse, open, reveal } from "./sendMoves.ts";
+import { expand, mustRefuse, reveal } from "./sendMoves.ts";
 
 let seed = 1_000;
 /** A job of the chain of sums with an input of its own. */
 export const postSums = (arena: Arena): Promise<Posted> =>
   arena.post(arena.chainOfSums, [sumsInput(new Prng(seed++), arena.chainOfSums.model)]);
 
-/** A wrong execution of the chain of sums: one byte of one element, and all that follows from it. */
+/** A wrong execution of the chain of sums: one byte of one element is wrong, and the later steps follow from it. */
 export const lyingSums = (arena: Arena, posted: Posted, step = 4, element = 1): Promise<Execution> =>
   arena.execution(posted, (model, inputs) => reference({ step, element })(model, inputs));
 
@@ -28,6 +27,14 @@ export async function liarOnSums(arena: Arena): Promise<{ posted: Posted; liar: 
   const posted = await postSums(arena);
   const liar = await LiarWorker.create(arena);
   return { posted, liar, lie: await lyingSums(arena, posted) };
+}
+
+/** The same once the liar has submitted its lie and the arena's watcher has opened a game against it. */
+async function liarInAGame(arena: Arena) {
+  const { posted, liar, lie } = await liarOnSums(arena);
+  await liar.submit(posted, lie);
+  const game = await arena.gameOn(await arena.claimOn(posted), arena.watcherKey);
+  return { posted, liar, lie, game, arityBits: posted.requester.deployment.parameters.arityBits };
 }
 
 /** Claims with a root that is the hash of nothing. */
@@ -58,18 +65,14 @@ export class WithheldReveals extends Adversary {
   }
 
   async attack(arena: Arena): Promise<Verdict> {
-    const { posted, liar, lie } = await liarOnSums(arena);
-    await liar.submit(posted, lie);
-    const game = await arena.gameOn(await arena.claimOn(posted), arena.watcherKey);
+    const { posted, liar, lie, game } = await liarInAGame(arena);
     liar.answer(({ moves }) => (moves.length < 2 * this.#moves ? lie : "nothing"));
     await arena.until("silence", () => {
       const stuck = game.moves.length >= 2 * this.#moves && stateOf(game).turn === Side.worker;
       return stuck || undefined;
     });
     await arena.players.chain.advance(3_700);
-    const verdict = await arena.death(posted);
-    await liar.stop();
-    return verdict;
+    return liar.death(posted);
   }
 }
 
@@ -79,10 +82,7 @@ export class LateReveals extends Adversary {
   readonly expected = "refuted by the clock";
 
   async attack(arena: Arena): Promise<Verdict> {
-    const { posted, liar, lie } = await liarOnSums(arena);
-    await liar.submit(posted, lie);
-    const game = await arena.gameOn(await arena.claimOn(posted), arena.watcherKey);
-    const { arityBits } = posted.requester.deployment.parameters;
+    const { posted, liar, lie, game, arityBits } = await liarInAGame(arena);
     const send = async () => {
       const move = workerMove(lie, stateOf(game), arityBits, 0n);
       if (move.kind === "reveal") await reveal(liar.session, game, move.data);
@@ -90,7 +90,7 @@ export class LateReveals extends Adversary {
     };
     await arena.players.chain.advance(Number(stateOf(game).workerSeconds) - 5);
     await send();
-    await arena.until("the watcher's pick", () => stateOf(game).turn === Side.worker || undefined);
+    await arena.turnOf(Side.worker, game, "the watcher's pick");
     await arena.players.chain.advance(10);
     await send().then(
       () => {
@@ -102,7 +102,7 @@ export class LateReveals extends Adversary {
   }
 }
 
-/** Shows one challenger one interior and the next one another. */
+/** Shows each challenger another interior. */
 export class ManyFaces extends Adversary {
   readonly name = "different answers to different challengers";
   readonly expected = "refuted by a proof";
@@ -132,7 +132,7 @@ export class ManyFaces extends Adversary {
   }
 }
 
-/** The same leaf `last` over tensors that are wrong in another way. */
+/** An execution with the same tensors at `last` and the checkpoints, and others that are wrong. */
 function otherFace(lie: Execution, last: number, n: number): Execution {
   const prng = new Prng(n);
   const { program } = lie.model;
@@ -150,10 +150,7 @@ export class MalformedReveals extends Adversary {
   readonly expected = "refuted by the clock";
 
   async attack(arena: Arena): Promise<Verdict> {
-    const { posted, liar, lie } = await liarOnSums(arena);
-    await liar.submit(posted, lie);
-    const game = await arena.gameOn(await arena.claimOn(posted), arena.watcherKey);
-    const { arityBits } = posted.requester.deployment.parameters;
+    const { posted, liar, lie, game, arityBits } = await liarInAGame(arena);
     const { session } = liar;
     for (let seen = 0; ;) {
       const move = workerMove(lie, stateOf(game), arityBits, 0n);
@@ -165,7 +162,7 @@ export class MalformedReveals extends Adversary {
         await mustRefuse(reveal(session, game, `0x${"a5"}${data.slice(4)}`), "NotTheNode");
         const last = `0x${data.slice(2, -2)}${data.endsWith("00") ? "01" : "00"}` as const;
         await mustRefuse(reveal(session, game, last), "NotTheNode", "PaddingNotZero");
-        // At the chunk there is nothing left to play but the proof.
+        // At the chunk only the proof is left.
         if (stateOf(game).level === Level.tensor && stateOf(game).depth === 0) break;
         await reveal(session, game, data);
       } else if (move.kind === "expand") {
@@ -176,24 +173,20 @@ export class MalformedReveals extends Adversary {
         await mustRefuse(expand(session, game, others, siblings), "LastLeafNotDisputed", "PaddingNotZero");
         await expand(session, game, children, siblings);
       }
-      const moved = ++seen;
-      await arena.until(`the watcher's answer ${moved}`, () => stateOf(game).turn === Side.worker || undefined);
+      await arena.turnOf(Side.worker, game, `the watcher's answer ${++seen}`);
     }
     await arena.players.chain.advance(3_700);
     return arena.death(posted);
   }
 }
 
-/** Sends every move again, as it was and on the states that were. */
+/** Sends every earlier move again, with its state. */
 export class ReplayedMoves extends Adversary {
   readonly name = "replayed moves";
   readonly expected = "refuted by a proof";
 
   async attack(arena: Arena): Promise<Verdict> {
-    const { posted, liar, lie } = await liarOnSums(arena);
-    await liar.submit(posted, lie);
-    const claim = await arena.claimOn(posted);
-    const game = await arena.gameOn(claim, arena.watcherKey);
+    const { posted, liar, lie, game } = await liarInAGame(arena);
     let replayed = 0;
     liar.answer(async () => {
       for (const { data, state } of game.moves.slice(0, -1)) {
@@ -202,8 +195,7 @@ export class ReplayedMoves extends Adversary {
       }
       return lie;
     });
-    const verdict = await arena.death(posted);
-    await liar.stop();
+    const verdict = await liar.death(posted);
     for (const { data, state } of game.moves) await mustRefuse(reveal(liar.session, game, data, state), "StaleState");
     if (replayed === 0) throw new Error("nothing was replayed");
     return verdict;
@@ -223,8 +215,7 @@ export class FrontRunningConcession extends Adversary {
       const { level, depth, turn } = stateOf(game);
       return level === Level.tensor && depth === 0 && turn === Side.worker ? "concede" : lie;
     });
-    const verdict = await arena.death(posted);
-    await liar.stop();
+    const verdict = await liar.death(posted);
     const { bounty, collateral } = posted.requester.deployment.parameters;
     if ((await arena.wealth(arena.watcherKey)) < own + bounty) throw new Error("the watcher lost its bounty");
     if ((await arena.wealth(liar.key)) > wealth - (collateral * 9n) / 10n) throw new Error("conceding pays");
@@ -238,30 +229,23 @@ export class SelfChallenge extends Adversary {
   readonly expected = "refuted by concession";
 
   async attack(arena: Arena): Promise<Verdict> {
-    const posted = await postSums(arena);
-    const liar = await LiarWorker.create(arena);
-    const accomplice = await arena.players.watcherKey();
-    const session = await arena.players.chain.sessionOf(accomplice);
-    const lie = await lyingSums(arena, posted);
-    const [own, league] = [await arena.wealth(arena.watcherKey), await this.#league(arena, liar, accomplice)];
+    const { posted, liar, lie } = await liarOnSums(arena);
+    const accomplice = await arena.challenger();
+    const league = (): Promise<bigint> => arena.wealth(liar.key, accomplice.key);
+    const [own, before] = [await arena.wealth(arena.watcherKey), await league()];
     await liar.submit(posted, lie);
     const claim = await arena.claimOn(posted);
     const honest = await arena.gameOn(claim, arena.watcherKey);
-    await open(session, claim, rootPick(arena.chainOfSums, claim.claim.traceRoot));
-    const sham = await arena.gameOn(claim, accomplice);
+    const sham = await arena.openAtRoot(accomplice, posted, claim);
     liar.answer((game) => (game.id === sham.id && honest.moves.length > 2 ? "concede" : lie));
     const verdict = await arena.death(posted);
     await arena.until("the settled game", () => honest.closed);
     await liar.stop();
     const { collateral } = posted.requester.deployment.parameters;
     if ((await arena.wealth(arena.watcherKey)) < own) throw new Error("the honest challenger lost");
-    const loss = league - (await this.#league(arena, liar, accomplice));
+    const loss = before - (await league());
     if (loss < (collateral * 9n) / 10n) throw new Error(`the league lost only ${loss}`);
     return verdict;
-  }
-
-  async #league(arena: Arena, liar: LiarWorker, accomplice: `0x${string}`): Promise<bigint> {
-    return (await arena.wealth(liar.key)) + (await arena.wealth(accomplice));
   }
 }
 

@@ -185,8 +185,13 @@ const gather: Make = (r) => {
   }
   const batch = r.int(0, rank - 1);
   const depth = r.int(1, rank - batch);
-  const least = Math.min(...shape.slice(batch, batch + depth));
-  const indices = r.integer(int64, [...shape.slice(0, batch), ...r.shape(r.int(0, 2), 3), depth], -least, least - 1);
+  const shortest = Math.min(...shape.slice(batch, batch + depth));
+  const indices = r.integer(
+    int64,
+    [...shape.slice(0, batch), ...r.shape(r.int(0, 2), 3), depth],
+    -shortest,
+    shortest - 1,
+  );
   return mixed(r, op, [x, indices], { batch_dims: batch }, { y: x.dtype }, r.pick([12, 13]));
 };
 

@@ -10,8 +10,8 @@ import { depthOf } from "../../src/merkle/sizes.ts";
 type Refusal = string;
 
 /**
- * The dispute game's rules of movement (contracts/game/Descent.sol), without money or time, so that strategies can be
- * played out fast.
+ * A dispute game in memory: the rules of movement (contracts/game/Descent.sol), without money or time, so that
+ * strategies can be played fast.
  */
 export class MemoryGame {
   readonly moves: MoveRecord[] = [];
@@ -88,7 +88,7 @@ export class MemoryGame {
     this.#record(Move.pick, "0x");
   }
 
-  /** What a step proof claims of the worker's own lists, checked; the element's bytes as they were claimed. */
+  /** Checks a step proof against the worker's lists. @returns The claimed bytes of the element. */
   claimedBy(proof: StepProof, size: number): bigint {
     const s = this.#state;
     const chunk = hexToBytes(proof.chunk);
@@ -105,7 +105,7 @@ export class MemoryGame {
     return chunk.subarray(at, at + size).reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n);
   }
 
-  /** Some position at which the path leads to the root. */
+  /** A position at which the path leads to the root. */
   #indexUnder(leaf: Hash, siblings: readonly Hex[], root: Hash): number {
     for (let index = 0; index < 2 ** siblings.length; index++) {
       if (fold(leaf, index, siblings) === root) return index;

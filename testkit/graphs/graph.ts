@@ -83,9 +83,9 @@ export class Graph {
   }
 
   /** A value of any shape of at least the given rank. */
-  any(c: Choices, dtypes: readonly DType[], leastRank = 0, mostRank = 5): Value {
-    const fits = (shape: readonly number[]): boolean => shape.length >= leastRank && shape.length <= mostRank;
-    return this.pick(c, dtypes, fits, () => c.shape(c.int(leastRank, Math.min(mostRank, leastRank + 3)), 5));
+  any(c: Choices, dtypes: readonly DType[], minRank = 0, maxRank = 5): Value {
+    const fits = (shape: readonly number[]): boolean => shape.length >= minRank && shape.length <= maxRank;
+    return this.pick(c, dtypes, fits, () => c.shape(c.int(minRank, Math.min(maxRank, minRank + 3)), 5));
   }
 
   /** Adds a node; nothing where an output would be too large. */

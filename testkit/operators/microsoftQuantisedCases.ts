@@ -60,9 +60,9 @@ const softmax: Make = (r) => {
   const probabilities = floatTensor([1 / 255], []);
   // onnxruntime wraps what lies above the greatest value around: no probability does here.
   const dtype = made.outputs["y"]!;
-  const least = dtype === DType.int8 ? r.integer(dtype, [], -128, -128) : r.integer(dtype, [], 0, 0);
+  const lowest = dtype === DType.int8 ? r.integer(dtype, [], -128, -128) : r.integer(dtype, [], 0, 0);
   const s = floatTensor([r.int(1, 8) / 64], []);
-  return { ...made, initializers: { ...made.initializers, ys: probabilities, yz: least, s } };
+  return { ...made, initializers: { ...made.initializers, ys: probabilities, yz: lowest, s } };
 };
 
 const pooled =

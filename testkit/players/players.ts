@@ -17,13 +17,13 @@ import { runWorker, type WorkerOptions } from "../../src/worker/worker.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
 import { runWatcher, type WatcherOptions } from "../../watcher/watcher.ts";
 
-/** Loops log nothing here. */
+/** A log that writes nothing. */
 export const quiet = pino({ level: "silent" });
 const INTERVAL_MS = 15;
 
 /**
- * Executes by the definition; with a lie, one float32 becomes another one of quite another size, and the rest runs on
- * from it.
+ * Executes by the definition. A lie changes one float32 to one of quite another size, and the later steps follow from
+ * it.
  */
 export const reference =
   (lie?: { step: number; element: number }): Execute =>
@@ -39,7 +39,7 @@ export const reference =
 /** A loop that can be stopped. */
 export type Running<E> = { inbox: Inbox<E>; stop: () => Promise<void> };
 
-/** A chain with the protocol, and people on it. */
+/** A chain with the protocol, and its workers, watchers and requesters. */
 export class Players {
   readonly chain: LocalChain;
   readonly manufacturer: SoftwareManufacturer;
@@ -87,27 +87,19 @@ export class Players {
     return { requester, jobId, job };
   }
 
-  async startWorker(
-    key: Hex,
-    program: KnownProgram,
-    execute: Execute,
-    options: Partial<WorkerOptions> = {},
-  ): Promise<Running<WorkerEvent>> {
+  async startWorker(key: Hex, program: KnownProgram, execute: Execute, options: Partial<WorkerOptions> = {}) {
     const session = await this.chain.sessionOf(key);
     const policy = { minFee: 1n, marginSeconds: 10 };
-    return start(session, (all) =>
+    return start<WorkerEvent>(session, (all) =>
       runWorker({ ...all, programs: [program], execute, policy, selfAuditSamples: 0, ...options }),
     );
   }
 
-  async startWatcher(
-    key: Hex,
-    program: KnownProgram,
-    execute: Execute,
-    options: Partial<WatcherOptions> = {},
-  ): Promise<Running<WatcherEvent>> {
+  async startWatcher(key: Hex, program: KnownProgram, execute: Execute, options: Partial<WatcherOptions> = {}) {
     const session = await this.chain.sessionOf(key);
-    return start(session, (all) => runWatcher({ ...all, programs: [program], execute, mode: "defend", ...options }));
+    return start<WatcherEvent>(session, (all) =>
+      runWatcher({ ...all, programs: [program], execute, mode: "defend", ...options }),
+    );
   }
 
   addressOf(key: Hex): Hex {

@@ -28,20 +28,13 @@ export async function killedWorker(players: Players, points: KillPoints, seed: n
   const { jobId } = await players.post(program, [mlpInput(seed)]);
   const confused = await players.startWatcher(await players.watcherKey(), program, reference(LIE));
   try {
-    return await withKills(
-      players,
-      ["worker", "--self-audit", "1", "--margin-seconds", "10"],
-      key,
-      points,
-      seed,
-      async (job) => {
-        const game = await job(({ claims }) => claims.at(-1)?.games[0]?.closed);
-        if (game.outcome !== Outcome.workerWon) throw new Error("the honest worker lost");
-        await players.chain.advance(3_601);
-        await job(({ claims }) => claims.at(-1)?.paid || undefined);
-      },
-      jobId,
-    );
+    const command = ["worker", "--self-audit", "1", "--margin-seconds", "10"];
+    return await withKills({ players, command, key, points, seed, jobId }, async (job) => {
+      const game = await job(({ claims }) => claims.at(-1)?.games[0]?.closed);
+      if (game.outcome !== Outcome.workerWon) throw new Error("the honest worker lost");
+      await players.chain.advance(3_601);
+      await job(({ claims }) => claims.at(-1)?.paid || undefined);
+    });
   } finally {
     await confused.stop();
   }
@@ -59,19 +52,11 @@ export async function killedWatcher(players: Players, points: KillPoints, seed: 
   const { jobId } = await players.post(program, [mlpInput(seed)]);
   const liar = await players.startWorker(await players.workerKey(), program, reference(LIE));
   try {
-    return await withKills(
-      players,
-      ["watcher", "--mode", "defend"],
-      key,
-      points,
-      seed,
-      async (job) => {
-        await job(({ claims }) => claims.some(({ refuted }) => refuted) || undefined);
-        if ((await session.vault.accountOf(session.sender.address)).credit <= credit)
-          throw new Error("the watcher lost");
-      },
-      jobId,
-    );
+    const command = ["watcher", "--mode", "defend"];
+    return await withKills({ players, command, key, points, seed, jobId }, async (job) => {
+      await job(({ claims }) => claims.some(({ refuted }) => refuted) || undefined);
+      if ((await session.vault.accountOf(session.sender.address)).credit <= credit) throw new Error("the watcher lost");
+    });
   } finally {
     await liar.stop();
   }
@@ -79,15 +64,18 @@ export async function killedWatcher(players: Players, points: KillPoints, seed: 
 
 type Until = <T>(found: (job: JobRecord) => T | undefined) => Promise<T>;
 
-async function withKills(
-  players: Players,
-  command: readonly string[],
-  key: Hex,
-  points: KillPoints,
-  seed: number,
-  story: (job: Until) => Promise<void>,
-  jobId: Hex,
-): Promise<Survived> {
+/** A command of `refute`, the account that runs it, the job it works on, and the calls after which it is killed. */
+type KilledParty = {
+  players: Players;
+  command: readonly string[];
+  key: Hex;
+  points: KillPoints;
+  seed: number;
+  jobId: Hex;
+};
+
+async function withKills(killed: KilledParty, story: (job: Until) => Promise<void>): Promise<Survived> {
+  const { players, command, key, points, seed, jobId } = killed;
   const { chain } = players;
   const left = [...points];
   const survived: Survived = { kills: [], calls: [] };

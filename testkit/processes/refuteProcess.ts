@@ -62,7 +62,7 @@ export class RefuteProcess {
     await ended;
   }
 
-  /** Kills it, removes what it left, and makes sure that it kept nothing on disk and told no secret. @throws Error */
+  /** Kills it, removes its files, and checks that it kept nothing on disk and printed no secret. @throws Error */
   async end(): Promise<void> {
     await this.kill();
     const kept = Array.from({ length: this.#starts }, (_, k) => readdirSync(join(this.#folder, String(k + 1)))).flat();

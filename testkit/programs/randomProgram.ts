@@ -1,10 +1,9 @@
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
-import { programRoot } from "../../src/program/root.ts";
 import type { Program, Step, TensorRef } from "../../src/program/types.ts";
-import { validateProgram } from "../../src/program/validate.ts";
 import type { Prng } from "../random/prng.ts";
 import { randomStep } from "./randomStep.ts";
+import { modelOfSteps } from "./stepModel.ts";
 
 /** A model and job inputs for it. */
 export type RandomModel = { model: CompiledModel; inputs: Uint8Array[] };
@@ -38,22 +37,5 @@ export function randomProgram(prng: Prng, length: number): RandomModel {
     });
     steps.push({ ...step, inputs: refs });
   }
-  const last = steps.length - 1;
-  const program: Program = {
-    inputs: infos,
-    steps,
-    checkpoints: [{ first: 0, step: last }],
-    outputs: [0],
-    maxStepGas: 1,
-  };
-  validateProgram(program);
-  const model: CompiledModel = {
-    program,
-    programRoot: programRoot(program),
-    constants,
-    inputs: infos.map(({ dtype, count }, i) => ({ name: `input${i}`, dtype, shape: [count] })),
-    outputs: [{ name: "output", dtype: steps[last]!.dtype, shape: [steps[last]!.count] }],
-    origins: steps.map((_, i) => ({ node: `step${i}`, operator: "random" })),
-  };
-  return { model, inputs };
+  return { model: modelOfSteps(infos, steps, constants), inputs };
 }

@@ -2,13 +2,11 @@ import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { DType, writeWord } from "../../src/numerics/dtype.ts";
 import { fromNumber } from "../../src/numerics/float32.ts";
 import { Op } from "../../src/program/operations.ts";
-import type { CompiledModel } from "../../src/program/compiled.ts";
-import { programRoot } from "../../src/program/root.ts";
-import { Reduce, type Axis, type Program, type Step, type View } from "../../src/program/types.ts";
-import { validateProgram } from "../../src/program/validate.ts";
+import { Reduce, type Axis, type Step, type View } from "../../src/program/types.ts";
 import { float32Words } from "../numerics/float32Words.ts";
 import type { Prng } from "../random/prng.ts";
 import type { RandomModel } from "./randomProgram.ts";
+import { modelOfSteps } from "./stepModel.ts";
 
 /**
  * What the input holds: numbers of one size, many zeros, few bits (sums that are ties), sizes far apart, NaNs and
@@ -59,11 +57,11 @@ const axisOf = (
  * side, with the input's and the output's channels first or last or between, the window mirrored or not, with a bias or
  * not.
  */
-export function randomWindow(prng: Prng, kind: Values, most: { channels: number; columns: number }): RandomModel {
+export function randomWindow(prng: Prng, kind: Values, limits: { channels: number; columns: number }): RandomModel {
   const size = (bound: number): number => 1 + prng.below(bound);
   const radix: Names = {
-    ...{ g: size(4), m: size(most.columns), y: size(4), x: size(prng.below(2) === 0 ? 40 : 9) },
-    ...{ c: size(most.channels), ky: size(5), kx: size(5) },
+    ...{ g: size(4), m: size(limits.columns), y: size(4), x: size(prng.below(2) === 0 ? 40 : 9) },
+    ...{ c: size(limits.channels), ky: size(5), kx: size(5) },
   };
   const out = shuffled(prng, ["g", "m", "y", "x"]);
   const order = [...out, ...shuffled(prng, ["c", "ky", "kx"])];
@@ -144,21 +142,6 @@ export function randomWindow(prng: Prng, kind: Values, most: { channels: number;
       : [],
     epilogue: hasBias ? { code: [{ op: Op.add, dtype: float32, a: 0, b: 1, c: 0 }], out: 2 } : { code: [], out: 0 },
   };
-  const program: Program = {
-    inputs: [{ dtype: float32, count }],
-    steps: [step],
-    checkpoints: [{ first: 0, step: 0 }],
-    outputs: [0],
-    maxStepGas: 1,
-  };
-  validateProgram(program);
-  const model: CompiledModel = {
-    program,
-    programRoot: programRoot(program),
-    constants,
-    inputs: [{ name: "input", dtype: float32, shape: [count] }],
-    outputs: [{ name: "output", dtype: float32, shape: [step.count] }],
-    origins: [{ node: "convolution", operator: "random" }],
-  };
+  const model = modelOfSteps([{ dtype: float32, count }], [step], constants);
   return { model, inputs: [values(prng, kind, count)] };
 }

@@ -5,12 +5,12 @@ import { Op } from "../../src/program/operations.ts";
 import { Reduce, type Program, type Step } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
 
-/** A model of steps that read job inputs and earlier steps only. */
-export function stepModel(steps: readonly Step[]): CompiledModel {
-  const inputs: { dtype: DType; count: number }[] = [];
-  for (const ref of steps.flatMap((step) => step.inputs)) {
-    if (ref.kind === "input") inputs[ref.index] = { dtype: ref.dtype, count: ref.count };
-  }
+/** A model of steps with one range, whose last step is the output. */
+export function modelOfSteps(
+  inputs: Program["inputs"],
+  steps: readonly Step[],
+  constants: CompiledModel["constants"] = new Map(),
+): CompiledModel {
   const last = steps.length - 1;
   const program: Program = {
     inputs,
@@ -23,12 +23,30 @@ export function stepModel(steps: readonly Step[]): CompiledModel {
   return {
     program,
     programRoot: programRoot(program),
-    constants: new Map(),
+    constants,
     inputs: inputs.map(({ dtype, count }, i) => ({ name: `input${i}`, dtype, shape: [count] })),
     outputs: [{ name: "output", dtype: steps[last]!.dtype, shape: [steps[last]!.count] }],
     origins: steps.map((_, i) => ({ node: `step${i}`, operator: "test" })),
   };
 }
+
+/** A model of steps that read job inputs and earlier steps only. */
+export function stepModel(steps: readonly Step[]): CompiledModel {
+  const inputs: { dtype: DType; count: number }[] = [];
+  for (const ref of steps.flatMap((step) => step.inputs)) {
+    if (ref.kind === "input") inputs[ref.index] = { dtype: ref.dtype, count: ref.count };
+  }
+  return modelOfSteps(inputs, steps);
+}
+
+/** A step's fields where it reduces nothing: all that it computes is its epilogue. */
+export const NO_REDUCTION = {
+  redDigits: [],
+  reduce: Reduce.none,
+  constants: [],
+  termReads: [],
+  term: { code: [], outA: 0, outB: 0 },
+};
 
 /** An axis that one digit walks. */
 export const axis = (digit: number, extent: number, stride: number) => ({

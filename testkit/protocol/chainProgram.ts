@@ -9,9 +9,9 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Op } from "../../src/program/operations.ts";
 import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { commitProgram, type ProgramCommitment } from "../../src/program/root.ts";
-import { Reduce, type Checkpoint, type Program, type Step, type TensorRef } from "../../src/program/types.ts";
+import type { Checkpoint, Program, Step, TensorRef } from "../../src/program/types.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { rowSumStep, stepModel } from "../programs/stepModel.ts";
+import { axis, NO_REDUCTION, rowSumStep, stepModel } from "../programs/stepModel.ts";
 
 /** A program that games are played on, with its commitments and one input. */
 export type GameProgram = {
@@ -44,17 +44,25 @@ export function chainProgram(count: number, rangeLengths: readonly number[], out
     outputs: outputs ?? [checkpoints.length - 1],
     maxStepGas: 1_000_000,
   };
+  return int32Program(
+    program,
+    new Map([[root, constant]]),
+    words(count, (i) => i * i + 3),
+  );
+}
+
+/** A program of int32 tensors that all have as many elements as its only input. */
+export function int32Program(program: Program, constants: CompiledModel["constants"], input: Uint8Array): GameProgram {
   const commitment = commitProgram(program);
-  const shape = [count];
+  const shape = [input.length / 4];
   const model: CompiledModel = {
     program,
     programRoot: commitment.programRoot,
-    constants: new Map([[root, constant]]),
+    constants,
     inputs: [{ name: "x", dtype: DType.int32, shape }],
     outputs: program.outputs.map((_, i) => ({ name: `y${i}`, dtype: DType.int32, shape })),
-    origins: steps.map((_, i) => ({ node: `add${i}`, operator: "Add" })),
+    origins: program.steps.map((_, i) => ({ node: `sum${i}`, operator: "Sum" })),
   };
-  const input = words(count, (i) => i * i + 3);
   return { model, program, commitment, input, inputsList: MerkleList.fromHashes([tensorRoot(input)]) };
 }
 
@@ -100,22 +108,13 @@ function addition(count: number, index: number, root: `0x${string}`): Step {
   const dtype = DType.int32;
   const previous: TensorRef =
     index === 0 ? { kind: "input", index: 0, dtype, count } : { kind: "step", index: index - 1, dtype, count };
-  const identity = (input: number) => ({
-    input,
-    fill: 0n,
-    axes: [{ extent: count, stride: 1, base: 0, div: 1, coeffs: [{ digit: 0, coeff: 1 }] }],
-  });
   return {
     dtype,
     count,
     inputs: [previous, { kind: "input", index: 0, dtype, count }, { kind: "constant", root, dtype, count }],
     outDigits: [count],
-    redDigits: [],
-    reduce: Reduce.none,
-    constants: [],
-    termReads: [],
-    epilogueReads: [identity(0), identity(1), identity(2)],
-    term: { code: [], outA: 0, outB: 0 },
+    ...NO_REDUCTION,
+    epilogueReads: [0, 1, 2].map((input) => ({ input, fill: 0n, axes: [axis(0, count, 1)] })),
     epilogue: {
       code: [
         { op: Op.add, dtype, a: 0, b: 1, c: 0 },

@@ -1,3 +1,5 @@
+import type { Hex } from "viem";
+import { submissionOf } from "../../src/dispute/workerMove.ts";
 import type { Claim, Delivery, Job, JobRequest } from "../../src/chain/structs.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { honestTrace, chainProgram, type GameProgram } from "./chainProgram.ts";
@@ -5,6 +7,12 @@ import { factsOf, jobId, postJob, submitted, requestFor, type World } from "./wo
 
 /** 6 steps in 3 ranges, tensors of 3 chunks. */
 export const smallProgram = chainProgram(300, [3, 1, 2]);
+
+/** What an honest worker of that program submits. */
+export const SUBMITTED_NODES = submissionOf(honestTrace(smallProgram), 4);
+
+/** A root that is none of theirs. */
+export const OTHER_ROOT: Hex = `0x${"ab".repeat(32)}`;
 
 /** The delivery of an honest output. */
 export function delivery(of: GameProgram = smallProgram, output = 0): Delivery {

@@ -1,11 +1,9 @@
-import { MerkleList } from "../../src/merkle/list.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { DType } from "../../src/numerics/dtype.ts";
-import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Op } from "../../src/program/operations.ts";
-import { commitProgram } from "../../src/program/root.ts";
-import { Reduce, type Program, type Step, type TensorRef } from "../../src/program/types.ts";
-import type { GameProgram } from "./chainProgram.ts";
+import type { Program, Step, TensorRef } from "../../src/program/types.ts";
+import { axis, NO_REDUCTION } from "../programs/stepModel.ts";
+import { int32Program, type GameProgram } from "./chainProgram.ts";
 
 const dtype = DType.int32;
 
@@ -34,22 +32,13 @@ export function wideProgram(count: number, checkpoints: number, lastRange: numbe
         ? { kind: "constant", root: roots[k]!, dtype, count }
         : { kind: "input", index: 0, dtype, count };
     });
-    const coeffs = [{ digit: 0, coeff: 1 }];
     return {
       dtype,
       count,
       inputs,
       outDigits: [count],
-      redDigits: [],
-      reduce: Reduce.none,
-      constants: [],
-      termReads: [],
-      epilogueReads: inputs.map((_n, input) => ({
-        input,
-        fill: 0n,
-        axes: [{ extent: count, stride: 1, base: 0, div: 1, coeffs }],
-      })),
-      term: { code: [], outA: 0, outB: 0 },
+      ...NO_REDUCTION,
+      epilogueReads: inputs.map((_n, input) => ({ input, fill: 0n, axes: [axis(0, count, 1)] })),
       epilogue: {
         code: inputs.slice(1).map((_n, k) => ({ op: Op.add, dtype, a: k === 0 ? 0 : reads + k - 1, b: k + 1, c: 0 })),
         out: reads === 1 ? 0 : 2 * reads - 2,
@@ -66,16 +55,6 @@ export function wideProgram(count: number, checkpoints: number, lastRange: numbe
     outputs: [checkpoints],
     maxStepGas: 3_000_000,
   };
-  const commitment = commitProgram(program);
-  const shape = [count];
-  const model: CompiledModel = {
-    program,
-    programRoot: commitment.programRoot,
-    constants,
-    inputs: [{ name: "x", dtype, shape }],
-    outputs: [{ name: "y", dtype, shape }],
-    origins: steps.map((_, s) => ({ node: `sum${s}`, operator: "Sum" })),
-  };
   const input = new Uint8Array(Int32Array.from({ length: count }, (_, i) => i * i + 3).buffer);
-  return { model, program, commitment, input, inputsList: MerkleList.fromHashes([tensorRoot(input)]) };
+  return int32Program(program, constants, input);
 }

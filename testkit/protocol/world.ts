@@ -163,7 +163,7 @@ export async function requestFor(
   };
 }
 
-/** Posts a request and returns the job as the chain tells it. */
+/** Posts a request and returns the job as the chain logs it. */
 export async function postJob(world: World, request: JobRequest, by: Actor = world.requester): Promise<Job> {
   const hash = await world.market.write.post([request], { account: by.account });
   return postedJob(world, hash);

@@ -1,6 +1,6 @@
 type Entry = { time: number; order: number; run: () => Promise<void> };
 
-/** What is to happen, by time; equal times in the order in which they were planned. */
+/** Planned actions by time; those of the same time in the order of planning. */
 export class Agenda {
   #entries: Entry[] = [];
   #order = 0;

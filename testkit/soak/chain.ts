@@ -28,8 +28,8 @@ const START = 2_000_000_000;
 const TRANSACTION_GAS = toHex(16_777_216);
 
 /**
- * An embedded chain with the protocol on it, driven by plain requests: a client's comforts would take most of a soak's
- * time.
+ * An embedded chain with the protocol, driven by plain requests, because a full client would take the larger part of a
+ * soak's time.
  */
 export class SoakChain {
   /** Everything that happened, as players read it from events. */
@@ -161,7 +161,7 @@ export class SoakChain {
   });
 }
 
-/** What a node says of a revert. */
+/** The fields of a node's error for a revert. */
 const revertText = (error: unknown): string => {
   const { message, data } = error as { message?: string; data?: unknown };
   return `${message ?? String(error)} ${typeof data === "string" ? data : JSON.stringify(data ?? "")}`.slice(0, 300);

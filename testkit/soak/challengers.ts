@@ -36,7 +36,7 @@ export type SoakChallenger = {
   reply: (game: GameRecord, now: bigint) => Reply;
 };
 
-/** Where a player that knows the worker's lists is headed. */
+/** The element at which a player that knows the worker's lists aims. */
 type Goal = { checkpoint: number; step: number; element: number };
 
 /** The watcher of this repository, with its own execution. */
@@ -46,7 +46,7 @@ export function watcher(address: Address, own: Execution, nodes: Hex, arityBits:
     return move.kind === "wait" || move.kind === "timeout" ? { kind: "stall" } : move;
   };
   const submitted = submittedTrace(own, nodes);
-  // One that finds nothing wrong opens at the root all the same: without cause.
+  // A watcher that finds no error opens at the root, without cause.
   const opening = (): Pick =>
     openingPick(own, submitted, arityBits) ?? rootPick(own, submitted.node(submitted.depth, 0));
   return { kind: "watcher", honest: true, address, opening, reply };
@@ -66,11 +66,11 @@ export function rootPick(program: KnownProgram, traceRoot: Pick["node"]): Pick {
   return pickBelow(program, state, { depth, index: 0, node: traceRoot, siblings: [] });
 }
 
-/** Holds the published trace and jumps down to its first difference, as far at a time as it likes. */
+/** Holds the published trace and jumps down to its first difference, by any number of levels at a time. */
 export const jumper = (prng: Prng, address: Address, own: Execution, theirs: Execution, arityBits: number) =>
   guided(prng, "jumper", true, address, theirs, firstDifference(own, theirs), arityBits);
 
-/** Goes anywhere in the published trace, without cause, and tries to prove what it finds. */
+/** Picks any nodes of the published trace, without cause, and tries to prove an element. */
 export function wanderer(
   prng: Prng,
   kind: "wanderer" | "prover",
@@ -93,7 +93,7 @@ export function wanderer(
   );
 }
 
-/** Opens, and is never heard of again. */
+/** Opens a game and never moves again. */
 export const silent = (address: Address, theirs: Execution, traceRoot: Pick["node"]): SoakChallenger => ({
   kind: "silent",
   honest: false,
@@ -102,7 +102,7 @@ export const silent = (address: Address, theirs: Execution, traceRoot: Pick["nod
   reply: () => ({ kind: "stall" }),
 });
 
-/** Gives up after some moves. */
+/** Concedes after some moves. */
 function quitter(prng: Prng, inner: SoakChallenger): SoakChallenger {
   const after = 1 + prng.below(6);
   return {

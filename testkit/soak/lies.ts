@@ -59,7 +59,7 @@ export function lyingTensors(prng: Prng, program: SoakProgram, kind: LieKind): U
 }
 
 /**
- * Right tensors under a root that holds garbage past the width of the checkpoint list; undefined if the list is full.
+ * Right tensors under a root with garbage past the width of the checkpoint list; undefined if the list is full.
  */
 export function paddedWithGarbage(prng: Prng, program: SoakProgram): Execution | undefined {
   const execution = executionOf(program, program.tensors);

@@ -7,7 +7,7 @@ import { Agenda } from "./agenda.ts";
 import type { Totals } from "./totals.ts";
 
 const GWEI = 10n ** 9n;
-/** Put into the vault by each account: more than any soak can lose. */
+/** Deposit of each account: more than any soak can lose. */
 const CREDIT = 100_000n * ETHER;
 const STAKE = 50_000n * ETHER;
 
@@ -84,12 +84,12 @@ export class SoakMarket {
     return { ...sent, baseFee };
   }
 
-  /** Notes that something happened that must not. */
+  /** Records an event that must not happen. */
   fault(what: string): void {
     this.totals.wrong.push(`${this.name}: ${what}`);
   }
 
-  /** Whether an honest party's transaction went through; if not, that is a fault. */
+  /** Whether an honest party's transaction succeeded; if not, that is a fault. */
   async must(who: string, from: Address, call: SoakCall, maxBaseFee?: bigint) {
     try {
       return await this.send(from, call, maxBaseFee);

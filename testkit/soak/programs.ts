@@ -10,13 +10,13 @@ import type { Prng } from "../random/prng.ts";
 import { randomProgram } from "../programs/randomProgram.ts";
 import { randomSums, sumsInput } from "../programs/randomSums.ts";
 
-/** A program with inputs for it and what it gives by the definition. */
+/** A program with inputs and the tensors that the definition gives for them. */
 export type SoakProgram = { known: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
 
-/** Larger step proofs would only slow the games down. */
-const MOST_STEP_GAS = 2_500_000;
-/** Bytes of inputs that are posted with a job; more would not fit one transaction. */
-const MOST_INPUT_BYTES = 30_000;
+/** The maximum gas of a step's proof: larger ones only make games slower. */
+const MAX_STEP_GAS = 2_500_000;
+/** The maximum bytes of the inputs that are posted with a job: more would not fit one transaction. */
+const MAX_INPUT_BYTES = 30_000;
 
 /**
  * A random program: half of them chains of integer additions with deep lists, half of random steps of every kind, with
@@ -29,7 +29,7 @@ export function soakProgram(prng: Prng): SoakProgram {
     const { steps } = drawn.model.program;
     const maxStepGas = Math.max(...steps.map(estimateStepProofGas));
     const bytes = drawn.inputs.reduce((sum, input) => sum + input.length, 0);
-    if (maxStepGas > MOST_STEP_GAS || bytes > MOST_INPUT_BYTES || drawn.inputs.length === 0) continue;
+    if (maxStepGas > MAX_STEP_GAS || bytes > MAX_INPUT_BYTES || drawn.inputs.length === 0) continue;
     const model = withProgram(drawn.model, { ...drawn.model.program, maxStepGas });
     return { known: knownProgram(model), inputs: drawn.inputs, tensors: executeReference(model, drawn.inputs) };
   }
@@ -46,7 +46,7 @@ function withCheckpoints(
   { model, inputs }: { model: CompiledModel; inputs: Uint8Array[] },
 ): { model: CompiledModel; inputs: Uint8Array[] } {
   const { steps } = model.program;
-  // Words of exact sums are no output.
+  // Words of exact sums cannot be an output.
   const last = steps.findLastIndex(({ dtype }) => dtype !== DType.limb);
   if (last === -1) return { model, inputs: [] };
   const marked = steps.flatMap((_, s) => (s === last || prng.below(3) === 0 ? [s] : []));

@@ -33,7 +33,7 @@ import { soakProgram, type SoakProgram } from "./programs.ts";
 import type { SoakMarket } from "./market.ts";
 import { honestWorker, lyingWorker, type SoakWorker } from "./workers.ts";
 
-/** Seconds in which an honest party notices and answers, mostly. */
+/** Seconds in which an honest party usually notices and answers. */
 const USUAL_SECONDS = 120;
 
 /** One job, one claim, and every game on it, until nothing is left to do. */
@@ -150,7 +150,7 @@ export class Round {
     });
   }
 
-  /** At least one honest one against a wrong claim; none against a right one. */
+  /** Draws challengers: at least one honest one against a wrong claim, none against a right one. */
   #challengers(): SoakChallenger[] {
     const { prng, chain, watchers, parasites } = this.#market;
     const { arityBits } = chain.parameters;
@@ -195,7 +195,7 @@ export class Round {
     this.#schedule(chain.history.games.get(moved.args.gameId)!);
   }
 
-  /** Plans what the sides of a game do in the state that it is in now. */
+  /** Plans what the sides of a game do in its current state. */
   #schedule(game: GameRecord): void {
     const { chain, prng } = this.#market;
     const state = stateOf(game);
@@ -216,7 +216,7 @@ export class Round {
       await this.#move(game, worker ? challenger.address : this.#workerAddress, "timeout", [game.key]);
     });
     if (!this.#isHonest && !worker && prng.below(25) === 0) {
-      // Sees the proof coming, and would rather concede.
+      // Concedes before the proof.
       this.#plan(chain.now + 1, async () => {
         if (!isStale()) await this.#move(game, this.#workerAddress, "concede", [game.key]);
       });
@@ -229,7 +229,7 @@ export class Round {
     }
   }
 
-  /** Honest parties keep time in hand; the others use any part of theirs, also all of it. */
+  /** Honest parties keep some of their time; the others use any part of theirs, or all of it. */
   #delay(honest: boolean, left: number): number {
     const prng = this.#prng;
     if (prng.below(4) !== 0) return prng.below(Math.min(USUAL_SECONDS, left));
@@ -273,7 +273,7 @@ export class Round {
     }
   }
 
-  /** A stranger tries what only the parties may, and anybody what nobody may; all of it must be refused. */
+  /** A stranger tries what only the parties may do, and anybody what nobody may do. All of it must be refused. */
   async #meddle(game: GameRecord): Promise<void> {
     if (game.closed !== undefined || this.#record.refuted) return;
     const { chain, requester, totals } = this.#market;
@@ -299,7 +299,7 @@ export class Round {
     if (refusal === undefined) this.#market.fault("a disputed claim can be finalised");
   }
 
-  /** @param mayBeRefused The mover tries what it may; a refusal is counted and costs it its turn. */
+  /** @param mayBeRefused A refusal is counted, and costs the mover its turn. */
   async #move(
     game: GameRecord,
     from: Address,
@@ -379,9 +379,9 @@ export class Round {
     if (kind === "deserter" && how === "refuted by prove") this.#market.fault("a right claim was proven wrong");
     const seconds = chain.now - this.#submittedAt;
     const { baseClock } = chain.parameters;
-    const most = this.#job.window + 2 * baseClock;
-    // Seconds that the soak itself needs to send one transaction after the other.
-    if (seconds > most + 600) this.#market.fault(`a verdict after ${seconds} s, at most ${most}`);
+    const maximum = this.#job.window + 2 * baseClock;
+    // The soak itself needs some seconds to send one transaction after the other.
+    if (seconds > maximum + 600) this.#market.fault(`a verdict after ${seconds} s, at most ${maximum}`);
     totals.largestDelayBlocks = Math.max(totals.largestDelayBlocks, Math.ceil(seconds / 12));
   }
 

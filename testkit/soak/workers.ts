@@ -9,7 +9,7 @@ import type { Prng } from "../random/prng.ts";
 import { executionOf, lyingTensors, mutated, paddedWithGarbage, type LieKind } from "./lies.ts";
 import type { SoakProgram } from "./programs.ts";
 
-/** What a worker answers; a wrong one may also give up or fall silent. */
+/** A worker's answer; a wrong worker may also concede or stop answering. */
 export type Answer = WorkerMove | { kind: "concede" } | { kind: "stall" };
 
 export type WorkerKind = "honest" | LieKind | "chameleon" | "padding" | "garbage" | "deserter";
@@ -22,7 +22,7 @@ export type SoakWorker = {
   traceRoot: Hash;
   /** What it submits. */
   nodes: Hex;
-  /** What a challenger that holds the published trace knows; none if it changes from game to game. */
+  /** The published trace; undefined if the worker shows each game another one. */
   published: Execution | undefined;
   answer: (game: GameRecord, now: bigint) => Answer;
 };
@@ -40,7 +40,7 @@ const LIARS: readonly WorkerKind[] = [
   "deserter",
 ];
 
-/** The worker that does all as it should. */
+/** The honest worker. */
 export function honestWorker(program: SoakProgram, arityBits: number): SoakWorker {
   const execution = executionOf(program, program.tensors);
   return {
@@ -53,14 +53,14 @@ export function honestWorker(program: SoakProgram, arityBits: number): SoakWorke
   };
 }
 
-/** A liar of a random kind; where a lie changes no checkpoint, another is drawn. */
+/** A liar of a random kind. If a lie changes no checkpoint, another one is drawn. */
 export function lyingWorker(prng: Prng, program: SoakProgram, arityBits: number): SoakWorker {
   const honest = honestWorker(program, arityBits);
   for (;;) {
     const kind = prng.pick(LIARS);
     const worker = liar(prng, program, arityBits, kind);
     if (worker !== undefined && (kind === "deserter" || worker.traceRoot !== honest.traceRoot)) {
-      return moody(prng, worker);
+      return sometimesGivingUp(prng, worker);
     }
   }
 }
@@ -117,11 +117,11 @@ function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerK
   };
 }
 
-/** A liar that sometimes falls silent or concedes after some moves. */
-function moody(prng: Prng, worker: SoakWorker): SoakWorker {
-  const mood = prng.below(5);
-  if (mood > 1) return worker;
+/** A liar that may stop answering or concede after some moves. */
+function sometimesGivingUp(prng: Prng, worker: SoakWorker): SoakWorker {
+  const behaviour = prng.below(5);
+  if (behaviour > 1) return worker;
   const after = prng.below(6);
-  const kind = mood === 0 ? "stall" : "concede";
+  const kind = behaviour === 0 ? "stall" : "concede";
   return { ...worker, answer: (game, now) => (game.moves.length > after ? { kind } : worker.answer(game, now)) };
 }

@@ -47,18 +47,18 @@ export function engineOn(session: NativeSession, isRightSigned: boolean): ByteEn
 const SHAPES: readonly MatrixShape[] = [1, 2, 3, 4, 5, 6, 7, 12, 25].flatMap((rows) =>
   [1, 7, 16, 49, 100].flatMap((columns) => [2, 5, 64, 131].map((inner) => ({ rows, columns, inner }))),
 );
-const MOST = 255;
+const MAX_BYTE = 255;
 
 /** Whether products with the greatest and least sums of pairs are right, in all shapes. */
 export function isExact(engine: ByteEngine): boolean {
   const zeros = { left: Uint8Array.of(0), right: Uint8Array.of(0) };
   return SHAPES.every((shape) => {
-    const left = new Uint8Array(shape.rows * shape.inner).fill(MOST);
+    const left = new Uint8Array(shape.rows * shape.inner).fill(MAX_BYTE);
     const out = new Int32Array(shape.rows * shape.columns);
-    return [engine.minRight, engine.minRight + MOST].every((byte) => {
+    return [engine.minRight, engine.minRight + MAX_BYTE].every((byte) => {
       const right = new Uint8Array(shape.inner * shape.columns).fill(byte);
       void engine.product(left, right, zeros, out, shape)();
-      return out.every((sum) => sum === MOST * byte * shape.inner);
+      return out.every((sum) => sum === MAX_BYTE * byte * shape.inner);
     });
   });
 }

@@ -7,8 +7,8 @@ import type { Wide } from "./wide.ts";
  * from two moves of 64 bits through general registers.
  */
 const BYTES = 16;
-const MOST = 512;
-export const POOL_BYTES = BYTES * MOST;
+const MAX_CONSTANTS = 512;
+export const POOL_BYTES = BYTES * MAX_CONSTANTS;
 
 const offsets = new Map<bigint, number>();
 const bits = new DataView(new ArrayBuffer(8));
@@ -16,7 +16,7 @@ const bits = new DataView(new ArrayBuffer(8));
 /** The same 64 bits in all lanes: a load from the pool, which is at the start of the memory. */
 export function allBits(key: bigint): Wide {
   const offset = offsets.get(key) ?? BYTES * offsets.size;
-  if (offset >= POOL_BYTES) throw new RangeError(`more than ${MOST} vector constants`);
+  if (offset >= POOL_BYTES) throw new RangeError(`more than ${MAX_CONSTANTS} vector constants`);
   offsets.set(key, offset);
   const load = v128.load(i32.const(0), offset, TABLES);
   return [load, load];

@@ -155,9 +155,10 @@ describe("contracts under attack", () => {
   it("headerOfAProgramOf2To32Checkpoints_isServedWithinBounds", async () => {
     const { market, worker, game } = world();
     const request = await requestFor(world(), subject);
-    const most = "ff".repeat(4);
+    const largest = "ff".repeat(4);
     // Steps and checkpoints are at bytes 14 and 18 of the header.
-    const header: Hex = `0x${request.program.header.slice(2, 30)}${most}${most}${request.program.header.slice(46)}`;
+    const own = request.program.header;
+    const header: Hex = `0x${own.slice(2, 30)}${largest}${largest}${own.slice(46)}`;
     const job = await postJob(world(), { ...request, program: { ...request.program, header } });
     expect(job.checkpoints).to.equal(2 ** 32 - 1);
     await market.write.claim([job], { account: worker.account });

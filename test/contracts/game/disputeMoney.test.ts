@@ -131,7 +131,7 @@ describe("DisputeGame: money", () => {
   });
 
   it("fortyShamGames_doNotStarveAnHonestWorker", async () => {
-    // Each reveal pays at least what it costs at the base fee, at once.
+    // Each reveal pays at minimum what it costs at the base fee, at once.
     const { worker, game: contract } = world();
     const trace = honestTrace(subject);
     const claim = await submitted(world(), subject, trace);
@@ -273,12 +273,18 @@ describe("DisputeGame: who ends a game for others", () => {
     expect(await owed(w)).to.equal(await w.token.read.balanceOf([w.vault.address]));
   });
 
-  it("timeout_ofTheChallenger_byAStranger_isPaidFromTheBond", async () => {
+  /** A game without cause whose challenger has no time left. */
+  async function overdueGame() {
     const w = world();
     const trace = honestTrace(subject);
     const claim = await submitted(w, subject, trace);
     const g = await (await game(w, trace, claim).open()).reveal();
     await w.networkHelpers.time.increase(w.parameters.baseClock + 1);
+    return { w, claim, g };
+  }
+
+  it("timeout_ofTheChallenger_byAStranger_isPaidFromTheBond", async () => {
+    const { w, claim, g } = await overdueGame();
     await setBaseFee(w, 10n * GWEI);
     await g.timeout(w.mallory);
     const reward = TIMEOUT_GAS * 10n * GWEI;
@@ -289,11 +295,7 @@ describe("DisputeGame: who ends a game for others", () => {
   });
 
   it("timeout_ofTheChallenger_byTheWorker_isTheWholeBond", async () => {
-    const w = world();
-    const trace = honestTrace(subject);
-    const claim = await submitted(w, subject, trace);
-    const g = await (await game(w, trace, claim).open()).reveal();
-    await w.networkHelpers.time.increase(w.parameters.baseClock + 1);
+    const { w, claim, g } = await overdueGame();
     await g.timeout(w.worker);
     await collect(w, claim);
     expect(await creditOf(w, w.worker)).to.equal(10n * ETHER + w.bond);
@@ -329,8 +331,8 @@ describe("DisputeGame: a pot that is too short", () => {
   it("manyDearGames_sharePotProRata", async function () {
     this.timeout(120_000);
     // The smallest collateral that may be deployed, and gas far above the cap.
-    const least = 1_000_000n + 2_224_340n;
-    const w = await createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + least * 50n * GWEI });
+    const minimum = 1_000_000n + 2_224_340n;
+    const w = await createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + minimum * 50n * GWEI });
     for (const actor of [w.worker, w.watcher, w.mallory, w.requester]) {
       await w.networkHelpers.setBalance(actor.account.address, 1_000_000n * ETHER);
     }

@@ -6,7 +6,7 @@ import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { vaultEntries } from "../../../testkit/protocol/vaultEntries.ts";
 import { claimId, gameEvents, SINK } from "../../../testkit/protocol/world.ts";
 
-/** A game without cause, which its challenger loses: what the vault writes, and what is told. */
+/** A game without cause, which its challenger loses: what the vault writes, and what is logged. */
 describe("DisputeGame: what a lost game has the vault write", () => {
   const world = useWorld();
   const { against, pass, revert } = disputeKit(world);
@@ -17,7 +17,7 @@ describe("DisputeGame: what a lost game has the vault write", () => {
     await pass(3_601);
     return game;
   }
-  /** What the last transaction told of the game's payment. */
+  /** What the last transaction logged of the game's payment. */
   async function paid(): Promise<bigint> {
     const { client } = world();
     const hash = (await client.getBlock()).transactions[0]!;

@@ -14,19 +14,24 @@ const subject = chainProgram(300, [3, 1, 5]);
 describe("DisputeGame: calls that are copied and sent first", () => {
   const world = useWorld();
 
-  /** Sends calldata by way of a contract, as a plain account's copy that is not paid. */
+  /** Sends calldata through a contract, whose copy of a move is not paid. */
   async function throughContract(data: Hex): Promise<Hex> {
     const { viem, game, mallory } = world();
     const copier = await viem.deployContract("ContractChallenger");
     return copier.write.call([game.address, data, 0n], { account: mallory.account });
   }
 
-  it("reveal_copiedThroughAContract_isRefused_soThatNoMoveOfTheWorkerIsUnpaid", async () => {
+  /** A game without cause, and the arguments of the worker's first reveal in it. */
+  async function shamGame() {
     const w = world();
     const trace = honestTrace(subject);
     const claim = await submitted(w, subject, trace);
     const sham = await new GameDriver(w, subject, trace, claim, w.mallory).open();
-    const args = [sham.packed, sham.revealData()] as const;
+    return { w, claim, sham, args: [sham.packed, sham.revealData()] as const };
+  }
+
+  it("reveal_copiedThroughAContract_isRefused_soThatNoMoveOfTheWorkerIsUnpaid", async () => {
+    const { w, claim, sham, args } = await shamGame();
     const copy = throughContract(encodeFunctionData({ abi: disputeGameAbi, functionName: "reveal", args }));
     await w.viem.assertions.revertWithCustomError(copy, w.game, "NotPlainAccount");
     await sham.reveal();
@@ -35,11 +40,7 @@ describe("DisputeGame: calls that are copied and sent first", () => {
   });
 
   it("reveal_copiedByAPlainAccount_isPaidToTheWorker", async () => {
-    const w = world();
-    const trace = honestTrace(subject);
-    const claim = await submitted(w, subject, trace);
-    const sham = await new GameDriver(w, subject, trace, claim, w.mallory).open();
-    const args = [sham.packed, sham.revealData()] as const;
+    const { w, claim, sham, args } = await shamGame();
     await sham.reveal(w.mallory);
     const [, , , earned] = await w.game.read.claimGames([claimId(w, claim)]);
     // The worker's own transaction reverts, at a price below what the copy paid it.

@@ -6,6 +6,14 @@ import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 
 const ceil = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
 
+/** Expects of a function its result for each of some arguments. */
+async function expectResults<A>(
+  call: (args: A) => Promise<unknown>,
+  cases: readonly (readonly [args: A, result: unknown])[],
+): Promise<void> {
+  for (const [args, result] of cases) expect(await call(args)).to.deep.equal(result);
+}
+
 describe("Prices and payouts, by the numbers", () => {
   const world = useWorld();
   const harness = () => world().viem.deployContract("PriceHarness");
@@ -15,13 +23,21 @@ describe("Prices and payouts, by the numbers", () => {
 
   it("draw_takesThePrice_orAllThatIsLeft", async () => {
     const { read } = await harness();
-    for (const [bond, price, paid] of [
-      [10n, 3n, 3n],
-      [10n, 10n, 10n],
-      [10n, 11n, 10n],
-    ] as const) {
-      expect(await read.draw([bond, price])).to.deep.equal([paid, bond - paid]);
-      expect(await read.forfeit([bond, price])).to.deep.equal([paid, bond - paid]);
+    for (const divide of [read.draw, read.forfeit]) {
+      await expectResults(divide, [
+        [
+          [10n, 3n],
+          [3n, 7n],
+        ],
+        [
+          [10n, 10n],
+          [10n, 0n],
+        ],
+        [
+          [10n, 11n],
+          [10n, 0n],
+        ],
+      ]);
     }
   });
 
@@ -31,59 +47,63 @@ describe("Prices and payouts, by the numbers", () => {
 
   it("divide_bountyFirst_thenTheGames_thenTheSink", async () => {
     const { read } = await harness();
-    for (const [collateral, bounty, dues, shares] of [
-      [100n, 30n, 50n, [30n, 70n, 20n]],
-      [100n, 30n, 70n, [30n, 70n, 0n]],
-      [100n, 30n, 71n, [30n, 70n, 0n]],
-      [100n, 101n, 5n, [100n, 0n, 0n]],
-    ] as const) {
-      expect(await read.divide([collateral, bounty, dues])).to.deep.equal(shares);
-    }
+    await expectResults(read.divide, [
+      [
+        [100n, 30n, 50n],
+        [30n, 70n, 20n],
+      ],
+      [
+        [100n, 30n, 70n],
+        [30n, 70n, 0n],
+      ],
+      [
+        [100n, 30n, 71n],
+        [30n, 70n, 0n],
+      ],
+      [
+        [100n, 101n, 5n],
+        [100n, 0n, 0n],
+      ],
+    ]);
   });
 
   it("share_isTheDue_orItsPartOfAShortPot", async () => {
     const { read } = await harness();
-    for (const [due, pot, dues, share] of [
-      [7n, 20n, 14n, 7n],
-      [7n, 14n, 14n, 7n],
-      [7n, 13n, 14n, 6n],
-      [14n, 13n, 14n, 13n],
+    await expectResults(read.share, [
+      [[7n, 20n, 14n], 7n],
+      [[7n, 14n, 14n], 7n],
+      [[7n, 13n, 14n], 6n],
+      [[14n, 13n, 14n], 13n],
       // Of nothing, nothing: no division by zero.
-      [0n, 0n, 0n, 0n],
-    ] as const) {
-      expect(await read.share([due, pot, dues])).to.equal(share);
-    }
+      [[0n, 0n, 0n], 0n],
+    ]);
   });
 
   it("affordable_isWhatMovesLeave_andNoMoreThanIsWanted", async () => {
     const { read } = await harness();
-    for (const [moves, settlements, wanted, unit] of [
-      [50n, 4n, 9n, 5n],
-      [50n, 4n, 5n, 5n],
-      [50n, 4n, 4n, 4n],
-      [51n, 4n, 5n, 4n],
-      [67n, 4n, 5n, 0n],
-      [70n, 4n, 5n, 0n],
-      [71n, 4n, 5n, 0n],
+    await expectResults(read.affordable, [
+      [[100n, 30n, 50n, 4n, 9n], 5n],
+      [[100n, 30n, 50n, 4n, 5n], 5n],
+      [[100n, 30n, 50n, 4n, 4n], 4n],
+      [[100n, 30n, 51n, 4n, 5n], 4n],
+      [[100n, 30n, 67n, 4n, 5n], 0n],
+      [[100n, 30n, 70n, 4n, 5n], 0n],
+      [[100n, 30n, 71n, 4n, 5n], 0n],
       // No game is left.
-      [50n, 0n, 5n, 0n],
-    ] as const) {
-      expect(await read.affordable([100n, 30n, moves, settlements, wanted])).to.equal(unit);
-    }
+      [[100n, 30n, 50n, 0n, 5n], 0n],
+    ]);
   });
 
   it("price_isAtLeastOne_andAtMostTheCap", async () => {
     const { read } = await harness();
-    for (const [wanted, cap, price] of [
-      [0n, 5n, 1n],
-      [1n, 5n, 1n],
-      [4n, 5n, 4n],
-      [6n, 5n, 5n],
-      [0n, 0n, 0n],
-      [6n, 0n, 0n],
-    ] as const) {
-      expect(await read.price([wanted, cap])).to.equal(price);
-    }
+    await expectResults(read.price, [
+      [[0n, 5n], 1n],
+      [[1n, 5n], 1n],
+      [[4n, 5n], 4n],
+      [[6n, 5n], 5n],
+      [[0n, 0n], 0n],
+      [[6n, 0n], 0n],
+    ]);
   });
 
   it("nextPrice_isAnEighthAboveTheBaseFee_roundedUp_atMostTheCap", async () => {

@@ -1,12 +1,11 @@
 import { expect } from "chai";
 import { encodeFunctionData, type Hex } from "viem";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
-import { marketKit, delivery, smallProgram } from "../../../testkit/protocol/marketKit.ts";
+import { marketKit, delivery, smallProgram, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { claimId, claimKey, creditOf, ETHER, jobId, submitted, requestFor } from "../../../testkit/protocol/world.ts";
 
-const ROOT: Hex = `0x${"ab".repeat(32)}`;
 const subject = smallProgram;
 
 describe("JobMarket: callbacks", () => {
@@ -63,7 +62,7 @@ describe("JobMarket: callbacks", () => {
       expect(await world().market.getEvents.CallbackFailed()).to.have.length(1);
       await consumer.write.setBehaviour([BEHAVIOUR.take]);
       await world().market.write.deliver([claim, delivery()], as("mallory"));
-      // What was delivered is not told again.
+      // A delivered output is not logged again.
       expect(await world().market.getEvents.OutputDelivered()).to.have.length(0);
       expect(await consumer.read.results()).to.equal(1n);
       expect(await creditOf(world(), world().worker)).to.equal(11n * ETHER);
@@ -116,9 +115,9 @@ describe("JobMarket: callbacks", () => {
     const [, available, needed] = /TooLittleGas\((\d+), (\d+)\)/.exec(refusal) ?? [];
     // A reserve of 40,000 beside the callback's gas; a call passes on 63/64.
     expect(needed, refusal).to.equal(String((1_040_000n * 64n) / 63n));
-    const least = tried + BigInt(needed!) - BigInt(available!);
-    await revert(withGas(least - 1n), "TooLittleGas");
-    await withGas(least);
+    const enough = tried + BigInt(needed!) - BigInt(available!);
+    await revert(withGas(enough - 1n), "TooLittleGas");
+    await withGas(enough);
     expect(await world().market.getEvents.CallbackMade()).to.have.length(1);
     expect(Number(await consumer.read.gasSeen())).to.be.within(990_000, 1_000_000);
   });
@@ -131,9 +130,9 @@ describe("JobMarket: what only the game may do", () => {
   it("gameCalls_byAnybodyElse_revert", async () => {
     const { market, mallory } = world();
     const { address } = mallory.account;
-    await revert(market.write.gameOpened([ROOT, ROOT, address, 0n], as("mallory")), "NotGame");
+    await revert(market.write.gameOpened([OTHER_ROOT, OTHER_ROOT, address, 0n], as("mallory")), "NotGame");
     await revert(market.write.pay([address, 1n], as("mallory")), "NotGame");
-    await revert(market.write.refuted([ROOT, ROOT, address], as("mallory")), "NotGame");
+    await revert(market.write.refuted([OTHER_ROOT, OTHER_ROOT, address], as("mallory")), "NotGame");
   });
 
   it("refuted_byTheGameItself_ofAClaimThatDoesNotStand_reverts", async () => {
@@ -144,7 +143,7 @@ describe("JobMarket: what only the game may do", () => {
     await networkHelpers.setBalance(game.address, ETHER);
     const refuted = (claimed: Hex) =>
       market.write.refuted([job, claimed, worker.account.address], { account: game.address });
-    await revert(refuted(ROOT), "WrongClaimStatus");
+    await revert(refuted(OTHER_ROOT), "WrongClaimStatus");
     await refuted(id);
     await revert(refuted(id), "WrongClaimStatus");
   });

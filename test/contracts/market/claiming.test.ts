@@ -1,15 +1,10 @@
 import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
 import { JobStatus } from "../../../src/chain/structs.ts";
-import { submissionOf } from "../../../src/dispute/workerMove.ts";
-import { marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
-import { honestTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { marketKit, SUBMITTED_NODES, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
+import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { creditOf, ETHER, SINK } from "../../../testkit/protocol/world.ts";
-
-const ROOT: Hex = `0x${"ab".repeat(32)}`;
-const subject = smallProgram;
-const NODES = submissionOf(honestTrace(subject), 4);
 
 describe("JobMarket: claim and submit", () => {
   const world = useWorld();
@@ -45,16 +40,16 @@ describe("JobMarket: claim and submit", () => {
   it("submit_zeroRootWrongWorkerLateOrTwice_reverts", async () => {
     const { market } = world();
     const job = await post();
-    await revert(market.write.submit([job, NODES], as("worker")), "WrongJobStatus");
+    await revert(market.write.submit([job, SUBMITTED_NODES], as("worker")), "WrongJobStatus");
     await market.write.claim([job], as("worker"));
     await gameRevert(market.write.submit([job, zeroHash], as("worker")), "WrongDataLength");
-    await revert(market.write.submit([job, NODES], as("mallory")), "NotWorker");
+    await revert(market.write.submit([job, SUBMITTED_NODES], as("mallory")), "NotWorker");
     const late = await world().networkHelpers.takeSnapshot();
     await pass(700);
-    await revert(market.write.submit([job, NODES], as("worker")), "TimeIsUp");
+    await revert(market.write.submit([job, SUBMITTED_NODES], as("worker")), "TimeIsUp");
     await late.restore();
-    await market.write.submit([job, NODES], as("worker"));
-    await revert(market.write.submit([job, NODES], as("worker")), "WrongJobStatus");
+    await market.write.submit([job, SUBMITTED_NODES], as("worker"));
+    await revert(market.write.submit([job, SUBMITTED_NODES], as("worker")), "WrongJobStatus");
   });
 
   it("submit_nodesThatAreNoTrace_reverts", async () => {
@@ -62,10 +57,10 @@ describe("JobMarket: claim and submit", () => {
     const job = await post();
     await market.write.claim([job], as("worker"));
     const submit = (nodes: Hex) => market.write.submit([job, nodes], as("worker"));
-    await gameRevert(submit(`${NODES}${"00".repeat(32)}`), "WrongDataLength");
+    await gameRevert(submit(`${SUBMITTED_NODES}${"00".repeat(32)}`), "WrongDataLength");
     await gameRevert(submit("0x"), "WrongDataLength");
     // Three checkpoints: the fourth node is padding.
-    await gameRevert(submit(`${NODES.slice(0, -64)}${ROOT.slice(2)}` as Hex), "PaddingNotZero");
+    await gameRevert(submit(`${SUBMITTED_NODES.slice(0, -64)}${OTHER_ROOT.slice(2)}` as Hex), "PaddingNotZero");
     const single = chainProgram(8, [3]);
     const one = await post({}, single);
     await market.write.claim([one], as("worker"));
@@ -77,7 +72,7 @@ describe("JobMarket: claim and submit", () => {
     const job = await post();
     await market.write.claim([job], as("worker"));
     await provisioning.write.revokeManufacturer([manufacturer.id], { account: registrar.account });
-    await market.write.submit([job, NODES], as("worker"));
+    await market.write.submit([job, SUBMITTED_NODES], as("worker"));
     expect(await statusOf(job)).to.equal(JobStatus.submitted);
   });
 });

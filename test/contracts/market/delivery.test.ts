@@ -3,15 +3,13 @@ import type { Hex } from "viem";
 import { ClaimStatus, JobStatus, type Delivery } from "../../../src/chain/structs.ts";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { toHex } from "../../../src/merkle/hash.ts";
-import { marketKit, delivery, smallProgram } from "../../../testkit/protocol/marketKit.ts";
+import { marketKit, delivery, smallProgram, SUBMITTED_NODES, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { claimKey, creditOf, ETHER, gasOf, submitted, requestFor } from "../../../testkit/protocol/world.ts";
 
-const ROOT: Hex = `0x${"ab".repeat(32)}`;
 const subject = smallProgram;
-const NODES = submissionOf(honestTrace(subject), 4);
 
 describe("JobMarket: finalise, deliver, accept", () => {
   const world = useWorld();
@@ -62,7 +60,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
     const claim = await submitted(world(), subject, honestTrace(subject));
     await revert(market.write.finalise([claim]), "WindowOpen");
     await pass(1_801);
-    await revert(market.write.finalise([{ ...claim, traceRoot: ROOT }]), "WrongClaimStatus");
+    await revert(market.write.finalise([{ ...claim, traceRoot: OTHER_ROOT }]), "WrongClaimStatus");
     await market.write.finalise([claim]);
     await revert(market.write.finalise([claim]), "WrongClaimStatus");
   });
@@ -89,8 +87,8 @@ describe("JobMarket: finalise, deliver, accept", () => {
     await revert(send({ data: d.data.slice(0, -2) as Hex }), "WrongOutputLength");
     await revert(send({ data: `${d.data.slice(0, -2)}ff` as Hex }), "OutputNotInTrace");
     await revert(send({ siblings: d.siblings.slice(1) }), "SiblingCount");
-    await revert(send({ siblings: [...d.siblings, ROOT] }), "SiblingCount");
-    await revert(send({ program: { ...d.program, stepsRoot: ROOT } }), "WrongProgram");
+    await revert(send({ siblings: [...d.siblings, OTHER_ROOT] }), "SiblingCount");
+    await revert(send({ program: { ...d.program, stepsRoot: OTHER_ROOT } }), "WrongProgram");
   });
 
   it("deliver_anotherCheckpointAsOutput_reverts", async () => {
@@ -105,7 +103,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
   it("deliver_beforeFinalisation_reverts", async () => {
     const claim = await submitted(world(), subject, honestTrace(subject));
     await revert(world().market.write.deliver([claim, delivery()]), "WindowOpen");
-    await revert(world().market.write.deliver([{ ...claim, traceRoot: ROOT }, delivery()]), "WrongClaimStatus");
+    await revert(world().market.write.deliver([{ ...claim, traceRoot: OTHER_ROOT }, delivery()]), "WrongClaimStatus");
   });
 
   it("deliver_twice_reverts", async () => {
@@ -146,6 +144,6 @@ describe("JobMarket: finalise, deliver, accept", () => {
     await revert(market.write.finalise([claim]), "WrongClaimStatus");
     await market.write.claim([claim.job], as("worker"));
     await revert(market.write.submit([claim.job, submissionOf(lie, 4)], as("worker")), "ClaimExists");
-    await market.write.submit([claim.job, NODES], as("worker"));
+    await market.write.submit([claim.job, SUBMITTED_NODES], as("worker"));
   });
 });

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { zeroAddress, zeroHash, type Hex } from "viem";
-import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { ClaimStatus, JobStatus, type JobRequest } from "../../../src/chain/structs.ts";
 import { toHex } from "../../../src/merkle/hash.ts";
 import { MerkleList } from "../../../src/merkle/list.ts";
@@ -8,7 +7,7 @@ import { tensorTree } from "../../../src/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
-import { delivery, marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
+import { delivery, marketKit, smallProgram, SUBMITTED_NODES, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { honestTrace, chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import {
@@ -24,9 +23,7 @@ import {
   requestFor,
 } from "../../../testkit/protocol/world.ts";
 
-const ROOT: Hex = `0x${"ab".repeat(32)}`;
 const subject = smallProgram;
-const NODES = submissionOf(honestTrace(subject), 4);
 
 describe("JobMarket: to the second and to the byte", () => {
   const world = useWorld();
@@ -73,9 +70,9 @@ describe("JobMarket: to the second and to the byte", () => {
     };
     await accepted(withHeader((b) => b.writeUInt32BE(12_000_000, 2)));
     // 1e12 of work at 1e8 a second: 10,000 seconds more.
-    const most = withHeader((b) => b.writeBigUInt64BE(1_000_000_000_000n, 6));
-    await refusedPost("WindowOutOfRange", { ...most, window: 11_799 });
-    await accepted({ ...most, window: 11_800 });
+    const largest = withHeader((b) => b.writeBigUInt64BE(1_000_000_000_000n, 6));
+    await refusedPost("WindowOutOfRange", { ...largest, window: 11_799 });
+    await accepted({ ...largest, window: 11_800 });
     await refusedPost(
       "OutputWithoutCheckpoint",
       withHeader((b) => b.writeUInt32BE(0xffffffff, 35)),
@@ -133,13 +130,13 @@ describe("JobMarket: to the second and to the byte", () => {
     ]);
     const before = await world().networkHelpers.takeSnapshot();
     await at(until);
-    await market.write.submit([job, NODES], as("worker"));
+    await market.write.submit([job, SUBMITTED_NODES], as("worker"));
     await before.restore();
     await at(until);
     await revert(market.write.expire([job]), "TimeNotUp");
     await before.restore();
     await at(until + 1n);
-    await revert(market.write.submit([job, NODES], as("worker")), "TimeIsUp");
+    await revert(market.write.submit([job, SUBMITTED_NODES], as("worker")), "TimeIsUp");
     await at(until + 2n);
     await market.write.expire([job]);
   });
@@ -212,7 +209,7 @@ describe("JobMarket: what it tells and stores", () => {
       worker: (await market.read.jobOf([id]))[1],
       until: (await now()) + 600n,
     });
-    await market.write.submit([job, NODES], as("worker"));
+    await market.write.submit([job, SUBMITTED_NODES], as("worker"));
     const [told] = await market.getEvents.ClaimSubmitted();
     const claim = { job, worker: worker.account.address, traceRoot: honestTrace(subject).root };
     const { claimId } = told!.args;
@@ -222,7 +219,7 @@ describe("JobMarket: what it tells and stores", () => {
       worker: claimed!.args.worker,
       traceRoot: claim.traceRoot,
       windowEnd: (await now()) + 1_800n,
-      nodes: NODES,
+      nodes: SUBMITTED_NODES,
     });
     await pass(1_801);
     const end = await world().networkHelpers.takeSnapshot();
@@ -323,7 +320,7 @@ describe("JobMarket: what it tells and stores", () => {
     const claim = await finalised({ fee: 0n });
     await market.write.deliver([claim, delivery()]);
     expect([await creditOf(world(), worker), await vault.read.custody()]).to.deep.equal([10n * ETHER, 0n]);
-    const other = await post({ fee: 0n, salt: ROOT });
+    const other = await post({ fee: 0n, salt: OTHER_ROOT });
     await market.write.cancel([other], as("requester"));
     expect(await creditOf(world(), requester)).to.equal(20n * ETHER);
   });
@@ -341,7 +338,7 @@ describe("JobMarket: what it tells and stores", () => {
     await market.write.deliver([claim, delivery(two, 0)]);
     expect((await read())[2]).to.equal(true);
     await revert(market.write.deliver([claim, delivery(two, 0)]), "AlreadyDelivered");
-    const unknown = { ...claimKey(world(), claim), traceRoot: ROOT };
+    const unknown = { ...claimKey(world(), claim), traceRoot: OTHER_ROOT };
     expect(await market.read.claimOf([unknown])).to.deep.equal([ClaimStatus.none, 0n, ...none]);
     const nowhere = { ...unknown, jobId: zeroHash };
     expect((await market.read.claimOf([nowhere]))[0]).to.equal(ClaimStatus.none);
@@ -355,7 +352,7 @@ describe("JobMarket: what it tells and stores", () => {
     await revert(market.write.finalise([claim]), "WrongClaimStatus");
     await revert(market.write.accept([claim], as("requester")), "WrongClaimStatus");
     await revert(market.write.deliver([claim, delivery()]), "WrongClaimStatus");
-    const other = await post({ salt: ROOT });
+    const other = await post({ salt: OTHER_ROOT });
     await market.write.cancel([other], as("requester"));
     await revert(market.write.finalise([{ ...claim, job: other }]), "WrongClaimStatus");
   });

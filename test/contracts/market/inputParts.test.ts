@@ -1,16 +1,14 @@
 import { expect } from "chai";
-import type { Hex } from "viem";
 import { JobStatus } from "../../../src/chain/structs.ts";
 import { toHex } from "../../../src/merkle/hash.ts";
 import { MerkleList } from "../../../src/merkle/list.ts";
 import { tensorTree } from "../../../src/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
-import { marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
+import { marketKit, smallProgram, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { factsOf, gasOf } from "../../../testkit/protocol/world.ts";
 
-const ROOT: Hex = `0x${"ab".repeat(32)}`;
 const subject = smallProgram;
 
 describe("JobMarket: input in parts", () => {
@@ -65,7 +63,7 @@ describe("JobMarket: input in parts", () => {
     await revert(publish({ ...part(2), part: 0 }), "WrongInputLength");
     await revert(publish({ ...part(2), data: "0x010203" }), "WrongInputRoot");
     await revert(publish({ ...part(2), siblings: [] }), "SiblingCount");
-    await revert(publish({ ...part(2), inputSiblings: [ROOT] }), "WrongInputRoot");
+    await revert(publish({ ...part(2), inputSiblings: [OTHER_ROOT] }), "WrongInputRoot");
     await revert(publish({ ...part(2), input: 1 }), "NoSuchPart");
     await revert(publish({ ...part(2), input: 2 }), "InputOutOfRange");
     const whole = { ...part(0), input: 1, data: toHex(small), siblings: [], inputRoot: tensorTree(small).root };

@@ -18,7 +18,7 @@ describe("Deployment at the limits of its parameters", () => {
     );
   }
   /** The second number of the error with which a deployment is refused. */
-  async function leastOf(error: string, changes: Partial<Parameters>): Promise<bigint> {
+  async function minimumOf(error: string, changes: Partial<Parameters>): Promise<bigint> {
     const message = await deploy(changes);
     const found = new RegExp(`${error}\\(\\d+, (\\d+)\\)`).exec(message);
     expect(found, message).to.not.equal(null);
@@ -80,7 +80,7 @@ describe("Deployment at the limits of its parameters", () => {
         (schedule("EXPAND") + children + 12n * level) +
         schedule("CHUNK") +
         schedule("TIMEOUT");
-      const bondGas = await leastOf("BondBelowGas", { arityBits, bondGas: 1 });
+      const bondGas = await minimumOf("BondBelowGas", { arityBits, bondGas: 1 });
       expect(bondGas).to.equal(worker);
       // Into the interior and into the tensor, each with two openings in the program's lists of 24 levels.
       const seam = schedule("SEAM") + 48n * level + 2_048n * schedule("HEADER_BYTE");
@@ -88,27 +88,27 @@ describe("Deployment at the limits of its parameters", () => {
       const { maxStepGas, bounty, priceCap } = PARAMETERS;
       const challenger = own + BigInt(maxStepGas) + schedule("PROVE_MARGIN");
       const changes = { arityBits, bondGas: Number(bondGas), collateral: 1n };
-      expect(await leastOf("CollateralTooSmall", changes)).to.equal(bounty + (worker + challenger) * priceCap);
+      expect(await minimumOf("CollateralTooSmall", changes)).to.equal(bounty + (worker + challenger) * priceCap);
     });
   }
 
   it("deploy_bondOfTheWorstGamesGas_accepted_ofOneLess_reverts", async () => {
-    const least = Number(await leastOf("BondBelowGas", { bondGas: 1 }));
-    expect(await deploy({ bondGas: least })).to.equal("deployed");
-    expect(await deploy({ bondGas: least - 1 })).to.include("BondBelowGas");
+    const minimum = Number(await minimumOf("BondBelowGas", { bondGas: 1 }));
+    expect(await deploy({ bondGas: minimum })).to.equal("deployed");
+    expect(await deploy({ bondGas: minimum - 1 })).to.include("BondBelowGas");
   });
 
   it("deploy_collateralOfTheWorstGamesMoney_accepted_ofOneWeiLess_reverts", async () => {
-    const least = await leastOf("CollateralTooSmall", { collateral: 1n });
-    expect(await deploy({ collateral: least })).to.equal("deployed");
-    expect(await deploy({ collateral: least - 1n })).to.include("CollateralTooSmall");
+    const minimum = await minimumOf("CollateralTooSmall", { collateral: 1n });
+    expect(await deploy({ collateral: minimum })).to.equal("deployed");
+    expect(await deploy({ collateral: minimum - 1n })).to.include("CollateralTooSmall");
     // A bounty and the bond's gas are part of it.
     const { bounty, bondGas, priceCap } = PARAMETERS;
-    expect(await leastOf("CollateralTooSmall", { collateral: 1n, bounty: bounty + 5n })).to.equal(least + 5n);
-    expect(await leastOf("CollateralTooSmall", { collateral: 1n, bondGas: bondGas + 2 })).to.equal(
-      least + 2n * priceCap,
+    expect(await minimumOf("CollateralTooSmall", { collateral: 1n, bounty: bounty + 5n })).to.equal(minimum + 5n);
+    expect(await minimumOf("CollateralTooSmall", { collateral: 1n, bondGas: bondGas + 2 })).to.equal(
+      minimum + 2n * priceCap,
     );
-    const dearer = await leastOf("CollateralTooSmall", { collateral: 1n, maxStepGas: PARAMETERS.maxStepGas - 3 });
-    expect(dearer).to.equal(least - 3n * priceCap);
+    const dearer = await minimumOf("CollateralTooSmall", { collateral: 1n, maxStepGas: PARAMETERS.maxStepGas - 3 });
+    expect(dearer).to.equal(minimum - 3n * priceCap);
   });
 });

@@ -5,12 +5,11 @@ import { toHex } from "../../../src/merkle/hash.ts";
 import { tensorTree } from "../../../src/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
-import { marketKit, smallProgram } from "../../../testkit/protocol/marketKit.ts";
+import { marketKit, smallProgram, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { creditOf, ETHER, factsOf, gasOf, jobId, requestFor } from "../../../testkit/protocol/world.ts";
 
-const ROOT: Hex = `0x${"ab".repeat(32)}`;
 const subject = smallProgram;
 
 describe("JobMarket: post", () => {
@@ -51,7 +50,7 @@ describe("JobMarket: post", () => {
     const request = await requestFor(world(), subject);
     await world().market.write.post([request], as("requester"));
     await revert(world().market.write.post([request], as("requester")), "JobExists");
-    await world().market.write.post([{ ...request, salt: ROOT }], as("requester"));
+    await world().market.write.post([{ ...request, salt: OTHER_ROOT }], as("requester"));
     // The same content from another requester is another job.
     await world().market.write.post([request], as("mallory"));
   });
@@ -63,7 +62,7 @@ describe("JobMarket: post", () => {
 
   it("post_wrongBytes_reverts", async () => {
     const bytes = toHex(subject.input);
-    await refusedPost("WrongInputRoot", { inputRoots: [ROOT] });
+    await refusedPost("WrongInputRoot", { inputRoots: [OTHER_ROOT] });
     await refusedPost("WrongInputLength", { inputs: [bytes.slice(0, -2) as Hex] });
     await refusedPost("WrongInputLength", { inputs: [`${bytes}00`] });
     await refusedPost("WrongInputCount", { inputRoots: [] });
@@ -92,47 +91,21 @@ describe("JobMarket: post", () => {
     };
     await refusedPost("HeaderLength", { program: { ...facts, header: "0x0001" } });
     await refusedPost("HeaderLength", { program: { ...facts, header: `${facts.header}00` } });
-    await refusedPost(
-      "UnknownSemantics",
-      withHeader((b) => b.writeUInt16BE(2, 0)),
-    );
-    await refusedPost(
-      "StepProofTooLarge",
-      withHeader((b) => b.writeUInt32BE(12_000_001, 2)),
-    );
-    await refusedPost(
-      "TooMuchWork",
-      withHeader((b) => b.writeBigUInt64BE(1_000_000_000_001n, 6)),
-    );
-    // Work of 10,000 seconds needs a window of as much more.
-    await refusedPost(
-      "WindowOutOfRange",
-      withHeader((b) => b.writeBigUInt64BE(1_000_000_000_000n, 6)),
-    );
-    await refusedPost(
-      "EmptyProgram",
-      withHeader((b) => b.writeUInt32BE(0, 14)),
-    );
-    await refusedPost(
-      "EmptyProgram",
-      withHeader((b) => b.writeUInt32BE(0, 18)),
-    );
-    await refusedPost(
-      "OutputWithoutCheckpoint",
-      withHeader((b) => b.writeUInt32BE(3, 35)),
-    );
-    await refusedPost(
-      "UnknownElementType",
-      withHeader((b) => b.writeUInt8(8, 39)),
-    );
-    await refusedPost(
-      "WrongElementCount",
-      withHeader((b) => b.writeBigUInt64BE(0n, 40)),
-    );
-    await refusedPost(
-      "WrongElementCount",
-      withHeader((b) => b.writeBigUInt64BE(0n, 27)),
-    );
+    for (const [error, change] of [
+      ["UnknownSemantics", (b) => b.writeUInt16BE(2, 0)],
+      ["StepProofTooLarge", (b) => b.writeUInt32BE(12_000_001, 2)],
+      ["TooMuchWork", (b) => b.writeBigUInt64BE(1_000_000_000_001n, 6)],
+      // Work of 10,000 seconds needs a window of as much more.
+      ["WindowOutOfRange", (b) => b.writeBigUInt64BE(1_000_000_000_000n, 6)],
+      ["EmptyProgram", (b) => b.writeUInt32BE(0, 14)],
+      ["EmptyProgram", (b) => b.writeUInt32BE(0, 18)],
+      ["OutputWithoutCheckpoint", (b) => b.writeUInt32BE(3, 35)],
+      ["UnknownElementType", (b) => b.writeUInt8(8, 39)],
+      ["WrongElementCount", (b) => b.writeBigUInt64BE(0n, 40)],
+      ["WrongElementCount", (b) => b.writeBigUInt64BE(0n, 27)],
+    ] as const satisfies readonly (readonly [string, (bytes: Buffer) => void])[]) {
+      await refusedPost(error, withHeader(change));
+    }
   });
 
   it("post_programWithoutOutputs_orWithTooLargeAnInput_reverts", async () => {

@@ -88,8 +88,8 @@ contract ClockProofs {
     /// @dev What ParameterChecks asks of the withdrawal delay is a number that fits and bounds every job's dispute.
     function withdrawal(uint32 base, uint32 maxWindow, uint64 work, uint64 maxWork, uint64 rate) external pure {
         require(rate != 0 && maxWork / rate <= LONGEST && base <= LONGEST && maxWindow <= LONGEST && work <= maxWork);
-        uint256 most = Clock.longestDispute(maxWindow, Clock.budget(base, maxWork, rate));
-        assert(Clock.longestDispute(maxWindow, Clock.budget(base, work, rate)) <= most);
-        assert(most < 2 ** 40);
+        uint256 maximum = Clock.longestDispute(maxWindow, Clock.budget(base, maxWork, rate));
+        assert(Clock.longestDispute(maxWindow, Clock.budget(base, work, rate)) <= maximum);
+        assert(maximum < 2 ** 40);
     }
 }

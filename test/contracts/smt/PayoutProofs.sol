@@ -8,6 +8,26 @@ contract PayoutProofs {
     /// @dev Never used; see LedgerProofs.
     mapping(uint256 => uint256) private _unused;
 
+    /// @dev The settlement of a game of a dead claim. `left` is what is left of the claim's pot, `open` what the games
+    /// that are not settled are due. The game is due `amount`, and asks for `asked` of it.
+    struct Settlement {
+        uint128 left;
+        uint112 open;
+        uint112 amount;
+        uint112 asked;
+        uint128 pot;
+        uint112 dues;
+    }
+
+    /// @dev The only game of a claim that dies by it.
+    struct OneGame {
+        uint128 collateral;
+        uint128 bounty;
+        uint96 bond;
+        uint96 left;
+        uint96 spent;
+    }
+
     /// @dev A worker's move: what it earns is what leaves the bond. By induction all that was drawn and what is left
     /// make the bond.
     function draw(uint96 bond, uint96 left, uint112 earned, uint256 price) external pure {
@@ -89,52 +109,38 @@ contract PayoutProofs {
     /// @dev The claim's word holds what is left of the pot. It covers the games that are left by the same line: a
     /// settlement that is paid at no more than was set aside for it (`asked` of `amount`) never takes what is not
     /// there,
-    function settle_findsItsShare(
-        uint128 left,
-        uint112 open,
-        uint112 amount,
-        uint112 asked,
-        uint128 pot,
-        uint112 dues
-    ) external pure {
-        require(dues != 0 && pot < dues && open <= dues && amount <= open && asked <= amount && left <= pot);
-        require(left * uint256(dues) >= uint256(open) * pot);
-        uint256 share = Payouts.share(asked, pot, dues);
-        assert(share * dues <= uint256(asked) * pot);
-        assert(share <= left);
+    function settle_findsItsShare(Settlement memory s) external pure {
+        require(
+            s.dues != 0 &&
+                s.pot < s.dues &&
+                s.open <= s.dues &&
+                s.amount <= s.open &&
+                s.asked <= s.amount &&
+                s.left <= s.pot
+        );
+        require(s.left * uint256(s.dues) >= uint256(s.open) * s.pot);
+        uint256 share = Payouts.share(s.asked, s.pot, s.dues);
+        assert(share * s.dues <= uint256(s.asked) * s.pot);
+        assert(share <= s.left);
     }
 
     /// @dev and leaves what covers the others.
-    function settle_keepsTheOthersCovered(
-        uint128 left,
-        uint112 open,
-        uint112 amount,
-        uint112 asked,
-        uint128 pot,
-        uint112 dues
-    ) external pure {
-        require(dues != 0 && pot < dues && open <= dues && amount <= open && asked <= amount);
-        require(left * uint256(dues) >= uint256(open) * pot);
-        uint256 share = Payouts.share(asked, pot, dues);
-        require(share * dues <= uint256(amount) * pot && share <= left);
-        assert((left - share) * dues >= (uint256(open) - amount) * pot);
+    function settle_keepsTheOthersCovered(Settlement memory s) external pure {
+        require(s.dues != 0 && s.pot < s.dues && s.open <= s.dues && s.amount <= s.open && s.asked <= s.amount);
+        require(s.left * uint256(s.dues) >= uint256(s.open) * s.pot);
+        uint256 share = Payouts.share(s.asked, s.pot, s.dues);
+        require(share * s.dues <= uint256(s.amount) * s.pot && share <= s.left);
+        assert((s.left - share) * s.dues >= (uint256(s.open) - s.amount) * s.pot);
     }
 
     /// @dev While nothing is cut, what is left covers the games that are left to the last unit, and what was not asked
     /// is over.
-    function settle_ofAFullPot(
-        uint128 left,
-        uint112 open,
-        uint112 amount,
-        uint112 asked,
-        uint128 pot,
-        uint112 dues
-    ) external pure {
-        require(pot >= dues && open <= dues && amount <= open && asked <= amount && left >= open);
-        uint256 share = Payouts.share(asked, pot, dues);
-        assert(share <= left);
-        assert(left - share >= uint256(open) - amount);
-        assert(left - share == uint256(left) - asked);
+    function settle_ofAFullPot(Settlement memory s) external pure {
+        require(s.pot >= s.dues && s.open <= s.dues && s.amount <= s.open && s.asked <= s.amount && s.left >= s.open);
+        uint256 share = Payouts.share(s.asked, s.pot, s.dues);
+        assert(share <= s.left);
+        assert(s.left - share >= uint256(s.open) - s.amount);
+        assert(s.left - share == uint256(s.left) - s.asked);
     }
 
     /// @dev Two games as a whole, without the induction.
@@ -145,38 +151,26 @@ contract PayoutProofs {
 
     /// @dev All that a dead claim with one game pays, to the winner, the sink and the worker, is the collateral and the
     /// bond.
-    function death_ofTheOnlyGame(
-        uint128 collateral,
-        uint128 bounty,
-        uint96 bond,
-        uint96 left,
-        uint96 spent
-    ) external pure {
-        require(left <= bond);
-        uint256 amount = Payouts.due(bond, left, spent);
-        (uint256 toWinner, uint256 pot, uint256 toSink) = Payouts.divide(collateral, bounty, amount);
-        uint256 toChallenger = left + toWinner + Payouts.share(amount, pot, amount);
-        uint256 toWorker = bond - left;
+    function death_ofTheOnlyGame(OneGame memory g) external pure {
+        require(g.left <= g.bond);
+        uint256 amount = Payouts.due(g.bond, g.left, g.spent);
+        (uint256 toWinner, uint256 pot, uint256 toSink) = Payouts.divide(g.collateral, g.bounty, amount);
+        uint256 toChallenger = g.left + toWinner + Payouts.share(amount, pot, amount);
+        uint256 toWorker = g.bond - g.left;
         // Less than what was put in only by the part of a wei that a share is rounded down by.
-        assert(toChallenger + toSink + toWorker <= uint256(collateral) + bond);
+        assert(toChallenger + toSink + toWorker <= uint256(g.collateral) + g.bond);
     }
 
     /// @dev A worker that plays both sides alone never takes out what it put in, unless nothing was left to burn; the
     /// collateral covers one game (ParameterChecks), and then the burn is what exceeds the dues and the bounty.
-    function league_losesTheBurn(
-        uint128 collateral,
-        uint128 bounty,
-        uint96 bond,
-        uint96 left,
-        uint96 spent
-    ) external pure {
-        require(left <= bond && bounty <= collateral);
-        uint256 amount = Payouts.due(bond, left, spent);
-        require(uint256(bounty) + amount <= collateral);
-        (uint256 toWinner, uint256 pot, uint256 toSink) = Payouts.divide(collateral, bounty, amount);
-        uint256 out = left + toWinner + Payouts.share(amount, pot, amount) + (bond - left);
-        assert(toSink == uint256(collateral) - bounty - amount);
-        assert(out + toSink == uint256(collateral) + bond);
+    function league_losesTheBurn(OneGame memory g) external pure {
+        require(g.left <= g.bond && g.bounty <= g.collateral);
+        uint256 amount = Payouts.due(g.bond, g.left, g.spent);
+        require(uint256(g.bounty) + amount <= g.collateral);
+        (uint256 toWinner, uint256 pot, uint256 toSink) = Payouts.divide(g.collateral, g.bounty, amount);
+        uint256 out = g.left + toWinner + Payouts.share(amount, pot, amount) + (g.bond - g.left);
+        assert(toSink == uint256(g.collateral) - g.bounty - amount);
+        assert(out + toSink == uint256(g.collateral) + g.bond);
     }
 
     /// @dev A lost game's bond is divided without rest, the reward within it.

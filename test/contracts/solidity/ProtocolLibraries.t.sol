@@ -65,11 +65,11 @@ contract ProtocolLibrariesTest {
         require(_harness.calldataGas(data, rest) == 21_000 + 40 * (call.length - zeros) + 10 * zeros, "the floor");
     }
 
-    function testFuzz_gas_isPaidAsBurnt_upToThePrice(uint32 most, uint32 rest) external {
+    function testFuzz_gas_isPaidAsBurnt_upToThePrice(uint32 price, uint32 rest) external {
         vm.prank(address(0xe0a), address(0xe0a));
-        uint256 paid = _harness.paidAtMost(most, rest);
-        require(paid <= most && (paid == most || (paid >= rest + 21_000 && paid <= uint256(rest) + 25_000)), "paid");
-        require(_harness.paidAtMost(most, rest) == 0, "a contract");
+        uint256 paid = _harness.paidAtMost(price, rest);
+        require(paid <= price && (paid == price || (paid >= rest + 21_000 && paid <= uint256(rest) + 25_000)), "paid");
+        require(_harness.paidAtMost(price, rest) == 0, "a contract");
     }
 
     function testFuzz_gas_isPaidToPlainAccountsOnly(uint256 gas) external {

@@ -57,9 +57,9 @@ abstract contract ProtocolModel is ProtocolWorld {
         if (open < 2) return death;
         // Settlements get what moves leave.
         uint256 gas = SETTLE * (open - 1) + LAST_SETTLE;
-        uint256 most = death.pot > death.dues ? (death.pot - death.dues) / gas : 0;
+        uint256 maximum = death.pot > death.dues ? (death.pot - death.dues) / gas : 0;
         death.price = _price(block.basefee + block.basefee / 8 + 1, _parameters().priceCap);
-        if (death.price > most) death.price = most;
+        if (death.price > maximum) death.price = maximum;
         death.dues += gas * death.price;
     }
 

@@ -35,9 +35,9 @@ contract ShortPotHandler is TrespassHandler {
     }
 
     /// @notice All that challenge and do nothing else open a game on the latest claim, or so many of them.
-    function swarm(uint8 most) external {
+    function swarm(uint8 count) external {
         uint256 c = _claims.length - 1;
-        for (uint256 i = 0; i < most && _swarmed[c] < _swarm.length; ++i) _openBy(_swarm[_swarmed[c]++], c, true);
+        for (uint256 i = 0; i < count && _swarmed[c] < _swarm.length; ++i) _openBy(_swarm[_swarmed[c]++], c, true);
     }
 
     /// @notice Settles what can be settled.

@@ -96,19 +96,20 @@ contract TrespassHandler is ProtocolHandler {
     function plunder(uint8 who) external {
         address actor = actors[who % 5];
         (uint256 credit, uint256 staked, uint256 locked, uint256 withdrawing, ) = vault.accountOf(actor);
-        _prankAs(actor);
-        try vault.withdraw(credit + 1, actor) {
-            _caught("more than the credit is withdrawn");
-        } catch {}
-        _prankAs(actor);
-        try vault.requestWithdraw(staked - locked + 1) {
-            _caught("locked stake is asked back");
-        } catch {}
+        _mustRevert(
+            actor,
+            address(vault),
+            abi.encodeCall(vault.withdraw, (credit + 1, actor)),
+            "more than the credit is withdrawn"
+        );
+        _mustRevert(
+            actor,
+            address(vault),
+            abi.encodeCall(vault.requestWithdraw, (staked - locked + 1)),
+            "locked stake is asked back"
+        );
         if (withdrawing == 0 || _now < _readyAt[actor]) {
-            _prankAs(actor);
-            try vault.unstake() {
-                _caught("stake comes back before its time");
-            } catch {}
+            _mustRevert(actor, address(vault), abi.encodeCall(vault.unstake, ()), "stake comes back before its time");
         }
     }
 
@@ -140,7 +141,15 @@ contract TrespassHandler is ProtocolHandler {
         (, dead, , ) = game.claimGames(_claimId(_claims[c]));
     }
 
-    function _caught(string memory what) private {
+    /// @dev A call in another's name that must revert.
+    function _mustRevert(address by, address to, bytes memory call, string memory what) private {
+        _prankAs(by);
+        _mustRevert(to, call, what);
+    }
+
+    function _mustRevert(address to, bytes memory call, string memory what) private {
+        (bool succeeded, ) = to.call(call);
+        if (!succeeded) return;
         ++trespasses;
         trespass = what;
     }
@@ -152,62 +161,39 @@ contract TrespassHandler is ProtocolHandler {
     }
 
     function _concede(PackedState memory packed, ClaimKey memory key, address by, string memory what) private {
-        _prankAs(by);
-        try game.concede(packed, key) {
-            _caught(what);
-        } catch {}
+        _mustRevert(by, address(game), abi.encodeCall(game.concede, (packed, key)), what);
     }
 
     function _timeout(PackedState memory packed, ClaimKey memory key, address by, string memory what) private {
-        _prankAs(by);
-        try game.timeout(packed, key) {
-            _caught(what);
-        } catch {}
+        _mustRevert(by, address(game), abi.encodeCall(game.timeout, (packed, key)), what);
     }
 
     function _settle(PackedState memory packed, string memory what) private {
-        _prankAs(actors[0]);
-        try game.settle(packed) {
-            _caught(what);
-        } catch {}
+        _mustRevert(actors[0], address(game), abi.encodeCall(game.settle, (packed)), what);
     }
 
     function _reveal(bytes32 id, GameState memory s, bool lie, string memory what) private {
         bytes memory data = _revealOf(s, lie);
-        _prankAs(actors[0]);
-        try game.reveal(_states[id], data) {
-            _caught(what);
-        } catch {}
+        _mustRevert(actors[0], address(game), abi.encodeCall(game.reveal, (_states[id], data)), what);
     }
 
     function _pick(bytes32 id, GameState memory s, address by, string memory what) private {
         if (s.turn != Side.Challenger || s.depth == 0) return;
         Pick memory pick = _pickOf(_lie[s.claimId], 0);
-        _prankAs(by);
-        try game.pick(_states[id], pick) {
-            _caught(what);
-        } catch {}
+        _mustRevert(by, address(game), abi.encodeCall(game.pick, (_states[id], pick)), what);
     }
 
     function _open(uint256 c, address by, string memory what) private {
         Pick memory pick = _openingOf(_lie[_claimId(_claims[c])]);
-        _prankAs(by);
-        try game.open(_claims[c], pick) {
-            _caught(what);
-        } catch {}
+        _mustRevert(by, address(game), abi.encodeCall(game.open, (_claims[c], pick)), what);
     }
 
     function _finalise(Claim memory claim, string memory what) private {
-        try market.finalise(claim) {
-            _caught(what);
-        } catch {}
+        _mustRevert(address(market), abi.encodeCall(market.finalise, (claim)), what);
     }
 
     function _accept(Claim memory claim, address by, string memory what) private {
-        _prankAs(by);
-        try market.accept(claim) {
-            _caught(what);
-        } catch {}
+        _mustRevert(by, address(market), abi.encodeCall(market.accept, (claim)), what);
     }
 
     function _deliver(Claim memory claim, string memory what) private {
@@ -217,37 +203,23 @@ contract TrespassHandler is ProtocolHandler {
             _tensor(claim.traceRoot == traceRoot(true)),
             new bytes32[](0)
         );
-        try market.deliver(claim, delivery) {
-            _caught(what);
-        } catch {}
+        _mustRevert(address(market), abi.encodeCall(market.deliver, (claim, delivery)), what);
     }
 
     function _claim(Job memory job, address by, string memory what) private {
-        _prankAs(by);
-        try market.claim(job) {
-            _caught(what);
-        } catch {}
+        _mustRevert(by, address(market), abi.encodeCall(market.claim, (job)), what);
     }
 
     function _submit(Job memory job, address by, string memory what) private {
         bytes memory nodes = abi.encodePacked(traceRoot(true));
-        _prankAs(by);
-        try market.submit(job, nodes) {
-            _caught(what);
-        } catch {}
+        _mustRevert(by, address(market), abi.encodeCall(market.submit, (job, nodes)), what);
     }
 
     function _expire(Job memory job, address by, string memory what) private {
-        _prankAs(by);
-        try market.expire(job) {
-            _caught(what);
-        } catch {}
+        _mustRevert(by, address(market), abi.encodeCall(market.expire, (job)), what);
     }
 
     function _cancel(Job memory job, address by, string memory what) private {
-        _prankAs(by);
-        try market.cancel(job) {
-            _caught(what);
-        } catch {}
+        _mustRevert(by, address(market), abi.encodeCall(market.cancel, (job)), what);
     }
 }

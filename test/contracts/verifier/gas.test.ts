@@ -9,6 +9,7 @@ import { Op, type Op as OpCode } from "../../../src/program/operations.ts";
 import { Reduce, type Step } from "../../../src/program/types.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { OTHER_FLOATS } from "../../../testkit/numerics/floatWords.ts";
+import { axis, matMulStep, rowSumStep } from "../../../testkit/programs/stepModel.ts";
 import { longReduction } from "../../../testkit/programs/longReduction.ts";
 import { randomStep, randomTensor } from "../../../testkit/programs/randomStep.ts";
 import { proveElement } from "../../../testkit/verifier/stepProof.ts";
@@ -89,48 +90,28 @@ describe("estimateStepProofGas", () => {
 
   const float = (count: number) => ({ kind: "input" as const, index: 0, dtype: DType.float32, count });
   const contiguous = (count: number, coeffs: { digit: number; coeff: number }[]) => ({
-    extent: count,
-    stride: 1,
-    base: 0,
-    div: 1,
+    ...axis(0, count, 1),
     coeffs,
+  });
+  /** Reads of an input as one axis, whose position is the sum of some digits, each times its coefficient. */
+  const walk = (input: number, count: number, ...coeffs: (readonly [digit: number, coeff: number])[]) => ({
+    input,
+    fill: 0n,
+    axes: [
+      contiguous(
+        count,
+        coeffs.map(([digit, coeff]) => ({ digit, coeff })),
+      ),
+    ],
   });
 
   function dot(K: number): Step {
     const [rows, columns] = [2, 3];
     return {
-      dtype: DType.float32,
-      count: rows * columns,
+      ...matMulStep(rows, K, columns),
       inputs: [float(rows * K), float(columns * K), float(columns)],
-      outDigits: [rows, columns],
-      redDigits: [K],
-      reduce: Reduce.dot,
-      reduceType: DType.float32,
-      constants: [],
-      termReads: [
-        {
-          input: 0,
-          fill: 0n,
-          axes: [
-            contiguous(rows * K, [
-              { digit: 0, coeff: K },
-              { digit: 2, coeff: 1 },
-            ]),
-          ],
-        },
-        {
-          input: 1,
-          fill: 0n,
-          axes: [
-            contiguous(columns * K, [
-              { digit: 1, coeff: K },
-              { digit: 2, coeff: 1 },
-            ]),
-          ],
-        },
-      ],
-      epilogueReads: [{ input: 2, fill: 0n, axes: [contiguous(columns, [{ digit: 1, coeff: 1 }])] }],
-      term: { code: [], outA: 0, outB: 1 },
+      termReads: [walk(0, rows * K, [0, K], [2, 1]), walk(1, columns * K, [1, K], [2, 1])],
+      epilogueReads: [walk(2, columns, [1, 1])],
       epilogue: { code: [{ op: Op.add, dtype: DType.float32, a: 0, b: 1, c: 0 }], out: 2 },
     };
   }
@@ -166,46 +147,16 @@ describe("estimateStepProofGas", () => {
 
   function column(K: number, code: Step["term"]["code"] = []): Step {
     return {
-      dtype: DType.float32,
-      count: 256,
+      ...rowSumStep(256, K),
       inputs: [float(256 * K)],
-      outDigits: [256],
-      redDigits: [K],
-      reduce: Reduce.sum,
-      reduceType: DType.float32,
-      constants: [],
-      termReads: [
-        {
-          input: 0,
-          fill: 0n,
-          axes: [
-            contiguous(256 * K, [
-              { digit: 0, coeff: 1 },
-              { digit: 1, coeff: 256 },
-            ]),
-          ],
-        },
-      ],
-      epilogueReads: [],
+      termReads: [walk(0, 256 * K, [0, 1], [1, 256])],
       term: { code, outA: code.length, outB: 0 },
-      epilogue: { code: [], out: 0 },
     };
   }
 
   const row = (K: number, code: Step["term"]["code"]): Step => ({
     ...column(K, code),
-    termReads: [
-      {
-        input: 0,
-        fill: 0n,
-        axes: [
-          contiguous(256 * K, [
-            { digit: 0, coeff: K },
-            { digit: 1, coeff: 1 },
-          ]),
-        ],
-      },
-    ],
+    termReads: [walk(0, 256 * K, [0, K], [1, 1])],
   });
 
   const unary = (op: OpCode) => [{ op, dtype: DType.float32, a: 0, b: 0, c: 0 }];

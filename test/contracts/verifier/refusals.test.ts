@@ -4,6 +4,7 @@ import { DType, type DType as DTypeCode } from "../../../src/numerics/dtype.ts";
 import { encodeStepBody } from "../../../src/program/encode.ts";
 import { Op } from "../../../src/program/operations.ts";
 import { Reduce, type Axis, type Instruction, type Step, type View } from "../../../src/program/types.ts";
+import { NO_REDUCTION } from "../../../testkit/programs/stepModel.ts";
 import { revertName } from "../../../testkit/verifier/revertName.ts";
 import { deployVerifier, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 import { isWellFormed } from "../../../testkit/numerics/wellFormed.ts";
@@ -28,12 +29,8 @@ const MAP: Step = {
   count: 4,
   inputs: [input(DType.float32), input(DType.int32), input(DType.bool), input(DType.limb)],
   outDigits: [4],
-  redDigits: [],
-  reduce: Reduce.none,
-  constants: [],
-  termReads: [],
+  ...NO_REDUCTION,
   epilogueReads: [read(0), read(1), read(2)],
-  term: { code: [], outA: 0, outB: 0 },
   epilogue: { code: [], out: 0 },
 };
 /** Well-formed: the sum of four elements. */

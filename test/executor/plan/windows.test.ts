@@ -16,13 +16,13 @@ describe("convolutions with constant weights", function () {
   /** Runs convolutions on both executors; returns how many direct kernels there were. */
   async function compare(
     kind: Values,
-    most: { channels: number; columns: number },
+    limits: { channels: number; columns: number },
     options: ExecutorOptions,
     rounds = ROUNDS,
   ): Promise<number> {
     let kernels = 0;
     for (let seed = 1; seed <= rounds; seed++) {
-      const { model, inputs } = randomWindow(new Prng(seed), kind, most);
+      const { model, inputs } = randomWindow(new Prng(seed), kind, limits);
       const [expected] = executeReference(model, inputs);
       const pieces = seed % 2 === 0 ? { chunkElements: 2 ** 11 } : {};
       const executor = await createExecutor(model, { ...options, ...pieces });

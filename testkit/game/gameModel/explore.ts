@@ -4,7 +4,7 @@ import {
   afterWorker,
   crossings,
   isProvable,
-  MOST,
+  MAX_WIDTH,
   opening,
   picks,
   proof,
@@ -19,27 +19,27 @@ export type Explored = {
   /** States that some play reaches. */
   states: number;
   /**
-   * Of these: the side to move has no legal move, and is not a worker that has to show what is below a node that it
-   * made up.
+   * Of these, the states in which the side to move has no legal move, except a worker that has to show the children of
+   * a hash that it made up.
    */
   stuck: number;
   /**
-   * Openings of wrong claims that the first-difference strategy does not surely win, and those that no strategy does.
+   * Openings of wrong claims that the first-difference strategy does not surely win, and those that no strategy wins.
    */
   lostByTheWatcher: number;
   lostByAll: number;
   /** Openings of right claims that a challenger can force, and states of an honest worker in which a proof may hold. */
   lostByTheHonestWorker: number;
-  /** The most moves of a game. */
+  /** The maximum number of moves of a game. */
   longest: number;
 };
 
 const key = (s: ModelState): string =>
   [s.level, s.turn, s.width, s.depth, s.index, +s.same, +s.clean, +s.lastSame, s.children.map(Number).join("")].join();
 
-/** Explores every state of every game over lists of up to `most` checkpoints, steps and chunks, and solves them. */
-export function explore(shape: Shape, most = MOST): Explored {
-  const solver = new Solver(shape, most);
+/** Explores every state of every game over lists of up to `maxWidth` checkpoints, steps and chunks, and solves them. */
+export function explore(shape: Shape, maxWidth = MAX_WIDTH): Explored {
+  const solver = new Solver(shape, maxWidth);
   const totals: Explored = {
     states: 0,
     stuck: 0,
@@ -48,9 +48,9 @@ export function explore(shape: Shape, most = MOST): Explored {
     lostByTheHonestWorker: 0,
     longest: 0,
   };
-  for (let width = 1; width <= most; width++) {
+  for (let width = 1; width <= maxWidth; width++) {
     for (const same of [true, false]) {
-      for (const start of crossings(opening(width, same), shape, most)) {
+      for (const start of crossings(opening(width, same), shape, maxWidth)) {
         solver.reach(start);
         if (same) {
           if (solver.wins(start, false)) totals.lostByTheHonestWorker++;
@@ -75,11 +75,11 @@ class Solver {
   readonly #won = [new Map<string, boolean>(), new Map<string, boolean>()] as const;
   readonly #lengths = new Map<string, number>();
   readonly #shape: Shape;
-  readonly #most: number;
+  readonly #maxWidth: number;
 
-  constructor(shape: Shape, most: number) {
+  constructor(shape: Shape, maxWidth: number) {
     this.#shape = shape;
-    this.#most = most;
+    this.#maxWidth = maxWidth;
   }
 
   /** Takes in a state and all that can follow. */
@@ -93,9 +93,9 @@ class Solver {
     }
   }
 
-  /** Whether the side to move has no move but giving up. */
+  /** Whether the side to move can only concede. */
   isStuck(s: ModelState): boolean {
-    if (s.turn === Side.worker) return workerMoves(s, this.#shape, this.#most).length === 0;
+    if (s.turn === Side.worker) return workerMoves(s, this.#shape, this.#maxWidth).length === 0;
     return !isProvable(s) && picks(s, this.#shape).length === 0;
   }
 
@@ -113,7 +113,7 @@ class Solver {
     return result;
   }
 
-  /** Moves until the end at most. */
+  /** The maximum number of moves until the end. */
   length(s: ModelState): number {
     const id = key(s);
     const known = this.#lengths.get(id);
@@ -126,23 +126,25 @@ class Solver {
   #solve(s: ModelState, plain: boolean): boolean {
     if (s.turn === Side.worker) {
       // Without a move its clock runs out.
-      return workerMoves(s, this.#shape, this.#most).every((move) => this.wins(afterWorker(s, move), plain));
+      return workerMoves(s, this.#shape, this.#maxWidth).every((move) => this.wins(afterWorker(s, move), plain));
     }
     if (isProvable(s)) return proof(s) === "holds";
     const all = picks(s, this.#shape);
-    // A pick below what is revealed may show anything: it wins if it wins whatever it shows.
+    // A pick below the revealed nodes may find any node. It wins if it wins with every one.
     const tried = plain ? [firstDifference(s, all)] : distinct(all);
     return tried.some((chosen) => {
       if (chosen === undefined) return false;
       const shown = all.filter(({ levels, index }) => levels === chosen.levels && index === chosen.index);
-      return shown.every((pick) => afterPick(s, pick, this.#shape, this.#most).every((next) => this.wins(next, plain)));
+      return shown.every((pick) =>
+        afterPick(s, pick, this.#shape, this.#maxWidth).every((next) => this.wins(next, plain)),
+      );
     });
   }
 
   #next(s: ModelState): ModelState[] {
-    if (s.turn === Side.worker) return workerMoves(s, this.#shape, this.#most).map((move) => afterWorker(s, move));
+    if (s.turn === Side.worker) return workerMoves(s, this.#shape, this.#maxWidth).map((move) => afterWorker(s, move));
     if (isProvable(s)) return [];
-    return picks(s, this.#shape).flatMap((pick) => afterPick(s, pick, this.#shape, this.#most));
+    return picks(s, this.#shape).flatMap((pick) => afterPick(s, pick, this.#shape, this.#maxWidth));
   }
 }
 

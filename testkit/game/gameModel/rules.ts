@@ -3,8 +3,8 @@ import { depthOf } from "../../../src/merkle/sizes.ts";
 import { Level, Side } from "../../../src/chain/structs.ts";
 
 /**
- * The rules of the dispute game, reduced to what decides it. A node is `same` if it is the honest one's; a hash that is
- * not may hide anything, and whoever claims it chooses its children when it reveals them.
+ * The rules of the dispute game, reduced to what decides it. A node is `same` if it is the honest one. Any other hash
+ * may hide anything: the worker that claims it chooses its children when it reveals them.
  */
 export type ModelState = {
   level: number;
@@ -25,11 +25,11 @@ export type ModelState = {
   children: readonly boolean[];
 };
 
-/** What is left out of the rules, to see that they are needed. */
+/** A rule that is left out, to show that it is needed. */
 export type Flaw =
   "none" | "padding unchecked" | "always 2^k children" | "range not closed under reads" | "last leaf unbound";
 
-/** What a program and a deployment fix. */
+/** The part of the model that a program and a deployment fix. */
 export type Shape = { arityBits: number; flaw: Flaw };
 
 export type WorkerMove =
@@ -40,8 +40,8 @@ export type WorkerMove =
 /** A pick of a node `levels` below; what the path shows of the node and of all that is left of it. */
 export type ModelPick = { levels: number; index: number; same: boolean; clean: boolean };
 
-/** The longest lists that are looked at. */
-export const MOST = 8;
+/** The maximum width of the lists in the model. */
+export const MAX_WIDTH = 8;
 
 const isLeaf = ({ depth }: ModelState): boolean => depth === 0;
 
@@ -81,8 +81,8 @@ export function patterns(s: ModelState, { arityBits, flaw }: Shape): boolean[][]
   return found;
 }
 
-/** The worker's legal moves. @param most Longest range that a program may have. */
-export function workerMoves(s: ModelState, shape: Shape, most = MOST): WorkerMove[] {
+/** The worker's legal moves. @param maxWidth Longest range that a program may have. */
+export function workerMoves(s: ModelState, shape: Shape, maxWidth = MAX_WIDTH): WorkerMove[] {
   if (!isLeaf(s)) {
     const moves = patterns(s, shape).map((children) => ({ kind: "reveal", children }) as const);
     // A worker that must show 2^k children has none to show where fewer levels are left.
@@ -91,7 +91,7 @@ export function workerMoves(s: ModelState, shape: Shape, most = MOST): WorkerMov
   }
   if (s.level === Level.tensor) return [{ kind: "chunk" }];
   const moves: WorkerMove[] = [];
-  for (let width = 2; width <= most; width++) {
+  for (let width = 2; width <= maxWidth; width++) {
     for (const same of [true, false]) {
       // Its root is the honest one's only if its last leaf is.
       if (same && !s.same && shape.flaw !== "last leaf unbound") continue;
@@ -145,23 +145,23 @@ export function picks(s: ModelState, { arityBits, flaw }: Shape): ModelPick[] {
 /**
  * The states that a pick may lead to: at a leaf of the trace or of an interior list the game enters the next list, as
  * wide as the program has it.
- * @param most Chunks of the largest tensor.
+ * @param maxWidth Chunks of the largest tensor.
  */
 export function afterPick(
   s: ModelState,
   { levels, index, same, clean }: ModelPick,
   shape: Shape,
-  most = MOST,
+  maxWidth = MAX_WIDTH,
 ): ModelState[] {
   const at: ModelState = { ...s, turn: Side.worker, depth: s.depth - levels, index, same, clean, children: [] };
-  return crossings(at, shape, most);
+  return crossings(at, shape, maxWidth);
 }
 
 /** A picked node, or the lists that it leads into. */
-export function crossings(at: ModelState, { flaw }: Shape, most = MOST): ModelState[] {
+export function crossings(at: ModelState, { flaw }: Shape, maxWidth = MAX_WIDTH): ModelState[] {
   if (!isLeaf(at) || at.level === Level.tensor) return [at];
   const clean = at.clean && (flaw !== "range not closed under reads" || at.level === Level.trace);
-  const tensors = Array.from({ length: most }, (_, k): ModelState => {
+  const tensors = Array.from({ length: maxWidth }, (_, k): ModelState => {
     const width = k + 1;
     return { ...at, level: Level.tensor, width, depth: depthOf(width), index: 0, clean, lastSame: true };
   });

@@ -2,8 +2,8 @@ import { DType } from "../../../src/numerics/dtype.ts";
 import { floatTensor } from "../../../src/onnx/tensorData.ts";
 import type { Exporter } from "./exporter.ts";
 
-/** The least float32: what PyTorch adds to scores that do not count. */
-export const LEAST = -3.4028234663852886e38;
+/** The lowest finite float32, which PyTorch adds to scores that do not count. */
+export const LOWEST_FLOAT32 = -3.4028234663852886e38;
 
 /** [batch, length, width] to [batch, heads, length, width / heads], sizes from Shape. */
 export function splitHeads(g: Exporter, x: string, heads: number, size: number): string {

@@ -2,7 +2,7 @@
 import { DType } from "../../../src/numerics/dtype.ts";
 import type { TensorData } from "../../../src/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
-import { joinHeads, LEAST, sdpa, splitHeads } from "./attention.ts";
+import { joinHeads, LOWEST_FLOAT32, sdpa, splitHeads } from "./attention.ts";
 import { Exporter, type Exported } from "./exporter.ts";
 
 const SEQUENCE = ["batch_size", "sequence_length"];
@@ -41,7 +41,7 @@ export function bert(): Exported {
   const wide = g.node("Unsqueeze", [g.node("Unsqueeze", ["attention_mask", g.ints(1)]), g.ints(2)]);
   const kept = g.node("Cast", [g.node("Expand", [wide, g.shape(batch, 1, length, length)])], { to: DType.float32 });
   const inverse = g.node("Sub", [g.float(1), kept]);
-  const bias = g.node("Where", [g.node("Cast", [inverse], { to: DType.bool }), g.float(LEAST), inverse]);
+  const bias = g.node("Where", [g.node("Cast", [inverse], { to: DType.bool }), g.float(LOWEST_FLOAT32), inverse]);
   for (let layer = 0; layer < 2; layer++) {
     const [q, k, v] = [0, 1, 2].map(() => splitHeads(g, g.linear(y, width, width), heads, width / heads)) as [
       string,
@@ -119,7 +119,7 @@ function gpt2After(past: number): Exported {
       g.float(1),
       g.node("Cast", [g.node("Unsqueeze", ["attention_mask", g.ints(1, 2)])], { to: DType.float32 }),
     ]),
-    g.float(LEAST),
+    g.float(LOWEST_FLOAT32),
   ]);
   const outputs: Record<string, [string]> = {};
   for (let layer = 0; layer < 2; layer++) {
@@ -145,7 +145,7 @@ function gpt2After(past: number): Exported {
       g.node("MatMul", [q, g.node("Transpose", [k], { perm: [0, 1, 3, 2] })]),
       g.float(Math.sqrt(width / heads)),
     ]);
-    const masked = g.node("Add", [g.node("Where", [causal, scores, g.float(LEAST)]), padding]);
+    const masked = g.node("Add", [g.node("Where", [causal, scores, g.float(LOWEST_FLOAT32)]), padding]);
     const mixed = joinHeads(g, g.node("MatMul", [g.node("Softmax", [masked], { axis: -1 }), v]), width);
     y = g.node("Add", [y, conv1d(mixed, width, width)]);
     const inner = conv1d(g.layerNorm(y, width), width, 2 * width);
@@ -206,7 +206,7 @@ export function llama(): Exported {
     return g.node("Add", [g.node("Mul", [x, cos]), g.node("Mul", [turned, sin])]);
   };
   const length = g.size("input_ids", 1);
-  const full = g.node("Expand", [g.float(LEAST), g.shape(length, length)]);
+  const full = g.node("Expand", [g.float(LOWEST_FLOAT32), g.shape(length, length)]);
   const mask = g.node("Unsqueeze", [g.node("Trilu", [full, g.int(1)], { upper: 1 }), g.ints(0, 1)]);
   const repeat = (x: string): string => {
     const [n, s] = [g.size(x, 0), g.size(x, 2)];

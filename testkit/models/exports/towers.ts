@@ -2,7 +2,7 @@
 import { DType } from "../../../src/numerics/dtype.ts";
 import type { TensorData } from "../../../src/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../../src/onnx/tensorData.ts";
-import { joinHeads, LEAST, sdpa, splitHeads } from "./attention.ts";
+import { joinHeads, LOWEST_FLOAT32, sdpa, splitHeads } from "./attention.ts";
 import { Exporter, type Exported } from "./exporter.ts";
 
 const SEQUENCE = ["batch_size", "sequence_length"];
@@ -60,7 +60,9 @@ export function clip(): Exported {
   const pictures = g.random.float([3, 16], -1, 1);
   let y = g.node("Add", [g.node("Gather", [g.weight([50, width], 1), "ids"]), g.weight([1, 6, width])]);
   const length = g.size("ids", 1);
-  const full = g.node("ConstantOfShape", [g.shape(length, length)], { value: { tensor: floatTensor([LEAST]) } });
+  const full = g.node("ConstantOfShape", [g.shape(length, length)], {
+    value: { tensor: floatTensor([LOWEST_FLOAT32]) },
+  });
   const mask = g.node("Trilu", [full, g.int(1)]);
   const x = g.layerNorm(y, width);
   const [q, k, v] = [0, 1, 2].map(() => splitHeads(g, g.linear(x, width, width), heads, width / heads)) as [

@@ -85,9 +85,9 @@ async function time(prepared: Prepared, threads: number, seconds: number): Promi
   const samples = { plain: [], exact: [], committed: [], checked: [] } as Record<keyof typeof work, number[]>;
   const processor = { plain: 0, exact: 0, committed: 0, checked: 0 };
   const deadline = performance.now() + seconds * 1000;
-  const [warmUp, least, most] = isOnce ? [0, 1, 1] : [WARM_UP, LEAST_RUNS, MOST_RUNS];
+  const [warmUp, minRuns, maxRuns] = isOnce ? [0, 1, 1] : [WARM_UP, MIN_RUNS, MAX_RUNS];
   let runs = -warmUp;
-  for (; runs < least || (runs < most && performance.now() < deadline); runs++) {
+  for (; runs < minRuns || (runs < maxRuns && performance.now() < deadline); runs++) {
     for (const name of names) {
       const start = performance.now();
       const before = process.cpuUsage();
@@ -128,8 +128,8 @@ async function doubtfulTime({ model, given }: Prepared, threads: number): Promis
 }
 
 const WARM_UP = 3;
-const LEAST_RUNS = 5;
-const MOST_RUNS = 300;
+const MIN_RUNS = 5;
+const MAX_RUNS = 300;
 
 /** The peak of a process that does nothing else, a few times over. */
 async function memory(run: () => Promise<unknown>, seconds: number): Promise<Memory> {

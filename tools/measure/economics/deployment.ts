@@ -10,7 +10,7 @@ import { translateError } from "../../../src/chain/translateError.ts";
 import type { Parameters } from "../../../src/chain/structs.ts";
 import { inEther, type Deployment } from "./model.ts";
 
-/** The least amounts that the contracts take at deployment, for one arity. */
+/** The minimum amounts that the contracts accept at deployment, for one arity. */
 export type Bounds = {
   arityBits: number;
   worstWorker: number;
@@ -32,8 +32,8 @@ function extremeMoves(arityBits: number): Pick<Deployment, "dearestMove" | "chea
 }
 
 /**
- * The default deployment as the contracts hold it, and the bounds that they enforce: asked of an embedded chain, by
- * deployments that are refused.
+ * Reads the default deployment from the contracts on an embedded chain, and the bounds that they enforce from the
+ * deployments that they refuse.
  */
 export async function readDeployment(
   arities: readonly number[],

@@ -1,8 +1,8 @@
 /**
- * Coverage of the contracts by the TypeScript tests: statements' lines, and both ways of each condition. What has no
- * state is called as its tests call it, by replay; the other tests run.
+ * Measures which lines of the contracts the TypeScript tests execute, and which ways of each condition. The recorded
+ * calls of contracts without state are replayed; for the other contracts the tests run.
  * `npm run coverage -- [--files GLOBS] [--tests GLOBS] [--calls FILE] [--json FILE] [--in FOLDER]`
- * FILE of the calls is a recording, made if it is not there; FOLDER keeps what is compiled.
+ * FILE of the calls is a recording, which is made if it does not exist. FOLDER keeps the compiled copy.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ const TESTS = [
   "test/e2e/dapp.test.ts",
 ];
 
-/** Calls of a test that are replayed, until none of them passes anything new. */
+/** How many calls of a test each round replays. A test ends after a round that executes nothing new. */
 const ROUNDS = [32, 64, 256, 1_024];
 const NOBODY = "0x0000000000000000000000000000000000000000";
 
@@ -63,7 +63,7 @@ async function cover(): Promise<void> {
   const lines: string[] = [];
   const status = await workspace.run("tsx", ["tools/verify/coverage/runner.ts", output, ...tests], (line) => {
     lines.push(line);
-    // Tests of gas and of size see the added code.
+    // Tests of gas and of size may fail because of the added code.
     if (line.startsWith("@")) console.log(`fails with the added code: ${line.slice(1)}`);
   });
   if (status !== 0) throw new Error(`the tests did not end:\n${lines.slice(-40).join("\n")}`);
@@ -77,7 +77,7 @@ async function cover(): Promise<void> {
   report(points, passed);
 }
 
-/** Of what there is, what was passed: lines (a line is passed if all its statements are) and branches. */
+/** Executed and existing lines and branches. A line is executed if all its statements are. */
 function report(points: readonly Point[], passed: ReadonlySet<number>): void {
   const row = (name: string, [lines, branches]: readonly [string, string]) =>
     console.log(`${name.padEnd(48)}${lines.padStart(16)}${branches.padStart(18)}`);

@@ -1,7 +1,7 @@
 import { around, childOf, parse, type Node } from "../instrument/ast.ts";
 import { withYulPoints } from "./yul.ts";
 
-/** Something that a test should make happen: a statement executed, a condition true, a condition false. */
+/** An event that a test should cause: a statement is executed, a condition is true, or a condition is false. */
 export type Point = { id: number; file: string; line: number; branch: boolean; what: string };
 
 const STATEMENTS = new Set([
@@ -21,8 +21,8 @@ const LEFT_ALONE = new Set(["VariableDeclaration", "ModifierInvocation", "UserDe
 const LOGICAL = new Set(["&&", "||"]);
 
 /**
- * A Solidity file that tells of each statement that it executes and of each way in which a condition falls out: of
- * `if`, `?:`, loops and `require`, and of the parts of `&&` and `||`. In assembly likewise.
+ * Rewrites a Solidity file so that it reports each statement that it executes and the value of each condition: in
+ * `if`, `?:`, loops and `require`, and the operands of `&&` and `||`. Assembly is rewritten likewise.
  * @param firstId Id of the first point.
  */
 export function withPoints(file: string, source: string, firstId: number): { source: string; points: Point[] } {

@@ -21,8 +21,8 @@ function coveredIf(coveredId, coveredCondition) -> coveredDecision {
 `;
 
 /**
- * An assembly block that tells of each statement that it executes, of both ways of each `if` and loop, and of each case
- * of a `switch`.
+ * Rewrites an assembly block so that it reports each statement that it executes, both ways of each `if` and loop, and
+ * each case of a `switch`.
  * @param point Numbers a point, in ascending order.
  */
 export function withYulPoints(

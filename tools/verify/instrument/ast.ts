@@ -10,7 +10,7 @@ export type Node = {
   end: number;
   /** In the order of the source. */
   children: Node[];
-  /** What solc says of it. */
+  /** Other fields of solc's tree. */
   fields: Readonly<Record<string, unknown>>;
 };
 
@@ -35,7 +35,7 @@ type Raw = { nodeType: string; src: string };
 const isRaw = (value: unknown): value is Raw =>
   typeof value === "object" && value !== null && "nodeType" in value && "src" in value;
 
-/** In solc's words their semicolon is not theirs. */
+/** Statements whose range in solc's tree leaves out their semicolon. */
 const ENDS_BEFORE_SEMICOLON = new Set([
   "ExpressionStatement",
   "EmitStatement",
@@ -55,7 +55,7 @@ function toNode(raw: Raw, bytes: Buffer): Node {
     .map((child) => toNode(child, bytes))
     .sort((a, b) => a.start - b.start);
   const semicolon = ENDS_BEFORE_SEMICOLON.has(raw.nodeType) && bytes[start + length] === 0x3b;
-  // What ends in a statement without braces ends with its semicolon.
+  // A node that ends in a statement without braces ends with the semicolon of that statement.
   const end = Math.max(start + length + (semicolon ? 1 : 0), children.at(-1)?.end ?? 0);
   return { type: raw.nodeType, start, end, children, fields };
 }
@@ -80,7 +80,7 @@ export function around(
   let out = "";
   let at = node.start;
   for (const child of node.children) {
-    // Some nodes come twice, as a name and as what it stands for.
+    // Some nodes appear twice in the tree: as a name, and as the definition of the name.
     if (child.start < at || child.end > node.end) continue;
     out += text(at, child.start) + render(child);
     at = child.end;

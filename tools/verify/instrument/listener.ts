@@ -1,8 +1,9 @@
 /**
- * A Yul function that tells the chain of the tests that execution is at a place. Telling costs a call, which is dear
- * where a loop runs long: a replayed call, which has more gas than any transaction, tells of each place once, and keeps
- * in memory far behind its own of which it has told. The scratch space is put back, because what is in it between two
- * statements is theirs. The names of its variables are such as no contract has, because a function may not hide those.
+ * A Yul function that reports to the chain of the tests which point of the code is executed. A report is a call, which
+ * is expensive in a long loop. A replayed call, which has more gas than any transaction, therefore reports each point
+ * once, and marks the reported points in memory far behind the contract's own. The function restores the scratch space,
+ * because the statements around it may use it. Its variables have names that no contract has, because Yul forbids
+ * shadowing.
  */
 export const HEAR = `
 function listenerHear(listenerId) {

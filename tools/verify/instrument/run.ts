@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 
 /**
  * Runs a program in a folder.
- * @param quietSeconds After as long without a line it is killed.
+ * @param quietSeconds The program is killed after so many seconds without output.
  * @returns Its exit status; -1 if it was killed.
  */
 export function run(

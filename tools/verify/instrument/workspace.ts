@@ -20,8 +20,8 @@ const COPIED = [
 ] as const;
 
 /**
- * What the added code needs: larger contracts, dearer calls, more in one transaction; and, if there is much of it, a
- * compiler that does not try hard.
+ * Settings that the added code needs: larger contracts, calls with more gas, larger transactions. Much added code also
+ * needs a compiler with few optimisations.
  */
 const config = (optimised: boolean): string => `import base from "./hardhat.base.ts";
 const network = base.networks!.default as object;
@@ -60,9 +60,9 @@ export class Workspace {
   readonly #kept: boolean;
 
   /**
-   * @param folder Where it is, to be kept for the next time: what has not changed is not compiled again. By default it
-   * is made and removed.
-   * @param optimised Whether contracts are compiled as ever: for little added code.
+   * @param folder The copy's folder. It is kept, so that the next run compiles only what has changed. By default it is
+   * a temporary folder.
+   * @param optimised Whether contracts are compiled as usual: for little added code.
    */
   constructor(folder?: string, optimised = false) {
     this.#kept = folder !== undefined;
@@ -73,7 +73,7 @@ export class Workspace {
     }
     if (!existsSync(join(this.path, "node_modules")))
       symlinkSync(resolve("node_modules"), join(this.path, "node_modules"));
-    // What is added tells the chain something and asks it something; pure functions may not.
+    // The added code calls and reads the chain, which pure functions may not.
     for (const file of this.files("contracts/**/*.sol")) this.write(file, this.read(file).replace(/\bpure\b/g, "view"));
     cpSync("hardhat.config.ts", join(this.path, "hardhat.base.ts"));
     writeFileSync(join(this.path, "hardhat.config.ts"), config(optimised));
@@ -87,7 +87,7 @@ export class Workspace {
     writeFileSync(join(this.path, file), text);
   }
 
-  /** Adds a library that tells of what is executed. */
+  /** Adds a library that reports what is executed. */
   addLibrary(file: string, source: string): void {
     this.write(file, this.read(source));
     const listener = this.read("tools/verify/instrument/Listener.sol");
@@ -103,7 +103,7 @@ export class Workspace {
     this.write(file, source.slice(0, end) + imported + source.slice(end));
   }
 
-  /** Compiles the contracts, or some files of them. @throws Error with the compiler's words. */
+  /** Compiles the contracts, or some of their files. @throws Error with the compiler's output. */
   async build(files: readonly string[] = []): Promise<void> {
     const lines: string[] = [];
     const status = await this.run(
@@ -124,13 +124,13 @@ export class Workspace {
     return run(this.path, command, args, onLine, quietSeconds);
   }
 
-  /** The files of the copy that globs, separated by commas, name: each once, in their order. */
+  /** The files of the copy that match globs, separated by commas: each file once, in the order of the globs. */
   files(globs: string): string[] {
     const of = (glob: string) => (glob === "" ? [] : globSync(glob, { cwd: this.path }).sort());
     return [...new Set(globs.split(",").flatMap(of))];
   }
 
-  /** Removes the copy, unless it is to be kept. */
+  /** Removes the copy if its folder is temporary. */
   remove(): void {
     if (!this.#kept) rmSync(this.path, { recursive: true, force: true });
   }

@@ -3,24 +3,24 @@ import { listen } from "../replay/listen.ts";
 import type { Group, Replay } from "../replay/replay.ts";
 import { coinbaseOf } from "./alive.ts";
 
-/** A mutant meets calls until they take so much gas in all, or are so many. */
+/** A mutant is tried on calls up to this sum of their gas and this number of them. */
 const GAS_OF_A_MUTANT = 60_000_000n;
-const MOST_OF_A_MUTANT = 200;
-/** Calls of a test that are listened to, until none of them is wanted any more. */
+const MAX_CALLS_OF_A_MUTANT = 200;
+/** How many calls of a test each round replays. A test ends after a round in which no call was wanted. */
 const ROUNDS = [4, 8, 16, 32, 64, 128, 256];
-/** A mutant under which a call takes so many times its gas has no end. */
+/** A call that takes so many times its recorded gas under a mutant is taken to run for ever. */
 const GAS_FACTOR = 10n;
-/** Mutants that are tried before their verdicts are told. */
+/** Mutants that are tried before their verdicts are printed. */
 const BATCH = 500;
 
 type Passing = { calls: number[]; gas: bigint };
-const wantsMore = ({ calls, gas }: Passing): boolean => calls.length < MOST_OF_A_MUTANT && gas < GAS_OF_A_MUTANT;
+const wantsMore = ({ calls, gas }: Passing): boolean => calls.length < MAX_CALLS_OF_A_MUTANT && gas < GAS_OF_A_MUTANT;
 
 export type Verdict = { killer?: string; tests: number; milliseconds: number };
 
 /**
- * The verdicts of recorded calls on mutants of contracts without state: first it is noted which call passes which
- * mutant, then each mutant meets the calls that pass it, of as many tests as there are, up to the first with another
+ * Tries mutants of contracts without state on recorded calls. It first finds which calls execute which mutants. Each
+ * mutant is then tried on the calls that execute it, from as many tests as possible, up to the first call with another
  * outcome.
  */
 export async function replayMutants(
@@ -36,7 +36,7 @@ export async function replayMutants(
     gas.set(call, own);
     if (own === 0n) useless++;
     if (own === 0n) return false;
-    // A dear call is for a mutant that no other passes.
+    // An expensive call is kept only for a mutant that no other call executes.
     const isCheap = own <= GAS_OF_A_MUTANT / 10n;
     const wanting = [...places]
       .flatMap((id) => passing.get(id) ?? [])

@@ -1,14 +1,16 @@
 /**
  * Mutation testing of the contracts: small changes, one at a time, each of which a test should notice.
- * `npm run mutate -- [--files game/DisputeGame.sol,game/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--most N]
+ * `npm run mutate -- [--files game/DisputeGame.sol,game/Descent.sol] [--tests GLOBS] [--wider GLOBS] [--max N]
  * [--seed S] [--tries N] [--calls FILE] [--json FILE] [--resume FILE] [--survivors FILE] [--alone] [--in FOLDER]`
- * The contracts with their mutants are built in FOLDER, which a second run finds built. Survivors of the tests meet the
- * wider ones. `--most` is of each file, drawn by the seed. Mutants of contracts without state meet recorded calls:
- * `--calls` keeps them. `--resume` takes over the verdicts in an earlier run's JSON, also where lines have moved.
- * `--tries`: most tests that a mutant meets. `--survivors` tries those that survived in an earlier run's JSON, against
- * all tests and new ones: only these are in the build, which is optimised as ever, so that tests of gas decide too.
- * `--alone` makes a build for each mutant, in which there is nothing else: minutes each, for tests that measure gas to
- * the unit.
+ * FOLDER keeps the build of the contracts with their mutants for the next run.
+ * - `--wider`: tests that run only for mutants that survive `--tests`.
+ * - `--max`: the maximum number of mutants of each file, drawn by the seed.
+ * - `--calls`: keeps the recorded calls on which mutants of contracts without state are tried.
+ * - `--resume`: takes over the verdicts in an earlier run's JSON, also where lines have moved.
+ * - `--tries`: the maximum number of tests that a mutant is tried on.
+ * - `--survivors`: tries the mutants that survived in an earlier run's JSON on all tests. The build holds only these
+ *   and is optimised as usual, so that tests of gas count too.
+ * - `--alone`: makes a build of its own for each mutant, which takes minutes each, for tests that measure exact gas.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -23,7 +25,7 @@ import type { Plan, Report } from "./workOrder.ts";
 import { constantsOf, withMutants, type Mutant } from "./schemata.ts";
 import { forGood } from "./yul.ts";
 
-/** What decides over money and verdicts. */
+/** The folders whose contracts decide over money and verdicts. */
 const PROTOCOL = [
   "vault/*.sol",
   "provisioning/*.sol",
@@ -37,7 +39,7 @@ const PROTOCOL_TESTS = ["game", "market", "provisioning", "vault"].map(
   (folder) => `test/contracts/${folder}/**/*.test.ts`,
 );
 const LIBRARY = "contracts/test/Mutants.sol";
-/** A test that takes so long under a mutant has no end. */
+/** A test that takes so long under a mutant is taken to run for ever. */
 const QUIET_SECONDS = 60;
 
 const { values } = parseArgs({
@@ -45,7 +47,7 @@ const { values } = parseArgs({
     files: { type: "string", default: [...PROTOCOL, ...VERIFIER].join(",") },
     tests: { type: "string", default: PROTOCOL_TESTS.join(",") },
     wider: { type: "string", default: "" },
-    most: { type: "string", default: "1000000" },
+    max: { type: "string", default: "1000000" },
     seed: { type: "string", default: "1" },
     tries: { type: "string", default: "1000000" },
     calls: { type: "string" },
@@ -98,7 +100,7 @@ async function mutate(): Promise<boolean> {
   return report(files, made, tried);
 }
 
-/** Replaces contracts by such as hold those of their mutants that are wanted. */
+/** Adds the wanted mutants to the contracts. */
 function addMutants(files: readonly string[], firstId: number, wanted: (mutant: Mutant) => boolean): Mutant[] {
   const made: Mutant[] = [];
   const constants = workspace
@@ -128,10 +130,10 @@ function choose(files: readonly string[], made: readonly Mutant[]): { over: Trie
   });
   const left = made.filter((mutant) => isWanted(mutant) && !known.has(nameOf(mutant)));
   const of = (file: string) => left.filter((mutant) => mutant.file === file);
-  return { over, drawn: files.flatMap((file) => draw(of(file), Number(values.most), Number(values.seed))) };
+  return { over, drawn: files.flatMap((file) => draw(of(file), Number(values.max), Number(values.seed))) };
 }
 
-/** Protocol: the tests run again. */
+/** Tries mutants of the protocol: the tests run again. */
 async function tryByTests(drawn: readonly Mutant[], before: readonly Tried[]): Promise<Tried[]> {
   await workspace.build();
   const tried = await run(drawn, workspace.files(values.tests), before);
@@ -141,7 +143,7 @@ async function tryByTests(drawn: readonly Mutant[], before: readonly Tried[]): P
   return tried.map((mutant) => again.find(({ id }) => id === mutant.id) ?? mutant);
 }
 
-/** Each mutant in a build of its own. What passes it is not known: it meets all tests. */
+/** Tries each mutant in a build of its own, on all tests, because it is not known which of them execute it. */
 async function tryAlone(drawn: readonly Mutant[], before: readonly Tried[]): Promise<Tried[]> {
   const files = workspace.files(values.tests);
   const reach = reachOf(files);
@@ -159,7 +161,7 @@ async function tryAlone(drawn: readonly Mutant[], before: readonly Tried[]): Pro
   return tried;
 }
 
-/** Contracts without state: the calls of their tests are made again. */
+/** Tries mutants of contracts without state: the calls of their tests are replayed. */
 async function tryByReplay(drawn: readonly Mutant[]): Promise<Tried[]> {
   const calls = await recorded(workspace.path, values.calls);
   await workspace.build(filesOf(calls));
@@ -169,7 +171,7 @@ async function tryByReplay(drawn: readonly Mutant[]): Promise<Tried[]> {
   return drawn.map((mutant) => ({ ...mutant, ...verdicts.get(mutant.id)! }));
 }
 
-/** Tries mutants against tests; a runner that hangs is a mutant killed, and the next one goes on. */
+/** Tries mutants on tests. A mutant under which the runner hangs is killed; a new runner goes on with the next one. */
 async function run(
   mutants: readonly Mutant[],
   files: readonly string[],
@@ -180,7 +182,7 @@ async function run(
   const done = new Map<number, Tried>();
   for (;;) {
     const left = mutants.filter(({ id }) => !done.has(id));
-    // Alone, the tests run once before the first mutant, to know those that fail without one.
+    // With `--alone`, the tests run once without a mutant, to find those that fail then.
     if (left.length === 0 && !(values.alone && !existsSync(reach))) break;
     const killers = [...before, ...done.values()].flatMap(({ killer }) => killer ?? []);
     const ids = left.map(({ id }) => id);
@@ -238,8 +240,8 @@ function report(files: readonly string[], made: readonly Mutant[], tried: readon
 }
 
 /**
- * Where it is kept which of some tests pass which mutants: known from an earlier run, if nothing that decides it has
- * changed.
+ * The file that keeps which tests execute which mutants. Its name depends on everything that decides this, so that an
+ * earlier run's file is used only if nothing has changed.
  */
 function reachOf(tests: readonly string[]): string {
   const hash = createHash("sha256");
@@ -257,12 +259,12 @@ function earlier(json: string | undefined): Tried[] {
   return json === undefined ? [] : (JSON.parse(readFileSync(json, "utf8")) as Tried[]);
 }
 
-/** What tells mutants apart, also when ids and lines have moved. */
+/** Identifies a mutant, also when ids and lines have moved. */
 function nameOf({ file, change, nth }: Mutant): string {
   return `${file}: ${change} (${nth})`;
 }
 
-/** `count` of the mutants, the same for the same seed. */
+/** Draws at most `count` of the mutants, the same for the same seed. */
 function draw(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
   const key = ({ id }: Mutant): number => (Math.imul(id + seed * 7_919, 0x9e3779b1) >>> 0) / 2 ** 32;
   return [...mutants]

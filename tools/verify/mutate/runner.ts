@@ -1,7 +1,7 @@
 /**
- * Runs in a copy whose contracts hold their mutants: loads the tests once, notes which test passes which mutant, then
- * runs for each mutant the tests that pass it, up to the first that fails. `tsx runner.ts PLAN`, where PLAN is a JSON
- * file; prints a JSON object a line.
+ * Runs in a copy whose contracts hold their mutants: loads the tests once, finds which tests execute which mutants,
+ * then runs for each mutant the tests that execute it, up to the first that fails. `tsx runner.ts PLAN`, where PLAN is
+ * a JSON file, prints a JSON object a line.
  */
 import { readFileSync, writeFileSync, existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -13,11 +13,11 @@ import type { Plan, Reach, Report } from "./workOrder.ts";
 const plan = JSON.parse(readFileSync(process.argv[2]!, "utf8")) as Plan;
 const say = (report: Report): void => console.log(`@${JSON.stringify(report)}`);
 
-/** The id of no mutant, under which nothing is told. */
+/** The id of no mutant, under which nothing is reported. */
 const NOBODY = 2 ** 32;
-/** Tests that are run before all others; then as many again, and so on. */
-const MOST_TELLING = 3;
-/** Mutants are neighbours of those before them: what killed the last ones is tried first. */
+/** Tests in the first run for a mutant; each further run doubles their number. */
+const FIRST_TESTS = 3;
+/** The tests that killed the last mutants, its neighbours, are tried first on a mutant. */
 const LAST_KILLERS = 6;
 
 type Connection = Awaited<ReturnType<typeof hre.network.create>>;
@@ -26,7 +26,7 @@ const open = new Set<Connection>();
 let killers: string[] = [];
 const kills = new Map<string, number>();
 for (const title of plan.killers) count(title);
-/** Ids that the listener heard since it was last read. */
+/** Ids that were reported since the set was last read. */
 let heard = new Set<number>();
 
 hre.hooks.registerHandlers("network", {
@@ -67,14 +67,14 @@ async function run(chosen: (title: string) => boolean, bail: boolean, listen?: (
   });
 }
 
-/** Forgets the chains that were made for a mutant. */
+/** Closes the chains that were made for a mutant. */
 async function clear(): Promise<void> {
   alive.worlds.clear();
   for (const connection of open) await connection.close();
   open.clear();
 }
 
-/** Which tests pass which mutants, without a mutant. */
+/** Finds which tests execute which mutants, while none is active. */
 async function record(): Promise<Reach> {
   const titles: string[] = [];
   const failing: string[] = [];
@@ -122,7 +122,7 @@ async function record(): Promise<Reach> {
     },
   );
   await clear();
-  // To tell what is passed takes gas. A test of gas decides if it passes while nobody listens.
+  // Reports take gas. A test of gas counts if it passes without reports.
   alive.id = NOBODY;
   await run(
     (title) => unsure.has(title),
@@ -140,9 +140,9 @@ async function record(): Promise<Reach> {
 }
 
 /**
- * The tests that pass a mutant, the most telling first: those that killed its neighbours, then those that pass it
- * themselves before those whose world was made with it, and those that take little time, pass few mutants and killed
- * many before the others.
+ * The tests that execute a mutant, those most likely to kill it first: those that killed its neighbours; then those
+ * that execute it themselves before those whose set-up does, and among these the fast ones that execute few mutants and
+ * have killed many.
  */
 function testsOf(id: number): { titles: string[]; fresh: Set<string> } {
   const cost = (title: string): number => {
@@ -166,8 +166,8 @@ async function tryMutant(id: number): Promise<void> {
   const begun = performance.now();
   let killer: string | undefined;
   Object.assign(alive, { id, fresh });
-  for (let from = 0; from < titles.length && killer === undefined; from = 2 * from + MOST_TELLING) {
-    const chosen = new Set(titles.slice(from, 2 * from + MOST_TELLING));
+  for (let from = 0; from < titles.length && killer === undefined; from = 2 * from + FIRST_TESTS) {
+    const chosen = new Set(titles.slice(from, 2 * from + FIRST_TESTS));
     await run(
       (title) => chosen.has(title),
       true,

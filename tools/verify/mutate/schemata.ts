@@ -1,7 +1,7 @@
 import { around, childOf, parse, type Node } from "../instrument/ast.ts";
 import { withYulMutants } from "./yul.ts";
 
-/** One small change of a contract, which a good test notices. `nth`: of those in the file that read the same. */
+/** One small change of a contract, which a good test notices. `nth` counts the equal changes in the file. */
 export type Mutant = { id: number; file: string; line: number; change: string; nth: number };
 
 const OPERATORS: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   "^": "|",
 };
 const ASSIGNMENTS: Readonly<Record<string, string>> = { "+=": "-=", "-=": "+=", "|=": "&=", "&=": "|=" };
-/** Not executed, or not in words that a condition may stand in. */
+/** Nodes that are not executed, or in which no condition can be put. */
 const LEFT_ALONE = new Set(["VariableDeclaration", "ModifierInvocation", "UserDefinedTypeName"]);
 
 /** The constants of a Solidity file that are numbers: `NAME` where they are declared, `Contract.NAME` elsewhere. */
@@ -39,25 +39,25 @@ export function constantsOf(source: string): { contract: string; name: string }[
   );
 }
 
-/** An expression that is another one under a condition, which may be settled. */
+/** An expression that is replaced under a condition; the condition may be the constant `true`. */
 function choice(condition: string, mutated: string, original: string): string {
   if (condition === "true") return `(${mutated})`;
   return condition === "false" ? original : `(${condition} ? ${mutated} : ${original})`;
 }
 
-/** A statement, in braces, because an `else` may follow, that is left out under a condition, which may be settled. */
+/** A statement that is left out under a condition, which may be constant. In braces, because an `else` may follow. */
 function unless(condition: string, statement: string): string {
   if (condition === "true") return "{ }";
   return condition === "false" ? `{ ${statement} }` : `{ if (!${condition}) { ${statement} } }`;
 }
 
 /**
- * A Solidity file that holds all its mutants at once, each behind `Mutants.on(id)`: one build for all ("mutant
- * schemata", Untch, Offutt and Harrold, 1993).
+ * Rewrites a Solidity file so that it holds all its mutants at once, each under the condition `Mutants.on(id)`: one
+ * build serves all ("mutant schemata", Untch, Offutt and Harrold, 1993).
  * @param firstId Id of the first mutant.
- * @param constants Words that stand for a constant number: one greater in all of the file.
- * @param wanted Which mutants the file holds; the others are counted, and never alive.
- * @param alive What asks whether a mutant is alive: "true" puts it in place of what it changes.
+ * @param constants Names of constant numbers; a mutant adds one to a constant wherever the file reads it.
+ * @param wanted Which mutants the file holds; the others get ids too.
+ * @param alive The condition under which a mutant is active; with "true" it replaces what it changes.
  */
 export function withMutants(
   file: string,
@@ -88,7 +88,7 @@ export function withMutants(
   const within = (node: Node, inside: boolean): string => around(node, text, (child) => render(child, inside));
 
   const greater = new Map<string, string>();
-  /** A constant that is one greater, the same mutant wherever it stands. */
+  /** A constant that is one greater: one mutant for all its occurrences. */
   function constant(node: Node): string {
     const name = original(node);
     const condition = greater.get(name) ?? on(node, `${name} -> ${name} + 1`);
@@ -96,7 +96,7 @@ export function withMutants(
     return choice(condition, `${name} + 1`, name);
   }
 
-  /** @param inside Whether the node lies in a body that is executed. */
+  /** @param inside Whether the node is in a body that is executed. */
   function render(node: Node, inside: boolean): string {
     if (LEFT_ALONE.has(node.type)) return original(node);
     const body = inside || node.type === "Block";

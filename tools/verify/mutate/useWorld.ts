@@ -1,6 +1,6 @@
 /**
- * Stands in for testkit/protocol/useWorld.ts in the copy: suites whose worlds are made in one way share one, which
- * serves all mutants that its making does not pass.
+ * Replaces testkit/protocol/useWorld.ts in the copy. Suites whose worlds are made by the same function share one world,
+ * which serves all mutants that its making does not execute.
  */
 import { createWorld, type World } from "../../../testkit/protocol/world.ts";
 import { alive } from "./alive.ts";
@@ -19,7 +19,7 @@ export function useWorld(make: () => Promise<World> = createWorld): () => World 
       alive.keep = !fresh;
       const made = await make().finally(() => void (alive.keep = false));
       shared = { world: made, takeBack: () => Promise.resolve() };
-      // What passes which mutant is noted without any: each suite's set-up is to be heard.
+      // Without a mutant, it is found which tests execute which mutants: each suite's own set-up must report.
       if (alive.id !== 0) worlds.set(make, shared);
     } else {
       await shared.takeBack();

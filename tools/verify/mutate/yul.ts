@@ -23,7 +23,7 @@ const NEIGHBOURS: Readonly<Record<string, string>> = {
 const CONSTANT = /^[A-Z][A-Z0-9_]*$/;
 const REMOVED = new Set(["YulAssignment", "YulExpressionStatement"]);
 
-/** Which mutant is alive: as in Mutants.sol. */
+/** The id of the active mutant, as in Mutants.sol. */
 const SWITCH = `${HEAR}
 function mutantOn(mutantId) -> mutantAlive {
   let mutantSaid := coinbase()
@@ -44,14 +44,14 @@ function mutantNot(mutantId, mutantA) -> mutantResult {
 `;
 
 /**
- * A Solidity file in whose assembly a mutant is alive for good, and nobody is asked. The compiler leaves out what then
- * never runs.
+ * Makes one mutant in the assembly of a Solidity file active without a condition. The compiler leaves out the code that
+ * then never runs.
  */
 export const forGood = (source: string, id: number): string =>
   source.replaceAll(SWITCH, `function mutantOn(mutantId) -> mutantAlive { mutantAlive := eq(mutantId, ${id}) }`);
 
 /**
- * An assembly block with its mutants: a built-in function for its neighbour, a number or a constant plus one, a
+ * Adds its mutants to an assembly block: a built-in function for its neighbour, a number or a constant plus one, a
  * statement left out, an `if` that always goes one way. Heads of loops are left alone: a loop whose head is wrong runs
  * for ever or not at all.
  * @param make Numbers a mutant of a node, in ascending order, unless it is not wanted.

@@ -1,4 +1,4 @@
-/** A realistic bug of the protocol's contracts. `ON` in `by` stands for the condition that it is the one alive. */
+/** A realistic bug of the protocol's contracts. In `by`, `ON` stands for the condition that the bug is active. */
 export type Bug = { name: string; file: string; find: string; by: string };
 
 const GAME = "contracts/game/DisputeGame.sol";
@@ -8,8 +8,20 @@ const DELIVERY = "contracts/market/ResultDelivery.sol";
 const PAYOUTS = "contracts/game/Payouts.sol";
 
 const bug = (name: string, file: string, find: string, by: string): Bug => ({ name, file, find, by });
+/** A statement that is left out. */
 const without = (name: string, file: string, statement: string): Bug =>
   bug(name, file, statement, `if (!ON) ${statement}`);
+/** @param marked The text to find; its part in double braces is replaced. */
+const inside = (name: string, file: string, marked: string, replace: (part: string) => string): Bug => {
+  const [before, part, after] = marked.split(/\{\{|\}\}/) as [string, string, string];
+  return bug(name, file, `${before}${part}${after}`, `${before}${replace(part)}${after}`);
+};
+/** An expression, in double braces, that has another value. */
+const other = (name: string, file: string, marked: string, value: string): Bug =>
+  inside(name, file, marked, (right) => `ON ? ${value} : ${right}`);
+/** A condition, in double braces, that always holds. */
+const always = (name: string, file: string, marked: string): Bug =>
+  inside(name, file, marked, (condition) => `(ON || (${condition}))`);
 /** A `require` whose condition need not hold. */
 const unchecked = (name: string, file: string, condition: string, error: string): Bug =>
   bug(name, file, `require(${condition}, ${error}`, `require(ON || (${condition}), ${error}`);
@@ -24,50 +36,25 @@ export const BUGS: readonly Bug[] = [
     "uint256 price = _spend(s, gas, start);\n        _claims[s.claimId] = ON ? g : g.addDues(price);\n" +
       "        PackedState memory packed = s.pack(Move.Pick);",
   ),
-  bug(
-    "dues of a lost game stay",
-    GAME,
-    "_claims[s.claimId] = g.closed().subtractDues(_due(s));",
-    "_claims[s.claimId] = ON ? g.closed() : g.closed().subtractDues(_due(s));",
-  ),
+  other("dues of a lost game stay", GAME, "_claims[s.claimId] = {{g.closed().subtractDues(_due(s))}};", "g.closed()"),
   bug("the bounty is paid twice", GAME, "s.bond + bounty + toWinner", "s.bond + bounty + (ON ? bounty : 0) + toWinner"),
   bug("the sink is paid the bounty too", GAME, "emit ClaimDied(", "if (ON) rest += bounty;\n        emit ClaimDied("),
   without("the worker's draw stays in the bond", GAME, "s.bond = uint96(left);"),
   without("earnings can be collected again", GAME, "_claims[claimId] = g.collected();"),
-  bug(
-    "the caller's reward is not among the dues",
-    GAME,
-    "_die(gameId, key, s, g.addDues(reward), reward);",
-    "_die(gameId, key, s, ON ? g : g.addDues(reward), reward);",
-  ),
-  bug("the reward of a timeout is not taken from the bond", GAME, ", toWorker);", ", ON ? s.bond : toWorker);"),
-  bug(
-    "a lost bond goes back to the challenger",
-    GAME,
-    "Outcome.WorkerWon, key.worker,",
-    "Outcome.WorkerWon, ON ? s.challenger : key.worker,",
-  ),
+  other("the caller's reward is not among the dues", GAME, "_die(gameId, key, s, {{g.addDues(reward)}}, reward);", "g"),
+  other("the reward of a timeout is not taken from the bond", GAME, ", {{toWorker}});", "s.bond"),
+  other("a lost bond goes back to the challenger", GAME, "Outcome.WorkerWon, {{key.worker}},", "s.challenger"),
   bug(
     "a game can be settled again",
     GAME,
     "else delete stateHash[gameId];",
     "else stateHash[gameId] = ON ? stateHash[gameId] : bytes32(0);",
   ),
-  bug(
-    "a lost game can be ended again",
-    GAME,
-    "stateHash[gameId] = CLOSED;",
-    "stateHash[gameId] = ON ? stateHash[gameId] : CLOSED;",
-  ),
-  bug(
-    "what a settlement pays stays set aside",
-    GAME,
-    "g = g.subtractDues(share);",
-    "if (!ON) g = g.subtractDues(share);",
-  ),
+  other("a lost game can be ended again", GAME, "stateHash[gameId] = {{CLOSED}};", "stateHash[gameId]"),
+  without("what a settlement pays stays set aside", GAME, "g = g.subtractDues(share);"),
   without("the last settlement leaves the rest in custody", GAME, "rest = g.dues();"),
   without("the sink gets nothing at a death", GAME, "if (rest != 0) market.pay(_sink, rest);\n        if (toCaller"),
-  bug("a settlement leaves the game counted", GAME, "g = g.closed();\n", "if (!ON) g = g.closed();\n"),
+  without("a settlement leaves the game counted", GAME, "g = g.closed();\n"),
   // A pot that is not enough for all.
   bug(
     "parts of a short pot are rounded up",
@@ -75,30 +62,19 @@ export const BUGS: readonly Bug[] = [
     "internal pure returns (uint256) {\n        return pot >= dues ? due_ : (due_ * pot) / dues;",
     "internal view returns (uint256) {\n        return pot >= dues ? due_ : (due_ * pot + (ON ? dues - 1 : 0)) / dues;",
   ),
-  bug(
-    "a settlement is paid in full from a short pot",
-    GAME,
-    "uint256 share = Payouts.share(",
-    "uint256 share = ON ? due : Payouts.share(",
-  ),
-  bug(
-    "the winner is paid in full from a short pot",
-    GAME,
-    "uint256 toWinner = Payouts.share(",
-    "uint256 toWinner = ON ? _due(s) : Payouts.share(",
-  ),
+  other("a settlement is paid in full from a short pot", GAME, "uint256 share = {{Payouts.share(}}", "due"),
+  other("the winner is paid in full from a short pot", GAME, "uint256 toWinner = {{Payouts.share(}}", "_due(s)"),
   bug(
     "settlements are not among a dead claim's dues",
     GAME,
     "settlements * death.price",
     "(ON ? 0 : settlements * death.price)",
   ),
-  bug(
+  other(
     "settlements come before moves",
     GAME,
-    "Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))",
-    "ON ? GasSchedule.nextPrice(_priceCap) : " +
-      "Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))",
+    "{{Payouts.affordable(collateral, _bounty, g.dues(), settlements, GasSchedule.nextPrice(_priceCap))}}",
+    "GasSchedule.nextPrice(_priceCap)",
   ),
   // Who, and when.
   bug(
@@ -107,17 +83,17 @@ export const BUGS: readonly Bug[] = [
     "if (s.turn == Side.Worker) {\n            _die",
     "if ((s.turn == Side.Worker) != ON) {\n            _die",
   ),
-  bug(
+  other(
     "a timeout is possible in the last second",
     GAME,
-    "require(Clock.isOver(left, elapsed), ClockRunning",
-    "require(Clock.isOver(left, ON ? elapsed + 1 : elapsed), ClockRunning",
+    "require(Clock.isOver(left, {{elapsed}}), ClockRunning",
+    "elapsed + 1",
   ),
-  bug(
+  other(
     "no move is possible in the last second",
     GAME,
-    "require(!Clock.isOver(left, elapsed), ClockExpired",
-    "require(!Clock.isOver(left, ON ? elapsed + 1 : elapsed), ClockExpired",
+    "require(!Clock.isOver(left, {{elapsed}}), ClockExpired",
+    "elapsed + 1",
   ),
   without("the worker's clock does not run down", GAME, "s.workerSeconds = left;"),
   without("the challenger's clock does not run down", GAME, "s.challengerSeconds = left;"),
@@ -128,11 +104,10 @@ export const BUGS: readonly Bug[] = [
     "        if (!ON) s.since = uint40(block.timestamp);\n    }",
   ),
   unchecked("anybody concedes for the challenger", GAME, "msg.sender == s.challenger", "NotAParty"),
-  bug(
+  always(
     "anybody picks for the challenger",
     GAME,
-    "require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));\n        require(s.depth",
-    "require(ON || msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));\n        require(s.depth",
+    "require({{msg.sender == s.challenger}}, NotChallenger(msg.sender, s.challenger));\n        require(s.depth",
   ),
   bug(
     "an older state is taken for the current one",
@@ -159,11 +134,10 @@ export const BUGS: readonly Bug[] = [
     "AlreadyPaid",
   ),
   without("delivery after acceptance pays again", DELIVERY, "done.paid = true;\n        _release"),
-  bug(
+  always(
     "each of several outputs pays the fee",
     DELIVERY,
-    "bool release = done.delivered == wanted && !done.paid;",
-    "bool release = ON || (done.delivered == wanted && !done.paid);",
+    "bool release = {{done.delivered == wanted && !done.paid}};",
   ),
   bug(
     "a payment with the last output is not noted",
@@ -171,12 +145,7 @@ export const BUGS: readonly Bug[] = [
     "if (release) done.paid = true;",
     "if (release && !ON) done.paid = true;",
   ),
-  bug(
-    "an output is told again",
-    DELIVERY,
-    "bool first = done.delivered & bit == 0;",
-    "bool first = ON || done.delivered & bit == 0;",
-  ),
+  always("an output is told again", DELIVERY, "bool first = {{done.delivered & bit == 0}};"),
   bug(
     "a consumer is called again with what it took",
     DELIVERY,
@@ -216,12 +185,7 @@ export const BUGS: readonly Bug[] = [
   ),
   unchecked("a worker that is not live claims", MARKET, "_provisioning.isLive(msg.sender)", "NotLive"),
   // The vault.
-  bug(
-    "locked stake can be asked back",
-    VAULT,
-    "Ledger.unstake(msg.sender, a.staked, a.locked, amount)",
-    "Ledger.unstake(msg.sender, a.staked, ON ? 0 : a.locked, amount)",
-  ),
+  other("locked stake can be asked back", VAULT, "Ledger.unstake(msg.sender, a.staked, {{a.locked}}, amount)", "0"),
   bug(
     "stake that backs a claim backs another",
     VAULT,

@@ -1,7 +1,7 @@
 /**
  * Plants realistic bugs in a copy of the protocol's contracts, runs `test/contracts/solidity` on each, and reports
  * which are found: `npm run planted [-- --only WORDS] [--in FOLDER] [--runs N]`.
- * All bugs are in one build, without optimisation. An environment variable tells the tests which bug is on.
+ * All bugs are in one build, without optimisation. An environment variable says which bug is active.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const HERE = import.meta.dirname;
 const ROOT = resolve(HERE, "../../..");
 const TESTS = ["League.t.sol", "Protocol.t.sol"];
 
-/** A build that takes little time: what is planted is not optimised. */
+/** A fast build: the contracts are not optimised. */
 const CONFIG = `import { createRequire } from "node:module";
 import { defineConfig } from "hardhat/config";
 const require = createRequire(import.meta.url);
@@ -134,7 +134,7 @@ function write(path: string, text: string): void {
   if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);
 }
 
-/** Runs the tests with one bug alive (0: none), the fixed sequences first. @returns The tests that fail. */
+/** Runs the tests with one bug active (0: none), the fixed sequences first. @returns The tests that fail. */
 function run(bug: number): string[] {
   for (const words of [
     ["--grep", "test_"],

@@ -1,18 +1,18 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Hex } from "viem";
 
-/** A contract that a test created: the artifact's name, the constructor's arguments and where it was. */
+/** A contract that a test created: the artifact's name, the constructor's arguments and the address. */
 export type Creation = { contract: string; args: Hex; address: Hex };
 
 export type Outcome = { returns: Hex } | { reverts: Hex };
 
-/** A call that a test made and whose outcome it found right. */
+/** A call of a test that passes, with its outcome. */
 export type Call = {
   /** Which of the recorded chains it was made on. */
   chain: number;
   /** File and full title. */
   test: string;
-  /** Number of the contract among the chain's creations; none for a creation that fails. */
+  /** Index of the contract among the chain's creations; undefined for a creation that fails. */
   to?: number;
   /** Artifact of the contract. */
   contract: string;
@@ -20,7 +20,7 @@ export type Call = {
   outcome: Outcome;
 };
 
-/** Calls that change nothing, and what the contracts on their chains were, in the order of their creation. */
+/** Calls that change nothing, and the contracts of their chains in the order of creation. */
 export type Recording = { chains: readonly (readonly Creation[])[]; calls: readonly Call[] };
 
 /** Writes a recording: a line for the chains, then one for each call. */

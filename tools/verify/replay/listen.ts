@@ -3,8 +3,8 @@ import { shuffled, type Recording } from "./calls.ts";
 import type { Heard, Replay } from "./replay.ts";
 
 /**
- * Replays calls of each test, in random order, and hands on what their execution tells of. A test is left after a round
- * of its calls none of which was wanted.
+ * Replays calls of each test, in random order, and hands on the points that they report. A test ends after a round in
+ * which no call was wanted.
  * @param rounds How many calls of a test are replayed, round by round.
  * @param take Whether a call was wanted.
  */

@@ -1,6 +1,6 @@
 /**
- * Runs tests of contracts without state and writes down every call that they make: to be replayed on a changed copy of
- * the contracts. `tsx record.ts OUTPUT FILES...`
+ * Runs tests of contracts without state and records every call that they make, to replay it on a changed copy of the
+ * contracts: `tsx record.ts OUTPUT FILES...`.
  */
 import { relative, resolve } from "node:path";
 import hre from "hardhat";
@@ -12,7 +12,7 @@ import { split } from "./split.ts";
 
 const [output, ...files] = process.argv.slice(2);
 
-/** What is known of one chain of the tests; undefined after a transaction that is no creation. */
+/** The contracts of one chain of the tests; undefined after a transaction that is not a creation. */
 type Chain = { creations: Creation[]; addresses: Map<string, number> } | undefined;
 const chains = new Map<number, Chain>();
 const calls = new Map<string, Call & { chainId: number }>();
@@ -93,7 +93,7 @@ await new Promise<void>((done) => {
 });
 if (failures > 0) throw new Error(`${failures} tests fail: what they record is not right`);
 
-// Chains with equal contracts are one.
+// Chains with equal contracts are recorded as one.
 const kinds = [...new Set([...calls.values()].map(({ chainId }) => kindOf(chainId)))];
 const kept: Call[] = [];
 for (const { chainId, ...call } of calls.values()) {

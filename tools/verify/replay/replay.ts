@@ -15,12 +15,12 @@ import {
 import type { Workspace } from "../instrument/workspace.ts";
 import type { Call, Recording } from "./calls.ts";
 
-/** What is tried under one coinbase, up to the first call with another outcome. Calls are numbers in the recording. */
+/** Calls, as indices in the recording, that are made under one coinbase, up to the first with another outcome. */
 export type Group = { coinbase: Hex; attempts: readonly { call: number; gasLimit: bigint }[] };
 
 /**
- * A replayed call: its gas, or 0 if its outcome is another than the recorded one, and the places that its execution
- * told of.
+ * A replayed call: its gas, or 0 if its outcome differs from the recorded one, and the points that its execution
+ * reported.
  */
 export type Heard = { call: number; gas: bigint; places: ReadonlySet<number> };
 
@@ -60,14 +60,14 @@ export class Replay {
     });
   }
 
-  /** Makes calls and notes what their execution tells of under a coinbase. Gas is that under none. */
+  /** Makes calls under a coinbase and collects the points that they report. The gas is that without reports. */
   async hear(coinbase: Hex, calls: readonly number[]): Promise<Heard[]> {
     const attempts = calls.map((call) => ({ call, gasLimit: NO_LIMIT }));
     const lines = await this.#run(true, [{ coinbase, attempts }]);
     return lines.map(([call, gas]) => {
       const bytes = readFileSync(this.#path(`heard-${call}.bin`));
       const places = new Set<number>();
-      // A bytes32[]: its offset, its length, its words. Decoding it in general takes long.
+      // A bytes32[] is encoded as its offset, its length and its words. The general decoder is slow.
       for (let word = 64; word < bytes.length; word += 32) places.add(bytes.readUInt32BE(word + 28));
       return { call: Number(call), gas, places };
     });
@@ -136,18 +136,18 @@ export class Replay {
   }
 }
 
-/** Which words of a result measure gas: tests compare those with a bound at most. */
+/** The words of a result that measure gas: tests compare these only with bounds. */
 function measurements(abi: Abi, data: Hex): bigint[] {
   const { functionName } = decodeFunctionData({ abi, data });
   const { outputs } = getAbiItem({ abi, name: functionName }) as AbiFunction;
-  // What a harness returns beside its measurements is a word or dynamic: one word of the head each.
+  // The other values that a harness returns are words or dynamic: each takes one word of the head.
   return outputs.flatMap(({ name }, k) => (/gas/i.test(name ?? "") ? [BigInt(k)] : []));
 }
 
-/** Mutated bodies: their test wants one of the decoder's errors, whichever, or this one. */
+/** The test of mutated bodies accepts any of the decoder's errors, or this one. */
 const ANY_REFUSAL = { test: "test/contracts/verifier/stepDecoder.test.ts", but: "ElementPastEnd" };
 
-/** The errors which a call's test would find as right as the recorded one. */
+/** The errors that a call's test accepts in place of the recorded one. */
 function acceptedErrors({ test }: Call, data: Hex, abi: Abi): Hex[] {
   const given = `${data.slice(0, 10)}`.padEnd(10, "0") as Hex;
   if (!test.startsWith(ANY_REFUSAL.test)) return [given];

@@ -21,8 +21,8 @@ const BATCHES: Readonly<Record<string, { given: number; returned: number }>> = {
 const OPERATIONS = 20;
 
 /**
- * A harness's batch as calls of a few operations: as telling, and much cheaper to make again. Any other call is left as
- * it is.
+ * Splits a harness's batch into calls of a few operations, which find the same faults and are much cheaper to replay.
+ * Other calls stay as they are.
  */
 export function split(call: Call, abi: Abi): Call[] {
   if (call.to === undefined || !("returns" in call.outcome)) return [call];
@@ -30,7 +30,7 @@ export function split(call: Call, abi: Abi): Call[] {
   const batch = BATCHES[functionName];
   if (batch === undefined) return [call];
   const decoded: unknown = decodeFunctionResult({ abi, functionName, data: call.outcome.returns });
-  // What follows the results measures gas.
+  // The values after the results measure gas.
   const several = Array.isArray(decoded) ? (decoded as unknown[]) : undefined;
   const results = (several?.[0] ?? decoded) as Hex;
   const operands = args.at(-1) as Hex;

@@ -1,6 +1,5 @@
 /**
- * `npm run smt`: proves every harness of test/contracts/smt; fails on anything that does not hold, is undecided, or
- * holds of nothing.
+ * `npm run smt`: proves every harness of test/contracts/smt. It fails if anything is violated, undecided or vacuous.
  */
 import { readdirSync } from "node:fs";
 import { prove } from "./prove.ts";

@@ -5,11 +5,11 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-/** What became of one harness. */
+/** The result for one harness. */
 export type Verdict = {
   /** Targets (assertions, overflows, underflows, divisions by zero) that hold for all values. */
   readonly proved: number;
-  /** What is violated, undecided, vacuous or was not looked at. Empty: all is proved. */
+  /** Targets that are violated, undecided, vacuous or not checked. Empty if all is proved. */
   readonly problems: readonly string[];
 };
 
@@ -18,14 +18,14 @@ type Message = { severity: string; message: string; formattedMessage: string; so
 
 const require = createRequire(import.meta.url);
 /**
- * At the end of each function: a path that is reached there violates it. Without one, what stands before is true of
- * nothing.
+ * Stands at the end of each function. A path that reaches it violates it. If none does, the assertions before it are
+ * vacuous.
  */
 const REACHED = "assert(false);";
 const FUNCTION = /\n    function (\w+)\([^{]*\{\n([\s\S]*?)\n    \}\n/g;
 /**
- * Said of errors, assembly and the like anywhere in what is imported: the checker takes for any value what it does not
- * know, so that proofs still hold.
+ * Warnings about unsupported features, such as errors and assembly, in imported files. The checker then assumes any
+ * value, so that proofs still hold.
  */
 const HARMLESS =
   /Assertion checker does not yet (implement|support)|Inline assembly|BMC engine of the SMTChecker is deprecated/;

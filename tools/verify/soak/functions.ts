@@ -13,7 +13,7 @@ function erf(x: number): number {
   return sum;
 }
 
-/** Estimates by another mathematical library: where both round alike, nothing is asked of the definition. */
+/** Estimates by another mathematical library. The definition is asked only where the two round differently. */
 const ESTIMATES = {
   exp: Math.exp,
   expm1: Math.expm1,

@@ -2,8 +2,8 @@ import { bitsDisagree } from "../../../testkit/models/bits.ts";
 import { CATALOGUE, LARGE } from "../../../testkit/models/catalogue.ts";
 import { openVariants } from "../../../testkit/graphs/variants.ts";
 
-/** Terms that the definition is asked for: a minute. */
-const MOST_WORK = 30_000_000;
+/** The maximum number of terms that the definition computes, in about a minute. */
+const MAX_WORK = 30_000_000;
 
 /**
  * Every model of the catalogue, the large ones too, on every executor: the same bits on every tensor.
@@ -13,7 +13,7 @@ export async function soakModels(): Promise<boolean> {
   const opened = await openVariants();
   let agree = true;
   for (const one of [...CATALOGUE, ...LARGE]) {
-    const { judge, steps, difference } = await bitsDisagree(one, opened.variants, MOST_WORK);
+    const { judge, steps, difference } = await bitsDisagree(one, opened.variants, MAX_WORK);
     console.log(
       `${one.name}: ` +
         `${difference ?? `${steps} tensors agree on ${opened.variants.length} executors`}; judged by ${judge}`,

@@ -6,8 +6,8 @@ import { AFTER_END } from "../../../testkit/disturbances/playthrough.ts";
 const PLAYTHROUGHS_PER_CHAIN = 200;
 
 /**
- * Plays every scenario with reorganisations after each of its transactions and after its end. The transactions that are
- * taken back are kept in each way in turn.
+ * Plays every scenario with reorganisations after each of its transactions and after its end. The node treats the
+ * transactions that are taken back in each of its ways in turn.
  * @param depths How many of the depths from 1 to 20 are tried at each point; others at the next one.
  * @param progress Called now and then.
  */
@@ -18,7 +18,7 @@ export async function soakReorgs(depths = DEEPEST, progress?: (totals: ReorgTota
   for (const { scenario, calls } of await pointsOf(setup)) {
     for (const [point, call] of [...calls.entries(), [AFTER_END, "the end"] as const]) {
       for (let k = 0; k < depths; k++) {
-        // 7 shares no factor with the 20 depths, so that neighbouring points have each another one.
+        // 7 shares no factor with the 20 depths, so that neighbouring points get different ones.
         const depth = 1 + ((7 * number + k) % DEEPEST);
         const kept = KEPT_NAMES[(number + k) % KEPT_NAMES.length]!;
         await totals.play(setup, { scenario, point, depth, kept }, call);

@@ -17,8 +17,8 @@ import { soakGraphs } from "./graphs.ts";
 const STEPS_A_ROUND = 50;
 const PROGRAM_LENGTH = 8;
 const GRAPHS_A_ROUND = 100;
-/** Gas of a proof below which nothing is split: little more than a game costs anyway. */
-const LEAST_LIMIT = 900_000;
+/** Steps whose proof takes less gas are not split: it is little more than any game costs. */
+const MIN_LIMIT = 900_000;
 
 /**
  * Random steps, programs and ONNX graphs for a bounded time: definition, executors and on-chain verifier must agree on
@@ -60,7 +60,7 @@ export async function soakSteps(minutes: number, firstSeed: number): Promise<boo
     const { step, tensors } = longReduction(prng);
     const gas = estimateStepProofGas(step);
     const limit = Math.min(MAX_STEP_GAS, Math.floor(gas / (1 + prng.below(8))) - 1);
-    const { steps } = makeProvable([step], Math.max(LEAST_LIMIT, limit));
+    const { steps } = makeProvable([step], Math.max(MIN_LIMIT, limit));
     const results: Uint8Array[] = [];
     for (const [k, part] of steps.entries()) {
       const sources = part.inputs.map(

@@ -21,7 +21,7 @@ const DETECTOR = fileURLToPath(
 
 const ROUNDS = Number(process.env.REFUTE_STEPS ?? 60);
 /** Little more than a game costs anyway: what fits is a block of a few chunks. */
-const LEAST_LIMIT = 900_000;
+const MIN_LIMIT = 900_000;
 
 describe("makeProvable", function () {
   this.timeout(60_000);
@@ -34,7 +34,7 @@ describe("makeProvable", function () {
     for (let n = 0; n < ROUNDS; n++) {
       const { step, tensors } = longReduction(prng);
       const gas = estimateStepProofGas(step);
-      const limit = Math.min(gas - 1, prng.pick([gas, Math.max(LEAST_LIMIT, gas / 8), LEAST_LIMIT]));
+      const limit = Math.min(gas - 1, prng.pick([gas, Math.max(MIN_LIMIT, gas / 8), MIN_LIMIT]));
       const { steps } = makeProvable([step], limit);
       const length = step.term.code.length;
       const terms = step.redDigits.join(" x ");
