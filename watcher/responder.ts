@@ -4,18 +4,14 @@ import { packState } from "../src/market/state.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../src/market/history.ts";
 import type { Session } from "../src/market/session.ts";
 import type { Pick } from "../src/chain/structs.ts";
-import { RefuteError } from "../src/errors.ts";
+import { errorWithCode } from "../src/errors.ts";
 import type { ChallengerMove } from "../src/dispute/challengerMove.ts";
 
 /** The watcher's credit does not cover the bond. */
-export class BondError extends RefuteError {
-  readonly code = "BOND";
-}
+export class BondError extends errorWithCode("BOND") {}
 
 /** The chain's verifier gives the claimed value where this execution gives another: this execution is at fault. */
-export class VerifierDisagreesError extends RefuteError {
-  readonly code = "VERIFIER_DISAGREES";
-}
+export class VerifierDisagreesError extends errorWithCode("VERIFIER_DISAGREES") {}
 
 /** Sends a watcher's moves. The only part of it that spends money. */
 export class Responder {

@@ -7,7 +7,7 @@ import { Lane } from "../src/player/lane.ts";
 import { requirePlainAccount } from "../src/player/plainAccount.ts";
 import { Role, type RoleOptions, type Start } from "../src/player/role.ts";
 import type { Snapshot } from "../src/market/session.ts";
-import { RefuteError } from "../src/errors.ts";
+import { errorWithCode } from "../src/errors.ts";
 import type { TensorSource } from "../src/trace/published.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
@@ -17,9 +17,7 @@ import { BondError, Responder } from "./responder.ts";
 import { schedule, type AuditTask, type GameTask } from "./scheduler.ts";
 
 /** Every game that could be opened over a difference is lost. */
-export class NoOpeningError extends RefuteError {
-  readonly code = "NO_OPENING";
-}
+export class NoOpeningError extends errorWithCode("NO_OPENING") {}
 
 /** How a watcher runs. */
 export type WatcherOptions = RoleOptions<WatcherEvent> & {

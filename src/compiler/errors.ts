@@ -1,4 +1,4 @@
-import { RefuteError } from "../errors.ts";
+import { RefuteError, errorWithCode } from "../errors.ts";
 import { nodeLabel, type Node } from "../onnx/model.ts";
 
 const call = (node: Node): string => `${node.operator} (node ${nodeLabel(node)})`;
@@ -33,9 +33,7 @@ export class NodeInputError extends RefuteError {
 }
 
 /** The shapes given for the model's inputs do not bind it. */
-export class InputShapeError extends RefuteError {
-  readonly code = "COMPILE_INPUT_SHAPE";
-}
+export class InputShapeError extends errorWithCode("COMPILE_INPUT_SHAPE") {}
 
 /** A step of which one element costs more to prove on chain than a transaction may. */
 export type ExpensiveStep = { node: string; operator: string; gas: number };
@@ -59,9 +57,7 @@ export class StepTooExpensiveError extends RefuteError {
 }
 
 /** A step does not fit the limits of the encoding (reads, digits, expression length). */
-export class StepLimitError extends RefuteError {
-  readonly code = "COMPILE_STEP_LIMIT";
-}
+export class StepLimitError extends errorWithCode("COMPILE_STEP_LIMIT") {}
 
 /** No operation of an expression takes operands of these types; the node that asks for it is refused. */
 export class OperandTypeError extends RefuteError {

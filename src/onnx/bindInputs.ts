@@ -1,11 +1,9 @@
-import { RefuteError } from "../errors.ts";
+import { errorWithCode } from "../errors.ts";
 import { dtypeName } from "../numerics/dtype.ts";
 import type { Model, TensorData } from "./model.ts";
 
 /** A value that cannot be bound to an input: the model has no such input, or it takes another type or shape. */
-export class InputBindingError extends RefuteError {
-  readonly code = "MODEL_INPUT_BINDING";
-}
+export class InputBindingError extends errorWithCode("MODEL_INPUT_BINDING") {}
 
 /**
  * The model with some of its inputs known at compile time: they become initializers, part of the program like a weight.

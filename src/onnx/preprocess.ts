@@ -1,12 +1,10 @@
-import { RefuteError } from "../errors.ts";
+import { errorWithCode } from "../errors.ts";
 import { DType } from "../numerics/dtype.ts";
 import type { Attribute, Model, Node, TensorData, ValueInfo } from "./model.ts";
 import { floatTensor, int64Tensor } from "./tensorData.ts";
 
 /** The model has no float32 image input of that name. */
-export class PreprocessingError extends RefuteError {
-  readonly code = "MODEL_PREPROCESSING";
-}
+export class PreprocessingError extends errorWithCode("MODEL_PREPROCESSING") {}
 
 /** How an image's bytes become the model's float32 input: `(x * scale - mean) / std`, channel by channel. */
 export type ImagePreprocessing = {

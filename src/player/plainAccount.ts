@@ -1,13 +1,11 @@
-import { RefuteError } from "../errors.ts";
+import { errorWithCode } from "../errors.ts";
 import type { Session } from "../market/session.ts";
 
 /**
  * The account has code, or delegates to some (EIP-7702). A game pays such an account nothing, and takes neither reveals
  * nor settlements from it.
  */
-export class NotPlainAccountError extends RefuteError {
-  readonly code = "NOT_PLAIN_ACCOUNT";
-}
+export class NotPlainAccountError extends errorWithCode("NOT_PLAIN_ACCOUNT") {}
 
 /**
  * Checks that games can be played from a session's account.

@@ -1,9 +1,7 @@
-import { RefuteError } from "../errors.ts";
+import { errorWithCode } from "../errors.ts";
 
 /**
  * A program, step or header that is not well-formed (docs/program.md). Recompile it, or do not trust where it came
  * from.
  */
-export class ProgramFormatError extends RefuteError {
-  readonly code = "PROGRAM_FORMAT";
-}
+export class ProgramFormatError extends errorWithCode("PROGRAM_FORMAT") {}

@@ -6,7 +6,7 @@ import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../m
 import { requirePlainAccount } from "../player/plainAccount.ts";
 import { Role, type RoleOptions, type Start } from "../player/role.ts";
 import type { Snapshot } from "../market/session.ts";
-import { RefuteError } from "../errors.ts";
+import { errorWithCode } from "../errors.ts";
 import { makeMove } from "./defend.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
@@ -35,9 +35,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 }
 
 /** A dispute that this worker cannot answer as it is configured: its collateral is at stake. */
-export class UndefendedClaimError extends RefuteError {
-  readonly code = "UNDEFENDED_CLAIM";
-}
+export class UndefendedClaimError extends errorWithCode("UNDEFENDED_CLAIM") {}
 
 const UNKNOWN = "its program is not among the models served here, or its input is not on chain";
 

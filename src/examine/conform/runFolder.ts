@@ -1,12 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { RefuteError } from "../../errors.ts";
+import { errorWithCode } from "../../errors.ts";
 import { runCase, type CaseResult } from "./runCase.ts";
 
 /** A folder that cannot be read, or holds no ONNX backend case. */
-export class CaseFolderError extends RefuteError {
-  readonly code = "CASE_FOLDER";
-}
+export class CaseFolderError extends errorWithCode("CASE_FOLDER") {}
 
 /** A case with its folder's name. */
 export type NamedResult = CaseResult & { name: string };
