@@ -140,18 +140,18 @@ function wrongImports(order: readonly string[], files: readonly string[]): strin
 }
 
 describe("architecture", () => {
+  const files = ["src", "watcher", "testkit", "tools"].flatMap((folder) => sources(folder, ".ts"));
+  const contracts = sources("contracts", ".sol");
+
   it("importsOfTypeScript_goOneWay", () => {
-    const files = ["src", "watcher", "testkit", "tools"].flatMap((folder) => sources(folder, ".ts"));
     expect(wrongImports(TYPESCRIPT, files)).to.deep.equal([]);
   });
 
   it("importsOfSolidity_goOneWay", () => {
-    expect(wrongImports(SOLIDITY, sources("contracts", ".sol"))).to.deep.equal([]);
+    expect(wrongImports(SOLIDITY, contracts)).to.deep.equal([]);
   });
 
   it("everyEntry_holdsAFile", () => {
-    const files = ["src", "watcher", "testkit", "tools"].flatMap((folder) => sources(folder, ".ts"));
-    const contracts = sources("contracts", ".sol");
     const empty = [
       ...TYPESCRIPT.filter((_, k) => !files.some((file) => rank(TYPESCRIPT, file) === k)),
       ...SOLIDITY.filter((_, k) => !contracts.some((file) => rank(SOLIDITY, file) === k)),
@@ -160,7 +160,6 @@ describe("architecture", () => {
   });
 
   it("theCommandLine_isImportedByNothingElse", () => {
-    const files = ["src", "watcher", "testkit", "tools"].flatMap((folder) => sources(folder, ".ts"));
     const others = files.filter((file) => !file.startsWith("src/cli/"));
     const importing = others.filter((file) => imports(file).some((target) => target.startsWith("src/cli/")));
     expect(importing).to.deep.equal([]);

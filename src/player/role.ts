@@ -105,6 +105,8 @@ export class Role<E extends RoleEvent> {
   isNew(kind: string, id: string, what = ""): boolean {
     const key = `${kind} ${id}`;
     if (this.#reported.get(key)?.what === what) return false;
+    // Behind all others: it is the last to be forgotten.
+    this.#reported.delete(key);
     this.#reported.set(key, { id, what });
     return true;
   }

@@ -2,26 +2,18 @@ import { expect } from "chai";
 import { drawText } from "../../src/demo/picture.ts";
 import { outputTensors } from "../../src/examine/compare/compare.ts";
 import { openPlain } from "../../src/examine/compare/plainRun.ts";
-import { boundTensors } from "../../src/onnx/inputs/boundTensors.ts";
-import { shapesOf } from "../../src/onnx/inputs/readInputFile.ts";
-import { compile } from "../../src/compiler/compile.ts";
 import { createExecutor } from "../../src/executor/createExecutor.ts";
-import { bindInputs } from "../../src/onnx/bindInputs.ts";
 import type { TensorData } from "../../src/onnx/model.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
 import { catalogued, ocrCharacters, ocrInput, VAD_FRAME, vadFrame } from "../../testkit/models/catalogue.ts";
+import { compileModel } from "../../testkit/models/compileModel.ts";
 import { RATE, speech } from "../../testkit/models/speech.ts";
 
 type Named = ReadonlyMap<string, TensorData>;
 
 /** Runs a model of the catalogue exactly and in plain onnxruntime, on inputs of the same shapes each time. */
 async function bothEngines(name: string, shapes: Named) {
-  const { bytes, bind } = catalogued(name);
-  const file = bytes();
-  const own = readModel(file);
-  const bound = boundTensors(own, bind);
-  const model = compile(bindInputs(own, bound), { shapes: shapesOf(shapes) });
+  const { file, bound, model } = compileModel(catalogued(name), shapes);
   const executor = await createExecutor(model);
   const plain = await openPlain(file);
   return {

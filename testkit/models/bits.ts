@@ -1,18 +1,14 @@
-import { shapesOf } from "../../src/onnx/inputs/readInputFile.ts";
-import { boundTensors } from "../../src/onnx/inputs/boundTensors.ts";
-import { compile } from "../../src/compiler/compile.ts";
 import { createExecutor } from "../../src/executor/createExecutor.ts";
 import { stepSources } from "../../src/executor/sources.ts";
 import { readWord, type Word } from "../../src/numerics/dtype.ts";
 import { evaluateElement } from "../../src/program/evaluate.ts";
 import { Prng } from "../random/prng.ts";
 import { executeReference } from "../../src/executor/reference.ts";
-import { bindInputs } from "../../src/onnx/bindInputs.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { programWork } from "../../src/program/types.ts";
 import { executorsDisagree, type Variant } from "../graphs/check.ts";
 import type { CatalogueModel } from "./catalogue.ts";
+import { compileModel } from "./compileModel.ts";
 
 /** Elements of a step that are compared with the definition, and about how many terms they may have. */
 const SAMPLES = 12;
@@ -20,9 +16,8 @@ const SAMPLED_TERMS = 8_000;
 
 /** A model of the catalogue compiled, with its inputs in order. */
 function compiledModel(one: CatalogueModel): { model: CompiledModel; inputs: Uint8Array[] } {
-  const own = readModel(one.bytes());
   const given = one.inputs();
-  const model = compile(bindInputs(own, boundTensors(own, one.bind)), { shapes: shapesOf(given) });
+  const { model } = compileModel(one, given);
   return { model, inputs: model.inputs.map(({ name }) => given.get(name)!.bytes) };
 }
 

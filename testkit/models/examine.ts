@@ -6,16 +6,12 @@ import { drawSamples } from "../../src/examine/audit/draw.ts";
 import { seededRandom } from "../../src/examine/audit/random.ts";
 import { summarise, type AuditSummary } from "../../src/examine/audit/summary.ts";
 import { compare, type Comparison } from "../../src/examine/compare/compare.ts";
-import { boundTensors } from "../../src/onnx/inputs/boundTensors.ts";
-import { shapesOf } from "../../src/onnx/inputs/readInputFile.ts";
-import { compile } from "../../src/compiler/compile.ts";
 import { createExecutor } from "../../src/executor/createExecutor.ts";
-import { bindInputs } from "../../src/onnx/bindInputs.ts";
 import { operatorCounts } from "../../src/onnx/operatorCounts.ts";
-import { readModel } from "../../src/onnx/readModel.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Trace } from "../../src/trace/trace.ts";
 import type { CatalogueModel } from "./catalogue.ts";
+import { compileModel } from "./compileModel.ts";
 
 /** log2 of a reveal's children, by the default of ignition/modules/Refute.ts. */
 const ARITY_BITS = 4;
@@ -38,18 +34,15 @@ export type Examination = {
  */
 export async function examine(one: CatalogueModel, verifier: ChainVerifier, samples: number): Promise<Examination> {
   const start = performance.now();
-  const bytes = one.bytes();
-  const own = readModel(bytes);
-  const bound = boundTensors(own, one.bind);
   const given = one.inputs();
-  const model = compile(bindInputs(own, bound), { shapes: shapesOf(given) });
+  const { file, own, bound, model } = compileModel(one, given);
   const compiled = performance.now();
   const inputs = model.inputs.map(({ name }) => given.get(name)!.bytes);
   const executor = await createExecutor(model);
   const { tensors } = await executor.run(inputs);
   await executor.close();
   const executed = performance.now();
-  const comparison = await compare(bytes, model, new Map([...given, ...bound]), tensors, one.atol);
+  const comparison = await compare(file, model, new Map([...given, ...bound]), tensors, one.atol);
   const random = seededRandom(1);
   const execution = { ...knownProgram(model), inputs, trace: new Trace(model.program, tensors) };
   const auditor = new ElementAuditor(verifier, execution, random);
