@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @notice What the game keeps of a claim, in one word: from the lowest bit up the number of open games 24, dead 8,
 /// dues 112, earned 112.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title How long windows and games are. All in seconds; `rate` is not zero (ParameterChecks).
 /// @dev Pure arithmetic, checked by solc's SMTChecker (test/contracts/smt/ClockProofs.sol).

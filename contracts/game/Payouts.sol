@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title How bonds and the collateral of a dead claim are divided.
 /// @dev Pure arithmetic, checked by solc's SMTChecker (test/contracts/smt/PayoutProofs.sol). Amounts have at most 128

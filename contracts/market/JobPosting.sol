@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {IJobMarket, JobStatus, JobRequest, InputPart} from "../interfaces/IJobMarket.sol";
 import {Clock} from "../game/Clock.sol";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {IJobMarket, JobStatus, ClaimStatus, Delivery} from "../interfaces/IJobMarket.sol";
 import {Callback} from "./Callback.sol";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @dev Address of the SHA-256 precompile, for `staticcall` in assembly.
 uint256 constant SHA256 = 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 // SHA256 is used in assembly, which solhint does not see.
 // solhint-disable-next-line no-unused-import

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @notice A dongle's quote: the manufacturer endorses the device key, the device signs the digest. Sent as
 /// `abi.encode(DongleQuote)`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @notice A challenger that is a contract: it calls with calldata that no transaction has paid for.
 contract ContractChallenger {

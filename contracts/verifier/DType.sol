@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title Element types: codes of ONNX's TensorProto.DataType, and one of its own. Mirrors src/numerics/dtype.ts.
 library DType {

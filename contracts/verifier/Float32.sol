@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title float32 primitives on words: the exact real result, rounded once. Mirrors src/numerics/float32.ts and
 /// round.ts.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title Correctly rounded elementary functions on float32, float16 and bfloat16.
 /// @notice Stateless; a contract of its own so that the step verifier, which calls it, stays below the contract size

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title Operations of an expression: codes and signatures. Mirrors src/program/operations.ts.
 library Signature {

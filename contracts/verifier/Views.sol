@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {Tensor, Tensors} from "./Tensor.sol";
 // Some are used in assembly only, which solhint does not see.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title Fixed point with 126 fraction bits (Q126). Mirrors src/numerics/elementary/fixed.ts.
 library Fixed {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {JobStatus, ClaimStatus} from "../../../contracts/interfaces/IJobMarket.sol";
 import {IStakeVault} from "../../../contracts/interfaces/IStakeVault.sol";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {JobRequest, JobStatus, ClaimStatus, Delivery} from "../../../contracts/interfaces/IJobMarket.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";

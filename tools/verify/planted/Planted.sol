@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title Which planted bug is alive: in the copy that tools/verify/planted makes, the length of some account's code.
 library Planted {

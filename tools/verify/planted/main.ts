@@ -124,8 +124,8 @@ function imports(text: string, path: string): string {
   return edit(
     text,
     path,
-    "pragma solidity ^0.8.28;\n",
-    `pragma solidity ^0.8.28;\n\nimport {Planted} from "${path}";\n`,
+    "pragma solidity 0.8.37;\n",
+    `pragma solidity 0.8.37;\n\nimport {Planted} from "${path}";\n`,
   );
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 interface Vm {
     function accesses(address target) external returns (bytes32[] memory reads, bytes32[] memory writes);
