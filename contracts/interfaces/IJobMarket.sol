@@ -88,6 +88,7 @@ interface IJobMarket {
     error WrongProgram(bytes32 expected, bytes32 given);
     error TooMuchWork(uint64 work, uint64 maxWork);
     error StepProofTooLarge(uint32 maxStepGas, uint32 limit);
+    error StepProofTooLong(uint32 maxStepBytes, uint32 limit);
     error HeaderTooLong(uint256 bytes_, uint256 limit);
     error TooManyOutputs(uint256 outputs, uint256 limit);
     error WindowOutOfRange(uint32 window, uint256 least, uint256 most);

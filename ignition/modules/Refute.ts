@@ -32,6 +32,8 @@ export const refuteModule = buildModule("Refute", (m) => {
     maxWork: m.getParameter("maxWork", 1_000_000_000_000n),
     arityBits: m.getParameter("arityBits", 4),
     maxStepGas: m.getParameter("maxStepGas", 12_000_000),
+    // Below the sequencers' pools of large rollups (95,000), so that programs move between networks.
+    maxStepBytes: m.getParameter("maxStepBytes", 90_000),
     // The worst game costs a worker 921,340 gas by the schedule.
     bondGas: m.getParameter("bondGas", 1_000_000),
     priceCap: m.getParameter("priceCap", 50n * GWEI),

@@ -27,6 +27,7 @@ export const PARAMETERS: Parameters = {
   maxWork: 1_000_000_000_000n,
   arityBits: 4,
   maxStepGas: 12_000_000,
+  maxStepBytes: 90_000,
   bondGas: 1_000_000,
   priceCap: 50n * GWEI,
   bounty: ETHER / 50n,

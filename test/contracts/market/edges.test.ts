@@ -41,7 +41,7 @@ describe("JobMarket: to the second and to the byte", () => {
     await accepted({ window: 1_800 });
     await accepted({ window: 86_400 });
     await accepted({ callbackGas: 2_000_000 });
-    await accepted({ maxOutputBytes: 131_072 });
+    await accepted({ maxOutputBytes: 65_536 });
     expect((await post({ maxOutputBytes: 1_200 })).deliverables).to.equal(1n);
   });
 

@@ -41,7 +41,7 @@ describe("JobMarket: what it remembers of a job", () => {
     const job = await post({ program, inputRoots: roots, inputs: [toHex(bytes[0]!), "0x"] });
     const list = MerkleList.fromHashes(roots);
     const publish = (input: number, part: number) => {
-      const data = toHex(bytes[input]!.subarray(131_072 * part));
+      const data = toHex(bytes[input]!.subarray(65_536 * part));
       const siblings = input === 0 ? trees[0]!.path(part, 8) : [];
       const proof = { input, part, data, siblings, inputRoot: roots[input]!, inputSiblings: list.path(input) };
       return market.write.publishInput([job, program, proof], as("mallory"));

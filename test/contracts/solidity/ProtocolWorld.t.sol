@@ -169,6 +169,7 @@ abstract contract ProtocolWorld {
                 maxWork: 1_000_000_000_000,
                 arityBits: 4,
                 maxStepGas: 12_000_000,
+                maxStepBytes: 90_000,
                 bondGas: 1_000_000,
                 priceCap: 50 gwei,
                 bounty: 0.02 ether,
