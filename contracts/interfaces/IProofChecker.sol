@@ -29,5 +29,5 @@ interface IProofChecker {
 
     /// @notice The version of the semantics that it checks by.
     /// @return The version.
-    function semantics() external pure returns (uint256);
+    function semantics() external view returns (uint256);
 }

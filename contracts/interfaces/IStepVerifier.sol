@@ -32,5 +32,5 @@ interface IStepVerifier {
 
     /// @notice The version of the semantics that it evaluates by (docs/program.md).
     /// @return The version.
-    function semantics() external pure returns (uint256);
+    function semantics() external view returns (uint256);
 }
