@@ -226,11 +226,10 @@ interface IJobMarket {
     /// @param claim_ The whole claim.
     function accept(Claim calldata claim_) external;
 
-    /// @notice Returns the fee of a claim to the requester, if not all deliverable outputs were delivered in the
-    /// `DELIVERY_SECONDS` after its window: of a wrong claim that nobody disputed nobody can deliver. Finalises the
-    /// claim if that is not done. What can be delivered can be afterwards, without a fee. Anyone may call.
-    /// @dev Reverts with `NothingToDeliver`, `WrongClaimStatus`, `TimeNotUp` or `AlreadyPaid`, and as `finalise` does
-    /// for a claim in its window.
+    /// @notice Returns the fee of a final claim to the requester, if not all deliverable outputs were delivered in the
+    /// `DELIVERY_SECONDS` since it became final: of a wrong claim that nobody disputed nobody can deliver. What can be
+    /// delivered can be afterwards, without a fee. Anyone may call.
+    /// @dev Reverts with `NothingToDeliver`, `WrongClaimStatus`, `TimeNotUp` or `AlreadyPaid`.
     /// @param claim_ The whole claim.
     function reclaim(Claim calldata claim_) external;
 
@@ -278,16 +277,23 @@ interface IJobMarket {
         bytes32 jobId
     ) external view returns (JobStatus status, address worker, uint256 until, uint256 missingParts);
 
+    /// @notice Whether a job's fee went back to its requester, and how much: less than the fee if others were paid
+    /// for closing the job.
+    /// @param job The whole job.
+    /// @return returned Whether the job was closed, or its fee reclaimed.
+    /// @return amount Smallest units of the stake asset; 0 if nothing was returned.
+    function refundOf(Job calldata job) external view returns (bool returned, uint256 amount);
+
     /// @notice What is kept of a claim.
     /// @param key The claim.
     /// @return status Its status.
-    /// @return windowEnd End of its window (unix time).
+    /// @return time End of its window or, once it is final, when it became that (unix time); 0 if its fee was reclaimed.
     /// @return delivered Bit i: output i was delivered. 0 for a job that one call completed.
     /// @return calledBack Bit i: the requester took output i. 0 for a job that one call completed.
     /// @return paid Whether the fee is released.
     function claimOf(
         ClaimKey calldata key
-    ) external view returns (ClaimStatus status, uint256 windowEnd, uint256 delivered, uint256 calledBack, bool paid);
+    ) external view returns (ClaimStatus status, uint256 time, uint256 delivered, uint256 calledBack, bool paid);
 
     /// @notice The id of a job with this content on this market.
     /// @param job The whole job.

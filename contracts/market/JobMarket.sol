@@ -148,8 +148,10 @@ contract JobMarket is ResultDelivery, JobPosting {
     /// @dev Returns the fee of a job that is closed.
     /// @param reward The part of the fee for the caller who closed the job.
     function _refund(bytes32 jobId, Job calldata job, uint256 reward) private {
-        emit JobClosed(jobId, job.fee - reward);
+        uint256 amount = job.fee - reward;
+        _jobs[jobId].subject = bytes26(uint208(amount));
+        emit JobClosed(jobId, amount);
         if (reward != 0) _vault.give(msg.sender, reward);
-        if (job.fee != reward) _vault.give(job.requester, job.fee - reward);
+        if (amount != 0) _vault.give(job.requester, amount);
     }
 }

@@ -18,14 +18,18 @@ abstract contract JobRecords is MarketParameters {
 
     /// @dev What the contract keeps of a job: one word, of which its claim is a part.
     /// number: the parts of the input still missing (AwaitingInput), until when the worker may submit (Claimed), the
-    /// end of the window (Submitted).
-    /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete);
-    /// collisions of 208 bits are out of reach.
+    /// end of the window (Submitted), when the claim became final (Finalised, Complete) or `RETURNED` if its fee was
+    /// reclaimed.
+    /// subject: the worker's address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete;
+    /// collisions of 208 bits are out of reach), what the requester got back of the fee (Closed).
     struct JobRecord {
         JobStatus status;
         uint40 number;
         bytes26 subject;
     }
+
+    /// @dev In `number` of a final claim's job: the requester has the fee back.
+    uint40 internal constant RETURNED = 0;
 
     IStakeVault internal immutable _vault;
     IDisputeGame internal immutable _game;
@@ -72,6 +76,14 @@ abstract contract JobRecords is MarketParameters {
                 bond: _game.bond(),
                 parameters: _parameters()
             });
+    }
+
+    /// @inheritdoc IJobMarket
+    function refundOf(Job calldata job) external view returns (bool returned, uint256 amount) {
+        JobRecord memory record = _jobs[jobIdOf(job)];
+        if (record.status == JobStatus.Closed) return (true, uint208(record.subject));
+        bool isFinal = record.status == JobStatus.Finalised || record.status == JobStatus.Complete;
+        return isFinal && record.number == RETURNED ? (true, job.fee) : (false, 0);
     }
 
     /// @inheritdoc IJobMarket

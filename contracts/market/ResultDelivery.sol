@@ -101,14 +101,14 @@ abstract contract ResultDelivery is JobRecords {
         (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
         // SAFETY: where nothing is to be delivered the fee is the worker's as soon as the claim is final.
         require(claim_.job.deliverables != 0, NothingToDeliver(jobId));
-        if (status == ClaimStatus.Submitted) _finalise(jobId, claimId, claim_);
-        else _needClaim(claimId, status, ClaimStatus.Finalised);
-        JobRecord memory record = _jobs[jobId];
-        uint256 until = record.number + DELIVERY_SECONDS;
-        require(block.timestamp > until, TimeNotUp(until));
+        _needClaim(claimId, status, ClaimStatus.Finalised);
+        JobRecord storage record = _jobs[jobId];
         Deliveries storage done = _deliveries[claimId];
         require(record.status != JobStatus.Complete && !done.paid, AlreadyPaid(claimId));
+        uint256 until = record.number + DELIVERY_SECONDS;
+        require(block.timestamp > until, TimeNotUp(until));
         done.paid = true;
+        record.number = RETURNED;
         emit FeeReturned(jobId, claimId, claim_.job.requester, claim_.job.fee);
         if (claim_.job.fee != 0) _vault.give(claim_.job.requester, claim_.job.fee);
     }
@@ -118,7 +118,7 @@ abstract contract ResultDelivery is JobRecords {
     /// @inheritdoc IJobMarket
     function claimOf(
         ClaimKey calldata key
-    ) external view returns (ClaimStatus status, uint256 windowEnd, uint256 delivered, uint256 calledBack, bool paid) {
+    ) external view returns (ClaimStatus status, uint256 time, uint256 delivered, uint256 calledBack, bool paid) {
         bytes32 claimId = key.claimId();
         JobRecord memory record = _jobs[key.jobId];
         status = _statusOf(record, claimId);
@@ -134,12 +134,13 @@ abstract contract ResultDelivery is JobRecords {
 
     /// @dev Ends a claim whose window is over and that nobody disputes.
     function _finalise(bytes32 jobId, bytes32 claimId, Claim calldata claim_) private {
-        uint256 windowEnd = _jobs[jobId].number;
+        JobRecord memory record = _jobs[jobId];
+        uint256 windowEnd = record.number;
         require(block.timestamp > windowEnd, WindowOpen(claimId, windowEnd));
         (uint256 games, , , ) = _game.claimGames(claimId);
         // INVARIANT: no claim stands while anybody disputes it.
         require(games == 0, GamesOpen(claimId, games));
-        _jobs[jobId].status = JobStatus.Finalised;
+        _jobs[jobId] = JobRecord(JobStatus.Finalised, uint40(block.timestamp), record.subject);
         emit ClaimFinalised(jobId, claimId);
         _vault.unlock(claim_.worker, _collateral);
     }

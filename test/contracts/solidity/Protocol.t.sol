@@ -170,6 +170,8 @@ contract ProtocolInvariants {
         _handler.submitJob(2, true);
         _handler.move(1_801, 10);
         _probe();
+        _handler.finaliseClaim(1);
+        _probe();
         _handler.waitAWeek(0);
         _handler.reclaimFee(1);
         _probe();

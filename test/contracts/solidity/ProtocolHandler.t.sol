@@ -114,13 +114,16 @@ abstract contract ProtocolHandler is ProtocolModel {
         vm.warp(_now);
     }
 
-    /// @notice Takes back the fee of a claim whose outputs were not all delivered in the week after its window.
+    /// @notice Takes back the fee of a claim whose outputs were not all delivered in the week since it is final.
     function reclaimFee(uint8 which) external {
         uint256 c = which % _claims.length;
         Claim memory claim = _claims[c];
         uint256 credit = _creditOf(claim.job.requester);
+        (, uint256 finalSince, , , ) = market.claimOf(
+            ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.traceRoot)
+        );
         market.reclaim(claim);
-        bool due = _now > _windowEnd[c] + 7 days && !_isPaid[c] && !_refuted(c);
+        bool due = _now > finalSince + 7 days && finalSince > _windowEnd[c] && !_isPaid[c] && !_refuted(c);
         if (!due || _creditOf(claim.job.requester) != credit + claim.job.fee) ++wrongDeliveries;
         _isPaid[c] = true;
     }
