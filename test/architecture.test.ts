@@ -86,6 +86,8 @@ const TYPESCRIPT = [
   "tools/measure/economics",
   "tools/measure/gas",
   "tools/measure/models",
+  "tools/verify/totals.ts",
+  "tools/verify/builds",
   "tools/verify/instrument",
   "tools/verify/replay",
   "tools/verify/coverage",
