@@ -72,8 +72,7 @@ library Views {
                     word := nan
                 }
             }
-            // Where offset 0 would be written.
-            let before := sub(slot, 0x20)
+            let before := sub(slot, 0x20) // where offset 0 would be written
             // From the last view to the first. Element k of an array is at 32 (k + 1): the length is its first word.
             for {
                 let offset := shl(5, mload(views))

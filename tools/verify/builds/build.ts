@@ -3,12 +3,13 @@
  * contracts are compiled as they are deployed.
  *
  * solc 0.8.19 to 0.8.37 may take a load for the value of an earlier store, or drop a store, when a variable that an
- * address was computed from is assigned again: the Yul optimizer's knowledge about distances between addresses goes
- * stale. Fixed in 0.8.38. Two steps of the optimizer act on this knowledge: LoadResolver (L) replaces loads (and hashes)
- * by known values, and EqualStoreEliminator (E) removes stores of what is known to stand there. UnusedStoreEliminator
- * (S) asks the same kind of knowledge base, but only about variables that are assigned once, whose values cannot go
- * stale. S needs the code in this form ("SSA"), which the steps before it in the same part of the sequence make. That is
- * why the sequence is otherwise the default one.
+ * address was computed from is assigned again: what the Yul optimizer knows about distances between addresses goes
+ * stale. Fixed in 0.8.38. Two steps of the optimizer act on this knowledge: LoadResolver (L) replaces loads and hashes
+ * by known values, and EqualStoreEliminator (E) removes stores of what is known to stand there.
+ *
+ * UnusedStoreEliminator (S) asks a knowledge base too, but only about variables that are assigned once, whose values
+ * cannot go stale. It needs code of this form (SSA), which the steps before it in the sequence make: the sequence is
+ * therefore otherwise the default one.
  */
 import { errorWithCode } from "../../../src/errors.ts";
 

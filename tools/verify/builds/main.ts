@@ -1,7 +1,7 @@
 /**
- * Compiles the contracts in other ways than they are deployed, and runs the tests of the contracts on each build. All of
- * them compare the contracts with the definition, a model, or the rules: a test that fails on one build only shows an
- * error of the compiler, or code that relies on one.
+ * Compiles the contracts in other ways than they are deployed, and runs the tests of the contracts on each build. These
+ * compare the contracts with the definition, with models and with the rules: a test that fails on one build only shows
+ * an error of the compiler, or code that relies on one.
  * `npm run builds [-- --only NAME]` (`shipped` may be named too).
  */
 import { globSync } from "node:fs";
@@ -39,9 +39,11 @@ const WORK: Record<BuildName, Work> = {
   // "Stack too deep" in StepVerifier, Float32Harness, FloatHarness, DisputeGame and JobMarket: what is left are the
   // elementary functions and the Merkle lists.
   legacy: {
-    contracts: ["contracts/verifier/Elementary.sol", "ElementaryHarness", "MerkleHarness"].map((name) =>
-      name.includes("/") ? name : `contracts/test/${name}.sol`,
-    ),
+    contracts: [
+      "contracts/verifier/Elementary.sol",
+      "contracts/test/ElementaryHarness.sol",
+      "contracts/test/MerkleHarness.sol",
+    ],
     tests: ["test/contracts/verifier/elementary.test.ts", "test/contracts/merkle/positionalMerkle.test.ts"],
     solidityTests: false,
   },
