@@ -5,15 +5,17 @@ import hardhatNetworkHelpers from "@nomicfoundation/hardhat-network-helpers";
 import hardhatViem from "@nomicfoundation/hardhat-viem";
 import hardhatViemAssertions from "@nomicfoundation/hardhat-viem-assertions";
 import { defineConfig } from "hardhat/config";
+import { buildOf } from "./tools/verify/builds/build.ts";
 
 const require = createRequire(import.meta.url);
+const build = buildOf(process.env.REFUTE_BUILD ?? "shipped");
 
 // The WASM compiler inside the npm package `solc`: nothing is downloaded, and every machine
 // compiles with the same bytes. `version` equals the package's version in package.json.
 const solc = {
   version: "0.8.37",
   path: require.resolve("solc/soljson.js"),
-  settings: { optimizer: { enabled: true, runs: 800 }, viaIR: true, evmVersion: "osaka" },
+  settings: { ...build.settings, evmVersion: "osaka" },
 };
 
 export default defineConfig({
@@ -21,10 +23,14 @@ export default defineConfig({
   // Ignition builds with `production`: equal to `default`, so that tests and gas tables measure what gets deployed.
   solidity: { profiles: { default: { ...solc }, production: { ...solc } } },
   networks: {
-    default: { type: "edr-simulated", chainType: "l1", hardfork: "osaka" },
+    default: { type: "edr-simulated", chainType: "l1", hardfork: "osaka", allowUnlimitedContractSize: build.unlimited },
     localhost: { type: "http", chainType: "l1", url: "http://127.0.0.1:8545" },
   },
-  paths: { tests: { mocha: "./test", solidity: "./test/contracts/solidity" } },
+  paths: {
+    artifacts: build.artifacts,
+    cache: build.cache,
+    tests: { mocha: "./test", solidity: "./test/contracts/solidity" },
+  },
   test: {
     mocha: { timeout: 120_000 },
     solidity: {

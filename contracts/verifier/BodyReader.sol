@@ -53,18 +53,17 @@ library BodyReader {
             // In free memory: the length, an address for each struct, the structs.
             array := mload(0x40)
             mstore(array, length)
-            let element := add(array, 0x20)
-            let item := add(element, shl(5, length))
-            // Each address, and on to the next struct.
-            for {} length {
-                length := sub(length, 1)
-            } {
-                mstore(element, item)
-                element := add(element, 0x20)
-                item := add(item, size)
-            }
+            let offset := shl(5, length)
             // Free memory begins behind the last struct.
+            let item := add(add(add(array, 0x20), offset), mul(length, size))
             mstore(0x40, item)
+            // The addresses, from the last one, which is `offset` bytes on, to the first.
+            for {} offset {
+                offset := sub(offset, 0x20)
+            } {
+                item := sub(item, size)
+                mstore(add(array, offset), item)
+            }
         }
     }
 

@@ -72,13 +72,14 @@ library Views {
                     word := nan
                 }
             }
-            let cursor := add(views, 0x20)
+            let before := sub(slot, 0x20) // where offset 0 would be written
+            // From the last view to the first. Element k of an array is at 32 (k + 1): the length is its first word.
             for {
-                let end := add(cursor, shl(5, mload(views)))
-            } lt(cursor, end) {
-                cursor := add(cursor, 0x20)
+                let offset := shl(5, mload(views))
+            } offset {
+                offset := sub(offset, 0x20)
             } {
-                let v := mload(cursor)
+                let v := mload(add(views, offset))
                 // The word `ahead` steps from the pointer, shifted down to the element.
                 let raw := mload(add(mload(add(v, VIEW_POINTER)), mul(mload(add(v, VIEW_STEP)), ahead)))
                 raw := shr(mload(add(v, VIEW_SHIFT)), raw)
@@ -109,8 +110,7 @@ library Views {
                 default {
                     raw := signextend(mload(add(v, VIEW_TOP)), raw)
                 }
-                mstore(slot, raw)
-                slot := add(slot, 0x20)
+                mstore(add(before, offset), raw)
             }
         }
     }
@@ -118,13 +118,13 @@ library Views {
     /// @notice Moves all views on by `terms` terms, at most what `placeAll` gave.
     function advanceAll(View[] memory views, uint256 terms) internal pure {
         assembly ("memory-safe") {
-            let cursor := add(views, 0x20)
+            // From the last view to the first. Element k of an array is at 32 (k + 1): the length is its first word.
             for {
-                let end := add(cursor, shl(5, mload(views)))
-            } lt(cursor, end) {
-                cursor := add(cursor, 0x20)
+                let offset := shl(5, mload(views))
+            } offset {
+                offset := sub(offset, 0x20)
             } {
-                let v := mload(cursor)
+                let v := mload(add(views, offset))
                 // pointer += step * terms; left -= terms
                 mstore(add(v, VIEW_POINTER), add(mload(add(v, VIEW_POINTER)), mul(mload(add(v, VIEW_STEP)), terms)))
                 mstore(add(v, VIEW_LEFT), sub(mload(add(v, VIEW_LEFT)), terms))

@@ -121,12 +121,7 @@ function edit(text: string, file: string, find: string, by: string): string {
 }
 
 function imports(text: string, path: string): string {
-  return edit(
-    text,
-    path,
-    "pragma solidity 0.8.37;\n",
-    `pragma solidity 0.8.37;\n\nimport {Planted} from "${path}";\n`,
-  );
+  return edit(text, path, "pragma solidity 0.8.37;\n", `pragma solidity 0.8.37;\n\nimport {Planted} from "${path}";\n`);
 }
 
 function write(path: string, text: string): void {

@@ -1,0 +1,36 @@
+import { expect } from "chai";
+import { createRequire } from "node:module";
+import { BUILD_NAMES, buildOf, DEFAULT_STEPS, UnknownBuild } from "../../../tools/verify/builds/build.ts";
+
+const require = createRequire(import.meta.url);
+
+describe("builds of the contracts", () => {
+  it("defaultSteps_areThoseInTheCompilersMemory", () => {
+    const { HEAPU8 } = require("solc/soljson.js") as { HEAPU8: Uint8Array };
+    const memory = Buffer.from(HEAPU8.buffer);
+    // Strings of C end with a zero byte. The sequence is the only one that ends like this.
+    const at = memory.indexOf(`${DEFAULT_STEPS}\0`, 0, "latin1");
+    expect(at).to.be.at.least(0);
+    expect(memory.lastIndexOf("jmul[jul]", undefined, "latin1")).to.equal(at + DEFAULT_STEPS.indexOf("jmul[jul]"));
+  });
+
+  it("buildWithoutStaleKnowledge_leavesOutLoadResolverAndEqualStoreEliminatorOnly", () => {
+    const { optimizer } = buildOf("noStaleKnowledge").settings;
+    const steps = optimizer.details?.yulDetails?.optimizerSteps;
+    expect(steps).to.not.match(/[LE]/);
+    expect(steps!.length).to.equal(DEFAULT_STEPS.length - [...DEFAULT_STEPS.matchAll(/[LE]/g)].length);
+  });
+
+  it("builds_haveFoldersOfTheirOwn", () => {
+    const folders = BUILD_NAMES.flatMap((name) => [buildOf(name).artifacts, buildOf(name).cache]);
+    expect(new Set(folders).size).to.equal(folders.length);
+  });
+
+  it("onlyTheShippedBuild_obeysTheLimitOfSize", () => {
+    expect(BUILD_NAMES.filter((name) => !buildOf(name).unlimited)).to.deep.equal(["shipped"]);
+  });
+
+  it("unknownBuild_isRefusedByName", () => {
+    expect(() => buildOf("fast")).to.throw(UnknownBuild, 'there is no build "fast"');
+  });
+});

@@ -1,0 +1,72 @@
+/**
+ * Compiles the contracts in other ways than they are deployed, and runs the tests of the contracts on each build. These
+ * compare the contracts with the definition, with models and with the rules: a test that fails on one build only shows
+ * an error of the compiler, or code that relies on one.
+ * `npm run builds [-- --only NAME]` (`shipped` may be named too).
+ */
+import { globSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { isGood, lineOf, run, sumOf, type Totals } from "../totals.ts";
+import { BUILD_NAMES, buildOf, type BuildName } from "./build.ts";
+
+const FOLDERS = ["verifier", "merkle", "game", "market", "vault", "provisioning", "examples"];
+
+/** Tests of figures of the shipped build. Other builds take other gas, and no estimate is made for them. */
+const ONLY_SHIPPED = [
+  "test/contracts/verifier/gas.test.ts",
+  "test/contracts/verifier/gasOfTerms.test.ts",
+  "test/contracts/game/gasPrices.test.ts",
+  "test/contracts/game/gasSchedule.test.ts",
+  "test/contracts/game/proofGas.test.ts",
+];
+
+/** The same for a single test, among others that every build must pass. */
+const NOT_FOR_OTHERS = ["--grep", "isWithinTheGasBound", "--invert"];
+
+type Work = {
+  /** What is compiled; everything if there is nothing. */
+  readonly contracts: readonly string[];
+  readonly tests: readonly string[];
+  readonly solidityTests: boolean;
+};
+
+const everything: Work = {
+  contracts: [],
+  tests: globSync(`test/contracts/{${FOLDERS.join()}}/*.test.ts`).filter((file) => !ONLY_SHIPPED.includes(file)),
+  solidityTests: true,
+};
+
+const WORK: Record<BuildName, Work> = {
+  shipped: everything,
+  noStaleKnowledge: everything,
+  // "Stack too deep" in StepVerifier, Float32Harness, FloatHarness, DisputeGame and JobMarket: what is left are the
+  // elementary functions and the Merkle lists.
+  legacy: {
+    contracts: [
+      "contracts/verifier/Elementary.sol",
+      "contracts/test/ElementaryHarness.sol",
+      "contracts/test/MerkleHarness.sol",
+    ],
+    tests: ["test/contracts/verifier/elementary.test.ts", "test/contracts/merkle/positionalMerkle.test.ts"],
+    solidityTests: false,
+  },
+};
+
+async function check(name: BuildName): Promise<Totals> {
+  const { contracts, tests, solidityTests } = WORK[name];
+  const env = { REFUTE_BUILD: name };
+  console.log(`== build ${name}`);
+  const built = await run("hardhat", ["build", "--quiet", ...contracts], env);
+  if (built.failed > 0) return built;
+  const runs = [await run("mocha", ["--parallel", "--jobs", "2", ...NOT_FOR_OTHERS, ...tests], env)];
+  if (solidityTests) runs.push(await run("hardhat", ["test", "solidity"], env));
+  return sumOf(runs);
+}
+
+const { values } = parseArgs({ options: { only: { type: "string" } } });
+if (values.only !== undefined) buildOf(values.only);
+const names = BUILD_NAMES.filter((name) => (values.only === undefined ? name !== "shipped" : name === values.only));
+const results: { name: BuildName; totals: Totals }[] = [];
+for (const name of names) results.push({ name, totals: await check(name) });
+for (const { name, totals } of results) console.log(`build ${name}: ${lineOf(totals)}`);
+process.exitCode = results.every(({ totals }) => isGood(totals)) ? 0 : 1;
