@@ -1,4 +1,5 @@
 import { isAddressEqual, type Hex } from "viem";
+import { gasPriceNow } from "../chain/gasPrice.ts";
 import { isOver, type Forget } from "../market/forget.ts";
 import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
 import type { Executions } from "../player/executions.ts";
@@ -10,7 +11,8 @@ import { errorWithCode } from "../errors.ts";
 import { makeMove } from "./defend.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
-import { hasRoom, isOpen, isSuitable, mayClaim, type WorkerPolicy } from "./jobs.ts";
+import { coveringFee, jobGas, jobShape } from "./jobCost.ts";
+import { hasRoom, isOpen, mayClaim, refusalOf, type WorkerPolicy } from "./jobs.ts";
 import type { TracePublisher } from "./publisher.ts";
 import { selfAudit, SelfAuditError } from "./selfAudit.ts";
 import { collect, deliver, expire, finalise, missingOutputs } from "./settlement.ts";
@@ -38,6 +40,9 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 export class UndefendedClaimError extends errorWithCode("UNDEFENDED_CLAIM") {}
 
 const UNKNOWN = "its program is not among the models served here, or its input is not on chain";
+
+/** A job with the fee that covers its gas. */
+type PricedJob = { record: JobRecord; gas: number; gasPrice: bigint; cost: bigint };
 
 class Worker {
   readonly #options: WorkerOptions;
@@ -188,12 +193,17 @@ class Worker {
   async #claim(jobs: readonly JobRecord[], open: number, now: bigint): Promise<void> {
     const { session, policy, log } = this.#options;
     const { rate } = session.deployment.parameters;
+    const known = jobs.filter(
+      (job) => job.open && !this.#hasLost(job) && !this.#failedAudits.isDistrusted(job.job.programRoot),
+    );
+    const priced = await this.#priced(known);
     // Jobs are checked one by one until one is suitable: a check hashes the job's inputs, and anybody may post any
     // number of jobs.
-    const best = jobs
-      .filter((job) => job.open && !this.#hasLost(job) && !this.#failedAudits.isDistrusted(job.job.programRoot))
-      .sort((a, b) => Number(b.job.fee - a.job.fee))
-      .find((job) => isSuitable(job, this.#executions, policy, rate, now));
+    const best = priced.find((job) => {
+      const refusal = refusalOf(job.record, job.cost, policy, rate, now);
+      if (refusal === "fee") this.#reportUnderpaid(job);
+      return refusal === undefined;
+    });
     if (best === undefined) return;
     if (!hasRoom(policy, open)) {
       const message = "as many claims are open as the policy allows; no more jobs are claimed until one is final";
@@ -201,8 +211,33 @@ class Worker {
       return;
     }
     if (!(await mayClaim(session))) return;
-    const { job, id } = best;
+    const { job, id } = best.record;
     this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job) });
+  }
+
+  /** Jobs of known programs with what their gas costs now, the most profitable first. */
+  async #priced(jobs: readonly JobRecord[]): Promise<PricedJob[]> {
+    const { publicClient, deployment } = this.#options.session;
+    const known = jobs.flatMap((record) => {
+      const program = this.#executions.programOf(record);
+      return program === undefined ? [] : [{ record, program }];
+    });
+    if (known.length === 0) return [];
+    const gasPrice = await gasPriceNow(publicClient);
+    const priced = known.map(({ record, program }) => {
+      const gas = jobGas(jobShape(program, record.job, deployment.parameters.arityBits));
+      return { record, gas: gas.total, gasPrice, cost: coveringFee(gas, gasPrice) };
+    });
+    const profit = ({ record, cost }: PricedJob): bigint => record.job.fee - cost;
+    return priced.sort((a, b) => Number(profit(b) - profit(a)));
+  }
+
+  #reportUnderpaid({ record: { id, job }, gas, gasPrice, cost }: PricedJob): void {
+    if (!this.#role.isNew("underpaid", id)) return;
+    const { minFee } = this.#options.policy;
+    const numbers = { job: id, fee: String(job.fee), cost: String(cost), minFee: String(minFee), gas };
+    const message = "job not taken: its fee is below what its gas costs at the price of now, and the least profit";
+    this.#options.log.info({ ...numbers, gasPrice: String(gasPrice) }, message);
   }
 
   /** A job on which this worker was refuted, or that it did not submit in time: it would lose on it again. */
