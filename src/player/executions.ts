@@ -76,6 +76,11 @@ export class Executions {
     return this.#programs.get(job.programRoot);
   }
 
+  /** Whether the job can be executed: its program is known, and its input bytes are all on chain. */
+  canExecute(job: JobRecord): boolean {
+    return this.#kept.has(job.id) || (this.knows(job) && inputBytesOf(job) !== undefined);
+  }
+
   /** Releases an execution, so that the job is executed anew when it is asked for. */
   drop({ id }: JobRecord): void {
     this.#kept.delete(id);

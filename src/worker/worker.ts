@@ -1,14 +1,16 @@
 import { isAddressEqual, type Hex } from "viem";
+import { NonceTakenError } from "../chain/errors.ts";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import { isOver, type Forget } from "../market/forget.ts";
 import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
 import type { Executions } from "../player/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../market/history.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
-import { Role, type RoleOptions, type Start } from "../player/role.ts";
-import type { Snapshot } from "../market/session.ts";
+import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../player/role.ts";
 import { errorWithCode } from "../errors.ts";
+import { withoutPaths } from "../redact.ts";
 import { makeMove } from "./defend.ts";
+import { Deliveries } from "./deliveries.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
 import { coveringFee, jobGas, jobShape } from "./jobCost.ts";
@@ -49,6 +51,7 @@ class Worker {
   readonly #role: Role<WorkerEvent>;
   readonly #executions: Executions;
   readonly #failedAudits = new FailedAudits();
+  readonly #deliveries = new Deliveries();
   /**
    * Claims that are over and whose earnings were collected, or that had none: this saves a read a round. After a
    * reorganisation their records are other objects.
@@ -58,7 +61,7 @@ class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#role = new Role(options, ({ kind }) => ({
-      level: kind === "refuted" || kind === "withheld" ? "error" : "info",
+      level: kind === "refuted" || kind === "withheld" || kind === "undelivered" ? "error" : "info",
       message: kind,
     }));
     this.#executions = this.#role.executions;
@@ -69,6 +72,7 @@ class Worker {
       name: "worker",
       facts: {},
       forget: this.#forget,
+      needsPlainAccountTo: "claim jobs",
       round: (snapshot, start) => this.#round(snapshot, start),
     });
   }
@@ -78,7 +82,8 @@ class Worker {
     const { address } = this.#options.session.sender;
     const isOwed = job.claims.some((record) => {
       const { claim, refuted, finalised, games } = record;
-      const isDone = refuted || (finalised && missingOutputs(record).length === 0);
+      const isSettled = missingOutputs(record).length === 0 || this.#deliveries.hasGivenUp(record.id);
+      const isDone = refuted || (finalised && isSettled);
       // What a game earned may be there to be collected.
       return this.#isMe(claim.worker) && (!isDone || games.length > 0);
     });
@@ -87,7 +92,8 @@ class Worker {
     return this.#executions.knows(job) ? "nothing" : "inputs";
   };
 
-  #round({ history, now }: Snapshot, start: Start): void {
+  #round({ history, now, isPlain }: RoundSnapshot, start: Start): void {
+    this.#deliveries.forget(history.claims);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
       start(`${doing} ${id}`, () => this.#role.attempt(doing, id, action));
     const published = new Map<Hex, JobRecord>();
@@ -108,7 +114,7 @@ class Worker {
     );
     for (const { job, until } of claimed) attempt("job", job.id, () => this.#work(job, until, now));
     const open = [...history.claims.values()].filter((record) => this.#isMe(record.claim.worker) && isOpen(record));
-    if (claimed.length === 0) attempt("claiming", "", () => this.#claim(jobs, open.length, now));
+    if (claimed.length === 0 && isPlain) attempt("claiming", "", () => this.#claim(jobs, open.length, now));
   }
 
   async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
@@ -127,16 +133,32 @@ class Worker {
     const { session } = this.#options;
     if (!record.finalised && !record.refuted && now <= record.windowEnd) return;
     const missing = record.refuted ? [] : missingOutputs(record);
-    const execution = missing.length === 0 ? undefined : await this.#executions.of(job);
-    if (execution !== undefined) {
-      // The first delivery finalises.
-      for (const output of missing) this.#role.report(await deliver(session, record, execution, output));
-    } else if (!record.finalised && !record.refuted) {
-      this.#role.report(await finalise(session, record));
-    }
+    const due = missing.filter((output) => this.#deliveries.isDue(record.id, output, now));
+    const canDeliver = due.length > 0 && this.#executions.canExecute(job);
+    // The first delivery finalises. If it failed, the collateral is freed without it.
+    if (canDeliver) for (const output of due) await this.#deliver(job, record, output, now);
+    else if (!record.finalised && !record.refuted) this.#role.report(await finalise(session, record));
     if (record.games.length === 0 || this.#collected.has(record)) return;
     this.#role.report(await collect(session, record));
     this.#collected.add(record);
+  }
+
+  /** Delivers an output, or takes note that it failed: it is tried again later. @throws NonceTakenError */
+  async #deliver(job: JobRecord, record: ClaimRecord, output: number, now: bigint): Promise<void> {
+    const { session, log } = this.#options;
+    const ids = { jobId: job.id, claimId: record.id, output };
+    try {
+      const execution = await this.#executions.of(job);
+      if (execution !== undefined) this.#role.report(await deliver(session, record, execution, output));
+    } catch (error) {
+      // It was not tried.
+      if (error instanceof NonceTakenError) throw error;
+      const reason = withoutPaths((error as Error).message);
+      if (this.#deliveries.failed(record.id, output, now))
+        return this.#role.report({ kind: "undelivered", ...ids, reason });
+      const message = "delivery failed; it is tried again, ever more rarely, and the claim finalised meanwhile";
+      if (this.#role.isNew(`delivery ${output}`, record.id, reason)) log.warn({ ...ids, reason }, message);
+    }
   }
 
   /** Executes and submits a job that this worker has claimed. */
