@@ -1,4 +1,4 @@
-import { isAddressEqual, type Hex } from "viem";
+import { BaseError, isAddressEqual, type Hex } from "viem";
 import { NonceTakenError } from "../chain/errors.ts";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import { isOver, type Forget } from "../market/forget.ts";
@@ -134,10 +134,12 @@ class Worker {
     if (!record.finalised && !record.refuted && now <= record.windowEnd) return;
     const missing = record.refuted ? [] : missingOutputs(record);
     const due = missing.filter((output) => this.#deliveries.isDue(record.id, output, now));
-    const canDeliver = due.length > 0 && this.#executions.canExecute(job);
-    // The first delivery finalises. If it failed, the collateral is freed without it.
-    if (canDeliver) for (const output of due) await this.#deliver(job, record, output, now);
-    else if (!record.finalised && !record.refuted) this.#role.report(await finalise(session, record));
+    // The first delivery finalises. If it failed, the next round frees the collateral without it.
+    if (due.length > 0 && this.#executions.canExecute(job)) {
+      for (const output of due) await this.#deliver(job, record, output, now);
+    } else if (!record.finalised && !record.refuted) {
+      this.#role.report(await finalise(session, record));
+    }
     if (record.games.length === 0 || this.#collected.has(record)) return;
     this.#role.report(await collect(session, record));
     this.#collected.add(record);
@@ -153,7 +155,7 @@ class Worker {
     } catch (error) {
       // It was not tried.
       if (error instanceof NonceTakenError) throw error;
-      const reason = withoutPaths((error as Error).message);
+      const reason = withoutPaths(shortMessage(error as Error));
       if (this.#deliveries.failed(record.id, output, now))
         return this.#role.report({ kind: "undelivered", ...ids, reason });
       const message = "delivery failed; it is tried again, ever more rarely, and the claim finalised meanwhile";
@@ -272,6 +274,10 @@ class Worker {
     return isAddressEqual(address, this.#options.session.sender.address);
   }
 }
+
+/** What an error says, without the arguments of the call: these hold the whole output. */
+const shortMessage = (error: Error): string =>
+  error instanceof BaseError ? `${error.shortMessage} ${error.details}` : error.message;
 
 /** Each call begins the same series of numbers again: what is begun anew draws the same samples. */
 function replayed(random: (below: number) => number): () => (below: number) => number {

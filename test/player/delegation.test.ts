@@ -29,6 +29,17 @@ describe("an account that delegates (EIP-7702)", function () {
     await publicClient.waitForTransactionReceipt({ hash, pollingInterval: 10 });
   }
 
+  /** Clears a delegation as docs/operating.md says: the account's own transaction. */
+  async function clear(key: Hex): Promise<void> {
+    const { chain } = players();
+    const { publicClient } = await chain.sessionOf(key);
+    const account = privateKeyToAccount(key);
+    const client = createWalletClient({ account, chain: publicClient.chain, transport: chain.transport });
+    const authorization = await client.signAuthorization({ contractAddress: zeroAddress, executor: "self" });
+    const hash = await client.sendTransaction({ to: account.address, authorizationList: [authorization] });
+    await publicClient.waitForTransactionReceipt({ hash, pollingInterval: 10 });
+  }
+
   /** What a role is given to be watched: its log from warnings on, rounds that have passed, and its monitor. */
   async function watched(key: Hex) {
     const { sender, publicClient } = await players().chain.sessionOf(key);
@@ -71,7 +82,7 @@ describe("an account that delegates (EIP-7702)", function () {
     expect((await get("/metrics")).text).to.contain("refute_account_has_code 1");
     const session = await players().chain.sessionOf(key);
     expect(await rejection(requirePlainAccount(session))).to.be.instanceOf(NotPlainAccountError);
-    await delegate(key, zeroAddress);
+    await clear(key);
     await first(worker, "submitted", (event) => event.jobId === jobId);
     expect((await get("/readyz")).status).to.equal(200);
     expect((await get("/metrics")).text).to.contain("refute_account_has_code 0");
@@ -93,7 +104,7 @@ describe("an account that delegates (EIP-7702)", function () {
     expect(watcher.inbox.all.map(({ kind }) => kind)).to.deep.equal(["differs"]);
     expect(lines.filter(({ level }) => level === 50)).to.have.length(1);
     expect(lines[0]).to.include({ code: "NOT_PLAIN_ACCOUNT", msg: "cannot open games: the account is no plain one" });
-    await delegate(key, zeroAddress);
+    await clear(key);
     await first(watcher, "opened");
     await liar.stop();
     await watcher.stop();
