@@ -16,6 +16,20 @@ const COUNT = 1_024;
 const tensor = (name: string) => ({ name, dtype: DType.float32, shape: [COUNT] });
 const input = (seed: number): Uint8Array => new Uint8Array(new Float32Array(COUNT).fill(seed).buffer);
 
+/** What a node is given: a signed transaction, or a call to estimate. */
+type Sent = Hex | { data?: Hex };
+const sizeOf = (sent: Sent): number => size(typeof sent === "string" ? sent : (sent.data ?? "0x"));
+
+/** The request that a node refuses above a size, and how. */
+type Limit = { method: string; says: string; bytes: number; refused: number };
+const POOL = { method: "eth_sendRawTransaction", says: "oversized data: transaction size", bytes: 3_000, refused: 0 };
+const ESTIMATE = {
+  method: "eth_estimateGas",
+  says: "gas required exceeds allowance: calldata",
+  bytes: 3_000,
+  refused: 0,
+};
+
 describe("a worker whose node refuses large transactions", function () {
   const players = usePlayers("test");
   const node = buildModel({
@@ -26,16 +40,13 @@ describe("a worker whose node refuses large transactions", function () {
   const program = knownProgram(compile(readModel(node), { shapes: {} }));
 
   /** A session whose node takes transactions up to a size, as geth's pool does, and counts those that it refused. */
-  async function limitedSession(key: Hex, limit: { bytes: number; refused: number }): Promise<Session> {
+  async function limitedSession(key: Hex, limit: Limit): Promise<Session> {
     const { provider, chainId, market } = players().chain;
     const request = async (call: { method: string; params?: unknown[] }): Promise<unknown> => {
-      if (call.method === "eth_sendRawTransaction") {
-        const bytes = size(call.params![0] as Hex);
-        if (bytes > limit.bytes) {
-          limit.refused++;
-          const message = `oversized data: transaction size ${bytes}, limit ${limit.bytes}`;
-          throw Object.assign(new Error(message), { code: -32_000 });
-        }
+      const bytes = call.method === limit.method ? sizeOf(call.params![0] as Sent) : 0;
+      if (bytes > limit.bytes) {
+        limit.refused++;
+        throw Object.assign(new Error(`${limit.says} ${bytes}, limit ${limit.bytes}`), { code: -32_000 });
       }
       return provider.request(call);
     };
@@ -44,7 +55,7 @@ describe("a worker whose node refuses large transactions", function () {
   }
 
   /** A worker with room for one open claim, whose node takes up to `limit.bytes`; what it logs as a warning or worse. */
-  async function startWorker(limit: { bytes: number; refused: number }) {
+  async function startWorker(limit: Limit) {
     const key = await players().workerKey();
     const lines: string[] = [];
     const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
@@ -59,8 +70,12 @@ describe("a worker whose node refuses large transactions", function () {
     return { worker, lines, someRounds };
   }
 
-  it("finalisesWithoutDelivering_goesOnToTheNextJob_andDeliversLater", async function () {
-    const limit = { bytes: 3_000, refused: 0 };
+  const refusals = { byItsPool: POOL, byItsEstimate: ESTIMATE };
+  for (const [how, refusal] of Object.entries(refusals))
+    it(`refused_${how}_finalisesWithoutDelivering_goesOnToTheNextJob_andDeliversLater`, () => playRefused(refusal));
+
+  async function playRefused(refusal: Limit): Promise<void> {
+    const limit = { ...refusal };
     const { worker, lines } = await startWorker(limit);
     const { chain } = players();
     const large = await players().post(program, [input(1)]);
@@ -70,7 +85,7 @@ describe("a worker whose node refuses large transactions", function () {
     expect(limit.refused).to.equal(1);
     expect(lines, lines.join("")).to.have.length(1);
     expect(JSON.parse(lines[0]!)).to.include({ claimId, output: 0 });
-    expect(lines[0]).to.match(/deliver: the node refused a transaction of \d+ bytes: oversized data/);
+    expect(lines[0]).to.contain(refusal.says);
     expect(lines[0]!.length).to.be.below(1_000);
     // Its collateral is free, and it has room for another claim, although the first output is not delivered.
     const next = await players().post(program, [input(2)], { maxOutputBytes: 0, fee: parseEther("0.05") });
@@ -81,10 +96,10 @@ describe("a worker whose node refuses large transactions", function () {
     await chain.advance(10_000);
     await first(worker, "delivered", ({ jobId }) => jobId === large.jobId);
     await worker.stop();
-  });
+  }
 
   it("givesADeliveryUpAfterAWeek_withOneError", async function () {
-    const limit = { bytes: 3_000, refused: 0 };
+    const limit = { ...POOL };
     const { worker, lines, someRounds } = await startWorker(limit);
     const { jobId } = await players().post(program, [input(3)]);
     await first(worker, "submitted");
