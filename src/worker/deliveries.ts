@@ -4,12 +4,17 @@ import type { Hex } from "viem";
 const FIRST_PAUSE_SECONDS = 60n;
 const LONGEST_PAUSE_SECONDS = 6n * 3_600n;
 /**
+ * Failures that may pass by themselves (a reorganisation took the transaction back, a node gave no answer) and that are
+ * tried again at once. More of them are no accident: a pool may take a transaction that it never passes on.
+ */
+const FREE_FAILURES = 3;
+/**
  * How long after its first failure a delivery is given up: a week. By then the requester had the time to fetch the
  * output elsewhere and to accept it, and a node's limits or an outage had the time to be mended.
  */
 const GIVE_UP_SECONDS = 7n * 86_400n;
 
-type Failures = { first: bigint; last: bigint; pause: bigint };
+type Failures = { first: bigint; last: bigint; pause: bigint; free: number };
 
 /**
  * When deliveries that failed are tried again: ever more rarely, and at last no more. Times are the chain's, unix
@@ -25,16 +30,28 @@ export class Deliveries {
     return failures === undefined || (!isGivenUp(failures) && now >= failures.last + failures.pause);
   }
 
-  /** Takes note of a failure. @returns Whether the output is given up with it. */
-  failed(claimId: Hex, output: number, now: bigint): boolean {
+  /**
+   * Takes note of a failure.
+   * @param mayPass Whether the same may succeed at once.
+   * @returns What comes of it: another try at once, one after a pause, or none.
+   */
+  failed(claimId: Hex, output: number, now: bigint, mayPass: boolean): "again" | "later" | "givenUp" {
     const ofClaim = this.#failures.get(claimId) ?? new Map<number, Failures>();
     this.#failures.set(claimId, ofClaim);
-    const before = ofClaim.get(output);
-    const doubled = before === undefined ? FIRST_PAUSE_SECONDS : 2n * before.pause;
-    const pause = doubled < LONGEST_PAUSE_SECONDS ? doubled : LONGEST_PAUSE_SECONDS;
-    const failures = { first: before?.first ?? now, last: now, pause };
+    const { first, pause, free } = ofClaim.get(output) ?? { first: now, pause: 0n, free: FREE_FAILURES };
+    if (mayPass && free > 0 && now - first < GIVE_UP_SECONDS) {
+      ofClaim.set(output, { first, last: now, pause, free: free - 1 });
+      return "again";
+    }
+    const doubled = pause === 0n ? FIRST_PAUSE_SECONDS : 2n * pause;
+    const failures = {
+      first,
+      last: now,
+      pause: doubled < LONGEST_PAUSE_SECONDS ? doubled : LONGEST_PAUSE_SECONDS,
+      free,
+    };
     ofClaim.set(output, failures);
-    return isGivenUp(failures);
+    return isGivenUp(failures) ? "givenUp" : "later";
   }
 
   /** Whether an output of the claim was given up: its fee will not come by a delivery of this process. */

@@ -7,7 +7,7 @@ import type { Executions } from "../player/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../market/history.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
 import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../player/role.ts";
-import { errorWithCode } from "../errors.ts";
+import { errorWithCode, RefuteError } from "../errors.ts";
 import { withoutPaths } from "../redact.ts";
 import { makeMove } from "./defend.ts";
 import { Deliveries } from "./deliveries.ts";
@@ -145,7 +145,10 @@ class Worker {
     this.#collected.add(record);
   }
 
-  /** Delivers an output, or takes note that it failed: it is tried again later. @throws NonceTakenError */
+  /**
+   * Delivers an output, or takes note that it failed: it is tried again later.
+   * @throws What failed, if it may pass by itself: the next round tries again.
+   */
   async #deliver(job: JobRecord, record: ClaimRecord, output: number, now: bigint): Promise<void> {
     const { session, log } = this.#options;
     const ids = { jobId: job.id, claimId: record.id, output };
@@ -155,9 +158,11 @@ class Worker {
     } catch (error) {
       // It was not tried.
       if (error instanceof NonceTakenError) throw error;
+      const mayPass = error instanceof RefuteError && error.retryable;
+      const next = this.#deliveries.failed(record.id, output, now, mayPass);
+      if (next === "again") throw error;
       const reason = withoutPaths(shortMessage(error as Error));
-      if (this.#deliveries.failed(record.id, output, now))
-        return this.#role.report({ kind: "undelivered", ...ids, reason });
+      if (next === "givenUp") return this.#role.report({ kind: "undelivered", ...ids, reason });
       const message = "delivery failed; it is tried again, ever more rarely, and the claim finalised meanwhile";
       if (this.#role.isNew(`delivery ${output}`, record.id, reason)) log.warn({ ...ids, reason }, message);
     }
