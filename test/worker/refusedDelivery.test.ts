@@ -54,7 +54,7 @@ describe("a worker whose node refuses large transactions", function () {
     return openSession({ endpoint: { transport }, chainId, market, account: privateKeyToAccount(key) });
   }
 
-  /** A worker with room for one open claim, whose node takes up to `limit.bytes`; what it logs as a warning or worse. */
+  /** A worker with room for one open claim, whose node refuses by `limit`; what it logs as a warning or worse. */
   async function startWorker(limit: Limit) {
     const key = await players().workerKey();
     const lines: string[] = [];

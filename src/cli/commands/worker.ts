@@ -25,8 +25,8 @@ export function workerCommand(): Command {
     .option("--models <file>", "JSON array of {path, shapes, uint8}: the models to serve (or REFUTE_MODELS)")
     .option(
       "--min-fee <amount>",
-      "least fee above what a job's gas costs at the price of now and half as much again, in whole units of the stake " +
-        "asset; 0 if left out (or REFUTE_MIN_FEE)",
+      "least fee above what a job's gas costs at the price of now and half as much again, in whole units of the " +
+        "stake asset; 0 if left out (or REFUTE_MIN_FEE)",
     )
     .option("--margin-seconds <n>", "time to spare that a claim must leave (or REFUTE_MARGIN_SECONDS)")
     .option(
