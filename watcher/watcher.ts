@@ -5,8 +5,7 @@ import type { Executions } from "../src/player/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../src/market/history.ts";
 import { Lane } from "../src/player/lane.ts";
 import { requirePlainAccount } from "../src/player/plainAccount.ts";
-import { Role, type RoleOptions, type Start } from "../src/player/role.ts";
-import type { Snapshot } from "../src/market/session.ts";
+import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../src/player/role.ts";
 import { errorWithCode } from "../src/errors.ts";
 import type { TensorSource } from "../src/trace/published.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
@@ -38,7 +37,7 @@ export async function runWatcher(options: WatcherOptions): Promise<void> {
 }
 
 /** A thing to do, and the snapshot that says so. */
-type Due<T> = { task: T; snapshot: Snapshot; start: Start };
+type Due<T> = { task: T; snapshot: RoundSnapshot; start: Start };
 
 class Watcher {
   readonly #options: WatcherOptions;
@@ -74,6 +73,7 @@ class Watcher {
       name: "watcher",
       facts: { mode: this.#options.mode },
       forget: this.#forget,
+      needsPlainAccountTo: this.#options.mode === "defend" ? "open games" : undefined,
       round: (snapshot, start) => this.#round(snapshot, start),
     });
   }
@@ -84,7 +84,7 @@ class Watcher {
     return this.#executions.knows(job) ? "nothing" : "inputs";
   };
 
-  #round(snapshot: Snapshot, start: Start): void {
+  #round(snapshot: RoundSnapshot, start: Start): void {
     const { session, mode } = this.#options;
     const { history, now } = snapshot;
     const { plays, audits, settles, lost } = schedule(history, session.sender.address, now, this.#auditor.secondsFor);
@@ -96,7 +96,9 @@ class Watcher {
     if (mode === "watch") return;
     this.#plays.renew(due(plays).filter((play) => !this.#playIdle(play)));
     start("plays", () => this.#plays.run((play) => this.#attempt(play.task, () => this.#play(play))));
-    for (const task of settles) start(task.game.id, () => this.#attempt(task, () => this.#settle(task)));
+    // Only a plain account settles: the bond stays until it is one again.
+    for (const task of snapshot.isPlain ? settles : [])
+      start(task.game.id, () => this.#attempt(task, () => this.#settle(task)));
   }
 
   /** Judges a claim, and opens a game on it if it is wrong. The next one does not wait until the opening is mined. */
@@ -106,6 +108,8 @@ class Watcher {
     const verdict = await this.#auditor.judge(job, claim, lost.length);
     this.#reportVerdict(task, verdict);
     if (verdict.kind !== "differs" || this.#options.mode === "watch" || this.#noBondAt === snapshot.blockNumber) return;
+    // A game pays such an account nothing for its moves.
+    if (!snapshot.isPlain) return;
     const { opening } = verdict;
     const last = lost.at(-1);
     if (last !== undefined && !(await this.#isLostByTheClock(last))) return;
@@ -167,7 +171,7 @@ class Watcher {
   }
 
   /** Whether a snapshot is older than the watcher's latest transaction about a claim or game. */
-  #isStale(id: Hex, { blockNumber }: Snapshot): boolean {
+  #isStale(id: Hex, { blockNumber }: RoundSnapshot): boolean {
     return (this.#acted.get(id) ?? -1n) > blockNumber;
   }
 
@@ -186,7 +190,7 @@ class Watcher {
   }
 
   /** Forgets what is known of claims that are gone, and own transactions that the snapshot shows. */
-  #forgetPast({ history, blockNumber }: Snapshot): void {
+  #forgetPast({ history, blockNumber }: RoundSnapshot): void {
     this.#auditor.forget(history);
     for (const [id, block] of this.#acted) if (block <= blockNumber) this.#acted.delete(id);
   }

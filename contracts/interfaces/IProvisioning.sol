@@ -84,7 +84,7 @@ interface IProvisioning {
     /// @param device Id of the device's key.
     function revokeDevice(bytes32 device) external;
 
-    /// @notice Whether a worker has both reports unexpired, from one device that is not revoked, nor its manufacturer.
+    /// @notice Whether a worker has both reports unexpired, from one device under one manufacturer, neither revoked.
     /// @param worker The worker.
     /// @return Whether it may stake and claim.
     function isLive(address worker) external view returns (bool);

@@ -84,10 +84,12 @@ contract Provisioning is IProvisioning {
         require(report.expiry <= latest, ReportTooLong(report.expiry, latest));
         (bytes32 manufacturer, bytes32 device) = quoteVerifier.verify(reportDigest(report), quote);
         require(_manufacturers[manufacturer] == Trust.Trusted, ManufacturerNotTrusted(manufacturer));
+        bool isSameManufacturer = _devices[device].manufacturer == manufacturer;
         _bind(device, manufacturer, report);
         Worker storage w = _workers[report.worker];
-        if (w.device != device) {
-            // Reports of two devices do not add up to one attestation.
+        if (w.device != device || !isSameManufacturer) {
+            // SAFETY: reports of two devices do not add up to one attestation, nor do those of one device under two
+            // manufacturers: `isLive` asks for the trust in the latest one only.
             w.device = device;
             w.identifiedUntil = 0;
             w.provisionedUntil = 0;

@@ -82,3 +82,6 @@ export class NonceTakenError extends errorWithCode("NONCE_TAKEN", { retryable: t
 
 /** The sender cannot pay for the transaction's gas. */
 export class InsufficientGasFundsError extends errorWithCode("INSUFFICIENT_GAS_FUNDS") {}
+
+/** Every node refused to take a transaction: it is larger than their pools take, say. */
+export class TransactionRefusedError extends errorWithCode("TRANSACTION_REFUSED") {}

@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TransactionNotFoundError, encodeFunctionData, keccak256 } from "viem";
+import { BaseError, TransactionNotFoundError, encodeFunctionData, keccak256, size } from "viem";
 import type { Abi, Address, Chain, ContractFunctionArgs, ContractFunctionName } from "viem";
 import type { Hash, Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
-import { NonceTakenError, RpcUnavailableError, TransactionDroppedError, TransactionRevertedError } from "./errors.ts";
+import { RefuteError } from "../errors.ts";
+import {
+  NonceTakenError,
+  RpcUnavailableError,
+  TransactionDroppedError,
+  TransactionRefusedError,
+  TransactionRevertedError,
+} from "./errors.ts";
 import { detailsMatch, translateError } from "./translateError.ts";
 
 type Writable = "nonpayable" | "payable";
@@ -83,8 +90,8 @@ export class Sender {
 
   /**
    * Sends a call and waits for its receipt. A call that would revert is refused before anything is sent.
-   * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, NonceTakenError,
-   *   InsufficientGasFundsError, RpcUnavailableError
+   * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, TransactionRefusedError,
+   *   NonceTakenError, InsufficientGasFundsError, RpcUnavailableError
    */
   async send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
     call: Call<A, Name>,
@@ -160,7 +167,7 @@ export class Sender {
     for (let raises = 0; ; raises++) {
       const raw = await this.#account.signTransaction({ ...action, ...waiting.fees, nonce, chainId, type: "eip1559" });
       const hash = keccak256(raw);
-      const refusal = await this.#broadcast(raw);
+      const refusal = await this.#broadcast(waiting.functionName, raw);
       if (refusal === "underpriced" && raises < MAX_RAISES) {
         waiting.fees = raised(maxFees(waiting.fees, waiting.usual));
         continue;
@@ -175,15 +182,21 @@ export class Sender {
   /**
    * @returns Whether a pool asks for higher fees. A node that gives no answer may have taken the transaction, so the
    *   transaction counts as sent.
+   * @throws TransactionRefusedError, NonceTakenError, InsufficientGasFundsError
    */
-  async #broadcast(raw: Hex): Promise<"underpriced" | undefined> {
+  async #broadcast(functionName: string, raw: Hex): Promise<"underpriced" | undefined> {
     try {
       await this.#publicClient.sendRawTransaction({ serializedTransaction: raw });
     } catch (error) {
       if (detailsMatch(error, /already (known|imported)|known transaction/i)) return undefined;
       if (detailsMatch(error, /underpriced|replacement ?(transaction|not ?allowed)|fee too low to replace/i))
         return "underpriced";
-      if (!(translateError(error, "sending") instanceof RpcUnavailableError)) throw error;
+      const translated = translateError(error, functionName);
+      if (translated instanceof RpcUnavailableError) return undefined;
+      if (translated instanceof RefuteError || !(error instanceof BaseError)) throw translated;
+      // viem's message holds the whole transaction.
+      const why = `${functionName}: the node refused a transaction of ${size(raw)} bytes: ${error.details}`;
+      throw new TransactionRefusedError(why);
     }
     return undefined;
   }

@@ -4,15 +4,33 @@ import { UsageError } from "./errors.ts";
 
 const DECIMALS = 18;
 
-/** An amount in whole units of the stake asset, more than 0. @returns It in the smallest unit. @throws UsageError */
-export function parseAmount(text: string): bigint {
-  const amount = /^\d+(\.\d{1,18})?$/.test(text) ? parseUnits(text, DECIMALS) : 0n;
-  if (amount === 0n) {
-    throw new UsageError(
-      `${text} is no amount: whole units of the stake asset, over 0, up to 18 decimals, such as 0.5`,
-    );
-  }
+/**
+ * An amount in whole units of the stake asset, more than 0. More decimals than the asset has are refused, not rounded.
+ * @param name Of the flag, if it was given by one.
+ * @returns It in the smallest unit.
+ * @throws UsageError
+ */
+export function parseAmount(text: string, name?: string): bigint {
+  const amount = parse(text);
+  if (amount === undefined || amount === 0n) throw noAmount(text, name, "over 0, ");
   return amount;
+}
+
+/** The same, or 0. @throws UsageError */
+export function parseAmountOrZero(text: string, name: string): bigint {
+  const amount = parse(text);
+  if (amount === undefined) throw noAmount(text, name, "");
+  return amount;
+}
+
+const parse = (text: string): bigint | undefined =>
+  /^\d+(\.\d{1,18})?$/.test(text) ? parseUnits(text, DECIMALS) : undefined;
+
+function noAmount(text: string, name: string | undefined, least: string): UsageError {
+  const given = name === undefined ? text : `${name} ${text}`;
+  return new UsageError(
+    `${given} is no amount: whole units of the stake asset, ${least}up to ${DECIMALS} decimals, such as 0.5`,
+  );
 }
 
 /** An amount in whole units. */

@@ -20,7 +20,9 @@ export class Monitor {
   readonly #gas: Counter<"kind">;
   readonly #balance: Gauge;
   readonly #lastGood: Gauge;
+  readonly #hasCode: Gauge;
   readonly #server = new HttpServer((url, response) => this.#answer(url, response));
+  #accountProblem: string | undefined;
   #lastRound: { outcome: "done" | "failed"; at: number } | undefined;
 
   /** @param intervalMs Pause between rounds. */
@@ -33,6 +35,11 @@ export class Monitor {
     this.#events = new Counter({ name: "refute_events_total", help: "Things done", labelNames: ["kind"], registers });
     this.#gas = new Counter({ name: "refute_gas_total", help: "Gas used", labelNames: ["kind"], registers });
     this.#balance = new Gauge({ name: "refute_balance_wei", help: "The account's ether", registers });
+    this.#hasCode = new Gauge({
+      name: "refute_account_has_code",
+      help: "1 while the account is a contract or delegates to one: no games can be played from it",
+      registers,
+    });
     this.#lastGood = new Gauge({
       name: "refute_last_round_seconds",
       help: "Unix time of the last good round",
@@ -44,6 +51,11 @@ export class Monitor {
     this.#rounds.inc({ outcome });
     this.#lastRound = { outcome, at: Date.now() };
     if (outcome === "done") this.#lastGood.setToCurrentTime();
+  };
+
+  readonly onAccount = (problem: { message: string } | undefined): void => {
+    this.#accountProblem = problem?.message;
+    this.#hasCode.set(problem === undefined ? 0 : 1);
   };
 
   readonly onEvent = ({ kind, receipt }: CountedEvent): void => {
@@ -87,6 +99,7 @@ export class Monitor {
     if (last === undefined) return "no round has ended yet";
     if (last.outcome === "failed") return "the last round failed";
     if (Date.now() - last.at > this.#staleMs) return "the last round ended too long ago";
+    if (this.#accountProblem !== undefined) return this.#accountProblem;
     const balance = await this.#readBalance();
     if (balance === undefined) return "no node answers";
     return balance === 0n ? "the account has no ether for gas" : undefined;

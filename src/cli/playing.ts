@@ -38,11 +38,12 @@ export async function play(
   const signal = stopSignal(() => log.info("stopping after this round; once more to stop at once"));
   const intervalMs = settings.interval * 1_000;
   const monitor = new Monitor(session, intervalMs);
-  const { onRound, onEvent } = monitor;
+  const { onRound, onEvent, onAccount } = monitor;
   if (settings.monitorPort !== undefined)
     log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
   const keptBytes = settings.keepMib * MIB;
-  await run({ session, programs, execute: executors.execute, keptBytes, signal, intervalMs, log, onRound, onEvent });
+  const callbacks = { onRound, onEvent, onAccount };
+  await run({ session, programs, execute: executors.execute, keptBytes, signal, intervalMs, log, ...callbacks });
   await monitor.close();
   await executors.close();
 }

@@ -68,7 +68,17 @@ export class Executions {
 
   /** Whether the job's program is one that was compiled here. */
   knows(job: JobRecord): boolean {
-    return this.#programs.has(job.job.programRoot);
+    return this.programOf(job) !== undefined;
+  }
+
+  /** The job's program. @returns undefined if it was not compiled here. */
+  programOf({ job }: Pick<JobRecord, "job">): KnownProgram | undefined {
+    return this.#programs.get(job.programRoot);
+  }
+
+  /** Whether the job can be executed: its program is known, and its input bytes are all on chain. */
+  canExecute(job: JobRecord): boolean {
+    return this.#kept.has(job.id) || (this.knows(job) && inputBytesOf(job) !== undefined);
   }
 
   /** Releases an execution, so that the job is executed anew when it is asked for. */
@@ -120,7 +130,7 @@ export class Executions {
    * @returns undefined if there is no such step or no execution: see {@link of}.
    */
   async tensor(job: JobRecord, step: number): Promise<Uint8Array | undefined> {
-    const program = this.#programs.get(job.job.programRoot);
+    const program = this.programOf(job);
     if (program === undefined || !(step in program.model.program.steps)) return undefined;
     const trace = this.#kept.get(job.id)?.done?.trace;
     if (trace?.missing([step]).length === 0) return trace.tensor(step);
@@ -135,7 +145,7 @@ export class Executions {
       this.#kept.set(job.id, known);
       return known;
     }
-    const program = this.#programs.get(job.job.programRoot);
+    const program = this.programOf(job);
     const inputs = program === undefined ? undefined : inputBytesOf(job);
     if (program === undefined || inputs === undefined) return undefined;
     const kept: Kept = { execution: this.#run(program, inputs), bytes: 0, users: 0, isPlayed: false };

@@ -5,6 +5,7 @@ import { followMarket, type Session, type Snapshot } from "../market/session.ts"
 import type { KnownProgram } from "./execution.ts";
 import { Executions, type Execute } from "./executions.ts";
 import { logError, runLoop, type LoopOptions } from "./loop.ts";
+import { accountProblem, type NotPlainAccountError } from "./plainAccount.ts";
 import { Tasks } from "./tasks.ts";
 
 /** How a worker or a watcher runs. */
@@ -17,6 +18,8 @@ export type RoleOptions<E> = LoopOptions & {
   keptBytes?: number;
   /** Called with each thing found or done. */
   onEvent?: (event: E) => void;
+  /** Called when the account was looked at. @param problem Why games cannot be played from it, if they cannot. */
+  onAccount?: (problem: NotPlainAccountError | undefined) => void;
 };
 
 /** What happened, for logs and for programs that run a worker or a watcher. */
@@ -28,6 +31,12 @@ export type LogLine = { level: "info" | "warn" | "error"; message: string };
 /** Starts an action beside the others, unless one of its key runs, or ran when the snapshot was taken. */
 export type Start = (key: string, action: () => Promise<void>) => void;
 
+/** What is known at the beginning of a round. */
+export type RoundSnapshot = Snapshot & {
+  /** Whether games can be played from the account; true for a role that plays none. */
+  isPlain: boolean;
+};
+
 /** What sets a worker and a watcher apart. */
 export type RoleRounds = {
   /** Of the role, for the log. */
@@ -36,8 +45,10 @@ export type RoleRounds = {
   facts: object;
   /** What may be forgotten of a job. */
   forget: Forget;
+  /** For the log, what is not done while the account is no plain one. Without it, the account's code is not read. */
+  needsPlainAccountTo?: string | undefined;
   /** Starts what the snapshot asks for. It does not wait for it: an execution takes long, and clocks of games run. */
-  round: (snapshot: Snapshot, start: Start) => void;
+  round: (snapshot: RoundSnapshot, start: Start) => void;
 };
 
 /**
@@ -51,6 +62,8 @@ export class Role<E extends RoleEvent> {
   readonly executions: Executions;
   readonly #options: RoleOptions<E>;
   readonly #lineOf: (event: E) => LogLine;
+  /** What the account was at a block. */
+  #account: { blockNumber: bigint; isPlain: boolean } | undefined;
   /** What was reported last, by its kind and subject. */
   readonly #reported = new Map<string, { id: string; what: string }>();
 
@@ -66,7 +79,7 @@ export class Role<E extends RoleEvent> {
    * Runs rounds until the signal. Every round starts from the chain alone, so that the process may be stopped and
    * started again at any time.
    */
-  async run({ name, facts, forget, round }: RoleRounds): Promise<void> {
+  async run({ name, facts, forget, needsPlainAccountTo, round }: RoleRounds): Promise<void> {
     const { session, programs, log } = this.#options;
     const follow = followMarket(session, forget);
     const tasks = new Tasks();
@@ -75,7 +88,8 @@ export class Role<E extends RoleEvent> {
       const busy = tasks.running;
       const snapshot = await follow();
       this.#forgetReported(snapshot.history);
-      round(snapshot, (key, action) => {
+      const isPlain = needsPlainAccountTo === undefined || (await this.#isPlain(snapshot, needsPlainAccountTo));
+      round({ ...snapshot, isPlain }, (key, action) => {
         if (!busy.has(key)) tasks.start(key, action);
       });
     });
@@ -124,6 +138,24 @@ export class Role<E extends RoleEvent> {
   /** Logs an error of an action. */
   logError(error: unknown, doing: string): void {
     logError(this.#options.log, error, doing);
+  }
+
+  /**
+   * Whether the account is a plain one. A delegation may come at any time: whoever holds an authorisation that the key
+   * signed, also one for chain 0, which holds on every chain, can have it included. It is looked for once a block.
+   */
+  async #isPlain({ blockNumber }: Snapshot, purpose: string): Promise<boolean> {
+    const { session, log, onAccount } = this.#options;
+    if (this.#account?.blockNumber === blockNumber) return this.#account.isPlain;
+    const problem = await accountProblem(session);
+    const isPlain = problem === undefined;
+    const wasPlain = this.#account?.isPlain ?? true;
+    this.#account = { blockNumber, isPlain };
+    onAccount?.(problem);
+    if (problem !== undefined && wasPlain)
+      log.error({ code: problem.code, reason: problem.message }, `cannot ${purpose}: the account is no plain one`);
+    if (isPlain && !wasPlain) log.info(`can ${purpose} again: the account is a plain one`);
+    return isPlain;
   }
 
   #forgetReported({ jobs, claims, games }: History): void {

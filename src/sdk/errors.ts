@@ -8,3 +8,6 @@ export class JobUnknownError extends errorWithCode("JOB_UNKNOWN") {}
 
 /** Input tensors that do not fit the program. */
 export class JobInputError extends errorWithCode("JOB_INPUT") {}
+
+/** A fee of nothing, given so or rounded to it. */
+export class FeeTooLowError extends errorWithCode("FEE_TOO_LOW") {}

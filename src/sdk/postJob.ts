@@ -6,10 +6,11 @@ import type { Job } from "../chain/structs.ts";
 import { toHex } from "../merkle/hash.ts";
 import { tensorTree } from "../merkle/tensor.ts";
 import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
-import { JobInputError } from "./errors.ts";
+import { FeeTooLowError, JobInputError } from "./errors.ts";
 
 /** What a requester asks for and pays. Amounts in the smallest unit of the stake asset, times in seconds. */
 export type JobTerms = {
+  /** More than 0. Workers ask for what the job's gas costs them (`coveringFee` in src/worker/jobCost.ts), and more. */
   fee: bigint;
   /** In which watchers may dispute; the deployment has a minimum, see `minWindow`. */
   window: number;
@@ -29,6 +30,9 @@ const PART_BYTES = 65_536;
 /** Levels under a full part. */
 const PART_LEVELS = 7;
 
+/** The terms that a requester may leave out: no callback, and every output that can be delivered is. */
+export const DEFAULT_TERMS = { callbackGas: 0, maxOutputBytes: PART_BYTES } as const;
+
 /** The shortest window that a deployment takes for a program. */
 export const minWindow = ({ deployment: { parameters } }: Session, work: bigint): number =>
   parameters.baseWindow + Number(work / parameters.rate);
@@ -37,7 +41,7 @@ export const minWindow = ({ deployment: { parameters } }: Session, work: bigint)
  * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 64 KiB together go with the
  * post, larger ones in parts after it; the job opens when all bytes are on chain.
  * @param inputs The input tensors in the program's order: little-endian, row-major.
- * @throws JobInputError, ContractRevertError
+ * @throws JobInputError, FeeTooLowError, ContractRevertError
  */
 export async function postJob(
   session: Session,
@@ -46,11 +50,11 @@ export async function postJob(
   terms: JobTerms,
 ): Promise<{ jobId: Hex; job: Job }> {
   checkInputs(program, inputs);
+  checkFee(terms);
   const trees = inputs.map((bytes) => tensorTree(bytes));
   const together = inputs.reduce((sum, { length }) => sum + length, 0) <= PART_BYTES;
   const request = {
-    callbackGas: 0,
-    maxOutputBytes: PART_BYTES,
+    ...DEFAULT_TERMS,
     salt: toHex(crypto.getRandomValues(new Uint8Array(32))),
     rootOnly: false,
     ...terms,
@@ -85,6 +89,14 @@ async function publishParts(
       await market.publishInput(job, facts, published);
     }
   }
+}
+
+function checkFee({ fee }: JobTerms): void {
+  if (fee > 0n) return;
+  throw new FeeTooLowError(
+    `fee is ${fee}: give more than 0, in the smallest unit of the stake asset (a fee that was divided may have been ` +
+      `rounded to nothing); no worker takes a job for less than its gas costs`,
+  );
 }
 
 function checkInputs({ model }: KnownProgram, inputs: readonly Uint8Array[]): void {

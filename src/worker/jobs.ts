@@ -1,10 +1,9 @@
-import type { Executions } from "../player/executions.ts";
 import { inputBytesOf, type ClaimRecord, type JobRecord } from "../market/history.ts";
 import type { Session } from "../market/session.ts";
 
 /** What a worker takes. */
 export type WorkerPolicy = {
-  /** Minimum fee, in the smallest unit of the stake asset. */
+  /** What a job must pay above what its gas costs (`coveringFee`), in the smallest unit of the stake asset. */
   minFee: bigint;
   /** Seconds that are kept between the expected end of an execution and the end of the claim. */
   marginSeconds: number;
@@ -38,29 +37,32 @@ export const isOpen = ({ finalised, refuted }: Pick<ClaimRecord, "finalised" | "
 export const hasRoom = ({ maxOpenClaims = MAX_OPEN_CLAIMS }: WorkerPolicy, open: number): boolean =>
   open < maxOpenClaims;
 
+/** Why a worker does not claim a job: it is taken, or has terms that it cannot keep; it pays too little; no input. */
+export type Refusal = "terms" | "fee" | "input";
+
 /**
- * Whether a job is worth claiming: open, of a known program, with all its input at hand, paid, and with time left.
- * Pure.
+ * Why a job of a known program is not worth claiming. Pure. The input, which is hashed, is looked at last.
+ * @param cost The fee that covers its gas.
+ * @param rate The slowest that the deployment allows for: every element by the exact fallback.
+ * @returns undefined for a job that is open, with all its input at hand, paid, and with time left.
  */
-export function isSuitable(
+export function refusalOf(
   record: JobRecord,
-  executions: Pick<Executions, "knows">,
+  cost: bigint,
   policy: WorkerPolicy,
   rate: bigint,
   now: bigint,
-): boolean {
+): Refusal | undefined {
   const { fee, claimSeconds, deadline, work, callbackGas } = record.job;
-  // `rate` is the slowest that the deployment allows for: every element by the exact fallback.
   const needed = work / rate + BigInt(policy.marginSeconds);
-  return (
+  const fits =
     record.open &&
-    executions.knows(record) &&
-    fee >= policy.minFee &&
     callbackGas <= (policy.maxCallbackGas ?? MAX_CALLBACK_GAS) &&
     BigInt(claimSeconds) >= needed &&
-    now + BigInt(claimSeconds) < deadline &&
-    inputBytesOf(record) !== undefined
-  );
+    now + BigInt(claimSeconds) < deadline;
+  if (!fits) return "terms";
+  if (fee < cost + policy.minFee) return "fee";
+  return inputBytesOf(record) === undefined ? "input" : undefined;
 }
 
 /** Whether the worker may claim: its attestation is live and it has unlocked stake for the collateral. */

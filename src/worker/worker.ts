@@ -1,16 +1,20 @@
-import { isAddressEqual, type Hex } from "viem";
+import { BaseError, isAddressEqual, type Hex } from "viem";
+import { NonceTakenError } from "../chain/errors.ts";
+import { gasPriceNow } from "../chain/gasPrice.ts";
 import { isOver, type Forget } from "../market/forget.ts";
 import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
 import type { Executions } from "../player/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../market/history.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
-import { Role, type RoleOptions, type Start } from "../player/role.ts";
-import type { Snapshot } from "../market/session.ts";
-import { errorWithCode } from "../errors.ts";
+import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../player/role.ts";
+import { errorWithCode, RefuteError } from "../errors.ts";
+import { withoutPaths } from "../redact.ts";
 import { makeMove } from "./defend.ts";
+import { Deliveries } from "./deliveries.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
-import { hasRoom, isOpen, isSuitable, mayClaim, type WorkerPolicy } from "./jobs.ts";
+import { coveringFee, jobGas, jobShape } from "./jobCost.ts";
+import { hasRoom, isOpen, mayClaim, refusalOf, type WorkerPolicy } from "./jobs.ts";
 import type { TracePublisher } from "./publisher.ts";
 import { selfAudit, SelfAuditError } from "./selfAudit.ts";
 import { collect, deliver, expire, finalise, missingOutputs } from "./settlement.ts";
@@ -39,11 +43,15 @@ export class UndefendedClaimError extends errorWithCode("UNDEFENDED_CLAIM") {}
 
 const UNKNOWN = "its program is not among the models served here, or its input is not on chain";
 
+/** A job with the fee that covers its gas. */
+type PricedJob = { record: JobRecord; gas: number; gasPrice: bigint; cost: bigint };
+
 class Worker {
   readonly #options: WorkerOptions;
   readonly #role: Role<WorkerEvent>;
   readonly #executions: Executions;
   readonly #failedAudits = new FailedAudits();
+  readonly #deliveries = new Deliveries();
   /**
    * Claims that are over and whose earnings were collected, or that had none: this saves a read a round. After a
    * reorganisation their records are other objects.
@@ -53,7 +61,7 @@ class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#role = new Role(options, ({ kind }) => ({
-      level: kind === "refuted" || kind === "withheld" ? "error" : "info",
+      level: kind === "refuted" || kind === "withheld" || kind === "undelivered" ? "error" : "info",
       message: kind,
     }));
     this.#executions = this.#role.executions;
@@ -64,6 +72,7 @@ class Worker {
       name: "worker",
       facts: {},
       forget: this.#forget,
+      needsPlainAccountTo: "claim jobs",
       round: (snapshot, start) => this.#round(snapshot, start),
     });
   }
@@ -73,7 +82,8 @@ class Worker {
     const { address } = this.#options.session.sender;
     const isOwed = job.claims.some((record) => {
       const { claim, refuted, finalised, games } = record;
-      const isDone = refuted || (finalised && missingOutputs(record).length === 0);
+      const isSettled = missingOutputs(record).length === 0 || this.#deliveries.hasGivenUp(record.id);
+      const isDone = refuted || (finalised && isSettled);
       // What a game earned may be there to be collected.
       return this.#isMe(claim.worker) && (!isDone || games.length > 0);
     });
@@ -82,7 +92,8 @@ class Worker {
     return this.#executions.knows(job) ? "nothing" : "inputs";
   };
 
-  #round({ history, now }: Snapshot, start: Start): void {
+  #round({ history, now, isPlain }: RoundSnapshot, start: Start): void {
+    this.#deliveries.forget(history.claims);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
       start(`${doing} ${id}`, () => this.#role.attempt(doing, id, action));
     const published = new Map<Hex, JobRecord>();
@@ -103,7 +114,7 @@ class Worker {
     );
     for (const { job, until } of claimed) attempt("job", job.id, () => this.#work(job, until, now));
     const open = [...history.claims.values()].filter((record) => this.#isMe(record.claim.worker) && isOpen(record));
-    if (claimed.length === 0) attempt("claiming", "", () => this.#claim(jobs, open.length, now));
+    if (claimed.length === 0 && isPlain) attempt("claiming", "", () => this.#claim(jobs, open.length, now));
   }
 
   async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
@@ -122,16 +133,39 @@ class Worker {
     const { session } = this.#options;
     if (!record.finalised && !record.refuted && now <= record.windowEnd) return;
     const missing = record.refuted ? [] : missingOutputs(record);
-    const execution = missing.length === 0 ? undefined : await this.#executions.of(job);
-    if (execution !== undefined) {
-      // The first delivery finalises.
-      for (const output of missing) this.#role.report(await deliver(session, record, execution, output));
+    const due = missing.filter((output) => this.#deliveries.isDue(record.id, output, now));
+    // The first delivery finalises. If it failed, the next round frees the collateral without it.
+    if (due.length > 0 && this.#executions.canExecute(job)) {
+      for (const output of due) await this.#deliver(job, record, output, now);
     } else if (!record.finalised && !record.refuted) {
       this.#role.report(await finalise(session, record));
     }
     if (record.games.length === 0 || this.#collected.has(record)) return;
     this.#role.report(await collect(session, record));
     this.#collected.add(record);
+  }
+
+  /**
+   * Delivers an output, or takes note that it failed: it is tried again later.
+   * @throws What failed, if it may pass by itself: the next round tries again.
+   */
+  async #deliver(job: JobRecord, record: ClaimRecord, output: number, now: bigint): Promise<void> {
+    const { session, log } = this.#options;
+    const ids = { jobId: job.id, claimId: record.id, output };
+    try {
+      const execution = await this.#executions.of(job);
+      if (execution !== undefined) this.#role.report(await deliver(session, record, execution, output));
+    } catch (error) {
+      // It was not tried.
+      if (error instanceof NonceTakenError) throw error;
+      const mayPass = error instanceof RefuteError && error.retryable;
+      const next = this.#deliveries.failed(record.id, output, now, mayPass);
+      if (next === "again") throw error;
+      const reason = withoutPaths(shortMessage(error as Error));
+      if (next === "givenUp") return this.#role.report({ kind: "undelivered", ...ids, reason });
+      const message = "delivery failed; it is tried again, ever more rarely, and the claim finalised meanwhile";
+      if (this.#role.isNew(`delivery ${output}`, record.id, reason)) log.warn({ ...ids, reason }, message);
+    }
   }
 
   /** Executes and submits a job that this worker has claimed. */
@@ -188,12 +222,17 @@ class Worker {
   async #claim(jobs: readonly JobRecord[], open: number, now: bigint): Promise<void> {
     const { session, policy, log } = this.#options;
     const { rate } = session.deployment.parameters;
+    const known = jobs.filter(
+      (job) => job.open && !this.#hasLost(job) && !this.#failedAudits.isDistrusted(job.job.programRoot),
+    );
+    const priced = await this.#priced(known);
     // Jobs are checked one by one until one is suitable: a check hashes the job's inputs, and anybody may post any
     // number of jobs.
-    const best = jobs
-      .filter((job) => job.open && !this.#hasLost(job) && !this.#failedAudits.isDistrusted(job.job.programRoot))
-      .sort((a, b) => Number(b.job.fee - a.job.fee))
-      .find((job) => isSuitable(job, this.#executions, policy, rate, now));
+    const best = priced.find((job) => {
+      const refusal = refusalOf(job.record, job.cost, policy, rate, now);
+      if (refusal === "fee") this.#reportUnderpaid(job);
+      return refusal === undefined;
+    });
     if (best === undefined) return;
     if (!hasRoom(policy, open)) {
       const message = "as many claims are open as the policy allows; no more jobs are claimed until one is final";
@@ -201,8 +240,33 @@ class Worker {
       return;
     }
     if (!(await mayClaim(session))) return;
-    const { job, id } = best;
+    const { job, id } = best.record;
     this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job) });
+  }
+
+  /** Jobs of known programs with what their gas costs now, the most profitable first. */
+  async #priced(jobs: readonly JobRecord[]): Promise<PricedJob[]> {
+    const { publicClient, deployment } = this.#options.session;
+    const known = jobs.flatMap((record) => {
+      const program = this.#executions.programOf(record);
+      return program === undefined ? [] : [{ record, program }];
+    });
+    if (known.length === 0) return [];
+    const gasPrice = await gasPriceNow(publicClient);
+    const priced = known.map(({ record, program }) => {
+      const gas = jobGas(jobShape(program, record.job, deployment.parameters.arityBits));
+      return { record, gas: gas.total, gasPrice, cost: coveringFee(gas, gasPrice) };
+    });
+    const profit = ({ record, cost }: PricedJob): bigint => record.job.fee - cost;
+    return priced.sort((a, b) => Number(profit(b) - profit(a)));
+  }
+
+  #reportUnderpaid({ record: { id, job }, gas, gasPrice, cost }: PricedJob): void {
+    if (!this.#role.isNew("underpaid", id)) return;
+    const { minFee } = this.#options.policy;
+    const numbers = { job: id, fee: String(job.fee), cost: String(cost), minFee: String(minFee), gas };
+    const message = "job not taken: its fee is below what its gas costs at the price of now, and the least profit";
+    this.#options.log.info({ ...numbers, gasPrice: String(gasPrice) }, message);
   }
 
   /** A job on which this worker was refuted, or that it did not submit in time: it would lose on it again. */
@@ -215,6 +279,10 @@ class Worker {
     return isAddressEqual(address, this.#options.session.sender.address);
   }
 }
+
+/** What an error says, without the arguments of the call: these hold the whole output. */
+const shortMessage = (error: Error): string =>
+  error instanceof BaseError ? `${error.shortMessage} ${error.details}` : error.message;
 
 /** Each call begins the same series of numbers again: what is begun anew draws the same samples. */
 function replayed(random: (below: number) => number): () => (below: number) => number {

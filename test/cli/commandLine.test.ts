@@ -112,6 +112,32 @@ describe("refute, the command line", function () {
       expect(JSON.parse((await refute(["status", jobId], env)).output)).to.have.property("status", "submitted");
     });
 
+    it("submit_withAFeeBelowAWorkersCosts_warnsBeforeItSpends_andWithOneThatCoversThem_doesNot", async function () {
+      const input = join(folder, "x.bin");
+      writeFileSync(input, mlpInput(2));
+      // It has no credit and no tokens: it cannot pay the fee.
+      const key = { ...env, REFUTE_PRIVATE_KEY: await players.chain.newAccount() };
+      const submit = (fee: string) => refute(["submit", model, "--input", `x=${input}`, "--fee", fee], key);
+      const low = await submit("0.000000000000000001");
+      expect(low.status).to.equal(1);
+      expect(low.output).to.contain("warning: --fee 0.000000000000000001 is below 0.0").and.contain("gwei");
+      expect((await submit("0.1")).output).not.to.contain("warning");
+    });
+
+    it("feeThatIsNothingOrRoundsToIt_isRefused_byTheNameOfItsFlag", async function () {
+      const input = join(folder, "x.bin");
+      writeFileSync(input, mlpInput(2));
+      for (const fee of ["0", "0.0", "0.0000000000000000004", "1e-19", "x"]) {
+        const { status, output } = await refute(["submit", model, "--input", `x=${input}`, "--fee", fee], env);
+        expect(status).to.equal(1);
+        expect(output).to.contain("[USAGE]").and.contain(`--fee ${fee} is no amount`);
+      }
+      const models = join(folder, "models.json");
+      writeFileSync(models, JSON.stringify([{ path: model }]));
+      const worker = await refute(["worker", "--models", models, "--min-fee", "0.0000000000000000004"], env);
+      expect(worker.output).to.contain("--min-fee 0.0000000000000000004 is no amount");
+    });
+
     it("submitWithoutAKeyOrAnInput_isRefused", async function () {
       const input = join(folder, "x.bin");
       writeFileSync(input, mlpInput(1));

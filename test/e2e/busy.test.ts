@@ -25,8 +25,8 @@ describe("busy players, end to end", function () {
 
   it("watcher_inALongAudit_playsItsGameOn", async function () {
     const watcherKey = await players().watcherKey();
-    const policy = { minFee: parseEther("0.2"), marginSeconds: 10 };
-    await players().post(program, [mlpInput(50)], { fee: policy.minFee });
+    const policy = { minFee: parseEther("0.15"), marginSeconds: 10 };
+    await players().post(program, [mlpInput(50)], { fee: parseEther("0.2") });
     const cheat = await players().startWorker(await players().workerKey(), program, reference(lie), { policy });
     const before = await players().startWatcher(watcherKey, program, reference());
     await first(before, "opened");

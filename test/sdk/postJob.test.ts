@@ -7,8 +7,8 @@ import { followMarket } from "../../src/market/session.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
-import { JobClosedError, JobInputError, JobUnknownError } from "../../src/sdk/errors.ts";
-import { minWindow } from "../../src/sdk/postJob.ts";
+import { FeeTooLowError, JobClosedError, JobInputError, JobUnknownError } from "../../src/sdk/errors.ts";
+import { minWindow, postJob } from "../../src/sdk/postJob.ts";
 import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { toHex } from "../../src/merkle/hash.ts";
@@ -66,6 +66,15 @@ describe("postJob and waitForResult", function () {
     expect(error.errorName).to.equal("InsufficientCredit");
   });
 
+  it("feeOfNothing_isRefusedBeforeAnythingIsSent", async function () {
+    const session = await players().chain.newSession();
+    const terms = { fee: 1n / 2n, window: 3_600, claimSeconds: 60, deadline: (await players().chain.now()) + 3_600n };
+    const error = await rejection(postJob(session, program, [mlpInput(1)], terms));
+    expect(error).to.be.instanceOf(FeeTooLowError);
+    expect(error.message).to.contain("fee is 0");
+    expect(await session.publicClient.getTransactionCount({ address: session.sender.address })).to.equal(0);
+  });
+
   it("windowBelowTheLeast_isRefused_andTheLeastIsTaken", async function () {
     const session = await players().chain.newSession();
     const minimum = minWindow(session, 1_000n);
@@ -93,7 +102,7 @@ describe("postJob and waitForResult", function () {
   });
 
   it("jobNobodyMayClaim_isLeftAlone", async function () {
-    const { requester, jobId } = await players().post(program, [mlpInput(4)], { fee: 0n });
+    const { requester, jobId } = await players().post(program, [mlpInput(4)], { fee: 1n });
     const worker = await players().startWorker(await players().workerKey(), program, reference(), {
       policy: { minFee: 10n ** 18n, marginSeconds: 0 },
     });

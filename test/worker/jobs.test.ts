@@ -1,18 +1,20 @@
 import { expect } from "chai";
 import type { JobRecord } from "../../src/market/history.ts";
 import { ZERO_HASH } from "../../src/chain/structs.ts";
-import { hasRoom, isOpen, isSuitable, MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS } from "../../src/worker/jobs.ts";
+import { hasRoom, isOpen, MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS, refusalOf, type Refusal } from "../../src/worker/jobs.ts";
 
 const policy = { minFee: 5n, marginSeconds: 60 };
+/** What the gas of the job costs. */
+const COST = 7n;
 
-/** A job that a worker takes, but for the changes; without input it needs none. */
-function suits(
+/** Why a job is not taken that a worker takes, but for the changes; without input it needs none. */
+function refusal(
   changes: Partial<JobRecord["job"]>,
   open = true,
   policyChanges: { maxCallbackGas?: number } = {},
-): boolean {
+): Refusal | undefined {
   const job = {
-    fee: 5n,
+    fee: 12n,
     claimSeconds: 160,
     deadline: 1_161n,
     work: 100n,
@@ -21,23 +23,27 @@ function suits(
     ...changes,
   };
   const record = { job, open, inputRoots: [], parts: new Map() } as unknown as JobRecord;
-  return isSuitable(record, { knows: () => true }, { ...policy, ...policyChanges }, 1n, 1_000n);
+  return refusalOf(record, COST, { ...policy, ...policyChanges }, 1n, 1_000n);
 }
 
-describe("isSuitable", () => {
+describe("refusalOf", () => {
   it("job_onTheTerms_isTaken_andOneBelowAnyOfThem_isNot", () => {
-    expect(suits({})).to.equal(true);
-    expect(suits({}, false)).to.equal(false);
-    expect(suits({ fee: 4n })).to.equal(false);
-    expect(suits({ claimSeconds: 159 })).to.equal(false);
-    expect(suits({ deadline: 1_160n })).to.equal(false);
-    expect(suits({ inputsRoot: `0x${"01".repeat(32)}` })).to.equal(false);
+    expect(refusal({})).to.equal(undefined);
+    expect(refusal({}, false)).to.equal("terms");
+    expect(refusal({ claimSeconds: 159 })).to.equal("terms");
+    expect(refusal({ deadline: 1_160n })).to.equal("terms");
+    expect(refusal({ inputsRoot: `0x${"01".repeat(32)}` })).to.equal("input");
+  });
+
+  it("fee_belowTheCostAndTheLeastProfitTogether_isRefused", () => {
+    expect(refusal({ fee: 11n })).to.equal("fee");
+    expect(refusal({ fee: 0n })).to.equal("fee");
   });
 
   it("callback_thatBurnsTheWorkersGas_isNotServed", () => {
-    expect(suits({ callbackGas: MAX_CALLBACK_GAS })).to.equal(true);
-    expect(suits({ callbackGas: MAX_CALLBACK_GAS + 1 })).to.equal(false);
-    expect(suits({ callbackGas: 2_000_000 }, true, { maxCallbackGas: 2_000_000 })).to.equal(true);
+    expect(refusal({ callbackGas: MAX_CALLBACK_GAS })).to.equal(undefined);
+    expect(refusal({ callbackGas: MAX_CALLBACK_GAS + 1 })).to.equal("terms");
+    expect(refusal({ callbackGas: 2_000_000 }, true, { maxCallbackGas: 2_000_000 })).to.equal(undefined);
   });
 });
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { pino } from "pino";
+import { parseEther } from "viem";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
 
@@ -9,7 +10,7 @@ describe("a worker with as many open claims as its policy allows", function () {
     const players = await Players.create();
     const program = mlpProgram();
     const dear = await players.post(program, [mlpInput(1)]);
-    const cheap = await players.post(program, [mlpInput(2)], { fee: 1n });
+    const cheap = await players.post(program, [mlpInput(2)], { fee: parseEther("0.05") });
     let rounds = 0;
     const lines: string[] = [];
     const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });

@@ -1,13 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { Command } from "commander";
-import { parseUnits } from "viem";
+import { formatGwei } from "viem";
 import { z } from "zod";
+import { gasPriceNow } from "../../chain/gasPrice.ts";
 import { deposit } from "../../market/ledger.ts";
+import type { Session } from "../../market/session.ts";
 import { toHex } from "../../merkle/hash.ts";
+import type { KnownProgram } from "../../player/execution.ts";
 import { programWork } from "../../program/types.ts";
 import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
-import { minWindow, postJob } from "../../sdk/postJob.ts";
+import { DEFAULT_TERMS, minWindow, postJob } from "../../sdk/postJob.ts";
 import { waitForResult } from "../../sdk/result.ts";
+import { coveringFee, jobGas, jobShape } from "../../worker/jobCost.ts";
+import { amountText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
 import { modelOptions, seedOption } from "../modelOptions.ts";
@@ -42,13 +47,14 @@ export function submitCommand(): Command {
     .option("--wait", "wait until the result is final, and print the outputs")
     .action(async (path: string, _options: unknown, command: Command) => {
       const settings = readSettings(command, settingsShape);
+      const fee = parseAmount(settings.fee, "--fee");
       const program = loadProgram({ ...settings, path, shapes: settings.shape });
       const inputs = await readInputs(
         program.model.inputs.map(({ name }) => name),
         settings.input,
       );
       const session = await sessionFrom(settings);
-      const fee = parseUnits(settings.fee, 18);
+      await warnOfLowFee(session, program, fee);
       const { credit } = await session.vault.accountOf(session.sender.address);
       if (credit < fee) await deposit(session, fee - credit);
       const { timestamp } = await session.publicClient.getBlock();
@@ -67,6 +73,20 @@ export function submitCommand(): Command {
         console.log(`${program.model.outputs[output]!.name} ${toHex(bytes)}`);
       }
     });
+}
+
+/** Says so if a worker with the usual policy would not take the job at the gas price of now. */
+async function warnOfLowFee(session: Session, program: KnownProgram, fee: bigint): Promise<void> {
+  const { publicClient, deployment } = session;
+  const gas = jobGas(jobShape(program, DEFAULT_TERMS, deployment.parameters.arityBits));
+  const gasPrice = await gasPriceNow(publicClient);
+  const needed = coveringFee(gas, gasPrice);
+  if (fee >= needed) return;
+  const cost = `${gas.total} gas at ${formatGwei(gasPrice)} gwei and half as much again`;
+  console.error(
+    `warning: --fee ${amountText(fee)} is below ${amountText(needed)}, what a worker needs now (${cost}): ` +
+      `no worker may take the job; refute status shows whether one did`,
+  );
 }
 
 const append = (text: string, all: readonly string[]): string[] => [...all, text];

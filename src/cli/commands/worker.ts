@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import { parseUnits } from "viem";
 import { z } from "zod";
 import { MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS } from "../../worker/jobs.ts";
 import { TracePublisher } from "../../worker/publisher.ts";
 import { runWorker } from "../../worker/worker.ts";
+import { parseAmountOrZero } from "../amount.ts";
 import { addChainOptions } from "../chainSettings.ts";
 import { play, playerShape } from "../playing.ts";
 import { readSettings } from "../settings.ts";
@@ -23,7 +23,11 @@ export function workerCommand(): Command {
   return addChainOptions(new Command("worker"))
     .description("serve jobs: claim, execute, submit, answer disputes, finalise, deliver, collect")
     .option("--models <file>", "JSON array of {path, shapes, uint8}: the models to serve (or REFUTE_MODELS)")
-    .option("--min-fee <amount>", "least fee, in whole units of the stake asset (or REFUTE_MIN_FEE)")
+    .option(
+      "--min-fee <amount>",
+      "least fee above what a job's gas costs at the price of now and half as much again, in whole units of the " +
+        "stake asset; 0 if left out (or REFUTE_MIN_FEE)",
+    )
     .option("--margin-seconds <n>", "time to spare that a claim must leave (or REFUTE_MARGIN_SECONDS)")
     .option(
       "--max-callback-gas <n>",
@@ -44,7 +48,8 @@ export function workerCommand(): Command {
     .action(async (_options: unknown, command: Command) => {
       const settings = readSettings(command, shape);
       const { marginSeconds, maxCallbackGas, maxOpenClaims } = settings;
-      const policy = { minFee: parseUnits(settings.minFee, 18), marginSeconds, maxCallbackGas, maxOpenClaims };
+      const minFee = parseAmountOrZero(settings.minFee, "--min-fee");
+      const policy = { minFee, marginSeconds, maxCallbackGas, maxOpenClaims };
       const publisher = settings.publishPort === undefined ? undefined : new TracePublisher();
       await play(settings, async (playing) => {
         if (settings.publishPort !== undefined)

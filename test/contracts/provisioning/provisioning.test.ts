@@ -1,12 +1,20 @@
 import { expect } from "chai";
 import { getAddress } from "viem";
 import { SoftwareDevice } from "../../../src/provisioning/device.ts";
+import { generateKey } from "../../../src/provisioning/keys.ts";
 import { SoftwareManufacturer } from "../../../src/provisioning/manufacturer.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { attest, LIFETIME, signedReport } from "../../../testkit/protocol/world.ts";
 
 const IDENTIFICATION = 0;
 const PROVISIONING = 1;
+
+/** One device that several manufacturers endorse. @returns It, as one of them endorses it. */
+function deviceOfSeveral(): (manufacturer: SoftwareManufacturer) => SoftwareDevice {
+  const key = generateKey();
+  let counter = 0n;
+  return (manufacturer) => new SoftwareDevice(manufacturer, { key, counter, saveCounter: (last) => (counter = last) });
+}
 
 describe("Provisioning", () => {
   const world = useWorld();
@@ -98,6 +106,37 @@ describe("Provisioning", () => {
     const maker = new SoftwareManufacturer();
     await provisioning.write.addManufacturer([maker.id], { account: registrar.account });
     await attest(world(), mallory(), new SoftwareDevice(maker));
+    expect(await provisioning.read.isLive([mallory()])).to.equal(true);
+  });
+
+  it("submitReport_underASecondManufacturer_doesNotReviveAReportUnderARevokedOne", async () => {
+    const { provisioning, registrar, manufacturer } = world();
+    const second = new SoftwareManufacturer();
+    await provisioning.write.addManufacturer([second.id], { account: registrar.account });
+    const under = deviceOfSeveral();
+    await submit(await signedReport(world(), mallory(), under(manufacturer), IDENTIFICATION));
+    await provisioning.write.revokeManufacturer([manufacturer.id], { account: registrar.account });
+    await submit(await signedReport(world(), mallory(), under(second), PROVISIONING));
+    expect(await provisioning.read.isLive([mallory()])).to.equal(false);
+    const [identification, provisioned] = await provisioning.read.expiries([mallory()]);
+    expect(identification).to.equal(0n);
+    expect(Number(provisioned)).to.be.greaterThan(0);
+    await submit(await signedReport(world(), mallory(), under(second), IDENTIFICATION));
+    expect(await provisioning.read.isLive([mallory()])).to.equal(true);
+  });
+
+  it("isLive_oneDeviceUnderTwoTrustedManufacturersWithOneReportEach_false", async () => {
+    const { provisioning, registrar, manufacturer } = world();
+    const second = new SoftwareManufacturer();
+    await provisioning.write.addManufacturer([second.id], { account: registrar.account });
+    const under = deviceOfSeveral();
+    await submit(await signedReport(world(), mallory(), under(manufacturer), IDENTIFICATION));
+    await submit(await signedReport(world(), mallory(), under(second), PROVISIONING));
+    expect(await provisioning.read.isLive([mallory()])).to.equal(false);
+    // Back under the first one, the report of the second does not count either.
+    await submit(await signedReport(world(), mallory(), under(manufacturer), IDENTIFICATION));
+    expect(await provisioning.read.isLive([mallory()])).to.equal(false);
+    await submit(await signedReport(world(), mallory(), under(manufacturer), PROVISIONING));
     expect(await provisioning.read.isLive([mallory()])).to.equal(true);
   });
 

@@ -1,0 +1,146 @@
+import type { Job } from "../chain/structs.ts";
+import { hopOf } from "../market/hop.ts";
+import { depthOf, HASH_BYTES } from "../merkle/sizes.ts";
+import { dtypeBytes } from "../numerics/dtype.ts";
+import type { KnownProgram } from "../player/execution.ts";
+
+/**
+ * What a job must pay for its gas, in percent of what the gas costs at the price of now: the price may rise between the
+ * claim and the delivery, a window later. A price that rises by more than a half is the worker's loss.
+ */
+const COVERED_PERCENT = 150n;
+
+/**
+ * The fee that covers a job's gas, with the margin for a rising price.
+ * @param gas See {@link jobGas}.
+ * @param gasPrice wei.
+ * @returns In the smallest unit of the stake asset, which is worth a wei.
+ */
+export const coveringFee = ({ total }: Pick<JobGas, "total">, gasPrice: bigint): bigint =>
+  (BigInt(total) * gasPrice * COVERED_PERCENT + 99n) / 100n;
+
+/** What the gas of a job's transactions follows from. */
+export type JobShape = {
+  /** Of the program's header. */
+  headerBytes: number;
+  /** Checkpoints of the program. */
+  checkpoints: number;
+  /** Bytes of each output that is delivered on chain. */
+  delivered: readonly number[];
+  /** Gas of the callback that each delivery makes, 0 for none. */
+  callbackGas: number;
+  /** log2 of the nodes that a submission shows, at most: the deployment's. */
+  arityBits: number;
+};
+
+/** Upper bounds of the gas of each transaction that an undisputed job takes its worker. */
+export type JobGas = {
+  claim: number;
+  submit: number;
+  /** Without a delivery. */
+  finalise: number;
+  /** Of each output, the first one with the finalising. */
+  deliveries: readonly number[];
+  /** Of all that such a worker sends: it finalises by the first delivery, if there is one. */
+  total: number;
+};
+
+/** Every transaction, and a byte of its calldata, other than zero or zero (EIP-2028), at the floor of EIP-7623. */
+const TRANSACTION = 21_000;
+const BYTE = { gas: 16, floor: 40 } as const;
+const ZERO_BYTE = { gas: 4, floor: 10 } as const;
+
+/** Calldata by what its bytes can be: `full` ones count as other than zero. */
+type Calldata = { full: number; zero: number };
+
+const WORD = 32;
+const sum = (...parts: readonly Calldata[]): Calldata => ({
+  full: parts.reduce((total, { full }) => total + full, 0),
+  zero: parts.reduce((total, { zero }) => total + zero, 0),
+});
+/** Words of which the contracts' types fill a number of bytes. */
+const words = (count: number, full: number): Calldata => ({ full, zero: count * WORD - full });
+const bytes = (count: number): Calldata => ({ full: Math.ceil(count / WORD) * WORD, zero: 0 });
+const SELECTOR: Calldata = { full: 4, zero: 0 };
+/** Requester 20, two roots and the salt 96, work 8, checkpoints 4, fee 16, the times 16, limits 16, flag 1. */
+const JOB = sum(SELECTOR, words(14, 177));
+/** The worker and its trace root. */
+const CLAIMED = sum(JOB, words(2, 20 + WORD));
+/** Offset and length of the nodes. */
+const NODES_HEAD = words(2, 2 * 3);
+/** Two roots; offsets, lengths and the output's number. */
+const DELIVERY_HEAD = words(12, 2 * WORD + 10 * 3);
+
+/*
+ * What is executed beside calldata: what test/worker/jobCost.test.ts measures with the accounts that are dearest (a
+ * worker that has no credit, so that its pay fills a word of storage), and some thousands to spare, because compilers
+ * and deployments differ.
+ */
+const CLAIM = 37_000;
+const SUBMIT = 20_000;
+const FINALISE = 25_000;
+const RELEASE = 36_000;
+const DELIVER = 15_000;
+/** The word that says what was delivered, of a job of several outputs: filled by the first delivery, then changed. */
+const FIRST_MARK = 22_100;
+const MARK = 5_000;
+/** A node of a submission: hash and log. */
+const NODE = 600;
+/** A sibling of an opening: hash. */
+const SIBLING = 800;
+/** A byte of a header: hash and copies. */
+const HEADER_BYTE = 2;
+/** A byte of an output: log 8, hash and copies below 2. */
+const OUTPUT_BYTE = 10;
+/** A callback's own costs: an account that was not touched, what is written if it fails; a byte copied for it. */
+const CALLBACK = 35_000;
+const COPIED_BYTE = 0.2;
+/** Memory also costs the square of its words, divided by this. */
+const MEMORY_DIVISOR = 512;
+
+const transaction = ({ full, zero }: Calldata, execution: number): number => {
+  const cost = (kind: "gas" | "floor"): number => BYTE[kind] * full + ZERO_BYTE[kind] * zero;
+  return TRANSACTION + Math.max(cost("gas") + Math.ceil(execution), cost("floor"));
+};
+
+/** What a job's gas follows from. @param terms Of the job, posted or not. */
+export function jobShape(
+  { model: { program }, commitment }: KnownProgram,
+  { callbackGas, maxOutputBytes }: Pick<Job, "callbackGas" | "maxOutputBytes">,
+  arityBits: number,
+): JobShape {
+  const outputs = program.outputs.map((checkpoint) => {
+    const { dtype, count } = program.steps[program.checkpoints[checkpoint]!.step]!;
+    return count * dtypeBytes(dtype);
+  });
+  return {
+    headerBytes: commitment.header.length,
+    checkpoints: program.checkpoints.length,
+    delivered: outputs.filter((output) => output <= maxOutputBytes),
+    callbackGas,
+    arityBits,
+  };
+}
+
+/** Upper bounds of the gas that a job takes its worker, if nobody disputes its claim. Pure. */
+export function jobGas({ headerBytes, checkpoints, delivered, callbackGas, arityBits }: JobShape): JobGas {
+  const depth = depthOf(checkpoints);
+  const nodes = 2 ** hopOf(depth, arityBits);
+  const claim = transaction(JOB, CLAIM);
+  const submit = transaction(sum(JOB, NODES_HEAD, bytes(nodes * HASH_BYTES)), SUBMIT + nodes * NODE);
+  const finalise = transaction(CLAIMED, FINALISE + RELEASE);
+  const last = delivered.length - 1;
+  const deliveries = delivered.map((output, k) => {
+    const calldata = sum(CLAIMED, DELIVERY_HEAD, bytes(headerBytes), bytes(depth * HASH_BYTES), bytes(output));
+    const mark = last === 0 ? 0 : k === 0 ? FIRST_MARK : MARK;
+    // The first one finalises, the last one releases the fee.
+    const state = DELIVER + mark + (k === 0 ? FINALISE : 0) + (k === last ? RELEASE : 0);
+    const proof = HEADER_BYTE * headerBytes + SIBLING * depth + OUTPUT_BYTE * output;
+    const callback = callbackGas === 0 ? 0 : callbackGas + CALLBACK + COPIED_BYTE * output;
+    // The bytes are in memory for the log, and once more for a callback.
+    const memory = ((callbackGas === 0 ? 1 : 2) * output) / WORD;
+    return transaction(calldata, state + proof + callback + memory ** 2 / MEMORY_DIVISOR);
+  });
+  const end = deliveries.length === 0 ? finalise : deliveries.reduce((total, gas) => total + gas);
+  return { claim, submit, finalise, deliveries, total: claim + submit + end };
+}
