@@ -173,6 +173,8 @@ contract ProtocolInvariants {
         _handler.finaliseClaim(1);
         _probe();
         _handler.waitAWeek(0);
+        _probe();
+        _handler.move(1, 10);
         _handler.reclaimFee(1);
         _probe();
         // Out of time.
