@@ -5,6 +5,7 @@ import hardhatNetworkHelpers from "@nomicfoundation/hardhat-network-helpers";
 import hardhatViem from "@nomicfoundation/hardhat-viem";
 import hardhatViemAssertions from "@nomicfoundation/hardhat-viem-assertions";
 import { defineConfig } from "hardhat/config";
+import type { HardhatPlugin } from "hardhat/types/plugins";
 
 const require = createRequire(import.meta.url);
 
@@ -16,8 +17,19 @@ const solc = {
   settings: { optimizer: { enabled: true, runs: 800 }, viaIR: true, evmVersion: "osaka" },
 };
 
+/** A transaction pool with the limits of real nodes stands before each embedded chain. */
+const pool: HardhatPlugin = {
+  id: "refute-pool",
+  hookHandlers: {
+    network: async () => {
+      const { poolHooks } = await import("./testkit/nodes/poolPlugin.ts");
+      return { default: () => Promise.resolve(poolHooks()) };
+    },
+  },
+};
+
 export default defineConfig({
-  plugins: [hardhatIgnitionViem, hardhatMocha, hardhatNetworkHelpers, hardhatViem, hardhatViemAssertions],
+  plugins: [hardhatIgnitionViem, hardhatMocha, hardhatNetworkHelpers, hardhatViem, hardhatViemAssertions, pool],
   // Ignition builds with `production`: equal to `default`, so that tests and gas tables measure what gets deployed.
   solidity: { profiles: { default: { ...solc }, production: { ...solc } } },
   networks: {

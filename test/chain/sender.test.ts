@@ -81,7 +81,7 @@ describe("Sender", function () {
 
   it("tip_thatAPoolRefuses_isTheUsualOneAtOnce", async function () {
     node.baseFee = GWEI / 10n;
-    node.minTipOfPool = GWEI;
+    node.limits = { ...node.limits, minTip: GWEI };
     startMining();
     await (await senderOf(node)).send(move(1));
     const { tip } = node.mined[0]!;
