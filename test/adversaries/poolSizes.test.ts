@@ -1,14 +1,17 @@
 import { expect } from "chai";
+import type { Hex } from "viem";
 import { compile } from "../../src/compiler/compile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { int64Tensor } from "../../src/onnx/tensorData.ts";
 import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import type { WorkerEvent } from "../../src/worker/events.ts";
+import type { WorkerOptions } from "../../src/worker/worker.ts";
 import { waitForResult } from "../../src/sdk/result.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { ETHEREUM_LIMITS, ROLLUP_MAX_BYTES } from "../../testkit/nodes/poolRules.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
-import { first, reference } from "../../testkit/players/players.ts";
+import { first, reference, type Running } from "../../testkit/players/players.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
 
 const WINDOW_OVER = 3_601;
@@ -48,25 +51,30 @@ const halves = (count: number): Uint8Array => Uint8Array.from({ length: 2 * coun
 /** Transactions that a pool takes, by the pool's limit, bytes. */
 const POOLS = { "Ethereum's pools": ETHEREUM_LIMITS.maxBytes, "a rollup's pool": ROLLUP_MAX_BYTES };
 
-describe("inputs and outputs through a pool", function () {
+describe("transactions through a pool", function () {
   const players = usePlayers("test");
+  let worker: Running<WorkerEvent>;
+  const startWorker = async (key: Hex, program: KnownProgram, options: Partial<WorkerOptions> = {}): Promise<void> =>
+    void (worker = await players().startWorker(key, program, reference(), options));
+  // Before the chain is closed.
+  const stopWorker = () => worker.stop();
+  const ending = (title: string, test: () => Promise<void>) => it(title, () => test().finally(stopWorker));
 
   /** Has a job executed, and returns the outputs that were delivered. */
   async function answered(program: KnownProgram, input: Uint8Array): Promise<ReadonlyMap<number, Uint8Array>> {
-    const worker = await players().startWorker(await players().workerKey(), program, reference());
+    await startWorker(await players().workerKey(), program);
     const { requester, jobId } = await players().post(program, [input]);
     await first(worker, "submitted");
     await players().chain.advance(WINDOW_OVER);
-    const { outputs } = await waitForResult(requester, jobId, { intervalMs: 20 });
-    await worker.stop();
-    return outputs;
+    await first(worker, "delivered");
+    return (await waitForResult(requester, jobId, { intervalMs: 20 })).outputs;
   }
 
   for (const [name, maxBytes] of Object.entries(POOLS)) {
     const inputs = { picture: [1, 224, 224, 3], fullPart: [65_536], twoFullParts: [131_072] };
     for (const [what, shape] of Object.entries(inputs)) {
       const count = shape.reduce((product, extent) => product * extent, 1);
-      it(`${what}_of${count}Bytes_isPostedThrough_${name}`, async function () {
+      ending(`${what}_of${count}Bytes_isPostedThrough_${name}`, async function () {
         await players().limitTransactions(maxBytes);
         const input = bytesOf(count);
         const outputs = await answered(headOf(shape), input);
@@ -74,7 +82,7 @@ describe("inputs and outputs through a pool", function () {
       });
     }
 
-    it(`outputOfTheLargestSize_isDeliveredThrough_${name}`, async function () {
+    ending(`outputOfTheLargestSize_isDeliveredThrough_${name}`, async function () {
       await players().limitTransactions(maxBytes);
       const input = halves(256);
       const outputs = await answered(matrixOf(LARGEST_OUTPUT / 512, 256), input);
@@ -83,28 +91,22 @@ describe("inputs and outputs through a pool", function () {
     });
   }
 
-  it("outputAboveTheLargestSize_isNotDelivered_andItsClaimIsFinal", async function () {
+  ending("outputAboveTheLargestSize_isNotDelivered_andItsClaimIsFinal", async function () {
     const program = matrixOf(256, 256);
-    const worker = await players().startWorker(await players().workerKey(), program, reference());
+    await startWorker(await players().workerKey(), program);
     const { job } = await players().post(program, [halves(256)]);
     expect(job.deliverables).to.equal(0n);
     await first(worker, "submitted");
     await players().chain.advance(WINDOW_OVER);
     await first(worker, "finalised");
-    await worker.stop();
   });
-});
 
-describe("a job whose delivery always fails", function () {
-  const players = usePlayers("test");
-  /** The output needs a transaction that the pool takes when the job is posted, and does not take later. */
-  const large = matrixOf(100, 256);
-  const small = mlpProgram();
-
-  it("doesNotStopAWorker_thatMayHaveOneOpenClaim_itIsFinalAndItsCollateralFree", async function () {
+  ending("deliveryThatAlwaysFails_doesNotStopAWorkerThatMayHaveOneOpenClaim", async function () {
+    // The pool takes a delivery of this size when the job is posted, and not when it is due.
+    const [large, small] = [matrixOf(100, 256), mlpProgram()];
     const key = await players().workerKey();
     const policy = { minFee: 1n, marginSeconds: 10, maxOpenClaims: 1 };
-    const worker = await players().startWorker(key, large, reference(), { programs: [large, small], policy });
+    await startWorker(key, large, { programs: [large, small], policy });
     const stuck = await players().post(large, [halves(256)], { fee: 1n });
     await first(worker, "submitted", ({ jobId }) => jobId === stuck.jobId);
     await players().limitTransactions(16_384);
@@ -114,11 +116,6 @@ describe("a job whose delivery always fails", function () {
     await first(worker, "submitted", ({ jobId }) => jobId === next.jobId);
     await players().chain.advance(WINDOW_OVER);
     await first(worker, "delivered", ({ jobId }) => jobId === next.jobId);
-    const { vault } = next.requester;
-    expect((await vault.accountOf(players().addressOf(key))).locked).to.equal(0n);
-    // A pool that takes it again gets the delivery, which earns the fee.
-    await players().limitTransactions(ETHEREUM_LIMITS.maxBytes);
-    await first(worker, "delivered", ({ jobId }) => jobId === stuck.jobId);
-    await worker.stop();
+    expect((await next.requester.vault.accountOf(players().addressOf(key))).locked).to.equal(0n);
   });
 });

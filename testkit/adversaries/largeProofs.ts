@@ -108,10 +108,11 @@ class LieBehindALargeProof extends Adversary {
     const key = await arena.players.workerKey();
     const own = await arena.wealth(arena.watcherKey);
     const liar = await arena.players.startWorker(key, program, lyingAtTheEnd(executors.execute));
-    const verdict = await ending(arena, posted);
-    await liar.stop();
-    await arena.startWatcher();
-    await executors.close();
+    const verdict = await ending(arena, posted).finally(async () => {
+      await liar.stop();
+      await arena.startWatcher();
+      await executors.close();
+    });
     if (verdict === this.expected && (await arena.wealth(arena.watcherKey)) <= own)
       throw new Error("the watcher gained nothing");
     return verdict;
