@@ -68,7 +68,10 @@ export class NonceTakenError extends errorWithCode("NONCE_TAKEN", { retryable: t
 export class TransactionTooLargeError extends RefuteError {
   readonly code = "TRANSACTION_TOO_LARGE";
 
-  /** @param bytes Of the signed transaction. @param limit Of the node, bytes; undefined if the node did not name it. */
+  /**
+   * @param bytes Of the signed transaction.
+   * @param limit Of the node, bytes; undefined if the node did not name it.
+   */
   constructor(
     readonly functionName: string,
     readonly bytes: number,

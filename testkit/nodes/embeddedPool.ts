@@ -5,8 +5,8 @@ import { readSigned, readUnsigned, type Pooled, type Unsigned } from "./poolTran
 /** A question to the chain behind the pool. */
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-/** What the chain says of a transaction whose maximum fee is below the next block's base fee. */
-const BELOW_BASE_FEE = /maxFeePerGas .* is too low for the next block/;
+/** What the chain says of a transaction whose fee is below the next block's base fee. */
+const BELOW_BASE_FEE = /is too low for the next block/;
 
 /**
  * A transaction pool before an embedded chain. The chain mines at once what the pool lets through; what has to wait,
@@ -122,7 +122,7 @@ export class EmbeddedPool {
   }
 
   async #count(chain: Ask, from: Hex, block: "latest" | "pending"): Promise<number> {
-    return Number((await chain("eth_getTransactionCount", [from, block])) as Hex);
+    return Number(await chain("eth_getTransactionCount", [from, block]));
   }
 
   async #pendingCount(chain: Ask, address: Hex): Promise<Hex> {

@@ -70,9 +70,9 @@ export type ChainAccount = { nonce: number; balance: bigint };
 export type Waiting = ReadonlyMap<number, Pooled>;
 
 /**
- * Checks a transaction against its account and what waits already: `add` in legacypool.go, `ValidateTransactionWithState`
- * in core/txpool/validation.go, `Add` of the list in core/txpool/legacypool/list.go. A nonce may be too high: such a
- * transaction waits until those before it are there.
+ * Checks a transaction against its account and what waits already, as `add` in legacypool.go,
+ * `ValidateTransactionWithState` in core/txpool/validation.go and `Add` in core/txpool/legacypool/list.go do. A nonce
+ * may be too high: such a transaction waits until those before it are there.
  * @throws PoolRefusal
  */
 export function checkAccount(tx: Pooled, { nonce, balance }: ChainAccount, waiting: Waiting): void {
