@@ -98,8 +98,8 @@ export class TransactionRefusedError extends RefuteError {
     options?: ErrorOptions,
   ) {
     super(
-      `${functionName}: the node refuses the transaction (${words}); nothing was sent. Compare the node's limits with ` +
-        "those of the deployment, or use another node",
+      `${functionName}: the node refuses the transaction (${words}); nothing was sent. Compare the node's limits ` +
+        "with those of the deployment, or use another node",
       options,
     );
   }
