@@ -5,6 +5,7 @@ import hardhatNetworkHelpers from "@nomicfoundation/hardhat-network-helpers";
 import hardhatViem from "@nomicfoundation/hardhat-viem";
 import hardhatViemAssertions from "@nomicfoundation/hardhat-viem-assertions";
 import { defineConfig } from "hardhat/config";
+import type { HardhatPlugin } from "hardhat/types/plugins";
 import { buildOf } from "./tools/verify/builds/build.ts";
 
 const require = createRequire(import.meta.url);
@@ -18,8 +19,19 @@ const solc = {
   settings: { ...build.settings, evmVersion: "osaka" },
 };
 
+/** A transaction pool with the limits of real nodes stands before each embedded chain. */
+const pool: HardhatPlugin = {
+  id: "refute-pool",
+  hookHandlers: {
+    network: async () => {
+      const { poolHooks } = await import("./testkit/nodes/poolPlugin.ts");
+      return { default: () => Promise.resolve(poolHooks()) };
+    },
+  },
+};
+
 export default defineConfig({
-  plugins: [hardhatIgnitionViem, hardhatMocha, hardhatNetworkHelpers, hardhatViem, hardhatViemAssertions],
+  plugins: [hardhatIgnitionViem, hardhatMocha, hardhatNetworkHelpers, hardhatViem, hardhatViemAssertions, pool],
   // Ignition builds with `production`: equal to `default`, so that tests and gas tables measure what gets deployed.
   solidity: { profiles: { default: { ...solc }, production: { ...solc } } },
   networks: {

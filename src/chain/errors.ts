@@ -80,8 +80,46 @@ export class TransactionDroppedError extends TransactionError {
  */
 export class NonceTakenError extends errorWithCode("NONCE_TAKEN", { retryable: true }) {}
 
+/** No node takes a transaction of this size. The same transaction is refused again. */
+export class TransactionTooLargeError extends RefuteError {
+  readonly code = "TRANSACTION_TOO_LARGE";
+
+  /**
+   * @param bytes Of the signed transaction.
+   * @param limit Of the node, bytes; undefined if the node did not name it.
+   */
+  constructor(
+    readonly functionName: string,
+    readonly bytes: number,
+    readonly limit: number | undefined,
+    options?: ErrorOptions,
+  ) {
+    const most = limit === undefined ? "the node takes" : `the ${limit} bytes that the node takes`;
+    super(
+      `${functionName}: a transaction of ${bytes} bytes is larger than ${most}; nothing was sent. Use a node with a ` +
+        "higher limit, or a program with smaller steps, inputs or outputs",
+      options,
+    );
+  }
+}
+
+/** No node takes a transaction, for another reason than its size, its nonce, its fees or the sender's funds. */
+export class TransactionRefusedError extends RefuteError {
+  readonly code = "TRANSACTION_REFUSED";
+
+  /** @param words The node's own. */
+  constructor(
+    readonly functionName: string,
+    readonly words: string,
+    options?: ErrorOptions,
+  ) {
+    super(
+      `${functionName}: the node refuses the transaction (${words}); nothing was sent. Compare the node's limits ` +
+        "with those of the deployment, or use another node",
+      options,
+    );
+  }
+}
+
 /** The sender cannot pay for the transaction's gas. */
 export class InsufficientGasFundsError extends errorWithCode("INSUFFICIENT_GAS_FUNDS") {}
-
-/** Every node refused to take a transaction: it is larger than their pools take, say. */
-export class TransactionRefusedError extends errorWithCode("TRANSACTION_REFUSED") {}

@@ -1,16 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { BaseError, TransactionNotFoundError, encodeFunctionData, keccak256, size } from "viem";
+import { TransactionNotFoundError, encodeFunctionData, keccak256 } from "viem";
 import type { Abi, Address, Chain, ContractFunctionArgs, ContractFunctionName } from "viem";
 import type { Hash, Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
-import { RefuteError } from "../errors.ts";
-import {
-  NonceTakenError,
-  RpcUnavailableError,
-  TransactionDroppedError,
-  TransactionRefusedError,
-  TransactionRevertedError,
-} from "./errors.ts";
-import { detailsMatch, translateError } from "./translateError.ts";
+import { NonceTakenError, RpcUnavailableError, TransactionDroppedError, TransactionRevertedError } from "./errors.ts";
+import { TransactionTooLargeError } from "./errors.ts";
+import { detailsMatch, translateError, translateRefusal } from "./translateError.ts";
 
 type Writable = "nonpayable" | "payable";
 
@@ -39,7 +33,10 @@ export type Patience = {
    * earlier process is replaced after this time.
    */
   slowMs: number;
-  /** A transaction that waits longer is given up, so that its action is considered anew. Its nonce is used again. */
+  /**
+   * A transaction that waits longer is given up, so that its action is considered anew. Its nonce is used again. For as
+   * long, no node is offered a transaction larger than one that was refused for its size.
+   */
   longestMs: number;
 };
 
@@ -77,6 +74,8 @@ export class Sender {
   readonly #givenUp = new Set<number>();
   /** A nonce that a transaction of another process has, and since when that was seen. */
   #foreign: { nonce: number; since: number } | undefined;
+  /** The last refusal of a transaction for its size, and when it was. */
+  #refused: { error: TransactionTooLargeError; at: number } | undefined;
 
   constructor(publicClient: PublicClient<Transport, Chain>, account: LocalAccount, patience: Partial<Patience> = {}) {
     this.#publicClient = publicClient;
@@ -90,8 +89,8 @@ export class Sender {
 
   /**
    * Sends a call and waits for its receipt. A call that would revert is refused before anything is sent.
-   * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, TransactionRefusedError,
-   *   NonceTakenError, InsufficientGasFundsError, RpcUnavailableError
+   * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, NonceTakenError,
+   *   InsufficientGasFundsError, TransactionTooLargeError, TransactionRefusedError, RpcUnavailableError
    */
   async send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
     call: Call<A, Name>,
@@ -167,7 +166,8 @@ export class Sender {
     for (let raises = 0; ; raises++) {
       const raw = await this.#account.signTransaction({ ...action, ...waiting.fees, nonce, chainId, type: "eip1559" });
       const hash = keccak256(raw);
-      const refusal = await this.#broadcast(waiting.functionName, raw);
+      this.#checkSize(waiting.functionName, bytesIn(raw));
+      const refusal = await this.#broadcast(raw, waiting.functionName);
       if (refusal === "underpriced" && raises < MAX_RAISES) {
         waiting.fees = raised(maxFees(waiting.fees, waiting.usual));
         continue;
@@ -179,24 +179,28 @@ export class Sender {
     }
   }
 
+  /** @throws TransactionTooLargeError without asking a node, if the nodes have lately refused a smaller one. */
+  #checkSize(functionName: string, bytes: number): void {
+    if (this.#refused === undefined || Date.now() - this.#refused.at >= this.#patience.longestMs) return;
+    const { error } = this.#refused;
+    if (bytes > (error.limit ?? error.bytes - 1))
+      throw new TransactionTooLargeError(functionName, bytes, error.limit, { cause: error });
+  }
+
   /**
    * @returns Whether a pool asks for higher fees. A node that gives no answer may have taken the transaction, so the
    *   transaction counts as sent.
-   * @throws TransactionRefusedError, NonceTakenError, InsufficientGasFundsError
    */
-  async #broadcast(functionName: string, raw: Hex): Promise<"underpriced" | undefined> {
+  async #broadcast(raw: Hex, functionName: string): Promise<"underpriced" | undefined> {
     try {
       await this.#publicClient.sendRawTransaction({ serializedTransaction: raw });
     } catch (error) {
       if (detailsMatch(error, /already (known|imported)|known transaction/i)) return undefined;
       if (detailsMatch(error, /underpriced|replacement ?(transaction|not ?allowed)|fee too low to replace/i))
         return "underpriced";
-      const translated = translateError(error, functionName);
-      if (translated instanceof RpcUnavailableError) return undefined;
-      if (translated instanceof RefuteError || !(error instanceof BaseError)) throw translated;
-      // viem's message holds the whole transaction.
-      const why = `${functionName}: the node refused a transaction of ${size(raw)} bytes: ${error.details}`;
-      throw new TransactionRefusedError(why);
+      const refusal = translateRefusal(error, functionName, bytesIn(raw));
+      if (refusal instanceof TransactionTooLargeError) this.#refused = { error: refusal, at: Date.now() };
+      if (!(refusal instanceof RpcUnavailableError)) throw refusal;
     }
     return undefined;
   }
@@ -266,6 +270,8 @@ export class Sender {
     return true;
   }
 }
+
+const bytesIn = (raw: Hex): number => raw.length / 2 - 1;
 
 /** What a transaction offers, wei. */
 type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };

@@ -16,6 +16,7 @@ import {
 import { errorsAbi } from "./abi/errors.ts";
 import { RefuteError } from "../errors.ts";
 import { ContractRevertError, NonceTakenError, InsufficientGasFundsError, RpcUnavailableError } from "./errors.ts";
+import { TransactionRefusedError, TransactionTooLargeError } from "./errors.ts";
 
 const UNAVAILABLE = [
   HttpRequestError,
@@ -75,6 +76,21 @@ export function translateError(error: unknown, what: string): Error {
   } catch {
     return new ContractRevertError(what, "unknown error", [data], options);
   }
+}
+
+/**
+ * Turns the refusal of a signed transaction into one of Refute's errors.
+ * @param bytes The size of the transaction.
+ */
+export function translateRefusal(error: unknown, functionName: string, bytes: number): Error {
+  const translated = translateError(error, functionName);
+  if (translated instanceof RefuteError || !(error instanceof BaseError)) return translated;
+  const words = error.details;
+  if (!detailsMatch(error, /oversized|(transaction|tx) ?size|rlp ?too ?long|transaction (is )?too (large|big)/i))
+    return new TransactionRefusedError(functionName, words, { cause: error });
+  const limit = /limit:? ?(\d+)/i.exec(words)?.[1];
+  const named = limit === undefined ? undefined : Number(limit);
+  return new TransactionTooLargeError(functionName, bytes, named, { cause: error });
 }
 
 /**

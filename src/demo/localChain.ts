@@ -8,8 +8,8 @@ import { WrappedEther } from "../chain/clients/wrappedEther.ts";
 import { openSession, type Session } from "../market/session.ts";
 
 /**
- * An embedded chain with the protocol on it: Hardhat's own, osaka rules, transaction gas cap on. Nothing leaves this
- * process.
+ * An embedded chain with the protocol on it: Hardhat's own, osaka rules, transaction gas cap on, behind a transaction
+ * pool (hardhat.config.ts). Nothing leaves this process.
  */
 export type LocalChain = {
   chainId: number;

@@ -4,6 +4,7 @@ import { parseAbi, zeroAddress, type Transport } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { connect } from "../../src/chain/connect.ts";
 import { ContractRevertError, NonceTakenError, TransactionDroppedError } from "../../src/chain/errors.ts";
+import { TransactionRefusedError, TransactionTooLargeError } from "../../src/chain/errors.ts";
 import { Sender } from "../../src/chain/sender.ts";
 import { GWEI, MempoolNode } from "../../testkit/nodes/mempoolNode.ts";
 import { rejection } from "../../testkit/rejection.ts";
@@ -81,7 +82,7 @@ describe("Sender", function () {
 
   it("tip_thatAPoolRefuses_isTheUsualOneAtOnce", async function () {
     node.baseFee = GWEI / 10n;
-    node.minTipOfPool = GWEI;
+    node.limits = { ...node.limits, minTip: GWEI };
     startMining();
     await (await senderOf(node)).send(move(1));
     const { tip } = node.mined[0]!;
@@ -163,5 +164,31 @@ describe("Sender", function () {
     startMining();
     await second;
     expect(made()).to.be.within(1, 2);
+  });
+
+  it("transactionThatIsTooLarge_isRefusedWithItsSizeAndTheLimit_andNotOfferedAgainSoon", async function () {
+    const sender = await senderOf(node);
+    node.limits = { ...node.limits, maxBytes: 100 };
+    for (const number of [1, 2]) {
+      const error = await rejection(sender.send(move(number)));
+      expect(error).to.be.instanceOf(TransactionTooLargeError);
+      expect(error).to.include({ functionName: "move", limit: 100, retryable: false });
+      expect(error.message).to.match(/move: a transaction of 1\d\d bytes .* the 100 bytes .* higher limit/);
+    }
+    expect(node.offers).to.equal(1);
+    // Another node may be there by then.
+    node.limits = { ...node.limits, maxBytes: 1_000 };
+    await sleep(PATIENCE.longestMs);
+    startMining();
+    await sender.send(move(1));
+    expect(made()).to.equal(1);
+  });
+
+  it("transactionThatAPoolRefusesOtherwise_isOneOfRefutesErrors_withTheNodesWords", async function () {
+    node.limits = { ...node.limits, blockGas: 50_000n };
+    const error = await rejection((await senderOf(node)).send(move(1)));
+    expect(error).to.be.instanceOf(TransactionRefusedError);
+    expect(error.message).to.contain("move: the node refuses the transaction (exceeds block gas limit)");
+    expect(node.offers).to.equal(1);
   });
 });

@@ -1,7 +1,10 @@
-import { keccak256, numberToHex, parseTransaction, zeroHash, type Hex } from "viem";
+import { numberToHex, zeroHash, type Hex } from "viem";
 import { custom, type Transport } from "viem";
+import { ETHEREUM_LIMITS, checkAccount, checkTransaction, pendingNonce } from "./poolRules.ts";
+import type { PoolLimits } from "./poolRules.ts";
+import { readSigned, type Pooled } from "./poolTransaction.ts";
 
-/** A JSON-RPC error, as a node answers. */
+/** A JSON-RPC error that is none of the pool's. */
 class Refusal extends Error {
   constructor(
     readonly code: number,
@@ -12,19 +15,24 @@ class Refusal extends Error {
 }
 
 type Request = { method: string; params?: readonly unknown[] };
-type Pooled = { hash: Hex; nonce: number; gas: bigint; maxFee: bigint; tip: bigint; data: Hex };
 
 export const GWEI = 10n ** 9n;
 
+/** Of the account, wei. */
+const BALANCE = 10n ** 21n;
+
 /**
- * A node, its mempool and its miner, by go-ethereum's rules, for one account. A call is a move that may be made once:
- * mined again, it reverts, and the estimate of its gas fails once it is made.
+ * A node, its mempool (poolRules.ts) and its miner, for one account. A call is a move that may be made once: mined
+ * again, it reverts, and the estimate of its gas fails once it is made.
  */
 export class MempoolNode {
   baseFee = GWEI;
-  /** The minimum tips for which a transaction is included, and for which the pool accepts it. */
+  /** The minimum tip for which a transaction is included. */
   minTip = 0n;
-  minTipOfPool = 0n;
+  /** What the pool takes. */
+  limits: PoolLimits = ETHEREUM_LIMITS;
+  /** How many transactions were offered to the pool. */
+  offers = 0;
   /** Nothing is included, though the pool takes it. */
   isCensored = false;
   /** Transactions are taken, but the answer is lost. */
@@ -51,31 +59,13 @@ export class MempoolNode {
     return this.mined.some((made) => made.data === data && !made.reverted);
   }
 
-  #take(raw: Hex): Hex {
-    const {
-      nonce = 0,
-      gas = 0n,
-      maxFeePerGas: maxFee = 0n,
-      maxPriorityFeePerGas: tip = 0n,
-      data = "0x",
-    } = parseTransaction(raw);
-    const hash = keccak256(raw);
-    const waiting = this.pool.get(nonce);
-    if (nonce < this.mined.length) throw new Refusal(-32_000, "nonce too low");
-    if (waiting?.hash === hash) throw new Refusal(-32_000, "already known");
-    if (tip < this.minTipOfPool) throw new Refusal(-32_000, "transaction underpriced");
-    const isUnder = (offered: bigint, before: bigint): boolean => offered * 10n < before * 11n;
-    if (waiting !== undefined && (isUnder(maxFee, waiting.maxFee) || isUnder(tip, waiting.tip)))
-      throw new Refusal(-32_000, "replacement transaction underpriced");
-    this.pool.set(nonce, { hash, nonce, gas, maxFee, tip, data });
-    return hash;
-  }
-
-  /** The next nonce, as the pool has it: those behind a gap do not count. */
-  #pendingCount(): number {
-    let count = this.mined.length;
-    while (this.pool.has(count)) count++;
-    return count;
+  async #take(raw: Hex): Promise<Hex> {
+    this.offers++;
+    const tx = await readSigned(raw);
+    checkTransaction(tx, this.limits);
+    checkAccount(tx, { nonce: this.mined.length, balance: BALANCE }, this.pool);
+    this.pool.set(tx.nonce, tx);
+    return tx.hash;
   }
 
   async #answer({ method, params = [] }: Request): Promise<unknown> {
@@ -86,7 +76,7 @@ export class MempoolNode {
       case "eth_maxPriorityFeePerGas":
         return numberToHex(GWEI);
       case "eth_getTransactionCount":
-        return numberToHex(params[1] === "pending" ? this.#pendingCount() : this.mined.length);
+        return numberToHex(params[1] === "pending" ? pendingNonce(this.mined.length, this.pool) : this.mined.length);
       case "eth_getBlockByNumber":
         return {
           number: "0x1",
@@ -99,8 +89,8 @@ export class MempoolNode {
         if (this.#isMade((params[0] as { data: Hex }).data)) throw new Refusal(3, "execution reverted: StaleState");
         return "0x5208";
       case "eth_sendRawTransaction": {
-        const hash = this.#take(params[0] as Hex);
-        if (this.losesAnswers) throw Object.assign(new Refusal(-32_002, "resource unavailable"));
+        const hash = await this.#take(params[0] as Hex);
+        if (this.losesAnswers) throw new Refusal(-32_002, "resource unavailable");
         return hash;
       }
       case "eth_getTransactionReceipt": {

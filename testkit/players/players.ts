@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { parseEther, type Hex } from "viem";
+import { numberToHex, parseEther, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { KnownProgram } from "../../src/player/execution.ts";
 import type { Execute } from "../../src/player/executions.ts";
@@ -100,6 +100,11 @@ export class Players {
     return start<WatcherEvent>(session, (all) =>
       runWatcher({ ...all, programs: [program], execute, mode: "defend", ...options }),
     );
+  }
+
+  /** Has the pool before the chain take no transaction above a size, bytes. */
+  async limitTransactions(maxBytes: number): Promise<void> {
+    await this.chain.provider.request({ method: "pool_setLimits", params: [{ maxBytes: numberToHex(maxBytes) }] });
   }
 
   addressOf(key: Hex): Hex {
