@@ -91,7 +91,8 @@ function movesOf(reads: readonly View[], view: View, radices: readonly number[],
 }
 
 /** By how much a digit moves an axis. */
-export const coefficient = (axis: Axis, digit: number): number => axis.coeffs.find((c) => c.digit === digit)?.coeff ?? 0;
+export const coefficient = (axis: Axis, digit: number): number =>
+  axis.coeffs.find((c) => c.digit === digit)?.coeff ?? 0;
 
 const varyingDigits = (axis: Axis, first: number): number[] =>
   axis.coeffs.filter((c) => c.digit >= first && c.coeff !== 0).map((c) => c.digit);

@@ -8,7 +8,7 @@ import { HEADER_BYTES, MAX_LEVELS } from "./limits.ts";
 /*
  * The bytes of the transaction that carries a step proof: `prove(PackedState, Claim, StepProof)` of
  * contracts/interfaces/IDisputeGame.sol in Solidity's ABI, where every field, length and offset is a word of 32 bytes.
- * test/dispute/proofBytes.test.ts holds these numbers to the ABI and to proofs as they are sent.
+ * test/program/proofBytes.test.ts holds these numbers to the ABI and to proofs as they are sent.
  */
 
 const WORD = 32;
@@ -46,13 +46,13 @@ const FIXED_SIBLINGS = MAX_LEVELS.trace + MAX_LEVELS.trace + MAX_LEVELS.steps + 
  * Room for jobs of many executions: one more list of up to 16 levels, its path in the pick and in the claim, and the
  * fields that name its place. Programs that are compiled before are served then.
  */
-const RUNS_BYTES = 1_024;
+export const ROOM_FOR_RUNS = 1_024;
 
 /**
  * The envelope in RLP (EIP-1559): its type and two lists' heads (1 + 4 + 4), chain id, nonce and gas (9 each), two fees
  * (33 each), address 21, value 1, access list 1, signature (1 + 33 + 33).
  */
-const ENVELOPE_BYTES = 9 + 3 * 9 + 2 * 33 + 21 + 1 + 1 + 67;
+export const ENVELOPE_BYTES = 9 + 3 * 9 + 2 * 33 + 21 + 1 + 1 + 67;
 
 /** An upper bound of the transaction without what its step decides: the largest header and the longest paths. */
 const FIXED_BYTES =
@@ -62,7 +62,7 @@ const FIXED_BYTES =
   padded(HEADER_BYTES.max) +
   CHUNK_BYTES +
   WORD * FIXED_SIBLINGS +
-  RUNS_BYTES;
+  ROOM_FOR_RUNS;
 
 /** Siblings of the longest path to the root of an input of a step. */
 function inputSiblings({ kind }: TensorRef): number {

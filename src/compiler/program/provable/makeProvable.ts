@@ -86,13 +86,7 @@ const blockCount = ({ redDigits }: Step, { digit, blocks }: { digit: number; blo
   redDigits.slice(0, digit).reduce((total, radix) => total * radix, blocks);
 
 /** Copies of reads: the one that saves the most first, until no copy saves enough. @param whole The step's own cost. */
-function cheapestCopy(
-  step: Step,
-  whole: number,
-  first: number,
-  limit: ProofSize,
-  depth: number,
-): Provable | undefined {
+function cheapestCopy(step: Step, whole: number, first: number, limit: ProofSize, depth: number): Provable | undefined {
   const chosen = new Map<number, ReadCopy>();
   let best: Provable | undefined;
   let cost = whole;
