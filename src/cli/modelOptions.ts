@@ -35,7 +35,7 @@ export function modelOptions(command: Command): Command {
     )
     .option(
       "--step-bytes <n>",
-      `largest transaction with a step proof, bytes: at most the deployment's maxStepBytes (default: ${DEFAULT_STEP_BYTES})`,
+      `bytes of the largest transaction with a step proof, at most the deployment's (default: ${DEFAULT_STEP_BYTES})`,
       parseStepBytes,
     );
 }

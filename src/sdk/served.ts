@@ -35,7 +35,8 @@ export function requireServed({ maxStepGas, maxStepBytes, maxWork }: Limits, kno
     );
   if (program.outputs.length > MAX_OUTPUTS)
     throw new JobProgramError(
-      `the program has ${program.outputs.length} outputs, a market takes up to ${MAX_OUTPUTS}: leave some out of the graph`,
+      `the program has ${program.outputs.length} outputs, a market takes up to ${MAX_OUTPUTS}: ` +
+        "leave some out of the graph",
     );
   if (header > HEADER_BYTES.max)
     throw new JobProgramError(

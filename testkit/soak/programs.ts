@@ -32,7 +32,8 @@ export function soakProgram(prng: Prng): SoakProgram {
     const maxStepGas = Math.max(...proofs.map(({ gas }) => gas));
     const maxStepBytes = Math.max(...proofs.map((proof) => proof.bytes));
     const bytes = drawn.inputs.reduce((sum, input) => sum + input.length, 0);
-    if (maxStepGas > MAX_STEP_GAS || maxStepBytes > DEFAULT_STEP_BYTES || bytes > MAX_INPUT_BYTES || drawn.inputs.length === 0) continue;
+    const provable = maxStepGas <= MAX_STEP_GAS && maxStepBytes <= DEFAULT_STEP_BYTES;
+    if (!provable || bytes > MAX_INPUT_BYTES || drawn.inputs.length === 0) continue;
     const model = withProgram(drawn.model, { ...drawn.model.program, maxStepGas, maxStepBytes });
     return { known: knownProgram(model), inputs: drawn.inputs, tensors: executeReference(model, drawn.inputs) };
   }

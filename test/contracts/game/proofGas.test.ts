@@ -34,7 +34,7 @@ describe("estimateStepProof against whole games", function () {
 
   for (const shape of PROGRAMS) {
     it(`aStepOf${shape[3]}Inputs_inAProgramOf${shape[4] ?? 1}Outputs_estimateIsNotBelowTheTransaction`, async () => {
-      const [count, checkpoints, lastRange] = shape;
+      const [count, checkpoints] = shape;
       const subject = wideProgram(...shape);
       const step = subject.program.steps.length - 1;
       const element = count - 1;

@@ -7,7 +7,7 @@ import { onnxEngine } from "../../../../src/executor/engine/onnxEngine.ts";
 import { executeReference } from "../../../../src/executor/reference.ts";
 import { readModel } from "../../../../src/onnx/readModel.ts";
 import { estimateStepProof, estimateStepProofGas, type ProofSize } from "../../../../src/program/gas.ts";
-import { DEFAULT_STEP_BYTES, MAX_STEP_BYTES, MAX_STEP_GAS } from "../../../../src/program/limits.ts";
+import { MAX_STEP_BYTES, MAX_STEP_GAS } from "../../../../src/program/limits.ts";
 import { Reduce, type Step } from "../../../../src/program/types.ts";
 import { cast } from "../../../../src/numerics/cast.ts";
 import { DType, readWord, writeWord, type Word } from "../../../../src/numerics/dtype.ts";
