@@ -48,7 +48,7 @@ export const proofText = ({ gas, bytes }: Pick<ExpensiveStep, "gas" | "bytes">):
  * split.
  */
 export class StepTooExpensiveError extends RefuteError {
-  readonly code = "COMPILE_STEP_GAS";
+  readonly code = "COMPILE_STEP_PROOF";
   /** All such steps; the message names the first. */
   readonly steps: readonly ExpensiveStep[];
 

@@ -80,9 +80,7 @@ const GAS = {
     fold: 1_600,
     sum: 25_000,
   },
-  /**
-   * Not gas but bounds that it is reckoned from: chunks among which a read of the epilogue is found, 6 halvings at most;
-   */
+  /** Not gas but bounds that it is reckoned from: chunks among which a read of the epilogue is found, */
   epilogueChunks: 64,
   /** bytes of memory that the verifier takes beside its arguments: slots, the decoded body, digits. */
   verifierMemory: 16_384,

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { encodeFunctionData, size, type Hex } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { ContractRevertError } from "../../src/chain/errors.ts";
 import { inputBytesOf } from "../../src/market/history.ts";
@@ -7,6 +8,8 @@ import { followMarket } from "../../src/market/session.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
+import { DEFAULT_STEP_BYTES, HEADER_BYTES } from "../../src/program/limits.ts";
+import { ENVELOPE_BYTES } from "../../src/program/proofBytes.ts";
 import type { Program } from "../../src/program/types.ts";
 import {
   JobClosedError,
@@ -16,7 +19,7 @@ import {
   JobUnknownError,
 } from "../../src/sdk/errors.ts";
 import { minWindow } from "../../src/sdk/postJob.ts";
-import { requireServed } from "../../src/sdk/served.ts";
+import { PART_BYTES, requireServed } from "../../src/sdk/served.ts";
 import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { toHex } from "../../src/merkle/hash.ts";
@@ -66,6 +69,19 @@ describe("postJob and waitForResult", function () {
     const error = await rejection(players().post(program, [new Uint8Array(8)]));
     expect(error).to.be.instanceOf(JobInputError);
     expect(error.message).to.contain('input "x" has 8 bytes, expected 256 (64 x float32)');
+  });
+
+  it("largestPost_ofManyInputs_fitsADeploymentsTransactions", function () {
+    // As many inputs as a header has room for, all but one of a byte, 64 KiB together.
+    const sizes = [...new Array<number>(142).fill(1), PART_BYTES - 142];
+    const ones = (size: number): Hex => `0x${"ff".repeat(size)}`;
+    const request = {
+      program: { header: ones(HEADER_BYTES.max), stepsRoot: ones(32), checkpointsRoot: ones(32) },
+      ...{ inputRoots: sizes.map(() => ones(32)), inputs: sizes.map(ones), fee: 1n, window: 1, claimSeconds: 1 },
+      ...{ deadline: 1n, callbackGas: 0, maxOutputBytes: PART_BYTES, rootOnly: false, salt: ones(32) },
+    };
+    const data = encodeFunctionData({ abi: jobMarketAbi, functionName: "post", args: [request] });
+    expect(size(data) + ENVELOPE_BYTES).to.be.at.most(DEFAULT_STEP_BYTES);
   });
 
   it("programBeyondTheDeployment_isRefusedBeforeAnythingIsSent_withBothFigures", async function () {
