@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {SEMANTICS} from "../types/Semantics.sol";
 import {DType} from "../verifier/DType.sol";
 
 /// @title Reads a program's header (docs/program.md, "Header"). Every width and position in a dispute comes from here.
@@ -16,9 +17,6 @@ library ProgramHeader {
     error WrongElementCount(uint256 count);
     error InputSourceNotServed(uint256 input, uint256 source, uint256 checkpoint);
     error OutputScopeNotServed(uint256 output, uint256 scope);
-
-    /// @notice Version of the semantics that headers, steps and the verifier follow (docs/program.md).
-    uint256 internal constant SEMANTICS = 2;
 
     /// @dev Where each field of a header begins, bytes; its size follows from the next one.
     uint256 private constant VERSION = 0;
@@ -93,8 +91,10 @@ library ProgramHeader {
         uint256 count = inputCount(header);
         require(index < count, InputOutOfRange(index, count));
         uint256 offset = FIXED_BYTES + INPUT_BYTES * index;
-        (uint256 source, uint256 carried) =
-            (_field(header, offset + INPUT_SOURCE, 1), _field(header, offset + INPUT_CARRIED, 4));
+        (uint256 source, uint256 carried) = (
+            _field(header, offset + INPUT_SOURCE, 1),
+            _field(header, offset + INPUT_CARRIED, 4)
+        );
         // INVARIANT: a job is one execution, so that every input is a tensor of the job.
         require(source == 0 && carried == 0, InputSourceNotServed(index, source, carried));
         return tensorBytes(_field(header, offset, 1), _field(header, offset + INPUT_ELEMENTS, 8));

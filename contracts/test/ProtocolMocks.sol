@@ -2,18 +2,56 @@
 pragma solidity 0.8.37;
 
 import {GasSchedule} from "../game/GasSchedule.sol";
+import {KnownStep} from "../game/KnownStep.sol";
 import {TensorTree} from "../merkle/TensorTree.sol";
 import {IStepVerifier, ChunkOpening} from "../interfaces/IStepVerifier.sol";
+import {SEMANTICS} from "../types/Semantics.sol";
+import {IElementary} from "../verifier/IElementary.sol";
 
-/// @notice A verifier for which every element of every step is 1.
+/// @notice A verifier for which every element of every step is 1, but for the step that a game tries it by.
 contract OnesVerifier is IStepVerifier {
+    function evaluate(
+        bytes calldata body,
+        uint256,
+        bytes32[] calldata,
+        ChunkOpening[] calldata
+    ) external pure returns (uint256) {
+        return keccak256(body) == keccak256(KnownStep.BODY) ? KnownStep.RESULT : 1;
+    }
+
+    function semantics() external pure returns (uint256) {
+        return SEMANTICS;
+    }
+}
+
+/// @notice A verifier that gives one word for every step.
+contract ConstantVerifier is IStepVerifier {
+    uint256 private immutable _semantics;
+    uint256 private immutable _word;
+
+    constructor(uint256 semantics_, uint256 word) {
+        _semantics = semantics_;
+        _word = word;
+    }
+
     function evaluate(
         bytes calldata,
         uint256,
         bytes32[] calldata,
         ChunkOpening[] calldata
-    ) external pure returns (uint256) {
-        return 1;
+    ) external view returns (uint256) {
+        return _word;
+    }
+
+    function semantics() external view returns (uint256) {
+        return _semantics;
+    }
+}
+
+/// @notice Elementary functions that give their argument.
+contract WrongElementary is IElementary {
+    function evaluate(uint256, uint256, uint256 a, uint256) external pure returns (uint256) {
+        return a;
     }
 }
 

@@ -93,3 +93,16 @@ contract HostileToken is WrappedEther {
         _isBusy = false;
     }
 }
+
+/// @notice A token with other decimals than the chain's native one.
+contract DecimalsToken is ERC20("Decimals", "DEC") {
+    uint8 private immutable _decimals;
+
+    constructor(uint8 decimals_) {
+        _decimals = decimals_;
+    }
+
+    function decimals() public view override returns (uint8) {
+        return _decimals;
+    }
+}

@@ -15,7 +15,7 @@ describe("JobMarket: input in parts", () => {
   const world = useWorld();
   const { revert, as, post, statusOf } = marketKit(world);
 
-  // 512 chunks and 3 bytes: three parts.
+  // 256 chunks and 3 bytes: three parts.
   const input = Uint8Array.from({ length: 2 * 65_536 + 3 }, (_, i) => (i * 7) & 0xff);
   const tree = tensorTree(input);
   const small = Uint8Array.of(1, 2, 3);
@@ -32,7 +32,7 @@ describe("JobMarket: input in parts", () => {
     input: 0,
     part: number,
     data: toHex(input.subarray(number * 65_536, (number + 1) * 65_536)),
-    siblings: tree.path(number, 8),
+    siblings: tree.path(number, 7),
     inputRoot: tree.root,
     inputSiblings: list.path(0),
   });

@@ -164,12 +164,21 @@ contract ProtocolInvariants {
         _probe();
         _handler.payClaim(0, false);
         _probe();
+        // A lie that nobody disputes: the fee comes back after a week.
+        _handler.postJob(2, 7, false);
+        _handler.claimJob(3, 2);
+        _handler.submitJob(2, true);
+        _handler.move(1_801, 10);
+        _probe();
+        _handler.waitAWeek(0);
+        _handler.reclaimFee(1);
+        _probe();
         // Out of time.
         _handler.postJob(2, 7, false);
         for (uint256 i = 0; i < 4; ++i) _handler.move(6_600, 10);
         _probe();
         _handler.move(1, 10);
-        _handler.endJob(2, 0);
+        _handler.endJob(3, 0);
         _probe();
         for (uint256 i = 0; i < 20; ++i) _handler.move(7_100, 10);
         _probe();

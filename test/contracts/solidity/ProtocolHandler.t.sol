@@ -107,6 +107,24 @@ abstract contract ProtocolHandler is ProtocolModel {
         }
     }
 
+    /// @notice Lets a week pass, in one of sixteen calls: after it all that was open is late.
+    function waitAWeek(uint8 chance) external {
+        if (chance % 16 != 0) return;
+        _now += 7 days;
+        vm.warp(_now);
+    }
+
+    /// @notice Takes back the fee of a claim whose outputs were not all delivered in the week after its window.
+    function reclaimFee(uint8 which) external {
+        uint256 c = which % _claims.length;
+        Claim memory claim = _claims[c];
+        uint256 credit = _creditOf(claim.job.requester);
+        market.reclaim(claim);
+        bool due = _now > _windowEnd[c] + 7 days && !_isPaid[c] && !_refuted(c);
+        if (!due || _creditOf(claim.job.requester) != credit + claim.job.fee) ++wrongDeliveries;
+        _isPaid[c] = true;
+    }
+
     /// @notice Delivers one output, at first or again.
     /// @param behaviour What the consumer does when it is called, see there.
     function deliverOutput(uint8 which, uint8 output, uint8 behaviour) public {
@@ -245,12 +263,12 @@ abstract contract ProtocolHandler is ProtocolModel {
     function mustBeLocked(address actor) external view returns (uint256 sum) {
         for (uint256 i = 0; i < _jobs.length; ++i) {
             (JobStatus status, address worker, , ) = market.jobOf(market.jobIdOf(_jobs[i]));
-            if (worker == actor && status == JobStatus.Claimed) sum += market.parameters().collateral;
+            if (worker == actor && status == JobStatus.Claimed) sum += market.deployment().parameters.collateral;
         }
         for (uint256 i = 0; i < _claims.length; ++i) {
             if (_claims[i].worker != actor) continue;
             (ClaimStatus status, , , , ) = market.claimOf(_key(_claims[i]));
-            if (status == ClaimStatus.Submitted) sum += market.parameters().collateral;
+            if (status == ClaimStatus.Submitted) sum += market.deployment().parameters.collateral;
         }
     }
 
@@ -365,6 +383,10 @@ abstract contract ProtocolHandler is ProtocolModel {
         } catch {
             if (may) ++unsettled;
         }
+    }
+
+    function _refuted(uint256 c) private view returns (bool dead) {
+        (, dead, , ) = game.claimGames(_claimId(_claims[c]));
     }
 
     function _accept(uint256 c) private {

@@ -55,6 +55,7 @@ contract TrespassHandler is ProtocolHandler {
         if (_now <= _windowEnd[c] || status != ClaimStatus.Submitted || _openGames(c) != 0) {
             _finalise(claim, "a claim is final too early");
         }
+        if (paid || _now <= _windowEnd[c] + 7 days) _reclaim(claim, "a fee is taken back too early, or a second time");
         if (paid || stranger != claim.job.requester)
             _accept(claim, stranger, "a fee is paid again, or by a stranger's word");
         bool ready = status == ClaimStatus.Submitted && _now > _windowEnd[c] && _openGames(c) == 0;
@@ -194,6 +195,10 @@ contract TrespassHandler is ProtocolHandler {
 
     function _accept(Claim memory claim, address by, string memory what) private {
         _mustRevert(by, address(market), abi.encodeCall(market.accept, (claim)), what);
+    }
+
+    function _reclaim(Claim memory claim, string memory what) private {
+        _mustRevert(address(market), abi.encodeCall(market.reclaim, (claim)), what);
     }
 
     function _deliver(Claim memory claim, string memory what) private {
