@@ -144,9 +144,10 @@ class Watcher {
     const { task, snapshot } = play;
     if (this.#isStale(task.game.id, snapshot)) return;
     const { session, tensors } = this.#options;
-    const { arityBits } = session.deployment.parameters;
+    const { arityBits, maxStepBytes } = session.deployment.parameters;
+    const options = { arityBits, maxStepBytes, now: snapshot.now, tensors };
     const planned = await this.#executions.use(task.job, (execution) =>
-      planChallengerMove(task.claim, task.game, execution, { arityBits, now: snapshot.now, tensors }),
+      planChallengerMove(task.claim, task.game, execution, options),
     );
     if (planned !== undefined) this.#send(play, planned);
   }

@@ -1,12 +1,14 @@
 import type { Command } from "commander";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
-import { parseBinding, parseSeed, parseShape, parseUint8, type ModelSpec } from "./models.ts";
+import { DEFAULT_STEP_BYTES } from "../program/limits.ts";
+import { parseBinding, parseSeed, parseShape, parseStepBytes, parseUint8, type ModelSpec } from "./models.ts";
 
 /** What the flags of `modelOptions` and `seedOption` give. */
 export type ModelOptions = {
   shape: Record<string, number[]>;
   bind: Record<string, unknown>;
   uint8: ImagePreprocessing[];
+  stepBytes?: number;
   seed?: bigint;
 };
 
@@ -30,6 +32,11 @@ export function modelOptions(command: Command): Command {
       "a picture input given as bytes, e.g. x,mean=0.5,std=0.5; repeat for more",
       (text: string, all: readonly ImagePreprocessing[]) => [...all, parseUint8(text)],
       [],
+    )
+    .option(
+      "--step-bytes <n>",
+      `bytes of the largest transaction with a step proof, at most the deployment's (default: ${DEFAULT_STEP_BYTES})`,
+      parseStepBytes,
     );
 }
 
@@ -38,11 +45,12 @@ export const seedOption = (command: Command): Command =>
   command.option("--seed <n>", "of random operators; without it they are refused", parseSeed);
 
 /** The model that the flags describe. */
-export const modelSpec = (path: string, { shape, bind, uint8, seed }: ModelOptions): ModelSpec => ({
+export const modelSpec = (path: string, { shape, bind, uint8, stepBytes, seed }: ModelOptions): ModelSpec => ({
   path,
   shapes: shape,
   bind,
   uint8,
+  stepByteLimit: stepBytes,
   seed,
 });
 

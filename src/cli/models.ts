@@ -5,6 +5,7 @@ import { bindInputs } from "../onnx/bindInputs.ts";
 import type { Model, TensorData } from "../onnx/model.ts";
 import { withImagePreprocessing, type ImagePreprocessing } from "../onnx/preprocess.ts";
 import { readModel } from "../onnx/readModel.ts";
+import { MAX_STEP_BYTES } from "../program/limits.ts";
 import { UsageError } from "./errors.ts";
 import { boundTensors } from "../onnx/inputs/boundTensors.ts";
 import { requireInput } from "./inputs.ts";
@@ -20,6 +21,8 @@ export type ModelSpec = {
   bind: Readonly<Record<string, unknown>>;
   /** Which inputs are pictures given as bytes. */
   uint8: readonly ImagePreprocessing[];
+  /** Bytes of the largest transaction with a step proof, if not the compiler's default. */
+  stepByteLimit?: number | undefined;
   /** Of random operators; without it they are refused. */
   seed?: bigint | undefined;
 };
@@ -73,6 +76,14 @@ export function parseSeed(text: string): bigint {
   return seed;
 }
 
+/** The bytes that a transaction with a step proof may have. @throws UsageError */
+export function parseStepBytes(text: string): number {
+  const bytes = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (bytes < 1 || bytes > MAX_STEP_BYTES)
+    throw new UsageError(`--step-bytes ${text}: expected a whole number from 1 to ${MAX_STEP_BYTES}`);
+  return bytes;
+}
+
 /**
  * `x` or `x,layout=NCHW,scale=1,mean=0.5:0.5:0.5,std=0.2,reverse=true`: a picture input given as bytes. What is left
  * out: NHWC, scale 1/255, mean 0, std 1, channels not reversed.
@@ -118,16 +129,22 @@ const modelsSchema = z
         shapes: z.record(z.array(z.number().int().positive())).default({}),
         bind: z.record(z.unknown()).default({}),
         uint8: z.array(uint8Schema).default([]),
+        stepBytes: z.number().int().min(1).max(MAX_STEP_BYTES).optional(),
         seed: z.union([z.number(), z.string()]).transform(String).transform(parseSeed).optional(),
       })
       .strict(),
   )
   .min(1);
 
-/** Reads a models file: a JSON array of `{path, shapes, uint8}`. @throws UsageError */
+/** Reads a models file: a JSON array of `{path, shapes, bind, uint8, stepBytes, seed}`. @throws UsageError */
 export function readModels(path: string): ModelSpec[] {
   const result = modelsSchema.safeParse(readJson(path, "models file"));
-  if (result.success) return result.data.map((spec) => ({ ...spec, uint8: spec.uint8.map(preprocessing) }));
+  if (result.success)
+    return result.data.map(({ stepBytes, uint8, ...spec }) => ({
+      ...spec,
+      uint8: uint8.map(preprocessing),
+      stepByteLimit: stepBytes,
+    }));
   const [issue] = result.error.issues;
   throw new UsageError(`models file ${path}: ${issue!.path.join(".")}: ${issue!.message}`);
 }

@@ -1,10 +1,11 @@
 import { CHUNK_BYTES } from "../merkle/sizes.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
-import { estimateStepProofBytes, estimateStepProofGas } from "../program/gas.ts";
+import { estimateStepProof, type ProofSize } from "../program/gas.ts";
+import { DEFAULT_STEP_BYTES, MAX_LEVELS, MAX_STEP_BYTES, MAX_STEP_GAS } from "../program/limits.ts";
 import { programRoot } from "../program/root.ts";
 import type { Program, Step } from "../program/types.ts";
-import { MAX_LEVELS, validateProgram, validateStep } from "../program/validate.ts";
+import { validateProgram, validateStep } from "../program/validate.ts";
 import { elementCount, type Model } from "../onnx/model.ts";
 import { bindShapes } from "./graph/bindShapes.ts";
 import { ProgramBuilder } from "./steps/builder.ts";
@@ -14,9 +15,6 @@ import { keepLiveSteps } from "./program/liveSteps.ts";
 import { lowerGraph } from "./graph/lowerGraph.ts";
 import { locateValues } from "./program/valueLocations.ts";
 import { makeProvable } from "./program/provable/makeProvable.ts";
-
-/** A proof of one element must fit a transaction of 2^24 gas (EIP-7825) with room for a repricing. */
-export const MAX_STEP_GAS = 12_000_000;
 
 export type CompileOptions = {
   /** Concrete shapes by input name; an input whose shape the model fixes may be left out. */
@@ -30,6 +28,12 @@ export type CompileOptions = {
    * blocks.
    */
   stepGasLimit?: number;
+  /**
+   * The maximum bytes of the transaction that proves one element, {@link DEFAULT_STEP_BYTES} if left out: what the
+   * transaction pools of the network let through, never above {@link MAX_STEP_BYTES}. A deployment takes programs up to
+   * its own `maxStepBytes`.
+   */
+  stepByteLimit?: number | undefined;
 };
 
 type Origin = CompiledModel["origins"][number];
@@ -59,13 +63,15 @@ function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {
   });
 }
 
-function largestStepGas(steps: readonly Step[], origins: readonly Origin[], limit: number): number {
-  let largest = 0;
+/** The gas and the bytes that no step's proof exceeds. @throws StepTooExpensiveError if one exceeds the limits */
+function largestProof(steps: readonly Step[], origins: readonly Origin[], limit: ProofSize): ProofSize {
+  const largest = { gas: 0, bytes: 0 };
   const expensive: ExpensiveStep[] = [];
   steps.forEach((step, s) => {
-    const gas = estimateStepProofGas(step);
-    if (gas > limit) expensive.push({ ...origins[s]!, gas });
-    largest = Math.max(largest, gas);
+    const { gas, bytes } = estimateStepProof(step);
+    if (gas > limit.gas || bytes > limit.bytes) expensive.push({ ...origins[s]!, gas, bytes });
+    largest.gas = Math.max(largest.gas, gas);
+    largest.bytes = Math.max(largest.bytes, bytes);
   });
   const [first, ...others] = expensive;
   if (first !== undefined) throw new StepTooExpensiveError([first, ...others], limit);
@@ -79,7 +85,10 @@ function largestStepGas(steps: readonly Step[], origins: readonly Origin[], limi
  */
 export function compile(model: Model, options: CompileOptions): CompiledModel {
   const { graph } = model;
-  const limit = Math.min(options.stepGasLimit ?? MAX_STEP_GAS, MAX_STEP_GAS);
+  const limit = {
+    gas: Math.min(options.stepGasLimit ?? MAX_STEP_GAS, MAX_STEP_GAS),
+    bytes: Math.min(options.stepByteLimit ?? DEFAULT_STEP_BYTES, MAX_STEP_BYTES),
+  };
   const shapes = bindShapes(model, options.shapes);
   const builder = new ProgramBuilder(options.seed);
   // An input without elements is a constant and no input of the job: past keys and values before the first token.
@@ -112,13 +121,14 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
   const numberOf = live.renumber.map((step) => (step === undefined ? undefined : renumber[step]));
   const outputSteps = outputs.map((output) => numberOf[output.step]!);
   const checkpoints = chooseCheckpoints(steps, outputSteps);
+  const largest = largestProof(steps, origins, limit);
   const program: Program = {
     inputs: inputs.map(({ dtype, shape }) => ({ dtype, count: shape.reduce((product, dim) => product * dim, 1) })),
     steps,
     checkpoints,
     outputs: outputSteps.map((step) => checkpoints.findIndex((checkpoint) => checkpoint.step === step)),
-    maxStepGas: largestStepGas(steps, origins, limit),
-    maxStepBytes: Math.max(...steps.map(estimateStepProofBytes)),
+    maxStepGas: largest.gas,
+    maxStepBytes: largest.bytes,
   };
   validateProgram(program);
   return {

@@ -1,5 +1,6 @@
 import { RefuteError, errorWithCode } from "../errors.ts";
 import { nodeLabel, type Node } from "../onnx/model.ts";
+import { MAX_STEP_BYTES } from "../program/limits.ts";
 
 const call = (node: Node): string => `${node.operator} (node ${nodeLabel(node)})`;
 
@@ -35,23 +36,39 @@ export class NodeInputError extends RefuteError {
 /** The shapes given for the model's inputs do not bind it. */
 export class InputShapeError extends errorWithCode("COMPILE_INPUT_SHAPE") {}
 
-/** A step of which one element costs more to prove on chain than a transaction may. */
-export type ExpensiveStep = { node: string; operator: string; gas: number };
+/** A step of which one element takes more gas or bytes to prove on chain than a transaction may. */
+export type ExpensiveStep = { node: string; operator: string; gas: number; bytes: number };
 
-/** One element of some steps costs more to prove on chain than a transaction may, however its reduction is split. */
+/** What proving an element of a step would take. */
+export const proofText = ({ gas, bytes }: Pick<ExpensiveStep, "gas" | "bytes">): string =>
+  `about ${gas} gas in a transaction of up to ${bytes} bytes`;
+
+/**
+ * One element of some steps takes more gas or bytes to prove on chain than a transaction may, however its reduction is
+ * split.
+ */
 export class StepTooExpensiveError extends RefuteError {
-  readonly code = "COMPILE_STEP_GAS";
+  readonly code = "COMPILE_STEP_PROOF";
   /** All such steps; the message names the first. */
   readonly steps: readonly ExpensiveStep[];
 
-  constructor(steps: readonly [ExpensiveStep, ...ExpensiveStep[]], limit: number) {
-    const [{ node, operator, gas }, ...others] = steps;
-    const more = others.length === 0 ? "" : `; so would ${others.length} more`;
+  /** The limits that they exceed, or one of which. */
+  readonly limit: { gas: number; bytes: number };
+
+  constructor(steps: readonly [ExpensiveStep, ...ExpensiveStep[]], limit: { gas: number; bytes: number }) {
+    const [{ node, operator, gas, bytes }, ...others] = steps;
+    const more = others.length === 0 ? "" : `; ${others.length} more steps exceed them too`;
+    const rest =
+      gas <= limit.gas && bytes <= MAX_STEP_BYTES
+        ? `, or for a network whose pools take ${bytes} bytes (stepByteLimit, --step-bytes)`
+        : "";
     super(
-      `${operator} (node ${node}): proving one element would cost about ${gas} gas, above ${limit}${more}. ` +
-        "No split of its terms or copy of its operands fits a tensor of 512 MiB: " +
-        "compile for smaller shapes, or reduce over fewer elements at a time",
+      `${operator} (node ${node}): proving one element would take ${proofText({ gas, bytes })}, ` +
+        `the limits are ${limit.gas} gas and ${limit.bytes} bytes${more}. ` +
+        "No split of its terms or copy of its operands fits them and a tensor of 512 MiB: " +
+        `compile for smaller shapes, reduce over fewer elements at a time${rest}`,
     );
+    this.limit = limit;
     this.steps = steps;
   }
 }

@@ -3,7 +3,13 @@ import { nodeLabel, type Model, type Node } from "../onnx/model.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { RefuteError } from "../errors.ts";
 import { compile, type CompileOptions } from "./compile.ts";
-import { InputShapeError, NodeInputError, StepTooExpensiveError, UnsupportedOperatorError } from "./errors.ts";
+import {
+  InputShapeError,
+  NodeInputError,
+  proofText,
+  StepTooExpensiveError,
+  UnsupportedOperatorError,
+} from "./errors.ts";
 import { findControl } from "./graph/control/table.ts";
 import { whyUnsupported } from "./graph/unsupported.ts";
 import { findEntry } from "./operators/registry.ts";
@@ -98,11 +104,11 @@ function refusalsOf(error: RefuteError, source: string): Refusal[] {
   const { code } = error;
   const reason = withoutSource(error.message, source);
   if (error instanceof StepTooExpensiveError)
-    return error.steps.map(({ node, operator, gas }) => ({
+    return error.steps.map(({ node, operator, ...size }) => ({
       node,
       operator,
       code,
-      reason: `proving one element would cost about ${gas} gas`,
+      reason: `proving one element would take ${proofText(size)}`,
     }));
   if (error instanceof UnsupportedOperatorError || error instanceof NodeInputError)
     return [{ node: error.node, operator: error.operator, code, reason: withoutNode(reason) }];

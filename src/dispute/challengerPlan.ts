@@ -4,6 +4,7 @@ import { stateOf, type ClaimRecord, type GameRecord } from "../market/history.ts
 import { Side } from "../chain/structs.ts";
 import { publishedTensor, type TensorSource } from "../trace/published.ts";
 import { challengerMove, type ChallengerMove } from "./challengerMove.ts";
+import { proofTransactionBytes } from "./proofSize.ts";
 import { publishedProof, tensorAhead } from "./shortcut.ts";
 
 /** What to do next in a game: the move, and the proof from a published tensor that may spare it. */
@@ -16,20 +17,33 @@ export function idleChallengerMove(game: GameRecord, now: bigint): ChallengerMov
   return overtime(state, now) > 0 ? { kind: "timeout" } : { kind: "wait" };
 }
 
+/** What a plan depends on beside the game. */
+export type PlanOptions = {
+  /** log2 of the children in a reveal: the deployment's. */
+  arityBits: number;
+  /** Bytes of the largest transaction that may be counted on: the deployment's. */
+  maxStepBytes: number;
+  /** The chain's time, unix seconds. */
+  now: bigint;
+  /** Where the worker's tensors may be had from. */
+  tensors?: TensorSource | undefined;
+};
+
 /**
- * Plans the next move of a game. A proof from the worker's published trace need not wait for a turn.
- * @param tensors Where the worker's tensors may be had from.
+ * Plans the next move of a game. A proof from the worker's published trace need not wait for a turn; it carries more
+ * paths than one after all reveals, and is left out where pools would not take it.
  */
 export async function planChallengerMove(
   claim: ClaimRecord,
   game: GameRecord,
   execution: Execution,
-  { arityBits, now, tensors }: { arityBits: number; now: bigint; tensors?: TensorSource | undefined },
+  { arityBits, maxStepBytes, now, tensors }: PlanOptions,
 ): Promise<PlannedMove> {
   const move = challengerMove(execution, claim.nodes, game.moves, arityBits, now);
   const ahead = tensors && tensorAhead(execution, game.moves, move);
   if (ahead === undefined) return { move };
   const tensor = await publishedTensor(tensors!, claim.id, ahead.step, ahead.bytes, ahead.committed);
   const shortcut = tensor && publishedProof(execution, claim.nodes, game.moves, move, ahead, tensor);
-  return shortcut === undefined ? { move } : { move, shortcut };
+  if (shortcut === undefined || proofTransactionBytes(shortcut.proof) > maxStepBytes) return { move };
+  return { move, shortcut };
 }

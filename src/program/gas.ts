@@ -1,8 +1,11 @@
-import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
+import { CHUNK_BYTES } from "../merkle/sizes.ts";
 import { DType, dtypeBytes, isFloat, isInteger } from "../numerics/dtype.ts";
 import { encodeStepBody } from "./encode.ts";
+import { coefficient, openedChunks, type Opened } from "./openedChunks.ts";
 import { Op, signature } from "./operations.ts";
+import { INPUT_WORDS, proofBytes } from "./proofBytes.ts";
 import { isDot, isPartial } from "./reduction.ts";
+import { product, sum } from "./sums.ts";
 import { Reduce, type Axis, type Instruction, type Step, type View } from "./types.ts";
 
 /**
@@ -77,9 +80,7 @@ const GAS = {
     fold: 1_600,
     sum: 25_000,
   },
-  /** Not gas but bounds that it is reckoned from: calldata words of an input's proof beside its chunks and siblings: */
-  inputWords: 12,
-  /** chunks among which a read of the epilogue is found: no more than 6 halvings, */
+  /** Not gas but bounds that it is reckoned from: chunks among which a read of the epilogue is found, */
   epilogueChunks: 64,
   /** bytes of memory that the verifier takes beside its arguments: slots, the decoded body, digits. */
   verifierMemory: 16_384,
@@ -132,54 +133,53 @@ const FLOOR = { zero: 10, nonzero: 40 } as const;
 const FIXED_CALLDATA = { nonzero: 1_500, zero: 3_000 } as const;
 const SLOT_CALLDATA = { nonzero: 4, zero: 28 } as const;
 
-/** Bytes of a transaction beside its calldata: fees, gas, nonce, addresses, signature (EIP-1559, RLP). */
-const ENVELOPE_BYTES = 200;
-
-/** Chunks of one tensor that a proof opens: `blocks` runs of `length` neighbouring chunks. */
-type Touched = { blocks: number; length: number };
-
 /** What is reserved for the game itself in the proof of a step that reads `inputs` tensors. */
 export const gameGas = (inputs: number): number => GAS.game + GAS.gameInput * inputs;
+
+/** What the proof of one element of a step takes at most, as a transaction. */
+export type ProofSize = { gas: number; bytes: number };
 
 /**
  * The gas of a whole step-proof transaction for the worst element and the worst data, never less than what it takes.
  * @param step A well-formed step.
  */
-export function estimateStepProofGas(step: Step): number {
-  const opened = step.inputs.map((_, input) => openingOf(step, input));
-  const { zero, nonzero } = calldataOf(step, opened);
+export const estimateStepProofGas = (step: Step): number => estimateStepProof(step).gas;
+
+/**
+ * The gas and the bytes of a whole step-proof transaction for the worst element and the worst data, never less than
+ * what it takes.
+ * @param step A well-formed step.
+ */
+export function estimateStepProof(step: Step): ProofSize {
+  const bodyBytes = encodeStepBody(step).length;
+  const opened = step.inputs.map((_, input) => openedChunks(step, input));
+  return { gas: proofGas(step, bodyBytes, opened), bytes: proofBytes(step, bodyBytes, opened) };
+}
+
+function proofGas(step: Step, bodyBytes: number, opened: readonly Opened[]): number {
+  const { zero, nonzero } = calldataOf(step, bodyBytes, opened);
   const calldata = (price: { zero: number; nonzero: number }): number => price.zero * zero + price.nonzero * nonzero;
 
   const game = gameGas(step.inputs.length);
   // Arguments are copied once by the game and once by the verifier.
   const memory = memoryGas(zero + nonzero) + memoryGas(zero + nonzero + GAS.verifierMemory);
-  const opening = sum(opened.map((o) => o.gas));
+  const opening = sum(opened.map(openingGas));
   const execution = GAS.fixed + decodeGas(step) + opening + memory + reductionGas(step, opened) + epilogueGas(step);
   const standard = GAS.transaction + calldata(STANDARD) + execution;
   return Math.ceil(Math.max(standard, GAS.transaction + calldata(FLOOR)) + game);
 }
 
-/**
- * The bytes of a whole step-proof transaction for the worst element, never less than what it takes.
- * @param step A well-formed step.
- */
-export function estimateStepProofBytes(step: Step): number {
-  const opened = step.inputs.map((_, input) => openingOf(step, input));
-  const { zero, nonzero } = calldataOf(step, opened);
-  return zero + nonzero + ENVELOPE_BYTES;
-}
+const openingGas = ({ chunks, nodes }: Opened): number =>
+  chunks === 0 ? 0 : GAS.opening + GAS.chunk * chunks + GAS.node * nodes;
 
-/** Bytes of a proof's calldata that are zero, and that are not, as they are counted. */
-function calldataOf(step: Step, opened: readonly Opened[]): { zero: number; nonzero: number } {
+/** Bytes of a proof's calldata that are zero, and that are not; those of the game's own part are in `gameGas`. */
+function calldataOf(step: Step, bodyBytes: number, opened: readonly Opened[]): { zero: number; nonzero: number } {
   const chunks = sum(opened.map((o) => o.chunks));
   const siblings = sum(opened.map((o) => o.siblings));
-  const slots = chunks + GAS.inputWords * step.inputs.length;
-  const nonzero = encodeStepBody(step).length + CHUNK_BYTES * chunks + 32 * siblings + 4 * slots;
+  const slots = chunks + INPUT_WORDS * step.inputs.length;
+  const nonzero = bodyBytes + CHUNK_BYTES * chunks + 32 * siblings + SLOT_CALLDATA.nonzero * slots;
   return { nonzero: nonzero + FIXED_CALLDATA.nonzero, zero: SLOT_CALLDATA.zero * slots + FIXED_CALLDATA.zero };
 }
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-const product = (values: readonly number[]): number => values.reduce((total, value) => total * value, 1);
 
 function memoryGas(bytes: number): number {
   const words = Math.ceil(bytes / 32);
@@ -203,87 +203,6 @@ function decodeGas(step: Step): number {
 }
 
 const codeGas = (code: readonly Instruction[]): number => sum(code.map(operationGas));
-
-type Opened = { chunks: number; siblings: number; gas: number };
-
-/** What opening one input takes: all chunks that any of its views can touch, for the worst element. */
-function openingOf(step: Step, input: number): Opened {
-  const { dtype, count } = step.inputs[input]!;
-  const bytes = dtypeBytes(dtype);
-  const width = Math.ceil((count * bytes) / CHUNK_BYTES);
-  const touched: Touched[] = [];
-  const collect = (reads: readonly View[], first: number): void =>
-    reads.forEach((view) => {
-      if (view.input === input) touched.push(touchedChunks(step, reads, view, first, bytes));
-    });
-  collect(step.termReads, step.outDigits.length);
-  collect(step.epilogueReads, step.outDigits.length + step.redDigits.length);
-  if (touched.length === 0) return { chunks: 0, siblings: 0, gas: 0 };
-
-  const depth = depthOf(width);
-  let siblings = 0;
-  let nodes = 0;
-  for (let height = 0; height < depth; height++) {
-    const level = 2 ** (depth - height);
-    const ends = sum(touched.map(({ blocks, length }) => (length === 1 ? blocks : 2 * blocks)));
-    siblings += Math.min(ends, level / 2);
-    const above = sum(touched.map(({ blocks, length }) => blocks * (Math.ceil((length - 1) / 2 ** (height + 1)) + 1)));
-    nodes += Math.min(above, level / 2);
-  }
-  const chunks = Math.min(width, sum(touched.map(({ blocks, length }) => blocks * length)));
-  return { chunks, siblings, gas: GAS.opening + GAS.chunk * chunks + GAS.node * nodes };
-}
-
-/**
- * The chunks that a view can touch for one element. Digits from `first` on vary. Each varying digit moves the offset by
- * a step; taken in increasing order, steps within reach of what is covered so far widen the span, larger ones repeat
- * it.
- */
-function touchedChunks(step: Step, reads: readonly View[], view: View, first: number, bytes: number): Touched {
-  const radices = [...step.outDigits, ...step.redDigits];
-  let moves = movesOf(reads, view, radices, first).filter(({ times }) => times > 1);
-  moves = moves.map(({ by, times }) => ({ by: by * bytes, times })).sort((a, b) => a.by - b.by);
-  let span = bytes;
-  let blocks = 1;
-  for (const { by, times } of moves) {
-    if (by < span + CHUNK_BYTES) span += by * (times - 1);
-    else blocks *= times;
-  }
-  const length = span === bytes ? 1 : Math.ceil((span - bytes) / CHUNK_BYTES) + 1;
-  return { blocks, length };
-}
-
-type Move = { by: number; times: number };
-
-function movesOf(reads: readonly View[], view: View, radices: readonly number[], first: number): Move[] {
-  const affine = view.axes.every((axis) => axis.div === 1 && axis.indirect === undefined);
-  if (affine) {
-    return radices.map((radix, digit) => {
-      if (digit < first) return { by: 0, times: 1 };
-      const by = sum(view.axes.map((axis) => axis.stride * coefficient(axis, digit)));
-      return { by: Math.abs(by), times: by === 0 ? 1 : radix };
-    });
-  }
-  // Axis by axis, each over the range of its coordinate: a superset.
-  return view.axes.map((axis) => {
-    const varying = varyingDigits(axis, first);
-    const reach = sum(varying.map((digit) => Math.abs(coefficient(axis, digit)) * (radices[digit]! - 1)));
-    if (axis.indirect === undefined) {
-      return { by: axis.stride, times: Math.min(axis.extent, Math.floor(reach / axis.div) + 1) };
-    }
-    const index = reads[axis.indirect]!;
-    const digits = new Set([...varying, ...index.axes.flatMap((a) => varyingDigits(a, first))]);
-    const values = product([...digits].map((digit) => radices[digit]!));
-    // The index read may give any coordinate: each of its values counts as a scattered one, or, if that is less, all of
-    // the axis.
-    return values < axis.extent ? { by: Infinity, times: values } : { by: axis.stride, times: axis.extent };
-  });
-}
-
-const coefficient = (axis: Axis, digit: number): number => axis.coeffs.find((c) => c.digit === digit)?.coeff ?? 0;
-
-const varyingDigits = (axis: Axis, first: number): number[] =>
-  axis.coeffs.filter((c) => c.digit >= first && c.coeff !== 0).map((c) => c.digit);
 
 function placeGas(step: Step, view: View, chunks: number): number {
   const coefficients = sum(view.axes.map((axis) => axis.coeffs.length));

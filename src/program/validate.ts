@@ -10,24 +10,11 @@ import {
 import { LIMBS } from "../numerics/exactSum.ts";
 import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
 import { ProgramFormatError } from "./errors.ts";
+import { LIMITS, MAX_COUNT, MAX_LEVELS, MAX_STEP_BYTES, MAX_STEP_GAS } from "./limits.ts";
 import { Op, signature } from "./operations.ts";
 import { accumulatorTypes, hasTwoResults, isPartial, isTotal } from "./reduction.ts";
+import { product } from "./sums.ts";
 import { Reduce, type Axis, type Instruction, type Program, type Step, type View } from "./types.ts";
-
-/** Limits of the encoding; the verifier decodes under the same ones. */
-export const LIMITS = { inputs: 16, digits: 12, constants: 64, reads: 16, axes: 8, instructions: 64 } as const;
-
-/**
- * The maximum levels of a program's lists. Bonds are sized for disputes of at most this length
- * (contracts/game/GasSchedule.sol).
- */
-export const MAX_LEVELS = { trace: 12, interior: 12, tensor: 20 } as const;
-
-/** A tensor has fewer elements than this. */
-export const MAX_COUNT = 2 ** 32;
-const MAX_STEP_GAS = 12_000_000;
-/** No larger transaction is taken into the pools of Ethereum's clients. */
-const MAX_STEP_BYTES = 131_072;
 
 function check(condition: boolean, message: string): asserts condition {
   if (!condition) throw new ProgramFormatError(message);
@@ -119,8 +106,6 @@ export function validateProgram(program: Program): void {
 function checkLevels(width: number, levels: number, what: string): void {
   check(depthOf(width) <= levels, `${width} ${what}, at most ${2 ** levels}`);
 }
-
-const product = (radices: readonly number[]): number => radices.reduce((p, r) => p * r, 1);
 
 const readTypes = (step: Step, reads: readonly View[]): DTypeCode[] =>
   reads.map((view) => step.inputs[view.input]!.dtype);

@@ -6,6 +6,12 @@ export class JobClosedError extends errorWithCode("JOB_CLOSED") {}
 /** No job of this id on this market. */
 export class JobUnknownError extends errorWithCode("JOB_UNKNOWN") {}
 
+/** A program that the deployment takes no jobs of. */
+export class JobProgramError extends errorWithCode("JOB_PROGRAM") {}
+
+/** Terms of a job that no market takes. */
+export class JobTermsError extends errorWithCode("JOB_TERMS") {}
+
 /** Input tensors that do not fit the program. */
 export class JobInputError extends errorWithCode("JOB_INPUT") {}
 

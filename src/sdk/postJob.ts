@@ -7,6 +7,7 @@ import { toHex } from "../merkle/hash.ts";
 import { tensorTree } from "../merkle/tensor.ts";
 import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
 import { FeeTooLowError, JobInputError } from "./errors.ts";
+import { PART_BYTES, requireDeliverable, requireServed } from "./served.ts";
 
 /** What a requester asks for and pays. Amounts in the smallest unit of the stake asset, times in seconds. */
 export type JobTerms = {
@@ -20,14 +21,12 @@ export type JobTerms = {
   deadline: bigint;
   /** Gas for `onResult` on the requester if it is a contract; 0 for no callback. */
   callbackGas?: number;
-  /** Outputs up to this size are delivered on chain. */
+  /** Outputs up to this size are delivered on chain, bytes: 65,536 if it is left out, and at most. */
   maxOutputBytes?: number;
   salt?: Hex;
 };
 
-/** Bytes of a full part of an input (contracts/market/Inputs.sol): 256 chunks of 512. */
-const PART_BYTES = 65_536;
-/** Levels under a full part. */
+/** Levels under a full part of an input: 128 chunks of 512 bytes. */
 const PART_LEVELS = 7;
 
 /** The terms that a requester may leave out: no callback, and every output that can be delivered is. */
@@ -41,7 +40,7 @@ export const minWindow = ({ deployment: { parameters } }: Session, work: bigint)
  * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 64 KiB together go with the
  * post, larger ones in parts after it; the job opens when all bytes are on chain.
  * @param inputs The input tensors in the program's order: little-endian, row-major.
- * @throws JobInputError, FeeTooLowError, ContractRevertError
+ * @throws JobInputError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError
  */
 export async function postJob(
   session: Session,
@@ -51,6 +50,8 @@ export async function postJob(
 ): Promise<{ jobId: Hex; job: Job }> {
   checkInputs(program, inputs);
   checkFee(terms);
+  requireServed(session.deployment.parameters, program);
+  requireDeliverable(terms.maxOutputBytes ?? PART_BYTES);
   const trees = inputs.map((bytes) => tensorTree(bytes));
   const together = inputs.reduce((sum, { length }) => sum + length, 0) <= PART_BYTES;
   const request = {

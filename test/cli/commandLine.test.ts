@@ -26,9 +26,20 @@ describe("refute, the command line", function () {
       .and.match(/steps +\d+/);
     expect(output)
       .to.match(/checkpoints +\d+/)
-      .and.match(/largest step proof, gas +\d+/);
+      .and.match(/largest step proof, gas +\d+/)
+      .and.match(/longest proof, bytes +\d+/);
     const json = await refute(["compile", model, "--json"]);
     expect(JSON.parse(json.output)).to.have.property("programRoot", mlpProgram().model.programRoot);
+  });
+
+  it("stepBytes_limitsTheProofsOfTheProgram", async function () {
+    const whole = mlpProgram().model.program.maxStepBytes;
+    const { status, output } = await refute(["compile", model, "--json", "--step-bytes", String(whole)]);
+    expect(status).to.equal(0);
+    expect(JSON.parse(output)).to.have.property("longestStepProofBytes", whole);
+    const short = await refute(["compile", model, "--step-bytes", "5000"]);
+    expect(short.status).to.equal(1);
+    expect(short.output).to.contain("5000 bytes").and.contain("COMPILE_STEP_PROOF");
   });
 
   const refusals: [name: string, args: string[], expected: RegExp][] = [
@@ -37,6 +48,8 @@ describe("refute, the command line", function () {
     ["missingFile_isNamed", ["compile", "absent.onnx"], /absent\.onnx/],
     ["malformedShape_isRefused", ["compile", "m.onnx", "--shape", "x:1"], /expected NAME=D0,D1/],
     ["malformedUint8_isRefused", ["compile", "m.onnx", "--uint8", "x,scale=none"], /--uint8.*scale/],
+    ["stepBytesAboveThePools_isRefused", ["compile", "m.onnx", "--step-bytes", "131073"], /--step-bytes.*131072/],
+    ["stepBytesThatAreNoNumber_isRefused", ["compile", "m.onnx", "--step-bytes", "90k"], /--step-bytes 90k/],
     ["unknownUint8Key_isRefused", ["compile", "m.onnx", "--uint8", "x,foo=1"], /foo/],
     ["missingSettings_areAllNamed", ["status"], /rpcUrl.*chainId.*market/],
     ["malformedAddress_isRefused", ["status", "--rpc-url", "http://h", "--chain-id", "1", "--market", "0x1"], /market/],

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
-import { MAX_STEP_GAS } from "../../src/compiler/compile.ts";
+import { DEFAULT_STEP_BYTES, MAX_STEP_GAS } from "../../src/program/limits.ts";
 import { CATALOGUE } from "../../testkit/models/catalogue.ts";
 import { examine } from "../../testkit/models/examine.ts";
 
@@ -21,5 +21,6 @@ describe("every model of the catalogue", function () {
       expect(audit.clean).to.equal(true);
       expect(audit.underestimated).to.deep.equal([]);
       expect(model.program.maxStepGas).to.be.at.most(MAX_STEP_GAS);
+      expect(model.program.maxStepBytes).to.be.at.most(DEFAULT_STEP_BYTES);
     });
 });

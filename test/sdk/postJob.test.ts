@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { encodeFunctionData, size, type Hex } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { ContractRevertError } from "../../src/chain/errors.ts";
 import { inputBytesOf } from "../../src/market/history.ts";
@@ -7,8 +8,19 @@ import { followMarket } from "../../src/market/session.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
-import { FeeTooLowError, JobClosedError, JobInputError, JobUnknownError } from "../../src/sdk/errors.ts";
+import { DEFAULT_STEP_BYTES, HEADER_BYTES } from "../../src/program/limits.ts";
+import { ENVELOPE_BYTES } from "../../src/program/proofBytes.ts";
+import type { Program } from "../../src/program/types.ts";
+import {
+  FeeTooLowError,
+  JobClosedError,
+  JobInputError,
+  JobProgramError,
+  JobTermsError,
+  JobUnknownError,
+} from "../../src/sdk/errors.ts";
 import { minWindow, postJob } from "../../src/sdk/postJob.ts";
+import { PART_BYTES, requireServed } from "../../src/sdk/served.ts";
 import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { toHex } from "../../src/merkle/hash.ts";
@@ -36,7 +48,7 @@ describe("postJob and waitForResult", function () {
     const { history } = await followMarket(requester)();
     const job = history.jobs.get(jobId)!;
     expect([...job.parts].map(([input, parts]) => [input, parts.size])).to.deep.equal([
-      [0, 3],
+      [0, 5],
       [1, 1],
     ]);
     expect(inputBytesOf(job)?.map((read, k) => Buffer.from(read).equals(inputs[k]!))).to.deep.equal([true, true]);
@@ -58,6 +70,55 @@ describe("postJob and waitForResult", function () {
     const error = await rejection(players().post(program, [new Uint8Array(8)]));
     expect(error).to.be.instanceOf(JobInputError);
     expect(error.message).to.contain('input "x" has 8 bytes, expected 256 (64 x float32)');
+  });
+
+  it("largestPost_ofManyInputs_fitsADeploymentsTransactions", function () {
+    // As many inputs as a header has room for, all but one of a byte, 64 KiB together.
+    const sizes = [...new Array<number>(142).fill(1), PART_BYTES - 142];
+    const ones = (size: number): Hex => `0x${"ff".repeat(size)}`;
+    const request = {
+      program: { header: ones(HEADER_BYTES.max), stepsRoot: ones(32), checkpointsRoot: ones(32) },
+      ...{ inputRoots: sizes.map(() => ones(32)), inputs: sizes.map(ones), fee: 1n, window: 1, claimSeconds: 1 },
+      ...{ deadline: 1n, callbackGas: 0, maxOutputBytes: PART_BYTES, rootOnly: false, salt: ones(32) },
+    };
+    const data = encodeFunctionData({ abi: jobMarketAbi, functionName: "post", args: [request] });
+    expect(size(data) + ENVELOPE_BYTES).to.be.at.most(DEFAULT_STEP_BYTES);
+  });
+
+  it("programBeyondTheDeployment_isRefusedBeforeAnythingIsSent_withBothFigures", async function () {
+    const { model } = program;
+    const refusal = async (change: Partial<Program>): Promise<string> => {
+      const larger = knownProgram({ ...model, program: { ...model.program, ...change } });
+      const error = await rejection(players().post(larger, [mlpInput(5)]));
+      expect(error).to.be.instanceOf(JobProgramError);
+      return error.message;
+    };
+    expect(await refusal({ maxStepBytes: 90_001 }))
+      .to.contain("90001 bytes")
+      .and.contain("--step-bytes 90000");
+    expect(await refusal({ maxStepGas: 12_000_001 }))
+      .to.contain("12000001 gas")
+      .and.contain("stepGasLimit 12000000");
+    const outputs = new Array<number>(65).fill(0);
+    expect(await refusal({ outputs }))
+      .to.contain("65 outputs")
+      .and.contain("64");
+    const inputs = new Array<Program["inputs"][number]>(150).fill({ dtype: DType.float32, count: 64 });
+    const many = knownProgram({ ...model, program: { ...model.program, inputs } });
+    const error = await rejection(players().post(many, new Array<Uint8Array>(150).fill(mlpInput(5))));
+    expect(error.message).to.match(/header has \d+ bytes.*2048/);
+  });
+
+  it("workBeyondTheDeployment_isRefused", function () {
+    const limits = { maxStepGas: 12_000_000, maxStepBytes: 90_000, maxWork: 10n };
+    expect(() => requireServed(limits, program)).to.throw(JobProgramError, /terms.*up to 10:/);
+  });
+
+  it("outputLimitBeyondTheMarkets_isRefused_andTheLargestIsTaken", async function () {
+    const error = await rejection(players().post(program, [mlpInput(6)], { maxOutputBytes: 65_537 }));
+    expect(error).to.be.instanceOf(JobTermsError);
+    expect(error.message).to.contain("65537").and.contain("65536");
+    await players().post(program, [mlpInput(6)], { maxOutputBytes: 65_536 });
   });
 
   it("feeBeyondTheCredit_isRefusedByTheVault", async function () {

@@ -20,12 +20,19 @@ const input = (seed: number): Uint8Array => new Uint8Array(new Float32Array(COUN
 type Sent = Hex | { data?: Hex };
 const sizeOf = (sent: Sent): number => size(typeof sent === "string" ? sent : (sent.data ?? "0x"));
 
-/** The request that a node refuses above a size, and how. */
-type Limit = { method: string; says: string; bytes: number; refused: number };
-const POOL = { method: "eth_sendRawTransaction", says: "oversized data: transaction size", bytes: 3_000, refused: 0 };
+/** The request that a node refuses above a size, how, and what of it a worker logs. */
+type Limit = { method: string; says: string; told: string; bytes: number; refused: number };
+const POOL = {
+  method: "eth_sendRawTransaction",
+  says: "oversized data: transaction size",
+  told: "TRANSACTION_TOO_LARGE",
+  bytes: 3_000,
+  refused: 0,
+};
 const ESTIMATE = {
   method: "eth_estimateGas",
   says: "gas required exceeds allowance: calldata",
+  told: "gas required exceeds allowance: calldata",
   bytes: 3_000,
   refused: 0,
 };
@@ -85,7 +92,7 @@ describe("a worker whose node refuses large transactions", function () {
     expect(limit.refused).to.equal(1);
     expect(lines, lines.join("")).to.have.length(1);
     expect(JSON.parse(lines[0]!)).to.include({ claimId, output: 0 });
-    expect(lines[0]).to.contain(refusal.says);
+    expect(lines[0]).to.contain(refusal.told);
     expect(lines[0]!.length).to.be.below(1_000);
     // Its collateral is free, and it has room for another claim, although the first output is not delivered.
     const next = await players().post(program, [input(2)], { maxOutputBytes: 0, fee: parseEther("0.05") });

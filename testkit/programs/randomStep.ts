@@ -10,7 +10,8 @@ import {
 import { LIMBS } from "../../src/numerics/exactSum.ts";
 import { accumulatorTypes, hasTwoResults, isDot, isPartial, isTotal } from "../../src/program/reduction.ts";
 import { Op, OPERATIONS, signature, type OpName } from "../../src/program/operations.ts";
-import { LIMITS, validateStep } from "../../src/program/validate.ts";
+import { LIMITS } from "../../src/program/limits.ts";
+import { validateStep } from "../../src/program/validate.ts";
 import { Reduce, type Axis, type Constant, type Instruction, type Step, type View } from "../../src/program/types.ts";
 import { float32Bits } from "../numerics/float32Words.ts";
 import type { Prng } from "../random/prng.ts";

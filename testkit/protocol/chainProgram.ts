@@ -8,6 +8,7 @@ import { DType } from "../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Op } from "../../src/program/operations.ts";
 import { estimateStepProofGas } from "../../src/program/gas.ts";
+import { MAX_STEP_BYTES } from "../../src/program/limits.ts";
 import { commitProgram, type ProgramCommitment } from "../../src/program/root.ts";
 import type { Checkpoint, Program, Step, TensorRef } from "../../src/program/types.ts";
 import { Trace } from "../../src/trace/trace.ts";
@@ -71,7 +72,8 @@ export function int32Program(program: Program, constants: CompiledModel["constan
 export function limbProgram(): GameProgram {
   const [rows, inner] = [4, 1600];
   const whole = rowSumStep(rows, inner);
-  const model = stepModel(makeProvable([whole], estimateStepProofGas(whole) - 1).steps);
+  const limit = { gas: estimateStepProofGas(whole) - 1, bytes: MAX_STEP_BYTES };
+  const model = stepModel(makeProvable([whole], limit).steps);
   model.program.maxStepGas = 2_000_000;
   const commitment = commitProgram(model.program);
   const input = new Uint8Array(Float32Array.from({ length: rows * inner }, (_, i) => Math.sin(i)).buffer);

@@ -13,8 +13,15 @@ const dtype = DType.int32;
  * @param count Elements of each tensor.
  * @param checkpoints Checkpoints before the last range.
  * @param lastRange Steps of the last range.
+ * @param outputs How often the last step is an output.
  */
-export function wideProgram(count: number, checkpoints: number, lastRange: number, reads: number): GameProgram {
+export function wideProgram(
+  count: number,
+  checkpoints: number,
+  lastRange: number,
+  reads: number,
+  outputs = 1,
+): GameProgram {
   const constants = new Map(
     Array.from({ length: reads }, (_, k) => {
       const bytes = new Uint8Array(Int32Array.from({ length: count }, (_n, i) => 31 * i + k + 1).buffer);
@@ -52,7 +59,7 @@ export function wideProgram(count: number, checkpoints: number, lastRange: numbe
       ...Array.from({ length: checkpoints }, (_, step) => ({ first: step, step })),
       { first: checkpoints, step: stepCount - 1 },
     ],
-    outputs: [checkpoints],
+    outputs: new Array<number>(outputs).fill(checkpoints),
     maxStepGas: 3_000_000,
     maxStepBytes: 90_000,
   };

@@ -2,7 +2,8 @@ import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
-import { estimateStepProofBytes, estimateStepProofGas } from "../../src/program/gas.ts";
+import { estimateStepProof } from "../../src/program/gas.ts";
+import { DEFAULT_STEP_BYTES } from "../../src/program/limits.ts";
 import { programRoot } from "../../src/program/root.ts";
 import type { Checkpoint, Program, Step } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
@@ -27,10 +28,12 @@ export function soakProgram(prng: Prng): SoakProgram {
     const drawn =
       prng.below(2) === 0 ? sumsProgram(prng) : withCheckpoints(prng, randomProgram(prng, 1 + prng.below(5)));
     const { steps } = drawn.model.program;
-    const maxStepGas = Math.max(...steps.map(estimateStepProofGas));
+    const proofs = steps.map(estimateStepProof);
+    const maxStepGas = Math.max(...proofs.map(({ gas }) => gas));
+    const maxStepBytes = Math.max(...proofs.map((proof) => proof.bytes));
     const bytes = drawn.inputs.reduce((sum, input) => sum + input.length, 0);
-    if (maxStepGas > MAX_STEP_GAS || bytes > MAX_INPUT_BYTES || drawn.inputs.length === 0) continue;
-    const maxStepBytes = Math.max(...steps.map(estimateStepProofBytes));
+    const provable = maxStepGas <= MAX_STEP_GAS && maxStepBytes <= DEFAULT_STEP_BYTES;
+    if (!provable || bytes > MAX_INPUT_BYTES || drawn.inputs.length === 0) continue;
     const model = withProgram(drawn.model, { ...drawn.model.program, maxStepGas, maxStepBytes });
     return { known: knownProgram(model), inputs: drawn.inputs, tensors: executeReference(model, drawn.inputs) };
   }

@@ -63,6 +63,7 @@ function page(report: CheckReport): string {
       ["parameters", `${program.parameters} (${byteText(memory.constants)})`],
       ["work, terms", program.work],
       ["largest step proof", `${program.largestStepProof.gas} gas (${program.largestStepProof.step})`],
+      ["longest step proof", `${program.longestStepProof.bytes} bytes (${program.longestStepProof.step})`],
       ["worst dispute", `${dispute.transactions} transactions, ${dispute.gas} gas (${dispute.step})`],
       ["", dispute.moves],
       ["memory", `${byteText(memory.total)}: inputs, constants and all tensors of an execution`],

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { estimateStepProofGas } from "../../program/gas.ts";
+import { estimateStepProof } from "../../program/gas.ts";
 import { programWork } from "../../program/types.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
@@ -12,15 +12,19 @@ export function compileCommand(): Command {
     .option("--json", "print JSON")
     .action((path: string, options: ModelOptions & { json?: boolean }) => {
       const { model } = loadProgram(modelSpec(path, options));
-      const { steps, checkpoints, maxStepGas } = model.program;
-      const largest = steps.map(estimateStepProofGas).reduce((best, gas, s, all) => (gas > all[best]! ? s : best), 0);
+      const { steps, checkpoints, maxStepGas, maxStepBytes } = model.program;
+      const proofs = steps.map(estimateStepProof);
+      const where = (step: number): string =>
+        `step ${step}, ${model.origins[step]!.operator} (${model.origins[step]!.node})`;
       const facts = {
         programRoot: model.programRoot,
         steps: steps.length,
         checkpoints: checkpoints.length,
         terms: programWork(steps).toString(),
         largestStepProofGas: maxStepGas,
-        largestStep: `step ${largest}, ${model.origins[largest]!.operator} (${model.origins[largest]!.node})`,
+        largestStep: where(proofs.findIndex(({ gas }) => gas === maxStepGas)),
+        longestStepProofBytes: maxStepBytes,
+        longestStep: where(proofs.findIndex(({ bytes }) => bytes === maxStepBytes)),
         inputs: model.inputs.map(({ name, shape: dims }) => `${name} [${dims.join(", ")}]`),
         outputs: model.outputs.map(({ name, shape: dims }) => `${name} [${dims.join(", ")}]`),
       };
@@ -40,6 +44,8 @@ const LABELS = {
   terms: "terms",
   largestStepProofGas: "largest step proof, gas",
   largestStep: "",
+  longestStepProofBytes: "longest proof, bytes",
+  longestStep: "",
   inputs: "inputs",
   outputs: "outputs",
 };

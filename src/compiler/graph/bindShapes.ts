@@ -1,5 +1,5 @@
 import { elementCount, type Model, type ValueInfo } from "../../onnx/model.ts";
-import { MAX_COUNT } from "../../program/validate.ts";
+import { MAX_COUNT } from "../../program/limits.ts";
 import { InputShapeError } from "../errors.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { elementCount, nodeLabel, type Body, type Model, type Node, type TensorData } from "../../onnx/model.ts";
-import { MAX_COUNT } from "../../program/validate.ts";
+import { MAX_COUNT } from "../../program/limits.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { findControl } from "./control/table.ts";
 import { isSequence, type GraphValue } from "./control/types.ts";

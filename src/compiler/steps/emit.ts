@@ -1,5 +1,5 @@
 import { DType } from "../../numerics/dtype.ts";
-import { LIMITS } from "../../program/validate.ts";
+import { LIMITS } from "../../program/limits.ts";
 import { Op } from "../../program/operations.ts";
 import {
   Reduce,

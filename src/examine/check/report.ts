@@ -4,7 +4,7 @@ import { dtypeBytes, dtypeName } from "../../numerics/dtype.ts";
 import { operatorCounts } from "../../onnx/operatorCounts.ts";
 import type { Model } from "../../onnx/model.ts";
 import type { CompiledModel, TensorInfo } from "../../program/compiled.ts";
-import { estimateStepProofGas } from "../../program/gas.ts";
+import { estimateStepProof } from "../../program/gas.ts";
 import { programWork, type TensorRef } from "../../program/types.ts";
 
 /** log2 of a reveal's children, by the default of ignition/modules/Refute.ts. */
@@ -30,6 +30,8 @@ type ProgramReport = {
   parameters: number;
   work: string;
   largestStepProof: { gas: number; step: string };
+  /** Bytes of the transaction. */
+  longestStepProof: { bytes: number; step: string };
   dispute: { transactions: number; gas: number; step: string; moves: string };
   /** Bytes. */
   memory: { inputs: number; constants: number; tensors: number; total: number };
@@ -49,7 +51,7 @@ export function checkReport(model: Model, { refusals, unreached, model: compiled
 function programReport(model: CompiledModel): ProgramReport {
   const { program, origins } = model;
   const where = (step: number): string => `step ${step}, ${origins[step]!.operator}, node ${origins[step]!.node}`;
-  const gas = program.steps.map(estimateStepProofGas);
+  const proofs = program.steps.map(estimateStepProof);
   const dispute = worstDispute(program, ARITY_BITS);
   const inputs = sumBytes(program.inputs);
   const constants = sumBytes(distinctConstants(model));
@@ -62,7 +64,14 @@ function programReport(model: CompiledModel): ProgramReport {
     checkpoints: program.checkpoints.length,
     parameters: distinctConstants(model).reduce((sum, { count }) => sum + count, 0),
     work: programWork(program.steps).toString(),
-    largestStepProof: { gas: program.maxStepGas, step: where(gas.indexOf(Math.max(...gas))) },
+    largestStepProof: {
+      gas: program.maxStepGas,
+      step: where(proofs.findIndex(({ gas }) => gas === program.maxStepGas)),
+    },
+    longestStepProof: {
+      bytes: program.maxStepBytes,
+      step: where(proofs.findIndex(({ bytes }) => bytes === program.maxStepBytes)),
+    },
     dispute: {
       transactions: dispute.moves.length,
       gas: dispute.gas,

@@ -5,6 +5,7 @@ import { toHex } from "../../../src/merkle/hash.ts";
 import { tensorTree } from "../../../src/merkle/tensor.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { commitProgram } from "../../../src/program/root.ts";
+import { RESERVED_TYPES } from "../../../testkit/programs/reserved.ts";
 import { marketKit, smallProgram, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
@@ -78,7 +79,7 @@ describe("JobMarket: post", () => {
     await refusedPost("DeadlineTooSoon", { deadline: BigInt(now + 500) });
     await refusedPost("DeadlineTooFar", { deadline: BigInt(now + 366 * 86_400) });
     await refusedPost("CallbackGasTooHigh", { callbackGas: 2_000_001 });
-    await refusedPost("OutputLimitTooHigh", { maxOutputBytes: 131_073 });
+    await refusedPost("OutputLimitTooHigh", { maxOutputBytes: 65_537 });
   });
 
   it("post_malformedProgram_reverts", async () => {
@@ -92,6 +93,7 @@ describe("JobMarket: post", () => {
     await refusedPost("HeaderLength", { program: { ...facts, header: "0x0001" } });
     await refusedPost("HeaderLength", { program: { ...facts, header: `${facts.header}00` } });
     for (const [error, change] of [
+      // Another version of the semantics: the one before, and one to come.
       ["UnknownSemantics", (b) => b.writeUInt16BE(1, 0)],
       ["UnknownSemantics", (b) => b.writeUInt16BE(3, 0)],
       ["StepProofTooLarge", (b) => b.writeUInt32BE(12_000_001, 2)],
@@ -102,16 +104,30 @@ describe("JobMarket: post", () => {
       ["EmptyProgram", (b) => b.writeUInt32BE(0, 18)],
       ["EmptyProgram", (b) => b.writeUInt32BE(0, 22)],
       ["WrongElementCount", (b) => b.writeBigUInt64BE(0n, 31)],
-      // Sources and scopes of programs that are executed many times in one job.
-      ["InputSourceNotServed", (b) => b.writeUInt8(1, 39)],
-      ["InputSourceNotServed", (b) => b.writeUInt32BE(1, 40)],
       ["OutputWithoutCheckpoint", (b) => b.writeUInt32BE(3, 44)],
       ["UnknownElementType", (b) => b.writeUInt8(8, 48)],
       ["WrongElementCount", (b) => b.writeBigUInt64BE(0n, 49)],
-      ["OutputScopeNotServed", (b) => b.writeUInt8(1, 57)],
     ] as const satisfies readonly (readonly [string, (bytes: Buffer) => void])[]) {
       await refusedPost(error, withHeader(change));
     }
+  });
+
+  it("post_reservedNumbersOfAHeader_reverts", async () => {
+    const facts = factsOf(subject.commitment);
+    const refused = async (error: string, offset: number, bytes: readonly number[]): Promise<void> => {
+      const header = Buffer.from(subject.commitment.header);
+      header.set(bytes, offset);
+      await refusedPost(error, { program: { ...facts, header: toHex(header) } });
+    };
+    // Element types to come, of the output and of the input.
+    for (const dtype of RESERVED_TYPES) {
+      await refused("UnknownElementType", 48, [dtype]);
+      await refused("UnknownElementType", 30, [dtype]);
+    }
+    // Inputs that are not shared, or are carried from a checkpoint; outputs of every execution.
+    for (const source of [1, 2, 3, 255]) await refused("InputSourceNotServed", 39, [source]);
+    await refused("InputSourceNotServed", 40, [0, 0, 0, 1]);
+    for (const scope of [1, 2, 255]) await refused("OutputScopeNotServed", 57, [scope]);
   });
 
   it("post_programWithoutOutputs_orWithTooLargeAnInput_reverts", async () => {

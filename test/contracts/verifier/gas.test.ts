@@ -5,6 +5,7 @@ import { DType, dtypeName, type DType as DTypeCode } from "../../../src/numerics
 import { makeProvable } from "../../../src/compiler/program/provable/makeProvable.ts";
 import { executeStepReference } from "../../../src/executor/referenceStep.ts";
 import { estimateStepProofGas, gameGas } from "../../../src/program/gas.ts";
+import { MAX_STEP_BYTES } from "../../../src/program/limits.ts";
 import { Op, type Op as OpCode } from "../../../src/program/operations.ts";
 import { Reduce, type Step } from "../../../src/program/types.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
@@ -60,7 +61,8 @@ describe("estimateStepProofGas", () => {
     const prng = new Prng(31);
     for (let n = 0; n < 12; n++) {
       const { step, tensors } = longReduction(prng);
-      const [first, second] = makeProvable([step], estimateStepProofGas(step) - 1).steps as [Step, Step];
+      const limit = { gas: estimateStepProofGas(step) - 1, bytes: MAX_STEP_BYTES };
+      const [first, second] = makeProvable([step], limit).steps as [Step, Step];
       const all = [...tensors, executeStepReference(first, tensors)];
       for (const part of [first, second]) {
         const sources = part.inputs.map((ref) => all[ref.kind === "input" ? ref.index : tensors.length]!);

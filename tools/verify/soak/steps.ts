@@ -1,4 +1,4 @@
-import { MAX_STEP_GAS } from "../../../src/compiler/compile.ts";
+import { MAX_STEP_BYTES, MAX_STEP_GAS } from "../../../src/program/limits.ts";
 import { makeProvable } from "../../../src/compiler/program/provable/makeProvable.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
@@ -60,7 +60,7 @@ export async function soakSteps(minutes: number, firstSeed: number): Promise<boo
     const { step, tensors } = longReduction(prng);
     const gas = estimateStepProofGas(step);
     const limit = Math.min(MAX_STEP_GAS, Math.floor(gas / (1 + prng.below(8))) - 1);
-    const { steps } = makeProvable([step], Math.max(MIN_LIMIT, limit));
+    const { steps } = makeProvable([step], { gas: Math.max(MIN_LIMIT, limit), bytes: MAX_STEP_BYTES });
     const results: Uint8Array[] = [];
     for (const [k, part] of steps.entries()) {
       const sources = part.inputs.map(

@@ -1,7 +1,7 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { LIMBS } from "../../../numerics/exactSum.ts";
+import { product } from "../../../program/sums.ts";
 import type { Step } from "../../../program/types.ts";
-import { product } from "./parts.ts";
 
 /**
  * How reduction digits become blocks: those before `digit` number the blocks, and `digit` is cut in `blocks` parts of

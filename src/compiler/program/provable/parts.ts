@@ -1,4 +1,5 @@
 import { ProgramFormatError } from "../../../program/errors.ts";
+import { product } from "../../../program/sums.ts";
 import type { Axis, Step, TensorRef, View } from "../../../program/types.ts";
 import { validateStep } from "../../../program/validate.ts";
 
@@ -23,8 +24,6 @@ export const withStepNumbers = (step: Step, numbers: readonly number[]): Step =>
     ref.kind === "step" && ref.index < 0 ? { ...ref, index: numbers[-1 - ref.index]! } : ref,
   ),
 });
-
-export const product = (radices: readonly number[]): number => radices.reduce((total, radix) => total * radix, 1);
 
 /** One axis over row-major digits, numbered from `first`. */
 export function rowMajorAxis(radices: readonly number[], digits: readonly number[] = radices.map((_, k) => k)): Axis {

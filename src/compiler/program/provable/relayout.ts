@@ -1,6 +1,7 @@
 import { hasTwoResults } from "../../../program/reduction.ts";
+import { product } from "../../../program/sums.ts";
 import { Reduce, type Axis, type Step, type View } from "../../../program/types.ts";
-import { isInside, product, readsOf, rowMajorAxis, sibling, type Parts } from "./parts.ts";
+import { isInside, readsOf, rowMajorAxis, sibling, type Parts } from "./parts.ts";
 import { operandSlots, withSlots } from "./slots.ts";
 
 /** The digits whose value a read depends on: its own and those of the reads that it takes indices from. */

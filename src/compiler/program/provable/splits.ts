@@ -2,6 +2,7 @@ import { DType, isFloat, isHalf, type DType as DTypeCode } from "../../../numeri
 import { LIMBS } from "../../../numerics/exactSum.ts";
 import { Op } from "../../../program/operations.ts";
 import { isDot, isPartial, isTotal } from "../../../program/reduction.ts";
+import { product } from "../../../program/sums.ts";
 import {
   Reduce,
   type Constant,
@@ -13,7 +14,7 @@ import {
 import { widenedReduction } from "../../../program/widen.ts";
 import { blockTerms, type BlockTerms } from "./blockTerms.ts";
 import { cutsOf, type Cut } from "./cuts.ts";
-import { product, readsOf, sibling, wholeView, type Parts } from "./parts.ts";
+import { readsOf, sibling, wholeView, type Parts } from "./parts.ts";
 
 /** The ways to split a step's reduction in blocks, each with the steps that result; none for what cannot be split. */
 export function splitsOf(step: Step): { cut: Cut; parts: () => Parts }[] {

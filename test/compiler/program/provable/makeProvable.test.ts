@@ -1,13 +1,14 @@
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { compile, MAX_STEP_GAS } from "../../../../src/compiler/compile.ts";
+import { compile } from "../../../../src/compiler/compile.ts";
 import { makeProvable } from "../../../../src/compiler/program/provable/makeProvable.ts";
 import { createExecutor } from "../../../../src/executor/createExecutor.ts";
 import { onnxEngine } from "../../../../src/executor/engine/onnxEngine.ts";
 import { executeReference } from "../../../../src/executor/reference.ts";
 import { readModel } from "../../../../src/onnx/readModel.ts";
-import { estimateStepProofGas } from "../../../../src/program/gas.ts";
-import { Reduce } from "../../../../src/program/types.ts";
+import { estimateStepProof, estimateStepProofGas, type ProofSize } from "../../../../src/program/gas.ts";
+import { MAX_STEP_BYTES, MAX_STEP_GAS } from "../../../../src/program/limits.ts";
+import { Reduce, type Step } from "../../../../src/program/types.ts";
 import { cast } from "../../../../src/numerics/cast.ts";
 import { DType, readWord, writeWord, type Word } from "../../../../src/numerics/dtype.ts";
 import { fromNumber } from "../../../../src/numerics/float32.ts";
@@ -21,39 +22,70 @@ const DETECTOR = fileURLToPath(
 
 const ROUNDS = Number(process.env.REFUTE_STEPS ?? 60);
 /** Little more than a game costs anyway: what fits is a block of a few chunks. */
-const MIN_LIMIT = 900_000;
+const MIN_LIMIT = { gas: 900_000, bytes: 14_000 };
+
+/** A limit that splits a step by its gas alone. */
+const belowGasOf = (step: Step): ProofSize => ({ gas: estimateStepProofGas(step) - 1, bytes: MAX_STEP_BYTES });
+
+/** A limit below what a step takes: a little, to an eighth, or as far as `least`. */
+const below = (prng: Prng, size: number, least: number): number =>
+  Math.min(size - 1, prng.pick([size, Math.max(least, size / 8), least]));
+
+/** What random splits were made of. */
+type Splits = { reductions: Set<string>; kinds: Set<Reduce> };
+
+/**
+ * Splits long reductions under limits and compares the bits of both executors with the unsplit one's.
+ * @param limitOf The limit for a step that takes `size`.
+ */
+async function splitReductions(seed: number, limitOf: (prng: Prng, size: ProofSize) => ProofSize): Promise<Splits> {
+  const prng = new Prng(seed);
+  const engine = await onnxEngine();
+  const splits: Splits = { reductions: new Set(), kinds: new Set() };
+  for (let n = 0; n < ROUNDS; n++) {
+    const { step, tensors } = longReduction(prng);
+    const limit = limitOf(prng, estimateStepProof(step));
+    const { steps } = makeProvable([step], limit);
+    const length = step.term.code.length;
+    const terms = step.redDigits.join(" x ");
+    const what = `${n}: reduce ${step.reduce} of ${terms}, type ${step.reduceType}, ${length} instructions`;
+    expect(steps.length, what).to.be.above(1);
+    for (const { gas, bytes } of steps.map(estimateStepProof)) {
+      expect(gas, what).to.be.at.most(limit.gas);
+      expect(bytes, what).to.be.at.most(limit.bytes);
+    }
+    const [whole] = executeReference(stepModel([step]), tensors);
+    const parts = executeReference(stepModel(steps), tensors);
+    expect(Buffer.compare(parts.at(-1)!, whole!), `${what}: ${steps.map(({ reduce }) => reduce).join()}`).to.equal(0);
+    const executor = await createExecutor(stepModel(steps), { engine });
+    const fast = await executor.run(tensors);
+    await executor.close();
+    parts.forEach((part, s) => expect(Buffer.compare(part, fast.tensors[s]!), `${what}, step ${s}`).to.equal(0));
+    splits.reductions.add(`${step.reduce} ${step.reduceType} ${step.term.code.length > 0}`);
+    for (const { reduce } of steps) splits.kinds.add(reduce);
+  }
+  await engine.close();
+  return splits;
+}
 
 describe("makeProvable", function () {
   this.timeout(60_000);
 
-  it("anyLongReduction_hasTheBitsOfTheUnsplitOne_inBothExecutors", async () => {
-    const prng = new Prng(11);
-    const engine = await onnxEngine();
-    const seen = new Set<string>();
-    const kinds = new Set<number>();
-    for (let n = 0; n < ROUNDS; n++) {
-      const { step, tensors } = longReduction(prng);
-      const gas = estimateStepProofGas(step);
-      const limit = Math.min(gas - 1, prng.pick([gas, Math.max(MIN_LIMIT, gas / 8), MIN_LIMIT]));
-      const { steps } = makeProvable([step], limit);
-      const length = step.term.code.length;
-      const terms = step.redDigits.join(" x ");
-      const what = `${n}: reduce ${step.reduce} of ${terms}, type ${step.reduceType}, ${length} instructions`;
-      expect(steps.length, what).to.be.above(1);
-      for (const part of steps) expect(estimateStepProofGas(part), what).to.be.at.most(limit);
-      const [whole] = executeReference(stepModel([step]), tensors);
-      const parts = executeReference(stepModel(steps), tensors);
-      expect(Buffer.compare(parts.at(-1)!, whole!), `${what}: ${steps.map(({ reduce }) => reduce).join()}`).to.equal(0);
-      const executor = await createExecutor(stepModel(steps), { engine });
-      const fast = await executor.run(tensors);
-      await executor.close();
-      parts.forEach((part, s) => expect(Buffer.compare(part, fast.tensors[s]!), `${what}, step ${s}`).to.equal(0));
-      seen.add(`${step.reduce} ${step.reduceType} ${step.term.code.length > 0}`);
-      for (const { reduce } of steps) kinds.add(reduce);
-    }
-    await engine.close();
-    expect(seen.size).to.be.at.least(25);
+  it("anyLongReduction_underAGasLimit_hasTheBitsOfTheUnsplitOne_inBothExecutors", async () => {
+    const { reductions, kinds } = await splitReductions(11, (prng, { gas }) => ({
+      gas: below(prng, gas, MIN_LIMIT.gas),
+      bytes: MAX_STEP_BYTES,
+    }));
+    expect(reductions.size).to.be.at.least(25);
     expect([...kinds].sort((a, b) => a - b)).to.deep.equal(Object.values(Reduce));
+  });
+
+  it("anyLongReduction_underAByteLimit_hasTheBitsOfTheUnsplitOne_inBothExecutors", async () => {
+    const { reductions } = await splitReductions(12, (prng, { bytes }) => ({
+      gas: MAX_STEP_GAS,
+      bytes: below(prng, bytes, MIN_LIMIT.bytes),
+    }));
+    expect(reductions.size).to.be.at.least(25);
   });
 
   it("longSumOfFloat16_isRoundedToFloat32AndThenToFloat16", () => {
@@ -61,7 +93,7 @@ describe("makeProvable", function () {
     const dtype = DType.float16;
     const inputs = product.inputs.map((ref) => ({ ...ref, dtype }));
     const step = { ...product, dtype, reduceType: dtype, inputs };
-    const { steps } = makeProvable([step], estimateStepProofGas(step) - 1);
+    const { steps } = makeProvable([step], belowGasOf(step));
     expect(steps.length).to.be.above(1);
     const word = (value: number): Word => cast(fromNumber(value), DType.float32, dtype);
     const tensors = inputs.map(() => new Uint8Array(2 * 9000));
@@ -94,7 +126,7 @@ describe("makeProvable", function () {
     const reader = { ...next, inputs: [{ ...next.inputs[0]!, kind: "step" as const, index: 0 }, next.inputs[0]!] };
     const { steps, renumber, origin } = makeProvable(
       [long, { ...reader, inputs: reader.inputs.map((ref) => ({ ...ref, count: 9 })) }],
-      estimateStepProofGas(long) - 1,
+      belowGasOf(long),
     );
     expect(renumber).to.deep.equal([1, 2]);
     expect(origin).to.deep.equal([0, 0, 1]);

@@ -1,0 +1,43 @@
+import { encodeFunctionData, size } from "viem";
+import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
+import { ZERO_HASH, type Claim, type PackedState, type StepProof } from "../chain/structs.ts";
+import { ENVELOPE_BYTES } from "../program/proofBytes.ts";
+
+const NOBODY = "0x0000000000000000000000000000000000000000";
+
+/** A state and a claim have the same length whatever they hold. */
+const STATE: PackedState = {
+  claimId: ZERO_HASH,
+  programRoot: ZERO_HASH,
+  node: ZERO_HASH,
+  interiorRoot: ZERO_HASH,
+  place: 0n,
+  party: 0n,
+  clock: 0n,
+};
+const CLAIM: Claim = {
+  job: {
+    requester: NOBODY,
+    programRoot: ZERO_HASH,
+    inputsRoot: ZERO_HASH,
+    work: 0n,
+    checkpoints: 0,
+    fee: 0n,
+    window: 0,
+    claimSeconds: 0,
+    deadline: 0n,
+    callbackGas: 0,
+    maxOutputBytes: 0,
+    deliverables: 0n,
+    rootOnly: false,
+    salt: ZERO_HASH,
+  },
+  worker: NOBODY,
+  traceRoot: ZERO_HASH,
+};
+
+/** The bytes of the transaction that carries a step proof, whatever its fees and nonce: at most so many. */
+export function proofTransactionBytes(proof: StepProof): number {
+  const args = [STATE, CLAIM, proof] as const;
+  return size(encodeFunctionData({ abi: disputeGameAbi, functionName: "prove", args })) + ENVELOPE_BYTES;
+}

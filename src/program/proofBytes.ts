@@ -1,0 +1,103 @@
+import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
+import { encodeStepBody } from "./encode.ts";
+import { openedChunks, type Opened } from "./openedChunks.ts";
+import { sum } from "./sums.ts";
+import type { Step, TensorRef } from "./types.ts";
+import { HEADER_BYTES, MAX_LEVELS } from "./limits.ts";
+
+/*
+ * The bytes of the transaction that carries a step proof: `prove(PackedState, Claim, StepProof)` of
+ * contracts/interfaces/IDisputeGame.sol in Solidity's ABI, where every field, length and offset is a word of 32 bytes.
+ * test/program/proofBytes.test.ts holds these numbers to the ABI and to proofs as they are sent.
+ */
+
+const WORD = 32;
+
+/** Words that every proof has: structs without their dynamic parts, their offsets and lengths. */
+const FIXED_WORDS =
+  7 + // PackedState
+  14 + // Job
+  2 + // Claim: worker, trace root
+  1 + // offset of StepProof
+  7 + // StepProof: pick, body, element, chunk, chunkSiblings, inputs, openings
+  6 + // Pick: index, node, siblings, program, checkpoint, step
+  3 + // ProgramFacts: header, two roots
+  3 + // CheckpointOpening
+  4 + // StepOpening
+  9; // lengths: three paths of the pick, header, body, chunk, its path, inputs, openings
+
+/** Words of an input's proof: offset, InputProof, CheckpointOpening, and the lengths of their two paths. */
+const INPUT_PROOF_WORDS = 1 + 4 + 3 + 2;
+/** Words of an input's opening: offset, ChunkOpening, and its three lengths. A chunk has a word for its number. */
+const OPENING_WORDS = 1 + 3 + 3;
+/** Words of an input beside its chunks, their numbers, and siblings. */
+export const INPUT_WORDS = INPUT_PROOF_WORDS + OPENING_WORDS;
+
+/** The selector of `prove`. */
+const SELECTOR = 4;
+
+/**
+ * Siblings of the longest paths that do not depend on the step: from the trace root to its leaf, of that checkpoint, of
+ * the step, and of the claimed chunk.
+ */
+const FIXED_SIBLINGS = MAX_LEVELS.trace + MAX_LEVELS.trace + MAX_LEVELS.steps + MAX_LEVELS.tensor;
+
+/**
+ * Room for jobs of many executions: one more list of up to 16 levels, its path in the pick and in the claim, and the
+ * fields that name its place. Programs that are compiled before are served then.
+ */
+export const ROOM_FOR_RUNS = 1_024;
+
+/**
+ * The envelope in RLP (EIP-1559): its type and two lists' heads (1 + 4 + 4), chain id, nonce and gas (9 each), two fees
+ * (33 each), address 21, value 1, access list 1, signature (1 + 33 + 33).
+ */
+export const ENVELOPE_BYTES = 9 + 3 * 9 + 2 * 33 + 21 + 1 + 1 + 67;
+
+/** An upper bound of the transaction without what its step decides: the largest header and the longest paths. */
+const FIXED_BYTES =
+  ENVELOPE_BYTES +
+  SELECTOR +
+  WORD * FIXED_WORDS +
+  padded(HEADER_BYTES.max) +
+  CHUNK_BYTES +
+  WORD * FIXED_SIBLINGS +
+  ROOM_FOR_RUNS;
+
+/** Siblings of the longest path to the root of an input of a step. */
+function inputSiblings({ kind }: TensorRef): number {
+  switch (kind) {
+    case "constant":
+      return 0;
+    case "input":
+      return depthOf(Math.floor((HEADER_BYTES.max - HEADER_BYTES.fixed) / HEADER_BYTES.input));
+    case "step":
+      // A step before the range: the checkpoint under the trace root, and under the program's list. In the range the
+      // path in the interior list is shorter.
+      return MAX_LEVELS.trace + MAX_LEVELS.trace;
+  }
+}
+
+function padded(bytes: number): number {
+  return Math.ceil(bytes / WORD) * WORD;
+}
+
+/**
+ * The bytes of the transaction that carries the proof of an element of a step, for the worst element, in the program
+ * with the largest header and the longest lists: never less than it takes.
+ * @param step A well-formed step.
+ */
+export const estimateStepProofBytes = (step: Step): number =>
+  proofBytes(
+    step,
+    encodeStepBody(step).length,
+    step.inputs.map((_, input) => openedChunks(step, input)),
+  );
+
+/** The same where the length of the body and the openings are known. */
+export function proofBytes(step: Step, bodyBytes: number, opened: readonly Opened[]): number {
+  const chunks = sum(opened.map((input) => input.chunks));
+  const siblings = sum(opened.map((input) => input.siblings)) + sum(step.inputs.map(inputSiblings));
+  const inputs = WORD * (INPUT_WORDS * step.inputs.length + siblings) + (CHUNK_BYTES + WORD) * chunks;
+  return FIXED_BYTES + padded(bodyBytes) + inputs;
+}

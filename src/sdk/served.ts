@@ -1,0 +1,55 @@
+import type { KnownProgram } from "../player/execution.ts";
+import type { Parameters } from "../chain/structs.ts";
+import { HEADER_BYTES } from "../program/limits.ts";
+import { programWork } from "../program/types.ts";
+import { JobProgramError, JobTermsError } from "./errors.ts";
+
+/** Outputs of a program, at most (contracts/market/MarketParameters.sol). */
+const MAX_OUTPUTS = 64;
+/** Bytes of an output that can be delivered on chain, and of a part of an input (contracts/market/Inputs.sol). */
+export const PART_BYTES = 65_536;
+
+type Limits = Pick<Parameters, "maxStepGas" | "maxStepBytes" | "maxWork">;
+
+/**
+ * Checks that a deployment takes jobs of a program, as its market does.
+ * @throws JobProgramError that names what is too large, both figures, and what to do
+ */
+export function requireServed({ maxStepGas, maxStepBytes, maxWork }: Limits, known: KnownProgram): void {
+  const { program } = known.model;
+  const work = programWork(program.steps);
+  const header = known.commitment.header.length;
+  if (program.maxStepBytes > maxStepBytes)
+    throw new JobProgramError(
+      `the program's largest step proof is a transaction of up to ${program.maxStepBytes} bytes, ` +
+        `this deployment takes up to ${maxStepBytes}: compile with --step-bytes ${maxStepBytes} (stepByteLimit)`,
+    );
+  if (program.maxStepGas > maxStepGas)
+    throw new JobProgramError(
+      `the program's largest step proof takes ${program.maxStepGas} gas, this deployment takes up to ${maxStepGas}: ` +
+        `compile with stepGasLimit ${maxStepGas}`,
+    );
+  if (work > maxWork)
+    throw new JobProgramError(
+      `the program evaluates ${work} terms, this deployment takes up to ${maxWork}: compile for smaller shapes`,
+    );
+  if (program.outputs.length > MAX_OUTPUTS)
+    throw new JobProgramError(
+      `the program has ${program.outputs.length} outputs, a market takes up to ${MAX_OUTPUTS}: ` +
+        "leave some out of the graph",
+    );
+  if (header > HEADER_BYTES.max)
+    throw new JobProgramError(
+      `the program's header has ${header} bytes, a market takes up to ${HEADER_BYTES.max}: ` +
+        "give the model fewer inputs and outputs",
+    );
+}
+
+/** Checks a job's limit for outputs that are delivered on chain. @throws JobTermsError */
+export function requireDeliverable(maxOutputBytes: number): void {
+  if (!Number.isInteger(maxOutputBytes) || maxOutputBytes < 0 || maxOutputBytes > PART_BYTES)
+    throw new JobTermsError(
+      `maxOutputBytes ${maxOutputBytes}: a market delivers outputs of up to ${PART_BYTES} bytes on chain; ` +
+        "larger ones travel off chain",
+    );
+}

@@ -1,0 +1,58 @@
+import { expect } from "chai";
+import { planChallengerMove, type PlannedMove } from "../../src/dispute/challengerPlan.ts";
+import { submittedTrace } from "../../src/dispute/disputed.ts";
+import { openingPick } from "../../src/dispute/pick.ts";
+import { proofTransactionBytes } from "../../src/dispute/proofSize.ts";
+import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
+import { Side } from "../../src/chain/structs.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import type { ClaimRecord, GameRecord } from "../../src/market/history.ts";
+import { knownProgram, type Execution } from "../../src/player/execution.ts";
+import { Trace } from "../../src/trace/trace.ts";
+import { MemoryGame } from "../../testkit/game/memoryGame.ts";
+import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+
+const ARITY_BITS = 4;
+
+describe("planChallengerMove", () => {
+  const { model } = mlpProgram();
+  const inputs = [mlpInput(1)];
+
+  function execute(lie: boolean): Execution {
+    const onStep = (step: number, tensor: Uint8Array) => {
+      if (lie && step === 0) tensor[600]! ^= 0x40;
+    };
+    return {
+      ...knownProgram(model),
+      inputs,
+      trace: new Trace(model.program, executeReference(model, inputs, { onStep })),
+    };
+  }
+
+  /** The first plan of a game whose challenger has the worker's tensors, in its first turn. */
+  async function firstPlan(maxStepBytes: number): Promise<PlannedMove> {
+    const [challenger, worker] = [execute(false), execute(true)];
+    const nodes = submissionOf(worker.trace, ARITY_BITS);
+    const opening = openingPick(challenger, submittedTrace(challenger, nodes), ARITY_BITS)!;
+    const game = new MemoryGame(challenger, worker.trace.root, opening);
+    while (game.state.turn === Side.worker) game.answer(workerMove(worker, game.state, ARITY_BITS, 0n));
+    const claim = { id: worker.trace.root, nodes } as ClaimRecord;
+    const record = { moves: game.moves } as unknown as GameRecord;
+    const tensors = (_claim: string, step: number): Promise<Uint8Array> => Promise.resolve(worker.trace.tensor(step));
+    const options = { arityBits: ARITY_BITS, maxStepBytes, now: 0n, tensors };
+    return planChallengerMove(claim, record, challenger, options);
+  }
+
+  it("publishedTensor_givesAProofAtOnce_thatIsWithinTheProgramsBound", async () => {
+    const { shortcut } = await firstPlan(model.program.maxStepBytes);
+    expect(proofTransactionBytes(shortcut!.proof)).to.be.at.most(model.program.maxStepBytes);
+  });
+
+  it("proofLongerThanTheDeploymentTakes_isNotCountedOn", async () => {
+    const bytes = proofTransactionBytes((await firstPlan(90_000)).shortcut!.proof);
+    expect((await firstPlan(bytes)).shortcut).to.not.equal(undefined);
+    const { move, shortcut } = await firstPlan(bytes - 1);
+    expect(shortcut).to.equal(undefined);
+    expect(move.kind).to.equal("pick");
+  });
+});
