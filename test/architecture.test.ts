@@ -107,6 +107,7 @@ const SOLIDITY = [
   "contracts/provisioning",
   "contracts/game",
   "contracts/market",
+  "contracts/consumer",
   "contracts/examples",
   "contracts/test",
 ];

@@ -14,8 +14,8 @@ import {Job} from "../types/Job.sol";
 /// means nothing. The market is pinned here, and with it the collateral that backs an answer.
 ///
 /// The dapp is the requester of all its jobs: fees that come back are credited to the dapp, and only the dapp can
-/// cancel. INVARIANT: the dapp's credit in the vault is at least what is refunded of all its closed questions. So a dapp
-/// must not spend this credit otherwise.
+/// cancel. INVARIANT: the dapp's credit in the vault is at least what all its closed questions have to be refunded. So a
+/// dapp must not spend this credit otherwise.
 abstract contract ResultConsumer is IResultConsumer {
     using SafeERC20 for IERC20;
 
@@ -63,7 +63,7 @@ abstract contract ResultConsumer is IResultConsumer {
     /// @dev Reverts with `NotAsker` (also the second time), with `NotClosed` while a worker has the question or if it
     /// was answered, with the market's `TimeNotUp` while a worker computes, and as the asset does.
     /// @param job The whole job, as the market's event `JobPosted` has it.
-    /// @return amount Smallest units of the asset: the fee, less what the market paid somebody else for closing the job.
+    /// @return amount Smallest units of the asset: the fee, less what the market paid others for closing the job.
     function refund(Job calldata job) external returns (uint256 amount) {
         bytes32 jobId = market.jobIdOf(job);
         address asker = askerOf[jobId];
