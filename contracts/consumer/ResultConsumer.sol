@@ -14,7 +14,7 @@ import {Job} from "../types/Job.sol";
 /// means nothing. The market is pinned here, and with it the collateral that backs an answer.
 ///
 /// The dapp is the requester of all its jobs: fees that come back are credited to the dapp, and only the dapp can
-/// cancel. INVARIANT: the dapp's credit in the vault is at least what all its closed questions have to be refunded. So a
+/// cancel. INVARIANT: the dapp's credit in the vault is at least what its closed questions have to be refunded. So a
 /// dapp must not spend this credit otherwise.
 abstract contract ResultConsumer is IResultConsumer {
     using SafeERC20 for IERC20;
