@@ -91,6 +91,7 @@ const TYPESCRIPT = [
   "tools/verify/coverage",
   "tools/verify/mutate",
   "tools/verify/planted",
+  "tools/verify/release",
   "tools/verify/smt",
   "tools/verify/soak",
   "tools/verify",

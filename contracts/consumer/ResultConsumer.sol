@@ -23,7 +23,7 @@ abstract contract ResultConsumer is IResultConsumer {
     error NotAsked(bytes32 jobId);
     error NotAsker(bytes32 jobId, address caller, address asker);
     error NotClosed(bytes32 jobId, JobStatus status);
-    error WindowTooShort(uint32 given, uint32 least);
+    error WindowBelowMinimum(uint32 given, uint32 least);
     error FeeNotArrived(uint256 fee, uint256 arrived);
 
     event Asked(bytes32 indexed jobId, address indexed asker);
@@ -90,11 +90,11 @@ abstract contract ResultConsumer is IResultConsumer {
     function _onResult(bytes32 jobId, uint256 output, bytes calldata data) internal virtual;
 
     /// @dev Posts a job with the caller's fee; the caller must have approved it to this contract. Reverts with
-    /// `WindowTooShort` or `FeeNotArrived`, and as the asset and the market's `post` do.
+    /// `WindowBelowMinimum` or `FeeNotArrived`, and as the asset and the market's `post` do.
     /// @param request What is asked for. Its salt is replaced: by a hash of it and the caller.
     /// @return jobId The question's job.
     function _ask(JobRequest memory request) internal returns (bytes32 jobId) {
-        require(request.window >= minWindow, WindowTooShort(request.window, minWindow));
+        require(request.window >= minWindow, WindowBelowMinimum(request.window, minWindow));
         _fund(request.fee);
         // SAFETY: nobody can post a question with another asker's terms first, which would make that asker's fail.
         request.salt = keccak256(abi.encode(msg.sender, request.salt));

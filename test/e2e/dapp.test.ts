@@ -108,7 +108,7 @@ describe("TextDirectionDapp and its client", function () {
 
   it("anotherProgram_orAShorterWindow_isRefused", async function () {
     expect(await names(newJob(mlpProgram(2)))).to.equal("WrongProgram");
-    expect(await names(newJob(program, MIN_WINDOW - 1))).to.equal("WindowTooShort");
+    expect(await names(newJob(program, MIN_WINDOW - 1))).to.equal("WindowBelowMinimum");
   });
 
   it("questionThatNobodyAnswered_refundsItsFee_once", async function () {

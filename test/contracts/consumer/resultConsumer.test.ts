@@ -165,7 +165,7 @@ describe("ResultConsumer: fees that come back go to who asked", () => {
     const strict = await world().viem.deployContract("PlainDapp", [world().market.address, 7_200]);
     const request = await requestFor(world(), smallProgram, { window: 7_199 });
     const sent = strict.write.ask([request], as("requester"));
-    await world().viem.assertions.revertWithCustomErrorWithArgs(sent, strict, "WindowTooShort", [7_199, 7_200]);
+    await world().viem.assertions.revertWithCustomErrorWithArgs(sent, strict, "WindowBelowMinimum", [7_199, 7_200]);
   });
 
   it("ask_sameTermsByTwo_areTwoQuestions", async () => {
