@@ -14,7 +14,7 @@ export const textDirectionDappAbi = parseAbi([
   "error NotClosed(bytes32 jobId, uint8 status)",
   "error NotMarket(address caller)",
   "error SafeERC20FailedOperation(address token)",
-  "error WindowTooShort(uint32 given, uint32 least)",
+  "error WindowBelowMinimum(uint32 given, uint32 least)",
   "error WrongOutput(uint256 output, uint256 length)",
   "error WrongProgram(bytes32 expected, bytes32 given)",
   "event Answered(bytes32 indexed jobId, bool upright, uint32 confidencePpm)",

@@ -19,8 +19,8 @@ export class TextDirectionDapp {
   /**
    * Asks about a picture; the dapp posts the job and takes the fee from the sender, who must have approved it.
    * @param picture The bytes of the program's input tensor, `pictureRoot` their tensor root.
-   * @throws ContractRevertError `WrongProgram`, `WindowBelowMinimum`, `FeeNotArrived`, `SafeERC20FailedOperation` and those
-   * of `JobMarket.post`
+   * @throws ContractRevertError `WrongProgram`, `WindowBelowMinimum`, `FeeNotArrived`, `SafeERC20FailedOperation` and
+   * those of `JobMarket.post`
    */
   ask(program: ProgramFacts, picture: Hex, pictureRoot: Hex, terms: QuestionTerms): Promise<TransactionReceipt> {
     const args = [program, picture, pictureRoot, terms] as const;

@@ -32,7 +32,7 @@ function valuesOf(name: string): Values {
   return Object.fromEntries([...entries].map(([, key, value]) => [key!, BigInt(value!)]));
 }
 
-/* ---- The largest moves: lists of 12, 12 and 20 levels, program lists of 24, a header of 2,048 bytes, arity 2^4 ---- */
+/* ---- The largest moves, for arity 2^4: lists of 12, 12 and 20 levels, program lists of 24, headers of 2,048 bytes */
 
 const STATE: PackedState = {
   claimId: ZERO_HASH,
