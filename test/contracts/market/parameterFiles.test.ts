@@ -74,20 +74,27 @@ const pick = (levels: number, header: number, programLevels: number): Pick => ({
   step: { dtype: 0, count: 0n, bodyHash: ZERO_HASH, siblings: path(programLevels) },
 });
 const length = (data: Hex): bigint => BigInt(data.length / 2 - 1);
-const call = <T extends "reveal" | "expand" | "open" | "pick">(functionName: T, args: readonly unknown[]): bigint =>
-  length(encodeFunctionData({ abi: disputeGameAbi, functionName, args }));
+const abi = disputeGameAbi;
+const revealBytes = (data: Hex): bigint =>
+  length(encodeFunctionData({ abi, functionName: "reveal", args: [STATE, data] }));
+const pickBytes = (given: Pick): bigint =>
+  length(encodeFunctionData({ abi, functionName: "pick", args: [STATE, given] }));
+const openBytes = (given: Pick): bigint =>
+  length(encodeFunctionData({ abi, functionName: "open", args: [CLAIM, given] }));
+const expandBytes = (children: Hex, siblings: Hex[]): bigint =>
+  length(encodeFunctionData({ abi, functionName: "expand", args: [STATE, ZERO_HASH, ZERO_HASH, children, siblings] }));
 
 /** Bytes of calldata of a worker's moves in the worst game: ten reveals, an expansion, a chunk. */
 const WORKER_MOVES: bigint[] = [
-  ...new Array<bigint>(10).fill(call("reveal", [STATE, bytes(16 * 32)])),
-  call("expand", [STATE, ZERO_HASH, ZERO_HASH, bytes(16 * 32), path(12)]),
-  call("reveal", [STATE, bytes(512)]),
+  ...new Array<bigint>(10).fill(revealBytes(bytes(16 * 32))),
+  expandBytes(bytes(16 * 32), path(12)),
+  revealBytes(bytes(512)),
 ];
 /** Of a challenger's: the opening, nine picks inside lists, two that cross into another. The proof comes last. */
 const CHALLENGER_MOVES: bigint[] = [
-  call("open", [CLAIM, pick(12, 2_048, 24)]),
-  ...new Array<bigint>(9).fill(call("pick", [STATE, pick(4, 0, 0)])),
-  ...new Array<bigint>(2).fill(call("pick", [STATE, pick(4, 2_048, 24)])),
+  openBytes(pick(12, 2_048, 24)),
+  ...new Array<bigint>(9).fill(pickBytes(pick(4, 0, 0))),
+  ...new Array<bigint>(2).fill(pickBytes(pick(4, 2_048, 24))),
 ];
 const sum = (values: readonly bigint[]): bigint => values.reduce((a, b) => a + b, 0n);
 const ceil = (levels: bigint, k: bigint): bigint => (levels + k - 1n) / k;
