@@ -22,7 +22,7 @@ abstract contract ResultConsumer is IResultConsumer {
     error NotMarket(address caller);
     error NotAsked(bytes32 jobId);
     error NotAsker(bytes32 jobId, address caller, address asker);
-    error NotClosed(bytes32 jobId, JobStatus status);
+    error FeeNotReturned(bytes32 jobId, JobStatus status);
     error WindowBelowMinimum(uint32 given, uint32 least);
     error FeeNotArrived(uint256 fee, uint256 arrived);
 
@@ -59,9 +59,10 @@ abstract contract ResultConsumer is IResultConsumer {
     }
 
     /// @notice Sends what came back of a question's fee to its asker, who calls. A question that no worker has taken is
-    /// cancelled, and one whose worker is late is taken away from it first.
-    /// @dev Reverts with `NotAsker` (also the second time), with `NotClosed` while a worker has the question or if it
-    /// was answered, with the market's `TimeNotUp` while a worker computes, and as the asset does.
+    /// cancelled, and one whose worker is late is taken away from it first. The fee of a final claim that nobody
+    /// delivers comes back by the market's `reclaim`, which anybody may call before.
+    /// @dev Reverts with `NotAsker` (also the second time), with `FeeNotReturned` while a claim is not final or if its
+    /// worker has the fee, with the market's `TimeNotUp` while a worker computes, and as the asset does.
     /// @param job The whole job, as the market's event `JobPosted` has it.
     /// @return amount Smallest units of the asset: the fee, less what the market paid others for closing the job.
     function refund(Job calldata job) external returns (uint256 amount) {
@@ -76,8 +77,9 @@ abstract contract ResultConsumer is IResultConsumer {
             status = _statusOf(jobId);
         }
         if (status == JobStatus.Open || status == JobStatus.AwaitingInput) market.cancel(job);
-        else require(status == JobStatus.Closed, NotClosed(jobId, status));
-        amount = market.refundOf(jobId);
+        bool returned;
+        (returned, amount) = market.refundOf(job);
+        require(returned, FeeNotReturned(jobId, status));
         emit Refunded(jobId, asker, amount);
         if (amount != 0) vault.withdraw(amount, asker);
     }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {Address} from "@openzeppelin/contracts/utils/Address.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IDisputeGame, Outcome} from "../interfaces/IDisputeGame.sol";
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
+import {IProofChecker} from "../interfaces/IProofChecker.sol";
 import {ClaimGames} from "./ClaimGames.sol";
 import {Clock} from "./Clock.sol";
 import {Descent} from "./Descent.sol";
 import {GasSchedule} from "./GasSchedule.sol";
 import {Payouts} from "./Payouts.sol";
 import {ProgramHeader} from "../program/ProgramHeader.sol";
+import {KnownStep} from "./KnownStep.sol";
 import {States} from "./States.sol";
-import {StepProofs} from "./StepProofs.sol";
 import {GameState, Level, Move, PackedState, Pick, Side, StepProof} from "../types/GameState.sol";
 import {Claim, ClaimKey, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
-import {IStepVerifier} from "../interfaces/IStepVerifier.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 
 /*
@@ -86,9 +87,11 @@ contract DisputeGame is IDisputeGame {
     /// @inheritdoc IDisputeGame
     IJobMarket public immutable market;
     /// @inheritdoc IDisputeGame
-    IStepVerifier public immutable verifier;
+    IProofChecker public immutable checker;
     /// @inheritdoc IDisputeGame
     uint256 public immutable bond;
+    /// @inheritdoc IDisputeGame
+    bytes32 public immutable parametersHash;
 
     uint256 private immutable _arityBits;
     uint256 private immutable _baseClock;
@@ -102,10 +105,16 @@ contract DisputeGame is IDisputeGame {
     mapping(bytes32 claimId => ClaimGames) private _claims;
     mapping(bytes32 claimId => Death) private _deaths;
 
-    /// @dev Created by the market.
-    constructor(IStepVerifier verifier_, Parameters memory p) {
-        market = IJobMarket(msg.sender);
-        verifier = verifier_;
+    /// @dev Reverts with `KnownStep.NoCode` or `KnownStep.WrongSemantics`.
+    /// @param market_ The market, which is deployed after this: its constructor checks this game, and `p`.
+    /// @param checker_ Checks step proofs.
+    /// @param p Parameters of the deployment.
+    constructor(IJobMarket market_, IProofChecker checker_, Parameters memory p) {
+        KnownStep.requireCode(address(checker_));
+        KnownStep.requireSemantics(address(checker_), checker_.semantics());
+        market = market_;
+        checker = checker_;
+        parametersHash = keccak256(abi.encode(p));
         // Below 2^80: bondGas has 32 bits, priceCap at most 48 (ParameterChecks).
         bond = uint256(p.bondGas) * p.priceCap;
         _arityBits = p.arityBits;
@@ -231,10 +240,7 @@ contract DisputeGame is IDisputeGame {
         if (s.turn == Side.Challenger) _requireTime(s);
         ClaimKey memory key = ClaimKey(JobIds.jobId(claim.job, address(market)), claim.worker, claim.traceRoot);
         _requireClaim(s, JobIds.claimId(key.jobId, key.worker, key.traceRoot));
-        // A challenger that holds the worker's nodes goes down to the tensor and proves in one call.
-        if (s.level != Level.Tensor) s.descend(proof.pick);
-        require(s.level == Level.Tensor, NotAtTensor(s.level));
-        _requireWrong(gameId, s, claim, proof);
+        _requireWrong(gameId, s.claimId, proof.element);
         uint256 most = uint256(proof.pick.program.header.maxStepGas()) + GasSchedule.PROVE_MARGIN;
         uint256 price = _spend(s, most, start);
         _die(gameId, key, s, g.addDues(price), 0);
@@ -377,12 +383,13 @@ contract DisputeGame is IDisputeGame {
     }
 
     /// @dev Requires that the claimed element differs from the recomputed one.
-    function _requireWrong(bytes32 gameId, GameState memory s, Claim calldata claim, StepProof calldata proof) private {
-        (uint256 claimed, uint256 mask) = StepProofs.claimedElement(s, proof);
-        bytes32[] memory roots = StepProofs.inputRoots(s, claim, proof);
-        uint256 exact = verifier.evaluate(proof.body, proof.element, roots, proof.openings) & mask;
+    function _requireWrong(bytes32 gameId, bytes32 claimId, uint64 element) private {
+        // SAFETY: the checker reads the bytes of this call, so that it judges the state and claim checked here.
+        bytes memory call = bytes.concat(IProofChecker.check.selector, msg.data[4:]);
+        bytes memory answer = Address.functionStaticCall(address(checker), call);
+        (uint32 step, uint256 claimed, uint256 exact) = abi.decode(answer, (uint32, uint256, uint256));
         require(claimed != exact, ProofFails(claimed, exact));
-        emit Proved(gameId, s.claimId, s.step, proof.element, claimed, exact);
+        emit Proved(gameId, claimId, step, element, claimed, exact);
     }
 
     /// @dev Seconds that the side to move had left when its turn began, and seconds since then.

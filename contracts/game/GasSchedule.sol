@@ -65,7 +65,7 @@ library GasSchedule {
     /// the log and the rest for copies. Measured: test/contracts/game/gasPrices.test.ts holds what is paid for a move
     /// between what it burns and 700 more, gas.test.ts an opening's between what it burns and 2 % more.
     uint256 internal constant OPEN_END = 25_200;
-    uint256 internal constant MOVE_END = 11_400;
+    uint256 internal constant MOVE_END = 11_250;
     uint256 internal constant LOGGED_BYTE = 9;
 
     /* ---- The largest games ---- */

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Claim, ClaimKey} from "../types/Job.sol";
 import {PackedState, Pick, StepProof, Side, Level} from "../types/GameState.sol";
-import {IStepVerifier} from "./IStepVerifier.sol";
+import {IProofChecker} from "./IProofChecker.sol";
 import {IJobMarket} from "./IJobMarket.sol";
 
 /// @notice WorkerWon: the challenger lost this game. ChallengerWon: this game killed the claim. Settled: the claim died
@@ -183,11 +183,15 @@ interface IDisputeGame {
     /// @return The bond.
     function bond() external view returns (uint256);
 
-    /// @notice The market that created this game.
+    /// @notice The market whose claims are disputed here.
     /// @return Its address.
     function market() external view returns (IJobMarket);
 
-    /// @notice The contract that recomputes elements.
+    /// @notice The contract that checks step proofs.
     /// @return Its address.
-    function verifier() external view returns (IStepVerifier);
+    function checker() external view returns (IProofChecker);
+
+    /// @notice What this game was deployed with: its market must have the same.
+    /// @return `keccak256(abi.encode(parameters))`.
+    function parametersHash() external view returns (bytes32);
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {Job, Claim, ClaimKey} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {Parameters} from "../types/Parameters.sol";
-import {IStakeVault} from "./IStakeVault.sol";
 import {IDisputeGame} from "./IDisputeGame.sol";
+import {IProofChecker} from "./IProofChecker.sol";
+import {IProvisioning} from "./IProvisioning.sol";
+import {IStakeVault} from "./IStakeVault.sol";
+import {IStepVerifier} from "./IStepVerifier.sol";
 
 /// @notice AwaitingInput: input bytes are missing. Open: may be claimed. Claimed: a worker computes. Submitted: a claim
 /// is in its window or in dispute. Finalised: the claim stands, something is still to be delivered. Closed: cancelled
@@ -74,6 +78,28 @@ struct Delivery {
     bytes32[] siblings;
 }
 
+/// @notice What a deployment is, for good.
+/// @param semantics Version of the semantics that its programs follow (docs/program.md).
+/// @param vault Holds all money.
+/// @param game Where claims are disputed.
+/// @param checker Checks step proofs for the game.
+/// @param verifier Recomputes elements for the checker.
+/// @param provisioning Says who may stake.
+/// @param asset The stake asset: the chain's wrapped native token.
+/// @param bond What a challenger needs as credit to open a game, in smallest units of the asset.
+/// @param parameters What was chosen for this deployment.
+struct Deployment {
+    uint256 semantics;
+    IStakeVault vault;
+    IDisputeGame game;
+    IProofChecker checker;
+    IStepVerifier verifier;
+    IProvisioning provisioning;
+    IERC20 asset;
+    uint256 bond;
+    Parameters parameters;
+}
+
 /// @title The market for jobs: post, claim, submit, finalise, deliver.
 /// @dev Jobs and claims are named by the hash of their content, and calls bring that content: what a call is about
 /// cannot change under it.
@@ -88,6 +114,7 @@ interface IJobMarket {
     error WrongProgram(bytes32 expected, bytes32 given);
     error TooMuchWork(uint64 work, uint64 maxWork);
     error StepProofTooLarge(uint32 maxStepGas, uint32 limit);
+    error StepProofTooLong(uint32 maxStepBytes, uint32 limit);
     error HeaderTooLong(uint256 bytes_, uint256 limit);
     error TooManyOutputs(uint256 outputs, uint256 limit);
     error WindowOutOfRange(uint32 window, uint256 least, uint256 most);
@@ -115,6 +142,9 @@ interface IJobMarket {
     error WrongOutputLength(uint256 output, uint256 given, uint256 expected);
     error OutputNotInTrace(uint256 output);
     error TooLittleGas(uint256 available, uint256 needed);
+    error NothingToDeliver(bytes32 jobId);
+    error NotItsMarket(address account, address market);
+    error OtherParameters(address account);
 
     event JobPosted(
         bytes32 indexed jobId,
@@ -143,6 +173,7 @@ interface IJobMarket {
     event CallbackMade(bytes32 indexed jobId, uint256 indexed output);
     event CallbackFailed(bytes32 indexed jobId, uint256 indexed output);
     event FeeReleased(bytes32 indexed jobId, bytes32 indexed claimId, address indexed worker, uint256 fee);
+    event FeeReturned(bytes32 indexed jobId, bytes32 indexed claimId, address indexed requester, uint256 fee);
 
     /// @notice Posts a job; the fee is taken from the caller's credit in the vault. Bytes given are checked against
     /// their roots and emitted (`InputPublished`), so that everybody can compute. The job opens when all bytes are
@@ -194,6 +225,14 @@ interface IJobMarket {
     /// @dev Reverts with `WrongClaimStatus`, `NotRequester` or `AlreadyPaid`.
     /// @param claim_ The whole claim.
     function accept(Claim calldata claim_) external;
+
+    /// @notice Returns the fee of a claim to the requester, if not all deliverable outputs were delivered in the
+    /// `DELIVERY_SECONDS` after its window: of a wrong claim that nobody disputed nobody can deliver. Finalises the
+    /// claim if that is not done. What can be delivered can be afterwards, without a fee. Anyone may call.
+    /// @dev Reverts with `NothingToDeliver`, `WrongClaimStatus`, `TimeNotUp` or `AlreadyPaid`, and as `finalise` does
+    /// for a claim in its window.
+    /// @param claim_ The whole claim.
+    function reclaim(Claim calldata claim_) external;
 
     /// @notice Frees a job whose worker missed its time (it loses the penalty), and closes a job whose deadline leaves
     /// no time for another claim. Anyone may call, and is paid the price of the call: from the penalty, or from the fee
@@ -263,7 +302,7 @@ interface IJobMarket {
     /// @return Its address.
     function game() external view returns (IDisputeGame);
 
-    /// @notice What this deployment fixed.
-    /// @return All parameters.
-    function parameters() external view returns (Parameters memory);
+    /// @notice What this deployment is: its semantics, contracts and parameters, in one call.
+    /// @return All of it.
+    function deployment() external view returns (Deployment memory);
 }

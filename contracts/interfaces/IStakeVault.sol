@@ -19,6 +19,8 @@ interface IStakeVault {
     error NotLive(address worker);
     error NothingRequested(address account);
     error WithdrawalNotReady(uint256 readyAt);
+    error NoCode(address account);
+    error NotWrappedNative(address asset, uint256 decimals);
 
     event Deposited(address indexed from, address indexed account, uint256 amount);
     event Withdrawn(address indexed account, address indexed to, uint256 amount);

@@ -29,4 +29,8 @@ interface IStepVerifier {
         bytes32[] calldata inputRoots,
         ChunkOpening[] calldata openings
     ) external view returns (uint256 word);
+
+    /// @notice The version of the semantics that it evaluates by (docs/program.md).
+    /// @return The version.
+    function semantics() external pure returns (uint256);
 }

@@ -10,8 +10,9 @@ import {TensorTree} from "../merkle/TensorTree.sol";
 library Inputs {
     using ProgramHeader for bytes;
 
-    /// @dev Levels of a full part: 256 chunks, 128 KiB; its calldata costs 5.3 M gas at EIP-7623's floor.
-    uint256 internal constant PART_LEVELS = 8;
+    /// @dev Levels of a full part: 128 chunks, 64 KiB. With its proofs it stays below the 90,000 bytes that every
+    /// network's pool takes; its calldata costs 2.6 M gas at EIP-7623's floor.
+    uint256 internal constant PART_LEVELS = 7;
     uint256 internal constant PART_CHUNKS = 1 << PART_LEVELS;
     uint256 internal constant PART_BYTES = PART_CHUNKS * TensorTree.CHUNK_BYTES;
 

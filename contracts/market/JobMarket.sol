@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IJobMarket, JobStatus, ClaimStatus} from "../interfaces/IJobMarket.sol";
-import {IProvisioning} from "../interfaces/IProvisioning.sol";
+import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
+import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {Descent} from "../game/Descent.sol";
 import {Payouts} from "../game/Payouts.sol";
 import {JobPosting} from "./JobPosting.sol";
@@ -12,7 +12,6 @@ import {JobRecords} from "./JobRecords.sol";
 import {ResultDelivery} from "./ResultDelivery.sol";
 import {Job, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
-import {IStepVerifier} from "../interfaces/IStepVerifier.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 
 /// @title The job market. See IJobMarket.
@@ -24,12 +23,11 @@ contract JobMarket is ResultDelivery, JobPosting {
         _;
     }
 
-    constructor(
-        IERC20 asset,
-        IProvisioning provisioning,
-        IStepVerifier verifier,
-        Parameters memory p
-    ) JobRecords(asset, provisioning, verifier, p) {}
+    /// @dev Reverts with `NotItsMarket` or `OtherParameters`, and as `ParameterChecks.check`.
+    /// @param vault_ The vault, deployed before with this address as its market.
+    /// @param game_ The game, likewise.
+    /// @param p Parameters of the deployment.
+    constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) JobRecords(vault_, game_, p) {}
 
     /* ---- Claims and submissions ---- */
 

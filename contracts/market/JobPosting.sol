@@ -64,6 +64,7 @@ abstract contract JobPosting is JobRecords {
         uint64 work = header.work();
         require(work <= _maxWork, TooMuchWork(work, _maxWork));
         require(header.maxStepGas() <= _maxStepGas, StepProofTooLarge(header.maxStepGas(), _maxStepGas));
+        require(header.maxStepBytes() <= _maxStepBytes, StepProofTooLong(header.maxStepBytes(), _maxStepBytes));
         // INVARIANT: the window holds the slowest honest re-execution.
         uint256 least = Clock.window(_baseWindow, work, _rate);
         require(

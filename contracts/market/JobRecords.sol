@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {DisputeGame} from "../game/DisputeGame.sol";
-import {StakeVault} from "../vault/StakeVault.sol";
-import {IJobMarket, JobStatus, ClaimStatus} from "../interfaces/IJobMarket.sol";
+import {Deployment, IJobMarket, JobStatus, ClaimStatus} from "../interfaces/IJobMarket.sol";
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {IProvisioning} from "../interfaces/IProvisioning.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
@@ -12,7 +9,7 @@ import {ProgramProofs} from "../program/ProgramProofs.sol";
 import {Job, Claim, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {ProgramFacts} from "../types/Program.sol";
-import {IStepVerifier} from "../interfaces/IStepVerifier.sol";
+import {SEMANTICS} from "../types/Semantics.sol";
 import {MarketParameters} from "./MarketParameters.sol";
 
 /// @title What the market keeps of jobs, and the vault and the game that it works with.
@@ -30,22 +27,22 @@ abstract contract JobRecords is MarketParameters {
         bytes26 subject;
     }
 
-    StakeVault internal immutable _vault;
-    DisputeGame internal immutable _game;
+    IStakeVault internal immutable _vault;
+    IDisputeGame internal immutable _game;
     IProvisioning internal immutable _provisioning;
 
     mapping(bytes32 jobId => JobRecord) internal _jobs;
 
-    /// @dev Creates the vault and the game, so that the three know each other for good and nobody else has a say.
-    constructor(
-        IERC20 asset,
-        IProvisioning provisioning,
-        IStepVerifier verifier,
-        Parameters memory p
-    ) MarketParameters(p) {
-        _provisioning = provisioning;
-        _vault = new StakeVault(asset, provisioning, p.withdrawalDelay);
-        _game = new DisputeGame(verifier, p);
+    /// @dev Vault and game were deployed before and name this address, so that the three know each other for good and
+    /// nobody else has a say.
+    constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) MarketParameters(p) {
+        require(vault_.market() == address(this), NotItsMarket(address(vault_), vault_.market()));
+        require(address(game_.market()) == address(this), NotItsMarket(address(game_), address(game_.market())));
+        require(vault_.withdrawalDelay() == p.withdrawalDelay, OtherParameters(address(vault_)));
+        require(game_.parametersHash() == keccak256(abi.encode(p)), OtherParameters(address(game_)));
+        _vault = vault_;
+        _game = game_;
+        _provisioning = vault_.provisioning();
     }
 
     /* ---- Views ---- */
@@ -59,6 +56,22 @@ abstract contract JobRecords is MarketParameters {
         if (status == JobStatus.Claimed) worker = address(bytes20(record.subject));
         if (status == JobStatus.AwaitingInput) missingParts = record.number;
         else until = record.number;
+    }
+
+    /// @inheritdoc IJobMarket
+    function deployment() external view returns (Deployment memory) {
+        return
+            Deployment({
+                semantics: SEMANTICS,
+                vault: _vault,
+                game: _game,
+                checker: _game.checker(),
+                verifier: _game.checker().verifier(),
+                provisioning: _provisioning,
+                asset: _vault.asset(),
+                bond: _game.bond(),
+                parameters: _parameters()
+            });
     }
 
     /// @inheritdoc IJobMarket

@@ -13,9 +13,13 @@ abstract contract MarketParameters is IJobMarket {
     uint256 public constant MAX_OUTPUTS = 64;
     /// @notice Largest output that can be delivered on chain, and largest part of an input, bytes.
     uint256 public constant MAX_OUTPUT_BYTES = Inputs.PART_BYTES;
-    /// @notice Maximum gas that a callback may ask for. With a full part's delivery, 5.3 M gas of calldata at
+    /// @notice Maximum gas that a callback may ask for. With a full part's delivery, 2.6 M gas of calldata at
     /// EIP-7623's floor (Inputs), it fits a transaction of 2^24 gas (EIP-7825).
     uint256 public constant MAX_CALLBACK_GAS = 2_000_000;
+    /// @notice Seconds after the end of a claim's window in which its outputs can be delivered before the fee may be
+    /// reclaimed. At most 64 deliveries, each one transaction: a week holds them with days of outages and of gas that
+    /// nobody pays.
+    uint256 public constant DELIVERY_SECONDS = 7 days;
     /// @notice Latest deadline, seconds from the post.
     uint256 public constant LONGEST_JOB = 365 days;
 
@@ -27,6 +31,7 @@ abstract contract MarketParameters is IJobMarket {
     uint64 internal immutable _maxWork;
     uint8 internal immutable _arityBits;
     uint32 internal immutable _maxStepGas;
+    uint32 internal immutable _maxStepBytes;
     uint32 internal immutable _bondGas;
     uint128 internal immutable _priceCap;
     uint128 internal immutable _bounty;
@@ -44,6 +49,7 @@ abstract contract MarketParameters is IJobMarket {
         _maxWork = p.maxWork;
         _arityBits = p.arityBits;
         _maxStepGas = p.maxStepGas;
+        _maxStepBytes = p.maxStepBytes;
         _bondGas = p.bondGas;
         _priceCap = p.priceCap;
         _bounty = p.bounty;
@@ -52,8 +58,8 @@ abstract contract MarketParameters is IJobMarket {
         _sink = p.sink;
     }
 
-    /// @inheritdoc IJobMarket
-    function parameters() external view returns (Parameters memory) {
+    /// @dev What this deployment fixed.
+    function _parameters() internal view returns (Parameters memory) {
         return
             Parameters({
                 baseWindow: _baseWindow,
@@ -64,6 +70,7 @@ abstract contract MarketParameters is IJobMarket {
                 maxWork: _maxWork,
                 arityBits: _arityBits,
                 maxStepGas: _maxStepGas,
+                maxStepBytes: _maxStepBytes,
                 bondGas: _bondGas,
                 priceCap: _priceCap,
                 bounty: _bounty,

@@ -19,6 +19,7 @@ library ParameterChecks {
     error WithdrawalTooFast(uint256 given, uint256 longestDispute);
     error BondBelowGas(uint256 given, uint256 least);
     error StepGasOutOfRange(uint256 given, uint256 most);
+    error StepBytesOutOfRange(uint256 given, uint256 most);
     error CollateralTooSmall(uint256 given, uint256 least);
     error PenaltyOutOfRange(uint256 bps);
     error PenaltyBelowGas(uint256 given, uint256 least);
@@ -32,6 +33,9 @@ library ParameterChecks {
     /// @dev Largest step proof, gas: it fits a transaction of 2^24 gas (EIP-7825) with room for a repricing. The
     /// compiler and src/program/validate.ts have the same limit.
     uint256 private constant MAX_STEP_GAS = 12_000_000;
+    /// @dev Largest transaction with a step proof, bytes: Ethereum's clients take none that is larger into their pools
+    /// (go-ethereum's `txMaxSize`, reth's `DEFAULT_MAX_TX_INPUT_BYTES`). A proof that no pool takes proves nothing.
+    uint256 private constant MAX_STEP_BYTES = 131_072;
     /// @dev Highest price of a unit of gas, in smallest units of the stake asset: 281,474 gwei where that has 18
     /// decimals.
     uint256 private constant MAX_PRICE = 1 << 48;
@@ -60,6 +64,11 @@ library ParameterChecks {
         uint256 longestDispute = Clock.longestDispute(p.maxWindow, Clock.budget(p.baseClock, p.maxWork, p.rate));
         require(p.withdrawalDelay > longestDispute, WithdrawalTooFast(p.withdrawalDelay, longestDispute));
         require(p.maxStepGas != 0 && p.maxStepGas <= MAX_STEP_GAS, StepGasOutOfRange(p.maxStepGas, MAX_STEP_GAS));
+        // SAFETY: a lie whose proof cannot be sent would be final.
+        require(
+            p.maxStepBytes != 0 && p.maxStepBytes <= MAX_STEP_BYTES,
+            StepBytesOutOfRange(p.maxStepBytes, MAX_STEP_BYTES)
+        );
         // INVARIANT: no game costs a worker more gas than its challenger prepaid.
         uint256 leastBond = GasSchedule.worstWorker(p.arityBits);
         require(p.bondGas >= leastBond, BondBelowGas(p.bondGas, leastBond));

@@ -96,6 +96,23 @@ abstract contract ResultDelivery is JobRecords {
         _release(jobId, claimId, claim_);
     }
 
+    /// @inheritdoc IJobMarket
+    function reclaim(Claim calldata claim_) external {
+        (bytes32 jobId, bytes32 claimId, ClaimStatus status) = _claim(claim_);
+        // SAFETY: where nothing is to be delivered the fee is the worker's as soon as the claim is final.
+        require(claim_.job.deliverables != 0, NothingToDeliver(jobId));
+        if (status == ClaimStatus.Submitted) _finalise(jobId, claimId, claim_);
+        else _needClaim(claimId, status, ClaimStatus.Finalised);
+        JobRecord memory record = _jobs[jobId];
+        uint256 until = record.number + DELIVERY_SECONDS;
+        require(block.timestamp > until, TimeNotUp(until));
+        Deliveries storage done = _deliveries[claimId];
+        require(record.status != JobStatus.Complete && !done.paid, AlreadyPaid(claimId));
+        done.paid = true;
+        emit FeeReturned(jobId, claimId, claim_.job.requester, claim_.job.fee);
+        if (claim_.job.fee != 0) _vault.give(claim_.job.requester, claim_.job.fee);
+    }
+
     /* ---- Views ---- */
 
     /// @inheritdoc IJobMarket

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {SEMANTICS} from "../types/Semantics.sol";
 import {DType} from "../verifier/DType.sol";
 
 /// @title Reads a program's header (docs/program.md, "Header"). Every width and position in a dispute comes from here.
@@ -14,26 +15,30 @@ library ProgramHeader {
     error OutputWithoutCheckpoint(uint256 output, uint256 checkpoint);
     error UnknownElementType(uint256 dtype);
     error WrongElementCount(uint256 count);
-
-    uint256 internal constant SEMANTICS = 1;
+    error InputSourceNotServed(uint256 input, uint256 source, uint256 checkpoint);
+    error OutputScopeNotServed(uint256 output, uint256 scope);
 
     /// @dev Where each field of a header begins, bytes; its size follows from the next one.
     uint256 private constant VERSION = 0;
     uint256 private constant MAX_STEP_GAS = 2;
-    uint256 private constant WORK = 6;
-    uint256 private constant STEPS = 14;
-    uint256 private constant CHECKPOINTS = 18;
-    uint256 private constant INPUTS = 22;
-    uint256 private constant OUTPUTS = 24;
+    uint256 private constant MAX_STEP_BYTES = 6;
+    uint256 private constant WORK = 10;
+    uint256 private constant STEPS = 18;
+    uint256 private constant CHECKPOINTS = 22;
+    uint256 private constant INPUTS = 26;
+    uint256 private constant OUTPUTS = 28;
     /// @dev Bytes of these fields. The inputs follow, then the outputs.
-    uint256 private constant FIXED_BYTES = 26;
-    /// @dev An input: element type 1 byte, elements 8.
+    uint256 private constant FIXED_BYTES = 30;
+    /// @dev An input: element type 1 byte, elements 8, source 1, the checkpoint that it is carried from 4.
     uint256 private constant INPUT_ELEMENTS = 1;
-    uint256 private constant INPUT_BYTES = 9;
-    /// @dev An output: checkpoint 4 bytes, element type 1, elements 8.
+    uint256 private constant INPUT_SOURCE = 9;
+    uint256 private constant INPUT_CARRIED = 10;
+    uint256 private constant INPUT_BYTES = 14;
+    /// @dev An output: checkpoint 4 bytes, element type 1, elements 8, scope 1.
     uint256 private constant OUTPUT_TYPE = 4;
     uint256 private constant OUTPUT_ELEMENTS = 5;
-    uint256 private constant OUTPUT_BYTES = 13;
+    uint256 private constant OUTPUT_SCOPE = 13;
+    uint256 private constant OUTPUT_BYTES = 14;
 
     /// @notice Refuses a header of another version, of the wrong length, or of a program without steps, checkpoints or
     /// outputs.
@@ -49,6 +54,11 @@ library ProgramHeader {
     /// @notice Gas of the program's largest step proof, as its publisher estimates it.
     function maxStepGas(bytes calldata header) internal pure returns (uint32) {
         return uint32(_field(header, MAX_STEP_GAS, 4));
+    }
+
+    /// @notice Bytes of the largest transaction that carries a step proof of the program, as its publisher bounds it.
+    function maxStepBytes(bytes calldata header) internal pure returns (uint32) {
+        return uint32(_field(header, MAX_STEP_BYTES, 4));
     }
 
     /// @notice Terms that one execution evaluates.
@@ -81,6 +91,12 @@ library ProgramHeader {
         uint256 count = inputCount(header);
         require(index < count, InputOutOfRange(index, count));
         uint256 offset = FIXED_BYTES + INPUT_BYTES * index;
+        (uint256 source, uint256 carried) = (
+            _field(header, offset + INPUT_SOURCE, 1),
+            _field(header, offset + INPUT_CARRIED, 4)
+        );
+        // INVARIANT: a job is one execution, so that every input is a tensor of the job.
+        require(source == 0 && carried == 0, InputSourceNotServed(index, source, carried));
         return tensorBytes(_field(header, offset, 1), _field(header, offset + INPUT_ELEMENTS, 8));
     }
 
@@ -91,6 +107,8 @@ library ProgramHeader {
         uint256 offset = FIXED_BYTES + INPUT_BYTES * inputCount(header) + OUTPUT_BYTES * index;
         checkpoint = _field(header, offset, 4);
         require(checkpoint < checkpointCount(header), OutputWithoutCheckpoint(index, checkpoint));
+        uint256 scope = _field(header, offset + OUTPUT_SCOPE, 1);
+        require(scope == 0, OutputScopeNotServed(index, scope));
         bytes_ = tensorBytes(_field(header, offset + OUTPUT_TYPE, 1), _field(header, offset + OUTPUT_ELEMENTS, 8));
     }
 

@@ -10,6 +10,8 @@ pragma solidity ^0.8.28;
 /// @param maxWork Largest work of a job, terms.
 /// @param arityBits log2 of the children in a reveal (k), 1..6.
 /// @param maxStepGas Largest step proof of a program that is taken, gas.
+/// @param maxStepBytes Largest transaction with a step proof of a program that is taken, bytes: what the transaction
+/// pools of the network let through.
 /// @param bondGas Gas that a challenger prepays.
 /// @param priceCap Highest price of a unit of gas that is ever paid.
 /// @param bounty Paid to the winner of the game that kills a claim.
@@ -25,6 +27,7 @@ struct Parameters {
     uint64 maxWork;
     uint8 arityBits;
     uint32 maxStepGas;
+    uint32 maxStepBytes;
     uint32 bondGas;
     uint128 priceCap;
     uint128 bounty;

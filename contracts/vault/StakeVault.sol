@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {IERC20Metadata} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Metadata.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
@@ -23,6 +24,9 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
         uint64 readyAt;
     }
 
+    /// @dev Decimals of the native token of every EVM chain.
+    uint256 private constant NATIVE_DECIMALS = 18;
+
     /// @inheritdoc IStakeVault
     IERC20 public immutable asset;
     /// @inheritdoc IStakeVault
@@ -41,13 +45,21 @@ contract StakeVault is IStakeVault, ReentrancyGuard {
         _;
     }
 
-    /// @dev Created by the market, which is its only operator.
-    constructor(IERC20 asset_, IProvisioning provisioning_, uint256 withdrawalDelay_) {
-        require(address(asset_) != address(0) && address(provisioning_) != address(0), ZeroAddress());
+    /// @dev Reverts with `NoCode` or `NotWrappedNative`.
+    /// @param asset_ The chain's wrapped native token: a game repays a unit of gas with as many smallest units of it as
+    /// wei. Its 18 decimals are checked, its price cannot be.
+    /// @param provisioning_ Says who may stake.
+    /// @param withdrawalDelay_ Seconds between asking for stake back and having it.
+    /// @param market_ The market, its only operator, which is deployed after this: its constructor checks this vault.
+    constructor(IERC20Metadata asset_, IProvisioning provisioning_, uint256 withdrawalDelay_, address market_) {
+        require(address(asset_).code.length != 0, NoCode(address(asset_)));
+        require(address(provisioning_).code.length != 0, NoCode(address(provisioning_)));
+        uint256 decimals = asset_.decimals();
+        require(decimals == NATIVE_DECIMALS, NotWrappedNative(address(asset_), decimals));
         asset = asset_;
         provisioning = provisioning_;
         withdrawalDelay = withdrawalDelay_;
-        market = msg.sender;
+        market = market_;
     }
 
     /// @inheritdoc IStakeVault

@@ -9,6 +9,7 @@ import {Code, Step, StepDecoder} from "./StepDecoder.sol";
 import {Tensor, Tensors} from "./Tensor.sol";
 import {TensorRef, TensorRefs} from "./TensorRefs.sol";
 import {View} from "./ViewDecoder.sol";
+import {SEMANTICS} from "../types/Semantics.sol";
 import {Views} from "./Views.sol";
 
 /// @title Recomputes one element of one step. Mirrors src/program/evaluate.ts; docs/program.md is the definition of
@@ -67,6 +68,11 @@ contract StepVerifier is IStepVerifier {
         });
         if (step.reduce != StepDecoder.REDUCE_NONE) _reduce(e);
         return _epilogue(e);
+    }
+
+    /// @inheritdoc IStepVerifier
+    function semantics() external pure returns (uint256) {
+        return SEMANTICS;
     }
 
     function _epilogue(Evaluation memory e) private view returns (uint256) {

@@ -1,4 +1,13 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
+
+/** What the built contract is created with, without arguments. */
+function creationCodeOf(name: string): string {
+  const path = new URL(`../../artifacts/contracts/market/${name}.sol/${name}.json`, import.meta.url);
+  if (!existsSync(path)) throw new Error(`${fileURLToPath(path)} is missing: run \`npx hardhat build\` first`);
+  return (JSON.parse(readFileSync(path, "utf8")) as { bytecode: string }).bytecode;
+}
 
 const GWEI = 10n ** 9n;
 const ETHER = 10n ** 18n;
@@ -32,6 +41,8 @@ export const refuteModule = buildModule("Refute", (m) => {
     maxWork: m.getParameter("maxWork", 1_000_000_000_000n),
     arityBits: m.getParameter("arityBits", 4),
     maxStepGas: m.getParameter("maxStepGas", 12_000_000),
+    // Below the sequencers' pools of large rollups (95,000), so that programs move between networks.
+    maxStepBytes: m.getParameter("maxStepBytes", 90_000),
     // The worst game costs a worker 921,340 gas by the schedule.
     bondGas: m.getParameter("bondGas", 1_000_000),
     priceCap: m.getParameter("priceCap", 50n * GWEI),
@@ -41,15 +52,15 @@ export const refuteModule = buildModule("Refute", (m) => {
     penaltyBps: m.getParameter("penaltyBps", 500),
     sink: m.getParameter("sink", "0x000000000000000000000000000000000000dEaD"),
   };
-  const market = m.contract("JobMarket", [
-    m.getParameter("asset"),
-    provisioning,
-    m.getParameter("verifier"),
-    parameters,
-  ]);
-  const vault = m.contractAt("StakeVault", m.staticCall(market, "vault"));
-  const game = m.contractAt("DisputeGame", m.staticCall(market, "game"));
-  return { quoteVerifier, provisioning, market, vault, game };
+  const checker = m.contract("ProofChecker", [m.getParameter("verifier")]);
+  const deployer = m.contract("MarketDeployer");
+  // The vault and the game name the market, which is deployed after them at the address that is reserved for it.
+  const address = m.staticCall(deployer, "market");
+  const vault = m.contract("StakeVault", [m.getParameter("asset"), provisioning, parameters.withdrawalDelay, address]);
+  const game = m.contract("DisputeGame", [address, checker, parameters]);
+  const deployed = m.call(deployer, "deploy", [creationCodeOf("JobMarket"), vault, game, parameters]);
+  const market = m.contractAt("JobMarket", address, { after: [deployed] });
+  return { quoteVerifier, provisioning, checker, deployer, vault, game, market };
 });
 
 export default refuteModule;

@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { errorWithCode, RefuteError } from "../errors.ts";
 
 /** No answer from a node: it is down, unreachable, too busy or too slow. */
@@ -9,6 +9,22 @@ export class WrongChainError extends errorWithCode("WRONG_CHAIN") {}
 
 /** No contract where one should be: wrong addresses, or a chain on which Refute is not deployed. */
 export class NotDeployedError extends errorWithCode("NOT_DEPLOYED") {}
+
+/** A deployment whose programs follow other semantics than those of this release of Refute. */
+export class OtherSemanticsError extends RefuteError {
+  readonly code = "OTHER_SEMANTICS";
+
+  constructor(
+    readonly market: Address,
+    readonly semantics: bigint,
+    readonly known: number,
+  ) {
+    super(
+      `the market at ${market} has semantics version ${semantics}, this release of Refute plays version ${known}: ` +
+        `use a release for that version`,
+    );
+  }
+}
 
 /** A contract refused a call. `errorName` is the contract's own error. */
 export class ContractRevertError extends RefuteError {

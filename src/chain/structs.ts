@@ -26,7 +26,8 @@ export type JobRequest = MarketWrite<"post">[0];
 export type InputPart = MarketWrite<"publishInput">[2];
 export type Delivery = MarketWrite<"deliver">[1];
 export type Report = ContractFunctionArgs<typeof provisioningAbi, "nonpayable", "submitReport">[0];
-export type Parameters = ContractFunctionReturnType<typeof jobMarketAbi, "view", "parameters">;
+export type DeploymentFacts = ContractFunctionReturnType<typeof jobMarketAbi, "view", "deployment">;
+export type Parameters = DeploymentFacts["parameters"];
 
 const CLAIM_PARAMETER = firstInput(disputeGameAbi, "open") as AbiParameter & { components: readonly AbiParameter[] };
 /** How a job is ABI-encoded, for hashes over it. */

@@ -1,7 +1,7 @@
 import { CHUNK_BYTES } from "../merkle/sizes.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
-import { estimateStepProofGas } from "../program/gas.ts";
+import { estimateStepProofBytes, estimateStepProofGas } from "../program/gas.ts";
 import { programRoot } from "../program/root.ts";
 import type { Program, Step } from "../program/types.ts";
 import { MAX_LEVELS, validateProgram, validateStep } from "../program/validate.ts";
@@ -118,6 +118,7 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
     checkpoints,
     outputs: outputSteps.map((step) => checkpoints.findIndex((checkpoint) => checkpoint.step === step)),
     maxStepGas: largestStepGas(steps, origins, limit),
+    maxStepBytes: Math.max(...steps.map(estimateStepProofBytes)),
   };
   validateProgram(program);
   return {

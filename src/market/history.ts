@@ -144,6 +144,7 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       update(claims, event.args.claimId, { refuted: true });
       break;
     case "FeeReleased":
+    case "FeeReturned":
       update(claims, event.args.claimId, { paid: true });
       break;
     case "OutputDelivered":

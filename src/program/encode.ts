@@ -4,7 +4,12 @@ import { ByteWriter } from "./bytes.ts";
 import { programWork, type Instruction, type Program, type Step, type TensorRef, type View } from "./types.ts";
 
 /** Version of the semantics that a header commits to. */
-const SEMANTICS_VERSION = 1;
+export const SEMANTICS_VERSION = 2;
+/** Where an input comes from, and which of its tensors an output is: those of a job that is one execution. */
+const SOURCE_SHARED = 0;
+const SCOPE_LAST = 0;
+/** The checkpoint that an input is carried from: none. */
+const NOT_CARRIED = 0;
 
 const KIND = { input: 0, constant: 1, step: 2 } as const;
 const NO_INDEX = 255;
@@ -69,15 +74,18 @@ export function encodeHeader(program: Program): Uint8Array {
   const w = new ByteWriter()
     .unsigned(SEMANTICS_VERSION, 2)
     .unsigned(program.maxStepGas, 4)
+    .unsigned(program.maxStepBytes, 4)
     .unsigned(programWork(program.steps), 8)
     .unsigned(program.steps.length, 4)
     .unsigned(program.checkpoints.length, 4)
     .unsigned(program.inputs.length, 2)
     .unsigned(program.outputs.length, 2);
-  for (const { dtype, count } of program.inputs) w.unsigned(dtype, 1).unsigned(count, 8);
+  for (const { dtype, count } of program.inputs) {
+    w.unsigned(dtype, 1).unsigned(count, 8).unsigned(SOURCE_SHARED, 1).unsigned(NOT_CARRIED, 4);
+  }
   for (const checkpoint of program.outputs) {
     const { dtype, count } = program.steps[program.checkpoints[checkpoint]!.step]!;
-    w.unsigned(checkpoint, 4).unsigned(dtype, 1).unsigned(count, 8);
+    w.unsigned(checkpoint, 4).unsigned(dtype, 1).unsigned(count, 8).unsigned(SCOPE_LAST, 1);
   }
   return w.finish();
 }

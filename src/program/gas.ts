@@ -132,6 +132,9 @@ const FLOOR = { zero: 10, nonzero: 40 } as const;
 const FIXED_CALLDATA = { nonzero: 1_500, zero: 3_000 } as const;
 const SLOT_CALLDATA = { nonzero: 4, zero: 28 } as const;
 
+/** Bytes of a transaction beside its calldata: fees, gas, nonce, addresses, signature (EIP-1559, RLP). */
+const ENVELOPE_BYTES = 200;
+
 /** Chunks of one tensor that a proof opens: `blocks` runs of `length` neighbouring chunks. */
 type Touched = { blocks: number; length: number };
 
@@ -144,12 +147,7 @@ export const gameGas = (inputs: number): number => GAS.game + GAS.gameInput * in
  */
 export function estimateStepProofGas(step: Step): number {
   const opened = step.inputs.map((_, input) => openingOf(step, input));
-  const bodyBytes = encodeStepBody(step).length;
-  const chunks = sum(opened.map((o) => o.chunks));
-  const siblings = sum(opened.map((o) => o.siblings));
-  const slots = chunks + GAS.inputWords * step.inputs.length;
-  const nonzero = bodyBytes + CHUNK_BYTES * chunks + 32 * siblings + 4 * slots + FIXED_CALLDATA.nonzero;
-  const zero = SLOT_CALLDATA.zero * slots + FIXED_CALLDATA.zero;
+  const { zero, nonzero } = calldataOf(step, opened);
   const calldata = (price: { zero: number; nonzero: number }): number => price.zero * zero + price.nonzero * nonzero;
 
   const game = gameGas(step.inputs.length);
@@ -159,6 +157,25 @@ export function estimateStepProofGas(step: Step): number {
   const execution = GAS.fixed + decodeGas(step) + opening + memory + reductionGas(step, opened) + epilogueGas(step);
   const standard = GAS.transaction + calldata(STANDARD) + execution;
   return Math.ceil(Math.max(standard, GAS.transaction + calldata(FLOOR)) + game);
+}
+
+/**
+ * The bytes of a whole step-proof transaction for the worst element, never less than what it takes.
+ * @param step A well-formed step.
+ */
+export function estimateStepProofBytes(step: Step): number {
+  const opened = step.inputs.map((_, input) => openingOf(step, input));
+  const { zero, nonzero } = calldataOf(step, opened);
+  return zero + nonzero + ENVELOPE_BYTES;
+}
+
+/** Bytes of a proof's calldata that are zero, and that are not, as they are counted. */
+function calldataOf(step: Step, opened: readonly Opened[]): { zero: number; nonzero: number } {
+  const chunks = sum(opened.map((o) => o.chunks));
+  const siblings = sum(opened.map((o) => o.siblings));
+  const slots = chunks + GAS.inputWords * step.inputs.length;
+  const nonzero = encodeStepBody(step).length + CHUNK_BYTES * chunks + 32 * siblings + 4 * slots;
+  return { nonzero: nonzero + FIXED_CALLDATA.nonzero, zero: SLOT_CALLDATA.zero * slots + FIXED_CALLDATA.zero };
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

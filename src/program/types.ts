@@ -77,6 +77,8 @@ export type Program = {
   outputs: readonly number[];
   /** Estimated gas of the largest step proof. */
   maxStepGas: number;
+  /** Upper bound of the bytes of the largest transaction that carries a step proof. */
+  maxStepBytes: number;
 };
 
 /** Terms to evaluate: the sum over steps of outputs x reduction size. */

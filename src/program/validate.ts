@@ -26,6 +26,8 @@ export const MAX_LEVELS = { trace: 12, interior: 12, tensor: 20 } as const;
 /** A tensor has fewer elements than this. */
 export const MAX_COUNT = 2 ** 32;
 const MAX_STEP_GAS = 12_000_000;
+/** No larger transaction is taken into the pools of Ethereum's clients. */
+const MAX_STEP_BYTES = 131_072;
 
 function check(condition: boolean, message: string): asserts condition {
   if (!condition) throw new ProgramFormatError(message);
@@ -75,6 +77,10 @@ export function validateProgram(program: Program): void {
     "a program has steps, checkpoints and outputs",
   );
   check(program.maxStepGas <= MAX_STEP_GAS, `a step proof of ${program.maxStepGas} gas, at most ${MAX_STEP_GAS}`);
+  check(
+    program.maxStepBytes <= MAX_STEP_BYTES,
+    `a step proof of ${program.maxStepBytes} bytes, at most ${MAX_STEP_BYTES}`,
+  );
   checkLevels(checkpoints.length, MAX_LEVELS.trace, "checkpoints");
   const checkpointed = new Set(checkpoints.map((c) => c.step));
   steps.forEach((step, s) => {

@@ -25,16 +25,16 @@ export type JobTerms = {
 };
 
 /** Bytes of a full part of an input (contracts/market/Inputs.sol): 256 chunks of 512. */
-const PART_BYTES = 131_072;
+const PART_BYTES = 65_536;
 /** Levels under a full part. */
-const PART_LEVELS = 8;
+const PART_LEVELS = 7;
 
 /** The shortest window that a deployment takes for a program. */
 export const minWindow = ({ deployment: { parameters } }: Session, work: bigint): number =>
   parameters.baseWindow + Number(work / parameters.rate);
 
 /**
- * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 128 KiB together go with the
+ * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 64 KiB together go with the
  * post, larger ones in parts after it; the job opens when all bytes are on chain.
  * @param inputs The input tensors in the program's order: little-endian, row-major.
  * @throws JobInputError, ContractRevertError

@@ -38,6 +38,7 @@ const program: Program = {
   checkpoints: [{ first: 0, step: 1 }],
   outputs: [0],
   maxStepGas: 500_000,
+  maxStepBytes: 90_000,
 };
 const model: CompiledModel = {
   program,

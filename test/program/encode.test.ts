@@ -21,6 +21,7 @@ const program: Program = {
   checkpoints: [{ first: 0, step: 0 }],
   outputs: [0],
   maxStepGas: 500_000,
+  maxStepBytes: 90_000,
 };
 
 describe("program encoding", () => {
@@ -61,15 +62,16 @@ describe("program encoding", () => {
 
   it("encodeHeader_matchesTheDocumentedLayout", () => {
     const expected = [
-      "0001",
+      "0002",
       "0007a120",
+      "00015f90",
       "0000000000000006",
       "00000001",
       "00000001",
       "0001",
       "0001",
-      "010000000000000006",
-      "00000000010000000000000003",
+      "0100000000000000060000000000",
+      "0000000001000000000000000300",
     ];
     expect(toHex(encodeHeader(program))).to.equal(`0x${expected.join("")}`);
   });
@@ -79,6 +81,7 @@ describe("program encoding", () => {
     const other = { ...product, constants: [{ dtype: f32, value: 0x40000000n }, product.constants[1]!] };
     expect(commitProgram({ ...program, steps: [other] }).programRoot).to.not.equal(root);
     expect(commitProgram({ ...program, maxStepGas: 500_001 }).programRoot).to.not.equal(root);
+    expect(commitProgram({ ...program, maxStepBytes: 90_001 }).programRoot).to.not.equal(root);
   });
 });
 

@@ -40,7 +40,14 @@ export function randomSums(prng: Prng, stepCount = 1 + prng.below(12)): Compiled
     }
   }
   const inputs = [{ dtype: DType.int32, count }];
-  const program: Program = { inputs, steps, checkpoints, outputs: [checkpoints.length - 1], maxStepGas: 3_000_000 };
+  const program: Program = {
+    inputs,
+    steps,
+    checkpoints,
+    outputs: [checkpoints.length - 1],
+    maxStepGas: 3_000_000,
+    maxStepBytes: 90_000,
+  };
   validateProgram(program);
   return {
     program,

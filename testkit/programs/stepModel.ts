@@ -18,6 +18,7 @@ export function modelOfSteps(
     checkpoints: [{ first: 0, step: last }],
     outputs: [0],
     maxStepGas: 1,
+    maxStepBytes: 90_000,
   };
   validateProgram(program);
   return {

@@ -43,6 +43,7 @@ export function chainProgram(count: number, rangeLengths: readonly number[], out
     checkpoints,
     outputs: outputs ?? [checkpoints.length - 1],
     maxStepGas: 1_000_000,
+    maxStepBytes: 90_000,
   };
   return int32Program(
     program,

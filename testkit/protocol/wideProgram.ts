@@ -54,6 +54,7 @@ export function wideProgram(count: number, checkpoints: number, lastRange: numbe
     ],
     outputs: [checkpoints],
     maxStepGas: 3_000_000,
+    maxStepBytes: 90_000,
   };
   const input = new Uint8Array(Int32Array.from({ length: count }, (_, i) => i * i + 3).buffer);
   return int32Program(program, constants, input);

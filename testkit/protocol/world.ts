@@ -11,6 +11,7 @@ import { SoftwareDevice } from "../../src/provisioning/device.ts";
 import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
 import type { Trace } from "../../src/trace/trace.ts";
 import type { GameProgram } from "./chainProgram.ts";
+import { deployMarket } from "./deployMarket.ts";
 
 const GWEI = 10n ** 9n;
 export const ETHER = 10n ** 18n;
@@ -27,6 +28,7 @@ export const PARAMETERS: Parameters = {
   maxWork: 1_000_000_000_000n,
   arityBits: 4,
   maxStepGas: 12_000_000,
+  maxStepBytes: 90_000,
   bondGas: 1_000_000,
   priceCap: 50n * GWEI,
   bounty: ETHER / 50n,
@@ -67,14 +69,13 @@ export async function createWorld(overrides: Partial<Parameters> = {}, tokenName
     3_600n,
     BigInt(LIFETIME),
   ]);
-  const market = await viem.deployContract("JobMarket", [
-    token.address,
-    provisioning.address,
-    verifier.address,
+  const checker = await viem.deployContract("ProofChecker", [verifier.address]);
+  const { market, vault, game } = await deployMarket(viem, {
+    token: token.address,
+    provisioning: provisioning.address,
+    checker: checker.address,
     parameters,
-  ]);
-  const vault = await viem.getContractAt("StakeVault", await market.read.vault());
-  const game = await viem.getContractAt("DisputeGame", await market.read.game());
+  });
   const chainId = await client.getChainId();
   const world = {
     viem,
@@ -86,6 +87,7 @@ export async function createWorld(overrides: Partial<Parameters> = {}, tokenName
     manufacturer,
     token,
     verifier,
+    checker,
     quoteVerifier,
     provisioning,
     market,

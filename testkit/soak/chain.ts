@@ -5,6 +5,7 @@ import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
 import { emptyHistory, protocolAbi, takeEvent, type ProtocolEvent } from "../../src/market/history.ts";
 import type { Parameters } from "../../src/chain/structs.ts";
+import { deployMarket } from "../protocol/deployMarket.ts";
 import { ETHER, PARAMETERS } from "../protocol/world.ts";
 
 /** A transaction that reverted, with the error's name where it is one of the protocol's. */
@@ -65,9 +66,13 @@ export class SoakChain {
     const verifier = await viem.deployContract("StepVerifier", [elementary.address]);
     // With small reveals a game has many moves, and its bond prepays them all.
     const parameters = { ...PARAMETERS, arityBits, bondGas: arityBits === 1 ? 4_000_000 : 2_000_000 };
-    const args = [token.address, provisioning.address, verifier.address, parameters] as const;
-    const market = await viem.deployContract("JobMarket", [...args]);
-    const [game, vault] = [await market.read.game(), await market.read.vault()];
+    const checker = await viem.deployContract("ProofChecker", [verifier.address]);
+    const { market, game, vault } = await deployMarket(viem, {
+      token: token.address,
+      provisioning: provisioning.address,
+      checker: checker.address,
+      parameters,
+    });
     const client = await viem.getPublicClient();
     const bond = BigInt(parameters.bondGas) * parameters.priceCap;
     const wallets = await viem.getWalletClients();
@@ -77,8 +82,8 @@ export class SoakChain {
       bond,
       token.address,
       market.address,
-      game,
-      vault,
+      game.address,
+      vault.address,
       await client.getChainId(),
       provider,
       () => connection.close(),

@@ -2,7 +2,7 @@ import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
-import { estimateStepProofGas } from "../../src/program/gas.ts";
+import { estimateStepProofBytes, estimateStepProofGas } from "../../src/program/gas.ts";
 import { programRoot } from "../../src/program/root.ts";
 import type { Checkpoint, Program, Step } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
@@ -30,7 +30,8 @@ export function soakProgram(prng: Prng): SoakProgram {
     const maxStepGas = Math.max(...steps.map(estimateStepProofGas));
     const bytes = drawn.inputs.reduce((sum, input) => sum + input.length, 0);
     if (maxStepGas > MAX_STEP_GAS || bytes > MAX_INPUT_BYTES || drawn.inputs.length === 0) continue;
-    const model = withProgram(drawn.model, { ...drawn.model.program, maxStepGas });
+    const maxStepBytes = Math.max(...steps.map(estimateStepProofBytes));
+    const model = withProgram(drawn.model, { ...drawn.model.program, maxStepGas, maxStepBytes });
     return { known: knownProgram(model), inputs: drawn.inputs, tensors: executeReference(model, drawn.inputs) };
   }
 }

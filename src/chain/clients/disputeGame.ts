@@ -27,16 +27,6 @@ export class DisputeGameReader {
     this.contract = { address, abi: disputeGameAbi };
   }
 
-  /** The step verifier that decides step proofs. */
-  verifier(): Promise<Address> {
-    return this.#publicClient.readContract({ ...this.contract, functionName: "verifier" });
-  }
-
-  /** What a challenger needs as credit to open a game, in the smallest unit of the stake asset. */
-  bond(): Promise<bigint> {
-    return this.#publicClient.readContract({ ...this.contract, functionName: "bond" });
-  }
-
   /** What the game keeps of a claim. */
   async claimGames(claimId: Hex): Promise<ClaimGames> {
     const [open, isDead, dues, earned] = await this.#publicClient.readContract({

@@ -3,11 +3,11 @@ import { jobMarketAbi } from "../abi/jobMarket.ts";
 import type {
   Claim,
   Delivery,
+  DeploymentFacts,
   InputPart,
   Job,
   JobRequest,
   JobStatus,
-  Parameters as MarketParameters,
   ProgramFacts,
 } from "../structs.ts";
 import type { Access, ReadAccess } from "./access.ts";
@@ -35,19 +35,9 @@ export class JobMarketReader {
     this.contract = { address, abi: jobMarketAbi };
   }
 
-  /** The vault of the deployment. */
-  vault(): Promise<Address> {
-    return this.#publicClient.readContract({ ...this.contract, functionName: "vault" });
-  }
-
-  /** The dispute game of the deployment. */
-  game(): Promise<Address> {
-    return this.#publicClient.readContract({ ...this.contract, functionName: "game" });
-  }
-
-  /** What the deployment fixed. */
-  parameters(): Promise<MarketParameters> {
-    return this.#publicClient.readContract({ ...this.contract, functionName: "parameters" });
+  /** The deployment: its semantics, contracts and parameters. */
+  deployment(): Promise<DeploymentFacts> {
+    return this.#publicClient.readContract({ ...this.contract, functionName: "deployment" });
   }
 
   /** How far a job is; its status is `none` for an id that no job has. */
@@ -76,8 +66,8 @@ export class JobMarket extends JobMarketReader {
   /**
    * Posts a job; the fee is taken from the sender's credit. `postedJob` reads the job from the receipt.
    * @throws ContractRevertError `InsufficientCredit`, `JobExists`, `WindowOutOfRange`, `DeadlineTooSoon`,
-   *   `DeadlineTooFar`, `TooMuchWork`, `StepProofTooLarge`, `HeaderTooLong`, `TooManyOutputs`, `OutputLimitTooHigh`,
-   *   `CallbackGasTooHigh`, `WrongInputCount`, `WrongInputLength`, `WrongInputRoot`, `RootOnlyWithBytes`,
+   *   `DeadlineTooFar`, `TooMuchWork`, `StepProofTooLarge`, `StepProofTooLong`, `HeaderTooLong`, `TooManyOutputs`,
+   *   `OutputLimitTooHigh`, `CallbackGasTooHigh`, `WrongInputCount`, `WrongInputLength`, `WrongInputRoot`, `RootOnlyWithBytes`,
    *   `ZeroClaimSeconds`
    */
   post(request: JobRequest): Promise<TransactionReceipt> {
@@ -150,6 +140,16 @@ export class JobMarket extends JobMarketReader {
    */
   accept(claim: Claim): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "accept", args: [claim] });
+  }
+
+  /**
+   * Returns the fee of a claim to the requester, if its outputs were not all delivered in the week after its window.
+   * Anyone may.
+   * @throws ContractRevertError `TimeNotUp`, `NothingToDeliver`, `AlreadyPaid`, `WrongClaimStatus`, and those of
+   *   `finalise`
+   */
+  reclaim(claim: Claim): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "reclaim", args: [claim] });
   }
 }
 

@@ -29,7 +29,7 @@ export class TextDirectionDapp {
 
   /**
    * Sends what came back of a question's fee to the sender, who asked it. A question that nobody took is cancelled.
-   * @throws ContractRevertError `NotAsker`, `NotClosed`, `TimeNotUp`
+   * @throws ContractRevertError `NotAsker`, `FeeNotReturned`, `TimeNotUp`
    */
   refund(job: Job): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.#contract, functionName: "refund", args: [job] });

@@ -67,7 +67,7 @@ describe("ResultConsumer: fees that come back go to who asked", () => {
     expect(await refunded(job, world().requester)).to.equal(3n * ETHER);
     expect(await statusOf(job)).to.equal(JobStatus.closed);
     expect(await dappCredit()).to.equal(0n);
-    expect(await world().market.read.refundOf([jobId(world(), job)])).to.equal(3n * ETHER);
+    expect(await world().market.read.refundOf([job])).to.deep.equal([true, 3n * ETHER]);
   });
 
   it("refund_questionThatWaitsForItsInput_returnsTheWholeFee", async () => {
@@ -140,12 +140,24 @@ describe("ResultConsumer: fees that come back go to who asked", () => {
     const { requester, market } = world();
     const job = await ask(requester);
     const claim = await submit(job);
-    await reverts(dapp.write.refund([job], as("requester")), "NotClosed");
+    await reverts(dapp.write.refund([job], as("requester")), "FeeNotReturned");
     await pass(1_801);
     const output = delivery();
     await market.write.deliver([claim, output], as("worker"));
     expect(await dapp.read.resultOf([jobId(world(), job)])).to.equal(output.data);
-    await reverts(dapp.write.refund([job], as("requester")), "NotClosed");
+    await reverts(dapp.write.refund([job], as("requester")), "FeeNotReturned");
+    expect(await dappCredit()).to.equal(0n);
+  });
+
+  it("refund_afterAFeeWasReclaimed_returnsTheWholeFee_evenIfTheOutputCameLater", async () => {
+    const { requester, market } = world();
+    const claim = await submit(await ask(requester));
+    await pass(1_800 + 7 * 86_400 + 10);
+    await market.write.reclaim([claim], as("mallory"));
+    await market.write.deliver([claim, delivery()], as("worker"));
+    expect(await dapp.read.resultOf([jobId(world(), claim.job)])).to.equal(delivery().data);
+    expect(await refunded(claim.job, requester)).to.equal(ETHER);
+    await reverts(dapp.write.refund([claim.job], as("requester")), "NotAsker");
     expect(await dappCredit()).to.equal(0n);
   });
 
@@ -224,7 +236,7 @@ describe("ResultConsumer: unusual assets", () => {
     expect(await token.read.lastCallSucceeded()).to.equal(false);
     expect(await token.read.balanceOf([asker.address])).to.equal(ETHER);
     const [left] = await world.vault.read.accountOf([dapp.address]);
-    expect(await world.market.read.refundOf([jobId(world, other)])).to.equal(left);
+    expect(await world.market.read.refundOf([other])).to.deep.equal([true, left]);
     await dapp.write.refund([other], { account: requester.account });
     expect(await creditOf(world, { account: dapp })).to.equal(0n);
   });

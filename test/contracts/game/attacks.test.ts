@@ -156,9 +156,9 @@ describe("contracts under attack", () => {
     const { market, worker, game } = world();
     const request = await requestFor(world(), subject);
     const largest = "ff".repeat(4);
-    // Steps and checkpoints are at bytes 14 and 18 of the header.
+    // Steps and checkpoints are at bytes 18 and 22 of the header.
     const own = request.program.header;
-    const header: Hex = `0x${own.slice(2, 30)}${largest}${largest}${own.slice(46)}`;
+    const header: Hex = `0x${own.slice(2, 38)}${largest}${largest}${own.slice(54)}`;
     const job = await postJob(world(), { ...request, program: { ...request.program, header } });
     expect(job.checkpoints).to.equal(2 ** 32 - 1);
     await market.write.claim([job], { account: worker.account });

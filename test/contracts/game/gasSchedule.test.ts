@@ -88,12 +88,12 @@ describe("GasSchedule", () => {
   it("open_withTheLongestHeader_nearlyAllZeros_isPaidAsBurnt_farBelowThePriceOfItsLength", async () => {
     const subject = chainProgram(300, [3, 1, 5]);
     const { header } = subject.commitment;
-    // After the counts, the inputs: type and length each. Of 220 more, nearly all bytes are zeros.
-    const inputs = 220;
-    const more = Buffer.alloc(9 * inputs);
-    for (let i = 0; i < inputs; i++) more[9 * i] = more[9 * i + 8] = 2;
-    const long = Buffer.concat([header.subarray(0, 26), more, header.subarray(26)]);
-    long.writeUInt16BE(1 + inputs, 22);
+    // After the counts, the inputs: 14 bytes each. Of 140 more, nearly all bytes are zeros.
+    const inputs = 140;
+    const more = Buffer.alloc(14 * inputs);
+    for (let i = 0; i < inputs; i++) more[14 * i] = more[14 * i + 8] = 2;
+    const long = Buffer.concat([header.subarray(0, 30), more, header.subarray(30)]);
+    long.writeUInt16BE(1 + inputs, 26);
     const padded = { ...subject, commitment: { ...subject.commitment, header: new Uint8Array(long) } };
     const trace = lyingTrace(subject, 6, 299);
     const roots = new Array<`0x${string}`>(1 + inputs).fill(subject.inputsList.root);

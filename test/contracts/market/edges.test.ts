@@ -41,7 +41,7 @@ describe("JobMarket: to the second and to the byte", () => {
     await accepted({ window: 1_800 });
     await accepted({ window: 86_400 });
     await accepted({ callbackGas: 2_000_000 });
-    await accepted({ maxOutputBytes: 131_072 });
+    await accepted({ maxOutputBytes: 65_536 });
     expect((await post({ maxOutputBytes: 1_200 })).deliverables).to.equal(1n);
   });
 
@@ -69,18 +69,23 @@ describe("JobMarket: to the second and to the byte", () => {
       return { program: { ...factsOf(subject.commitment), header: toHex(copy) } };
     };
     await accepted(withHeader((b) => b.writeUInt32BE(12_000_000, 2)));
+    await accepted(withHeader((b) => b.writeUInt32BE(90_000, 6)));
+    await refusedPost(
+      "StepProofTooLong",
+      withHeader((b) => b.writeUInt32BE(90_001, 6)),
+    );
     // 1e12 of work at 1e8 a second: 10,000 seconds more.
-    const largest = withHeader((b) => b.writeBigUInt64BE(1_000_000_000_000n, 6));
+    const largest = withHeader((b) => b.writeBigUInt64BE(1_000_000_000_000n, 10));
     await refusedPost("WindowOutOfRange", { ...largest, window: 11_799 });
     await accepted({ ...largest, window: 11_800 });
     await refusedPost(
       "OutputWithoutCheckpoint",
-      withHeader((b) => b.writeUInt32BE(0xffffffff, 35)),
+      withHeader((b) => b.writeUInt32BE(0xffffffff, 44)),
     );
   });
 
-  it("post_headerOf2048Bytes_accepted_ofMore_reverts", async () => {
-    // 26 bytes, 9 for each input, 13 for each output.
+  it("post_headerOf2048BytesAtMost_accepted_ofMore_reverts", async () => {
+    // 30 bytes, 14 for each input and each output.
     const inputs = (count: number) => Array.from({ length: count }, () => ({ dtype: DType.uint8, count: 1 }));
     const root = tensorTree(Uint8Array.of(0)).root;
     const request = (count: number, outputs: number): Partial<JobRequest> => ({
@@ -92,8 +97,8 @@ describe("JobMarket: to the second and to the byte", () => {
       rootOnly: true,
     });
     const bytes = ({ program }: Partial<JobRequest>) => (program!.header.length - 2) / 2;
-    const [longest, longer] = [request(216, 6), request(219, 4)];
-    expect([bytes(longest), bytes(longer)]).to.deep.equal([2_048, 2_049]);
+    const [longest, longer] = [request(138, 6), request(141, 4)];
+    expect([bytes(longest), bytes(longer)]).to.deep.equal([2_046, 2_060]);
     await accepted(longest);
     await refusedPost("HeaderTooLong", longer);
   });
@@ -364,9 +369,9 @@ describe("JobMarket: what it tells and stores", () => {
   });
 
   it("parameters_areThoseOfTheDeployment", async () => {
-    const given = await world().market.read.parameters();
-    expect(given).to.deep.equal(world().parameters);
+    const given = await world().market.read.deployment();
+    expect(given.parameters).to.deep.equal(world().parameters);
     const other = await createWorld({ penaltyBps: 10_000, baseWindow: 12, baseClock: 72 });
-    expect(await other.market.read.parameters()).to.deep.equal(other.parameters);
+    expect((await other.market.read.deployment()).parameters).to.deep.equal(other.parameters);
   });
 });

@@ -15,8 +15,8 @@ describe("JobMarket: input in parts", () => {
   const world = useWorld();
   const { revert, as, post, statusOf } = marketKit(world);
 
-  // 512 chunks and 3 bytes: three parts.
-  const input = Uint8Array.from({ length: 2 * 131_072 + 3 }, (_, i) => (i * 7) & 0xff);
+  // 256 chunks and 3 bytes: three parts.
+  const input = Uint8Array.from({ length: 2 * 65_536 + 3 }, (_, i) => (i * 7) & 0xff);
   const tree = tensorTree(input);
   const small = Uint8Array.of(1, 2, 3);
   const list = MerkleList.fromHashes([tree.root, tensorTree(small).root]);
@@ -31,8 +31,8 @@ describe("JobMarket: input in parts", () => {
   const part = (number: number) => ({
     input: 0,
     part: number,
-    data: toHex(input.subarray(number * 131_072, (number + 1) * 131_072)),
-    siblings: tree.path(number, 8),
+    data: toHex(input.subarray(number * 65_536, (number + 1) * 65_536)),
+    siblings: tree.path(number, 7),
     inputRoot: tree.root,
     inputSiblings: list.path(0),
   });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Parameters } from "../../../src/chain/structs.ts";
+import { deployMarket } from "../../../testkit/protocol/deployMarket.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { ETHER, PARAMETERS } from "../../../testkit/protocol/world.ts";
@@ -10,9 +11,10 @@ describe("Deployment at the limits of its parameters", () => {
   const world = useWorld();
 
   async function deploy(changes: Partial<Parameters>): Promise<string> {
-    const { viem, token, provisioning, verifier } = world();
+    const { viem, token, provisioning, checker } = world();
     const parameters = { ...PARAMETERS, ...changes };
-    return viem.deployContract("JobMarket", [token.address, provisioning.address, verifier.address, parameters]).then(
+    const on = { token: token.address, provisioning: provisioning.address, checker: checker.address };
+    return deployMarket(viem, { ...on, parameters }).then(
       () => "deployed",
       (e: Error) => e.message,
     );
@@ -39,6 +41,8 @@ describe("Deployment at the limits of its parameters", () => {
     { withdrawalDelay: 133_601 },
     { maxStepGas: 1 },
     { maxStepGas: 12_000_000 },
+    { maxStepBytes: 1 },
+    { maxStepBytes: 131_072 },
     { rate: 1n, maxWork: 1n },
     { penaltyBps: 10_000 },
     // A penalty of 100,000 gas at the price cap, to the wei.

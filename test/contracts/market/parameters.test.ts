@@ -3,6 +3,7 @@ import { network } from "hardhat";
 import { zeroAddress } from "viem";
 import type { Parameters } from "../../../src/chain/structs.ts";
 import refuteModule from "../../../ignition/modules/Refute.ts";
+import { deployMarket } from "../../../testkit/protocol/deployMarket.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { PARAMETERS } from "../../../testkit/protocol/world.ts";
 
@@ -25,6 +26,8 @@ describe("Deployment", () => {
     ["WithdrawalTooFast", { withdrawalDelay: 133_600 }],
     ["StepGasOutOfRange", { maxStepGas: 12_000_001 }],
     ["StepGasOutOfRange", { maxStepGas: 0 }],
+    ["StepBytesOutOfRange", { maxStepBytes: 131_073 }],
+    ["StepBytesOutOfRange", { maxStepBytes: 0 }],
     ["BondBelowGas", { bondGas: 921_339 }],
     ["BondBelowGas", { arityBits: 1 }],
     ["CollateralTooSmall", { collateral: PARAMETERS.collateral / 3n }],
@@ -35,23 +38,22 @@ describe("Deployment", () => {
   ];
   for (const [name, changes] of REFUSED) {
     it(`deploy_${Object.entries(changes).join("_")}_reverts_${name}`, async () => {
-      const { viem, token, provisioning, verifier, market } = world();
-      const deployed = viem.deployContract("JobMarket", [
-        token.address,
-        provisioning.address,
-        verifier.address,
-        { ...PARAMETERS, ...changes },
-      ]);
+      const { viem, token, provisioning, checker, market } = world();
+      const deployed = deployMarket(viem, {
+        token: token.address,
+        provisioning: provisioning.address,
+        checker: checker.address,
+        parameters: { ...PARAMETERS, ...changes },
+      });
       await viem.assertions.revertWithCustomError(deployed, market, name as never);
     });
   }
 
   it("deploy_fitsATransactionAndTheCodeLimit", async () => {
-    const { client, market, vault, game } = world();
-    for (const { address } of [market, vault, game]) {
+    const { client, market, vault, game, checker } = world();
+    for (const { address } of [market, vault, game, checker]) {
       expect((await client.getCode({ address }))!.length / 2 - 1).to.be.lessThan(24_576);
     }
-    expect(await market.read.parameters()).to.deep.equal(PARAMETERS);
     expect(await vault.read.market()).to.equal(await game.read.market());
   });
 

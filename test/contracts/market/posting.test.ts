@@ -92,17 +92,23 @@ describe("JobMarket: post", () => {
     await refusedPost("HeaderLength", { program: { ...facts, header: "0x0001" } });
     await refusedPost("HeaderLength", { program: { ...facts, header: `${facts.header}00` } });
     for (const [error, change] of [
-      ["UnknownSemantics", (b) => b.writeUInt16BE(2, 0)],
+      ["UnknownSemantics", (b) => b.writeUInt16BE(1, 0)],
+      ["UnknownSemantics", (b) => b.writeUInt16BE(3, 0)],
       ["StepProofTooLarge", (b) => b.writeUInt32BE(12_000_001, 2)],
-      ["TooMuchWork", (b) => b.writeBigUInt64BE(1_000_000_000_001n, 6)],
+      ["StepProofTooLong", (b) => b.writeUInt32BE(90_001, 6)],
+      ["TooMuchWork", (b) => b.writeBigUInt64BE(1_000_000_000_001n, 10)],
       // Work of 10,000 seconds needs a window of as much more.
-      ["WindowOutOfRange", (b) => b.writeBigUInt64BE(1_000_000_000_000n, 6)],
-      ["EmptyProgram", (b) => b.writeUInt32BE(0, 14)],
+      ["WindowOutOfRange", (b) => b.writeBigUInt64BE(1_000_000_000_000n, 10)],
       ["EmptyProgram", (b) => b.writeUInt32BE(0, 18)],
-      ["OutputWithoutCheckpoint", (b) => b.writeUInt32BE(3, 35)],
-      ["UnknownElementType", (b) => b.writeUInt8(8, 39)],
-      ["WrongElementCount", (b) => b.writeBigUInt64BE(0n, 40)],
-      ["WrongElementCount", (b) => b.writeBigUInt64BE(0n, 27)],
+      ["EmptyProgram", (b) => b.writeUInt32BE(0, 22)],
+      ["WrongElementCount", (b) => b.writeBigUInt64BE(0n, 31)],
+      // Sources and scopes of programs that are executed many times in one job.
+      ["InputSourceNotServed", (b) => b.writeUInt8(1, 39)],
+      ["InputSourceNotServed", (b) => b.writeUInt32BE(1, 40)],
+      ["OutputWithoutCheckpoint", (b) => b.writeUInt32BE(3, 44)],
+      ["UnknownElementType", (b) => b.writeUInt8(8, 48)],
+      ["WrongElementCount", (b) => b.writeBigUInt64BE(0n, 49)],
+      ["OutputScopeNotServed", (b) => b.writeUInt8(1, 57)],
     ] as const satisfies readonly (readonly [string, (bytes: Buffer) => void])[]) {
       await refusedPost(error, withHeader(change));
     }
@@ -112,7 +118,7 @@ describe("JobMarket: post", () => {
     const none = factsOf(commitProgram({ ...subject.program, outputs: [] }));
     await refusedPost("EmptyProgram", { program: none });
     const header = Buffer.from(subject.commitment.header);
-    header.writeBigUInt64BE(2n ** 32n, 27);
+    header.writeBigUInt64BE(2n ** 32n, 31);
     await refusedPost("WrongElementCount", { program: { ...factsOf(subject.commitment), header: toHex(header) } });
   });
 

@@ -33,7 +33,7 @@ describe("JobMarket: what it remembers of a job", () => {
   it("inputOfTwoParts_thatCameWithThePost_isNotPublishedAgain", async () => {
     const { market } = world();
     // One byte more than a part; another input is missing, so that parts may be published at all.
-    const bytes = [new Uint8Array(131_073), Uint8Array.of(1)];
+    const bytes = [new Uint8Array(65_537), Uint8Array.of(1)];
     const trees = bytes.map(tensorTree);
     const roots = trees.map(({ root }) => root);
     const inputs = bytes.map(({ length }) => ({ dtype: DType.uint8, count: length }));
@@ -41,8 +41,8 @@ describe("JobMarket: what it remembers of a job", () => {
     const job = await post({ program, inputRoots: roots, inputs: [toHex(bytes[0]!), "0x"] });
     const list = MerkleList.fromHashes(roots);
     const publish = (input: number, part: number) => {
-      const data = toHex(bytes[input]!.subarray(131_072 * part));
-      const siblings = input === 0 ? trees[0]!.path(part, 8) : [];
+      const data = toHex(bytes[input]!.subarray(65_536 * part));
+      const siblings = input === 0 ? trees[0]!.path(part, 7) : [];
       const proof = { input, part, data, siblings, inputRoot: roots[input]!, inputSiblings: list.path(input) };
       return market.write.publishInput([job, program, proof], as("mallory"));
     };

@@ -245,12 +245,12 @@ abstract contract ProtocolHandler is ProtocolModel {
     function mustBeLocked(address actor) external view returns (uint256 sum) {
         for (uint256 i = 0; i < _jobs.length; ++i) {
             (JobStatus status, address worker, , ) = market.jobOf(market.jobIdOf(_jobs[i]));
-            if (worker == actor && status == JobStatus.Claimed) sum += market.parameters().collateral;
+            if (worker == actor && status == JobStatus.Claimed) sum += market.deployment().parameters.collateral;
         }
         for (uint256 i = 0; i < _claims.length; ++i) {
             if (_claims[i].worker != actor) continue;
             (ClaimStatus status, , , , ) = market.claimOf(_key(_claims[i]));
-            if (status == ClaimStatus.Submitted) sum += market.parameters().collateral;
+            if (status == ClaimStatus.Submitted) sum += market.deployment().parameters.collateral;
         }
     }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {DisputeGame} from "../../../contracts/game/DisputeGame.sol";
+import {ProofChecker} from "../../../contracts/game/ProofChecker.sol";
 import {JobMarket} from "../../../contracts/market/JobMarket.sol";
+import {MarketDeployer} from "../../../contracts/market/MarketDeployer.sol";
+import {StakeVault} from "../../../contracts/vault/StakeVault.sol";
 import {IDisputeGame} from "../../../contracts/interfaces/IDisputeGame.sol";
 import {IProvisioning} from "../../../contracts/interfaces/IProvisioning.sol";
 import {IStakeVault} from "../../../contracts/interfaces/IStakeVault.sol";
@@ -51,9 +54,7 @@ abstract contract ProtocolWorld {
         vm.warp(_now);
         vm.fee(10 gwei);
         vm.txGasPrice(10 gwei);
-        market = new JobMarket(IERC20(token), IProvisioning(address(provisioning)), new OnesVerifier(), _parameters());
-        vault = market.vault();
-        game = market.game();
+        _deploy(_parameters());
         for (uint160 i = 0; i < 5; ++i) {
             actors[i] = address(0x1000 + i);
             _fund(actors[i]);
@@ -67,16 +68,25 @@ abstract contract ProtocolWorld {
         consumer = new Consumer(market);
     }
 
+    function _deploy(Parameters memory p) private {
+        MarketDeployer deployer = new MarketDeployer();
+        market = JobMarket(deployer.market());
+        vault = new StakeVault(token, IProvisioning(address(provisioning)), p.withdrawalDelay, address(market));
+        game = new DisputeGame(market, new ProofChecker(new OnesVerifier()), p);
+        deployer.deploy(type(JobMarket).creationCode, vault, game, p);
+    }
+
     /// @dev From calldata, as the game reads it.
     function unpack(PackedState calldata packed) external pure returns (GameState memory) {
         return States.unpack(packed);
     }
 
     function program() public pure returns (ProgramFacts memory facts) {
-        facts.header = abi.encodePacked(uint16(1), uint32(1_000_000), uint64(2_048), uint32(1), uint32(1));
-        facts.header = abi.encodePacked(facts.header, uint16(0), uint16(OUTPUTS), uint32(0), uint8(2), uint64(2_048));
-        facts.header = abi.encodePacked(facts.header, uint32(0), uint8(2), uint64(4_096));
-        facts.header = abi.encodePacked(facts.header, uint32(0), uint8(2), uint64(2_048));
+        facts.header = abi.encodePacked(uint16(2), uint32(1_000_000), uint32(90_000), uint64(2_048), uint32(1));
+        facts.header = abi.encodePacked(facts.header, uint32(1), uint16(0), uint16(OUTPUTS));
+        facts.header = abi.encodePacked(facts.header, uint32(0), uint8(2), uint64(2_048), uint8(0));
+        facts.header = abi.encodePacked(facts.header, uint32(0), uint8(2), uint64(4_096), uint8(0));
+        facts.header = abi.encodePacked(facts.header, uint32(0), uint8(2), uint64(2_048), uint8(0));
         facts.stepsRoot = sha256(abi.encodePacked(bytes1(0), uint8(2), uint64(2_048), sha256(hex"00")));
         facts.checkpointsRoot = sha256(abi.encodePacked(bytes1(0), uint32(0), uint32(0)));
     }
@@ -169,6 +179,7 @@ abstract contract ProtocolWorld {
                 maxWork: 1_000_000_000_000,
                 arityBits: 4,
                 maxStepGas: 12_000_000,
+                maxStepBytes: 90_000,
                 bondGas: 1_000_000,
                 priceCap: 50 gwei,
                 bounty: 0.02 ether,

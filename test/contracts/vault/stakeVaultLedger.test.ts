@@ -12,7 +12,8 @@ describe("StakeVault: every move of its ledger", () => {
   async function setUp() {
     const w = world();
     const { viem, token, provisioning, worker, watcher } = w;
-    const vault = await viem.deployContract("StakeVault", [token.address, provisioning.address, DELAY]);
+    const market = w.deployer.account.address;
+    const vault = await viem.deployContract("StakeVault", [token.address, provisioning.address, DELAY, market]);
     await token.write.approve([vault.address, 2n ** 255n], { account: worker.account });
     await vault.write.deposit([worker.account.address, 10n * ETHER], { account: worker.account });
     const account = async (actor: Actor = worker) => {
@@ -38,12 +39,12 @@ describe("StakeVault: every move of its ledger", () => {
   it("deploy_withoutAssetOrProvisioning_reverts", async () => {
     const { viem, token, provisioning } = world();
     const deploy = (asset: `0x${string}`, attestation: `0x${string}`) =>
-      viem.deployContract("StakeVault", [asset, attestation, DELAY]).then(
+      viem.deployContract("StakeVault", [asset, attestation, DELAY, token.address]).then(
         () => "deployed",
         (e: Error) => e.message,
       );
-    expect(await deploy(zeroAddress, provisioning.address)).to.include("ZeroAddress");
-    expect(await deploy(token.address, zeroAddress)).to.include("ZeroAddress");
+    expect(await deploy(zeroAddress, provisioning.address)).to.include("NoCode");
+    expect(await deploy(token.address, zeroAddress)).to.include("NoCode");
   });
 
   it("deposit_emitsWhoPaidForWhom", async () => {

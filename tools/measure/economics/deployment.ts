@@ -43,16 +43,17 @@ export async function readDeployment(
     const { ignition, viem } = connection;
     const { asset } = await ignition.deploy(wrappedEtherModule);
     const { verifier } = await ignition.deploy(verifierModule);
-    const { market, provisioning } = await ignition.deploy(refuteModule, {
+    const { market, vault, game } = await ignition.deploy(refuteModule, {
       parameters: { Refute: { asset: asset.address, verifier: verifier.address } },
     });
     const client = await viem.getPublicClient();
     const { abi, bytecode } = await artifacts.readArtifact("JobMarket");
-    const given = await client.readContract({ address: market.address, abi: jobMarketAbi, functionName: "parameters" });
+    const read = { address: market.address, abi: jobMarketAbi, functionName: "deployment" } as const;
+    const { parameters: given } = await client.readContract(read);
 
     /** The bound in the error by which a deployment with these parameters is refused. */
     const leastBy = async (parameters: Parameters): Promise<bigint> => {
-      const args = [asset.address, provisioning.address, verifier.address, parameters] as const;
+      const args = [vault.address, game.address, parameters] as const;
       const data = encodeDeployData({ abi, bytecode: bytecode, args });
       const refusal = await client.call({ data }).then(
         () => undefined,

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
+import {IStakeVault} from "../interfaces/IStakeVault.sol";
+import {Parameters} from "../types/Parameters.sol";
+
+/// @title Reserves the address of a market, so that its vault and its game can be deployed before it and name it.
+/// @dev The three know each other for good and do not fit one transaction. A contract's first creation has a known
+/// address (nonce 1, EIP-161), whatever else its deployer sends in between.
+contract MarketDeployer {
+    error NotOwner(address caller, address owner);
+    error AlreadyDeployed(address market);
+
+    event MarketDeployed(address indexed market);
+
+    /// @notice Who reserved the address: only that account may deploy there.
+    address public immutable owner;
+    /// @notice The reserved address.
+    address public immutable market;
+
+    constructor() {
+        owner = msg.sender;
+        // RLP of the list of this address and 1.
+        market = address(uint160(uint256(keccak256(abi.encodePacked(hex"d694", address(this), hex"01")))));
+    }
+
+    /// @notice Deploys the market at the reserved address.
+    /// @dev Reverts with `NotOwner` or `AlreadyDeployed`, and as the market's constructor does.
+    /// @param creationCode The market's creation code, without arguments.
+    /// @param vault Its vault, which names the reserved address as its market.
+    /// @param game Its game, likewise.
+    /// @param p Its parameters.
+    function deploy(bytes calldata creationCode, IStakeVault vault, IDisputeGame game, Parameters calldata p) external {
+        require(msg.sender == owner, NotOwner(msg.sender, owner));
+        require(market.code.length == 0, AlreadyDeployed(market));
+        emit MarketDeployed(market);
+        bytes memory code = abi.encodePacked(creationCode, abi.encode(vault, game, p));
+        assembly ("memory-safe") {
+            if iszero(create(0, add(code, 0x20), mload(code))) {
+                // What the market's constructor says. Memory is not used after this.
+                let free := mload(0x40)
+                returndatacopy(free, 0, returndatasize())
+                revert(free, returndatasize())
+            }
+        }
+    }
+}
