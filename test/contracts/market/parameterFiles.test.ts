@@ -135,7 +135,7 @@ describe("parameter files", function () {
       const copy = join(folder, file);
       writeFileSync(copy, readFileSync(join(FOLDER, file), "utf8").replace("  Refute: {\n", added));
       const { market } = await ignition.deploy(refuteModule, { parameters: copy });
-      const { sink, ...parameters } = await market.read.parameters();
+      const { sink, ...parameters } = (await market.read.deployment()).parameters;
       const given = valuesOf(file);
       for (const [name, value] of Object.entries(parameters)) expect(BigInt(value), name).to.equal(given[name]);
       expect(BigInt(sink)).to.equal(0xdeadn);
@@ -167,7 +167,8 @@ describe("parameter files", function () {
     const parameters = { Refute: { asset: asset.address, verifier: verifier.address } };
     const { market } = await connection.ignition.deploy(refuteModule, { parameters });
     const file = valuesOf("l1.json5");
-    for (const [name, value] of Object.entries(await market.read.parameters())) {
+    const { parameters: given } = await market.read.deployment();
+    for (const [name, value] of Object.entries(given)) {
       if (name !== "sink") expect(BigInt(value), name).to.equal(file[name]);
     }
     await connection.close();
