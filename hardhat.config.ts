@@ -4,7 +4,7 @@ import hardhatMocha from "@nomicfoundation/hardhat-mocha";
 import hardhatNetworkHelpers from "@nomicfoundation/hardhat-network-helpers";
 import hardhatViem from "@nomicfoundation/hardhat-viem";
 import hardhatViemAssertions from "@nomicfoundation/hardhat-viem-assertions";
-import { defineConfig } from "hardhat/config";
+import { configVariable, defineConfig } from "hardhat/config";
 import type { HardhatPlugin } from "hardhat/types/plugins";
 import { buildOf } from "./tools/verify/builds/build.ts";
 
@@ -37,6 +37,13 @@ export default defineConfig({
   networks: {
     default: { type: "edr-simulated", chainType: "l1", hardfork: "osaka", allowUnlimitedContractSize: build.unlimited },
     localhost: { type: "http", chainType: "l1", url: "http://127.0.0.1:8545" },
+    // Any chain (docs/deploying.md). Both variables are read from the environment when this network is used.
+    target: {
+      type: "http",
+      chainType: "generic",
+      url: configVariable("REFUTE_DEPLOY_URL"),
+      accounts: [configVariable("REFUTE_DEPLOY_KEY")],
+    },
   },
   paths: {
     artifacts: build.artifacts,

@@ -93,6 +93,7 @@ const TYPESCRIPT = [
   "tools/verify/coverage",
   "tools/verify/mutate",
   "tools/verify/planted",
+  "tools/verify/release",
   "tools/verify/smt",
   "tools/verify/soak",
   "tools/verify",
@@ -109,6 +110,7 @@ const SOLIDITY = [
   "contracts/provisioning",
   "contracts/game",
   "contracts/market",
+  "contracts/consumer",
   "contracts/examples",
   "contracts/test",
 ];

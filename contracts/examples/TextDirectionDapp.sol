@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {ResultConsumer} from "../consumer/ResultConsumer.sol";
 import {IJobMarket, JobRequest} from "../interfaces/IJobMarket.sol";
-import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
-import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {ProgramFacts} from "../types/Program.sol";
 
 /// @title An example of a dapp: asks whether a picture of a line of text is upright, and holds the answer.
 /// @dev It pins the program that it compiled itself: an answer of any other program would mean nothing. Whoever asks
-/// brings the fee.
-contract TextDirectionDapp is IResultConsumer {
-    using SafeERC20 for IERC20;
-
+/// brings the fee, and gets it back if there is no answer (`refund` of the base contract).
+contract TextDirectionDapp is ResultConsumer {
     /// @param known Whether the answer is there.
     /// @param upright Whether the line of text reads upright, rather than upside down.
     /// @param confidencePpm Probability of that, in parts per million, rounded down.
@@ -24,7 +19,7 @@ contract TextDirectionDapp is IResultConsumer {
     }
 
     /// @param fee For the worker, taken from the caller.
-    /// @param window Seconds in which a watcher may dispute.
+    /// @param window Seconds in which a watcher may dispute, at least `minWindow`.
     /// @param claimSeconds Seconds that a worker has to compute.
     /// @param deadline Unix time by which a submission must be due.
     /// @param salt Tells apart questions that are otherwise equal.
@@ -36,13 +31,10 @@ contract TextDirectionDapp is IResultConsumer {
         bytes32 salt;
     }
 
-    error NotMarket(address caller);
-    error NotAsked(bytes32 jobId);
     error WrongProgram(bytes32 expected, bytes32 given);
     error WrongOutput(uint256 output, uint256 length);
     error NotAProbability(uint256 bits);
 
-    event Asked(bytes32 indexed jobId, address indexed by);
     event Answered(bytes32 indexed jobId, bool upright, uint32 confidencePpm);
 
     /// @dev Enough to decode eight bytes and to store one word.
@@ -50,14 +42,14 @@ contract TextDirectionDapp is IResultConsumer {
     /// @dev Two float32: the probabilities of 0 and of 180 degrees.
     uint32 private constant OUTPUT_BYTES = 8;
 
-    IJobMarket public immutable market;
     bytes32 public immutable programRoot;
 
-    mapping(bytes32 jobId => bool) public asked;
     mapping(bytes32 jobId => Answer) private _answers;
 
-    constructor(IJobMarket market_, bytes32 programRoot_) {
-        market = market_;
+    /// @param market_ The market to ask.
+    /// @param programRoot_ The program whose answers are taken.
+    /// @param minWindow_ Shortest window of a question, seconds.
+    constructor(IJobMarket market_, bytes32 programRoot_, uint32 minWindow_) ResultConsumer(market_, minWindow_) {
         programRoot = programRoot_;
     }
 
@@ -75,12 +67,11 @@ contract TextDirectionDapp is IResultConsumer {
     ) external returns (bytes32 jobId) {
         bytes32 root = sha256(abi.encodePacked(bytes1(0), program.header, program.stepsRoot, program.checkpointsRoot));
         require(root == programRoot, WrongProgram(programRoot, root));
-        _fund(terms.fee);
         bytes32[] memory roots = new bytes32[](1);
         roots[0] = pictureRoot;
         bytes[] memory inputs = new bytes[](1);
         inputs[0] = picture;
-        jobId = market.post(
+        jobId = _ask(
             JobRequest({
                 program: program,
                 inputRoots: roots,
@@ -95,21 +86,6 @@ contract TextDirectionDapp is IResultConsumer {
                 salt: terms.salt
             })
         );
-        asked[jobId] = true;
-        emit Asked(jobId, msg.sender);
-    }
-
-    /// @inheritdoc IResultConsumer
-    function onResult(bytes32 jobId, uint256 output, bytes calldata data) external {
-        require(msg.sender == address(market), NotMarket(msg.sender));
-        require(asked[jobId], NotAsked(jobId));
-        require(output == 0 && data.length == OUTPUT_BYTES, WrongOutput(output, data.length));
-        uint32 upright = _partsPerMillion(data[0:4]);
-        uint32 turned = _partsPerMillion(data[4:8]);
-        bool isUpright = upright >= turned;
-        uint32 confidence = isUpright ? upright : turned;
-        _answers[jobId] = Answer(true, isUpright, confidence);
-        emit Answered(jobId, isUpright, confidence);
     }
 
     /// @notice The answer to a question, if it is there.
@@ -119,13 +95,15 @@ contract TextDirectionDapp is IResultConsumer {
         return _answers[jobId];
     }
 
-    /// @dev Puts the fee into the vault, as this contract's credit.
-    function _fund(uint256 fee) private {
-        IStakeVault vault = market.vault();
-        IERC20 asset = vault.asset();
-        asset.safeTransferFrom(msg.sender, address(this), fee);
-        asset.forceApprove(address(vault), fee);
-        vault.deposit(address(this), fee);
+    /// @inheritdoc ResultConsumer
+    function _onResult(bytes32 jobId, uint256 output, bytes calldata data) internal override {
+        require(output == 0 && data.length == OUTPUT_BYTES, WrongOutput(output, data.length));
+        uint32 upright = _partsPerMillion(data[0:4]);
+        uint32 turned = _partsPerMillion(data[4:8]);
+        bool isUpright = upright >= turned;
+        uint32 confidence = isUpright ? upright : turned;
+        _answers[jobId] = Answer(true, isUpright, confidence);
+        emit Answered(jobId, isUpright, confidence);
     }
 
     /// @dev A little-endian float32 from 0 to 1, times a million, rounded down.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {ResultConsumer} from "../consumer/ResultConsumer.sol";
 import {IJobMarket, JobRequest} from "../interfaces/IJobMarket.sol";
 import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
 
@@ -56,5 +57,20 @@ contract ScriptedRequester is IResultConsumer {
         if (behaviour == Behaviour.Reenter) (reentrySucceeded, ) = address(market).call(reentry);
         ++results;
         lastResult = data;
+    }
+}
+
+/// @notice A dapp that passes on whatever anybody asks, and keeps the last result of each question.
+contract PlainDapp is ResultConsumer {
+    mapping(bytes32 jobId => bytes) public resultOf;
+
+    constructor(IJobMarket market_, uint32 minWindow_) ResultConsumer(market_, minWindow_) {}
+
+    function ask(JobRequest calldata request) external returns (bytes32) {
+        return _ask(request);
+    }
+
+    function _onResult(bytes32 jobId, uint256, bytes calldata data) internal override {
+        resultOf[jobId] = data;
     }
 }

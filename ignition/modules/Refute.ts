@@ -1,13 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
+import { artifacts } from "hardhat";
 
-/** What the built contract is created with, without arguments. */
-function creationCodeOf(name: string): string {
-  const path = new URL(`../../artifacts/contracts/market/${name}.sol/${name}.json`, import.meta.url);
-  if (!existsSync(path)) throw new Error(`${fileURLToPath(path)} is missing: run \`npx hardhat build\` first`);
-  return (JSON.parse(readFileSync(path, "utf8")) as { bytecode: string }).bytecode;
-}
+/** What the market is created with, without arguments. */
+const { bytecode } = await artifacts.readArtifact("JobMarket");
 
 const GWEI = 10n ** 9n;
 const ETHER = 10n ** 18n;
@@ -58,7 +53,7 @@ export const refuteModule = buildModule("Refute", (m) => {
   const address = m.staticCall(deployer, "market");
   const vault = m.contract("StakeVault", [m.getParameter("asset"), provisioning, parameters.withdrawalDelay, address]);
   const game = m.contract("DisputeGame", [address, checker, parameters]);
-  const deployed = m.call(deployer, "deploy", [creationCodeOf("JobMarket"), vault, game, parameters]);
+  const deployed = m.call(deployer, "deploy", [bytecode, vault, game, parameters]);
   const market = m.contractAt("JobMarket", address, { after: [deployed] });
   return { quoteVerifier, provisioning, checker, deployer, vault, game, market };
 });

@@ -8,7 +8,7 @@ import { SoftwareDevice } from "../provisioning/device.ts";
 import { SoftwareManufacturer } from "../provisioning/manufacturer.ts";
 import { refusedStake } from "./refusedStake.ts";
 import { fraudScene } from "./fraudScene.ts";
-import { honestScene, post } from "./honestScene.ts";
+import { honestScene, post, TERMS } from "./honestScene.ts";
 import { startLocalChain } from "./localChain.ts";
 import { PICTURE, textDirectionProgram } from "./model.ts";
 import { grouped, short, type Narrator } from "./narrator.ts";
@@ -28,7 +28,7 @@ export async function runDemo(n: Narrator): Promise<Figures> {
   const { model } = program;
   const { steps, checkpoints, maxStepGas } = model.program;
   const requester = await chain.newSession(parseEther("1"));
-  const dapp = await chain.deploy("TextDirectionDapp", [chain.market, model.programRoot]);
+  const dapp = await chain.deploy("TextDirectionDapp", [chain.market, model.programRoot, TERMS.window]);
   const picture = drawText("REFUTE", PICTURE.width, PICTURE.height, 4);
   const context: SceneContext = { chain, program, picture: picture.pixels, executors, dapp, requester };
   n.say("An embedded chain starts in this process (osaka rules, at most 2^24 gas a transaction).");

@@ -2,14 +2,18 @@ import { expect } from "chai";
 import { BrowserProvider } from "ethers";
 import { createTestClient, createWalletClient, parseEther, type Address, type Hex } from "viem";
 import { describe as describeAnswer, readAnswer } from "../../examples/textDirection/readAnswer.ts";
+import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { textDirectionDappAbi } from "../../src/chain/abi/textDirectionDapp.ts";
 import type { Session } from "../../src/market/session.ts";
+import { TextDirectionDapp } from "../../src/chain/clients/textDirectionDapp.ts";
 import { translateError } from "../../src/chain/translateError.ts";
 import { ask } from "../../src/demo/dapp.ts";
 import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { rejection } from "../../testkit/rejection.ts";
 import { Prng } from "../../testkit/random/prng.ts";
+
+const MIN_WINDOW = 3_600;
 
 describe("TextDirectionDapp and its client", function () {
   const program = mlpProgram();
@@ -21,17 +25,19 @@ describe("TextDirectionDapp and its client", function () {
   before(async () => {
     chain = await startLocalChain();
     requester = await chain.newSession(parseEther("5"));
-    dapp = await chain.deploy("TextDirectionDapp", [chain.market, program.model.programRoot]);
+    dapp = await chain.deploy("TextDirectionDapp", [chain.market, program.model.programRoot, MIN_WINDOW]);
     const client = createTestClient({ mode: "hardhat", transport: chain.transport });
     await client.impersonateAccount({ address: chain.market });
     await client.setBalance({ address: chain.market, value: parseEther("1") });
   });
   after(() => chain.close());
 
-  const newJob = async (asked = program): Promise<Hex> => {
-    const question = { fee: parseEther("0.01"), window: 3_600, claimSeconds: 60, salt: String(questions++) };
+  const newJob = async (asked = program, window = MIN_WINDOW): Promise<Hex> => {
+    const question = { fee: parseEther("0.01"), window, claimSeconds: 60, salt: String(questions++) };
     return (await ask(requester, dapp, asked, mlpInput(1), question)).jobId;
   };
+
+  const names = async (attempt: Promise<unknown>) => (await rejection(attempt)).errorName;
 
   /** What the market would do on delivery: the market's own account calls. */
   const deliver = async (jobId: Hex, data: Uint8Array, output = 0n): Promise<unknown> => {
@@ -88,10 +94,9 @@ describe("TextDirectionDapp and its client", function () {
 
   it("resultOfAJobNotAskedFor_ofAnotherOutputOrLength_isRefused", async function () {
     const jobId = await newJob();
-    const name = async (attempt: Promise<unknown>) => (await rejection(attempt)).errorName;
-    expect(await name(deliver(`0x${"12".repeat(32)}`, floats(1, 0)))).to.equal("NotAsked");
-    expect(await name(deliver(jobId, floats(1, 0), 1n))).to.equal("WrongOutput");
-    expect(await name(deliver(jobId, floats(1)))).to.equal("WrongOutput");
+    expect(await names(deliver(`0x${"12".repeat(32)}`, floats(1, 0)))).to.equal("NotAsked");
+    expect(await names(deliver(jobId, floats(1, 0), 1n))).to.equal("WrongOutput");
+    expect(await names(deliver(jobId, floats(1)))).to.equal("WrongOutput");
   });
 
   it("whatIsNoProbability_isRefused", async function () {
@@ -101,7 +106,25 @@ describe("TextDirectionDapp and its client", function () {
     }
   });
 
-  it("anotherProgram_isRefused", async function () {
-    expect((await rejection(newJob(mlpProgram(2)))).errorName).to.equal("WrongProgram");
+  it("anotherProgram_orAShorterWindow_isRefused", async function () {
+    expect(await names(newJob(mlpProgram(2)))).to.equal("WrongProgram");
+    expect(await names(newJob(program, MIN_WINDOW - 1))).to.equal("WindowBelowMinimum");
+  });
+
+  it("questionThatNobodyAnswered_refundsItsFee_once", async function () {
+    const { publicClient, asset, sender } = requester;
+    const jobId = await newJob();
+    const [posted] = await publicClient.getContractEvents({
+      address: chain.market,
+      abi: jobMarketAbi,
+      eventName: "JobPosted",
+      args: { jobId },
+      strict: true,
+    });
+    const client = new TextDirectionDapp(dapp, requester);
+    const had = await asset.balanceOf(sender.address);
+    await client.refund(posted!.args.job);
+    expect((await asset.balanceOf(sender.address)) - had).to.equal(parseEther("0.01"));
+    expect(await names(client.refund(posted!.args.job))).to.equal("NotAsker");
   });
 });

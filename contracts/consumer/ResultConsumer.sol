@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {IJobMarket, JobRequest, JobStatus} from "../interfaces/IJobMarket.sol";
+import {IResultConsumer} from "../interfaces/IResultConsumer.sol";
+import {IStakeVault} from "../interfaces/IStakeVault.sol";
+import {Job} from "../types/Job.sol";
+
+/// @title The base of a dapp that asks the market on behalf of others and takes the answers.
+/// @notice Whoever asks brings the fee, and gets back what comes back of it: `refund`.
+/// @dev A dapp calls `_ask` and implements `_onResult`. It must pin the program itself: an answer of any other program
+/// means nothing. The market is pinned here, and with it the collateral that backs an answer.
+///
+/// The dapp is the requester of all its jobs: fees that come back are credited to the dapp, and only the dapp can
+/// cancel. INVARIANT: the dapp's credit in the vault is at least what its closed questions have to be refunded. So a
+/// dapp must not spend this credit otherwise.
+abstract contract ResultConsumer is IResultConsumer {
+    using SafeERC20 for IERC20;
+
+    error NotMarket(address caller);
+    error NotAsked(bytes32 jobId);
+    error NotAsker(bytes32 jobId, address caller, address asker);
+    error FeeNotReturned(bytes32 jobId, JobStatus status);
+    error WindowBelowMinimum(uint32 given, uint32 least);
+    error FeeNotArrived(uint256 fee, uint256 arrived);
+
+    event Asked(bytes32 indexed jobId, address indexed asker);
+    event Refunded(bytes32 indexed jobId, address indexed asker, uint256 amount);
+
+    /// @notice The only market whose results are taken.
+    IJobMarket public immutable market;
+    /// @notice The market's vault, where this contract has its credit.
+    IStakeVault public immutable vault;
+    /// @notice The stake asset, in which fees are paid.
+    IERC20 public immutable asset;
+    /// @notice Shortest window of a question, seconds: how long a watcher may dispute an answer.
+    uint32 public immutable minWindow;
+
+    /// @notice Who asked a question and gets its fee back; zero if nobody did or the fee was refunded.
+    mapping(bytes32 jobId => address) public askerOf;
+
+    /// @param market_ The market to ask.
+    /// @param minWindow_ Shortest window of a question, seconds.
+    constructor(IJobMarket market_, uint32 minWindow_) {
+        market = market_;
+        vault = market_.vault();
+        asset = vault.asset();
+        minWindow = minWindow_;
+    }
+
+    /// @inheritdoc IResultConsumer
+    /// @dev Reverts with `NotMarket` or `NotAsked`, and as `_onResult` does.
+    function onResult(bytes32 jobId, uint256 output, bytes calldata data) external {
+        require(msg.sender == address(market), NotMarket(msg.sender));
+        require(askerOf[jobId] != address(0), NotAsked(jobId));
+        _onResult(jobId, output, data);
+    }
+
+    /// @notice Sends what came back of a question's fee to its asker, who calls. A question that no worker has taken is
+    /// cancelled, and one whose worker is late is taken away from it first. The fee of a final claim that nobody
+    /// delivers comes back by the market's `reclaim`, which anybody may call before.
+    /// @dev Reverts with `NotAsker` (also the second time), with `FeeNotReturned` while a claim is not final or if its
+    /// worker has the fee, with the market's `TimeNotUp` while a worker computes, and as the asset does.
+    /// @param job The whole job, as the market's event `JobPosted` has it.
+    /// @return amount Smallest units of the asset: the fee, less what the market paid others for closing the job.
+    function refund(Job calldata job) external returns (uint256 amount) {
+        bytes32 jobId = market.jobIdOf(job);
+        address asker = askerOf[jobId];
+        require(msg.sender == asker, NotAsker(jobId, msg.sender, asker));
+        // SAFETY: forgotten before the asset can call back in: each fee goes out once.
+        delete askerOf[jobId];
+        JobStatus status = _statusOf(jobId);
+        if (status == JobStatus.Claimed) {
+            market.expire(job);
+            status = _statusOf(jobId);
+        }
+        if (status == JobStatus.Open || status == JobStatus.AwaitingInput) market.cancel(job);
+        bool returned;
+        (returned, amount) = market.refundOf(job);
+        require(returned, FeeNotReturned(jobId, status));
+        emit Refunded(jobId, asker, amount);
+        if (amount != 0) vault.withdraw(amount, asker);
+    }
+
+    /// @dev Takes one output of a question of this contract. Called by the market only, until it succeeds once an
+    /// output.
+    /// @param jobId The question's job.
+    /// @param output Number of the output.
+    /// @param data The output tensor: little-endian, row-major.
+    function _onResult(bytes32 jobId, uint256 output, bytes calldata data) internal virtual;
+
+    /// @dev Posts a job with the caller's fee; the caller must have approved it to this contract. Reverts with
+    /// `WindowBelowMinimum` or `FeeNotArrived`, and as the asset and the market's `post` do.
+    /// @param request What is asked for. Its salt is replaced: by a hash of it and the caller.
+    /// @return jobId The question's job.
+    function _ask(JobRequest memory request) internal returns (bytes32 jobId) {
+        require(request.window >= minWindow, WindowBelowMinimum(request.window, minWindow));
+        _fund(request.fee);
+        // SAFETY: nobody can post a question with another asker's terms first, which would make that asker's fail.
+        request.salt = keccak256(abi.encode(msg.sender, request.salt));
+        jobId = market.post(request);
+        askerOf[jobId] = msg.sender;
+        emit Asked(jobId, msg.sender);
+    }
+
+    /// @dev Turns the caller's tokens into this contract's credit.
+    function _fund(uint256 fee) private {
+        if (fee == 0) return;
+        asset.safeTransferFrom(msg.sender, address(this), fee);
+        asset.forceApprove(address(vault), fee);
+        uint256 before = _credit();
+        vault.deposit(address(this), fee);
+        uint256 arrived = _credit() - before;
+        // SAFETY: if an asset keeps a part of each transfer, the rest of the fee would be others' refunds.
+        require(arrived == fee, FeeNotArrived(fee, arrived));
+    }
+
+    function _credit() private view returns (uint256 credit) {
+        (credit, , , , ) = vault.accountOf(address(this));
+    }
+
+    function _statusOf(bytes32 jobId) private view returns (JobStatus status) {
+        (status, , , ) = market.jobOf(jobId);
+    }
+}
