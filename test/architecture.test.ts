@@ -100,6 +100,7 @@ const TYPESCRIPT = [
 ];
 
 const SOLIDITY = [
+  "contracts/types/Semantics.sol",
   "contracts/interfaces/IStepVerifier.sol",
   "contracts/merkle",
   "contracts/verifier",

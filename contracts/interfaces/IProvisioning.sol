@@ -28,6 +28,7 @@ struct Report {
 /// @dev The registrar can add and revoke manufacturers and revoke devices. That stops new stakes and claims, nothing
 /// else.
 interface IProvisioning {
+    error NoCode(address account);
     error NotRegistrar(address caller);
     error ZeroManufacturer();
     error ManufacturerExists(bytes32 manufacturer);

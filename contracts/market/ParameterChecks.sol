@@ -19,7 +19,7 @@ library ParameterChecks {
     error WithdrawalTooFast(uint256 given, uint256 longestDispute);
     error BondBelowGas(uint256 given, uint256 least);
     error StepGasOutOfRange(uint256 given, uint256 most);
-    error StepBytesOutOfRange(uint256 given, uint256 most);
+    error StepBytesOutOfRange(uint256 given, uint256 least, uint256 most);
     error CollateralTooSmall(uint256 given, uint256 least);
     error PenaltyOutOfRange(uint256 bps);
     error PenaltyBelowGas(uint256 given, uint256 least);
@@ -36,6 +36,9 @@ library ParameterChecks {
     /// @dev Largest transaction with a step proof, bytes: Ethereum's clients take none that is larger into their pools
     /// (go-ethereum's `txMaxSize`, reth's `DEFAULT_MAX_TX_INPUT_BYTES`). A proof that no pool takes proves nothing.
     uint256 private constant MAX_STEP_BYTES = 131_072;
+    /// @dev Bytes of a transaction with a full part of an input or a largest output (Inputs), its openings and header: a
+    /// network that takes less takes no such part.
+    uint256 private constant MIN_STEP_BYTES = 73_728;
     /// @dev Highest price of a unit of gas, in smallest units of the stake asset: 281,474 gwei where that has 18
     /// decimals.
     uint256 private constant MAX_PRICE = 1 << 48;
@@ -66,8 +69,8 @@ library ParameterChecks {
         require(p.maxStepGas != 0 && p.maxStepGas <= MAX_STEP_GAS, StepGasOutOfRange(p.maxStepGas, MAX_STEP_GAS));
         // SAFETY: a lie whose proof cannot be sent would be final.
         require(
-            p.maxStepBytes != 0 && p.maxStepBytes <= MAX_STEP_BYTES,
-            StepBytesOutOfRange(p.maxStepBytes, MAX_STEP_BYTES)
+            p.maxStepBytes >= MIN_STEP_BYTES && p.maxStepBytes <= MAX_STEP_BYTES,
+            StepBytesOutOfRange(p.maxStepBytes, MIN_STEP_BYTES, MAX_STEP_BYTES)
         );
         // INVARIANT: no game costs a worker more gas than its challenger prepaid.
         uint256 leastBond = GasSchedule.worstWorker(p.arityBits);

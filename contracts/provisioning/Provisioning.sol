@@ -56,6 +56,7 @@ contract Provisioning is IProvisioning {
         uint256 nonceLifetime_,
         uint256 reportLifetime_
     ) {
+        require(address(quoteVerifier_).code.length != 0, NoCode(address(quoteVerifier_)));
         require(nonceLifetime_ != 0 && reportLifetime_ != 0, ZeroLifetime());
         quoteVerifier = quoteVerifier_;
         registrar = registrar_;

@@ -161,8 +161,8 @@ function proofGas(step: Step, bodyBytes: number, opened: readonly Opened[]): num
   const calldata = (price: { zero: number; nonzero: number }): number => price.zero * zero + price.nonzero * nonzero;
 
   const game = gameGas(step.inputs.length);
-  // Arguments are copied once by the game and once by the verifier.
-  const memory = memoryGas(zero + nonzero) + memoryGas(zero + nonzero + GAS.verifierMemory);
+  // Arguments are copied by the game, by its checker, and by the verifier.
+  const memory = 2 * memoryGas(zero + nonzero) + memoryGas(zero + nonzero + GAS.verifierMemory);
   const opening = sum(opened.map(openingGas));
   const execution = GAS.fixed + decodeGas(step) + opening + memory + reductionGas(step, opened) + epilogueGas(step);
   const standard = GAS.transaction + calldata(STANDARD) + execution;

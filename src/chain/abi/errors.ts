@@ -123,7 +123,7 @@ export const errorsAbi = parseAbi([
   "error SiblingCount(uint256 given, uint256 needed)",
   "error SlotType(uint256 slot, uint256 dtype)",
   "error StaleState(bytes32 gameId, bytes32 stored, bytes32 given)",
-  "error StepBytesOutOfRange(uint256 given, uint256 most)",
+  "error StepBytesOutOfRange(uint256 given, uint256 least, uint256 most)",
   "error StepGasOutOfRange(uint256 given, uint256 most)",
   "error StepNotProven(uint256 index)",
   "error StepProofTooLarge(uint32 maxStepGas, uint32 limit)",

@@ -8,6 +8,7 @@ export const provisioningAbi = parseAbi([
   "error DeviceIsRevoked(bytes32 device)",
   "error ManufacturerExists(bytes32 manufacturer)",
   "error ManufacturerNotTrusted(bytes32 manufacturer)",
+  "error NoCode(address account)",
   "error NonceTooOld(uint256 issuedAt, uint256 lifetime)",
   "error NotRegistrar(address caller)",
   "error NotTheWorker(address caller, address worker)",

@@ -28,6 +28,16 @@ describe("Provisioning: edges, events, what is stored", () => {
     return device.sign({ chainId, provisioning: provisioning.address }, { ...report, expiry: BigInt(expiry) });
   }
 
+  it("deploy_withoutAQuoteVerifier_reverts", async () => {
+    const { viem, registrar, mallory } = world();
+    const args = [mallory.account.address, registrar.account.address, [], 1n, 1n] as const;
+    const failure = await viem.deployContract("Provisioning", [...args]).then(
+      () => "deployed",
+      (e: Error) => e.message,
+    );
+    expect(failure).to.include("NoCode");
+  });
+
   it("deploy_withAZeroLifetime_reverts", async () => {
     const { viem, quoteVerifier, registrar, manufacturer, provisioning } = world();
     const deploy = (nonceLifetime: bigint, reportLifetime: bigint) =>

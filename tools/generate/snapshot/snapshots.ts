@@ -7,8 +7,10 @@ import { describeAbi, describeStorage, type StorageLayout } from "./interface.ts
 /** Where each contract that is deployed stands. */
 const CONTRACTS = [
   "game/DisputeGame",
+  "game/ProofChecker",
   "provisioning/DongleQuoteVerifier",
   "market/JobMarket",
+  "market/MarketDeployer",
   "provisioning/Provisioning",
   "vault/StakeVault",
   "examples/TextDirectionDapp",
