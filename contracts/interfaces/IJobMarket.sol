@@ -287,7 +287,7 @@ interface IJobMarket {
     /// @notice What is kept of a claim.
     /// @param key The claim.
     /// @return status Its status.
-    /// @return time End of its window or, once it is final, when it became that (unix time); 0 if its fee was reclaimed.
+    /// @return time End of its window; of a final claim, since when it is final, 0 if its fee was reclaimed (unix).
     /// @return delivered Bit i: output i was delivered. 0 for a job that one call completed.
     /// @return calledBack Bit i: the requester took output i. 0 for a job that one call completed.
     /// @return paid Whether the fee is released.

@@ -16,8 +16,8 @@ abstract contract MarketParameters is IJobMarket {
     /// @notice Maximum gas that a callback may ask for. With a full part's delivery, 2.6 M gas of calldata at
     /// EIP-7623's floor (Inputs), it fits a transaction of 2^24 gas (EIP-7825).
     uint256 public constant MAX_CALLBACK_GAS = 2_000_000;
-    /// @notice Seconds since a claim became final in which its outputs can be delivered before the fee may be reclaimed. At most 64 deliveries, each one transaction: a week holds them with days of outages and of gas that
-    /// nobody pays.
+    /// @notice Seconds since a claim is final in which its outputs can be delivered before the fee may be reclaimed. At
+    /// most 64 deliveries, each one transaction: a week holds them with days of outages and of gas that nobody pays.
     uint256 public constant DELIVERY_SECONDS = 7 days;
     /// @notice Latest deadline, seconds from the post.
     uint256 public constant LONGEST_JOB = 365 days;

@@ -36,8 +36,8 @@ library ParameterChecks {
     /// @dev Largest transaction with a step proof, bytes: Ethereum's clients take none that is larger into their pools
     /// (go-ethereum's `txMaxSize`, reth's `DEFAULT_MAX_TX_INPUT_BYTES`). A proof that no pool takes proves nothing.
     uint256 private constant MAX_STEP_BYTES = 131_072;
-    /// @dev Bytes of a transaction with a full part of an input or a largest output (Inputs), its openings and header: a
-    /// network that takes less takes no such part.
+    /// @dev Bytes of a transaction with a full part of an input or a largest output (Inputs), its openings and header:
+    /// a network that takes less takes no such part.
     uint256 private constant MIN_STEP_BYTES = 73_728;
     /// @dev Highest price of a unit of gas, in smallest units of the stake asset: 281,474 gwei where that has 18
     /// decimals.

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {GasSchedule} from "../game/GasSchedule.sol";
 import {KnownStep} from "../game/KnownStep.sol";
 import {TensorTree} from "../merkle/TensorTree.sol";
+import {Deployment} from "../interfaces/IJobMarket.sol";
 import {IStepVerifier, ChunkOpening} from "../interfaces/IStepVerifier.sol";
 import {SEMANTICS} from "../types/Semantics.sol";
 import {IElementary} from "../verifier/IElementary.sol";
@@ -52,6 +53,13 @@ contract ConstantVerifier is IStepVerifier {
 contract WrongElementary is IElementary {
     function evaluate(uint256, uint256, uint256 a, uint256) external pure returns (uint256) {
         return a;
+    }
+}
+
+/// @notice A market of a release to come.
+contract FutureMarket {
+    function deployment() external pure returns (Deployment memory d) {
+        d.semantics = SEMANTICS + 1;
     }
 }
 

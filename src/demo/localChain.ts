@@ -20,6 +20,8 @@ export type LocalChain = {
   /** A session of an account that exists, as after a restart. */
   sessionOf: (privateKey: Hex) => Promise<Session>;
   newAccount: (wrappedEther?: bigint) => Promise<Hex>;
+  /** The same chain with another deployment of the protocol on it, beside the first. */
+  deployAgain: (parameters?: LocalParameters) => Promise<LocalChain>;
   /** Deploys another contract. */
   deploy: (name: string, args: readonly unknown[]) => Promise<Address>;
   /** Lets time pass and mines a block. */
@@ -42,41 +44,45 @@ export async function startLocalChain(parameters: LocalParameters = {}, token?: 
   const asset =
     token === undefined ? (await ignition.deploy(wrappedEtherModule)).asset : await viem.deployContract(token);
   const { verifier } = await ignition.deploy(verifierModule);
-  const given = { ...parameters, asset: asset.address, verifier: verifier.address };
-  const { market } = await ignition.deploy(refuteModule, { parameters: { Refute: given } });
+  const deployWith = async (chosen: LocalParameters): Promise<Address> => {
+    const given = { ...chosen, asset: asset.address, verifier: verifier.address };
+    return (await ignition.deploy(refuteModule, { parameters: { Refute: given } })).market.address;
+  };
 
   const transport = custom(provider, { retryCount: 0 });
   const client = createTestClient({ mode: "hardhat", transport }).extend(publicActions);
   const chainId = await client.getChainId();
   const now = async (): Promise<bigint> => (await client.getBlock()).timestamp;
 
-  const sessionOf = (privateKey: Hex): Promise<Session> =>
-    openSession({ endpoint: { transport }, chainId, market: market.address, account: privateKeyToAccount(privateKey) });
-
-  const newAccount = async (wrappedEther = 0n): Promise<Hex> => {
-    const privateKey = generatePrivateKey();
-    const { address } = privateKeyToAccount(privateKey);
-    await client.setBalance({ address, value: parseEther("100") + wrappedEther });
-    if (wrappedEther > 0n) await wrap(await sessionOf(privateKey), wrappedEther);
-    return privateKey;
+  const withMarket = (market: Address): LocalChain => {
+    const sessionOf = (privateKey: Hex): Promise<Session> =>
+      openSession({ endpoint: { transport }, chainId, market, account: privateKeyToAccount(privateKey) });
+    const newAccount = async (wrappedEther = 0n): Promise<Hex> => {
+      const privateKey = generatePrivateKey();
+      const { address } = privateKeyToAccount(privateKey);
+      await client.setBalance({ address, value: parseEther("100") + wrappedEther });
+      if (wrappedEther > 0n) await wrap(await sessionOf(privateKey), wrappedEther);
+      return privateKey;
+    };
+    return {
+      chainId,
+      transport,
+      market,
+      newSession: async (wrappedEther) => sessionOf(await newAccount(wrappedEther)),
+      sessionOf,
+      newAccount,
+      deployAgain: async (chosen = {}) => withMarket(await deployWith(chosen)),
+      deploy: async (name, args) => (await viem.deployContract(name, [...args])).address,
+      advance: async (seconds) => {
+        await client.increaseTime({ seconds });
+        await client.mine({ blocks: 1 });
+      },
+      now,
+      provider,
+      close: () => connection.close(),
+    };
   };
-
-  return {
-    chainId,
-    transport,
-    market: market.address,
-    newSession: async (wrappedEther) => sessionOf(await newAccount(wrappedEther)),
-    sessionOf,
-    newAccount,
-    deploy: async (name, args) => (await viem.deployContract(name, [...args])).address,
-    advance: async (seconds) => {
-      await client.increaseTime({ seconds });
-      await client.mine({ blocks: 1 });
-    },
-    now,
-    provider: provider,
-    close: () => connection.close(),
-  };
+  return withMarket(await deployWith(parameters));
 }
 
 async function wrap({ sender, deployment }: Session, value: bigint): Promise<void> {

@@ -58,6 +58,8 @@ export type ClaimRecord = {
   /** The outputs whose callback succeeded. */
   calledBack: Set<number>;
   paid: boolean;
+  /** The fee went back to the requester: nobody is paid for a delivery. */
+  reclaimed: boolean;
 };
 
 /** An accepted move: what was sent and the state that it led to. */
@@ -144,8 +146,10 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       update(claims, event.args.claimId, { refuted: true });
       break;
     case "FeeReleased":
-    case "FeeReturned":
       update(claims, event.args.claimId, { paid: true });
+      break;
+    case "FeeReturned":
+      update(claims, event.args.claimId, { reclaimed: true });
       break;
     case "OutputDelivered":
       claims.get(event.args.claimId)?.delivered.set(Number(event.args.output), event.args.data);
@@ -187,7 +191,7 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
 }
 
 function newClaim(id: Hex, jobId: Hex, claim: Claim, windowEnd: bigint, nodes: Hex): ClaimRecord {
-  const open = { finalised: false, refuted: false, paid: false };
+  const open = { finalised: false, refuted: false, paid: false, reclaimed: false };
   return { id, jobId, claim, windowEnd, nodes, games: [], delivered: new Map(), calledBack: new Set(), ...open };
 }
 

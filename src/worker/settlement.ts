@@ -6,8 +6,13 @@ import type { Delivery } from "../chain/structs.ts";
 import { toHex } from "../merkle/hash.ts";
 import type { WorkerEvent } from "./events.ts";
 
-/** The numbers of the outputs that must be delivered on chain and are not yet. */
-export function missingOutputs({ claim, delivered }: Pick<ClaimRecord, "claim" | "delivered">): number[] {
+/** The numbers of the outputs that must be delivered on chain and are not yet; none once the fee was reclaimed. */
+export function missingOutputs({
+  claim,
+  delivered,
+  reclaimed,
+}: Pick<ClaimRecord, "claim" | "delivered" | "reclaimed">): number[] {
+  if (reclaimed) return [];
   const outputs = Array.from({ length: 64 }, (_, k) => k).filter((k) => (claim.job.deliverables >> BigInt(k)) & 1n);
   return outputs.filter((output) => !delivered.has(output));
 }

@@ -107,7 +107,7 @@ describe("transactions through a pool", function () {
     const key = await players().workerKey();
     const policy = { minFee: 1n, marginSeconds: 10, maxOpenClaims: 1 };
     await startWorker(key, large, { programs: [large, small], policy });
-    const stuck = await players().post(large, [halves(256)], { fee: 1n });
+    const stuck = await players().post(large, [halves(256)]);
     await first(worker, "submitted", ({ jobId }) => jobId === stuck.jobId);
     await players().limitTransactions(16_384);
     await players().chain.advance(WINDOW_OVER);

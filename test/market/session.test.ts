@@ -8,6 +8,7 @@ import {
   ContractRevertError,
   InsufficientGasFundsError,
   NotDeployedError,
+  OtherSemanticsError,
   RpcUnavailableError,
   WrongChainError,
 } from "../../src/chain/errors.ts";
@@ -64,6 +65,13 @@ describe("sessions", function () {
     const error = await rejection(readDeployment(publicClient, session.deployment.asset));
     expect(error).to.be.instanceOf(NotDeployedError);
     expect(error.message).to.contain("no job market");
+  });
+
+  it("marketOfOtherSemantics_isRefused_withBothVersions", async function () {
+    const publicClient = await connect({ transport: chain.transport }, chain.chainId);
+    const error = await rejection(readDeployment(publicClient, await chain.deploy("FutureMarket", [])));
+    expect(error).to.be.instanceOf(OtherSemanticsError);
+    expect(error.message).to.contain("semantics version 3, this release of Refute plays version 2");
   });
 
   it("contractsRefusal_isDecodedWithItsArguments", async function () {

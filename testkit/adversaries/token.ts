@@ -204,6 +204,7 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: Execu
     at(encode({ abi, functionName: "finalise", args: [own] })),
     at(encode({ abi, functionName: "deliver", args: [own, deliveryOf(lie, 0)] })),
     at(encode({ abi, functionName: "accept", args: [own] })),
+    at(encode({ abi, functionName: "reclaim", args: [own] })),
     at(encode({ abi, functionName: "expire", args: [job] })),
     at(encode({ abi, functionName: "cancel", args: [job] })),
     at(encode({ abi, functionName: "gameOpened", args: [id, id, sender.address, 1n] })),

@@ -54,6 +54,12 @@ export class Players {
     return new Players(await startLocalChain({ ...parameters, manufacturers: [manufacturer.id] }, token), manufacturer);
   }
 
+  /** Players on another deployment of the protocol on the same chain. */
+  async onAnotherDeployment(parameters: LocalParameters = {}): Promise<Players> {
+    const chain = await this.chain.deployAgain({ ...parameters, manufacturers: [this.manufacturer.id] });
+    return new Players(chain, this.manufacturer);
+  }
+
   /** The key of a worker that is attested and has stake for two claims. */
   async workerKey(): Promise<Hex> {
     const key = await this.chain.newAccount(parseEther("5"));

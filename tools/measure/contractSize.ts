@@ -1,4 +1,4 @@
-/** Prints the sizes of every deployable contract, runtime and creation code; fails above EIP-170's and EIP-3860's limits. */
+/** Prints the size of each deployable contract; fails above the limits of EIP-170 (runtime) and EIP-3860 (creation). */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

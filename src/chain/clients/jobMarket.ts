@@ -67,8 +67,8 @@ export class JobMarket extends JobMarketReader {
    * Posts a job; the fee is taken from the sender's credit. `postedJob` reads the job from the receipt.
    * @throws ContractRevertError `InsufficientCredit`, `JobExists`, `WindowOutOfRange`, `DeadlineTooSoon`,
    *   `DeadlineTooFar`, `TooMuchWork`, `StepProofTooLarge`, `StepProofTooLong`, `HeaderTooLong`, `TooManyOutputs`,
-   *   `OutputLimitTooHigh`, `CallbackGasTooHigh`, `WrongInputCount`, `WrongInputLength`, `WrongInputRoot`, `RootOnlyWithBytes`,
-   *   `ZeroClaimSeconds`
+   *   `OutputLimitTooHigh`, `CallbackGasTooHigh`, `WrongInputCount`, `WrongInputLength`, `WrongInputRoot`,
+   *   `RootOnlyWithBytes`, `ZeroClaimSeconds`
    */
   post(request: JobRequest): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "post", args: [request] });

@@ -152,7 +152,9 @@ describe("ResultConsumer: fees that come back go to who asked", () => {
   it("refund_afterAFeeWasReclaimed_returnsTheWholeFee_evenIfTheOutputCameLater", async () => {
     const { requester, market } = world();
     const claim = await submit(await ask(requester));
-    await pass(1_800 + 7 * 86_400 + 10);
+    await pass(1_801);
+    await market.write.finalise([claim]);
+    await pass(7 * 86_400 + 1);
     await market.write.reclaim([claim], as("mallory"));
     await market.write.deliver([claim, delivery()], as("worker"));
     expect(await dapp.read.resultOf([jobId(world(), claim.job)])).to.equal(delivery().data);
