@@ -59,7 +59,7 @@ describe("a worker whose node refuses large transactions", function () {
     };
     const transport = custom({ request }, { retryCount: 0 });
     // What a node refused for its size is offered again after this time.
-    const patience = { longestMs: 500 };
+    const patience = { longestMs: 50 };
     return openSession({ endpoint: { transport }, chainId, market, account: privateKeyToAccount(key), patience });
   }
 
