@@ -134,6 +134,14 @@ export const BUGS: readonly Bug[] = [
     "AlreadyPaid",
   ),
   without("delivery after acceptance pays again", DELIVERY, "done.paid = true;\n        _release"),
+  unchecked("a fee is reclaimed before its week is over", DELIVERY, "block.timestamp > until", "TimeNotUp"),
+  without("a fee is reclaimed twice", DELIVERY, "done.paid = true;\n        record.number = RETURNED;"),
+  other(
+    "who reclaims a fee gets it",
+    DELIVERY,
+    "_vault.give({{claim_.job.requester}}, claim_.job.fee);\n    }\n\n    /* ---- Views",
+    "msg.sender",
+  ),
   always(
     "each of several outputs pays the fee",
     DELIVERY,
