@@ -6,7 +6,7 @@ import type { DeploymentFacts } from "../chain/structs.ts";
 import { SEMANTICS_VERSION } from "../program/encode.ts";
 
 /** One deployment of the protocol, as its market describes it. */
-export type Deployment = Omit<DeploymentFacts, "semantics"> & { chainId: number; market: Address };
+export type Deployment = DeploymentFacts & { chainId: number; market: Address };
 
 /**
  * Reads a deployment, starting from the market's address.
@@ -18,10 +18,11 @@ export async function readDeployment(publicClient: PublicClient, market: Address
     if (market === zeroAddress || code === undefined) {
       throw new NotDeployedError(`no contract at ${market}: is it the market's address on this chain?`);
     }
-    const [{ semantics, ...facts }, chainId] = await Promise.all([
+    const [facts, chainId] = await Promise.all([
       new JobMarketReader(market, { publicClient }).deployment(),
       publicClient.getChainId(),
     ]);
+    const { semantics } = facts;
     if (semantics !== BigInt(SEMANTICS_VERSION)) throw new OtherSemanticsError(market, semantics, SEMANTICS_VERSION);
     return { chainId, market, ...facts };
   } catch (error) {
