@@ -105,13 +105,15 @@ contract DisputeGame is IDisputeGame {
     mapping(bytes32 claimId => ClaimGames) private _claims;
     mapping(bytes32 claimId => Death) private _deaths;
 
-    /// @dev Reverts with `KnownStep.NoCode` or `KnownStep.WrongSemantics`.
+    /// @dev Reverts with `KnownStep.NoCode`, `KnownStep.WrongSemantics` or `KnownStep.KnownStepFails`.
     /// @param market_ The market, which is deployed after this: its constructor checks this game, and `p`.
     /// @param checker_ Checks step proofs.
     /// @param p Parameters of the deployment.
     constructor(IJobMarket market_, IProofChecker checker_, Parameters memory p) {
         KnownStep.requireCode(address(checker_));
         KnownStep.requireSemantics(address(checker_), checker_.semantics());
+        // A verifier has semantics too, but checks no proofs: it has no verifier of its own.
+        KnownStep.requireEvaluated(checker_.verifier());
         market = market_;
         checker = checker_;
         parametersHash = keccak256(abi.encode(p));

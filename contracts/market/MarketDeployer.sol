@@ -11,6 +11,7 @@ import {Parameters} from "../types/Parameters.sol";
 contract MarketDeployer {
     error NotOwner(address caller, address owner);
     error AlreadyDeployed(address market);
+    error NothingDeployed(address market);
 
     event MarketDeployed(address indexed market);
 
@@ -26,7 +27,7 @@ contract MarketDeployer {
     }
 
     /// @notice Deploys the market at the reserved address.
-    /// @dev Reverts with `NotOwner` or `AlreadyDeployed`, and as the market's constructor does.
+    /// @dev Reverts with `NotOwner`, `AlreadyDeployed` or `NothingDeployed`, and as the market's constructor does.
     /// @param creationCode The market's creation code, without arguments.
     /// @param vault Its vault, which names the reserved address as its market.
     /// @param game Its game, likewise.
@@ -34,7 +35,6 @@ contract MarketDeployer {
     function deploy(bytes calldata creationCode, IStakeVault vault, IDisputeGame game, Parameters calldata p) external {
         require(msg.sender == owner, NotOwner(msg.sender, owner));
         require(market.code.length == 0, AlreadyDeployed(market));
-        emit MarketDeployed(market);
         bytes memory code = abi.encodePacked(creationCode, abi.encode(vault, game, p));
         assembly ("memory-safe") {
             if iszero(create(0, add(code, 0x20), mload(code))) {
@@ -44,5 +44,8 @@ contract MarketDeployer {
                 revert(free, returndatasize())
             }
         }
+        // SAFETY: a creation that leaves no code, or lands elsewhere, is undone: else the address would be used up.
+        require(market.code.length != 0, NothingDeployed(market));
+        emit MarketDeployed(market);
     }
 }

@@ -36,9 +36,9 @@ library ParameterChecks {
     /// @dev Largest transaction with a step proof, bytes: Ethereum's clients take none that is larger into their pools
     /// (go-ethereum's `txMaxSize`, reth's `DEFAULT_MAX_TX_INPUT_BYTES`). A proof that no pool takes proves nothing.
     uint256 private constant MAX_STEP_BYTES = 131_072;
-    /// @dev Bytes of a transaction with a full part of an input or a largest output (Inputs), its openings and header:
-    /// a network that takes less takes no such part.
-    uint256 private constant MIN_STEP_BYTES = 73_728;
+    /// @dev Every other transaction of the protocol is within these bytes: a full part of an input or a largest output
+    /// (Inputs) with its openings, a post with many inputs. A network that takes less cannot serve them.
+    uint256 private constant MIN_STEP_BYTES = 90_000;
     /// @dev Highest price of a unit of gas, in smallest units of the stake asset: 281,474 gwei where that has 18
     /// decimals.
     uint256 private constant MAX_PRICE = 1 << 48;

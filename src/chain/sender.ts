@@ -179,17 +179,19 @@ export class Sender {
     }
   }
 
-  /** @throws TransactionTooLargeError without asking a node, if the nodes have lately refused a smaller one. */
+  /**
+   * Only what was refused says what is too large: words about a limit may mean anything, and smaller moves must go on.
+   * @throws TransactionTooLargeError without asking a node, if the nodes have lately refused one that is no larger.
+   */
   #checkSize(functionName: string, bytes: number): void {
     if (this.#refused === undefined || Date.now() - this.#refused.at >= this.#patience.longestMs) return;
     const { error } = this.#refused;
-    if (bytes > (error.limit ?? error.bytes - 1))
-      throw new TransactionTooLargeError(functionName, bytes, error.limit, { cause: error });
+    if (bytes >= error.bytes) throw new TransactionTooLargeError(functionName, bytes, error.limit, { cause: error });
   }
 
   /**
-   * @returns Whether a pool asks for higher fees. A node that gives no answer may have taken the transaction, so the
-   *   transaction counts as sent.
+   * @returns Whether a pool asks for higher fees. A node that gives no answer may have taken the transaction, and a
+   *   full pool may take it later, so the transaction counts as sent.
    */
   async #broadcast(raw: Hex, functionName: string): Promise<"underpriced" | undefined> {
     try {
@@ -198,6 +200,9 @@ export class Sender {
       if (detailsMatch(error, /already (known|imported)|known transaction/i)) return undefined;
       if (detailsMatch(error, /underpriced|replacement ?(transaction|not ?allowed)|fee too low to replace/i))
         return "underpriced";
+      if (detailsMatch(error, /less than (the )?block base fee/i)) return "underpriced";
+      // It may be taken when it is offered again.
+      if (detailsMatch(error, /pool is full/i)) return undefined;
       const refusal = translateRefusal(error, functionName, bytesIn(raw));
       if (refusal instanceof TransactionTooLargeError) this.#refused = { error: refusal, at: Date.now() };
       if (!(refusal instanceof RpcUnavailableError)) throw refusal;

@@ -88,8 +88,9 @@ export function translateRefusal(error: unknown, functionName: string, bytes: nu
   const words = error.details;
   if (!detailsMatch(error, /oversized|(transaction|tx) ?size|rlp ?too ?long|transaction (is )?too (large|big)/i))
     return new TransactionRefusedError(functionName, words, { cause: error });
-  const limit = /limit:? ?(\d+)/i.exec(words)?.[1];
-  const named = limit === undefined ? undefined : Number(limit);
+  // A plain number below the size: "128 KB" and "131,072" are none.
+  const limit = Number(/limit:? ?(\d+)(?!\d|[.,]\d|\s*[kKmM])/i.exec(words)?.[1] ?? bytes);
+  const named = limit < bytes ? limit : undefined;
   return new TransactionTooLargeError(functionName, bytes, named, { cause: error });
 }
 

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { parseAbi, zeroAddress, type Transport } from "viem";
+import { BaseError, parseAbi, zeroAddress, type Transport } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { connect } from "../../src/chain/connect.ts";
 import { ContractRevertError, NonceTakenError, TransactionDroppedError } from "../../src/chain/errors.ts";
 import { TransactionRefusedError, TransactionTooLargeError } from "../../src/chain/errors.ts";
+import { translateRefusal } from "../../src/chain/translateError.ts";
 import { Sender } from "../../src/chain/sender.ts";
 import { GWEI, MempoolNode } from "../../testkit/nodes/mempoolNode.ts";
 import { rejection } from "../../testkit/rejection.ts";
@@ -182,6 +183,22 @@ describe("Sender", function () {
     startMining();
     await sender.send(move(1));
     expect(made()).to.equal(1);
+  });
+
+  it("limitInOtherWords_isNoNumberOfBytes", function () {
+    const said = (words: string): number | undefined => {
+      const refusal = translateRefusal(new BaseError("refused", { details: words }), "move", 140_000);
+      expect(refusal, words).to.be.instanceOf(TransactionTooLargeError);
+      return (refusal as TransactionTooLargeError).limit;
+    };
+    expect(said("oversized data: transaction size 140000, limit 131072")).to.equal(131_072);
+    for (const words of [
+      "transaction too large: 140 KB, limit 128 KB",
+      "transaction size exceeds limit: 128kB",
+      "transaction size exceeds limit 131,072",
+      "transaction is too big",
+    ])
+      expect(said(words), words).to.equal(undefined);
   });
 
   it("transactionThatAPoolRefusesOtherwise_isOneOfRefutesErrors_withTheNodesWords", async function () {

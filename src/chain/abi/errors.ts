@@ -91,6 +91,7 @@ export const errorsAbi = parseAbi([
   "error NotWorker(address caller, address worker)",
   "error NotWorker(address caller, bytes32 claimId)",
   "error NotWrappedNative(address asset, uint256 decimals)",
+  "error NothingDeployed(address market)",
   "error NothingEarned(bytes32 claimId)",
   "error NothingRequested(address account)",
   "error NothingToDeliver(bytes32 jobId)",

@@ -52,6 +52,8 @@ describe("Deployment: contracts that do not fit together are refused", () => {
       refusal(viem.deployContract("DisputeGame", [market.address, checker, PARAMETERS]));
     expect(await game(zeroAddress)).to.include("NoCode");
     expect(await game((await verifierOf(1n, KNOWN_RESULT)).address)).to.include("WrongSemantics");
+    // A verifier is no checker: no proof could be made.
+    expect(await game(verifier.address)).to.not.equal("deployed");
     expect(await game((await viem.deployContract("ProofChecker", [verifier.address])).address)).to.equal("deployed");
   });
 
@@ -86,6 +88,8 @@ describe("Deployment: contracts that do not fit together are refused", () => {
     const asMallory = { account: mallory.account };
     const args = [bytecode as Hex, ownVault.address, ownGame.address, PARAMETERS] as const;
     await viem.assertions.revertWithCustomError(deployer.write.deploy([...args], asMallory), deployer, "NotOwner");
+    const nothing = deployer.write.deploy(["0x", ownVault.address, ownGame.address, PARAMETERS]);
+    await viem.assertions.revertWithCustomError(nothing, deployer, "NothingDeployed");
     // What was refused has not used the address up.
     expect(await deploy(ownVault.address, ownGame.address)).to.not.include("revert");
     const placed = await viem.getContractAt("JobMarket", market);

@@ -41,7 +41,7 @@ describe("Deployment at the limits of its parameters", () => {
     { withdrawalDelay: 133_601 },
     { maxStepGas: 1 },
     { maxStepGas: 12_000_000 },
-    { maxStepBytes: 73_728 },
+    { maxStepBytes: 90_000 },
     { maxStepBytes: 131_072 },
     { rate: 1n, maxWork: 1n },
     { penaltyBps: 10_000 },

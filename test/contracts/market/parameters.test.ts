@@ -27,7 +27,7 @@ describe("Deployment", () => {
     ["StepGasOutOfRange", { maxStepGas: 12_000_001 }],
     ["StepGasOutOfRange", { maxStepGas: 0 }],
     ["StepBytesOutOfRange", { maxStepBytes: 131_073 }],
-    ["StepBytesOutOfRange", { maxStepBytes: 73_727 }],
+    ["StepBytesOutOfRange", { maxStepBytes: 89_999 }],
     ["BondBelowGas", { bondGas: 921_339 }],
     ["BondBelowGas", { arityBits: 1 }],
     ["CollateralTooSmall", { collateral: PARAMETERS.collateral / 3n }],
