@@ -126,7 +126,11 @@ export class ForkingChain {
   async #include(raw: Hex): Promise<Included> {
     const hash = keccak256(raw);
     const from = await recoverTransactionAddress({ serializedTransaction: raw as never });
-    const { functionName } = decodeFunctionData({ abi: knownAbi, data: parseTransaction(raw).data! });
+    const { data, nonce = 0 } = parseTransaction(raw);
+    const { functionName } = decodeFunctionData({ abi: knownAbi, data: data! });
+    // The pool before the chain would keep it, and mine it later in a block that is not among these.
+    const next = Number(await this.#request("eth_getTransactionCount", [from, "latest"]));
+    if (nonce > next) throw new Error(`nonce ${nonce} is behind a gap: the next one is ${next}`);
     const included = { raw, hash, from: from.toLowerCase() as Hex, functionName };
     await this.#block(async () => {
       await this.#request("eth_sendRawTransaction", [raw]).catch(async (error: unknown) => {
