@@ -4,65 +4,75 @@ import type { Hex } from "viem";
 const FIRST_PAUSE_SECONDS = 60n;
 const LONGEST_PAUSE_SECONDS = 6n * 3_600n;
 /**
- * Failures that may pass by themselves (a reorganisation took the transaction back, a node gave no answer) and that are
- * tried again at once. More of them are no accident: a pool may take a transaction that it never passes on.
+ * Failures that may pass by themselves (a node gave no answer, the chain's state changed) and after which a claim's
+ * deliveries are tried again at once. More of them are no accident.
  */
 const FREE_FAILURES = 3;
+/** How long after its claim became final the market gives the fee back to the requester: `DELIVERY_SECONDS`. */
+const RECLAIM_SECONDS = 7n * 86_400n;
+/** What a delivery needs of that time to be in a block before the fee is gone. */
+const SPARE_SECONDS = 3_600n;
+
+type Failures = { last: bigint; pause: bigint; free: number };
+
 /**
- * How long after its first failure a delivery is given up: a week. By then the requester had the time to fetch the
- * output elsewhere and to accept it, and a node's limits or an outage had the time to be mended.
+ * Whether it is too late to deliver: the requester can have the fee back, or soon can.
+ * @param finalSince When the claim became final, unix seconds.
  */
-const GIVE_UP_SECONDS = 7n * 86_400n;
-
-type Failures = { first: bigint; last: bigint; pause: bigint; free: number };
+export const isTooLate = (finalSince: bigint, now: bigint): boolean =>
+  now >= finalSince + RECLAIM_SECONDS - SPARE_SECONDS;
 
 /**
- * When deliveries that failed are tried again: ever more rarely, and at last no more. Times are the chain's, unix
- * seconds. A process that is started again begins anew.
+ * When the deliveries of a claim are tried again after one that failed: ever more rarely. They wait together, because
+ * the fee comes with the last of them. Times are the chain's, unix seconds. A process that is started again begins
+ * anew.
  */
 export class Deliveries {
-  /** By claim, then by output. */
-  readonly #failures = new Map<Hex, Map<number, Failures>>();
+  /** By claim. */
+  readonly #failures = new Map<Hex, Failures>();
+  readonly #givenUp = new Set<Hex>();
 
-  /** Whether an output may be tried now. */
-  isDue(claimId: Hex, output: number, now: bigint): boolean {
-    const failures = this.#failures.get(claimId)?.get(output);
-    return failures === undefined || (!isGivenUp(failures) && now >= failures.last + failures.pause);
+  /** Whether the outputs of a claim may be delivered now. */
+  isDue(claimId: Hex, now: bigint): boolean {
+    if (this.#givenUp.has(claimId)) return false;
+    const failures = this.#failures.get(claimId);
+    return failures === undefined || now >= failures.last + failures.pause;
+  }
+
+  /** Whether a delivery of the claim has failed. */
+  hasFailed(claimId: Hex): boolean {
+    return this.#failures.has(claimId);
   }
 
   /**
    * Takes note of a failure.
    * @param mayPass Whether the same may succeed at once.
-   * @returns What comes of it: another try at once, one after a pause, or none.
+   * @returns When the claim's deliveries are tried again: at once, or after a pause.
    */
-  failed(claimId: Hex, output: number, now: bigint, mayPass: boolean): "again" | "later" | "givenUp" {
-    const ofClaim = this.#failures.get(claimId) ?? new Map<number, Failures>();
-    this.#failures.set(claimId, ofClaim);
-    const { first, pause, free } = ofClaim.get(output) ?? { first: now, pause: 0n, free: FREE_FAILURES };
-    if (mayPass && free > 0 && now - first < GIVE_UP_SECONDS) {
-      ofClaim.set(output, { first, last: now, pause, free: free - 1 });
+  failed(claimId: Hex, now: bigint, mayPass: boolean): "again" | "later" {
+    const { pause, free } = this.#failures.get(claimId) ?? { pause: 0n, free: FREE_FAILURES };
+    if (mayPass && free > 0) {
+      this.#failures.set(claimId, { last: now, pause, free: free - 1 });
       return "again";
     }
     const doubled = pause === 0n ? FIRST_PAUSE_SECONDS : 2n * pause;
-    const failures = {
-      first,
-      last: now,
-      pause: doubled < LONGEST_PAUSE_SECONDS ? doubled : LONGEST_PAUSE_SECONDS,
-      free,
-    };
-    ofClaim.set(output, failures);
-    return isGivenUp(failures) ? "givenUp" : "later";
+    const next = doubled < LONGEST_PAUSE_SECONDS ? doubled : LONGEST_PAUSE_SECONDS;
+    this.#failures.set(claimId, { last: now, pause: next, free });
+    return "later";
   }
 
-  /** Whether an output of the claim was given up: its fee will not come by a delivery of this process. */
+  /** Takes note that the claim's outputs are not delivered any more. */
+  giveUp(claimId: Hex): void {
+    this.#givenUp.add(claimId);
+  }
+
+  /** Whether the claim's outputs were given up: its fee will not come by a delivery of this process. */
   hasGivenUp(claimId: Hex): boolean {
-    return [...(this.#failures.get(claimId)?.values() ?? [])].some(isGivenUp);
+    return this.#givenUp.has(claimId);
   }
 
   /** Forgets claims that the history lacks. */
   forget(known: ReadonlyMap<Hex, unknown>): void {
-    for (const id of this.#failures.keys()) if (!known.has(id)) this.#failures.delete(id);
+    for (const ids of [this.#failures, this.#givenUp]) for (const id of ids.keys()) if (!known.has(id)) ids.delete(id);
   }
 }
-
-const isGivenUp = ({ first, last }: Failures): boolean => last - first >= GIVE_UP_SECONDS;

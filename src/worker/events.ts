@@ -12,6 +12,6 @@ export type WorkerEvent =
   | { kind: "expired"; jobId: Hex; receipt: TransactionReceipt }
   | { kind: "finalised"; jobId: Hex; claimId: Hex; receipt: TransactionReceipt }
   | { kind: "delivered"; jobId: Hex; claimId: Hex; output: number; receipt: TransactionReceipt }
-  /** A delivery that failed for so long that it is not tried again. */
+  /** An output that is not delivered any more, because the requester can have the fee back, or soon can. */
   | { kind: "undelivered"; jobId: Hex; claimId: Hex; output: number; reason: string }
   | { kind: "collected"; claimId: Hex; receipt: TransactionReceipt };

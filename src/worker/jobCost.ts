@@ -6,7 +6,7 @@ import type { KnownProgram } from "../player/execution.ts";
 
 /**
  * What a job must pay for its gas, in percent of what the gas costs at the price of now: the price may rise between the
- * claim and the delivery, a window later. A price that rises by more than a half is the worker's loss.
+ * claim and the delivery, a window later. If it rises by more, the worker may wait with the delivery.
  */
 const COVERED_PERCENT = 150n;
 
@@ -143,4 +143,15 @@ export function jobGas({ headerBytes, checkpoints, delivered, callbackGas, arity
   });
   const end = deliveries.length === 0 ? finalise : deliveries.reduce((total, gas) => total + gas);
   return { claim, submit, finalise, deliveries, total: claim + submit + end };
+}
+
+/**
+ * An upper bound of the gas that is still needed to deliver some of a job's outputs. Pure.
+ * @param wanted The numbers of all outputs that the job wants, in the order of `shape.delivered`.
+ * @param missing Those that are not delivered yet; a claim that is not final lacks all of them.
+ */
+export function missingGas(shape: JobShape, wanted: readonly number[], missing: readonly number[]): number {
+  const delivered = shape.delivered.filter((_, k) => missing.includes(wanted[k]!));
+  // The first of these counts the finalising, which is more than the marks that a shorter list leaves out.
+  return jobGas({ ...shape, delivered }).deliveries.reduce((total, gas) => total + gas, 0);
 }

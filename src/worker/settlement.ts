@@ -2,20 +2,21 @@ import { programFacts, type Execution } from "../player/execution.ts";
 import type { ClaimRecord, JobRecord } from "../market/history.ts";
 import { claimKeyOf } from "../market/ids.ts";
 import type { Session } from "../market/session.ts";
-import type { Delivery } from "../chain/structs.ts";
+import type { Delivery, Job } from "../chain/structs.ts";
 import { toHex } from "../merkle/hash.ts";
 import type { WorkerEvent } from "./events.ts";
 
+/** The numbers of the outputs that a job wants delivered on chain. @param deliverables A bit for each. */
+export const wantedOutputs = ({ deliverables }: Pick<Job, "deliverables">): number[] =>
+  Array.from({ length: 64 }, (_, k) => k).filter((k) => (deliverables >> BigInt(k)) & 1n);
+
 /** The numbers of the outputs that must be delivered on chain and are not yet; none once the fee was reclaimed. */
-export function missingOutputs({
+export const missingOutputs = ({
   claim,
   delivered,
   reclaimed,
-}: Pick<ClaimRecord, "claim" | "delivered" | "reclaimed">): number[] {
-  if (reclaimed) return [];
-  const outputs = Array.from({ length: 64 }, (_, k) => k).filter((k) => (claim.job.deliverables >> BigInt(k)) & 1n);
-  return outputs.filter((output) => !delivered.has(output));
-}
+}: Pick<ClaimRecord, "claim" | "delivered" | "reclaimed">): number[] =>
+  reclaimed ? [] : wantedOutputs(claim.job).filter((output) => !delivered.has(output));
 
 /** An output with its opening under the trace root. */
 export function deliveryOf({ model, commitment, trace }: Execution, output: number): Delivery {

@@ -1,5 +1,5 @@
 import { BaseError, isAddressEqual, type Hex } from "viem";
-import { NonceTakenError } from "../chain/errors.ts";
+import { NonceTakenError, TransactionDroppedError } from "../chain/errors.ts";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import { isOver, type Forget } from "../market/forget.ts";
 import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
@@ -10,14 +10,14 @@ import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../playe
 import { errorWithCode, RefuteError } from "../errors.ts";
 import { withoutPaths } from "../redact.ts";
 import { makeMove } from "./defend.ts";
-import { Deliveries } from "./deliveries.ts";
+import { Deliveries, isTooLate } from "./deliveries.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
-import { coveringFee, jobGas, jobShape } from "./jobCost.ts";
+import { coveringFee, jobGas, jobShape, missingGas } from "./jobCost.ts";
 import { hasRoom, isOpen, mayClaim, refusalOf, type WorkerPolicy } from "./jobs.ts";
 import type { TracePublisher } from "./publisher.ts";
 import { selfAudit, SelfAuditError } from "./selfAudit.ts";
-import { collect, deliver, expire, finalise, missingOutputs } from "./settlement.ts";
+import { collect, deliver, expire, finalise, missingOutputs, wantedOutputs } from "./settlement.ts";
 
 /** How a worker runs. */
 export type WorkerOptions = RoleOptions<WorkerEvent> & {
@@ -52,6 +52,8 @@ class Worker {
   readonly #executions: Executions;
   readonly #failedAudits = new FailedAudits();
   readonly #deliveries = new Deliveries();
+  /** The chain's time at the latest round: a delivery may take many rounds until it fails. */
+  #now = 0n;
   /**
    * Claims that are over and whose earnings were collected, or that had none: this saves a read a round. After a
    * reorganisation their records are other objects.
@@ -93,6 +95,7 @@ class Worker {
   };
 
   #round({ history, now, isPlain }: RoundSnapshot, start: Start): void {
+    this.#now = now;
     this.#deliveries.forget(history.claims);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
       start(`${doing} ${id}`, () => this.#role.attempt(doing, id, action));
@@ -130,41 +133,73 @@ class Worker {
 
   /** Does what an undisputed claim of this worker needs now. */
   async #tend(job: JobRecord, record: ClaimRecord, now: bigint): Promise<void> {
-    const { session } = this.#options;
     if (!record.finalised && !record.refuted && now <= record.windowEnd) return;
-    const missing = record.refuted ? [] : missingOutputs(record);
-    const due = missing.filter((output) => this.#deliveries.isDue(record.id, output, now));
-    // The first delivery finalises. If it failed, the next round frees the collateral without it.
-    if (due.length > 0 && this.#executions.canExecute(job)) {
-      for (const output of due) await this.#deliver(job, record, output, now);
-    } else if (!record.finalised && !record.refuted) {
-      this.#role.report(await finalise(session, record));
-    }
+    if (!record.refuted) await this.#settle(job, record, now);
     if (record.games.length === 0 || this.#collected.has(record)) return;
-    this.#role.report(await collect(session, record));
+    this.#role.report(await collect(this.#options.session, record));
     this.#collected.add(record);
   }
 
+  /** Delivers what is due of a claim that is final or can be, or only finalises it. */
+  async #settle(job: JobRecord, record: ClaimRecord, now: bigint): Promise<void> {
+    const { session } = this.#options;
+    const missing = missingOutputs(record);
+    const delivers = missing.length > 0 && this.#deliveries.isDue(record.id, now) && this.#executions.canExecute(job);
+    // The first delivery finalises. Once one has failed, the collateral does not wait for another try.
+    if (!record.finalised && (!delivers || this.#deliveries.hasFailed(record.id)))
+      return this.#role.report(await finalise(session, record));
+    if (!delivers) return;
+    // The market says of a final claim since when it is final.
+    if (record.finalised && isTooLate((await session.market.jobOf(job.id)).until, now))
+      return this.#giveUp(record, missing);
+    if (await this.#isTooDear(job, record, missing)) return void this.#deliveries.failed(record.id, this.#now, false);
+    for (const output of missing) if (!(await this.#deliver(job, record, output))) return;
+  }
+
+  #giveUp({ id, jobId }: ClaimRecord, missing: readonly number[]): void {
+    this.#deliveries.giveUp(id);
+    const reason = "the week after the claim became final is over, or nearly: the requester can have the fee back";
+    for (const output of missing) this.#role.report({ kind: "undelivered", jobId, claimId: id, output, reason });
+  }
+
+  /** Whether the outputs still missing cost more gas, at the price of now, than the fee repays. */
+  async #isTooDear(job: JobRecord, { id }: ClaimRecord, missing: readonly number[]): Promise<boolean> {
+    const { session, log } = this.#options;
+    const program = this.#executions.programOf(job)!;
+    const { fee } = job.job;
+    const shape = jobShape(program, job.job, session.deployment.parameters.arityBits);
+    const gas = missingGas(shape, wantedOutputs(job.job), missing);
+    const gasPrice = await gasPriceNow(session.publicClient);
+    const cost = BigInt(gas) * gasPrice;
+    if (cost <= fee) return false;
+    const numbers = { jobId: job.id, claimId: id, fee: String(fee), cost: String(cost), gas };
+    const message = "not delivered now: at the price of now the gas costs more than the fee; it is tried again later";
+    if (this.#role.isNew("too dear", id)) log.warn({ ...numbers, gasPrice: String(gasPrice) }, message);
+    return true;
+  }
+
   /**
-   * Delivers an output, or takes note that it failed: it is tried again later.
+   * Delivers an output, or takes note that it failed: the claim's deliveries are tried again later.
+   * @returns Whether it did not fail.
    * @throws What failed, if it may pass by itself: the next round tries again.
    */
-  async #deliver(job: JobRecord, record: ClaimRecord, output: number, now: bigint): Promise<void> {
+  async #deliver(job: JobRecord, record: ClaimRecord, output: number): Promise<boolean> {
     const { session, log } = this.#options;
-    const ids = { jobId: job.id, claimId: record.id, output };
     try {
       const execution = await this.#executions.of(job);
       if (execution !== undefined) this.#role.report(await deliver(session, record, execution, output));
+      return true;
     } catch (error) {
       // It was not tried.
       if (error instanceof NonceTakenError) throw error;
-      const mayPass = error instanceof RefuteError && error.retryable;
-      const next = this.#deliveries.failed(record.id, output, now, mayPass);
-      if (next === "again") throw error;
+      // A transaction that is dropped was waited for long: another one at once would be as slow.
+      const mayPass = error instanceof RefuteError && error.retryable && !(error instanceof TransactionDroppedError);
+      if (this.#deliveries.failed(record.id, this.#now, mayPass) === "again") throw error;
       const reason = withoutPaths(shortMessage(error as Error));
-      if (next === "givenUp") return this.#role.report({ kind: "undelivered", ...ids, reason });
       const message = "delivery failed; it is tried again, ever more rarely, and the claim finalised meanwhile";
-      if (this.#role.isNew(`delivery ${output}`, record.id, reason)) log.warn({ ...ids, reason }, message);
+      if (this.#role.isNew(`delivery ${output}`, record.id, reason))
+        log.warn({ jobId: job.id, claimId: record.id, output, reason }, message);
+      return false;
     }
   }
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { parseEther, type Hex } from "viem";
 import { submissionOf } from "../../src/dispute/workerMove.ts";
-import { coveringFee, jobGas, jobShape } from "../../src/worker/jobCost.ts";
+import { coveringFee, jobGas, jobShape, missingGas } from "../../src/worker/jobCost.ts";
 import { chainProgram, honestTrace, int32Program, type GameProgram } from "../../testkit/protocol/chainProgram.ts";
 import { delivery } from "../../testkit/protocol/marketKit.ts";
 import { useWorld } from "../../testkit/protocol/useWorld.ts";
@@ -106,5 +106,15 @@ describe("coveringFee", () => {
     expect(coveringFee({ total: 300_000 }, 0n)).to.equal(0n);
     expect(coveringFee({ total: 300_001 }, 1n)).to.equal(450_002n);
     expect(coveringFee({ total: 300_000 }, 10n ** 9n)).to.equal(450_000n * 10n ** 9n);
+  });
+});
+
+describe("missingGas", () => {
+  it("ofAllOutputs_isThatOfTheirDeliveries_ofSome_thatOfAJobWithThese_ofNone_nothing", () => {
+    const shape = { headerBytes: 200, checkpoints: 4, delivered: [4, 400, 4_000], callbackGas: 0, arityBits: 4 };
+    const sum = (delivered: number[]): number => jobGas({ ...shape, delivered }).deliveries.reduce((a, b) => a + b, 0);
+    expect(missingGas(shape, [1, 3, 5], [1, 3, 5])).to.equal(sum([4, 400, 4_000]));
+    expect(missingGas(shape, [1, 3, 5], [3, 5])).to.equal(sum([400, 4_000]));
+    expect(missingGas(shape, [1, 3, 5], [])).to.equal(0);
   });
 });

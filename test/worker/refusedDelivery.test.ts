@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { pino } from "pino";
-import { custom, parseEther, size, type Hex } from "viem";
+import { custom, parseEther, size, zeroHash, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { compile } from "../../src/compiler/compile.ts";
 import { openSession, type Session } from "../../src/market/session.ts";
@@ -20,8 +20,8 @@ const input = (seed: number): Uint8Array => new Uint8Array(new Float32Array(COUN
 type Sent = Hex | { data?: Hex };
 const sizeOf = (sent: Sent): number => size(typeof sent === "string" ? sent : (sent.data ?? "0x"));
 
-/** The request that a node refuses above a size, how, and what of it a worker logs. */
-type Limit = { method: string; says: string; told: string; bytes: number; refused: number };
+/** The request that a node refuses above a size, or seems to take and loses; what it says, and what a worker logs. */
+type Limit = { method: string; says?: string; told: string; bytes: number; refused: number };
 const POOL = {
   method: "eth_sendRawTransaction",
   says: "oversized data: transaction size",
@@ -36,15 +36,16 @@ const ESTIMATE = {
   bytes: 3_000,
   refused: 0,
 };
+const LOSSES = { method: "eth_sendRawTransaction", told: "was dropped", bytes: 3_000, refused: 0 };
 
 describe("a worker whose node refuses large transactions", function () {
   const players = usePlayers("test");
-  const node = buildModel({
-    inputs: [tensor("x")],
-    outputs: [tensor("y")],
-    nodes: [{ op: "Neg", inputs: ["x"], outputs: ["y"] }],
-  });
-  const program = knownProgram(compile(readModel(node), { shapes: {} }));
+  const programOf = (outputs: readonly string[]) => {
+    const nodes = outputs.map((name, k) => ({ op: "Neg", inputs: [outputs[k - 1] ?? "x"], outputs: [name] }));
+    const model = buildModel({ inputs: [tensor("x")], outputs: outputs.map(tensor), nodes });
+    return knownProgram(compile(readModel(model), { shapes: {} }));
+  };
+  const program = programOf(["y"]);
 
   /** A session whose node takes transactions up to a size, as geth's pool does, and counts those that it refused. */
   async function limitedSession(key: Hex, limit: Limit): Promise<Session> {
@@ -53,18 +54,19 @@ describe("a worker whose node refuses large transactions", function () {
       const bytes = call.method === limit.method ? sizeOf(call.params![0] as Sent) : 0;
       if (bytes > limit.bytes) {
         limit.refused++;
+        if (limit.says === undefined) return zeroHash;
         throw Object.assign(new Error(`${limit.says} ${bytes}, limit ${limit.bytes}`), { code: -32_000 });
       }
       return provider.request(call);
     };
     const transport = custom({ request }, { retryCount: 0 });
     // What a node refused for its size is offered again after this time.
-    const patience = { longestMs: 50 };
+    const patience = { pollingMs: 5, longestMs: 50 };
     return openSession({ endpoint: { transport }, chainId, market, account: privateKeyToAccount(key), patience });
   }
 
   /** A worker with room for one open claim, whose node refuses by `limit`; what it logs as a warning or worse. */
-  async function startWorker(limit: Limit) {
+  async function startWorker(limit: Limit, served = program) {
     const key = await players().workerKey();
     const lines: string[] = [];
     const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
@@ -72,7 +74,7 @@ describe("a worker whose node refuses large transactions", function () {
     const session = await limitedSession(key, limit);
     let rounds = 0;
     const onRound = (): number => rounds++;
-    const worker = await players().startWorker(key, program, reference(), { session, policy, log, onRound });
+    const worker = await players().startWorker(key, served, reference(), { session, policy, log, onRound });
     const someRounds = async (): Promise<void> => {
       for (const end = rounds + 10; rounds < end;) await sleep(10);
     };
@@ -106,6 +108,24 @@ describe("a worker whose node refuses large transactions", function () {
     await first(worker, "delivered", ({ jobId }) => jobId === large.jobId);
     await worker.stop();
   }
+
+  it("losesTheFirstOf4Deliveries_finalisesBeforeAnother_andDeliversAllLater", async function () {
+    const limit = { ...LOSSES };
+    const served = programOf(["a", "b", "c", "d"]);
+    const { worker, lines, someRounds } = await startWorker(limit, served);
+    await players().post(served, [input(4)]);
+    await first(worker, "submitted");
+    await players().chain.advance(3_601);
+    await first(worker, "finalised");
+    await someRounds();
+    expect(limit.refused).to.equal(1);
+    expect(lines, lines.join("")).to.have.length(1);
+    expect(lines[0]).to.contain(limit.told);
+    limit.bytes = 131_072;
+    await players().chain.advance(60);
+    for (const k of [0, 1, 2, 3]) await first(worker, "delivered", ({ output }) => output === k);
+    await worker.stop();
+  });
 
   it("givesADeliveryUpAfterAWeek_withOneError", async function () {
     const limit = { ...POOL };

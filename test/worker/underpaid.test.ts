@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { pino } from "pino";
+import { numberToHex } from "viem";
 import { inputsList, programFacts } from "../../src/player/execution.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
@@ -14,12 +15,12 @@ describe("a worker whose policy asks for no profit", function () {
   const program = mlpProgram();
   const policy = { minFee: 0n, marginSeconds: 10 };
 
-  /** Starts a worker, and keeps what it logs about jobs that pay too little. */
-  async function startWorker() {
+  /** Starts a worker, and keeps what it logs about jobs that pay too little. @param says How such lines begin. */
+  async function startWorker(says = "job not taken") {
     const lines: Record<string, unknown>[] = [];
     const write = (line: string): void => {
       const read = JSON.parse(line) as Record<string, unknown>;
-      if (String(read.msg).startsWith("job not taken")) lines.push(read);
+      if (String(read.msg).startsWith(says)) lines.push(read);
     };
     let rounds = 0;
     const options = { policy, log: pino({}, { write }), onRound: () => rounds++ };
@@ -85,5 +86,32 @@ describe("a worker whose policy asks for no profit", function () {
     expect(receipts).to.have.length(3);
     const spent = receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n);
     expect(spent < fee, `${spent} of ${fee}`).to.equal(true);
+  });
+
+  it("deliversAtNoCostAboveTheFee_finalises_saysSoOnceWithTheNumbers_andDeliversAtALowerPrice", async function () {
+    const { worker, lines, someRounds } = await startWorker("not delivered now");
+    const { chain } = players();
+    const { arityBits } = (await chain.newSession()).deployment.parameters;
+    const gas = jobGas(jobShape(program, { callbackGas: 0, maxOutputBytes: 4_096 }, arityBits));
+    const fee = coveringFee(gas, 2n * 10n ** 9n);
+    const { jobId } = await players().post(program, [mlpInput(5)], { fee, maxOutputBytes: 4_096 });
+    await first(worker, "submitted");
+    const setBaseFee = (wei: bigint) =>
+      chain.provider.request({ method: "hardhat_setNextBlockBaseFeePerGas", params: [numberToHex(wei)] });
+    await setBaseFee(100n * 10n ** 9n);
+    await chain.advance(3_601);
+    const { claimId } = await first(worker, "finalised");
+    await chain.advance(60);
+    await someRounds();
+    expect(worker.inbox.all.map(({ kind }) => kind)).to.not.include("delivered");
+    expect(lines).to.have.length(1);
+    const [line] = lines as [Record<string, string>];
+    expect(line).to.include({ jobId, claimId, fee: String(fee) });
+    expect(line.cost).to.equal(String(BigInt(line.gas!) * BigInt(line.gasPrice!)));
+    expect(BigInt(line.cost!) > fee).to.equal(true);
+    await setBaseFee(10n ** 9n);
+    await chain.advance(600);
+    await first(worker, "delivered");
+    await worker.stop();
   });
 });
