@@ -271,8 +271,8 @@ interface IJobMarket {
     /// @param jobId The job.
     /// @return status Its status; `None` if it was never posted.
     /// @return worker Its worker while it is claimed, else zero.
-    /// @return until Until when the worker may submit; the end of the window; since when the claim is final, 0 if its fee
-    /// was reclaimed (unix time).
+    /// @return until Until when the worker may submit; the end of the window; since when the claim is final, 0 if its
+    /// fee was reclaimed (unix time).
     /// @return missingParts Input parts that are still missing.
     function jobOf(
         bytes32 jobId
