@@ -4,8 +4,9 @@ import type { Hex } from "viem";
 const FIRST_PAUSE_SECONDS = 60n;
 const LONGEST_PAUSE_SECONDS = 6n * 3_600n;
 /**
- * Failures that may pass by themselves (a node gave no answer, the chain's state changed) and after which a claim's
- * deliveries are tried again at once. More of them are no accident.
+ * Failures that may pass by themselves (a node gave no answer, a reorganisation took the transaction back) and after
+ * which a claim's deliveries are tried again at once. More of them are no accident: a pool may take a transaction that
+ * it never passes on.
  */
 const FREE_FAILURES = 3;
 /** How long after its claim became final the market gives the fee back to the requester: `DELIVERY_SECONDS`. */

@@ -1,5 +1,5 @@
 import { BaseError, isAddressEqual, type Hex } from "viem";
-import { NonceTakenError, TransactionDroppedError } from "../chain/errors.ts";
+import { NonceTakenError } from "../chain/errors.ts";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import { isOver, type Forget } from "../market/forget.ts";
 import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
@@ -192,8 +192,9 @@ class Worker {
     } catch (error) {
       // It was not tried.
       if (error instanceof NonceTakenError) throw error;
-      // A transaction that is dropped was waited for long: another one at once would be as slow.
-      const mayPass = error instanceof RefuteError && error.retryable && !(error instanceof TransactionDroppedError);
+      // Also after a delivery that a pool or a reorganisation lost: the next round finalises first, so that waiting for
+      // another one locks nothing.
+      const mayPass = error instanceof RefuteError && error.retryable;
       if (this.#deliveries.failed(record.id, this.#now, mayPass) === "again") throw error;
       const reason = withoutPaths(shortMessage(error as Error));
       const message = "delivery failed; it is tried again, ever more rarely, and the claim finalised meanwhile";
