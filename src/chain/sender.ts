@@ -2,8 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TransactionNotFoundError, encodeFunctionData, keccak256 } from "viem";
 import type { Abi, Address, Chain, ContractFunctionArgs, ContractFunctionName } from "viem";
 import type { Hash, Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
-import { NonceTakenError, RpcUnavailableError, TransactionDroppedError, TransactionRevertedError } from "./errors.ts";
-import { TransactionTooLargeError } from "./errors.ts";
+import {
+  NonceTakenError,
+  RpcUnavailableError,
+  TransactionDroppedError,
+  TransactionRevertedError,
+  TransactionTooLargeError,
+} from "./errors.ts";
 import { detailsMatch, translateError, translateRefusal } from "./translateError.ts";
 
 type Writable = "nonpayable" | "payable";

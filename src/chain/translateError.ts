@@ -15,8 +15,14 @@ import {
 } from "viem";
 import { errorsAbi } from "./abi/errors.ts";
 import { RefuteError } from "../errors.ts";
-import { ContractRevertError, NonceTakenError, InsufficientGasFundsError, RpcUnavailableError } from "./errors.ts";
-import { TransactionRefusedError, TransactionTooLargeError } from "./errors.ts";
+import {
+  ContractRevertError,
+  InsufficientGasFundsError,
+  NonceTakenError,
+  RpcUnavailableError,
+  TransactionRefusedError,
+  TransactionTooLargeError,
+} from "./errors.ts";
 
 const UNAVAILABLE = [
   HttpRequestError,

@@ -5,8 +5,8 @@ import { ENVELOPE_BYTES } from "../program/proofBytes.ts";
 
 const NOBODY = "0x0000000000000000000000000000000000000000";
 
-/** A state and a claim have the same length whatever they hold. */
-const STATE: PackedState = {
+/** A state and a claim of nothing: they have the same length whatever they hold. */
+export const BLANK_STATE: PackedState = {
   claimId: ZERO_HASH,
   programRoot: ZERO_HASH,
   node: ZERO_HASH,
@@ -15,7 +15,7 @@ const STATE: PackedState = {
   party: 0n,
   clock: 0n,
 };
-const CLAIM: Claim = {
+export const BLANK_CLAIM: Claim = {
   job: {
     requester: NOBODY,
     programRoot: ZERO_HASH,
@@ -38,6 +38,6 @@ const CLAIM: Claim = {
 
 /** The bytes of the transaction that carries a step proof, whatever its fees and nonce: at most so many. */
 export function proofTransactionBytes(proof: StepProof): number {
-  const args = [STATE, CLAIM, proof] as const;
+  const args = [BLANK_STATE, BLANK_CLAIM, proof] as const;
   return size(encodeFunctionData({ abi: disputeGameAbi, functionName: "prove", args })) + ENVELOPE_BYTES;
 }

@@ -143,10 +143,9 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Returns the fee of a claim to the requester, if its outputs were not all delivered in the week after its window.
-   * Anyone may.
-   * @throws ContractRevertError `TimeNotUp`, `NothingToDeliver`, `AlreadyPaid`, `WrongClaimStatus`, and those of
-   *   `finalise`
+   * Returns the fee of a final claim to the requester, if its outputs were not all delivered in the week since it is
+   * final. Anyone may.
+   * @throws ContractRevertError `TimeNotUp`, `NothingToDeliver`, `AlreadyPaid`, `WrongClaimStatus`
    */
   reclaim(claim: Claim): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "reclaim", args: [claim] });

@@ -8,7 +8,8 @@ import { refuteModule } from "../../../ignition/modules/Refute.ts";
 import { verifierModule } from "../../../ignition/modules/Verifier.ts";
 import { wrappedEtherModule } from "../../../ignition/modules/WrappedEther.ts";
 import { disputeGameAbi } from "../../../src/chain/abi/disputeGame.ts";
-import { ZERO_HASH, type Claim, type PackedState, type Pick } from "../../../src/chain/structs.ts";
+import { ZERO_HASH, type Pick } from "../../../src/chain/structs.ts";
+import { BLANK_CLAIM, BLANK_STATE } from "../../../src/dispute/proofSize.ts";
 import { leastSelfChallengeLoss, type Deployment } from "../../../tools/measure/economics/model.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 
@@ -34,35 +35,6 @@ function valuesOf(name: string): Values {
 
 /* ---- The largest moves, for arity 2^4: lists of 12, 12 and 20 levels, program lists of 24, headers of 2,048 bytes */
 
-const STATE: PackedState = {
-  claimId: ZERO_HASH,
-  programRoot: ZERO_HASH,
-  node: ZERO_HASH,
-  interiorRoot: ZERO_HASH,
-  place: 0n,
-  party: 0n,
-  clock: 0n,
-};
-const CLAIM: Claim = {
-  job: {
-    requester: "0x0000000000000000000000000000000000000000",
-    programRoot: ZERO_HASH,
-    inputsRoot: ZERO_HASH,
-    work: 0n,
-    checkpoints: 0,
-    fee: 0n,
-    window: 0,
-    claimSeconds: 0,
-    deadline: 0n,
-    callbackGas: 0,
-    maxOutputBytes: 0,
-    deliverables: 0n,
-    rootOnly: false,
-    salt: ZERO_HASH,
-  },
-  worker: "0x0000000000000000000000000000000000000000",
-  traceRoot: ZERO_HASH,
-};
 const path = (levels: number): Hex[] => new Array<Hex>(levels).fill(ZERO_HASH);
 const bytes = (count: number): Hex => `0x${"00".repeat(count)}`;
 const pick = (levels: number, header: number, programLevels: number): Pick => ({
@@ -76,13 +48,15 @@ const pick = (levels: number, header: number, programLevels: number): Pick => ({
 const length = (data: Hex): bigint => BigInt(data.length / 2 - 1);
 const abi = disputeGameAbi;
 const revealBytes = (data: Hex): bigint =>
-  length(encodeFunctionData({ abi, functionName: "reveal", args: [STATE, data] }));
+  length(encodeFunctionData({ abi, functionName: "reveal", args: [BLANK_STATE, data] }));
 const pickBytes = (given: Pick): bigint =>
-  length(encodeFunctionData({ abi, functionName: "pick", args: [STATE, given] }));
+  length(encodeFunctionData({ abi, functionName: "pick", args: [BLANK_STATE, given] }));
 const openBytes = (given: Pick): bigint =>
-  length(encodeFunctionData({ abi, functionName: "open", args: [CLAIM, given] }));
+  length(encodeFunctionData({ abi, functionName: "open", args: [BLANK_CLAIM, given] }));
 const expandBytes = (children: Hex, siblings: Hex[]): bigint =>
-  length(encodeFunctionData({ abi, functionName: "expand", args: [STATE, ZERO_HASH, ZERO_HASH, children, siblings] }));
+  length(
+    encodeFunctionData({ abi, functionName: "expand", args: [BLANK_STATE, ZERO_HASH, ZERO_HASH, children, siblings] }),
+  );
 
 /** Bytes of calldata of a worker's moves in the worst game: ten reveals, an expansion, a chunk. */
 const WORKER_MOVES: bigint[] = [
