@@ -32,10 +32,11 @@ const PROTOCOL = [
   "market/*.sol",
   "game/*.sol",
   "program/*.sol",
+  "consumer/*.sol",
   "merkle/TensorTree.sol",
 ];
 const VERIFIER = ["merkle/PositionalMerkle.sol", "verifier/*.sol", "verifier/elementary/*.sol"];
-const PROTOCOL_TESTS = ["game", "market", "provisioning", "vault"].map(
+const PROTOCOL_TESTS = ["consumer", "game", "market", "provisioning", "vault"].map(
   (folder) => `test/contracts/${folder}/**/*.test.ts`,
 );
 const LIBRARY = "contracts/test/Mutants.sol";
