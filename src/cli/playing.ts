@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { z } from "zod";
 import { KEPT_BYTES } from "../player/executions.ts";
 import { FastExecutors } from "../player/fastExecutors.ts";
@@ -9,11 +11,15 @@ import { Monitor, type CountedEvent } from "./monitor.ts";
 import { stopSignal } from "./stop.ts";
 
 const MIB = 2 ** 20;
+/** Where caches lie if nothing else is said: the user's folder for them (XDG Base Directory Specification). */
+const CACHE_FOLDER = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "refute");
 
 /** The settings that a worker and a watcher share. */
 export const playerShape = {
   ...chainShape,
   models: z.string(),
+  /** Folder of what is found again faster after a restart. It may be deleted at any time. */
+  cache: z.string().min(1).default(CACHE_FOLDER),
   interval: z.coerce.number().positive().default(4),
   /** MiB of executions that are kept in memory. */
   keepMib: z.coerce

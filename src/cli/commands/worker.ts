@@ -43,6 +43,7 @@ export function workerCommand(): Command {
       "serve the traces of its claims on 127.0.0.1: /<claim>/<step> (or REFUTE_PUBLISH_PORT)",
     )
     .option("--monitor-port <port>", "serve /healthz, /readyz and /metrics on 127.0.0.1 (or REFUTE_MONITOR_PORT)")
+    .option("--cache <folder>", "what a restart need not do again; may be deleted at any time (or REFUTE_CACHE)")
     .option("--keep-mib <n>", "MiB of executions kept in memory for games (or REFUTE_KEEP_MIB)")
     .option("--interval <seconds>", "pause between rounds (or REFUTE_INTERVAL)")
     .action(async (_options: unknown, command: Command) => {
