@@ -19,7 +19,8 @@ export type Refusal = { kind: "span"; named: readonly bigint[] } | { kind: "logs
 /** Providers' codes for too many requests in a time. */
 const TOO_MANY_REQUESTS: readonly number[] = [429, -32_007];
 const RATE = /rate.?limit|too many requests|request (count|rate)|requests per/i;
-const BEHIND = /beyond (the )?(current|latest)? ?head|after last accepted|(unknown|future) block|(header|block) not found/i;
+const BEHIND =
+  /beyond (the )?(current|latest)? ?head|after last accepted|(unknown|future) block|(header|block) not found/i;
 const LOGS = new RegExp(
   [
     /(more than|exceed\w*|over|max\w*|limit( of)?|too many) ?[\d,_]* ?(results|logs|events)\b/,
@@ -49,7 +50,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
     (e) => e instanceof RpcRequestError || (e instanceof HttpRequestError && e.status !== undefined),
   );
   if (!(answer instanceof RpcRequestError || answer instanceof HttpRequestError)) return undefined;
-  const words = answer.details;
+  const words = answer.details ?? "";
   const code = answer instanceof RpcRequestError ? answer.code : answer.status!;
   if (TOO_MANY_REQUESTS.includes(code) || RATE.test(words)) return undefined;
   if (BEHIND.test(words)) return { kind: "behind" };
@@ -68,6 +69,8 @@ export class SpanLimit {
   /** The longest span that was taken, and the shortest one that was refused. */
   #taken = 0n;
   #refused: bigint | undefined;
+  /** What was taken by all nodes for some time, before more was tried. */
+  #sure = 0n;
   /** Requests until a longer span is tried, and how many they will be the next time. */
   #left = FIRST_PAUSE;
   #pause = FIRST_PAUSE;
@@ -79,7 +82,7 @@ export class SpanLimit {
     if (this.#refused === undefined) return MAX_SPAN;
     const between = this.#refused - this.#taken;
     // A limit that is known to an eighth is known well enough: each further try would be another refusal.
-    return between <= 1n + this.#taken / 8n ? this.#taken : this.#taken + between / 2n;
+    return between === 1n || between <= this.#taken / 8n ? this.#taken : this.#taken + between / 2n;
   }
 
   /** Whether as many blocks, or the longest span to ask for, were taken before. */
@@ -93,6 +96,7 @@ export class SpanLimit {
     if (this.#refused !== undefined && this.#dense === undefined && this.#left <= 0 && wanted >= this.#refused) {
       this.#pause = Math.min(2 * this.#pause, MAX_PAUSE);
       this.#left = this.#pause;
+      this.#sure = this.#taken;
       return this.#refused;
     }
     const span = this.#dense !== undefined && this.#dense.span < this.span ? this.#dense.span : this.span;
@@ -117,8 +121,10 @@ export class SpanLimit {
     const limit = named.find((n) => n > 0n && n < blocks);
     const refused = limit === undefined ? blocks : limit + 1n;
     if (this.#refused === undefined || refused < this.#refused) this.#refused = refused;
+    // Another node took more.
+    if (blocks <= this.#sure) this.#sure = 0n;
     if (limit !== undefined) this.#taken = limit;
-    else if (blocks <= this.#taken) this.#taken = 0n;
+    else if (blocks <= this.#taken) this.#taken = this.#sure;
     this.#left = this.#pause;
   }
 
@@ -131,7 +137,7 @@ export class SpanLimit {
 
   /** Even a single block was refused: what was learnt on the way there is no limit, the node had another trouble. */
   forget(): void {
-    [this.#taken, this.#refused, this.#dense] = [0n, undefined, undefined];
+    [this.#taken, this.#refused, this.#sure, this.#dense] = [0n, undefined, 0n, undefined];
     [this.#left, this.#pause] = [FIRST_PAUSE, FIRST_PAUSE];
   }
 }
