@@ -69,8 +69,9 @@ export class SpanLimit {
   /** The longest span that was taken, and the shortest one that was refused. */
   #taken = 0n;
   #refused: bigint | undefined;
-  /** What was taken by all nodes for some time, before more was tried. */
+  /** What was taken by all nodes for some time, before more was tried, and what is tried. */
   #sure = 0n;
+  #probe: bigint | undefined;
   /** Requests until a longer span is tried, and how many they will be the next time. */
   #left = FIRST_PAUSE;
   #pause = FIRST_PAUSE;
@@ -97,7 +98,8 @@ export class SpanLimit {
       this.#pause = Math.min(2 * this.#pause, MAX_PAUSE);
       this.#left = this.#pause;
       this.#sure = this.#taken;
-      return this.#refused;
+      this.#probe = this.#refused;
+      return this.#probe;
     }
     const span = this.#dense !== undefined && this.#dense.span < this.span ? this.#dense.span : this.span;
     return span < wanted ? span : wanted;
@@ -106,8 +108,9 @@ export class SpanLimit {
   /** A request for so many blocks was answered. */
   accepted(blocks: bigint): void {
     if (blocks >= this.span) this.#left--;
-    if (blocks > this.#taken) this.#taken = blocks;
-    if (this.#refused !== undefined && blocks >= this.#refused) this.#refused = undefined;
+    if (blocks === this.#probe) [this.#probe, this.#refused] = [undefined, undefined];
+    // What was refused meanwhile was refused by another node.
+    if (blocks > this.#taken && (this.#refused === undefined || blocks < this.#refused)) this.#taken = blocks;
     if (this.#dense === undefined || --this.#dense.left > 0) return;
     const span = 2n * this.#dense.span;
     this.#dense = span < MAX_SPAN ? { span, left: DENSE_REQUESTS } : undefined;
@@ -121,10 +124,14 @@ export class SpanLimit {
     const limit = named.find((n) => n > 0n && n < blocks);
     const refused = limit === undefined ? blocks : limit + 1n;
     if (this.#refused === undefined || refused < this.#refused) this.#refused = refused;
-    // Another node took more.
+    if (blocks === this.#probe) this.#probe = undefined;
     if (blocks <= this.#sure) this.#sure = 0n;
-    if (limit !== undefined) this.#taken = limit;
-    else if (blocks <= this.#taken) this.#taken = this.#sure;
+    if (limit !== undefined && refused === this.#refused) this.#taken = limit;
+    else if (blocks <= this.#taken) {
+      // Another node takes more than this one: back to what all took.
+      this.#taken = this.#sure;
+      if (this.#sure > 0n) this.#refused = this.#sure + 1n;
+    }
     this.#left = this.#pause;
   }
 
@@ -137,7 +144,8 @@ export class SpanLimit {
 
   /** Even a single block was refused: what was learnt on the way there is no limit, the node had another trouble. */
   forget(): void {
-    [this.#taken, this.#refused, this.#sure, this.#dense] = [0n, undefined, 0n, undefined];
+    [this.#taken, this.#refused, this.#sure] = [0n, undefined, 0n];
+    [this.#probe, this.#dense] = [undefined, undefined];
     [this.#left, this.#pause] = [FIRST_PAUSE, FIRST_PAUSE];
   }
 }
