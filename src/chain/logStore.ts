@@ -90,7 +90,9 @@ export class LogStore<const A extends Abi> {
     return { seen: this.#seen, settled: this.#settled, droppedBelow: this.#droppedBelow, logs: this.#logs };
   }
 
-  /** Goes on from the state of a store of the same contracts and first block. The next sync compares it with the chain. */
+  /**
+   * Goes on from the state of a store of the same contracts and first block. The next sync compares it with the chain.
+   */
   restore({ seen, settled, droppedBelow, logs }: StoreState<A>): void {
     [this.#seen, this.#settled, this.#droppedBelow] = [seen, settled, droppedBelow];
     this.#setLogs(logs);
@@ -164,7 +166,7 @@ export class LogStore<const A extends Abi> {
   }
 
   #result({ number, hash, timestamp }: SyncResult["head"]): SyncResult {
-    // Another process read it, perhaps from another node.
+    // What is restored is not shown before the chain has confirmed it.
     if (this.#isRestored) throw new RpcUnavailableError("reading events: the node lacks a block that it announced");
     this.#head = { number, hash, timestamp };
     return this.#takeRewind(this.#head);

@@ -53,14 +53,14 @@ class RandomChain {
   }
 
   get source(): LogSource {
-    const getBlock = async ({ blockNumber }: { blockNumber?: bigint }) => {
+    const getBlock = ({ blockNumber }: { blockNumber?: bigint }) => {
       const { blocks } = this.#next();
       const number = blockNumber ?? BigInt(blocks.length - 1);
       const block = blocks[Number(number)];
       if (block === undefined) throw new BlockNotFoundError({ blockNumber: number });
       return { number, hash: block.hash, timestamp: number * 12n };
     };
-    const getLogs = async ({ fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint }) => {
+    const getLogs = ({ fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint }) => {
       const { blocks, limit, maxLogs, words } = this.#next();
       if (toBlock - fromBlock + 1n > limit) throw rpcError(words);
       const logs = blocks.slice(Number(fromBlock), Number(toBlock) + 1).flatMap(({ pings, hash: blockHash }, k) =>
@@ -71,7 +71,9 @@ class RandomChain {
       if (toBlock > fromBlock && logs.length > maxLogs) throw rpcError(`query returned more than ${maxLogs} results`);
       return logs;
     };
-    return { getBlock, getLogs } as unknown as LogSource;
+    const later = (answer: (request: never) => unknown) => (request: never) =>
+      Promise.resolve().then(() => answer(request));
+    return { getBlock: later(getBlock), getLogs: later(getLogs) } as unknown as LogSource;
   }
 
   #next(): LaggingNode {
