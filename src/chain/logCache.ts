@@ -27,7 +27,8 @@ export type LogCacheOptions = {
  *
  * The file is a SHA-256 and what it is of: the owner, the content, and a state as `node:v8` serialises it. It is
  * written beside its place and then renamed, so that readers find the old or the new one, and two processes of one
- * owner do not disturb each other: the last one to write wins. A part of a file, as after a loss of power, has another SHA-256.
+ * owner do not disturb each other: the last one to write wins. A part of a file, as after a loss of power, has another
+ * SHA-256.
  *
  * Against whoever may write into the folder there is no protection, as there is none against whoever may change the
  * program.

@@ -31,7 +31,7 @@ const LOGS = new RegExp(
     .join("|"),
   "i",
 );
-/** Where a limit of blocks is in a node's words: "a 1000 block range", "maximum block range: 10", "up to a 2K block". */
+/** Where a limit of blocks is in a node's words: "a 1000 block range", "maximum block range: 10", "a 2K block". */
 const NAMED = [
   /(?<![\dx,_])([\d,_]+)(k)?[ -]blocks?\b/gi,
   /(?:max(?:imum)?|limit(?:ed)?|up to|range)\D{0,30}?(?<!x)([\d,_]+)(k)?\b/gi,
