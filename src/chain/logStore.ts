@@ -1,32 +1,7 @@
-import {
-  BaseError,
-  HttpRequestError,
-  RpcRequestError,
-  TimeoutError,
-  type Abi,
-  type AbiEvent,
-  type Address,
-  type Hex,
-} from "viem";
-import type { Log, PublicClient } from "viem";
+import type { Abi, Address, Hex } from "viem";
+import { RpcUnavailableError } from "./errors.ts";
+import { LogReader, runAtOnce, type ChainEvent, type LogSource } from "./logReader.ts";
 import { translateError } from "./translateError.ts";
-
-/** The part of a client that the store needs. */
-export type LogSource = Pick<PublicClient, "getBlock" | "getLogs">;
-
-/** An event of `A`, with its decoded arguments. */
-export type ChainEvent<A extends Abi> = Log<bigint, number, false, undefined, true, A>;
-
-/** Whether a request for less might succeed: a node gave an error, too long an answer, or took too long. */
-const isTooMuch = (error: unknown): boolean =>
-  error instanceof BaseError &&
-  error.walk(
-    (e) =>
-      e instanceof RpcRequestError ||
-      e instanceof TimeoutError ||
-      (e instanceof HttpRequestError && e.status !== undefined) ||
-      (e as Error).name === "ResponseBodyTooLargeError",
-  ) !== null;
 
 const keyOf = ({ blockHash, logIndex }: { blockHash: Hex; logIndex: number }): string => `${blockHash} ${logIndex}`;
 
@@ -38,8 +13,17 @@ type Seen = { number: bigint; hash: Hex };
  */
 export type SyncResult = { head: Seen & { timestamp: bigint }; rewoundTo?: bigint };
 
-/** Maximum of blocks in one request; a request has fewer while a node refuses. */
-const MAX_SPAN = 2_000n;
+/** What a store knows: another one can go on from it. */
+export type StoreState<A extends Abi> = {
+  /** Synced heads, oldest first. */
+  seen: Seen[];
+  /** The last block that is not read again. */
+  settled: bigint;
+  /** Some of the events of blocks below this one were dropped. */
+  droppedBelow: bigint | undefined;
+  logs: ChainEvent<A>[];
+};
+
 /**
  * Blocks below the last synced head that are read again each time: 13 minutes of L1. Behind a load balancer there may
  * be nodes that lag. Asked for logs of blocks that they do not have yet, they give the logs that they have, without an
@@ -48,35 +32,52 @@ const MAX_SPAN = 2_000n;
 const OVERLAP = 64n;
 /** How often a block is asked for that some node has announced: the next answer may come from that node. */
 const MAX_BLOCK_REQUESTS = 4;
+/** Blocks that are asked for at once. */
+const BLOCKS_AT_ONCE = 8;
 /** Maximum of synced heads that are kept to find the fork point after a reorganisation. */
 const MAX_SEEN = 512;
 
 /**
  * The events of some contracts, in chain order, kept equal to the canonical chain. Reorganisations are found by
- * comparing block hashes, because nodes do not reliably announce removed logs. The events are kept in memory only: a
- * restart reads the chain again. Old ones that are not needed may be dropped.
+ * comparing block hashes, because nodes do not reliably announce removed logs. Old events that are not needed may be
+ * dropped.
+ *
+ * What protects against which node:
+ *
+ * - Each block is read at least once while 64 blocks or more lie above it. This is for nodes that lag, which may lack a
+ *   block and so give none of its logs. A node that lags by more is not noticed. Blocks that are that old when they are
+ *   read the first time are read once.
+ * - New blocks are read twice in the same sync: the nodes behind a load balancer take turns, so that most logs are
+ *   there at once.
+ * - The hash of the last block is compared before and after each read, and that of the last synced block too: what was
+ *   read is of one branch. Within the last 64 blocks some node may still be on an abandoned branch. There the block of
+ *   each new log is compared with the chain, and so is the block of each known log that a later answer lacks.
+ *
+ * A sync of a few new blocks asks for at most five blocks, more if there are new logs. Its requests for logs are two if
+ * the node takes 65 blocks or more in one. If its limit is 10, they are eight: seven for the overlap, one for the new
+ * blocks again.
  */
 export class LogStore<const A extends Abi> {
   readonly #source: LogSource;
-  readonly #addresses: readonly Address[];
-  readonly #events: readonly AbiEvent[];
+  readonly #reader: LogReader<A>;
   readonly #from: bigint;
   #seen: Seen[] = [];
-  #span = MAX_SPAN;
+  #settled: bigint;
   /** A rewind that no sync has reported yet: the sync that found it may have failed afterwards. */
   #rewoundTo: bigint | undefined;
   #logs: ChainEvent<A>[] = [];
   #known = new Set<string>();
-  /** Some of the events of blocks below this one were dropped. */
   #droppedBelow: bigint | undefined;
   #head: SyncResult["head"] | undefined;
+  /** What is known comes from another store, and the chain has not confirmed it yet. */
+  #isRestored = false;
 
   /** @param fromBlock The block of the deployment. */
   constructor(source: LogSource, addresses: readonly Address[], abi: A, fromBlock: bigint) {
     this.#source = source;
-    this.#addresses = addresses;
-    this.#events = abi.filter((item): item is AbiEvent => item.type === "event");
+    this.#reader = new LogReader(source, addresses, abi);
     this.#from = fromBlock;
+    this.#settled = fromBlock - 1n;
   }
 
   /** Every event up to the last sync, oldest first. */
@@ -84,14 +85,28 @@ export class LogStore<const A extends Abi> {
     return this.#logs;
   }
 
+  /** What is known now. It is not copied. */
+  get state(): StoreState<A> {
+    return { seen: this.#seen, settled: this.#settled, droppedBelow: this.#droppedBelow, logs: this.#logs };
+  }
+
+  /**
+   * Goes on from the state of a store of the same contracts and first block. The next sync compares it with the chain.
+   */
+  restore({ seen, settled, droppedBelow, logs }: StoreState<A>): void {
+    [this.#seen, this.#settled, this.#droppedBelow] = [seen, settled, droppedBelow];
+    this.#setLogs(logs);
+    this.#isRestored = seen.length > 0;
+  }
+
   /**
    * Reads what is new up to the head, after dropping what a reorganisation removed.
-   * @param onSpan Called after each span of a long chain, whose head may be another block by the end.
+   * @param onRead Called and waited for after each part of a long chain, whose head may be another block by the end.
    * @throws RpcUnavailableError
    */
-  async sync(onSpan: (read: SyncResult) => void = () => undefined): Promise<SyncResult> {
+  async sync(onRead: (read: SyncResult) => void | Promise<void> = () => undefined): Promise<SyncResult> {
     try {
-      return await this.#sync(onSpan);
+      return await this.#sync(onRead);
     } catch (error) {
       throw translateError(error, "reading events");
     }
@@ -109,39 +124,50 @@ export class LogStore<const A extends Abi> {
   drop(below: bigint, isDropped: (event: ChainEvent<A>) => boolean): void {
     const kept = this.#logs.filter((log) => log.blockNumber >= below || !isDropped(log));
     if (kept.length === this.#logs.length) return;
-    this.#logs = kept;
-    this.#known = new Set(kept.map(keyOf));
+    this.#setLogs(kept);
     this.#droppedBelow = below;
   }
 
-  async #sync(onSpan: (read: SyncResult) => void): Promise<SyncResult> {
+  async #sync(onRead: (read: SyncResult) => void | Promise<void>): Promise<SyncResult> {
     for (;;) {
       const head = await this.#latest();
       // A node that lags shows neither new events nor a reorganisation.
       if (!(await this.#follows(head))) return this.#result(this.#head ?? head);
       const tip = this.#seen.at(-1);
       const next = (tip?.number ?? this.#from - 1n) + 1n;
-      const to = next + this.#span - 1n < head.number ? next + this.#span - 1n : head.number;
-      const end = to === head.number ? head : await this.#blockAt(to);
-      const logs = to < this.#from ? [] : await this.#read(next, to);
-      // They are read twice, because the nodes behind a load balancer take turns.
-      const again = to < head.number || logs === undefined ? [] : await this.#read(next, to);
-      if (logs === undefined || again === undefined) continue;
-      // If the chain was reorganised while the logs were read, they may be of two branches: they are read again. The
-      // newest head is looked at first, because a new head above an old branch would hide that the branch was
-      // abandoned.
-      const check = await this.#blockAt(to);
-      if (end === undefined || check === undefined) return this.#result(this.#head ?? head);
-      if (check.hash !== end.hash || (tip !== undefined && (await this.#blockAt(tip.number))?.hash !== tip.hash))
-        continue;
-      await this.#take([...logs, ...again], next);
+      const to = this.#endOfRead(next, head.number);
+      const isHistory = to < head.number;
+      const end = isHistory ? await this.#blockAt(to) : head;
+      if (end === undefined) return this.#result(this.#head ?? head);
+      const from = this.#settled + 1n;
+      const again = { from: next > from ? next : from, to };
+      const logs = await this.#reader.read([{ from, to }, ...(isHistory ? [] : [again])]);
+      // If the chain was reorganised while the logs were read, they may be of two branches: they are read again. A new
+      // head above an old branch would hide that the branch was abandoned, so the last synced block is looked at too.
+      const [check, tipNow] = await Promise.all([this.#blockAt(to), tip && this.#blockAt(tip.number)]);
+      if (check === undefined) return this.#result(this.#head ?? head);
+      if (check.hash !== end.hash || tipNow?.hash !== tip?.hash) continue;
+      if (!(await this.#take(logs, next, end, head.number - OVERLAP))) continue;
       if (to >= next) this.#remember({ number: to, hash: end.hash });
-      if (to >= head.number) return this.#result(head);
-      onSpan(this.#takeRewind(head));
+      const settled = isHistory ? to : head.number - OVERLAP;
+      if (settled > this.#settled) this.#settled = settled;
+      this.#isRestored = false;
+      if (!isHistory) return this.#result(head);
+      await onRead(this.#takeRewind(head));
     }
   }
 
+  /** The last block of the next read: the head, or below the overlap so that only full requests are made. */
+  #endOfRead(next: bigint, head: bigint): bigint {
+    const { limit, requestsInOneGo } = this.#reader;
+    const requests = (head - OVERLAP - next + 1n) / limit.span;
+    if (requests <= 0n) return head;
+    return next - 1n + limit.span * (requests < requestsInOneGo ? requests : requestsInOneGo);
+  }
+
   #result({ number, hash, timestamp }: SyncResult["head"]): SyncResult {
+    // What is restored is not shown before the chain has confirmed it.
+    if (this.#isRestored) throw new RpcUnavailableError("reading events: the node lacks a block that it announced");
     this.#head = { number, hash, timestamp };
     return this.#takeRewind(this.#head);
   }
@@ -159,6 +185,11 @@ export class LogStore<const A extends Abi> {
   async #follows(head: Seen): Promise<boolean> {
     for (let tip = this.#seen.at(-1); tip !== undefined; tip = this.#seen.at(-1)) {
       const known = this.#seen.findLast(({ number }) => number <= head.number);
+      // The node may lag, but it may also serve a chain that was begun anew: nothing is kept that it does not confirm.
+      if (this.#isRestored && known !== tip) {
+        this.#rewind((known?.number ?? -1n) + 1n);
+        continue;
+      }
       if (known === undefined) return false;
       const block = known.number === head.number ? head : await this.#blockAt(known.number);
       if (block === undefined) return false;
@@ -175,58 +206,68 @@ export class LogStore<const A extends Abi> {
     if (this.#droppedBelow !== undefined && this.#droppedBelow > this.keptFrom)
       [this.#seen, this.#droppedBelow] = [[], undefined];
     const kept = this.#seen.at(-1)?.number ?? this.#from - 1n;
-    this.#logs = this.#logs.filter((log) => log.blockNumber <= kept);
-    this.#known = new Set(this.#logs.map(keyOf));
+    this.#setLogs(this.#logs.filter((log) => log.blockNumber <= kept));
+    if (this.#settled > kept) this.#settled = kept;
     this.#rewoundTo = kept;
     // The last head may be of a node that lagged, and is not on this branch.
     this.#head = undefined;
   }
 
+  #setLogs(logs: ChainEvent<A>[]): void {
+    this.#logs = logs;
+    this.#known = new Set(logs.map(keyOf));
+  }
+
   /**
    * Adds the logs that are not known yet. Those of blocks below `next` were missed before: they go in before known
    * ones.
+   * @param end The last block that was read.
+   * @param settled Some node may be on an abandoned branch above this block.
+   * @returns false if known logs turned out to be of an abandoned branch, and were dropped
    */
-  async #take(logs: readonly ChainEvent<A>[], next: bigint): Promise<void> {
-    const found = new Map<string, ChainEvent<A>>();
-    for (const log of logs) {
-      if (this.#known.has(keyOf(log))) continue;
-      const isLate = log.blockNumber < next;
-      if (!isLate || (await this.#blockAt(log.blockNumber))?.hash === log.blockHash) found.set(keyOf(log), log);
+  async #take(logs: readonly ChainEvent<A>[], next: bigint, end: Seen, settled: bigint): Promise<boolean> {
+    const answered = new Map(logs.map((log) => [keyOf(log), log]));
+    const lacking = this.#logs.filter(
+      (log) => log.blockNumber > this.#settled && log.blockNumber < next && !answered.has(keyOf(log)),
+    );
+    const added = [...answered].filter(([key]) => !this.#known.has(key)).map(([, log]) => log);
+    const isDoubtful = ({ blockNumber }: { blockNumber: bigint }): boolean =>
+      blockNumber < next || blockNumber > settled;
+    const hashes = await this.#hashesOf([...lacking, ...added.filter(isDoubtful)], end);
+    const abandoned = lacking.find(
+      ({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) !== blockHash,
+    );
+    if (abandoned !== undefined) {
+      this.#rewind(abandoned.blockNumber);
+      return false;
     }
-    if (found.size === 0) return;
-    for (const [key, log] of found) {
+    const taken = added.filter((log) => !isDoubtful(log) || hashes.get(log.blockNumber) === log.blockHash);
+    if (taken.length === 0) return true;
+    for (const log of taken) {
       // The decoded arguments are enough.
       this.#logs.push({ ...log, data: "0x", topics: [] });
-      this.#known.add(key);
+      this.#known.add(keyOf(log));
       if (log.blockNumber >= next) continue;
       if (this.#rewoundTo === undefined || this.#rewoundTo >= log.blockNumber) this.#rewoundTo = log.blockNumber - 1n;
     }
-    // A log that only one of the two answers held may belong between those of the other.
+    // A log that only one of several answers held may belong between those of the others.
     this.#logs.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
+    return true;
   }
 
-  /** The logs of blocks `next` to `to`, and of some below; undefined if the node refuses so much. */
-  async #read(next: bigint, to: bigint): Promise<ChainEvent<A>[] | undefined> {
-    const overlap = this.#span < OVERLAP ? this.#span : OVERLAP;
-    const fromBlock = next - overlap > this.#from ? next - overlap : this.#from;
-    try {
-      const logs = await this.#source.getLogs({
-        address: [...this.#addresses],
-        events: this.#events,
-        fromBlock,
-        toBlock: to,
-        strict: true,
-      });
-      this.#span = this.#span * 2n < MAX_SPAN ? this.#span * 2n : MAX_SPAN;
-      return logs as unknown as ChainEvent<A>[];
-    } catch (error) {
-      // Nodes limit blocks, logs, bytes or time, each with errors of its own: a shorter span is tried before this is
-      // given up.
-      if (!isTooMuch(error) || this.#span === 1n) throw error;
-      const span = to < next ? overlap : to - next + 1n;
-      this.#span = span > 1n ? span / 2n : 1n;
-      return undefined;
-    }
+  /** The hashes of the blocks of some logs, as far as nodes have them. @param end A block that is known. */
+  async #hashesOf(logs: readonly ChainEvent<A>[], end: Seen): Promise<Map<bigint, Hex>> {
+    const hashes = new Map([[end.number, end.hash]]);
+    const blocks = new Set(logs.map(({ blockNumber }) => blockNumber).filter((number) => number !== end.number));
+    const left = [...blocks];
+    await runAtOnce(BLOCKS_AT_ONCE, async () => {
+      const number = left.pop();
+      if (number === undefined) return false;
+      const block = await this.#blockAt(number);
+      if (block !== undefined) hashes.set(number, block.hash);
+      return true;
+    });
+    return hashes;
   }
 
   /** The newest block. It is asked for twice if the first answer is behind what is known. */

@@ -47,9 +47,9 @@ export async function play(
   const { onRound, onEvent, onAccount } = monitor;
   if (settings.monitorPort !== undefined)
     log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
-  const keptBytes = settings.keepMib * MIB;
+  const kept = { keptBytes: settings.keepMib * MIB, cacheFolder: settings.cache };
   const callbacks = { onRound, onEvent, onAccount };
-  await run({ session, programs, execute: executors.execute, keptBytes, signal, intervalMs, log, ...callbacks });
+  await run({ session, programs, execute: executors.execute, ...kept, signal, intervalMs, log, ...callbacks });
   await monitor.close();
   await executors.close();
 }

@@ -4,7 +4,7 @@ import { MerkleList } from "../merkle/list.ts";
 import { tensorRoot } from "../merkle/tensor.ts";
 import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
-import type { ChainEvent } from "../chain/logStore.ts";
+import type { ChainEvent } from "../chain/logReader.ts";
 import { unpackState, type GameState } from "./state.ts";
 import { claimKeyOf } from "./ids.ts";
 import {

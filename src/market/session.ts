@@ -9,6 +9,7 @@ import { JobMarket } from "../chain/clients/jobMarket.ts";
 import { Provisioning } from "../chain/clients/provisioning.ts";
 import { StakeVault } from "../chain/clients/stakeVault.ts";
 import { LogStore, type SyncResult } from "../chain/logStore.ts";
+import { ResumePoint, type ResumeOptions } from "./resume.ts";
 import { Sender, type Patience } from "../chain/sender.ts";
 
 /** A deployment, a node to read it from, and an account to act with. */
@@ -83,14 +84,14 @@ const REMEMBERED_BLOCKS = 256n;
 const TIDY_BLOCKS = 64n;
 
 /**
- * Follows a market: each call brings the history up to the head.
+ * Follows a market: each call brings the history up to the head. Calls must not overlap.
  * @param forget What need not be remembered of a job whose last event is some time ago; without it, everything is.
+ * @param resume Where the events are kept on disk, so that a restart reads only what is new; without it, nowhere.
  */
-export function followMarket(
-  { deployment, publicClient, fromBlock }: Reader,
-  forget?: Forget,
-): () => Promise<Snapshot> {
+export function followMarket(reader: Reader, forget?: Forget, resume?: ResumeOptions): () => Promise<Snapshot> {
+  const { deployment, publicClient, fromBlock } = reader;
   const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
+  const point = resume && new ResumePoint(reader, store, resume);
   let history = emptyHistory();
   let taken = 0;
   let tidied = fromBlock;
@@ -105,8 +106,13 @@ export function followMarket(
     [taken, tidied] = [store.events.length, below];
   };
   return async () => {
-    const result = await store.sync(take);
+    await point?.load();
+    const result = await store.sync(async (read) => {
+      take(read);
+      await point?.saveOnTheWay();
+    });
     take(result);
+    await point?.saveAtHead(result.head.timestamp);
     return { history, now: result.head.timestamp, blockNumber: result.head.number };
   };
 }

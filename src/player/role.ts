@@ -1,6 +1,7 @@
 import type { Hex, TransactionReceipt } from "viem";
 import type { Forget } from "../market/forget.ts";
 import type { History } from "../market/history.ts";
+import type { ResumeOptions } from "../market/resume.ts";
 import { followMarket, type Session, type Snapshot } from "../market/session.ts";
 import type { KnownProgram } from "./execution.ts";
 import { Executions, type Execute } from "./executions.ts";
@@ -16,6 +17,8 @@ export type RoleOptions<E> = LoopOptions & {
   execute: Execute;
   /** Bytes of executions that are kept in memory. `KEPT_BYTES` if absent. */
   keptBytes?: number;
+  /** Folder of what a restart need not read again. Nothing is kept on disk if absent. */
+  cacheFolder?: string;
   /** Called with each thing found or done. */
   onEvent?: (event: E) => void;
   /** Called when the account was looked at. @param problem Why games cannot be played from it, if they cannot. */
@@ -81,7 +84,7 @@ export class Role<E extends RoleEvent> {
    */
   async run({ name, facts, forget, needsPlainAccountTo, round }: RoleRounds): Promise<void> {
     const { session, programs, log } = this.#options;
-    const follow = followMarket(session, forget);
+    const follow = followMarket(session, forget, this.#resume(name));
     const tasks = new Tasks();
     log.info({ [name]: session.sender.address, ...facts, programs: programs.length }, `${name} starts`);
     await runLoop(this.#options, async () => {
@@ -156,6 +159,18 @@ export class Role<E extends RoleEvent> {
       log.error({ code: problem.code, reason: problem.message }, `cannot ${purpose}: the account is no plain one`);
     if (isPlain && !wasPlain) log.info(`can ${purpose} again: the account is a plain one`);
     return isPlain;
+  }
+
+  /** What is forgotten depends on the role, its account and its programs, so each has events of its own on disk. */
+  #resume(name: string): ResumeOptions | undefined {
+    const { session, programs, cacheFolder, log } = this.#options;
+    if (cacheFolder === undefined) return undefined;
+    return {
+      folder: cacheFolder,
+      owner: [name, session.sender.address],
+      content: programs.map(({ commitment }) => commitment.programRoot).sort(),
+      warn: (reason) => log.warn(reason),
+    };
   }
 
   #forgetReported({ jobs, claims, games }: History): void {

@@ -10,7 +10,8 @@ import {
   toHex,
   type Hex,
 } from "viem";
-import { LogStore, type LogSource } from "../../src/chain/logStore.ts";
+import type { LogSource } from "../../src/chain/logReader.ts";
+import { LogStore } from "../../src/chain/logStore.ts";
 
 const abi = parseAbi(["event Ping(uint256 value)"]);
 

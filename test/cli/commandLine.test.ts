@@ -84,7 +84,8 @@ describe("refute, the command line", function () {
       players = await Players.create();
       rpc = await serveRpc(players.chain.provider);
       const { chainId, market } = players.chain;
-      env = { REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(chainId), REFUTE_MARKET: market };
+      const cache = join(folder, "cache");
+      env = { REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(chainId), REFUTE_MARKET: market, REFUTE_CACHE: cache };
     });
     after(async () => {
       await rpc.close();

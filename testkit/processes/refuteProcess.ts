@@ -10,7 +10,7 @@ const PASSWORD = "Tr0ub4dor-and-3";
 
 /**
  * A party whose process, `refute worker` or `refute watcher`, is killed and started again, each time in an empty folder
- * of its own.
+ * of its own. All its lives have one folder for caches.
  */
 export class RefuteProcess {
   readonly #command: readonly string[];
@@ -33,7 +33,8 @@ export class RefuteProcess {
     const list = join(this.#folder, "models.json");
     writeFileSync(list, JSON.stringify(entries));
     this.#command = [...command, "--models", list, "--keystore", join(this.#folder, "keystore.json")];
-    this.#env = { ...process.env, REFUTE_KEYSTORE_PASSWORD: PASSWORD };
+    const cache = join(this.#folder, "cache");
+    this.#env = { ...process.env, REFUTE_KEYSTORE_PASSWORD: PASSWORD, REFUTE_CACHE: cache };
   }
 
   /** Starts it. */
@@ -62,7 +63,7 @@ export class RefuteProcess {
     await ended;
   }
 
-  /** Kills it, removes its files, and checks that it kept nothing on disk and printed no secret. @throws Error */
+  /** Kills it, removes its files, and checks that it kept only caches and printed no secret. @throws Error */
   async end(): Promise<void> {
     await this.kill();
     const kept = Array.from({ length: this.#starts }, (_, k) => readdirSync(join(this.#folder, String(k + 1)))).flat();

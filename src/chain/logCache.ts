@@ -1,0 +1,108 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { deserialize, serialize } from "node:v8";
+
+/** Raised when the form of what is kept changes. */
+const FORMAT = 1;
+const DIGEST_BYTES = 32;
+/** A file that was being written for so long was left by a process that was killed. */
+const ABANDONED_MS = 3_600_000;
+
+/** What names a cache. */
+export type LogCacheOptions = {
+  /** Folder of the file. It is made if it is missing. */
+  folder: string;
+  /** Whose cache it is. There is one file for each. */
+  owner: readonly string[];
+  /** On what its contents depend besides: a file with other words is not used. */
+  content: readonly string[];
+  /** Called once if the file is damaged, and once if it cannot be written. */
+  warn: (reason: string) => void;
+};
+
+/**
+ * A file that saves a restart from reading a chain again. Nothing depends on it: whatever is wrong with it, it counts
+ * as absent.
+ *
+ * The file is a SHA-256 and what it is of: the owner, the content, and a state as `node:v8` serialises it. It is
+ * written beside its place and then renamed, so that readers find the old or the new one, and two processes of one
+ * owner do not disturb each other: the last one to write wins. A part of a file, as after a loss of power, has another
+ * SHA-256.
+ *
+ * Against whoever may write into the folder there is no protection, as there is none against whoever may change the
+ * program.
+ */
+export class LogCache<T> {
+  readonly #options: LogCacheOptions;
+  readonly #name: string;
+  readonly #key: string;
+  #hasWarned = false;
+
+  constructor(options: LogCacheOptions) {
+    this.#options = options;
+    this.#name = `events-${sha256(JSON.stringify(options.owner)).toString("hex").slice(0, 32)}`;
+    this.#key = JSON.stringify([FORMAT, options.owner, options.content]);
+  }
+
+  /** What was saved last; undefined if there is nothing that can be used. */
+  async load(): Promise<T | undefined> {
+    const { folder, warn } = this.#options;
+    await this.#sweep();
+    const file = await readFile(this.#path).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#warnOnce(error);
+      return undefined;
+    });
+    if (file === undefined) return undefined;
+    const body = file.subarray(DIGEST_BYTES);
+    try {
+      if (!sha256(body).equals(file.subarray(0, DIGEST_BYTES))) throw new Error("it is damaged");
+      const { key, state } = deserialize(body) as { key: string; state: T };
+      return key === this.#key ? state : undefined;
+    } catch (error) {
+      warn(`the cache ${this.#name} in ${folder} is not used: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+
+  /** Saves a state. A failure is no error. */
+  async save(state: T): Promise<void> {
+    const body = serialize({ key: this.#key, state });
+    const written = `${this.#path}.${randomUUID()}.tmp`;
+    try {
+      await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
+      await writeFile(written, Buffer.concat([sha256(body), body]), { mode: 0o600 });
+      await rename(written, this.#path);
+    } catch (error) {
+      await rm(written, { force: true }).catch(() => undefined);
+      this.#warnOnce(error);
+    }
+  }
+
+  get #path(): string {
+    return join(this.#options.folder, this.#name);
+  }
+
+  /** Removes what killed processes left half-written. */
+  async #sweep(): Promise<void> {
+    const { folder } = this.#options;
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names) {
+      if (!name.startsWith(`${this.#name}.`) || !name.endsWith(".tmp")) continue;
+      const path = join(folder, name);
+      const age = await stat(path).then(
+        ({ mtimeMs }) => Date.now() - mtimeMs,
+        () => 0,
+      );
+      if (age > ABANDONED_MS) await rm(path, { force: true }).catch(() => undefined);
+    }
+  }
+
+  #warnOnce(error: unknown): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#options.warn(`the cache cannot be used, every start reads the chain again: ${(error as Error).message}`);
+  }
+}
+
+const sha256 = (data: string | Uint8Array): Buffer => createHash("sha256").update(data).digest();
