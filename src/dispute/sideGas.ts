@@ -5,7 +5,7 @@ import { worstDispute } from "./worstDispute.ts";
 /** Levels of a list of which an expansion shows a path: no program has 2^32 steps. */
 const MAX_LEVELS = 32;
 
-/** Upper bounds of the gas that each side's own transactions take in a game over a program, if it goes the whole way. */
+/** Upper bounds of the gas that each side's own transactions take in a game that goes the whole way. */
 export type SideGas = { worker: number; challenger: number };
 
 /**
