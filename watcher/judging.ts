@@ -16,6 +16,7 @@ export class Judging {
 
   constructor(health: Health, meter: Meter) {
     [this.#health, this.#meter] = [health, meter];
+    this.#tell();
   }
 
   /** Takes note of an audit. @throws what the audit throws */

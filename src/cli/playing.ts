@@ -49,9 +49,10 @@ export async function play(
   const health = new Health(log);
   const monitor = new Monitor(health, intervalMs);
   const ticking = setInterval(() => monitor.tick(), TICK_MS).unref();
-  await executors.test().catch((error: unknown) => {
-    health.set("executes", problemOf(error, "this machine cannot execute"));
-  });
+  await executors.test().then(
+    () => health.set("executes", undefined),
+    (error: unknown) => health.set("executes", problemOf(error, "this machine cannot execute")),
+  );
   const { onRound, onEvent, meter } = monitor;
   if (settings.monitorPort !== undefined)
     log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");

@@ -71,6 +71,7 @@ class Worker {
       message: kind,
     }));
     this.#executions = this.#role.executions;
+    this.#role.health.set("selfAudit", undefined);
     this.#gas = new WorkerGas(options.session.deployment.parameters.arityBits);
   }
 
