@@ -10,10 +10,12 @@ import { errorWithCode } from "../src/errors.ts";
 import type { TensorSource } from "../src/trace/published.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
+import { Judging } from "./judging.ts";
 import { idleChallengerMove, planChallengerMove, type PlannedMove } from "../src/dispute/challengerPlan.ts";
 import { sendPlannedMove } from "./sendPlannedMove.ts";
 import { BondError, Responder } from "./responder.ts";
 import { schedule, type AuditTask, type GameTask } from "./scheduler.ts";
+import { WatcherFunds } from "./upkeep.ts";
 
 /** Every game that could be opened over a difference is lost. */
 export class NoOpeningError extends errorWithCode("NO_OPENING") {}
@@ -45,6 +47,8 @@ class Watcher {
   readonly #executions: Executions;
   readonly #responder: Responder;
   readonly #auditor: Auditor;
+  readonly #judging: Judging;
+  readonly #funds: WatcherFunds;
   /**
    * One execution at a time for games and one for audits: a long audit delays no game, and many games do not fill the
    * memory.
@@ -66,6 +70,8 @@ class Watcher {
     this.#executions = this.#role.executions;
     this.#auditor = new Auditor(this.#executions, session.deployment.parameters.arityBits);
     this.#responder = new Responder(session);
+    this.#judging = new Judging(this.#role.health, this.#role.meter);
+    this.#funds = new WatcherFunds(session, options.programs);
   }
 
   run(): Promise<void> {
@@ -74,6 +80,10 @@ class Watcher {
       facts: { mode: this.#options.mode },
       forget: this.#forget,
       needsPlainAccountTo: this.#options.mode === "defend" ? "open games" : undefined,
+      checkFunds: (funds, snapshot) => {
+        // A watcher that only reports sends nothing.
+        if (this.#options.mode === "defend") this.#role.health.set("pays", this.#funds.problem(funds, snapshot));
+      },
       round: (snapshot, start) => this.#round(snapshot, start),
     });
   }
@@ -89,6 +99,7 @@ class Watcher {
     const { history, now } = snapshot;
     const { plays, audits, settles, lost } = schedule(history, session.sender.address, now, this.#auditor.secondsFor);
     this.#forgetPast(snapshot);
+    this.#judging.keep(new Set(audits.map(({ claim }) => claim.id)));
     const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));
     this.#audits.renew(due(audits.filter(({ job, claim }) => !this.#auditor.isDone(job, claim))));
     start("audits", () => this.#audits.run((audit) => this.#attempt(audit.task, () => this.#audit(audit))));
@@ -105,7 +116,7 @@ class Watcher {
   async #audit({ task, snapshot, start }: Due<AuditTask>): Promise<void> {
     const { job, claim, lost } = task;
     if (this.#isStale(claim.id, snapshot)) return;
-    const verdict = await this.#auditor.judge(job, claim, lost.length);
+    const verdict = await this.#judging.take(claim.id, () => this.#auditor.judge(job, claim, lost.length));
     this.#reportVerdict(task, verdict);
     if (verdict.kind !== "differs" || this.#options.mode === "watch" || this.#noBondAt === snapshot.blockNumber) return;
     // A game pays such an account nothing for its moves.

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { RefuteError } from "../errors.ts";
 import { withoutKeys, withoutPaths } from "../redact.ts";
+import { printable, stackLines } from "../text.ts";
 import { attestCommand } from "./commands/attest.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { checkCommand } from "./commands/check.ts";
@@ -17,6 +18,7 @@ import { unstakeCommand } from "./commands/unstake.ts";
 import { watcherCommand } from "./commands/watcher.ts";
 import { withdrawCommand } from "./commands/withdraw.ts";
 import { workerCommand } from "./commands/worker.ts";
+import { printError } from "./output.ts";
 
 /**
  * Runs the command line.
@@ -43,15 +45,27 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .addCommand(auditCommand())
     .showHelpAfterError("(--help shows all options)");
   // What is not understood is repeated, and may be a key in the wrong place.
-  const outputError = (text: string, write: (text: string) => void): void => write(withoutKeys(text));
+  const outputError = (text: string, write: (text: string) => void): void =>
+    write(
+      withoutKeys(text)
+        .split("\n")
+        .map((line) => printable(line))
+        .join("\n"),
+    );
   for (const command of [program, ...program.commands]) command.exitOverride().configureOutput({ outputError });
   try {
     await program.parseAsync([...args], { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    if (error instanceof RefuteError) console.error(`refute: ${withoutPaths(error.message)} [${error.code}]`);
-    else console.error(`refute: unexpected: ${withoutPaths((error as Error).stack ?? String(error))}`);
+    printError(failureLines(error));
     return 1;
   }
+}
+
+/** What is printed of an error: one line, and of one that nobody expected also where it was thrown. */
+function failureLines(error: unknown): string[] {
+  if (error instanceof RefuteError) return [`refute: ${withoutPaths(error.message)} [${error.code}]`];
+  if (!(error instanceof Error)) return [`refute: unexpected: ${withoutPaths(String(error))}`];
+  return [`refute: unexpected: ${withoutPaths(String(error))}`, ...stackLines(error).map(withoutPaths)];
 }

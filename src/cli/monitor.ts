@@ -1,43 +1,85 @@
 import type { ServerResponse } from "node:http";
-import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
-import type { Session } from "../market/session.ts";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { getOrAdd } from "../getOrAdd.ts";
+import type { Figures, Meter } from "../player/figures.ts";
+import type { Health } from "../player/health.ts";
 import { HttpServer } from "../player/httpServer.ts";
+import { printable } from "../text.ts";
 
 /** An event of a worker or a watcher, as far as it is counted. */
 export type CountedEvent = { kind: string; receipt?: { gasUsed: bigint } };
+/** A request to a node that got no useful answer. */
+export type RpcFailure = { node: string; method: string; reason: string };
 
 /** If the last round ended longer ago than this many intervals, and than a minute, the process is not ready. */
 const STALE_INTERVALS = 5;
 const MIN_STALE_MS = 60_000;
 
-/** Shows a supervisor and Prometheus the state of a worker or a watcher. Serves on 127.0.0.1 only. */
+/** Figures of a role as gauges. */
+const FIGURES: Record<keyof Figures, { name: string; help: string }> = {
+  openClaims: { name: "refute_open_claims", help: "Own claims that are neither final nor refuted" },
+  openGames: { name: "refute_open_games", help: "Games that the account plays" },
+  leastClock: { name: "refute_least_clock_seconds", help: "Time left for the account's next move in any game" },
+  headLag: { name: "refute_head_lag_seconds", help: "Age of the newest block that the nodes show" },
+  balance: { name: "refute_balance_wei", help: "The account's ether" },
+  gasPrice: { name: "refute_gas_price_wei", help: "Base fee and usual tip" },
+  credit: { name: "refute_credit_wei", help: "The account's credit in the vault" },
+  staked: { name: "refute_stake_wei", help: "The account's stake" },
+  locked: { name: "refute_locked_stake_wei", help: "The part of the stake that backs claims" },
+  bond: { name: "refute_bond_wei", help: "Credit that opening a game takes" },
+  attestation: { name: "refute_attestation_seconds", help: "Time until the attestation ends" },
+};
+/** Seconds: a small model's execution to the longest that a usual claim leaves time for. */
+const EXECUTION_BUCKETS = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_000];
+/** Reasons of failed requests that are told apart. A node's own words could be any number. */
+const MAX_REASONS = 32;
+
+/**
+ * Shows a supervisor and Prometheus the state of a worker or a watcher. Serves on 127.0.0.1 only. It reads nothing from
+ * the chain itself: being asked often costs no requests.
+ */
 export class Monitor {
-  readonly #session: Pick<Session, "publicClient" | "sender">;
+  readonly #health: Health;
   readonly #staleMs: number;
+  readonly #now: () => number;
   readonly #registry = new Registry();
   readonly #rounds: Counter<"outcome">;
   readonly #events: Counter<"kind">;
   readonly #gas: Counter<"kind">;
-  readonly #balance: Gauge;
+  readonly #failedAudits: Counter;
+  readonly #rpcErrors: Counter<"node" | "reason">;
+  readonly #execution: Histogram;
   readonly #lastGood: Gauge;
-  readonly #hasCode: Gauge;
+  readonly #figures = new Map<string, Gauge>();
+  readonly #reasons = new Set<string>();
   readonly #server = new HttpServer((url, response) => this.#answer(url, response));
-  #accountProblem: string | undefined;
-  #lastRound: { outcome: "done" | "failed"; at: number } | undefined;
+  #lastRoundAt: number;
 
-  /** @param intervalMs Pause between rounds. */
-  constructor(session: Pick<Session, "publicClient" | "sender">, intervalMs: number) {
-    this.#session = session;
+  /** @param intervalMs Pause between rounds. @param now The time, milliseconds. */
+  constructor(health: Health, intervalMs: number, now: () => number = Date.now) {
+    this.#health = health;
     this.#staleMs = Math.max(MIN_STALE_MS, STALE_INTERVALS * intervalMs);
+    [this.#now, this.#lastRoundAt] = [now, now()];
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     this.#rounds = new Counter({ name: "refute_rounds_total", help: "Rounds", labelNames: ["outcome"], registers });
     this.#events = new Counter({ name: "refute_events_total", help: "Things done", labelNames: ["kind"], registers });
     this.#gas = new Counter({ name: "refute_gas_total", help: "Gas used", labelNames: ["kind"], registers });
-    this.#balance = new Gauge({ name: "refute_balance_wei", help: "The account's ether", registers });
-    this.#hasCode = new Gauge({
-      name: "refute_account_has_code",
-      help: "1 while the account is a contract or delegates to one: no games can be played from it",
+    this.#failedAudits = new Counter({
+      name: "refute_failed_audits_total",
+      help: "Audits without a verdict, and self-audits that found an execution wrong",
+      registers,
+    });
+    this.#rpcErrors = new Counter({
+      name: "refute_rpc_errors_total",
+      help: "Requests to nodes without a useful answer",
+      labelNames: ["node", "reason"],
+      registers,
+    });
+    this.#execution = new Histogram({
+      name: "refute_execution_seconds",
+      help: "How long executions take",
+      buckets: EXECUTION_BUCKETS,
       registers,
     });
     this.#lastGood = new Gauge({
@@ -45,23 +87,50 @@ export class Monitor {
       help: "Unix time of the last good round",
       registers,
     });
+    new Gauge({
+      name: "refute_condition",
+      help: "1 while a condition holds, 0 while it does not",
+      labelNames: ["name"],
+      registers,
+      collect() {
+        for (const { condition, holds } of health.conditions) this.set({ name: condition }, holds ? 1 : 0);
+      },
+    });
   }
 
   readonly onRound = (outcome: "done" | "failed"): void => {
     this.#rounds.inc({ outcome });
-    this.#lastRound = { outcome, at: Date.now() };
-    if (outcome === "done") this.#lastGood.setToCurrentTime();
-  };
-
-  readonly onAccount = (problem: { message: string } | undefined): void => {
-    this.#accountProblem = problem?.message;
-    this.#hasCode.set(problem === undefined ? 0 : 1);
+    this.#lastRoundAt = this.#now();
+    this.#health.set("rounds", outcome === "done" ? undefined : { reason: "the last round failed" });
+    if (outcome === "done") this.#lastGood.set(this.#now() / 1_000);
   };
 
   readonly onEvent = ({ kind, receipt }: CountedEvent): void => {
     this.#events.inc({ kind });
     if (receipt !== undefined) this.#gas.inc({ kind }, Number(receipt.gasUsed));
   };
+
+  /** Counts a request to a node that failed. */
+  readonly onRpcFailure = ({ node, reason }: RpcFailure): void => {
+    if (this.#reasons.size < MAX_REASONS) this.#reasons.add(reason);
+    this.#rpcErrors.inc({ node, reason: this.#reasons.has(reason) ? reason : "other" });
+  };
+
+  /** Takes what a role measures. */
+  readonly meter: Meter = {
+    figures: (figures) => {
+      for (const [key, value] of Object.entries(figures)) this.#gaugeOf(key as keyof Figures).set(Number(value));
+    },
+    executed: (seconds) => this.#execution.observe(seconds),
+    auditFailed: () => this.#failedAudits.inc(),
+  };
+
+  /** Looks whether rounds still end, and has what is wrong logged again. To be called from time to time. */
+  tick(): void {
+    if (this.#now() - this.#lastRoundAt > this.#staleMs)
+      this.#health.set("rounds", { reason: "the last round ended too long ago" });
+    this.#health.repeat();
+  }
 
   /** Begins to serve. @param port 0 for any free one. @returns the port */
   listen(port: number): Promise<number> {
@@ -72,18 +141,25 @@ export class Monitor {
     return this.#server.close();
   }
 
+  /** A figure is shown once the role has measured it. */
+  #gaugeOf(key: keyof Figures): Gauge {
+    return getOrAdd(this.#figures, key, () => new Gauge({ ...FIGURES[key], registers: [this.#registry] }));
+  }
+
   async #answer(url: string, response: ServerResponse): Promise<void> {
     switch (url.split("?")[0]) {
       case "/healthz":
         response.writeHead(200).end("ok\n");
         break;
       case "/readyz": {
-        const reason = await this.#notReady();
-        response.writeHead(reason === undefined ? 200 : 503).end(`${reason ?? "ready"}\n`);
+        this.tick();
+        const reasons = this.#notReady();
+        const lines = reasons.length === 0 ? ["ready"] : reasons.map((reason) => printable(reason));
+        response.writeHead(reasons.length === 0 ? 200 : 503).end(`${lines.join("\n")}\n`);
         break;
       }
       case "/metrics": {
-        await this.#readBalance();
+        this.tick();
         const text = await this.#registry.metrics();
         response.writeHead(200, { "content-type": this.#registry.contentType }).end(text);
         break;
@@ -93,22 +169,10 @@ export class Monitor {
     }
   }
 
-  /** Why this process should not be relied on now. */
-  async #notReady(): Promise<string | undefined> {
-    const last = this.#lastRound;
-    if (last === undefined) return "no round has ended yet";
-    if (last.outcome === "failed") return "the last round failed";
-    if (Date.now() - last.at > this.#staleMs) return "the last round ended too long ago";
-    if (this.#accountProblem !== undefined) return this.#accountProblem;
-    const balance = await this.#readBalance();
-    if (balance === undefined) return "no node answers";
-    return balance === 0n ? "the account has no ether for gas" : undefined;
-  }
-
-  async #readBalance(): Promise<bigint | undefined> {
-    const { publicClient, sender } = this.#session;
-    const balance = await publicClient.getBalance({ address: sender.address }).catch(() => undefined);
-    if (balance !== undefined) this.#balance.set(Number(balance));
-    return balance;
+  /** All reasons why this process should not be relied on now. */
+  #notReady(): string[] {
+    const reasons = this.#health.reasons.map(({ condition, reason }) => `${condition}: ${reason}`);
+    const hasBegun = this.#health.conditions.some(({ condition }) => condition === "rounds");
+    return hasBegun ? reasons : ["rounds: no round has ended yet", ...reasons];
   }
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { KEPT_BYTES } from "../player/executions.ts";
 import { FastExecutors } from "../player/fastExecutors.ts";
+import { Health, problemOf } from "../player/health.ts";
 import type { RoleOptions } from "../player/role.ts";
 import { chainShape, sessionFrom } from "./chainSettings.ts";
 import { createLogger } from "../player/log.ts";
@@ -11,6 +12,8 @@ import { Monitor, type CountedEvent } from "./monitor.ts";
 import { stopSignal } from "./stop.ts";
 
 const MIB = 2 ** 20;
+/** How often is looked whether rounds still end, and what is wrong is logged again. */
+const TICK_MS = 15_000;
 /** Where caches lie if nothing else is said: the user's folder for them (XDG Base Directory Specification). */
 const CACHE_FOLDER = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "refute");
 
@@ -43,13 +46,20 @@ export async function play(
   const executors = new FastExecutors();
   const signal = stopSignal(() => log.info("stopping after this round; once more to stop at once"));
   const intervalMs = settings.interval * 1_000;
-  const monitor = new Monitor(session, intervalMs);
-  const { onRound, onEvent, onAccount } = monitor;
+  const health = new Health(log);
+  const monitor = new Monitor(health, intervalMs);
+  const ticking = setInterval(() => monitor.tick(), TICK_MS).unref();
+  await executors.test().then(
+    () => health.set("executes", undefined),
+    (error: unknown) => health.set("executes", problemOf(error, "this machine cannot execute")),
+  );
+  const { onRound, onEvent, meter } = monitor;
   if (settings.monitorPort !== undefined)
     log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
   const kept = { keptBytes: settings.keepMib * MIB, cacheFolder: settings.cache };
-  const callbacks = { onRound, onEvent, onAccount };
+  const callbacks = { onRound, onEvent, health, meter };
   await run({ session, programs, execute: executors.execute, ...kept, signal, intervalMs, log, ...callbacks });
+  clearInterval(ticking);
   await monitor.close();
   await executors.close();
 }

@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { printable } from "../text.ts";
 
 /**
  * Serves what is asked for by its path alone; an answer that fails is a 500 with its reason, or cut off if it has
@@ -19,7 +20,7 @@ export class HttpServer {
       this.#answer(request.url ?? "", response).catch((error: unknown) => {
         // Half an answer cannot be taken back, only cut off.
         if (response.headersSent) response.destroy();
-        else response.writeHead(500).end(`${(error as Error).message}\n`);
+        else response.writeHead(500).end(`${printable((error as Error).message)}\n`);
       });
     });
     this.#server = server;

@@ -1,16 +1,31 @@
 import { pino } from "pino";
 import type { Logger } from "pino";
+import { printable } from "../text.ts";
 
 export type { Logger };
 
-/** JSON lines when the output is no terminal, one readable line an event when it is. */
+/** The longest text in a line, characters. */
+const MAX_TEXT = 4_000;
+
+/**
+ * JSON lines when the output is no terminal, one readable line an event when it is. Texts are made printable in both:
+ * names and messages come from models, nodes and contracts, and whoever reads a log may have JSON decoded first.
+ */
 export function createLogger(level: string, out: NodeJS.WriteStream = process.stderr): Logger {
-  const stream = out.isTTY ? { write: (line: string) => void out.write(readable(line)) } : out;
+  const stream = { write: (line: string) => void out.write(shown(line, out.isTTY)) };
   return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, stream);
 }
 
-function readable(line: string): string {
-  const { time, level, msg, ...rest } = JSON.parse(line) as { time: string; level: number; msg?: string };
+function shown(line: string, isTerminal: boolean): string {
+  const entry = JSON.parse(line, (_key, value: unknown) =>
+    typeof value === "string" ? printable(value, MAX_TEXT) : value,
+  ) as Entry;
+  return isTerminal ? readable(entry) : `${JSON.stringify(entry)}\n`;
+}
+
+type Entry = { time: string; level: number; msg?: string };
+
+function readable({ time, level, msg, ...rest }: Entry): string {
   const fields = Object.entries(rest).map(([key, value]) => `${key}=${format(value)}`);
   return `${time.slice(11, 19)} ${LEVELS[level] ?? "?"} ${[msg ?? "", ...fields].join("  ")}\n`;
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { RefuteError } from "../errors.ts";
 import { withoutPaths } from "../redact.ts";
+import { stackLines } from "../text.ts";
 
 /** How a long-running loop runs. */
 export type LoopOptions = {
@@ -48,7 +49,9 @@ export function logError(log: Logger, error: unknown, doing = "round"): void {
     if (error.retryable) log.warn(fields, `${doing} failed, trying again`);
     else log.error(fields, `${doing} failed`);
   } else {
-    const { message, stack = "" } = error instanceof Error ? error : { message: String(error) };
-    log.error({ reason: withoutPaths(message), stack: withoutPaths(stack) }, `${doing} failed unexpectedly`);
+    const { message, at } =
+      error instanceof Error ? { message: error.message, at: stackLines(error) } : { message: String(error), at: [] };
+    const stack = at.map((line) => withoutPaths(line.trim()));
+    log.error({ reason: withoutPaths(message), stack }, `${doing} failed unexpectedly`);
   }
 }

@@ -1,12 +1,18 @@
-import type { Hex, TransactionReceipt } from "viem";
+import type { TransactionReceipt } from "viem";
+import { gasPriceNow } from "../chain/gasPrice.ts";
+import type { Account } from "../chain/clients/stakeVault.ts";
+import { translateError } from "../chain/translateError.ts";
 import type { Forget } from "../market/forget.ts";
-import type { History } from "../market/history.ts";
 import type { ResumeOptions } from "../market/resume.ts";
 import { followMarket, type Session, type Snapshot } from "../market/session.ts";
 import type { KnownProgram } from "./execution.ts";
 import { Executions, type Execute } from "./executions.ts";
+import { HeadAge, NO_METER, playFigures, type Meter } from "./figures.ts";
+import { Health } from "./health.ts";
 import { logError, runLoop, type LoopOptions } from "./loop.ts";
-import { accountProblem, type NotPlainAccountError } from "./plainAccount.ts";
+import { measured } from "./measured.ts";
+import { accountProblem } from "./plainAccount.ts";
+import { Reports } from "./reports.ts";
 import { Tasks } from "./tasks.ts";
 
 /** How a worker or a watcher runs. */
@@ -21,8 +27,10 @@ export type RoleOptions<E> = LoopOptions & {
   cacheFolder?: string;
   /** Called with each thing found or done. */
   onEvent?: (event: E) => void;
-  /** Called when the account was looked at. @param problem Why games cannot be played from it, if they cannot. */
-  onAccount?: (problem: NotPlainAccountError | undefined) => void;
+  /** Where the role says what it can be relied on for; one of its own if absent. */
+  health?: Health;
+  /** Takes what the role measures. */
+  meter?: Meter;
 };
 
 /** What happened, for logs and for programs that run a worker or a watcher. */
@@ -40,6 +48,9 @@ export type RoundSnapshot = Snapshot & {
   isPlain: boolean;
 };
 
+/** What the account has, and what gas costs, wei. */
+export type Funds = Account & { balance: bigint; gasPrice: bigint };
+
 /** What sets a worker and a watcher apart. */
 export type RoleRounds = {
   /** Of the role, for the log. */
@@ -50,39 +61,46 @@ export type RoleRounds = {
   forget: Forget;
   /** For the log, what is not done while the account is no plain one. Without it, the account's code is not read. */
   needsPlainAccountTo?: string | undefined;
+  /** Says whether the account can do what is asked of it. Called every few rounds, beside them. */
+  checkFunds: (funds: Funds, snapshot: Snapshot) => void | Promise<void>;
   /** Starts what the snapshot asks for. It does not wait for it: an execution takes long, and clocks of games run. */
   round: (snapshot: RoundSnapshot, start: Start) => void;
 };
 
-/**
- * Reports that are remembered. If there are more, those on jobs, claims and games that the history lacks are forgotten,
- * and then the oldest.
- */
-const MAX_REPORTED = 10_000;
+/** The account's money is read every so many rounds, if there is a new block. */
+const FUNDS_ROUNDS = 3;
 
 /** What a worker and a watcher have in common: their rounds, their executions, and how they report. */
 export class Role<E extends RoleEvent> {
   readonly executions: Executions;
+  /** What this process can be relied on for. */
+  readonly health: Health;
+  readonly meter: Meter;
   readonly #options: RoleOptions<E>;
   readonly #lineOf: (event: E) => LogLine;
   /** What the account was at a block. */
   #account: { blockNumber: bigint; isPlain: boolean } | undefined;
-  /** What was reported last, by its kind and subject. */
-  readonly #reported = new Map<string, { id: string; what: string }>();
+  /** The last round in which the account's money was read. */
+  #funds = { round: -Infinity, blockNumber: -1n };
+  #rounds = 0;
+  readonly #head = new HeadAge();
+  readonly #reports = new Reports();
 
   /** @param lineOf How an event is logged. */
   constructor(options: RoleOptions<E>, lineOf: (event: E) => LogLine) {
-    const { programs, execute, keptBytes } = options;
+    const { programs, execute, keptBytes, log, health = new Health(log), meter = NO_METER } = options;
     this.#options = options;
     this.#lineOf = lineOf;
-    this.executions = new Executions(programs, execute, keptBytes);
+    this.health = health;
+    this.meter = meter;
+    this.executions = new Executions(programs, measured(execute, health, meter), keptBytes);
   }
 
   /**
    * Runs rounds until the signal. Every round starts from the chain alone, so that the process may be stopped and
    * started again at any time.
    */
-  async run({ name, facts, forget, needsPlainAccountTo, round }: RoleRounds): Promise<void> {
+  async run({ name, facts, forget, needsPlainAccountTo, checkFunds, round }: RoleRounds): Promise<void> {
     const { session, programs, log } = this.#options;
     const follow = followMarket(session, forget, this.#resume(name));
     const tasks = new Tasks();
@@ -90,11 +108,16 @@ export class Role<E extends RoleEvent> {
     await runLoop(this.#options, async () => {
       const busy = tasks.running;
       const snapshot = await follow();
-      this.#forgetReported(snapshot.history);
+      this.#reports.forget(snapshot.history);
+      this.#measure(snapshot);
       const isPlain = needsPlainAccountTo === undefined || (await this.#isPlain(snapshot, needsPlainAccountTo));
-      round({ ...snapshot, isPlain }, (key, action) => {
+      const start: Start = (key, action) => {
         if (!busy.has(key)) tasks.start(key, action);
-      });
+      };
+      round({ ...snapshot, isPlain }, start);
+      // After the round, whose moves must not wait for it.
+      if (this.#areFundsDue(snapshot))
+        start("funds", () => this.attempt("reading the account", "", () => this.#readFunds(snapshot, checkFunds)));
     });
     await tasks.settled();
     log.info(`${name} stops`);
@@ -120,12 +143,7 @@ export class Role<E extends RoleEvent> {
    * reported.
    */
   isNew(kind: string, id: string, what = ""): boolean {
-    const key = `${kind} ${id}`;
-    if (this.#reported.get(key)?.what === what) return false;
-    // Behind all others: it is the last to be forgotten.
-    this.#reported.delete(key);
-    this.#reported.set(key, { id, what });
-    return true;
+    return this.#reports.isNew(kind, id, what);
   }
 
   /** Logs an event, if there is one, and hands it on. */
@@ -148,16 +166,11 @@ export class Role<E extends RoleEvent> {
    * signed, also one for chain 0, which holds on every chain, can have it included. It is looked for once a block.
    */
   async #isPlain({ blockNumber }: Snapshot, purpose: string): Promise<boolean> {
-    const { session, log, onAccount } = this.#options;
     if (this.#account?.blockNumber === blockNumber) return this.#account.isPlain;
-    const problem = await accountProblem(session);
+    const problem = await accountProblem(this.#options.session);
     const isPlain = problem === undefined;
-    const wasPlain = this.#account?.isPlain ?? true;
     this.#account = { blockNumber, isPlain };
-    onAccount?.(problem);
-    if (problem !== undefined && wasPlain)
-      log.error({ code: problem.code, reason: problem.message }, `cannot ${purpose}: the account is no plain one`);
-    if (isPlain && !wasPlain) log.info(`can ${purpose} again: the account is a plain one`);
+    this.health.set("account", problem && { code: problem.code, reason: `cannot ${purpose}: ${problem.message}` });
     return isPlain;
   }
 
@@ -173,15 +186,35 @@ export class Role<E extends RoleEvent> {
     };
   }
 
-  #forgetReported({ jobs, claims, games }: History): void {
-    if (this.#reported.size <= MAX_REPORTED) return;
-    const isKnown = (id: Hex): boolean => jobs.has(id) || claims.has(id) || games.has(id);
-    // A report without a subject is one of the role itself.
-    const about = [...this.#reported].filter(([, { id }]) => id !== "");
-    for (const [key, { id }] of about) if (!isKnown(id as Hex)) this.#reported.delete(key);
-    for (const [key] of about) {
-      if (this.#reported.size <= MAX_REPORTED) return;
-      this.#reported.delete(key);
-    }
+  #measure(snapshot: Snapshot): void {
+    const { lag, isOld } = this.#head.of(snapshot, Date.now() / 1_000);
+    const { address } = this.#options.session.sender;
+    this.meter.figures({ headLag: lag, ...playFigures(snapshot.history, address, snapshot.now) });
+    const reason =
+      `the newest block that the nodes show, ${snapshot.blockNumber}, is ${Math.round(lag)} s old: the nodes are ` +
+      "behind the chain, or this machine's clock is wrong";
+    this.health.set("chain", isOld ? { reason } : undefined);
+  }
+
+  #areFundsDue({ blockNumber }: Snapshot): boolean {
+    const round = this.#rounds++;
+    if (round < this.#funds.round + FUNDS_ROUNDS || blockNumber === this.#funds.blockNumber) return false;
+    this.#funds = { round, blockNumber };
+    return true;
+  }
+
+  async #readFunds(snapshot: Snapshot, checkFunds: RoleRounds["checkFunds"]): Promise<void> {
+    const { publicClient, sender, vault, deployment } = this.#options.session;
+    const read = Promise.all([
+      publicClient.getBalance({ address: sender.address }),
+      gasPriceNow(publicClient),
+      vault.accountOf(sender.address),
+    ]);
+    const [balance, gasPrice, account] = await read.catch((error: unknown) => {
+      throw translateError(error, "reading the account's money");
+    });
+    const { credit, staked, locked } = account;
+    this.meter.figures({ balance, gasPrice, credit, staked, locked, bond: deployment.bond });
+    await checkFunds({ ...account, balance, gasPrice }, snapshot);
   }
 }

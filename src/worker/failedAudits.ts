@@ -47,6 +47,11 @@ export class FailedAudits {
     return this.#jobs.get(id)?.isWithheld ?? false;
   }
 
+  /** Forgets jobs that the history lacks. */
+  forget(known: ReadonlyMap<Hex, unknown>): void {
+    for (const id of this.#jobs.keys()) if (!known.has(id)) this.#jobs.delete(id);
+  }
+
   /** Whether a job of this program was given up. */
   isDistrusted(programRoot: Hex): boolean {
     return this.#programs.has(programRoot);

@@ -1,5 +1,7 @@
+import { formatEther } from "viem";
 import { inputBytesOf, type ClaimRecord, type JobRecord } from "../market/history.ts";
 import type { Session } from "../market/session.ts";
+import type { Problem } from "../player/health.ts";
 
 /** What a worker takes. */
 export type WorkerPolicy = {
@@ -65,11 +67,15 @@ export function refusalOf(
   return inputBytesOf(record) === undefined ? "input" : undefined;
 }
 
-/** Whether the worker may claim: its attestation is live and it has unlocked stake for the collateral. */
-export async function mayClaim({ sender, deployment, vault, provisioning }: Session): Promise<boolean> {
+/** Why the worker may not claim: no live attestation, or too little stake. @returns undefined if it may. */
+export async function claimProblem({ sender, deployment, vault, provisioning }: Session): Promise<Problem | undefined> {
   const [isLive, { staked, locked }] = await Promise.all([
     provisioning.isLive(sender.address),
     vault.accountOf(sender.address),
   ]);
-  return isLive && staked - locked >= deployment.parameters.collateral;
+  const { collateral } = deployment.parameters;
+  if (!isLive) return { reason: "the account has no live attestation: run refute attest" };
+  if (staked - locked >= collateral) return undefined;
+  const [has, free, needs] = [staked, staked - locked, collateral].map((amount) => formatEther(amount));
+  return { reason: `of the stake of ${has}, ${free} is free, and a claim locks ${needs}: run refute stake` };
 }

@@ -2,11 +2,13 @@ import { BaseError, isAddressEqual, type Hex } from "viem";
 import { NonceTakenError } from "../chain/errors.ts";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import { isOver, type Forget } from "../market/forget.ts";
+import type { Snapshot } from "../market/session.ts";
 import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
 import type { Executions } from "../player/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../market/history.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
-import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../player/role.ts";
+import { Role, type Funds, type RoleOptions, type RoundSnapshot, type Start } from "../player/role.ts";
+import { shortOfGas } from "../player/shortFunds.ts";
 import { errorWithCode, RefuteError } from "../errors.ts";
 import { withoutPaths } from "../redact.ts";
 import { makeMove } from "./defend.ts";
@@ -14,9 +16,10 @@ import { Deliveries, isTooLate } from "./deliveries.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
 import { coveringFee, jobGas, jobShape, missingGas } from "./jobCost.ts";
-import { hasRoom, isOpen, mayClaim, refusalOf, type WorkerPolicy } from "./jobs.ts";
+import { claimProblem, hasRoom, isOpen, refusalOf, type WorkerPolicy } from "./jobs.ts";
 import type { TracePublisher } from "./publisher.ts";
 import { selfAudit, SelfAuditError } from "./selfAudit.ts";
+import { attestationLeft, endingAttestation, WorkerGas } from "./upkeep.ts";
 import { collect, deliver, expire, finalise, missingOutputs, wantedOutputs } from "./settlement.ts";
 
 /** How a worker runs. */
@@ -52,6 +55,7 @@ class Worker {
   readonly #executions: Executions;
   readonly #failedAudits = new FailedAudits();
   readonly #deliveries = new Deliveries();
+  readonly #gas: WorkerGas;
   /** The chain's time at the latest round: a delivery may take many rounds until it fails. */
   #now = 0n;
   /**
@@ -67,6 +71,8 @@ class Worker {
       message: kind,
     }));
     this.#executions = this.#role.executions;
+    this.#role.health.set("selfAudit", undefined);
+    this.#gas = new WorkerGas(options.session.deployment.parameters.arityBits);
   }
 
   run(): Promise<void> {
@@ -75,6 +81,7 @@ class Worker {
       facts: {},
       forget: this.#forget,
       needsPlainAccountTo: "claim jobs",
+      checkFunds: (funds, snapshot) => this.#checkFunds(funds, snapshot),
       round: (snapshot, start) => this.#round(snapshot, start),
     });
   }
@@ -94,9 +101,23 @@ class Worker {
     return this.#executions.knows(job) ? "nothing" : "inputs";
   };
 
+  /** Says whether this worker may claim and can pay for what it has claimed, and for one job more. */
+  async #checkFunds({ balance, gasPrice }: Funds, { history, now }: Snapshot): Promise<void> {
+    const { session, programs } = this.#options;
+    const { health, meter } = this.#role;
+    const owner = session.sender.address;
+    const gas = this.#gas.needed(history, owner, programs, this.#executions);
+    health.set("pays", shortOfGas({ balance, gasPrice, owner }, gas, "a job, and the answers for the open claims,"));
+    const attestation = await attestationLeft(session, now);
+    meter.figures({ attestation });
+    health.set("attestation", endingAttestation(attestation));
+    health.set("mayClaim", await claimProblem(session));
+  }
+
   #round({ history, now, isPlain }: RoundSnapshot, start: Start): void {
     this.#now = now;
     this.#deliveries.forget(history.claims);
+    this.#failedAudits.forget(history.jobs);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
       start(`${doing} ${id}`, () => this.#role.attempt(doing, id, action));
     const published = new Map<Hex, JobRecord>();
@@ -242,6 +263,7 @@ class Worker {
     const { session, log } = this.#options;
     const { collateral, penaltyBps } = session.deployment.parameters;
     this.#executions.drop(job);
+    this.#role.meter.auditFailed();
     if (!this.#failedAudits.add(job, traceRoot, sample))
       return log.warn({ code, job: job.id, reason: message }, "self-audit failed, executing anew");
     const penalty = (collateral * BigInt(penaltyBps)) / 10_000n;
@@ -251,6 +273,7 @@ class Worker {
       `${penalty} (of the stake asset's smallest unit) is lost unless a mended worker with this key ` +
       `submits by ${by}. ` +
       `No more jobs of this program are claimed until a restart`;
+    this.#role.health.set("selfAudit", { code, reason: `job ${job.id} was given up: ${message}` });
     this.#role.report({ kind: "withheld", jobId: job.id, reason, submitBy, penalty });
   }
 
@@ -275,7 +298,9 @@ class Worker {
       if (this.#role.isNew("full", "")) log.warn({ open }, message);
       return;
     }
-    if (!(await mayClaim(session))) return;
+    const problem = await claimProblem(session);
+    this.#role.health.set("mayClaim", problem);
+    if (problem !== undefined) return;
     const { job, id } = best.record;
     this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job) });
   }

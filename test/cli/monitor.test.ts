@@ -1,17 +1,18 @@
 import { expect } from "chai";
+import { pino } from "pino";
 import { Monitor } from "../../src/cli/monitor.ts";
-
-const ADDRESS = `0x${"11".repeat(20)}` as const;
+import { Health } from "../../src/player/health.ts";
 
 describe("monitor", function () {
+  let time: number;
+  let health: Health;
   let monitor: Monitor;
   let base: string;
-  let balance: () => Promise<bigint>;
 
   beforeEach(async function () {
-    balance = () => Promise.resolve(10n ** 18n);
-    const publicClient = { getBalance: () => balance() };
-    monitor = new Monitor({ publicClient, sender: { address: ADDRESS } } as never, 1_000);
+    time = 1e12;
+    health = new Health(pino({ level: "silent" }), () => time);
+    monitor = new Monitor(health, 1_000, () => time);
     base = `http://127.0.0.1:${await monitor.listen(0)}`;
   });
 
@@ -27,20 +28,26 @@ describe("monitor", function () {
     expect((await get("/")).status).to.equal(404);
   });
 
-  it("readyz_is503_untilARoundEndsWell_andAfterOneThatFails", async function () {
-    expect(await get("/readyz")).to.deep.equal({ status: 503, text: "no round has ended yet\n" });
+  it("readyz_is503_untilARoundEndsWell_afterOneThatFails_andWhenNoneEnds", async function () {
+    expect(await get("/readyz")).to.deep.equal({ status: 503, text: "rounds: no round has ended yet\n" });
     monitor.onRound("done");
     expect((await get("/readyz")).status).to.equal(200);
     monitor.onRound("failed");
-    expect(await get("/readyz")).to.deep.equal({ status: 503, text: "the last round failed\n" });
+    expect(await get("/readyz")).to.deep.equal({ status: 503, text: "rounds: the last round failed\n" });
+    monitor.onRound("done");
+    time += 60_001;
+    expect(await get("/readyz")).to.deep.equal({ status: 503, text: "rounds: the last round ended too long ago\n" });
   });
 
-  it("readyz_is503_withoutANodeOrEther", async function () {
+  it("readyz_listsAllReasons_aLineForEach", async function () {
     monitor.onRound("done");
-    balance = () => Promise.reject(new Error("down"));
-    expect(await get("/readyz")).to.deep.equal({ status: 503, text: "no node answers\n" });
-    balance = () => Promise.resolve(0n);
-    expect((await get("/readyz")).status).to.equal(503);
+    health.set("judges", { reason: "out of\nmemory \x1b[2J" });
+    health.set("pays", { reason: "no ether" });
+    health.set("attestation", { reason: "ends soon" });
+    expect(await get("/readyz")).to.deep.equal({
+      status: 503,
+      text: "judges: out of\\nmemory \\x1b[2J\npays: no ether\n",
+    });
   });
 
   it("metrics_countRoundsEventsAndGas", async function () {
@@ -51,6 +58,30 @@ describe("monitor", function () {
     expect(text).to.contain('refute_rounds_total{outcome="done"} 1');
     expect(text).to.contain('refute_gas_total{kind="submitted"} 50000');
     expect(text).to.contain('refute_events_total{kind="executed"} 1');
-    expect(text).to.contain("refute_balance_wei 1000000000000000000");
+  });
+
+  it("metrics_showFigures_conditions_auditsAndExecutions", async function () {
+    monitor.meter.figures({ credit: 10n ** 18n, openGames: 2, leastClock: Infinity });
+    monitor.meter.figures({ openGames: 3 });
+    monitor.meter.executed(2);
+    monitor.meter.auditFailed();
+    health.set("judges", { reason: "out of memory" });
+    health.set("pays", undefined);
+    const { text } = await get("/metrics");
+    expect(text).to.contain("refute_credit_wei 1000000000000000000");
+    expect(text).to.contain("refute_open_games 3");
+    expect(text).to.contain("refute_least_clock_seconds +Inf");
+    expect(text).not.to.contain("refute_stake_wei");
+    expect(text).to.contain('refute_execution_seconds_bucket{le="3"} 1');
+    expect(text).to.contain("refute_failed_audits_total 1");
+    expect(text).to.contain('refute_condition{name="judges"} 0');
+    expect(text).to.contain('refute_condition{name="pays"} 1');
+  });
+
+  it("metrics_countFailedRequests_withAFewReasonsOnly", async function () {
+    for (let k = 0; k < 1_000; k++) monitor.onRpcFailure({ node: "endpoint 1", method: "eth_call", reason: `r${k}` });
+    const { text } = await get("/metrics");
+    expect(text).to.contain('refute_rpc_errors_total{node="endpoint 1",reason="r0"} 1');
+    expect(text).to.contain('refute_rpc_errors_total{node="endpoint 1",reason="other"} 968');
   });
 });

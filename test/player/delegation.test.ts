@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { createWalletClient, zeroAddress, type Address, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { Monitor } from "../../src/cli/monitor.ts";
+import { Health } from "../../src/player/health.ts";
 import { NotPlainAccountError, requirePlainAccount } from "../../src/player/plainAccount.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, reference } from "../../testkit/players/players.ts";
@@ -41,11 +42,12 @@ describe("an account that delegates (EIP-7702)", function () {
   }
 
   /** What a role is given to be watched: its log from warnings on, rounds that have passed, and its monitor. */
-  async function watched(key: Hex) {
-    const { sender, publicClient } = await players().chain.sessionOf(key);
+  async function watched() {
     const lines: Record<string, unknown>[] = [];
     const write = (line: string): void => void lines.push(JSON.parse(line) as Record<string, unknown>);
-    const monitor = new Monitor({ sender, publicClient }, 1_000);
+    const log = pino({ level: "warn" }, { write });
+    const health = new Health(log);
+    const monitor = new Monitor(health, 1_000);
     const base = `http://127.0.0.1:${await monitor.listen(0)}`;
     let rounds = 0;
     const onRound = (outcome: "done" | "failed"): void => {
@@ -59,13 +61,13 @@ describe("an account that delegates (EIP-7702)", function () {
       const response = await fetch(base + path);
       return { status: response.status, text: await response.text() };
     };
-    const options = { log: pino({ level: "warn" }, { write }), onRound, onAccount: monitor.onAccount };
+    const options = { log, health, onRound };
     return { options, lines, someRounds, get, close: () => monitor.close() };
   }
 
   it("worker_claimsNoMore_saysWhatToDo_isNotReady_andGoesOnWhenTheDelegationIsGone", async function () {
     const key = await players().workerKey();
-    const { options, lines, someRounds, get, close } = await watched(key);
+    const { options, lines, someRounds, get, close } = await watched();
     const worker = await players().startWorker(key, program, reference(), options);
     await someRounds();
     expect((await get("/readyz")).status).to.equal(200);
@@ -79,20 +81,20 @@ describe("an account that delegates (EIP-7702)", function () {
     expect(lines[0]!.reason).to.contain("EIP-7702").and.contain("authorisation of this key to the zero address");
     const { status, text } = await get("/readyz");
     expect([status, text]).to.satisfy(([s, t]: [number, string]) => s === 503 && t.includes("delegates to 0x"));
-    expect((await get("/metrics")).text).to.contain("refute_account_has_code 1");
+    expect((await get("/metrics")).text).to.contain('refute_condition{name="account"} 0');
     const session = await players().chain.sessionOf(key);
     expect(await rejection(requirePlainAccount(session))).to.be.instanceOf(NotPlainAccountError);
     await clear(key);
     await first(worker, "submitted", (event) => event.jobId === jobId);
     expect((await get("/readyz")).status).to.equal(200);
-    expect((await get("/metrics")).text).to.contain("refute_account_has_code 0");
+    expect((await get("/metrics")).text).to.contain('refute_condition{name="account"} 1');
     await worker.stop();
     await close();
   });
 
   it("watcher_reportsTheLie_opensNoGame_andOpensOneWhenTheDelegationIsGone", async function () {
     const key = await players().watcherKey();
-    const { options, lines, someRounds, close } = await watched(key);
+    const { options, lines, someRounds, close } = await watched();
     const watcher = await players().startWatcher(key, program, reference(), options);
     await someRounds();
     await delegate(key, (await players().chain.sessionOf(key)).deployment.vault);
@@ -103,7 +105,8 @@ describe("an account that delegates (EIP-7702)", function () {
     await someRounds();
     expect(watcher.inbox.all.map(({ kind }) => kind)).to.deep.equal(["differs"]);
     expect(lines.filter(({ level }) => level === 50)).to.have.length(1);
-    expect(lines[0]).to.include({ code: "NOT_PLAIN_ACCOUNT", msg: "cannot open games: the account is no plain one" });
+    expect(lines[0]).to.include({ code: "NOT_PLAIN_ACCOUNT", msg: "not ready: account" });
+    expect(lines[0]!.reason).to.contain("cannot open games: ");
     await clear(key);
     await first(watcher, "opened");
     await liar.stop();

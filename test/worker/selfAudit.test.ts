@@ -111,7 +111,9 @@ describe("selfAudit", function () {
     await worker.stop();
     expect(kinds()).to.deep.equal(["claimed", "executed", "withheld"]);
     expect(executions()).to.equal(2);
-    expect(lines.map(({ level }) => level)).to.deep.equal([40, 50]);
+    expect(lines.map(({ level }) => level)).to.deep.equal([40, 50, 50]);
+    expect(lines[1]!.msg).to.equal("not ready: selfAudit");
+    expect(lines[2]!.msg).to.equal("withheld");
     expect(lines[0]!.code).to.equal("SELF_AUDIT");
   });
 

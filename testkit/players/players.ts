@@ -66,7 +66,7 @@ export class Players {
     const session = await this.chain.sessionOf(key);
     const device = new SoftwareDevice(this.manufacturer);
     for (const kind of ["identification", "provisioning"] as const) {
-      await registerReport(session, device, { kind, content: () => ({ kind }), lifetimeSeconds: 86_400 });
+      await registerReport(session, device, { kind, content: () => ({ kind }), lifetimeSeconds: 7 * 86_400 });
     }
     const { collateral } = session.deployment.parameters;
     await deposit(session, 2n * collateral);

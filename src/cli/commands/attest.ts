@@ -5,6 +5,7 @@ import { attest, WEEK_SECONDS } from "../../provisioning/attest.ts";
 import { openDevice } from "../../provisioning/standInFile.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { loadProgram, readModels } from "../models.ts";
+import { printJson } from "../output.ts";
 import { readSettings } from "../settings.ts";
 
 const shape = {
@@ -29,7 +30,7 @@ export function attestCommand(): Command {
       const executors = new FastExecutors();
       try {
         const reports = await attest(session, device, program, executors.execute, settings.lifetimeSeconds);
-        console.log(JSON.stringify({ device: device.id, ...reports }, null, 2));
+        printJson({ device: device.id, ...reports });
       } finally {
         await executors.close();
       }

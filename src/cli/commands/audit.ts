@@ -15,6 +15,7 @@ import { readInputFile, shapesOf } from "../../onnx/inputs/readInputFile.ts";
 import { inputFiles } from "../inputs.ts";
 import { appendOption, modelOptions, modelSpec, type ModelOptions } from "../modelOptions.ts";
 import { loadModel } from "../models.ts";
+import { print, printJson } from "../output.ts";
 import { executionProgress, stepProgress } from "../progress.ts";
 
 type Options = Omit<ModelOptions, "seed"> & { input: string[]; samples: number; seed: number; json?: boolean };
@@ -65,8 +66,8 @@ export function auditCommand(): Command {
       }
       await verifier.close();
       const summary = summarise(verdicts);
-      if (options.json === true) console.log(JSON.stringify({ ...summary, verdicts }, bigintText, 2));
-      else console.log(report(summary, [...strataOf(model).keys()]));
+      if (options.json === true) printJson({ ...summary, verdicts });
+      else print(report(summary, [...strataOf(model).keys()]));
       if (!summary.clean) throw new NegativeVerdict(`${path}: the verifier and the execution do not agree`);
     });
 }
@@ -80,9 +81,8 @@ const whole =
     return result.data;
   };
 
-const bigintText = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? value.toString() : value);
-
-function report(summary: AuditSummary, strata: readonly string[]): string {
+/** The summary for people, line by line. */
+function report(summary: AuditSummary, strata: readonly string[]): string[] {
   const { samples, agreements, disagreements, claims, openings, largest, underestimated } = summary;
   const place = ({ step, operator, node, element }: Verdict): string =>
     `step ${step} (${operator}, node ${node}), element ${element}`;
@@ -95,5 +95,5 @@ function report(summary: AuditSummary, strata: readonly string[]): string {
     `largest gas: ${largest.gas} for the verifier's part, ` +
       `${largest.estimate} estimated for the whole proof: ${place(largest)}`,
     ...underestimated.map((v) => `  estimate too low: ${v.estimate} for ${v.gas}: ${place(v)}`),
-  ].join("\n");
+  ];
 }

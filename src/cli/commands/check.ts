@@ -6,6 +6,7 @@ import { NegativeVerdict } from "../errors.ts";
 import { checkReport, type CheckReport } from "../../examine/check/report.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { prepareModel } from "../models.ts";
+import { print, printJson } from "../output.ts";
 import { stepProgress } from "../progress.ts";
 import { byteText, table } from "../../text.ts";
 
@@ -36,12 +37,14 @@ export function checkCommand(): Command {
         model,
         surveyDraft(model, { ...spec, progress: stepProgress("compiling node") }, refused, lost),
       );
-      console.log(options.json === true ? JSON.stringify(report, null, 2) : page(report));
+      if (options.json === true) printJson(report);
+      else print(page(report));
       if (!report.served) throw new NegativeVerdict(`${path} cannot be served`);
     });
 }
 
-function page(report: CheckReport): string {
+/** The report for people, line by line. */
+function page(report: CheckReport): string[] {
   const { operators, refusals, unreached, program } = report;
   const lines = [`${report.served ? "can be served" : "CANNOT be served"}: ${report.source}`, ""];
   lines.push(`operators  ${operators.map(operatorText).join(", ")}`);
@@ -50,7 +53,7 @@ function page(report: CheckReport): string {
     lines.push(...table(refusals.map(({ operator, node, reason }) => [operator, node, reason])));
     if (unreached > 0) lines.push(`${unreached} nodes that read from these could not be judged`);
   }
-  if (program === undefined) return lines.join("\n");
+  if (program === undefined) return lines;
   const { dispute, memory } = program;
   lines.push("");
   lines.push(
@@ -69,7 +72,7 @@ function page(report: CheckReport): string {
       ["memory", `${byteText(memory.total)}: inputs, constants and all tensors of an execution`],
     ]),
   );
-  return lines.join("\n");
+  return lines;
 }
 
 const operatorText = ({ operator, count, refused }: CheckReport["operators"][number]): string =>

@@ -3,6 +3,7 @@ import { estimateStepProof } from "../../program/gas.ts";
 import { programWork } from "../../program/types.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
+import { print, printJson } from "../output.ts";
 
 /** `refute compile`: what a model's program is and costs. */
 export function compileCommand(): Command {
@@ -28,11 +29,9 @@ export function compileCommand(): Command {
         inputs: model.inputs.map(({ name, shape: dims }) => `${name} [${dims.join(", ")}]`),
         outputs: model.outputs.map(({ name, shape: dims }) => `${name} [${dims.join(", ")}]`),
       };
-      if (options.json === true) return console.log(JSON.stringify(facts, null, 2));
+      if (options.json === true) return printJson(facts);
       for (const [key, value] of Object.entries(facts)) {
-        console.log(
-          `${LABELS[key as keyof typeof facts].padEnd(24)}${Array.isArray(value) ? value.join("; ") : value}`,
-        );
+        print(`${LABELS[key as keyof typeof facts].padEnd(24)}${Array.isArray(value) ? value.join("; ") : value}`);
       }
     });
 }

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { countKinds, runFolder, type NamedResult } from "../../examine/conform/runFolder.ts";
+import { print, printJson } from "../output.ts";
 import { stepProgress } from "../progress.ts";
 import { NegativeVerdict } from "../errors.ts";
 
@@ -13,14 +14,14 @@ export function conformCommand(): Command {
       const progress = stepProgress("case");
       const results = await runFolder(folder, (result, done, total) => {
         progress(done, total);
-        if (json !== true && result.kind !== "passed") console.log(line(result));
+        if (json !== true && result.kind !== "passed") print(line(result));
       });
       const counts = countKinds(results);
-      if (json === true) console.log(JSON.stringify({ ...counts, cases: results }, null, 2));
+      if (json === true) printJson({ ...counts, cases: results });
       else {
         const bound = results.filter((result) => result.kind === "passed" && result.bound).length;
-        if (bound > 0) console.log(`${bound} of those passed with inputs that were bound at compile time`);
-        console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.refused} refused`);
+        if (bound > 0) print(`${bound} of those passed with inputs that were bound at compile time`);
+        print(`${counts.passed} passed, ${counts.failed} failed, ${counts.refused} refused`);
       }
       if (counts.failed > 0) throw new NegativeVerdict(`${counts.failed} cases of ${folder} failed`);
     });

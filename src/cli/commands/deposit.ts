@@ -3,6 +3,7 @@ import { deposit } from "../../market/ledger.ts";
 import { amountText, ledgerText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { ShortOfFundsError } from "../errors.ts";
+import { print } from "../output.ts";
 import { readSettings } from "../settings.ts";
 
 /** `refute deposit`: tokens become credit in the vault. */
@@ -20,6 +21,6 @@ export function depositCommand(): Command {
         throw new ShortOfFundsError(`${address} holds ${amountText(held)} of the stake asset ${asset}, not ${text}`);
       }
       await deposit(session, amount);
-      console.log(ledgerText(await session.vault.accountOf(address)));
+      print(ledgerText(await session.vault.accountOf(address)));
     });
 }

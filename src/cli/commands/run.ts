@@ -7,6 +7,7 @@ import { shapesOf } from "../../onnx/inputs/readInputFile.ts";
 import { readInputs } from "../inputs.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadModel } from "../models.ts";
+import { print, printJson } from "../output.ts";
 import { executionProgress, stepProgress } from "../progress.ts";
 import { tensorJson, tensorText } from "../tensorText.ts";
 import { table } from "../../text.ts";
@@ -48,17 +49,16 @@ export function runCommand(): Command {
         options.compare === true ? await compare(path, compiled, new Map([...inputs, ...bound]), tensors) : undefined;
       if (options.json === true) {
         const report = { programRoot: compiled.programRoot, milliseconds, stats, outputs: outputs.map(tensorJson) };
-        return console.log(JSON.stringify({ ...report, ...(comparison && { comparison }) }, bigintText, 2));
+        return printJson({ ...report, ...(comparison && { comparison }) }, Number);
       }
-      for (const output of outputs) console.log(tensorText(output));
-      console.log(`${compiled.program.steps.length} steps in ${milliseconds} ms`);
-      if (comparison !== undefined) console.log(comparisonText(comparison));
+      for (const output of outputs) print(tensorText(output));
+      print(`${compiled.program.steps.length} steps in ${milliseconds} ms`);
+      if (comparison !== undefined) print(comparisonText(comparison));
     });
 }
 
-const bigintText = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);
-
-function comparisonText({ outputs, compared, firstDifferent }: Comparison): string {
+/** A comparison for people, line by line. */
+function comparisonText({ outputs, compared, firstDifferent }: Comparison): string[] {
   const rows = outputs.map((output) =>
     "shape" in output
       ? [output.name, "", "", `onnxruntime gives ${output.shape}`]
@@ -71,8 +71,8 @@ function comparisonText({ outputs, compared, firstDifferent }: Comparison): stri
   );
   const lines = ["", ...table([["output", "largest difference", "ulps", ""], ...rows])];
   if (firstDifferent === undefined)
-    return [...lines, `no tensor differs by more than float32 tolerance (${compared} compared)`].join("\n");
+    return [...lines, `no tensor differs by more than float32 tolerance (${compared} compared)`];
   const { name, step, operator, difference } = firstDifferent;
   const where = `${name} (step ${step}, ${operator}), element ${difference.first}`;
-  return [...lines, `first tensor that differs: ${where}, up to ${difference.absolute.toExponential(2)}`].join("\n");
+  return [...lines, `first tensor that differs: ${where}, up to ${difference.absolute.toExponential(2)}`];
 }

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { amountText, ledgerText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { NotAttestedError, ShortOfFundsError } from "../errors.ts";
+import { print } from "../output.ts";
 import { readSettings } from "../settings.ts";
 
 /** `refute stake`: credit becomes stake, if the attestation is live. */
@@ -21,6 +22,6 @@ export function stakeCommand(): Command {
         throw new ShortOfFundsError(`${address} has credit ${amountText(credit)}, not ${text}: refute deposit first`);
       }
       await session.vault.stake(amount);
-      console.log(ledgerText(await session.vault.accountOf(address)));
+      print(ledgerText(await session.vault.accountOf(address)));
     });
 }

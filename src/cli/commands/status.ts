@@ -9,6 +9,7 @@ import { jobProgress } from "../../sdk/result.ts";
 import { amountText, timeText } from "../amount.ts";
 import { addChainOptions, chainShape } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
+import { printJson } from "../output.ts";
 import { readSettings } from "../settings.ts";
 
 const shape = { ...chainShape, account: z.string().optional() };
@@ -26,7 +27,7 @@ export function statusCommand(): Command {
       const reader = { publicClient, deployment, fromBlock: settings.fromBlock };
       if (job !== undefined) {
         if (!isHex(job) || job.length !== 66) throw new UsageError(`${job} is no job id: 0x and 64 hexadecimal digits`);
-        return print(await jobProgress(reader, job));
+        return printJson(await jobProgress(reader, job));
       }
       if (settings.account !== undefined) {
         const owner = settings.account as Hex;
@@ -34,7 +35,7 @@ export function statusCommand(): Command {
           deployment.vault,
           reader,
         ).accountOf(owner);
-        return print({
+        return printJson({
           credit: amountText(credit),
           staked: amountText(staked),
           locked: amountText(locked),
@@ -42,11 +43,6 @@ export function statusCommand(): Command {
           attestationLive: await new ProvisioningReader(deployment.provisioning, reader).isLive(owner),
         });
       }
-      print(deployment);
+      printJson(deployment);
     });
-}
-
-function print(value: object): void {
-  const text = (_key: string, v: unknown): unknown => (typeof v === "bigint" ? v.toString() : v);
-  console.log(JSON.stringify(value, text, 2));
 }

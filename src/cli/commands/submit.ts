@@ -17,6 +17,7 @@ import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
 import { modelOptions, seedOption } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
+import { print, printError } from "../output.ts";
 import { readSettings } from "../settings.ts";
 import { stopSignal } from "../stop.ts";
 
@@ -64,13 +65,13 @@ export function submitCommand(): Command {
         claimSeconds: settings.claimSeconds,
         deadline: timestamp + BigInt(settings.deadlineSeconds),
       });
-      console.log(`job ${jobId}`);
+      print(`job ${jobId}`);
       if (!settings.wait) return;
-      const signal = stopSignal(() => console.error("stopped waiting; the job goes on"));
+      const signal = stopSignal(() => printError("stopped waiting; the job goes on"));
       const { worker, outputs } = await waitForResult(session, jobId, { signal });
-      console.log(`finalised, by ${worker}`);
+      print(`finalised, by ${worker}`);
       for (const [output, bytes] of outputs) {
-        console.log(`${program.model.outputs[output]!.name} ${toHex(bytes)}`);
+        print(`${program.model.outputs[output]!.name} ${toHex(bytes)}`);
       }
     });
 }
@@ -83,7 +84,7 @@ async function warnOfLowFee(session: Session, program: KnownProgram, fee: bigint
   const needed = coveringFee(gas, gasPrice);
   if (fee >= needed) return;
   const cost = `${gas.total} gas at ${formatGwei(gasPrice)} gwei and half as much again`;
-  console.error(
+  printError(
     `warning: --fee ${amountText(fee)} is below ${amountText(needed)}, what a worker needs now (${cost}): ` +
       `no worker may take the job; refute status shows whether one did`,
   );

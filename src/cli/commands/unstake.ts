@@ -3,6 +3,7 @@ import type { Session } from "../../market/session.ts";
 import { amountText, ledgerText, parseAmount, timeText } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { NotReadyError, ShortOfFundsError } from "../errors.ts";
+import { print } from "../output.ts";
 import { readSettings } from "../settings.ts";
 
 /** `refute unstake`: ask stake back, and after the delay turn it into credit. */
@@ -14,7 +15,7 @@ export function unstakeCommand(): Command {
       const amount = text === undefined ? undefined : parseAmount(text);
       const session = await sessionFrom(readSettings(command, chainShape));
       await (amount === undefined ? collect(session) : request(session, amount));
-      console.log(ledgerText(await session.vault.accountOf(session.sender.address)));
+      print(ledgerText(await session.vault.accountOf(session.sender.address)));
     });
 }
 

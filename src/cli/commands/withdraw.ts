@@ -4,6 +4,7 @@ import { z } from "zod";
 import { amountText, ledgerText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { ShortOfFundsError } from "../errors.ts";
+import { print } from "../output.ts";
 import { readSettings } from "../settings.ts";
 
 const recipient = z
@@ -28,6 +29,6 @@ export function withdrawCommand(): Command {
       const { credit } = await session.vault.accountOf(address);
       if (credit < amount) throw new ShortOfFundsError(`${address} has credit ${amountText(credit)}, not ${text}`);
       await session.vault.withdraw(amount, settings.to);
-      console.log(ledgerText(await session.vault.accountOf(address)));
+      print(ledgerText(await session.vault.accountOf(address)));
     });
 }

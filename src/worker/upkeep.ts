@@ -1,0 +1,77 @@
+import { isAddressEqual, type Address } from "viem";
+import { provisioningAbi } from "../chain/abi/provisioning.ts";
+import { sideGas } from "../dispute/sideGas.ts";
+import { getOrAdd } from "../getOrAdd.ts";
+import type { ClaimRecord, History, JobRecord } from "../market/history.ts";
+import type { Session } from "../market/session.ts";
+import type { KnownProgram } from "../player/execution.ts";
+import type { Executions } from "../player/executions.ts";
+import type { Problem } from "../player/health.ts";
+import { jobGas, jobShape, missingGas, type JobShape } from "./jobCost.ts";
+import { isOpen } from "./jobs.ts";
+import { missingOutputs, wantedOutputs } from "./settlement.ts";
+
+/** How long before its end an attestation is to be renewed. */
+const DAY_SECONDS = 86_400;
+
+/** A job as most are: no callback, and outputs of up to 64 KiB on chain. */
+const USUAL_TERMS = { callbackGas: 0, maxOutputBytes: 2 ** 16 } as const;
+
+/** The gas that a worker may still need: for its claims, with a game over each that is open, and for one more job. */
+export class WorkerGas {
+  readonly #arityBits: number;
+  /** A game's, by the program's root. */
+  readonly #answers = new Map<string, number>();
+
+  /** @param arityBits log2 of the children in a reveal: the deployment's. */
+  constructor(arityBits: number) {
+    this.#arityBits = arityBits;
+  }
+
+  /** @param programs Those that jobs are taken for. */
+  needed(history: History, me: Address, programs: readonly KnownProgram[], executions: Executions): number {
+    const ofJobs = programs.map((program) => jobGas(this.#shape(program, USUAL_TERMS)).total);
+    let gas = Math.max(0, ...ofJobs);
+    for (const record of history.claims.values()) {
+      const job = history.jobs.get(record.jobId);
+      if (job === undefined || !isAddressEqual(record.claim.worker, me)) continue;
+      const program = executions.programOf(job);
+      if (program !== undefined) gas += this.#ofClaim(job, record, program);
+    }
+    return gas;
+  }
+
+  #ofClaim(job: JobRecord, record: ClaimRecord, program: KnownProgram): number {
+    if (record.refuted) return 0;
+    const shape = this.#shape(program, job.job);
+    const missing = missingOutputs(record);
+    const end = missing.length > 0 ? missingGas(shape, wantedOutputs(job.job), missing) : 0;
+    if (!isOpen(record)) return end;
+    return Math.max(end, jobGas(shape).finalise) + this.#answer(program);
+  }
+
+  #answer({ model: { program, programRoot } }: KnownProgram): number {
+    return getOrAdd(this.#answers, programRoot, () => sideGas(program, this.#arityBits).worker);
+  }
+
+  #shape(program: KnownProgram, terms: { callbackGas: number; maxOutputBytes: number }): JobShape {
+    return jobShape(program, terms, this.#arityBits);
+  }
+}
+
+/** How long an account's attestation still holds, seconds; negative if it has ended, or if there is none. */
+export async function attestationLeft({ publicClient, sender, deployment }: Session, now: bigint): Promise<number> {
+  const expiries = await publicClient.readContract({
+    address: deployment.provisioning,
+    abi: provisioningAbi,
+    functionName: "expiries",
+    args: [sender.address],
+  });
+  return Math.min(...expiries.map(Number)) - Number(now);
+}
+
+/** Why an attestation is to be renewed now. @param left Seconds that it holds. */
+export const endingAttestation = (left: number): Problem | undefined =>
+  left >= DAY_SECONDS || left < 0
+    ? undefined
+    : { reason: `the attestation ends in ${Math.ceil(left / 3_600)} hours: run refute attest again` };

@@ -1,0 +1,41 @@
+import { formatEther } from "viem";
+import { sideGas } from "../src/dispute/sideGas.ts";
+import { getOrAdd } from "../src/getOrAdd.ts";
+import { playFigures } from "../src/player/figures.ts";
+import type { KnownProgram } from "../src/player/execution.ts";
+import type { Problem } from "../src/player/health.ts";
+import type { Funds } from "../src/player/role.ts";
+import { shortOfGas } from "../src/player/shortFunds.ts";
+import type { Session, Snapshot } from "../src/market/session.ts";
+
+/** Says whether a watcher that defends can pay for its games, and for one more. */
+export class WatcherFunds {
+  readonly #session: Session;
+  readonly #programs: readonly KnownProgram[];
+  /** A game's gas, by the program's root. */
+  readonly #gas = new Map<string, number>();
+
+  /** @param programs That it judges. */
+  constructor(session: Session, programs: readonly KnownProgram[]) {
+    this.#session = session;
+    this.#programs = programs;
+  }
+
+  /** Why it cannot pay. @returns undefined if it can. */
+  problem({ credit, balance, gasPrice }: Funds, { history, now }: Snapshot): Problem | undefined {
+    const { sender, deployment } = this.#session;
+    if (credit < deployment.bond) {
+      const [has, bond] = [credit, deployment.bond].map((amount) => formatEther(amount));
+      return { reason: `the credit is ${has}, and the bond of a game ${bond}: no game can be opened; refute deposit` };
+    }
+    const { openGames } = playFigures(history, sender.address, now);
+    const gas = (openGames + 1) * Math.max(0, ...this.#programs.map((program) => this.#ofGame(program)));
+    const purpose = openGames === 0 ? "a game" : `${openGames} games and one more`;
+    return shortOfGas({ balance, gasPrice, owner: sender.address }, gas, purpose);
+  }
+
+  #ofGame({ model: { program, programRoot } }: KnownProgram): number {
+    const { arityBits } = this.#session.deployment.parameters;
+    return getOrAdd(this.#gas, programRoot, () => sideGas(program, arityBits).challenger);
+  }
+}
