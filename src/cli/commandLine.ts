@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { translateError } from "../chain/translateError.ts";
 import { RefuteError } from "../errors.ts";
 import { withoutKeys, withoutPaths } from "../redact.ts";
 import { attestCommand } from "./commands/attest.ts";
@@ -7,6 +8,7 @@ import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
 import { conformCommand } from "./commands/conform.ts";
 import { depositCommand } from "./commands/deposit.ts";
+import { resultCommand } from "./commands/result.ts";
 import { runCommand } from "./commands/run.ts";
 import { stakeCommand } from "./commands/stake.ts";
 import { standInDeviceCommand } from "./commands/standInDevice.ts";
@@ -28,6 +30,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .addCommand(workerCommand())
     .addCommand(watcherCommand())
     .addCommand(submitCommand())
+    .addCommand(resultCommand())
     .addCommand(statusCommand())
     .addCommand(depositCommand())
     .addCommand(attestCommand())
@@ -48,10 +51,11 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync([...args], { from: "user" });
     return 0;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode;
+    const error = translateError(thrown, "the command");
     if (error instanceof RefuteError) console.error(`refute: ${withoutPaths(error.message)} [${error.code}]`);
-    else console.error(`refute: unexpected: ${withoutPaths((error as Error).stack ?? String(error))}`);
+    else console.error(`refute: unexpected: ${withoutPaths(error.stack ?? String(error))}`);
     return 1;
   }
 }

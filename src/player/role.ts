@@ -57,6 +57,10 @@ export type RoleRounds = {
  */
 const MAX_REPORTED = 10_000;
 
+/** What the log says of an event's transaction. */
+const transactionFields = (receipt: TransactionReceipt | undefined): object =>
+  receipt === undefined ? {} : { transactionHash: receipt.transactionHash, gas: Number(receipt.gasUsed) };
+
 /** What a worker and a watcher have in common: their rounds, their executions, and how they report. */
 export class Role<E extends RoleEvent> {
   readonly executions: Executions;
@@ -129,9 +133,8 @@ export class Role<E extends RoleEvent> {
   report(event: E | undefined): void {
     if (event === undefined) return;
     const fields = Object.fromEntries(Object.entries(event).filter(([key]) => key !== "kind" && key !== "receipt"));
-    const gas = event.receipt === undefined ? {} : { gas: Number(event.receipt.gasUsed) };
     const { level, message } = this.#lineOf(event);
-    this.#options.log[level]({ ...fields, ...gas }, message);
+    this.#options.log[level]({ ...fields, ...transactionFields(event.receipt) }, message);
     this.#options.onEvent?.(event);
   }
 
