@@ -19,7 +19,9 @@ export function failureReason(error: unknown, waitedMs?: number): string {
   const system = systemCode(causes);
   if (system !== undefined) return system;
   if (causes.some((cause) => cause instanceof TimeoutError))
-    return waitedMs === undefined ? "no answer in time" : `no answer within ${Math.ceil(waitedMs / 1_000)} s`;
+    return waitedMs === undefined
+      ? "no answer in time"
+      : `no answer within ${Math.max(1, Math.round(waitedMs / 1_000))} s`;
   if (causes.some((cause) => cause instanceof SyntaxError)) return "the answer is not JSON";
   const rpc = causes.find((cause) => cause instanceof RpcRequestError);
   if (rpc !== undefined) return cut(`JSON-RPC error ${rpc.code} (${rpc.details})`);

@@ -32,7 +32,7 @@ export type Refusal =
  * - anvil: crates/anvil/src/eth/error.rs (foundry)
  * - hardhat: crates/edr_provider/src/error.rs and mem_pool.rs of crates/edr_evm (edr)
  */
-const WORDS: readonly (readonly [Refusal, RegExp])[] = [
+export const WORDS: readonly (readonly [Refusal, RegExp])[] = [
   // geth, reth, erigon, nethermind; AlreadyKnown of older nethermind
   ["known", /already ?known/i],
   // anvil; reth calls it so inside
