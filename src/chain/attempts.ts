@@ -1,6 +1,6 @@
 /** How often and how quickly something is tried. Times in milliseconds. */
 export type AttemptPolicy = {
-  /** Number of attempts at most. */
+  /** So many attempts may fail. One that takes long is no failure, and has another one begin beside it. */
   most: number;
   /** No attempt begins later than this after the first one. */
   beginWithinMs: number;
@@ -30,7 +30,7 @@ export function firstSuccess<T>(
   let running = 0;
   let isDone = false;
   let timer: NodeJS.Timeout | undefined;
-  const mayBegin = (): boolean => begun < most && Date.now() - since <= beginWithinMs;
+  const mayBegin = (): boolean => errors.length < most && Date.now() - since <= beginWithinMs;
   return new Promise<T>((resolve, reject) => {
     const end = (settle: () => void): void => {
       isDone = true;

@@ -41,9 +41,6 @@ const HEAD_WAIT_MS = 1_000;
 /** How often the head is asked for if it is behind one that was seen, and the pause before, which doubles. */
 const HEAD_LOOKS = 3;
 const HEAD_PAUSE_MS = 100;
-/** How long a sender waits for the nodes to take a transaction: it sends the same bytes again soon. */
-const SEND_WAIT_MS = 3_000;
-
 /** Several nodes of one chain, used as one: the answer of any of them is enough. */
 export class Nodes {
   readonly #nodes: readonly Node[];
@@ -113,9 +110,14 @@ export class Nodes {
     return firstSuccess(ask, this.#policy(call), mostInformative);
   }
 
+  /** How long a request takes that takes long, milliseconds. */
+  #slowMs(): number {
+    return Math.min(Math.max(SLOW_FACTOR * this.#usualMs, MIN_BESIDE_MS), MAX_BESIDE_MS);
+  }
+
   #policy(call: RpcCall): AttemptPolicy {
     const nodes = this.#nodes.length;
-    const usual = Math.min(Math.max(SLOW_FACTOR * this.#usualMs, MIN_BESIDE_MS), MAX_BESIDE_MS);
+    const slowMs = this.#slowMs();
     const isLong = isForManyLogs(call);
     return {
       most: PASSES * nodes,
@@ -126,7 +128,7 @@ export class Nodes {
         const longest = Math.min(RETRY_PAUSE_MS * 2 ** (passes - 1), MAX_RETRY_PAUSE_MS);
         return longest * (1 - Math.random() / 2);
       },
-      besideMs: (k) => (isLong ? undefined : usual * 2 ** k),
+      besideMs: (k) => (isLong ? undefined : slowMs * 2 ** k),
       // What a node answers itself, another may know better.
       isFinal: (error, k) =>
         isFinalAnswer(error) || isForTooMuch(call, error) || (!isUnavailable(error) && k + 1 >= nodes),
@@ -170,8 +172,8 @@ export class Nodes {
   }
 
   /**
-   * A transaction is sent to every node, so that none of them can withhold it. It is sent once: the sender knows what
-   * the answers to a second time mean.
+   * A transaction is sent to every node, so that none of them can withhold it. It is sent once, and not waited for when
+   * no node answers soon: the sender sends the same bytes again, and knows what the answers to a second time mean.
    */
   async #sendToAll(call: RpcCall): Promise<unknown> {
     const sent = Promise.any(this.#nodes.map((node) => node.ask(call))).catch((error: unknown) => {
@@ -179,8 +181,8 @@ export class Nodes {
     });
     let timer: NodeJS.Timeout | undefined;
     const silence = new Promise<never>((_, reject) => {
-      const failure = `no node says within ${SEND_WAIT_MS / 1_000} s that it takes the transaction`;
-      timer = setTimeout(() => reject(new RpcUnavailableError(failure)), SEND_WAIT_MS);
+      const failure = new RpcUnavailableError("no node says soon that it takes the transaction");
+      timer = setTimeout(() => reject(failure), 2 * this.#slowMs());
     });
     return Promise.race([sent, silence]).finally(() => clearTimeout(timer));
   }
