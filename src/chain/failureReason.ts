@@ -6,7 +6,7 @@ const MAX_WORDS = 120;
 
 /** Codes of a connection that could not be made, or was lost. What answers afterwards may be another process. */
 const LOST_CONNECTION =
-  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_(SOCKET|CONNECT_TIMEOUT))$/;
+  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_(SOCKET|CONNECT_TIMEOUT))$/;
 
 /**
  * Why a request had no answer, in a few words and without a URL: `HTTP 429`, `ECONNREFUSED`, `no answer within 10 s`.

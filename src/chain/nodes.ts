@@ -25,7 +25,7 @@ const PASSES = 6;
 /** The pause after the first pass over all nodes, which doubles up to the maximum, less up to a half at random. */
 const RETRY_PAUSE_MS = 100;
 const MAX_RETRY_PAUSE_MS = 1_000;
-/** A request is not asked anew later than this: a clock may be running, and the next round asks for everything again. */
+/** A request is not asked anew later than this: a clock may be running, and the next round asks for all of it again. */
 const ASK_AGAIN_WITHIN_MS = 8_000;
 /**
  * A request that takes this many times as long as usual is asked again beside, within bounds. The next such pause is

@@ -60,8 +60,8 @@ const LONGEST_RESEND_PART = 3;
 /** A call that passed so long ago is tried again, for free, before it is sent again: a part of the same time (5 s). */
 const PASSED_PART = 9;
 /**
- * So often in a row nodes may refuse a transaction that none of them knows, or say that it would fail. Then it counts as
- * dropped, by a reorganisation or because its action was made. A node that lags may say so once or twice.
+ * So often in a row nodes may refuse a transaction that none of them knows, or say that it would fail. Then it counts
+ * as dropped, by a reorganisation or because its action was made. A node that lags may say so once or twice.
  */
 const MAX_REFUSALS = 4;
 /** How often the nonce is asked for if a node names one that is taken, and the pause before. */

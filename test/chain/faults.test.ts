@@ -82,7 +82,7 @@ describe("one node with 22 % of its answers missing", function () {
     expect(chainIds).to.be.at.most(3);
   });
 
-  it("fiveMoves_withABlackoutOfAMinute_takeLessThanAClockOf90Seconds_eachTime_andNothingIsPaidTwice", async function () {
+  it("fiveMoves_withABlackoutOfAMinute_takeLessThanAClockOf90Seconds_andNothingIsPaidTwice", async function () {
     const taken: number[] = [];
     for (let seed = 1; seed <= GAMES; seed++)
       taken.push(

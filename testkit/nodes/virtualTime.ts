@@ -8,9 +8,10 @@ const QUIET_TURNS = 6;
 
 /**
  * Runs something in a time of its own: `setTimeout` and `Date.now` are replaced, and the time jumps to the next timer
- * as soon as nothing else is under way. Minutes take as long as the computing in them. `Math.random` is replaced too, so
- * that the same seed gives the same run.
+ * as soon as nothing else is under way. Minutes take as long as the computing in them. `Math.random` is replaced too:
+ * the same seed gives the same run.
  * @param isBusy Whether something is under way that waits for no timer, a request to a fake node for example.
+ * @param prng Gives the numbers of `Math.random`.
  * @param action Gets the clock: milliseconds since the start.
  */
 export async function inVirtualTime<T>(
