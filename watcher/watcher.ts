@@ -5,6 +5,7 @@ import type { Executions } from "../src/player/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../src/market/history.ts";
 import { Lane } from "../src/player/lane.ts";
 import { requirePlainAccount } from "../src/player/plainAccount.ts";
+import { Races } from "../src/player/races.ts";
 import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../src/player/role.ts";
 import { errorWithCode } from "../src/errors.ts";
 import type { TensorSource } from "../src/trace/published.ts";
@@ -45,6 +46,7 @@ class Watcher {
   readonly #options: WatcherOptions;
   readonly #role: Role<WatcherEvent>;
   readonly #executions: Executions;
+  readonly #races: Races;
   readonly #responder: Responder;
   readonly #auditor: Auditor;
   readonly #judging: Judging;
@@ -63,6 +65,7 @@ class Watcher {
   constructor(options: WatcherOptions) {
     const { session } = options;
     this.#options = options;
+    this.#races = new Races(options.log);
     this.#role = new Role(options, ({ kind }) => ({
       level: kind === "differs" || kind === "lost" ? "warn" : "info",
       message: MESSAGES[kind],
@@ -189,7 +192,7 @@ class Watcher {
 
   /** Failures that belong to one claim are logged once as long as they are the same. */
   #attempt({ kind, claim }: GameTask | AuditTask, action: () => Promise<void>): Promise<void> {
-    return this.#role.attempt(kind, claim.id, action, "failure");
+    return this.#role.attempt(kind, claim.id, () => this.#races.run(kind, claim.id, action), "failure");
   }
 
   /**

@@ -1,6 +1,6 @@
 import { createPublicClient, defineChain, type Chain, type PublicClient, type Transport } from "viem";
 import { httpNode } from "./node.ts";
-import { Nodes } from "./nodes.ts";
+import { Nodes, type RpcFailure } from "./nodes.ts";
 import { translateError } from "./translateError.ts";
 
 /** Where the chain is: URLs of nodes (any of them may fail), or a transport of the caller. */
@@ -8,12 +8,18 @@ export type Endpoint = { rpcUrls: readonly string[] } | { transport: Transport }
 
 /**
  * Connects to a chain, and makes sure that no endpoint serves another one and that one answers.
+ * @param onRpcFailure Called for each request to a node that had no answer.
  * @throws WrongChainError, RpcUnavailableError
  */
-export async function connect(endpoint: Endpoint, chainId: number): Promise<PublicClient<Transport, Chain>> {
+export async function connect(
+  endpoint: Endpoint,
+  chainId: number,
+  onRpcFailure?: (failure: RpcFailure) => void,
+): Promise<PublicClient<Transport, Chain>> {
   const nodes = new Nodes(
     "transport" in endpoint ? [endpoint.transport] : endpoint.rpcUrls.map((url) => httpNode(url)),
     chainId,
+    onRpcFailure,
   );
   const chain = defineChain({
     id: chainId,

@@ -1,5 +1,7 @@
-import { HttpRequestError, http, type Transport } from "viem";
+import { BaseError, HttpRequestError, http, type Transport } from "viem";
+import { isAnswer } from "./answers.ts";
 import { RpcUnavailableError, WrongChainError } from "./errors.ts";
+import { failureReason, isConnectionLost } from "./failureReason.ts";
 import { isUnavailable } from "./translateError.ts";
 
 /** Time limit of a whole answer, headers and body. */
@@ -7,10 +9,15 @@ const TIMEOUT_MS = 10_000;
 /** The longest answer that is read. The logs of a full block of published bytes are a tenth of it. */
 const MAX_ANSWER_BYTES = 64 * 2 ** 20;
 /**
- * How long a node that gave no answer is asked last. A node that asks for a pause itself gets it, up to the maximum.
+ * How long a node is asked last that gave no answer twice in a row. It doubles with each failure, up to the maximum. A
+ * single failure has no such effect: it says nothing about the next request.
  */
-const PAUSE_MS = 5_000;
-const MAX_PAUSE_MS = 30_000;
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 5_000;
+/** A node that asks for a pause itself gets it, up to this. */
+const MAX_RETRY_AFTER_MS = 30_000;
+/** How long a node is believed to serve the chain that it named. */
+const CHECKED_MS = 600_000;
 
 /** A JSON-RPC request. */
 export type RpcCall = { method: string; params?: unknown };
@@ -46,63 +53,89 @@ async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /**
- * One of several nodes. Before its answers are used, it must say that it serves the chain; after a request without an
- * answer it must say so again.
+ * One of several nodes. Before its answers are used, it must say that it serves the chain. It must say so again after a
+ * connection was lost, because another process may answer then, and every ten minutes.
  */
 export class Node {
+  /** Without the path of its URL. */
+  readonly name: string;
   readonly #ask: Ask;
   readonly #chainId: number;
-  readonly #name: string;
-  #isChecked = false;
+  readonly #onFailure: (method: string, reason: string) => void;
+  #checkedUntil = 0;
+  #checking: Promise<void> | undefined;
+  /** Requests in a row without an answer. */
+  #failures = 0;
   #pausedUntil = 0;
   /** The error with which it asked for a pause. */
   #refusal: Error | undefined;
 
-  constructor(ask: Ask, chainId: number, name: string) {
-    [this.#ask, this.#chainId, this.#name] = [ask, chainId, name];
+  /** @param onFailure Called for each request that had no answer. */
+  constructor(ask: Ask, chainId: number, name: string, onFailure: (method: string, reason: string) => void) {
+    this.name = name;
+    this.#ask = ask;
+    this.#chainId = chainId;
+    this.#onFailure = onFailure;
   }
 
   get isAvailable(): boolean {
     return Date.now() >= this.#pausedUntil;
   }
 
-  /** @throws WrongChainError, or what the request throws */
+  /** @throws WrongChainError, RpcUnavailableError, or the error that the node answers */
   async ask(call: RpcCall): Promise<unknown> {
     if (!this.isAvailable && this.#refusal !== undefined) throw this.#refusal;
+    if (Date.now() >= this.#checkedUntil) await this.check();
+    return this.#request(call);
+  }
+
+  /** Asks for the chain id. Who asks at the same time waits for the same answer. @throws as `ask` */
+  check(): Promise<void> {
+    this.#checking ??= this.#check().finally(() => (this.#checking = undefined));
+    return this.#checking;
+  }
+
+  async #check(): Promise<void> {
+    const served = Number(await this.#request({ method: "eth_chainId" }));
+    if (served !== this.#chainId) {
+      this.#pausedUntil = Date.now() + MAX_PAUSE_MS;
+      this.#onFailure("eth_chainId", "another chain");
+      throw new WrongChainError(`${this.name} serves chain ${served}, expected chain ${this.#chainId}`);
+    }
+    this.#checkedUntil = Date.now() + CHECKED_MS;
+  }
+
+  async #request(call: RpcCall): Promise<unknown> {
+    const since = Date.now();
     try {
-      if (!this.#isChecked) await this.check();
       const answer = await this.#ask(call);
-      // Neither a result nor an error: this is no JSON-RPC node.
-      if (answer === undefined) throw new RpcUnavailableError(`${this.#name}: the answer is not one of JSON-RPC`);
-      this.#pausedUntil = 0;
+      if (!isAnswer(call, answer)) throw new RpcUnavailableError("the answer is not one of JSON-RPC");
+      [this.#failures, this.#pausedUntil] = [0, 0];
       return answer;
     } catch (error) {
-      if (isUnavailable(error) || error instanceof WrongChainError) this.#pause(error);
-      throw error;
+      throw isUnavailable(error) ? this.#failed(error, call.method, Date.now() - since) : error;
     }
   }
 
-  /** Asks for the chain id. @throws WrongChainError */
-  async check(): Promise<void> {
-    const served = await this.#ask({ method: "eth_chainId" });
-    if (typeof served !== "string" || !Number.isSafeInteger(Number(served)))
-      throw new RpcUnavailableError(`${this.#name}: the answer is not one of JSON-RPC`);
-    if (Number(served) !== this.#chainId)
-      throw new WrongChainError(`${this.#name} serves chain ${Number(served)}, expected chain ${this.#chainId}`);
-    this.#isChecked = true;
-  }
-
-  #pause(error: unknown): void {
+  /** Takes note of a request without an answer. @returns What is thrown */
+  #failed(error: unknown, method: string, waitedMs: number): Error {
+    const reason = failureReason(error, waitedMs);
+    this.#onFailure(method, reason);
+    if (isConnectionLost(error)) this.#checkedUntil = 0;
     const asked = pauseAskedFor(error);
-    this.#isChecked = false;
-    this.#refusal = asked === undefined ? undefined : (error as Error);
-    this.#pausedUntil = Date.now() + (asked ?? PAUSE_MS);
+    const usual = this.#failures === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), MAX_PAUSE_MS);
+    this.#failures++;
+    this.#pausedUntil = Date.now() + (asked ?? usual);
+    const failure = new RpcUnavailableError(`${this.name} gives no answer to ${method}: ${reason}`, { cause: error });
+    this.#refusal = asked === undefined ? undefined : failure;
+    return failure;
   }
 }
 
 /** What a node asks for by Retry-After, milliseconds, within bounds: a clock may be running. */
 function pauseAskedFor(error: unknown): number | undefined {
-  const header = error instanceof HttpRequestError ? error.headers?.get("retry-after") : undefined;
+  const http = error instanceof BaseError ? error.walk((e) => e instanceof HttpRequestError) : null;
+  const header = http instanceof HttpRequestError ? http.headers?.get("retry-after") : undefined;
   const seconds = Number(header ?? NaN);
-  return seconds >= 0 ? Math.min(seconds * 1_000, MAX_PAUSE_MS) : undefined;
+  return seconds >= 0 ? Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) : undefined;
 }

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { TransactionNotFoundError, encodeFunctionData, keccak256 } from "viem";
 import type { Abi, Address, Chain, ContractFunctionArgs, ContractFunctionName } from "viem";
-import type { Hash, Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
+import type { Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
 import {
   NonceTakenError,
   RpcUnavailableError,
@@ -9,7 +8,11 @@ import {
   TransactionRevertedError,
   TransactionTooLargeError,
 } from "./errors.ts";
-import { detailsMatch, translateError, translateRefusal } from "./translateError.ts";
+import { covering, maxFees, raised, refundedFees } from "./fees.ts";
+import { pause } from "./pause.ts";
+import { refusalIn } from "./refusals.ts";
+import { translateError, translateRefusal } from "./translateError.ts";
+import { isTooCheap, type Outcome, type Seen, type Waiting } from "./waiting.ts";
 
 type Writable = "nonpayable" | "payable";
 
@@ -47,10 +50,23 @@ export type Patience = {
 
 const PATIENCE: Patience = { pollingMs: 500, slowMs: 45_000, longestMs: 180_000 };
 /**
- * Polls in a row in which no node knows a transaction that one took. After these it counts as dropped, by a
- * reorganisation or by a full pool.
+ * The same bytes are sent again as long as no node knows the transaction: after a part of the pause between two looks,
+ * then after pauses that double, up to a part of the time after which a transaction counts as slow. A pool may forget
+ * what it took, so that they are sent again after the longest pause in any case. With the usual patience: after 0.25 s,
+ * 0.5 s, ... 8 s, then every 15 s.
  */
-const MAX_MISSED_POLLS = 6;
+const FIRST_RESEND_PART = 2;
+const LONGEST_RESEND_PART = 3;
+/** A call that passed so long ago is tried again, for free, before it is sent again: a part of the same time (5 s). */
+const PASSED_PART = 9;
+/**
+ * So often in a row nodes may refuse a transaction that none of them knows, or say that it would fail. Then it counts
+ * as dropped, by a reorganisation or because its action was made. A node that lags may say so once or twice.
+ */
+const MAX_REFUSALS = 4;
+/** How often the nonce is asked for if a node names one that is taken, and the pause before. */
+const NONCE_LOOKS = 3;
+const NONCE_PAUSE_MS = 200;
 /** Maximum tip of a transaction that waits although its fee covers the base fee, in multiples of the usual tip. */
 const MAX_TIP_FACTOR = 4n;
 /**
@@ -77,6 +93,8 @@ export class Sender {
   readonly #awaited = new Set<number>();
   /** Nonces of transactions of this process that were given up and may be in a pool still. */
   readonly #givenUp = new Set<number>();
+  /** The nonce after the highest one of a transaction whose receipt was seen. */
+  #afterMined = 0;
   /** A nonce that a transaction of another process has, and since when that was seen. */
   #foreign: { nonce: number; since: number } | undefined;
   /** The last refusal of a transaction for its size, and when it was. */
@@ -138,7 +156,11 @@ export class Sender {
       fees,
       usual,
       hashes: [],
+      raw: "0x",
       action: { to: address, data, value, gas },
+      resend: this.#firstResend(),
+      passedAt: Date.now(),
+      refusals: 0,
     };
     await this.#offer(waiting);
     this.#awaited.add(nonce);
@@ -153,6 +175,12 @@ export class Sender {
     const count = (blockTag: "latest" | "pending") =>
       this.#publicClient.getTransactionCount({ address: this.address, blockTag });
     let nonce = await count("latest");
+    // A node that lags does not know the latest transactions. After a reorganisation they are no longer there.
+    for (let look = 1; nonce < this.#afterMined && look < NONCE_LOOKS; look++) {
+      await pause(NONCE_PAUSE_MS);
+      nonce = await count("latest");
+    }
+    this.#afterMined = Math.min(this.#afterMined, nonce);
     for (const old of this.#givenUp) if (old < nonce) this.#givenUp.delete(old);
     while (this.#awaited.has(nonce)) nonce++;
     if (this.#givenUp.has(nonce) || (await count("pending")) <= nonce) {
@@ -172,16 +200,22 @@ export class Sender {
       const raw = await this.#account.signTransaction({ ...action, ...waiting.fees, nonce, chainId, type: "eip1559" });
       const hash = keccak256(raw);
       this.#checkSize(waiting.functionName, bytesIn(raw));
-      const refusal = await this.#broadcast(raw, waiting.functionName);
-      if (refusal === "underpriced" && raises < MAX_RAISES) {
+      const outcome = await this.#broadcast(raw, waiting.functionName);
+      if (isTooCheap(outcome) && raises < MAX_RAISES) {
         waiting.fees = raised(maxFees(waiting.fees, waiting.usual));
+        if (outcome === "baseFee") waiting.fees = covering(waiting.fees, await this.#baseFee());
         continue;
       }
-      if (refusal === "underpriced")
+      if (isTooCheap(outcome))
         throw new NonceTakenError(`${waiting.functionName}: another transaction with nonce ${nonce} offers more`);
       hashes.push(hash);
+      [waiting.raw, waiting.resend, waiting.refusals] = [raw, this.#firstResend(), 0];
       return;
     }
+  }
+
+  async #baseFee(): Promise<bigint> {
+    return (await this.#publicClient.getBlock({ blockTag: "latest" })).baseFeePerGas ?? 0n;
   }
 
   /**
@@ -195,49 +229,97 @@ export class Sender {
   }
 
   /**
-   * @returns Whether a pool asks for higher fees. A node that gives no answer may have taken the transaction, and a
-   *   full pool may take it later, so the transaction counts as sent.
+   * Sends signed bytes, for the first time or again.
+   * @returns What became of them. A node that gives no answer may have taken them, and a full pool may take them later:
+   *   that is "unclear", and the transaction counts as sent.
    */
-  async #broadcast(raw: Hex, functionName: string): Promise<"underpriced" | undefined> {
+  async #broadcast(raw: Hex, functionName: string): Promise<Outcome> {
     try {
       await this.#publicClient.sendRawTransaction({ serializedTransaction: raw });
+      return "taken";
     } catch (error) {
-      if (detailsMatch(error, /already (known|imported)|known transaction/i)) return undefined;
-      if (detailsMatch(error, /underpriced|replacement ?(transaction|not ?allowed)|fee too low to replace/i))
-        return "underpriced";
-      if (detailsMatch(error, /less than (the )?block base fee/i)) return "underpriced";
+      const words = refusalIn(error);
+      if (words === "known") return "taken";
+      if (words === "baseFee" || words === "underpriced" || words === "replacement") return words;
       // It may be taken when it is offered again.
-      if (detailsMatch(error, /pool is full/i)) return undefined;
+      if (words === "poolFull") return "unclear";
       const refusal = translateRefusal(error, functionName, bytesIn(raw));
       if (refusal instanceof TransactionTooLargeError) this.#refused = { error: refusal, at: Date.now() };
       if (!(refusal instanceof RpcUnavailableError)) throw refusal;
+      return "unclear";
     }
-    return undefined;
   }
 
   /**
-   * The receipt, once there is one. A clock may be running: a transaction that no node has any more is not waited for,
-   * and one whose fee is below the base fee is replaced by one with higher fees.
+   * The receipt, once there is one. A clock may be running: a transaction that no node knows is sent again, and one
+   * whose fee is below the base fee is replaced by one with higher fees.
    */
   async #mined(waiting: Waiting): Promise<TransactionReceipt> {
     const { nonce, functionName } = waiting;
-    const { pollingMs, longestMs } = this.#patience;
+    const { longestMs } = this.#patience;
     try {
       const end = Date.now() + longestMs;
       let sentAt = Date.now();
-      for (let misses = 0; misses < MAX_MISSED_POLLS && Date.now() < end; await sleep(pollingMs)) {
+      for (; Date.now() < end && waiting.refusals < MAX_REFUSALS; await pause(this.#untilNextLook(waiting))) {
         const receipt = await this.#receipt(waiting);
-        if (receipt !== undefined) return receipt;
+        if (receipt !== undefined) {
+          this.#afterMined = Math.max(this.#afterMined, nonce + 1);
+          return receipt;
+        }
         const seen = await this.#seen(waiting);
-        misses = seen === "nowhere" ? misses + 1 : 0;
-        if (seen === "pool" && (await this.#replace(waiting, Date.now() - sentAt).catch(() => false)))
+        // Some nodes show no transaction before it is in a block.
+        if (seen !== "unknown" && (await this.#replace(waiting, Date.now() - sentAt).catch(() => false)))
           sentAt = Date.now();
+        await this.#sendAgain(waiting, seen);
       }
       this.#givenUp.add(nonce);
       throw new TransactionDroppedError(functionName, waiting.hashes.at(-1)!);
     } finally {
       this.#awaited.delete(nonce);
     }
+  }
+
+  #firstResend(): Waiting["resend"] {
+    const pauseMs = this.#patience.pollingMs / FIRST_RESEND_PART;
+    return { at: Date.now() + pauseMs, pauseMs };
+  }
+
+  #untilNextLook({ resend }: Waiting): number {
+    return Math.max(Math.min(this.#patience.pollingMs, resend.at - Date.now()), 1);
+  }
+
+  /** Sends the same bytes again if that is due: they can be in the chain once only. */
+  async #sendAgain(waiting: Waiting, seen: Seen): Promise<void> {
+    const { pollingMs, slowMs } = this.#patience;
+    const longest = Math.max(slowMs / LONGEST_RESEND_PART, pollingMs);
+    const now = Date.now();
+    // What a pool has is sent again for the sake of the other pools only.
+    const isDue =
+      seen === "pool" ? now >= waiting.resend.at - waiting.resend.pauseMs + longest : now >= waiting.resend.at;
+    if (!isDue) return;
+    const outcome = await this.#tryAgain(waiting, seen).catch(() => "refused" as const);
+    if (outcome === "refused" && seen === "nowhere") waiting.refusals++;
+    if (outcome === "taken") waiting.refusals = 0;
+    if (isTooCheap(outcome)) await this.#replace(waiting, Infinity).catch(() => false);
+    const pauseMs = Math.min(2 * waiting.resend.pauseMs, longest);
+    waiting.resend = { at: Date.now() + pauseMs, pauseMs };
+  }
+
+  /** @throws What refuses the call or the transaction */
+  async #tryAgain(waiting: Waiting, seen: Seen): Promise<Outcome> {
+    const { functionName, action, passedAt } = waiting;
+    if (seen !== "pool" && Date.now() - passedAt >= this.#patience.slowMs / PASSED_PART) {
+      // The state may be another by now, and a transaction that fails costs its gas.
+      const { to, data, value } = action;
+      const failure = await this.#publicClient.estimateGas({ account: this.address, to, data, value }).then(
+        () => undefined,
+        (error: unknown) => translateError(error, functionName),
+      );
+      if (failure instanceof RpcUnavailableError) return "unclear";
+      if (failure !== undefined) throw failure;
+      waiting.passedAt = Date.now();
+    }
+    return this.#broadcast(waiting.raw, functionName);
   }
 
   /** Any of the transactions that were sent with a nonce may be the one that is mined. */
@@ -250,8 +332,8 @@ export class Sender {
     return undefined;
   }
 
-  /** Where the latest of the transactions is; "unknown" if no node answers. */
-  #seen({ hashes }: Waiting): Promise<"pool" | "nowhere" | "unknown"> {
+  /** Where the latest of the transactions is. */
+  #seen({ hashes }: Waiting): Promise<Seen> {
     return this.#publicClient.getTransaction({ hash: hashes.at(-1)! }).then(
       () => "pool",
       (error: unknown) => (error instanceof TransactionNotFoundError ? "nowhere" : "unknown"),
@@ -263,8 +345,7 @@ export class Sender {
    * @returns Whether it did.
    */
   async #replace(waiting: Waiting, waitedMs: number): Promise<boolean> {
-    const { baseFeePerGas } = await this.#publicClient.getBlock({ blockTag: "latest" });
-    const base = baseFeePerGas ?? 0n;
+    const base = await this.#baseFee();
     let higher = raised(waiting.fees);
     if (base <= waiting.fees.maxFeePerGas) {
       if (waitedMs < this.#patience.slowMs) return false;
@@ -273,58 +354,14 @@ export class Sender {
       if (higher.maxPriorityFeePerGas > MAX_TIP_FACTOR * (usual.maxPriorityFeePerGas + 1n)) return false;
       higher = maxFees(higher, usual);
     }
-    const covering = 2n * base + higher.maxPriorityFeePerGas;
-    const next = { ...waiting, fees: maxFees(higher, { ...higher, maxFeePerGas: covering }) };
+    const next = { ...waiting, fees: covering(higher, base) };
     await this.#offer(next);
-    waiting.fees = next.fees;
+    Object.assign(waiting, next);
     return true;
   }
 }
 
 const bytesIn = (raw: Hex): number => raw.length / 2 - 1;
-
-/** What a transaction offers, wei. */
-type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
-
-/** A transaction that was sent, once or several times with one nonce. */
-type Waiting = {
-  functionName: string;
-  nonce: number;
-  fees: Fees;
-  /** What the node advised. */
-  usual: Fees;
-  /** Oldest first. */
-  hashes: Hash[];
-  action: { to: Address; data: Hex; value: bigint; gas: bigint };
-};
-
-/** An eighth more, and at least 1 wei: less is no replacement to a node. */
-const raised = (fees: Fees): Fees => ({
-  maxFeePerGas: eighthMore(fees.maxFeePerGas),
-  maxPriorityFeePerGas: eighthMore(fees.maxPriorityFeePerGas),
-});
-const eighthMore = (fee: bigint): bigint => fee + fee / 8n + 1n;
-
-const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-const maxFees = (a: Fees, b: Fees): Fees => ({
-  maxFeePerGas: max(a.maxFeePerGas, b.maxFeePerGas),
-  maxPriorityFeePerGas: max(a.maxPriorityFeePerGas, b.maxPriorityFeePerGas),
-});
-
-/** The minimum tip of pools and block builders by default, with a margin: 0.01 gwei. */
-const MIN_TIP = 10_000_000n;
-
-/**
- * What is offered at first. The tip is at most a quarter of the base fee: what a game pays a worker back
- * (contracts/game/DisputeGame.sol). When gas is cheap, the usual tip is many times that, so that many sham games would
- * use up an honest worker's ether; and blocks then have room. The usual tip is offered if no block takes this one.
- * @param usual Its maximum fee is the base fee, a fifth of it, and the tip.
- */
-function refundedFees({ maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees {
-  const base = ((maxFeePerGas - maxPriorityFeePerGas) * 5n) / 6n;
-  const tip = max(base / 4n, MIN_TIP);
-  return { maxFeePerGas, maxPriorityFeePerGas: tip < maxPriorityFeePerGas ? tip : maxPriorityFeePerGas };
-}
 
 /** Three words of storage that were filled at the estimate and are empty when the transaction is mined. */
 const EMPTY_WORDS_GAS = 3n * 22_100n;

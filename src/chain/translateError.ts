@@ -23,6 +23,8 @@ import {
   TransactionRefusedError,
   TransactionTooLargeError,
 } from "./errors.ts";
+import { failureReason } from "./failureReason.ts";
+import { refusalIn } from "./refusals.ts";
 
 const UNAVAILABLE = [
   HttpRequestError,
@@ -38,6 +40,9 @@ const TOO_MANY_REQUESTS = [429, -32_007];
 /** Whether an error means only that a node gave no answer. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof RpcUnavailableError) return true;
+  // Words say more than codes, which mean other things to other makes.
+  const refusal = refusalIn(error);
+  if (refusal !== undefined) return refusal === "busy" && !detailsMatch(error, /revert/i);
   const isIt = (e: unknown): boolean =>
     UNAVAILABLE.some((type) => e instanceof type) ||
     e instanceof RpcUnavailableError ||
@@ -52,21 +57,17 @@ export function isUnavailable(error: unknown): boolean {
 export function translateError(error: unknown, what: string): Error {
   if (error instanceof RefuteError || !(error instanceof BaseError)) return error as Error;
   const own = error.walk((e) => e instanceof RefuteError);
-  if (own instanceof RefuteError) return own;
   const options = { cause: error };
+  if (own instanceof RpcUnavailableError) return new RpcUnavailableError(`${what}: ${own.message}`, options);
+  if (own instanceof RefuteError) return own;
   if (isUnavailable(error)) {
-    return new RpcUnavailableError(`${what}: no answer from the node (${error.shortMessage})`, options);
+    return new RpcUnavailableError(`${what}: no answer from the node (${failureReason(error)})`, options);
   }
-  if (
-    error.walk((e) => e instanceof InsufficientFundsError) !== null ||
-    detailsMatch(error, /(insufficient|enough) funds/i)
-  ) {
+  const refusal = refusalIn(error);
+  if (error.walk((e) => e instanceof InsufficientFundsError) !== null || refusal === "funds") {
     return new InsufficientGasFundsError(`${what}: the sender cannot pay for the gas; fund its account`, options);
   }
-  if (
-    error.walk((e) => e instanceof NonceTooLowError) !== null ||
-    detailsMatch(error, /nonce (is )?too low|expected nonce/i)
-  ) {
+  if (error.walk((e) => e instanceof NonceTooLowError) !== null || refusal === "nonceTooLow") {
     return new NonceTakenError(`${what}: another transaction of the sender came first; it is looked at again`, options);
   }
   // The called contract's own errors first: it need not be one of the protocol's.
@@ -92,18 +93,14 @@ export function translateRefusal(error: unknown, functionName: string, bytes: nu
   const translated = translateError(error, functionName);
   if (translated instanceof RefuteError || !(error instanceof BaseError)) return translated;
   const words = error.details;
-  if (!detailsMatch(error, /oversized|(transaction|tx) ?size|rlp ?too ?long|transaction (is )?too (large|big)/i))
-    return new TransactionRefusedError(functionName, words, { cause: error });
+  if (refusalIn(error) !== "tooLarge") return new TransactionRefusedError(functionName, words, { cause: error });
   // A plain number below the size: "128 KB" and "131,072" are none.
   const limit = Number(/limit:? ?(\d+)(?!\d|[.,]\d|\s*[kKmM])/i.exec(words)?.[1] ?? bytes);
   const named = limit < bytes ? limit : undefined;
   return new TransactionTooLargeError(functionName, bytes, named, { cause: error });
 }
 
-/**
- * Whether the words of a node match. They are needed where an error has no class of its own, as each make of node has
- * its own codes.
- */
+/** Whether the words of a node match. Those of pools are in `src/chain/refusals.ts`. */
 export const detailsMatch = (error: unknown, words: RegExp): boolean =>
   error instanceof BaseError && error.walk((e) => e instanceof BaseError && words.test(e.details)) !== null;
 

@@ -31,7 +31,8 @@ export function addChainOptions(command: Command): Command {
   return command.option("--config <file>", "JSON file with any of these settings (or REFUTE_CONFIG)");
 }
 
-type ChainSettings = z.output<z.ZodObject<typeof chainShape>>;
+/** Settings of every command that talks to a chain, as they are read. */
+export type ChainSettings = z.output<z.ZodObject<typeof chainShape>>;
 
 /** Connects with the account of the settings. */
 export async function sessionFrom(settings: ChainSettings, account?: LocalAccount): Promise<Session> {

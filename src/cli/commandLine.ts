@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { translateError } from "../chain/translateError.ts";
 import { RefuteError } from "../errors.ts";
 import { withoutKeys, withoutPaths } from "../redact.ts";
 import { printable, stackLines } from "../text.ts";
@@ -8,6 +9,7 @@ import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
 import { conformCommand } from "./commands/conform.ts";
 import { depositCommand } from "./commands/deposit.ts";
+import { resultCommand } from "./commands/result.ts";
 import { runCommand } from "./commands/run.ts";
 import { stakeCommand } from "./commands/stake.ts";
 import { standInDeviceCommand } from "./commands/standInDevice.ts";
@@ -30,6 +32,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .addCommand(workerCommand())
     .addCommand(watcherCommand())
     .addCommand(submitCommand())
+    .addCommand(resultCommand())
     .addCommand(statusCommand())
     .addCommand(depositCommand())
     .addCommand(attestCommand())
@@ -56,9 +59,9 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync([...args], { from: "user" });
     return 0;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode;
-    printError(failureLines(error));
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode;
+    printError(failureLines(translateError(thrown, "the command")));
     return 1;
   }
 }

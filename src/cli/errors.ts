@@ -17,3 +17,6 @@ export class NotReadyError extends errorWithCode("NOT_READY", { retryable: true 
 
 /** A command did its work, and the answer is no: the exit status says so. */
 export class NegativeVerdict extends errorWithCode("VERDICT") {}
+
+/** A command was ended by a signal before it had done its work. */
+export class InterruptedError extends errorWithCode("INTERRUPTED") {}

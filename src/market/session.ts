@@ -9,6 +9,7 @@ import { JobMarket } from "../chain/clients/jobMarket.ts";
 import { Provisioning } from "../chain/clients/provisioning.ts";
 import { StakeVault } from "../chain/clients/stakeVault.ts";
 import { LogStore, type SyncResult } from "../chain/logStore.ts";
+import type { RpcFailure } from "../chain/nodes.ts";
 import { ResumePoint, type ResumeOptions } from "./resume.ts";
 import { Sender, type Patience } from "../chain/sender.ts";
 
@@ -40,6 +41,8 @@ export type SessionOptions = {
   fromBlock?: bigint;
   /** How long a transaction is waited for. */
   patience?: Partial<Patience>;
+  /** Called for each request to a node that had no answer. */
+  onRpcFailure?: (failure: RpcFailure) => void;
 };
 
 /**
@@ -53,8 +56,9 @@ export async function openSession({
   account,
   fromBlock = 0n,
   patience,
+  onRpcFailure,
 }: SessionOptions): Promise<Session> {
-  const publicClient = await connect(endpoint, chainId);
+  const publicClient = await connect(endpoint, chainId, onRpcFailure);
   const deployment = await readDeployment(publicClient, market);
   const access = { publicClient, sender: new Sender(publicClient, account, patience) };
   return {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { translateError } from "../chain/translateError.ts";
 import { RefuteError } from "../errors.ts";
 import { withoutPaths } from "../redact.ts";
 import { stackLines } from "../text.ts";
@@ -15,8 +16,11 @@ export type LoopOptions = {
   onRound?: (outcome: "done" | "failed") => void;
 };
 
-/** The longest pause after failures in a row. */
-const MAX_BACKOFF_MS = 30_000;
+/**
+ * The longest pause after failures in a row, unless rounds are further apart anyhow. A round that finds no node makes
+ * few requests, and a game's clock may be running: of 90 seconds, an outage of a minute leaves 30.
+ */
+const MAX_BACKOFF_MS = 2_000;
 
 /**
  * Runs rounds until the signal. A failing round is logged and tried again, ever more slowly: a loop that guards money
@@ -43,7 +47,8 @@ export async function runLoop(
 }
 
 /** Logs an error of a round: one that passes by itself as a warning, any other with its stack. */
-export function logError(log: Logger, error: unknown, doing = "round"): void {
+export function logError(log: Logger, thrown: unknown, doing = "round"): void {
+  const error = translateError(thrown, doing);
   if (error instanceof RefuteError) {
     const fields = { code: error.code, reason: withoutPaths(error.message) };
     if (error.retryable) log.warn(fields, `${doing} failed, trying again`);

@@ -70,6 +70,10 @@ export type RoleRounds = {
 /** The account's money is read every so many rounds, if there is a new block. */
 const FUNDS_ROUNDS = 3;
 
+/** What the log says of an event's transaction. */
+const transactionFields = (receipt: TransactionReceipt | undefined): object =>
+  receipt === undefined ? {} : { transactionHash: receipt.transactionHash, gas: Number(receipt.gasUsed) };
+
 /** What a worker and a watcher have in common: their rounds, their executions, and how they report. */
 export class Role<E extends RoleEvent> {
   readonly executions: Executions;
@@ -150,9 +154,8 @@ export class Role<E extends RoleEvent> {
   report(event: E | undefined): void {
     if (event === undefined) return;
     const fields = Object.fromEntries(Object.entries(event).filter(([key]) => key !== "kind" && key !== "receipt"));
-    const gas = event.receipt === undefined ? {} : { gas: Number(event.receipt.gasUsed) };
     const { level, message } = this.#lineOf(event);
-    this.#options.log[level]({ ...fields, ...gas }, message);
+    this.#options.log[level]({ ...fields, ...transactionFields(event.receipt) }, message);
     this.#options.onEvent?.(event);
   }
 

@@ -5,6 +5,7 @@ import type { ClaimRecord, JobRecord } from "../market/history.ts";
 import { followMarket, type Reader } from "../market/session.ts";
 import { JobStatus } from "../chain/structs.ts";
 import { JobClosedError, JobUnknownError } from "./errors.ts";
+import { throughOutages, type OutageOptions } from "./outages.ts";
 
 /** How far a job is. */
 export type JobProgress = {
@@ -12,7 +13,25 @@ export type JobProgress = {
   /** Who has claimed it, while somebody has. */
   worker?: Address;
   /** Of the latest claim: its trace root, and how many games dispute it. */
-  claim?: { worker: Address; traceRoot: Hex; windowEnd: bigint; gamesOpen: number; refuted: boolean };
+  claim?: ClaimProgress;
+};
+
+/** How far a claim is: its trace root, the end of its window (unix seconds), and how many games dispute it. */
+export type ClaimProgress = {
+  worker: Address;
+  traceRoot: Hex;
+  windowEnd: bigint;
+  gamesOpen: number;
+  refuted: boolean;
+};
+
+/** What the chain says of a job by now. */
+export type JobState = {
+  status: keyof typeof JobStatus;
+  /** All claims, oldest first. */
+  claims: (ClaimProgress & { finalised: boolean })[];
+  /** The outputs of the final claim that were delivered so far, by their number: little-endian, row-major. */
+  outputs: ReadonlyMap<number, Uint8Array>;
 };
 
 /** The result of a finalised job. */
@@ -29,33 +48,79 @@ export async function jobProgress(session: Reader, jobId: Hex): Promise<JobProgr
   return progressOf(session, found(history.jobs.get(jobId), jobId));
 }
 
+/** Reads all that the chain says of a job: its state, its claims, the outputs delivered. @throws JobUnknownError */
+export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
+  const { history } = await followMarket(session)();
+  const job = found(history.jobs.get(jobId), jobId);
+  const final = job.claims.find(({ finalised }) => finalised);
+  return {
+    status: (await progressOf(session, job)).status,
+    claims: job.claims.map((record) => ({ ...claimProgress(record), finalised: record.finalised })),
+    outputs: final === undefined ? new Map() : outputsOf(final),
+  };
+}
+
+/** How a result is waited for. */
+export type WaitOptions = Partial<OutageOptions> & {
+  /** The job was posted: a node that does not know it lags. */
+  isPosted?: boolean;
+  /** Called with each new phase of the job, in words. */
+  onPhase?: (phase: string) => void;
+};
+
 /**
- * Waits until a job is finalised and its outputs are delivered.
+ * Waits until a job is finalised and its outputs are delivered. Everything is read from the chain, so that it can be
+ * called again at any time. While no node answers it goes on waiting.
  * @throws JobClosedError if it ends without a result, JobUnknownError, or the signal's reason
  */
 export async function waitForResult(
   session: Reader,
   jobId: Hex,
-  { signal, intervalMs = 4_000 }: { signal?: AbortSignal; intervalMs?: number } = {},
+  { isPosted = false, onPhase, intervalMs = 4_000, ...options }: WaitOptions = {},
 ): Promise<JobResult> {
+  const { signal } = options;
   const follow = followMarket(session);
+  let phase: string | undefined;
   for (;;) {
     signal?.throwIfAborted();
-    const { history } = await follow();
-    const job = found(history.jobs.get(jobId), jobId);
-    if (job.closed) throw new JobClosedError(`job ${jobId} was closed without a result; its fee was returned`);
-    const claim = job.claims.find(({ finalised }) => finalised);
-    if (claim !== undefined && isDelivered(claim)) return resultOf(claim);
+    const { history } = await throughOutages(follow, { ...options, intervalMs });
+    const record = history.jobs.get(jobId);
+    if (record !== undefined || !isPosted) {
+      const job = found(record, jobId);
+      if (job.closed) throw new JobClosedError(`job ${jobId} was closed without a result; its fee was returned`);
+      const claim = job.claims.find(({ finalised }) => finalised);
+      if (claim !== undefined && isDelivered(claim)) return resultOf(claim);
+      const now = phaseOf(job);
+      if (now !== phase) onPhase?.(now);
+      phase = now;
+    }
     await sleep(intervalMs, undefined, { signal });
   }
+}
+
+/** How far a job without a result is, in words. */
+function phaseOf({ open, holder, claims }: JobRecord): string {
+  const last = claims.at(-1);
+  if (open)
+    return last?.refuted ? "the claim was refuted; the job is open again" : "open: no worker has claimed it yet";
+  if (holder !== undefined) return `claimed by ${holder.worker}`;
+  if (last === undefined) return "waiting for its input";
+  if (last.finalised) return "final; outputs are being delivered";
+  const { windowEnd, gamesOpen } = claimProgress(last);
+  const until = new Date(Number(windowEnd) * 1_000).toISOString();
+  const disputes = gamesOpen === 0 ? "" : `, disputed in ${gamesOpen} ${gamesOpen === 1 ? "game" : "games"}`;
+  return `submitted by ${last.claim.worker}; may be disputed until ${until}${disputes}`;
 }
 
 const isDelivered = ({ claim, delivered }: ClaimRecord): boolean =>
   [...delivered.keys()].reduce((bits, output) => bits | (1n << BigInt(output)), 0n) === claim.job.deliverables;
 
-function resultOf({ claim, delivered }: ClaimRecord): JobResult {
-  const outputs = new Map([...delivered].map(([output, data]) => [output, hexToBytes(data)]));
-  return { worker: claim.worker, traceRoot: claim.traceRoot, outputs };
+const outputsOf = ({ delivered }: ClaimRecord): Map<number, Uint8Array> =>
+  new Map([...delivered].map(([output, data]) => [output, hexToBytes(data)]));
+
+function resultOf(record: ClaimRecord): JobResult {
+  const { worker, traceRoot } = record.claim;
+  return { worker, traceRoot, outputs: outputsOf(record) };
 }
 
 async function progressOf({ publicClient, deployment }: Reader, job: JobRecord): Promise<JobProgress> {
@@ -71,7 +136,7 @@ async function progressOf({ publicClient, deployment }: Reader, job: JobRecord):
   };
 }
 
-function claimProgress({ claim, windowEnd, games, refuted }: ClaimRecord): NonNullable<JobProgress["claim"]> {
+function claimProgress({ claim, windowEnd, games, refuted }: ClaimRecord): ClaimProgress {
   const gamesOpen = refuted ? 0 : games.filter(({ closed }) => closed === undefined).length;
   return { worker: claim.worker, traceRoot: claim.traceRoot, windowEnd, gamesOpen, refuted };
 }

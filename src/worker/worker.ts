@@ -7,6 +7,7 @@ import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.
 import type { Executions } from "../player/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../market/history.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
+import { Races } from "../player/races.ts";
 import { Role, type Funds, type RoleOptions, type RoundSnapshot, type Start } from "../player/role.ts";
 import { shortOfGas } from "../player/shortFunds.ts";
 import { errorWithCode, RefuteError } from "../errors.ts";
@@ -53,6 +54,7 @@ class Worker {
   readonly #options: WorkerOptions;
   readonly #role: Role<WorkerEvent>;
   readonly #executions: Executions;
+  readonly #races: Races;
   readonly #failedAudits = new FailedAudits();
   readonly #deliveries = new Deliveries();
   readonly #gas: WorkerGas;
@@ -66,6 +68,7 @@ class Worker {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
+    this.#races = new Races(options.log);
     this.#role = new Role(options, ({ kind }) => ({
       level: kind === "refuted" || kind === "withheld" || kind === "undelivered" ? "error" : "info",
       message: kind,
@@ -119,7 +122,7 @@ class Worker {
     this.#deliveries.forget(history.claims);
     this.#failedAudits.forget(history.jobs);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
-      start(`${doing} ${id}`, () => this.#role.attempt(doing, id, action));
+      start(`${doing} ${id}`, () => this.#role.attempt(doing, id, () => this.#races.run(doing, id, action)));
     const published = new Map<Hex, JobRecord>();
     for (const record of history.claims.values()) {
       if (!this.#isMe(record.claim.worker)) continue;
@@ -302,7 +305,9 @@ class Worker {
     this.#role.health.set("mayClaim", problem);
     if (problem !== undefined) return;
     const { job, id } = best.record;
-    this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job) });
+    await this.#races.run("claiming", id, async () =>
+      this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job) }),
+    );
   }
 
   /** Jobs of known programs with what their gas costs now, the most profitable first. */

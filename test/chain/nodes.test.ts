@@ -1,11 +1,12 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { HttpRequestError, createPublicClient, custom, keccak256, type Transport } from "viem";
+import { HttpRequestError, LimitExceededRpcError, RpcRequestError, TimeoutError } from "viem";
+import { createPublicClient, custom, keccak256, type Transport } from "viem";
 import { connect } from "../../src/chain/connect.ts";
 import { RpcUnavailableError, WrongChainError } from "../../src/chain/errors.ts";
 import { httpNode } from "../../src/chain/node.ts";
-import { Nodes } from "../../src/chain/nodes.ts";
+import { Nodes, type RpcFailure } from "../../src/chain/nodes.ts";
 import { translateError } from "../../src/chain/translateError.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
@@ -110,7 +111,7 @@ describe("nodes that do not answer as they should", function () {
 
   it("requestThatANodeRefused_isNotPutOffByTheHourItAskedFor", async function () {
     let refuse = true;
-    const asked: Transport = custom(
+    const node: Transport = custom(
       {
         request: ({ method }: Call) =>
           refuse ? Promise.reject(tooMany()) : Promise.resolve(method === "eth_chainId" ? "0x1" : "0x2"),
@@ -118,7 +119,7 @@ describe("nodes that do not answer as they should", function () {
       { retryCount: 0 },
     );
     const { now } = Date;
-    const client = createPublicClient({ transport: new Nodes([asked], 1).transport });
+    const client = createPublicClient({ transport: new Nodes([node], 1).transport });
     try {
       await rejection(client.getGasPrice());
       refuse = false;
@@ -129,6 +130,111 @@ describe("nodes that do not answer as they should", function () {
     } finally {
       Date.now = now;
     }
+  });
+});
+
+/** What the nodes of a `Nodes` are asked, and what goes wrong. */
+function asked(...answers: ((call: Call, count: number) => unknown)[]) {
+  const calls: string[] = [];
+  const failures: RpcFailure[] = [];
+  const transports = answers.map((answerOf, k) => {
+    let count = 0;
+    const request = async (call: Call): Promise<unknown> => {
+      calls.push(`${k} ${call.method}`);
+      await Promise.resolve();
+      return call.method === "eth_chainId" ? "0x1" : answerOf(call, count++);
+    };
+    return custom({ request }, { retryCount: 0 });
+  });
+  const { transport } = new Nodes(transports, 1, (failure) => failures.push(failure));
+  const client = createPublicClient({ transport, cacheTime: 0 });
+  return { client, calls, failures };
+}
+const http = (status: number) => new HttpRequestError({ url: "http://node", status });
+const fail = (error: Error): never => {
+  throw error;
+};
+
+describe("single failures of a node", function () {
+  const faults: [name: string, fault: () => unknown, reason: RegExp][] = [
+    ["HTTP 429", () => fail(http(429)), /^HTTP 429$/],
+    ["HTTP 500", () => fail(http(500)), /^HTTP 500$/],
+    ["a time-out", () => fail(new TimeoutError({ body: {}, url: "http://node" })), /^no answer within 1 s$/],
+    ["no answer", () => undefined, /not one of JSON-RPC/],
+    ["a number that is none", () => "soon", /not one of JSON-RPC/],
+  ];
+  for (const [name, fault, reason] of faults)
+    it(`${name}: theOnlyNodeIsAskedAgainAtOnce_andNotForItsChain`, async function () {
+      const { client, calls, failures } = asked((_, count) => (count % 2 === 0 ? fault() : "0x7"));
+      for (let k = 0; k < 3; k++) expect(await client.getGasPrice()).to.equal(7n);
+      expect(calls.filter((call) => call === "0 eth_chainId")).to.have.length(1);
+      expect(calls).to.have.length(7);
+      expect(failures.map(({ node, method }) => `${node} ${method}`)).to.deep.equal(
+        new Array(3).fill("endpoint 1 eth_gasPrice"),
+      );
+      for (const failure of failures) expect(failure.reason).to.match(reason);
+    });
+
+  it("connectionThatWasLost_hasTheNodeNameItsChainAgain", async function () {
+    const lost = new HttpRequestError({
+      url: "http://node",
+      cause: Object.assign(new Error(), { code: "ECONNRESET" }),
+    });
+    const { client, calls, failures } = asked((_, count) => (count === 0 ? fail(lost) : "0x7"));
+    expect(await client.getGasPrice()).to.equal(7n);
+    expect(calls.filter((call) => call === "0 eth_chainId")).to.have.length(2);
+    expect(failures).to.deep.equal([{ node: "endpoint 1", method: "eth_gasPrice", reason: "ECONNRESET" }]);
+  });
+
+  it("headBehindTheLastOne_isAskedForAgain_andBelievedIfItStays", async function () {
+    const heights = [9, 5, 10, 6, 6, 6, 7];
+    const { client } = asked((_, count) => {
+      const number = `0x${heights[count]!.toString(16)}`;
+      return { number, hash: keccak256("0x"), timestamp: "0x1", transactions: [] };
+    });
+    for (const height of [9n, 10n, 6n, 7n]) expect((await client.getBlock()).number).to.equal(height);
+  });
+
+  it("nodeThatIsSilent_isNotWaitedFor_ifAnotherAnswers", async function () {
+    const silence = new Promise<never>(() => undefined);
+    const { client, calls } = asked(
+      () => silence,
+      () => "0x7",
+    );
+    expect(await client.getGasPrice()).to.equal(7n);
+    expect(calls.filter((call) => call.endsWith("eth_gasPrice"))).to.deep.equal(["0 eth_gasPrice", "1 eth_gasPrice"]);
+  });
+
+  it("logsOfManyBlocks_areAskedForOnce_whileTheyTakeLong", async function () {
+    const { client, calls } = asked(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      return [];
+    });
+    expect(await client.getLogs({ fromBlock: 0n, toBlock: 1_999n })).to.deep.equal([]);
+    expect(calls).to.deep.equal(["0 eth_chainId", "0 eth_getLogs"]);
+  });
+
+  it("logsThatAreTooMany_areNoCauseToAskAgain_butTooManyRequestsAre", async function () {
+    const limited = (message: string) =>
+      new LimitExceededRpcError(
+        new RpcRequestError({ body: {}, url: "http://node", error: { code: -32_005, message } }),
+      );
+    const much = asked(() => fail(limited("query returned more than 10000 results")));
+    await rejection(much.client.getLogs({ fromBlock: 0n, toBlock: 9n }));
+    expect(much.calls).to.deep.equal(["0 eth_chainId", "0 eth_getLogs"]);
+    const often = asked((_, count) => (count === 0 ? fail(limited("too many requests")) : []));
+    expect(await often.client.getLogs({ fromBlock: 0n, toBlock: 9n })).to.deep.equal([]);
+  });
+
+  it("error_namesHostAndCause_butNoPath", async function () {
+    const closed = createServer();
+    await new Promise<void>((resolve) => void closed.listen(0, "127.0.0.1", resolve));
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
+    const transport = new Nodes([httpNode(`http://127.0.0.1:${port}/secret-token`)], 1).transport;
+    const client = createPublicClient({ transport, cacheTime: 0 });
+    const { message } = translateError(await rejection(client.getGasPrice()), "reading");
+    expect(message).to.equal(`reading: http://127.0.0.1:${port} gives no answer to eth_chainId: ECONNREFUSED`);
   });
 });
 

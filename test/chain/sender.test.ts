@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { BaseError, parseAbi, zeroAddress, type Transport } from "viem";
+import {
+  BaseError,
+  HttpRequestError,
+  RpcRequestError,
+  encodeFunctionData,
+  parseAbi,
+  zeroAddress,
+  type Transport,
+} from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { connect } from "../../src/chain/connect.ts";
 import { ContractRevertError, NonceTakenError, TransactionDroppedError } from "../../src/chain/errors.ts";
@@ -12,11 +20,14 @@ import { rejection } from "../../testkit/rejection.ts";
 
 const account = privateKeyToAccount(generatePrivateKey());
 const PATIENCE = { pollingMs: 5, slowMs: 60, longestMs: 150 };
+const FULL = { code: -32_000, message: "txpool is full" };
+/** Of tests that wait for no end of it. */
+const LONG = { pollingMs: 2, slowMs: 20_000, longestMs: 60_000 };
 const abi = parseAbi(["function move(uint256 number)"]);
 const move = (number: number) => ({ address: zeroAddress, abi, functionName: "move", args: [BigInt(number)] }) as const;
 
-const senderOf = async ({ transport }: { transport: Transport }) =>
-  new Sender(await connect({ transport }, 1), account, PATIENCE);
+const senderOf = async ({ transport }: { transport: Transport }, patience = PATIENCE) =>
+  new Sender(await connect({ transport }, 1), account, patience);
 
 /** Does what a round does: makes a move until the chain says that it is made. */
 async function insist(sender: Sender, number: number): Promise<string[]> {
@@ -48,7 +59,7 @@ describe("Sender", function () {
   };
 
   it("manySends_doNotWaitForEachOthersBlocks", async function () {
-    const sender = await senderOf(node);
+    const sender = await senderOf(node, LONG);
     const sends = [1, 2, 3].map((number) => sender.send(move(number)));
     while (node.pool.size < 3) await sleep(1);
     node.mine();
@@ -128,18 +139,47 @@ describe("Sender", function () {
     expect(made()).to.equal(1);
   });
 
-  it("transactionThatTheNodeHasForgotten_isGivenUp_andItsNonceUsedAgain", async function () {
-    const sender = await senderOf(node);
+  it("transactionThatTheNodeHasForgotten_isSentAgain_theSameBytes", async function () {
+    const sender = await senderOf(node, LONG);
     const sends = [1, 2].map((number) => insist(sender, number));
     while (node.pool.size < 2) await sleep(1);
+    const { hash } = node.pool.get(0)!;
     node.forget(0);
     startMining();
-    expect((await Promise.all(sends))[0]).to.deep.equal([new TransactionDroppedError("move", "0x").code]);
+    expect(await Promise.all(sends)).to.deep.equal([[], []]);
     expect(made()).to.equal(2);
+    expect(node.mined[0]!.hash).to.equal(hash);
   });
 
+  it("transactionThatTheNodeHasForgotten_andWouldFailByNow_isGivenUp_andCostsNothing", async function () {
+    const sender = await senderOf(node, { ...LONG, slowMs: 60 });
+    const sending = rejection(sender.send(move(1)));
+    while (node.pool.size === 0) await sleep(1);
+    node.forget(0);
+    // Somebody else has made it meanwhile.
+    node.madeByOthers.add(encodeFunctionData(move(1)));
+    expect(await sending).to.be.instanceOf(TransactionDroppedError);
+    startMining();
+    await sender.send(move(2));
+    expect(made()).to.equal(1);
+  });
+
+  for (const [words, outcome] of Object.entries({
+    "HTTP 503": { fault: () => new HttpRequestError({ url: "http://node", status: 503 }) },
+    "a full pool": { fault: () => new RpcRequestError({ body: {}, url: "http://node", error: FULL }) },
+  }))
+    it(`${words}: transactionThatIsNotTaken_isSentAgain_theSameBytes`, async function () {
+      startMining();
+      let refusals = 5;
+      node.refuses = () => (refusals-- > 0 ? outcome.fault() : undefined);
+      expect(await insist(await senderOf(node, LONG), 1)).to.deep.equal([]);
+      expect(made()).to.equal(1);
+      expect(new Set(node.offered).size).to.equal(1);
+      expect(node.offered).to.have.length(6);
+    });
+
   it("answerThatIsLost_isNoReasonToSendTheMoveAgain", async function () {
-    const sender = await senderOf(node);
+    const sender = await senderOf(node, LONG);
     node.losesAnswers = true;
     const sending = sender.send(move(1));
     while (node.pool.size === 0) await sleep(1);

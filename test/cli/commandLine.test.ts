@@ -126,6 +126,33 @@ describe("refute, the command line", function () {
       expect(JSON.parse((await refute(["status", jobId], env)).output)).to.have.property("status", "submitted");
     });
 
+    it("result_showsAJob_withoutAKeyOrAModel_andAWaitThatIsStopped_printsTheCommandThatResumesIt", async function () {
+      const { jobId } = await players.post(mlpProgram(), [mlpInput(3)], { window: 3_600 });
+      expect(await refute(["result", jobId], env)).to.deep.equal({
+        status: 0,
+        output: `job ${jobId}\nstatus open`,
+      });
+      const waiting = refute(["result", jobId, "--wait"], env);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      process.emit("SIGINT");
+      const stopped = await waiting;
+      expect(stopped.status).to.equal(1);
+      expect(stopped.output).to.contain(`refute result ${jobId} --wait`).and.contain("[INTERRUPTED]");
+      const worker = await players.startWorker(await players.workerKey(), mlpProgram(), reference());
+      await first(worker, "submitted");
+      const submitted = await refute(["result", jobId], env);
+      expect(submitted.output).to.match(/status submitted\nclaim by 0x\w+, trace root 0x\w+: may be disputed until /);
+      await players.chain.advance(3_700);
+      const { status, output } = await refute(["result", jobId, "--wait"], env);
+      await worker.stop();
+      expect(status, output).to.equal(0);
+      expect(output).to.match(/finalised, by 0x\w+\noutput 0 0x[0-9a-f]+$/);
+      const after = await refute(["result", jobId], env);
+      expect(after.output).to.match(/status complete\nclaim by .*: final\noutput 0 0x[0-9a-f]+$/);
+      expect((await refute(["result", `0x${"ab".repeat(32)}`, "--wait"], env)).output).to.contain("JOB_UNKNOWN");
+      expect((await refute(["result", "0x12"], env)).output).to.contain("no job id");
+    });
+
     it("submit_withAFeeBelowAWorkersCosts_warnsBeforeItSpends_andWithOneThatCoversThem_doesNot", async function () {
       const input = join(folder, "x.bin");
       writeFileSync(input, mlpInput(2));

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { encodeFunctionData, size, type Hex } from "viem";
+import { custom, encodeFunctionData, size, type Hex } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
-import { ContractRevertError } from "../../src/chain/errors.ts";
+import { connect } from "../../src/chain/connect.ts";
+import { ContractRevertError, RpcUnavailableError } from "../../src/chain/errors.ts";
 import { inputBytesOf } from "../../src/market/history.ts";
 import { knownProgram } from "../../src/player/execution.ts";
+import { readDeployment } from "../../src/market/deployment.ts";
 import { followMarket } from "../../src/market/session.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
@@ -21,7 +24,8 @@ import {
 } from "../../src/sdk/errors.ts";
 import { minWindow, postJob } from "../../src/sdk/postJob.ts";
 import { PART_BYTES, requireServed } from "../../src/sdk/served.ts";
-import { jobProgress, waitForResult } from "../../src/sdk/result.ts";
+import { throughOutages } from "../../src/sdk/outages.ts";
+import { jobProgress, jobState, waitForResult } from "../../src/sdk/result.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
@@ -160,6 +164,51 @@ describe("postJob and waitForResult", function () {
     const { requester, jobId } = await players().post(program, [mlpInput(3)]);
     const signal = AbortSignal.timeout(30);
     expect(await rejection(waitForResult(requester, jobId, { signal, intervalMs: 10 }))).to.have.property("name");
+  });
+
+  it("result_isReadFromTheChainAlone_asFarAsItIs_andAWaitGoesOnThroughAnOutage", async function () {
+    const { requester, jobId } = await players().post(program, [mlpInput(8)], { window: 3_600 });
+    expect(await jobState(requester, jobId)).to.deep.equal({ status: "open", claims: [], outputs: new Map() });
+    const key = await players().workerKey();
+    const worker = await players().startWorker(key, program, reference());
+    let submitted = await jobState(requester, jobId);
+    for (; submitted.status !== "submitted"; submitted = await jobState(requester, jobId)) await sleep(30);
+    expect(submitted.claims).to.have.length(1);
+    expect(submitted.claims[0]).to.include({ refuted: false, finalised: false, gamesOpen: 0 });
+    let failures = 3;
+    const { provider, chainId, market } = players().chain;
+    const request = (call: { method: string; params?: unknown[] }): Promise<unknown> =>
+      call.method === "eth_getLogs" && failures-- > 0
+        ? Promise.reject(new RpcUnavailableError("no node today"))
+        : provider.request(call);
+    const client = { publicClient: await connect({ transport: custom({ request }, { retryCount: 0 }) }, chainId) };
+    const reader = { ...client, deployment: await readDeployment(client.publicClient, market), fromBlock: 0n };
+    const said: string[] = [];
+    const waiting = waitForResult(reader, jobId, {
+      intervalMs: 20,
+      onPhase: (phase) => void said.push(phase),
+      onOutage: (error) => void said.push(error === undefined ? "back" : error.code),
+    });
+    await players().chain.advance(3_700);
+    const { outputs } = await waiting;
+    await worker.stop();
+    expect(outputs.get(0)).to.have.length(program.model.program.steps.at(-1)!.count * 4);
+    expect(said.at(-1)).to.match(/^(submitted by|final)/);
+    const state = await jobState(requester, jobId);
+    expect(state.claims[0]).to.include({ finalised: true });
+    expect(state.outputs).to.deep.equal(outputs);
+  });
+
+  it("outage_isReportedOnce_andItsEnd_andOtherErrorsAreThrown", async function () {
+    const said: (string | undefined)[] = [];
+    let failures = 3;
+    const action = (): Promise<string> =>
+      failures-- > 0 ? Promise.reject(new RpcUnavailableError("down")) : Promise.resolve("up");
+    const onOutage = (error?: RpcUnavailableError): void => void said.push(error?.message);
+    expect(await throughOutages(action, { intervalMs: 1, onOutage })).to.equal("up");
+    expect(said).to.deep.equal(["down", undefined]);
+    const defect = new TypeError("a defect");
+    expect(await rejection(throughOutages(() => Promise.reject(defect), { intervalMs: 1 }))).to.equal(defect);
   });
 
   it("jobNobodyMayClaim_isLeftAlone", async function () {

@@ -35,6 +35,12 @@ export class MempoolNode {
   offers = 0;
   /** Nothing is included, though the pool takes it. */
   isCensored = false;
+  /** The signed bytes that were offered, oldest first, also those that were refused. */
+  readonly offered: Hex[] = [];
+  /** With what an offer is refused before the pool sees it; undefined if it is not. */
+  refuses: () => Error | undefined = () => undefined;
+  /** The calls of moves that others have made. */
+  readonly madeByOthers = new Set<Hex>();
   /** Transactions are taken, but the answer is lost. */
   losesAnswers = false;
   readonly mined: (Pooled & { reverted: boolean })[] = [];
@@ -56,11 +62,15 @@ export class MempoolNode {
   }
 
   #isMade(data: Hex): boolean {
+    if (this.madeByOthers.has(data)) return true;
     return this.mined.some((made) => made.data === data && !made.reverted);
   }
 
   async #take(raw: Hex): Promise<Hex> {
     this.offers++;
+    this.offered.push(raw);
+    const refusal = this.refuses();
+    if (refusal !== undefined) throw refusal;
     const tx = await readSigned(raw);
     checkTransaction(tx, this.limits);
     checkAccount(tx, { nonce: this.mined.length, balance: BALANCE }, this.pool);

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { isHex, type Hex } from "viem";
+import type { Hex } from "viem";
 import { z } from "zod";
 import { connect } from "../../chain/connect.ts";
 import { readDeployment } from "../../market/deployment.ts";
@@ -8,7 +8,7 @@ import { StakeVaultReader } from "../../chain/clients/stakeVault.ts";
 import { jobProgress } from "../../sdk/result.ts";
 import { amountText, timeText } from "../amount.ts";
 import { addChainOptions, chainShape } from "../chainSettings.ts";
-import { UsageError } from "../errors.ts";
+import { parseJobId } from "../jobId.ts";
 import { printJson } from "../output.ts";
 import { readSettings } from "../settings.ts";
 
@@ -26,8 +26,7 @@ export function statusCommand(): Command {
       const deployment = await readDeployment(publicClient, settings.market);
       const reader = { publicClient, deployment, fromBlock: settings.fromBlock };
       if (job !== undefined) {
-        if (!isHex(job) || job.length !== 66) throw new UsageError(`${job} is no job id: 0x and 64 hexadecimal digits`);
-        return printJson(await jobProgress(reader, job));
+        return printJson(await jobProgress(reader, parseJobId(job)));
       }
       if (settings.account !== undefined) {
         const owner = settings.account as Hex;

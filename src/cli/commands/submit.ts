@@ -5,12 +5,10 @@ import { z } from "zod";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
 import { deposit } from "../../market/ledger.ts";
 import type { Session } from "../../market/session.ts";
-import { toHex } from "../../merkle/hash.ts";
 import type { KnownProgram } from "../../player/execution.ts";
 import { programWork } from "../../program/types.ts";
 import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
 import { DEFAULT_TERMS, minWindow, postJob } from "../../sdk/postJob.ts";
-import { waitForResult } from "../../sdk/result.ts";
 import { coveringFee, jobGas, jobShape } from "../../worker/jobCost.ts";
 import { amountText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
@@ -19,7 +17,7 @@ import { modelOptions, seedOption } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
 import { print, printError } from "../output.ts";
 import { readSettings } from "../settings.ts";
-import { stopSignal } from "../stop.ts";
+import { printResult, waitOnTerminal } from "../waiting.ts";
 
 const settingsShape = {
   ...chainShape,
@@ -45,7 +43,7 @@ export function submitCommand(): Command {
     .option("--window <seconds>", "in which watchers may dispute; default: the shortest allowed")
     .option("--claim-seconds <n>", "that a worker has to compute")
     .option("--deadline-seconds <n>", "from now, by which a submission must be due")
-    .option("--wait", "wait until the result is final, and print the outputs")
+    .option("--wait", "wait until the result is final, and print the outputs; refute result JOB --wait resumes")
     .action(async (path: string, _options: unknown, command: Command) => {
       const settings = readSettings(command, settingsShape);
       const fee = parseAmount(settings.fee, "--fee");
@@ -67,12 +65,7 @@ export function submitCommand(): Command {
       });
       print(`job ${jobId}`);
       if (!settings.wait) return;
-      const signal = stopSignal(() => printError("stopped waiting; the job goes on"));
-      const { worker, outputs } = await waitForResult(session, jobId, { signal });
-      print(`finalised, by ${worker}`);
-      for (const [output, bytes] of outputs) {
-        print(`${program.model.outputs[output]!.name} ${toHex(bytes)}`);
-      }
+      printResult(await waitOnTerminal(session, jobId, { isPosted: true }), (k) => program.model.outputs[k]!.name);
     });
 }
 

@@ -1,0 +1,65 @@
+/** How often and how quickly something is tried. Times in milliseconds. */
+export type AttemptPolicy = {
+  /** So many attempts may fail. One that takes long is no failure, and has another one begin beside it. */
+  most: number;
+  /** No attempt begins later than this after the first one. */
+  beginWithinMs: number;
+  /** Pause after the failure of attempt `k` (from 0). */
+  pauseMs: (k: number) => number;
+  /** How long attempt `k` may take before the next one begins beside it; undefined if it is waited for. */
+  besideMs: (k: number) => number | undefined;
+  /** Whether the failure of attempt `k` is the answer, so that no other attempt is made. */
+  isFinal: (error: Error, k: number) => boolean;
+};
+
+/**
+ * Makes attempts until one succeeds. What is attempted must do no harm if it is done twice: attempts may overlap, and
+ * one that is not waited for any more goes on.
+ * @param attempt Makes attempt `k`, from 0.
+ * @returns What the first successful attempt gives.
+ * @throws The final error, or what `choose` takes from the errors of all attempts.
+ */
+export function firstSuccess<T>(
+  attempt: (k: number) => Promise<T>,
+  { most, beginWithinMs, pauseMs, besideMs, isFinal }: AttemptPolicy,
+  choose: (errors: readonly Error[]) => Error,
+): Promise<T> {
+  const since = Date.now();
+  const errors: Error[] = [];
+  let begun = 0;
+  let running = 0;
+  let isDone = false;
+  let timer: NodeJS.Timeout | undefined;
+  const mayBegin = (): boolean => errors.length < most && Date.now() - since <= beginWithinMs;
+  return new Promise<T>((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      isDone = true;
+      clearTimeout(timer);
+      settle();
+    };
+    const giveUp = (error: Error): void => end(() => reject(error));
+    const begin = (): void => {
+      if (isDone) return;
+      if (!mayBegin()) return running === 0 ? giveUp(choose(errors)) : undefined;
+      const k = begun++;
+      running++;
+      beginAfter(besideMs(k));
+      attempt(k).then(
+        (answer) => end(() => resolve(answer)),
+        (error: Error) => {
+          running--;
+          if (isDone) return;
+          errors.push(error);
+          if (isFinal(error, k)) giveUp(error);
+          else if (mayBegin()) beginAfter(pauseMs(k));
+          else if (running === 0) giveUp(choose(errors));
+        },
+      );
+    };
+    const beginAfter = (ms: number | undefined): void => {
+      clearTimeout(timer);
+      timer = ms === undefined ? undefined : setTimeout(begin, ms);
+    };
+    begin();
+  });
+}

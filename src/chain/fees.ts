@@ -1,0 +1,36 @@
+/** What a transaction offers, wei for a unit of gas. */
+export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+
+/** An eighth more, and at least 1 wei: less is no replacement to a node. */
+export const raised = (fees: Fees): Fees => ({
+  maxFeePerGas: eighthMore(fees.maxFeePerGas),
+  maxPriorityFeePerGas: eighthMore(fees.maxPriorityFeePerGas),
+});
+const eighthMore = (fee: bigint): bigint => fee + fee / 8n + 1n;
+
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
+/** The higher of each fee. */
+export const maxFees = (a: Fees, b: Fees): Fees => ({
+  maxFeePerGas: max(a.maxFeePerGas, b.maxFeePerGas),
+  maxPriorityFeePerGas: max(a.maxPriorityFeePerGas, b.maxPriorityFeePerGas),
+});
+
+/** Fees whose maximum is at least twice the base fee and the tip. */
+export const covering = (fees: Fees, baseFeePerGas: bigint): Fees =>
+  maxFees(fees, { ...fees, maxFeePerGas: 2n * baseFeePerGas + fees.maxPriorityFeePerGas });
+
+/** The minimum tip of pools and block builders by default, with a margin: 0.01 gwei. */
+const MIN_TIP = 10_000_000n;
+
+/**
+ * What is offered at first. The tip is at most a quarter of the base fee: what a game pays a worker back
+ * (contracts/game/DisputeGame.sol). When gas is cheap, the usual tip is many times that, so that many sham games would
+ * use up an honest worker's ether; and blocks then have room. The usual tip is offered if no block takes this one.
+ * @param usual Its maximum fee is the base fee, a fifth of it, and the tip.
+ */
+export function refundedFees({ maxFeePerGas, maxPriorityFeePerGas }: Fees): Fees {
+  const base = ((maxFeePerGas - maxPriorityFeePerGas) * 5n) / 6n;
+  const tip = max(base / 4n, MIN_TIP);
+  return { maxFeePerGas, maxPriorityFeePerGas: tip < maxPriorityFeePerGas ? tip : maxPriorityFeePerGas };
+}

@@ -1,0 +1,111 @@
+import { BaseError } from "viem";
+
+/** What a node means by refusing a request. */
+export type Refusal =
+  /** The pool or the chain has this very transaction. */
+  | "known"
+  /** Another transaction of the account has the nonce, and the fees are too low to replace it. */
+  | "replacement"
+  /** The maximum fee is below the base fee. */
+  | "baseFee"
+  /** The fees are below what the pool asks for. */
+  | "underpriced"
+  /** A transaction with this nonce is in the chain. */
+  | "nonceTooLow"
+  | "funds"
+  | "tooLarge"
+  /** The pool may take the transaction when it has room. */
+  | "poolFull"
+  /** For good, though the code of the error may mean something else to other makes of nodes. */
+  | "refused"
+  /** The node cannot answer now. */
+  | "busy";
+
+/**
+ * The words of each make of node, by what they mean. Codes do not tell: most refusals have -32000, and others have one
+ * code for several things. The first line that matches counts. Where the words are written:
+ * - geth: core/error.go, core/txpool/errors.go, core/txpool/validation.go (go-ethereum)
+ * - reth: crates/rpc/rpc-eth-types/src/error/mod.rs, crates/transaction-pool/src/error.rs
+ * - erigon: txnprovider/txpool/txpoolcfg/txpoolcfg.go
+ * - nethermind: src/Nethermind/Nethermind.TxPool/AcceptTxResult.cs and TxPoolErrorMessages; older ones gave the names
+ * - besu: RpcErrorType.java (ethereum/api, package jsonrpc.internal.response)
+ * - anvil: crates/anvil/src/eth/error.rs (foundry)
+ * - hardhat: crates/edr_provider/src/error.rs and mem_pool.rs of crates/edr_evm (edr)
+ */
+export const WORDS: readonly (readonly [Refusal, RegExp])[] = [
+  // geth, reth, erigon, nethermind; AlreadyKnown of older nethermind
+  ["known", /already ?known/i],
+  // anvil; reth calls it so inside
+  ["known", /already imported/i],
+  // besu, hardhat
+  ["known", /known transaction/i],
+  // erigon
+  ["known", /same hash/i],
+  // geth, reth, erigon, nethermind, besu, hardhat
+  ["replacement", /replacement transaction underpriced/i],
+  // older nethermind
+  ["replacement", /replacement ?not ?allowed/i],
+  // anvil, erigon
+  ["replacement", /replace existing (transaction|tx)/i],
+  // providers that say it as ethers does
+  ["replacement", /replacement fee too low|fee too low to replace/i],
+  // geth, reth, erigon, anvil; "fee cap" is of older ones
+  ["baseFee", /(fee per gas|fee ?cap) less than (the )?block base fee/i],
+  // besu
+  ["baseFee", /below current base fee/i],
+  // hardhat
+  ["baseFee", /too low for the next block/i],
+  // geth, reth, erigon, nethermind
+  ["underpriced", /underpriced/i],
+  // erigon; FeeTooLow and FeeTooLowToCompete of older nethermind
+  ["underpriced", /fee ?too ?low/i],
+  // besu
+  ["underpriced", /below configured minimum gas price/i],
+  // reth
+  ["underpriced", /priority fee below minimum/i],
+  // all but the next two
+  ["nonceTooLow", /nonce (is )?too low/i],
+  // older nethermind
+  ["nonceTooLow", /old ?nonce/i],
+  // hardhat that mines at once, for a nonce that is too high too
+  ["nonceTooLow", /expected nonce/i],
+  // geth, reth, erigon, nethermind, anvil
+  ["funds", /insufficient ?funds/i],
+  // hardhat
+  ["funds", /enough funds/i],
+  // besu
+  ["funds", /upfront cost exceeds account balance/i],
+  // geth, reth, erigon
+  ["tooLarge", /oversized/i],
+  // erigon
+  ["tooLarge", /rlp ?too ?long/i],
+  // rollups; MaxTxSizeExceeded of older nethermind
+  ["tooLarge", /(transaction|tx) ?size/i],
+  // nethermind, rollups
+  ["tooLarge", /transaction (is )?too (large|big)/i],
+  // geth, reth, erigon
+  ["poolFull", /pool is full/i],
+  // besu, whose code -32005 is "too many requests" elsewhere; geth, reth
+  ["refused", /exceeds block gas limit/i],
+  // besu, whose code -32007 is "too many requests" elsewhere
+  ["refused", /not authorized to send/i],
+  // geth behind a load balancer, for a block that another node has
+  ["busy", /header not found/i],
+  // besu
+  ["busy", /world state unavailable|sync is still in progress/i],
+  // nethermind
+  ["busy", /node is syncing/i],
+  // providers
+  ["busy", /too many requests|rate limit|request limit|per second|throughput|compute units/i],
+];
+
+/** What a node's words mean; undefined if they are none of those above. */
+export const refusalOf = (words: string): Refusal | undefined => WORDS.find(([, known]) => known.test(words))?.[0];
+
+/** What a node's error means by the words that viem gives with it. */
+export function refusalIn(error: unknown): Refusal | undefined {
+  if (!(error instanceof BaseError)) return undefined;
+  let found: Refusal | undefined;
+  error.walk((e) => (found ??= e instanceof BaseError ? refusalOf(e.details) : undefined) !== undefined);
+  return found;
+}
