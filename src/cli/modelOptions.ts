@@ -17,12 +17,12 @@ export type ModelOptions = {
   shape: Record<string, number[]>;
   bind: Record<string, unknown>;
   uint8: ImagePreprocessing[];
-  stepBytes?: number;
-  compileSeconds?: number;
-  compileMib?: number;
-  compileNodes?: number;
-  foldElements?: number;
-  seed?: bigint;
+  stepBytes?: number | undefined;
+  compileSeconds?: number | undefined;
+  compileMib?: number | undefined;
+  compileNodes?: number | undefined;
+  foldElements?: number | undefined;
+  seed?: bigint | undefined;
 };
 
 /** The flags that say how a model is compiled. */

@@ -15,10 +15,12 @@ import { coveringFee, jobGas, jobShape } from "../../worker/jobCost.ts";
 import { amountText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
-import { modelOptions, seedOption } from "../modelOptions.ts";
+import { modelOptions, modelSpec, seedOption } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
 import { readSettings } from "../settings.ts";
 import { stopSignal } from "../stop.ts";
+
+const limit = z.coerce.number().int().positive().optional();
 
 const settingsShape = {
   ...chainShape,
@@ -31,6 +33,11 @@ const settingsShape = {
   bind: z.record(z.unknown()).default({}),
   uint8: z.array(z.custom<ImagePreprocessing>()).default([]),
   seed: z.custom<bigint>().optional(),
+  stepBytes: limit,
+  compileSeconds: limit,
+  compileMib: limit,
+  compileNodes: limit,
+  foldElements: limit,
   wait: z.boolean().default(false),
 };
 
@@ -48,7 +55,7 @@ export function submitCommand(): Command {
     .action(async (path: string, _options: unknown, command: Command) => {
       const settings = readSettings(command, settingsShape);
       const fee = parseAmount(settings.fee, "--fee");
-      const program = loadProgram({ ...settings, path, shapes: settings.shape });
+      const program = loadProgram(modelSpec(path, settings));
       const inputs = readInputs(
         program.model.inputs.map(({ name }) => name),
         settings.input,
