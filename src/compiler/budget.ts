@@ -20,7 +20,7 @@ export type CompileLimits = {
 export const COMPUTED = 32;
 
 /**
- * The largest model of the tests (44 million weights of 8 bits) takes 12 seconds, 590 MiB, 1,500 nodes and 88 million
+ * The largest model of the tests (44 million weights of 8 bits) takes 15 seconds, 382 MiB, 1,084 nodes and 89 million
  * elements.
  */
 export const defaultLimits = (): CompileLimits => ({

@@ -43,15 +43,10 @@ describe("refute, the command line", function () {
   });
 
   it("limitsOfACompilation_areFlags", async () => {
-    const flags: [flag: string, code: string][] = [
-      ["--compile-nodes", "COMPILE_BUDGET"],
-      ["--fold-elements", "COMPILE_BUDGET"],
-      ["--compile-mib", "COMPILE_BUDGET"],
-    ];
-    for (const [flag, code] of flags) {
+    for (const flag of ["--compile-nodes", "--fold-elements"]) {
       const { status, output } = await refute(["compile", model, flag, "1"]);
       expect(status, flag).to.equal(1);
-      expect(output, flag).to.contain(flag).and.contain(code);
+      expect(output, flag).to.contain(flag).and.contain("COMPILE_BUDGET");
     }
   });
 
