@@ -156,11 +156,10 @@ const modelsSchema = z
 export function readModels(path: string): ModelSpec[] {
   const result = modelsSchema.safeParse(readJson(path, "models file"));
   if (result.success)
-    return result.data.map(({ stepBytes, uint8, limits, ...spec }) => ({
+    return result.data.map(({ stepBytes, uint8, ...spec }) => ({
       ...spec,
       uint8: uint8.map(preprocessing),
       stepByteLimit: stepBytes,
-      limits: limits as Partial<CompileLimits> | undefined,
     }));
   const [issue] = result.error.issues;
   throw new UsageError(`models file ${path}: ${issue!.path.join(".")}: ${issue!.message}`);

@@ -118,7 +118,10 @@ export class Budget {
       this.#refuse("foldElements", `${this.#elements} elements of constants computed, at most ${foldElements}`);
   }
 
-  /** So many values are computed at compile time, before they are: terms of a constant, a list. @throws CompileBudgetError */
+  /**
+   * So many values are computed at compile time, before they are: terms of a constant, a list.
+   * @throws CompileBudgetError
+   */
   computeElements(count: number): void {
     this.moveElements(COMPUTED * count);
   }

@@ -97,25 +97,15 @@ const functions = (levels: number, calls: number, last: readonly NodeSpec[]): Ui
 
 /** If nodes in each other's branches. */
 function branches(depth: number): Uint8Array {
-  let inner: AttributeValue = {
-    graph: { inputs: [], outputs: [{ ...Y, name: "r" }], nodes: [node("Relu", ["x"], ["r"])] },
+  const branch = (level: number): AttributeValue => {
+    const last = node("Relu", ["x"], ["r0"]);
+    const nodes = level === 0 ? [last] : [node("If", ["t"], [`r${level}`], { then_branch: branch(level - 1) })];
+    return { graph: { inputs: [], outputs: [{ ...Y, name: `r${level}` }], nodes } };
   };
-  for (let k = 0; k < depth; k++) {
-    const nodes = [node("If", ["t"], [`r${k}`], { then_branch: inner, else_branch: inner })];
-    inner = {
-      graph: { inputs: [], outputs: [{ ...Y, name: `r${k}` }], nodes: k < 10 ? nodes : nodes.map(withOneBranch) },
-    };
-  }
-  return bytesOf([node("If", ["t"], ["y"], { then_branch: inner })], {
+  return bytesOf([node("If", ["t"], ["y"], { then_branch: branch(depth) })], {
     initializers: { t: { dtype: DType.bool, shape: [], bytes: Uint8Array.of(1) } },
   });
 }
-
-/** Without the second branch, so that the file stays small. */
-const withOneBranch = ({ attributes = {}, ...rest }: NodeSpec): NodeSpec => ({
-  ...rest,
-  attributes: { then_branch: attributes.then_branch! },
-});
 
 function refusalOf(bytes: Uint8Array, limits: Partial<CompileLimits>): CompileBudgetError {
   try {
