@@ -22,7 +22,7 @@ export function readInputFile({ name, dtype }: ValueInfo, path: string): TensorD
     bytes = readRegularFile(path, MAX_INPUT_BYTES);
   } catch (cause) {
     if (!(cause instanceof FileError)) throw cause;
-    throw new InputFileError(path, cause.message, { cause });
+    throw new InputFileError(path, `cannot be read: it ${cause.message}`, { cause });
   }
   const tensor = parse(bytes, dtype, path);
   if (tensor.dtype !== dtype)
