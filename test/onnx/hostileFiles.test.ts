@@ -72,7 +72,8 @@ describe("hostile files", () => {
   });
 
   it("externalDataBeyondItsFile_isRefused", () => {
-    for (const entries of [{ offset: "-1" }, { length: "1e30" }, { offset: "x" }, { length: "1.5" }])
+    const wrong: Record<string, string>[] = [{ offset: "-1" }, { length: "1e30" }, { offset: "x" }, { length: "1.5" }];
+    for (const entries of wrong)
       expect(read(model(external("sparse.bin", entries))), JSON.stringify(entries)).to.throw(ExternalDataError);
   });
 
