@@ -1,13 +1,16 @@
-import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import { decryptKeystoreJson, isKeystoreJson } from "ethers";
 import { isHex } from "viem";
 import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
 import { withoutKeys } from "../redact.ts";
+import { readRegularFile } from "../regularFile.ts";
 import { KeyError } from "./errors.ts";
 
 /** Where a key comes from: never from an argument, which other users of the machine could read. */
 export type KeySource = { keystore?: string | undefined; env?: NodeJS.ProcessEnv; prompt?: () => Promise<string> };
+
+/** A keystore V3 file has some 500 bytes. */
+const MAX_KEYSTORE_BYTES = 2 ** 20;
 
 /**
  * The account of a keystore V3 file (password from REFUTE_KEYSTORE_PASSWORD or a prompt), else of REFUTE_PRIVATE_KEY.
@@ -26,14 +29,20 @@ export async function loadAccount({ keystore, env = process.env, prompt }: KeySo
 }
 
 async function fromKeystore(path: string, password: () => string | Promise<string>): Promise<PrivateKeyAccount> {
-  const json = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw new KeyError(withoutKeys(`cannot read the keystore ${path}: ${(cause as Error).message}`), { cause });
-  });
+  const json = keystoreText(path);
   if (!isKeystoreJson(json)) throw new KeyError(`${path} is not a keystore V3 file`);
   const { privateKey } = await decryptKeystoreJson(json, await password()).catch((cause: unknown) => {
     throw new KeyError(`the password does not open the keystore ${path}`, { cause });
   });
   return account(privateKey as `0x${string}`, path);
+}
+
+function keystoreText(path: string): string {
+  try {
+    return new TextDecoder().decode(readRegularFile(path, MAX_KEYSTORE_BYTES));
+  } catch (cause) {
+    throw new KeyError(withoutKeys(`cannot read the keystore ${path}: it ${(cause as Error).message}`), { cause });
+  }
 }
 
 function account(key: `0x${string}`, source: string): PrivateKeyAccount {

@@ -1,20 +1,33 @@
 import type { Command } from "commander";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import { DEFAULT_STEP_BYTES } from "../program/limits.ts";
-import { parseBinding, parseSeed, parseShape, parseStepBytes, parseUint8, type ModelSpec } from "./models.ts";
+import { defaultLimits, type CompileLimits } from "../compiler/budget.ts";
+import {
+  parseBinding,
+  parseLimit,
+  parseSeed,
+  parseShape,
+  parseStepBytes,
+  parseUint8,
+  type ModelSpec,
+} from "./models.ts";
 
 /** What the flags of `modelOptions` and `seedOption` give. */
 export type ModelOptions = {
   shape: Record<string, number[]>;
   bind: Record<string, unknown>;
   uint8: ImagePreprocessing[];
-  stepBytes?: number;
-  seed?: bigint;
+  stepBytes?: number | undefined;
+  compileSeconds?: number | undefined;
+  compileMib?: number | undefined;
+  compileNodes?: number | undefined;
+  foldElements?: number | undefined;
+  seed?: bigint | undefined;
 };
 
 /** The flags that say how a model is compiled. */
 export function modelOptions(command: Command): Command {
-  return command
+  return limitOptions(command)
     .option(
       "--shape <name=dims>",
       "shape of an input, e.g. x=1,48,192,3; repeat for more",
@@ -40,18 +53,42 @@ export function modelOptions(command: Command): Command {
     );
 }
 
+/** The flags of what compiling may take. */
+function limitOptions(command: Command): Command {
+  const { seconds, mib, nodes, foldElements } = defaultLimits();
+  return command
+    .option("--compile-seconds <n>", `seconds that compiling may take (default: ${seconds})`, parseLimit)
+    .option("--compile-mib <n>", `MiB that compiling may hold (default: ${mib})`, parseLimit)
+    .option("--compile-nodes <n>", `nodes of the model, with each iteration of a loop (default: ${nodes})`, parseLimit)
+    .option("--fold-elements <n>", `elements of constants that may be computed (default: ${foldElements})`, parseLimit);
+}
+
+/** The limits that the flags give. */
+const limitsOf = ({
+  compileSeconds,
+  compileMib,
+  compileNodes,
+  foldElements,
+}: ModelOptions): Partial<CompileLimits> => ({
+  ...(compileSeconds === undefined ? {} : { seconds: compileSeconds }),
+  ...(compileMib === undefined ? {} : { mib: compileMib }),
+  ...(compileNodes === undefined ? {} : { nodes: compileNodes }),
+  ...(foldElements === undefined ? {} : { foldElements }),
+});
+
 /** The flag of the seed of random operators. */
 export const seedOption = (command: Command): Command =>
   command.option("--seed <n>", "of random operators; without it they are refused", parseSeed);
 
 /** The model that the flags describe. */
-export const modelSpec = (path: string, { shape, bind, uint8, stepBytes, seed }: ModelOptions): ModelSpec => ({
+export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
   path,
-  shapes: shape,
-  bind,
-  uint8,
-  stepByteLimit: stepBytes,
-  seed,
+  shapes: options.shape,
+  bind: options.bind,
+  uint8: options.uint8,
+  stepByteLimit: options.stepBytes,
+  seed: options.seed,
+  limits: limitsOf(options),
 });
 
 /** Collects an option that may be given more than once. */

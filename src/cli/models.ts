@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { knownProgram, type KnownProgram } from "../player/execution.ts";
+import type { CompileLimits } from "../compiler/budget.ts";
 import { compile } from "../compiler/compile.ts";
 import { bindInputs } from "../onnx/bindInputs.ts";
 import type { Model, TensorData } from "../onnx/model.ts";
@@ -25,6 +26,8 @@ export type ModelSpec = {
   stepByteLimit?: number | undefined;
   /** Of random operators; without it they are refused. */
   seed?: bigint | undefined;
+  /** What compiling may take, if not the compiler's defaults. */
+  limits?: Partial<CompileLimits> | undefined;
 };
 
 /** A model ready to compile, and the tensors that were bound to inputs of its file. */
@@ -34,8 +37,8 @@ export type LoadedModel = { model: Model; bound: ReadonlyMap<string, TensorData>
  * Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it.
  * @throws the reader's errors
  */
-export const loadModel = (spec: Pick<ModelSpec, "path" | "bind" | "uint8">): LoadedModel =>
-  prepareModel(readModel(spec.path), spec);
+export const loadModel = (spec: Pick<ModelSpec, "path" | "bind" | "uint8" | "limits">): LoadedModel =>
+  prepareModel(readModel(spec.path, { mib: spec.limits?.mib }), spec);
 
 /** The same of a model that is read already. */
 export function prepareModel(own: Model, { bind, uint8 }: Pick<ModelSpec, "bind" | "uint8">): LoadedModel {
@@ -84,6 +87,13 @@ export function parseStepBytes(text: string): number {
   return bytes;
 }
 
+/** A limit of a compilation: a whole number above 0. @throws UsageError */
+export function parseLimit(text: string): number {
+  const limit = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (limit < 1) throw new UsageError(`a limit of ${text}: expected a whole number above 0`);
+  return limit;
+}
+
 /**
  * `x` or `x,layout=NCHW,scale=1,mean=0.5:0.5:0.5,std=0.2,reverse=true`: a picture input given as bytes. What is left
  * out: NHWC, scale 1/255, mean 0, std 1, channels not reversed.
@@ -121,6 +131,8 @@ function preprocessing({ reverse, ...rest }: z.output<typeof uint8Schema>): Imag
   return { ...rest, reverseChannels: reverse };
 }
 
+const limitSchema = z.number().int().positive().optional();
+
 const modelsSchema = z
   .array(
     z
@@ -130,13 +142,17 @@ const modelsSchema = z
         bind: z.record(z.unknown()).default({}),
         uint8: z.array(uint8Schema).default([]),
         stepBytes: z.number().int().min(1).max(MAX_STEP_BYTES).optional(),
+        limits: z
+          .object({ seconds: limitSchema, mib: limitSchema, nodes: limitSchema, foldElements: limitSchema })
+          .strict()
+          .optional(),
         seed: z.union([z.number(), z.string()]).transform(String).transform(parseSeed).optional(),
       })
       .strict(),
   )
   .min(1);
 
-/** Reads a models file: a JSON array of `{path, shapes, bind, uint8, stepBytes, seed}`. @throws UsageError */
+/** Reads a models file: a JSON array of `{path, shapes, bind, uint8, stepBytes, limits, seed}`. @throws UsageError */
 export function readModels(path: string): ModelSpec[] {
   const result = modelsSchema.safeParse(readJson(path, "models file"));
   if (result.success)

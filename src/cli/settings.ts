@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { z } from "zod";
+import { FileError, readRegularFile } from "../regularFile.ts";
 import { UsageError } from "./errors.ts";
 
 /** `rpcUrl` is set by --rpc-url, REFUTE_RPC_URL or "rpcUrl" in the config file. */
@@ -39,13 +39,17 @@ function readConfig(path: string): Record<string, unknown> {
   return { ...json };
 }
 
+/** The maximum bytes of a config file or a models file. */
+const MAX_JSON_BYTES = 2 ** 24;
+
 /** Reads a JSON file. @throws UsageError that names the file and what it is for. */
 export function readJson(path: string, purpose: string): unknown {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = new TextDecoder().decode(readRegularFile(path, MAX_JSON_BYTES));
   } catch (cause) {
-    throw new UsageError(`cannot read the ${purpose} ${path}: ${(cause as Error).message}`, { cause });
+    if (!(cause instanceof FileError)) throw cause;
+    throw new UsageError(`cannot read the ${purpose} ${path}: it ${cause.message}`, { cause });
   }
   try {
     return JSON.parse(text) as unknown;

@@ -8,6 +8,7 @@ import type { Program, Step } from "../program/types.ts";
 import { validateProgram, validateStep } from "../program/validate.ts";
 import { elementCount, type Model } from "../onnx/model.ts";
 import { bindShapes } from "./graph/bindShapes.ts";
+import { Budget, type CompileLimits } from "./budget.ts";
 import { ProgramBuilder } from "./steps/builder.ts";
 import { chooseCheckpoints } from "./program/checkpoints.ts";
 import { InputShapeError, StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./errors.ts";
@@ -34,6 +35,8 @@ export type CompileOptions = {
    * its own `maxStepBytes`.
    */
   stepByteLimit?: number | undefined;
+  /** What compiling may take; what is left out is as in `defaultLimits`. It decides whether, never what. */
+  limits?: Partial<CompileLimits> | undefined;
 };
 
 type Origin = CompiledModel["origins"][number];
@@ -81,16 +84,21 @@ function largestProof(steps: readonly Step[], origins: readonly Origin[], limit:
 /**
  * Compiles a model for concrete input shapes into the program that a job names. It is deterministic: the same model and
  * shapes give the same program root on every machine.
- * @throws UnsupportedOperatorError, NodeInputError, InputShapeError, StepTooExpensiveError, StepLimitError
+ * @throws UnsupportedOperatorError, NodeInputError, InputShapeError, StepTooExpensiveError, StepLimitError,
+ *   CompileBudgetError
  */
-export function compile(model: Model, options: CompileOptions): CompiledModel {
+export const compile = (model: Model, options: CompileOptions): CompiledModel =>
+  compileWithin(model, options, new Budget(options.limits));
+
+/** The same within a budget of which part may be spent already. */
+export function compileWithin(model: Model, options: CompileOptions, budget: Budget): CompiledModel {
   const { graph } = model;
   const limit = {
     gas: Math.min(options.stepGasLimit ?? MAX_STEP_GAS, MAX_STEP_GAS),
     bytes: Math.min(options.stepByteLimit ?? DEFAULT_STEP_BYTES, MAX_STEP_BYTES),
   };
   const shapes = bindShapes(model, options.shapes);
-  const builder = new ProgramBuilder(options.seed);
+  const builder = new ProgramBuilder(budget, options.seed);
   // An input without elements is a constant and no input of the job: past keys and values before the first token.
   const inputs: TensorInfo[] = [];
   const operands = graph.inputs.map(({ name, dtype }, i) => {
@@ -108,6 +116,7 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
     return { name: output.name, dtype: tensor.dtype, shape: tensor.shape, step: builder.outputStep(tensor) };
   });
 
+  budget.place = { node: "", operator: "" };
   const live = keepLiveSteps(
     builder.steps,
     outputs.map((output) => output.step),
@@ -116,10 +125,11 @@ export function compile(model: Model, options: CompileOptions): CompiledModel {
     .filter((_, s) => live.renumber[s] !== undefined)
     .map(({ node, operators }) => ({ node, operator: [...operators.values()].join("+") }));
   checkSteps(live.steps, liveOrigins);
-  const { steps, renumber, origin } = makeProvable(live.steps, limit);
+  const { steps, renumber, origin } = makeProvable(live.steps, limit, () => budget.checkTime());
   const origins = origin.map((s) => liveOrigins[s]!);
   const numberOf = live.renumber.map((step) => (step === undefined ? undefined : renumber[step]));
   const outputSteps = outputs.map((output) => numberOf[output.step]!);
+  budget.checkTime();
   const checkpoints = chooseCheckpoints(steps, outputSteps);
   const largest = largestProof(steps, origins, limit);
   const program: Program = {

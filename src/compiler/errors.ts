@@ -33,6 +33,31 @@ export class NodeInputError extends RefuteError {
   }
 }
 
+/** The flags of the limits of a compilation. */
+const LIMIT_FLAGS = {
+  seconds: "--compile-seconds",
+  mib: "--compile-mib",
+  nodes: "--compile-nodes",
+  foldElements: "--fold-elements",
+} as const;
+
+/** Compiling takes more than it may (`CompileLimits`). The node is the one that was being compiled, "" if none was. */
+export class CompileBudgetError extends RefuteError {
+  readonly code = "COMPILE_BUDGET";
+  readonly operator: string;
+  readonly node: string;
+  /** The limit that was reached. */
+  readonly limit: keyof typeof LIMIT_FLAGS;
+
+  constructor(operator: string, node: string, limit: keyof typeof LIMIT_FLAGS, value: number, what: string) {
+    const where = operator === "" ? "the model" : `${operator} (node ${node})`;
+    super(`${where}: compiling takes ${what}; allow more with ${LIMIT_FLAGS[limit]} (limits.${limit}, now ${value})`);
+    this.operator = operator;
+    this.node = node;
+    this.limit = limit;
+  }
+}
+
 /** The shapes given for the model's inputs do not bind it. */
 export class InputShapeError extends errorWithCode("COMPILE_INPUT_SHAPE") {}
 

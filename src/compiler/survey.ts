@@ -2,8 +2,10 @@ import { checkNames } from "../onnx/graph.ts";
 import { nodeLabel, type Model, type Node } from "../onnx/model.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { RefuteError } from "../errors.ts";
-import { compile, type CompileOptions } from "./compile.ts";
+import { Budget } from "./budget.ts";
+import { compileWithin, type CompileOptions } from "./compile.ts";
 import {
+  CompileBudgetError,
   InputShapeError,
   NodeInputError,
   proofText,
@@ -76,9 +78,11 @@ function surveyFrom(model: Model, options: CompileOptions, before: readonly Refu
   const refusals = [...before];
   let unreached = 0;
   let rest = model;
+  // All attempts together take no longer than one compilation may.
+  const budget = new Budget(options.limits);
   for (;;) {
     try {
-      const compiled = compile(rest, options);
+      const compiled = compileWithin(rest, options, budget);
       return refusals.length === 0 ? { refusals, unreached, model: compiled } : { refusals, unreached };
     } catch (error) {
       if (!(error instanceof RefuteError)) throw error;
@@ -96,6 +100,7 @@ function surveyFrom(model: Model, options: CompileOptions, before: readonly Refu
       const pruned = without(rest, dependent);
       if (pruned === undefined) return { refusals, unreached };
       rest = pruned;
+      budget.restart();
     }
   }
 }
@@ -110,7 +115,11 @@ function refusalsOf(error: RefuteError, source: string): Refusal[] {
       code,
       reason: `proving one element would take ${proofText(size)}`,
     }));
-  if (error instanceof UnsupportedOperatorError || error instanceof NodeInputError)
+  if (
+    error instanceof UnsupportedOperatorError ||
+    error instanceof NodeInputError ||
+    error instanceof CompileBudgetError
+  )
     return [{ node: error.node, operator: error.operator, code, reason: withoutNode(reason) }];
   return [{ node: "", operator: "", code, reason }];
 }

@@ -3,8 +3,8 @@ import { RefuteError } from "../errors.ts";
 /** The file cannot be opened. */
 export class ModelFileError extends RefuteError {
   readonly code = "MODEL_FILE";
-  constructor(source: string, options?: ErrorOptions) {
-    super(`cannot read the model file ${source}: check that it exists and is readable`, options);
+  constructor(source: string, what: string, options?: ErrorOptions) {
+    super(`cannot read the model file ${source}: it ${what}`, options);
   }
 }
 

@@ -7,6 +7,11 @@ import type { ReadContext } from "./tensor.ts";
 /** The maximum of nodes after inlining: nested calls multiply, and nobody could check a larger program. */
 const MAX_NODES = 200_000;
 
+/** The maximum depth of calls and bodies in each other. Exporters write a few levels; each level is a recursion. */
+const MAX_DEPTH = 64;
+/** The maximum characters of all names that inlining makes: each level of calls makes them longer. */
+const MAX_NAME_CHARACTERS = 2 ** 28;
+
 /** A function of the model: its formal names, defaults of its attributes, and its nodes. */
 type LocalFunction = {
   inputs: readonly string[];
@@ -55,6 +60,7 @@ export class Inliner {
   readonly #functions: Functions;
   readonly #source: string;
   #nodes = 0;
+  #nameCharacters = 0;
 
   constructor(functions: Functions, source: string) {
     this.#functions = functions;
@@ -64,18 +70,23 @@ export class Inliner {
   /**
    * The nodes with every call of a function replaced by the function's nodes, at any depth and in bodies too. A
    * function of the model takes precedence over an operator of the same name.
-   * @throws ModelGraphError if functions call each other in a circle, or there are too many calls
+   * @throws ModelGraphError if functions call each other in a circle, or there are too many calls or levels of them
    */
-  expand(nodes: readonly Node[], callers: readonly string[] = []): Node[] {
+  expand(nodes: readonly Node[]): Node[] {
+    return this.#expand(nodes, [], 0);
+  }
+
+  #expand(nodes: readonly Node[], callers: readonly string[], depth: number): Node[] {
     return nodes.flatMap((node) => {
+      if (depth > MAX_DEPTH) this.#refuse(node, `is deeper than ${MAX_DEPTH} calls and bodies in each other`);
+      // Calls count too: functions without nodes could call each other for ever.
+      if (++this.#nodes > MAX_NODES) this.#refuse(node, `makes the model larger than ${MAX_NODES} nodes`);
       const id = key(node.domain, node.operator, node.overload);
       const called = this.#functions.get(id);
-      if (called === undefined) {
-        if (++this.#nodes > MAX_NODES) this.#refuse(node, `makes the model larger than ${MAX_NODES} nodes`);
-        return [this.#withBodies(node, (body) => ({ ...body, nodes: this.expand(body.nodes, callers) }))];
-      }
+      if (called === undefined)
+        return [this.#withBodies(node, (body) => ({ ...body, nodes: this.#expand(body.nodes, callers, depth + 1) }))];
       if (callers.includes(id)) this.#refuse(node, "calls itself");
-      return this.expand(this.#call(node, called), [...callers, id]);
+      return this.#expand(this.#call(node, called), [...callers, id], depth + 1);
     });
   }
 
@@ -124,6 +135,9 @@ export class Inliner {
       inputs: node.inputs.map(call.name),
       outputs: node.outputs.map(call.name),
     };
+    for (const name of [renamed.name, ...renamed.inputs, ...renamed.outputs]) this.#nameCharacters += name.length;
+    if (this.#nameCharacters > MAX_NAME_CHARACTERS)
+      this.#refuse(node, `makes names of more than ${MAX_NAME_CHARACTERS} characters`);
     return this.#withBodies(renamed, (body, given) => (given ? body : this.#renameBody(body, call)), node);
   }
 

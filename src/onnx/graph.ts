@@ -48,7 +48,8 @@ function readNode(node: NodeProto, context: ReadContext, opsets?: ReadonlyMap<st
   };
   const where = `node ${nodeLabel({ ...head, attributes: new Map() })} (${node.opType})`;
   // A refusal in a node's body is a refusal of the node.
-  const inner: ReadContext = { source: context.source, externalDataDir: context.externalDataDir };
+  const { source, externalDataDir, memory } = context;
+  const inner: ReadContext = { source, externalDataDir, memory };
   const attributes = new Map(
     node.attribute.map(
       (a) => [a.name, readAttribute(a, where, inner, (graph) => readBody(graph, inner, opsets))] as const,

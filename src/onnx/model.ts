@@ -70,6 +70,9 @@ export type Model = {
   graph: Graph;
 };
 
+/** The maximum dimensions of a tensor; honest models have up to some eight. */
+export const MAX_RANK = 64;
+
 /** Product of a shape. */
 export const elementCount = (shape: readonly number[]): number => shape.reduce((product, dim) => product * dim, 1);
 

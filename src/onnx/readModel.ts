@@ -1,11 +1,12 @@
-import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { ModelProtoSchema, type ModelProto } from "onnx-buf";
+import { FileError, readRegularFile } from "../regularFile.ts";
 import { ModelFileError, ModelFormatError, ModelVersionError } from "./errors.ts";
 import { domainName, readGraph } from "./graph.ts";
 import type { Model } from "./model.ts";
 import type { ReadContext } from "./tensor.ts";
+import { TensorMemory } from "./tensorMemory.ts";
 
 /** ONNX IR versions whose meaning is known: 3 (ONNX 1.0) to 13 (ONNX 1.20). */
 const IR_VERSIONS = [3, 13] as const;
@@ -16,7 +17,9 @@ function decode(bytes: Uint8Array, source: string): ModelProto {
   try {
     return fromBinary(ModelProtoSchema, bytes, { readUnknownFields: false });
   } catch (cause) {
-    throw new ModelFormatError(source, "its bytes do not decode (truncated, or another format)", { cause });
+    const nested = (cause as Error).message.includes("recursion");
+    const what = nested ? "is nested too deeply" : "do not decode (truncated, or another format)";
+    throw new ModelFormatError(source, `its bytes ${what}`, { cause });
   }
 }
 
@@ -30,13 +33,18 @@ function checkVersions(proto: ModelProto, opsets: ReadonlyMap<string, number>, s
     throw new ModelVersionError(source, `ai.onnx operator set ${opset}; expected ${OPSETS[0]} to ${OPSETS[1]}`);
 }
 
-type Options = { externalDataDir?: string };
+type Options = {
+  /** Where tensors stored outside the file lie; by default the file's own folder. */
+  externalDataDir?: string;
+  /** MiB of all tensors that are read, `defaultMib` if left out. */
+  mib?: number | undefined;
+};
 
 /**
  * Reads an ONNX model into a plain typed graph.
  * @param from path of a file, or its bytes
- * @param options.externalDataDir where tensors stored outside the file lie; by default the file's own folder
- * @throws ModelFileError, ModelFormatError, ModelVersionError, ModelGraphError, DTypeError, ExternalDataError
+ * @throws ModelFileError, ModelFormatError, ModelVersionError, ModelGraphError, ModelSizeError, DTypeError,
+ *   ExternalDataError
  */
 export const readModel = (from: string | Uint8Array, options: Options = {}): Model => read(from, options, undefined);
 
@@ -46,16 +54,20 @@ export const readModel = (from: string | Uint8Array, options: Options = {}): Mod
  * @param refused called for each part that is left out, with the names that it would have given
  * @throws ModelFileError, ModelFormatError
  */
-export const readDraft = (from: string | Uint8Array, refused: NonNullable<ReadContext["refused"]>): Model =>
-  read(from, {}, refused);
+export const readDraft = (
+  from: string | Uint8Array,
+  refused: NonNullable<ReadContext["refused"]>,
+  options: Options = {},
+): Model => read(from, options, refused);
 
 function read(from: string | Uint8Array, options: Options, refused: ReadContext["refused"]): Model {
   const source = typeof from === "string" ? from : "the model";
   let bytes: Uint8Array;
   try {
-    bytes = typeof from === "string" ? readFileSync(from) : from;
+    bytes = typeof from === "string" ? readRegularFile(from) : from;
   } catch (cause) {
-    throw new ModelFileError(source, { cause });
+    if (!(cause instanceof FileError)) throw cause;
+    throw new ModelFileError(source, cause.message, { cause });
   }
   const proto = decode(bytes, source);
   if (proto.graph === undefined) throw new ModelFormatError(source, "it holds no graph");
@@ -69,7 +81,8 @@ function read(from: string | Uint8Array, options: Options, refused: ReadContext[
     opsets.set("", Math.min(Math.max(opsets.get("") ?? OPSETS[1], OPSETS[0]), OPSETS[1]));
   }
   const externalDataDir = options.externalDataDir ?? (typeof from === "string" ? dirname(from) : undefined);
-  const context = { source, externalDataDir, ...(refused === undefined ? {} : { refused }) };
+  const memory = new TensorMemory(options.mib);
+  const context = { source, externalDataDir, memory, ...(refused === undefined ? {} : { refused }) };
   return {
     source,
     irVersion: Number(proto.irVersion),

@@ -1,16 +1,19 @@
-import { closeSync, fstatSync, openSync, readSync, realpathSync } from "node:fs";
-import { isAbsolute, join, normalize, relative, sep } from "node:path";
+import { isAbsolute, join, normalize, sep } from "node:path";
 import { TensorProto_DataLocation, TensorProto_DataTypeSchema, type TensorProto } from "onnx-buf";
 import { DType, dtypeBytes, isDType, writeWord } from "../numerics/dtype.ts";
 import type { RefuteError } from "../errors.ts";
+import { FileError, withRegularFile, type RegularFile } from "../regularFile.ts";
 import { DTypeError, ExternalDataError, ModelGraphError } from "./errors.ts";
 import { unpackFourBits, widenedType } from "./fourBits.ts";
-import { elementCount, type TensorData } from "./model.ts";
+import { elementCount, MAX_RANK, type TensorData } from "./model.ts";
+import type { TensorMemory } from "./tensorMemory.ts";
 
 /** The context of a reader: the model's name for messages, and the folder of external data. */
 export type ReadContext = {
   source: string;
   externalDataDir: string | undefined;
+  /** Counts the bytes of all tensors that are read. */
+  memory: TensorMemory;
   /**
    * Where given, a part that is refused is left out: it is called with the error and the names that the part would have
    * given.
@@ -31,65 +34,64 @@ export function checkDType(code: number, where: string, source: string): DType {
   return code;
 }
 
-function externalBytes(tensor: TensorProto, where: string, { source, externalDataDir }: ReadContext): Uint8Array {
+function externalBytes(tensor: TensorProto, where: string, context: ReadContext): Uint8Array {
+  const { source, externalDataDir } = context;
   const entry = (key: string): string | undefined => tensor.externalData.find((e) => e.key === key)?.value;
   const location = entry("location");
   if (location === undefined) throw new ExternalDataError(source, where, "names no location");
   const path = normalize(location);
   // SAFETY: a model names files in its own folder only, so that reading one discloses nothing else.
   if (isAbsolute(path) || path === ".." || path.startsWith(`..${sep}`))
-    throw new ExternalDataError(source, where, `lies outside the model's folder (${location})`);
+    throw new ExternalDataError(source, where, `(${location}) lies outside the model's folder`);
   if (externalDataDir === undefined)
     throw new ExternalDataError(source, where, `(${location}) has no folder to look in`);
-  const [offset, length] = [entry("offset"), entry("length")].map((text) =>
-    text === undefined ? undefined : Number(text),
-  );
-  return readSlice(join(externalDataDir, path), externalDataDir, offset ?? 0, length, (what, cause) => {
-    throw new ExternalDataError(source, where, what.replace("{}", location), { cause });
-  });
+  const number = (key: string): number | undefined => {
+    const text = entry(key);
+    return text === undefined ? undefined : Number(text);
+  };
+  try {
+    // A link may lead out of the folder.
+    return withRegularFile(
+      join(externalDataDir, path),
+      (file) =>
+        slice(file, number("offset") ?? 0, number("length"), (bytes) => context.memory.take(bytes, source, where)),
+      externalDataDir,
+    );
+  } catch (cause) {
+    if (!(cause instanceof FileError)) throw cause;
+    throw new ExternalDataError(source, where, `(${location}) ${cause.message}`, { cause });
+  }
 }
 
-/** Part of a file in `folder`. A link that leads out of the folder is refused. The file may be larger than memory. */
-function readSlice(
-  path: string,
-  folder: string,
+/**
+ * Part of a file, all from `offset` on if no length is given. The file may be larger than memory.
+ * @param take Called with the bytes before memory is taken for them.
+ */
+function slice(
+  { size, read }: RegularFile,
   offset: number,
   length: number | undefined,
-  fail: (what: string, cause?: unknown) => never,
+  take: (bytes: number) => void,
 ): Uint8Array {
-  let file: number;
-  try {
-    // SAFETY: a link may lead out of the folder, so the path that it leads to is checked and read.
-    const target = realpathSync(path);
-    if (relative(realpathSync(folder), target).split(sep)[0] === "..")
-      return fail("lies outside the model's folder ({})");
-    file = openSync(target, "r");
-  } catch (cause) {
-    if (cause instanceof ExternalDataError) throw cause;
-    return fail("is missing ({})", cause);
-  }
-  try {
-    const { size } = fstatSync(file);
-    const bytes = length ?? size - offset;
-    if (!(
-      Number.isSafeInteger(offset) &&
-      Number.isSafeInteger(bytes) &&
-      offset >= 0 &&
-      bytes >= 0 &&
-      offset + bytes <= size
-    ))
-      return fail(`ends at byte ${offset + bytes}, but {} has ${size}`);
-    const data = new Uint8Array(bytes);
-    // One read gives at most 2 GB.
-    for (let done = 0; done < bytes;) {
-      const count = readSync(file, data, done, Math.min(bytes - done, 2 ** 30), offset + done);
-      if (count === 0) return fail("ends early ({})");
-      done += count;
-    }
-    return data;
-  } finally {
-    closeSync(file);
-  }
+  const bytes = length ?? size - offset;
+  if (!(
+    Number.isSafeInteger(offset) &&
+    Number.isSafeInteger(bytes) &&
+    offset >= 0 &&
+    bytes >= 0 &&
+    offset + bytes <= size
+  ))
+    throw new FileError(`has ${size} bytes, and the data ends at byte ${offset + bytes}`);
+  take(bytes);
+  return read(offset, bytes);
+}
+
+/** The field that holds a tensor's elements if they are not raw data. */
+function fieldOf(tensor: TensorProto, dtype: DType): readonly (number | bigint)[] {
+  if (dtype === DType.float32) return tensor.floatData;
+  if (dtype === DType.float64) return tensor.doubleData;
+  if (dtype === DType.int64) return tensor.int64Data;
+  return dtype === DType.uint64 || dtype === DType.uint32 ? tensor.uint64Data : tensor.int32Data;
 }
 
 /**
@@ -97,26 +99,20 @@ function readSlice(
  * int32_data (floats of 16 bits as their bits), the rest in 64-bit fields.
  */
 function fieldBytes(tensor: TensorProto, dtype: DType, count: number): Uint8Array | undefined {
+  const values = fieldOf(tensor, dtype);
+  // The shape may say anything: memory is taken for what is there.
+  if (values.length !== count) return undefined;
   const bytes = new Uint8Array(count * dtypeBytes(dtype));
   if (dtype === DType.float32) {
-    if (tensor.floatData.length !== count) return undefined;
     const view = new DataView(bytes.buffer);
     tensor.floatData.forEach((value, i) => view.setFloat32(4 * i, value, true));
     return bytes;
   }
   if (dtype === DType.float64) {
-    if (tensor.doubleData.length !== count) return undefined;
     const view = new DataView(bytes.buffer);
     tensor.doubleData.forEach((value, i) => view.setFloat64(8 * i, value, true));
     return bytes;
   }
-  const values: readonly (number | bigint)[] =
-    dtype === DType.int64
-      ? tensor.int64Data
-      : dtype === DType.uint64 || dtype === DType.uint32
-        ? tensor.uint64Data
-        : tensor.int32Data;
-  if (values.length !== count) return undefined;
   values.forEach((value, i) => writeWord(bytes, i, dtype, BigInt(value)));
   return bytes;
 }
@@ -129,12 +125,17 @@ function fieldBytes(tensor: TensorProto, dtype: DType, count: number): Uint8Arra
 export function readTensor(tensor: TensorProto, where: string, context: ReadContext): TensorData {
   const narrow = widenedType(tensor.dataType);
   const dtype = narrow ?? checkDType(tensor.dataType, where, context.source);
+  if (tensor.dims.length > MAX_RANK)
+    throw new ModelGraphError(context.source, where, `has ${tensor.dims.length} dimensions, at most ${MAX_RANK}`);
   const shape = tensor.dims.map(Number);
   if (shape.some((dim) => !Number.isSafeInteger(dim) || dim < 0))
     throw new ModelGraphError(context.source, where, `has the impossible shape [${shape.join(", ")}]`);
   const count = elementCount(shape);
+  if (!Number.isSafeInteger(count))
+    throw new ModelGraphError(context.source, where, `has the impossible shape [${shape.join(", ")}]`);
   const external = tensor.dataLocation === TensorProto_DataLocation.EXTERNAL;
   const raw = external ? externalBytes(tensor, where, context) : tensor.rawData;
+  if (!external) context.memory.take(raw.length, context.source, where);
   if (narrow !== undefined) {
     const read = unpackFourBits(tensor, raw, shape);
     if (read === undefined)

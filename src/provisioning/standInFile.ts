@@ -1,10 +1,14 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { isHex, type Hex } from "viem";
 import { z } from "zod";
+import { readRegularFile } from "../regularFile.ts";
 import { SoftwareDevice } from "./device.ts";
 import { StandInFileError } from "./errors.ts";
 import { generateKey, keyFromPem, keyId, keyToPem, type P256Key } from "./keys.ts";
 import { SoftwareManufacturer } from "./manufacturer.ts";
+
+/** The maximum bytes of a stand-in's file: it has some 1,000. */
+const MAX_BYTES = 2 ** 20;
 
 const word = z.custom<Hex>((value) => isHex(value) && value.length === 66);
 const manufacturerSchema = z.object({ standIn: z.literal("manufacturer"), privateKey: z.string() }).strict();
@@ -62,11 +66,11 @@ export function openDevice(path: string): SoftwareDevice {
 function read<T>(path: string, schema: z.ZodType<T>, kind: string): T {
   let json: unknown;
   try {
-    json = JSON.parse(readFileSync(path, "utf8"));
+    json = JSON.parse(new TextDecoder().decode(readRegularFile(path, MAX_BYTES)));
   } catch (cause) {
     // JSON.parse quotes the text that it stumbles over: neither its message nor itself may get into an output.
     if (cause instanceof SyntaxError) throw new StandInFileError(path, `not JSON, so no stand-in ${kind}`);
-    throw new StandInFileError(path, `cannot be read: ${(cause as Error).message}`, { cause });
+    throw new StandInFileError(path, `cannot be read: it ${(cause as Error).message}`, { cause });
   }
   const result = schema.safeParse(json);
   if (result.success) return result.data;

@@ -42,6 +42,14 @@ describe("refute, the command line", function () {
     expect(short.output).to.contain("5000 bytes").and.contain("COMPILE_STEP_PROOF");
   });
 
+  it("limitsOfACompilation_areFlags", async () => {
+    for (const flag of ["--compile-nodes", "--fold-elements"]) {
+      const { status, output } = await refute(["compile", model, flag, "1"]);
+      expect(status, flag).to.equal(1);
+      expect(output, flag).to.contain(flag).and.contain("COMPILE_BUDGET");
+    }
+  });
+
   const refusals: [name: string, args: string[], expected: RegExp][] = [
     ["unknownOption_isRefusedWithASuggestion", ["compile", "m.onnx", "--shap", "x=1"], /Did you mean --shape/],
     ["unknownCommand_isRefusedWithASuggestion", ["complie", "m.onnx"], /Did you mean compile/],
@@ -50,6 +58,7 @@ describe("refute, the command line", function () {
     ["malformedUint8_isRefused", ["compile", "m.onnx", "--uint8", "x,scale=none"], /--uint8.*scale/],
     ["stepBytesAboveThePools_isRefused", ["compile", "m.onnx", "--step-bytes", "131073"], /--step-bytes.*131072/],
     ["stepBytesThatAreNoNumber_isRefused", ["compile", "m.onnx", "--step-bytes", "90k"], /--step-bytes 90k/],
+    ["limitThatIsNoNumber_isRefused", ["compile", "m.onnx", "--compile-mib", "1G"], /a limit of 1G/],
     ["unknownUint8Key_isRefused", ["compile", "m.onnx", "--uint8", "x,foo=1"], /foo/],
     ["missingSettings_areAllNamed", ["status"], /rpcUrl.*chainId.*market/],
     ["malformedAddress_isRefused", ["status", "--rpc-url", "http://h", "--chain-id", "1", "--market", "0x1"], /market/],

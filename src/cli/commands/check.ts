@@ -22,10 +22,11 @@ export function checkCommand(): Command {
       const spec = modelSpec(path, options);
       const refused: RefuteError[] = [];
       const lost: string[] = [];
-      const draft = readDraft(path, (error, names) => {
+      const note = (error: RefuteError, names: readonly string[]): void => {
         refused.push(error);
-        lost.push(...names);
-      });
+        for (const name of names) lost.push(name);
+      };
+      const draft = readDraft(path, note, { mib: spec.limits?.mib });
       // Of inputs that are refused themselves, nothing more can be asked.
       const there = draft.graph.inputs.map(({ name }) => name);
       const gone = (name: string): boolean => lost.includes(name) && !there.includes(name);

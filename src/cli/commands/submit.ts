@@ -1,10 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { formatGwei } from "viem";
 import { z } from "zod";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
 import { deposit } from "../../market/ledger.ts";
 import type { Session } from "../../market/session.ts";
+import { readRegularFile } from "../../regularFile.ts";
 import type { KnownProgram } from "../../player/execution.ts";
 import { programWork } from "../../program/types.ts";
 import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
@@ -13,11 +13,13 @@ import { coveringFee, jobGas, jobShape } from "../../worker/jobCost.ts";
 import { amountText, parseAmount } from "../amount.ts";
 import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
-import { modelOptions, seedOption } from "../modelOptions.ts";
+import { modelOptions, modelSpec, seedOption } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
 import { print, printError } from "../output.ts";
 import { readSettings } from "../settings.ts";
 import { printResult, waitOnTerminal } from "../waiting.ts";
+
+const limit = z.coerce.number().int().positive().optional();
 
 const settingsShape = {
   ...chainShape,
@@ -30,6 +32,11 @@ const settingsShape = {
   bind: z.record(z.unknown()).default({}),
   uint8: z.array(z.custom<ImagePreprocessing>()).default([]),
   seed: z.custom<bigint>().optional(),
+  stepBytes: limit,
+  compileSeconds: limit,
+  compileMib: limit,
+  compileNodes: limit,
+  foldElements: limit,
   wait: z.boolean().default(false),
 };
 
@@ -47,8 +54,8 @@ export function submitCommand(): Command {
     .action(async (path: string, _options: unknown, command: Command) => {
       const settings = readSettings(command, settingsShape);
       const fee = parseAmount(settings.fee, "--fee");
-      const program = loadProgram({ ...settings, path, shapes: settings.shape });
-      const inputs = await readInputs(
+      const program = loadProgram(modelSpec(path, settings));
+      const inputs = readInputs(
         program.model.inputs.map(({ name }) => name),
         settings.input,
       );
@@ -85,7 +92,10 @@ async function warnOfLowFee(session: Session, program: KnownProgram, fee: bigint
 
 const append = (text: string, all: readonly string[]): string[] => [...all, text];
 
-async function readInputs(names: readonly string[], given: readonly string[]): Promise<Uint8Array[]> {
+/** The maximum bytes of an input: those of a tensor. */
+const MAX_INPUT_BYTES = 2 ** 29;
+
+function readInputs(names: readonly string[], given: readonly string[]): Uint8Array[] {
   const files = new Map(
     given.map((text) => {
       const at = text.indexOf("=");
@@ -97,15 +107,13 @@ async function readInputs(names: readonly string[], given: readonly string[]): P
   if (unknown.length > 0) {
     throw new UsageError(`the model has no input ${unknown.join(", ")}; its inputs are ${names.join(", ")}`);
   }
-  return Promise.all(
-    names.map(async (name) => {
-      const file = files.get(name);
-      if (file === undefined) throw new UsageError(`input ${name} is missing: give --input ${name}=FILE`);
-      return new Uint8Array(
-        await readFile(file).catch((cause: unknown) => {
-          throw new UsageError(`cannot read ${file}: ${(cause as Error).message}`, { cause });
-        }),
-      );
-    }),
-  );
+  return names.map((name) => {
+    const file = files.get(name);
+    if (file === undefined) throw new UsageError(`input ${name} is missing: give --input ${name}=FILE`);
+    try {
+      return readRegularFile(file, MAX_INPUT_BYTES);
+    } catch (cause) {
+      throw new UsageError(`cannot read ${file}: it ${(cause as Error).message}`, { cause });
+    }
+  });
 }

@@ -4,6 +4,7 @@ import { floatWord, numberWord } from "../../numerics/numbers.ts";
 import { Op, signature, type OpName } from "../../program/operations.ts";
 import { Reduce, type TensorRef } from "../../program/types.ts";
 import { affineKey, constantAffine, substitute, type Affine } from "./affine.ts";
+import type { Budget } from "../budget.ts";
 import { OperandTypeError } from "../errors.ts";
 
 /** Reduction digits are numbered from here, so that a change of the output's digits leaves them alone. */
@@ -54,6 +55,12 @@ type Formulas = Record<Exclude<OpName, "digit" | "cast">, Unary | Binary | ((c: 
 /** Makes and interns expressions: a method for each operation, under its name. */
 export class Expressions implements Formulas {
   readonly #known = new Map<string, Expr>();
+  readonly #budget: Budget;
+
+  /** @param budget Each expression that is made counts. */
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
 
   readonly add = this.#binary(Op.add);
   readonly sub = this.#binary(Op.sub);
@@ -121,7 +128,9 @@ export class Expressions implements Formulas {
 
   #intern<E extends Expr>(key: string, body: Body<E>, parts: readonly Expr[]): E {
     const known = this.#known.get(key);
+    this.#budget.tick();
     if (known !== undefined) return known as E;
+    this.#budget.expression();
     const accumulators = [...new Set(parts.flatMap((part) => part.accumulators))];
     const made = { ...body, id: this.#known.size, accumulators } as unknown as E;
     if (made.kind === "accumulator") made.accumulators = [made];

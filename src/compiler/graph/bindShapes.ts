@@ -1,4 +1,4 @@
-import { elementCount, type Model, type ValueInfo } from "../../onnx/model.ts";
+import { elementCount, MAX_RANK, type Model, type ValueInfo } from "../../onnx/model.ts";
 import { MAX_COUNT } from "../../program/limits.ts";
 import { InputShapeError } from "../errors.ts";
 
@@ -8,19 +8,20 @@ import { InputShapeError } from "../errors.ts";
  */
 export function bindShapes(model: Model, shapes: Readonly<Record<string, readonly number[]>>): number[][] {
   const { inputs } = model.graph;
-  for (const name of Object.keys(shapes))
+  // Names are the model's: one may be that of a property that every object has.
+  const givenFor = new Map(Object.entries(shapes));
+  for (const name of givenFor.keys())
     if (!inputs.some((input) => input.name === name))
       throw new InputShapeError(
         `${model.source} has no input "${name}"; its inputs are ${inputs.map((i) => `"${i.name}"`).join(", ")}`,
       );
   const open = inputs.filter(
-    ({ name, shape }) =>
-      shapes[name] === undefined && shape?.every((dim) => typeof dim === "number" && dim > 0) !== true,
+    ({ name, shape }) => !givenFor.has(name) && shape?.every((dim) => typeof dim === "number" && dim > 0) !== true,
   );
   if (open.length > 0) throw new InputShapeError(`${model.source}: ${open.map(openText).join("; ")}`);
   const symbols = new Map<string, number>();
   return inputs.map((input) => {
-    const given = shapes[input.name];
+    const given = givenFor.get(input.name);
     const expected = `"${input.name}" [${input.shape?.map((dim) => dim ?? "?").join(", ") ?? "of any rank"}]`;
     const shape = [...(given ?? (input.shape as readonly number[]))];
     const fits =
@@ -30,6 +31,8 @@ export function bindShapes(model: Model, shapes: Readonly<Record<string, readonl
     if (!fits) throw new InputShapeError(`${model.source}: [${shape.join(", ")}] does not fit the input ${expected}`);
     if (shape.some((dim) => !Number.isSafeInteger(dim) || dim < 0))
       throw new InputShapeError(`${model.source}: [${shape.join(", ")}] for ${expected} is not of whole numbers`);
+    if (shape.length > MAX_RANK)
+      throw new InputShapeError(`${model.source}: "${input.name}" has ${shape.length} dimensions, at most ${MAX_RANK}`);
     if (elementCount(shape) >= MAX_COUNT)
       throw new InputShapeError(`${model.source}: [${shape.join(", ")}] for ${expected} has 2^32 elements or more`);
     input.shape?.forEach((dim, d) => {

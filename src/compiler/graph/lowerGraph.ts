@@ -1,11 +1,19 @@
-import { elementCount, nodeLabel, type Body, type Model, type Node, type TensorData } from "../../onnx/model.ts";
+import {
+  elementCount,
+  MAX_RANK,
+  nodeLabel,
+  type Body,
+  type Model,
+  type Node,
+  type TensorData,
+} from "../../onnx/model.ts";
 import { MAX_COUNT } from "../../program/limits.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { findControl } from "./control/table.ts";
 import { isSequence, type GraphValue } from "./control/types.ts";
 import { InputShapeError, NodeInputError, OperandTypeError, UnsupportedOperatorError } from "../errors.ts";
 import { lowerInType } from "./halfTensors.ts";
-import { NodeContext, type Lower } from "../lowering/nodeContext.ts";
+import { NodeContext } from "../lowering/nodeContext.ts";
 import { whyUnsupported } from "./unsupported.ts";
 import { valuesWithMemory } from "./valuesWithMemory.ts";
 import { findEntry } from "../operators/registry.ts";
@@ -37,9 +45,11 @@ function runBody(scope: Scope, node: Node, body: Body, inputs: readonly GraphVal
   const { builder } = scope;
   const values = new Map(body.inputs.map((name, k) => [name, inputs[k]!] as const));
   const outer = builder.current;
+  const { place } = builder.budget;
   const inner: Scope = { ...scope, values, initializers: body.initializers, outer: scope };
   lowerNodes(inner, body);
   builder.current = outer;
+  builder.budget.place = place;
   return body.outputs.map((name) => {
     const value = lookup(inner, name);
     if (value === undefined) throw new NodeInputError(node, `its body gives no "${name}"`);
@@ -47,13 +57,17 @@ function runBody(scope: Scope, node: Node, body: Body, inputs: readonly GraphVal
   });
 }
 
-/** An operation that takes no operands of the node's type is the node's to refuse. */
-function lowerTyped(context: NodeContext, lower: Lower): ReturnType<Lower> {
+/**
+ * An operation that takes no operands of the node's type is the node's to refuse. So are attributes and sizes beyond
+ * what JavaScript counts: fractions where whole numbers must be, lists too long for memory.
+ */
+function refusing<T>(context: NodeContext, lower: () => T): T {
   try {
-    return lowerInType(context, lower);
+    return lower();
   } catch (error) {
-    if (!(error instanceof OperandTypeError)) throw error;
-    return context.refuse(undefined, error.message);
+    if (error instanceof OperandTypeError) return context.refuse(undefined, error.message);
+    if (error instanceof RangeError) return context.fail(`it asks for what cannot be computed (${error.message})`);
+    throw error;
   }
 }
 
@@ -76,9 +90,12 @@ function lowerNode(
     throw new UnsupportedOperatorError(node, `input ${sequence}`, "is a sequence");
   const tensors = operands.map((value) => (isSequence(value) ? undefined : value));
   const context = new NodeContext(builder, node, opset, tensors);
-  const outputs: readonly (GraphValue | undefined)[] =
-    (entry && lowerTyped(context, entry.lower)) ??
-    control!.lower({ context, operands, run: (body, inputs) => runBody(scope, node, body, inputs) });
+  const run = (body: Body, inputs: readonly GraphValue[]): GraphValue[] => runBody(scope, node, body, inputs);
+  const outputs = refusing(
+    context,
+    (): readonly (GraphValue | undefined)[] =>
+      (entry && lowerInType(context, entry.lower)) ?? control!.lower({ context, operands, run }),
+  );
   context.checkAttributes();
   const missing = node.outputs.findIndex((name, k) => name !== "" && outputs[k] === undefined);
   if (missing >= 0) context.refuse(`output ${missing}`, "is not computed");
@@ -87,10 +104,15 @@ function lowerNode(
     const count = elementCount(tensor.shape);
     if (count >= MAX_COUNT)
       throw new NodeInputError(node, `its result [${tensor.shape.join()}] has 2^32 elements or more`);
+    if (tensor.shape.length > MAX_RANK)
+      throw new NodeInputError(node, `its result has ${tensor.shape.length} dimensions, at most ${MAX_RANK}`);
     return count > 0 ? tensor : builder.filled(tensor.dtype, tensor.shape, 0n);
   };
   return outputs.map((value) => (value === undefined ? value : isSequence(value) ? value.map(known) : known(value)));
 }
+
+/** The maximum operators that a tensor names as its origin: the last ones. A step fuses fewer. */
+const MAX_TRAIL = 64;
 
 /** Called before each node. */
 type Progress = (done: number, total: number) => void;
@@ -98,13 +120,16 @@ type Progress = (done: number, total: number) => void;
 /** Lowers the nodes of a graph or body in their order. */
 function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
   const { builder } = scope;
+  builder.budget.checkNodes(graph.nodes.length);
   const withMemory = valuesWithMemory(graph);
   const storages = preferredStorage(graph);
   const outputNames = new Set(graph.outputs);
   for (const [n, node] of graph.nodes.entries()) {
     progress?.(n, graph.nodes.length);
     const label = nodeLabel(node);
-    builder.current = { node: label, operators: new Map([[node.outputs.join(), node.operator]]) };
+    const key = node.outputs.join();
+    builder.budget.enter(label, node.operator);
+    builder.current = { node: label, operators: new Map([[key, node.operator]]) };
     const operands = node.inputs.map((name) => {
       const value = name === "" ? undefined : lookup(scope, name);
       if (name !== "" && value === undefined) throw new NodeInputError(node, `nothing before it produces "${name}"`);
@@ -118,6 +143,7 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
       if (name === "") return;
       const value = outputs[k]!;
       if (isSequence(value)) {
+        builder.budget.computeElements(value.length);
         for (const element of value) builder.realise(element);
         scope.values.set(name, value);
         return;
@@ -126,7 +152,10 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
       // own trail.
       const tensor = { ...value };
       scope.values.set(name, tensor);
-      tensor.trail = { node: label, operators: new Map([...fused, [node.outputs.join(), node.operator]]) };
+      tensor.trail = {
+        node: label,
+        operators: new Map([...fused.slice(1 - MAX_TRAIL), [key, node.operator]]),
+      };
       if (tensor.expr.kind === "read" || tensor.expr.kind === "constant") {
         if (builder.isConstant(tensor)) delete tensor.trail;
         return;

@@ -4,31 +4,35 @@ const TEXT = "texts are not executed: tokenise before the model";
 const GENERATION = "it generates until the data says stop: export one step of it";
 
 /** Operators that are known and not executed, and why. */
-const REASONS: Readonly<Record<string, string>> = {
-  ".NonMaxSuppression": "how many boxes it keeps depends on the data: end the model before it",
-  ".MaxRoiPool": "which elements its windows hold depends on the data",
-  ".ImageDecoder": "files are decoded before the model",
-  ".StringNormalizer": TEXT,
-  ".StringConcat": TEXT,
-  ".StringSplit": TEXT,
-  ".RegexFullMatch": TEXT,
-  ".TfIdfVectorizer": TEXT,
-  "com.microsoft.Tokenizer": TEXT,
-  "com.microsoft.BeamSearch": GENERATION,
-  "com.microsoft.GreedySearch": GENERATION,
-  "com.microsoft.Sampling": GENERATION,
-  "com.microsoft.WhisperBeamSearch": GENERATION,
-};
+const REASONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ".NonMaxSuppression": "how many boxes it keeps depends on the data: end the model before it",
+    ".MaxRoiPool": "which elements its windows hold depends on the data",
+    ".ImageDecoder": "files are decoded before the model",
+    ".StringNormalizer": TEXT,
+    ".StringConcat": TEXT,
+    ".StringSplit": TEXT,
+    ".RegexFullMatch": TEXT,
+    ".TfIdfVectorizer": TEXT,
+    "com.microsoft.Tokenizer": TEXT,
+    "com.microsoft.BeamSearch": GENERATION,
+    "com.microsoft.GreedySearch": GENERATION,
+    "com.microsoft.Sampling": GENERATION,
+    "com.microsoft.WhisperBeamSearch": GENERATION,
+  }),
+);
 
-const DOMAINS: Readonly<Record<string, string>> = {
-  "ai.onnx.ml": "classical models (trees, support vectors, maps) are not executed",
-  "com.microsoft.nchwc": "it is of one processor's layout: optimise the model to level extended at most",
-  "com.ms.internal.nhwc": "it is of one processor's layout: optimise the model to level extended at most",
-};
+const DOMAINS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "ai.onnx.ml": "classical models (trees, support vectors, maps) are not executed",
+    "com.microsoft.nchwc": "it is of one processor's layout: optimise the model to level extended at most",
+    "com.ms.internal.nhwc": "it is of one processor's layout: optimise the model to level extended at most",
+  }),
+);
 
 /** Why a node whose operator is not in the table is refused. */
 export function whyUnsupported({ operator, domain }: Node): string {
-  const known = REASONS[`${domain}.${operator}`] ?? DOMAINS[domain];
+  const known = REASONS.get(`${domain}.${operator}`) ?? DOMAINS.get(domain);
   if (known !== undefined) return known;
   return `${domain === "" ? "it" : `${domain}.${operator}`} is not in the table of operators`;
 }

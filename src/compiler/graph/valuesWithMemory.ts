@@ -15,26 +15,28 @@ function captured(node: Node): string[] {
  * value that is read as memory, is a program output, or has two uses is computed once and kept.
  */
 export function valuesWithMemory(graph: Body): Set<string> {
-  /** For each value, the values with memory that it goes into; itself if it is one. */
-  const roots = new Map<string, Set<string>>();
+  /** For each value, the value with memory that all its uses go into (itself if it is one); undefined if several. */
+  const roots = new Map<string, string | undefined>();
   const memory = new Set<string>(graph.outputs);
+  const join = (value: string, into: string | undefined): void => {
+    roots.set(value, roots.has(value) && roots.get(value) !== into ? undefined : into);
+  };
   const root = (value: string): string => {
-    const into = roots.get(value) ?? new Set<string>();
-    if (!memory.has(value) && into.size === 1) return [...into][0]!;
-    if (into.size > 1) memory.add(value);
-    return value;
+    const into = roots.get(value);
+    if (roots.has(value) && into === undefined) memory.add(value);
+    return into === undefined || memory.has(value) ? value : into;
   };
   for (const node of graph.nodes.toReversed()) {
     const use = findEntry(node.operator, node.domain)?.use ?? "memory";
     if (use === "shape") continue;
+    const outputs = new Set(node.outputs.filter((name) => name !== "").map(root));
+    const [into] = outputs.size === 1 ? outputs : [];
     for (const value of [...node.inputs, ...captured(node)]) {
       if (value === "") continue;
       if (use === "memory") memory.add(value);
-      const into = roots.get(value) ?? new Set<string>();
-      for (const output of node.outputs) if (output !== "") into.add(root(output));
-      roots.set(value, into);
+      if (outputs.size > 0) join(value, into);
     }
   }
-  for (const [value, into] of roots) if (into.size > 1) memory.add(value);
+  for (const [value, into] of roots) if (into === undefined) memory.add(value);
   return memory;
 }

@@ -55,5 +55,7 @@ function concatOf(context: NodeContext, inputs: readonly LazyTensor[], axis: num
     expr = expr === undefined ? value : e.select(e.lt(position, here), value, expr);
   }
   const order = inputs.find((input) => input.order.some((dim, d) => dim !== d))?.order ?? first.order;
-  return { dtype: first.dtype, shape, digits, expr: expr!, order };
+  const result: LazyTensor = { dtype: first.dtype, shape, digits, expr: expr!, order };
+  builder.rememberParts(result, inputs, axis);
+  return result;
 }

@@ -150,6 +150,12 @@ export class NodeContext {
     return this.builder.words(tensor) ?? this.refuse(what, "is not known at compile time");
   }
 
+  /** A list of values that are computed at compile time; they count. @throws CompileBudgetError if they are too many */
+  tabulate<T>(length: number, value: (index: number) => T): T[] {
+    this.builder.budget.computeElements(length);
+    return Array.from({ length }, (_, index) => value(index));
+  }
+
   /** An axis, counted from the end if negative. */
   axis(value: number, rank: number): number {
     const axis = value < 0 ? value + rank : value;

@@ -34,6 +34,20 @@ export const slicedAlong = (
     tensor.shape.map((dim, d) => (d === axis ? { start, step: 1, count } : wholeRange(dim))),
   );
 
+/** The parts of a dimension that is cut into parts of the given sizes: views. */
+export function partsAlong(
+  context: NodeContext,
+  tensor: LazyTensor,
+  axis: number,
+  sizes: readonly number[],
+): LazyTensor[] {
+  let end = 0;
+  return sizes.map((size) => {
+    end += size;
+    return slicedAlong(context, tensor, axis, end - size, size);
+  });
+}
+
 /** Part `index` of a dimension that is cut into parts of the given sizes: a view. */
 export function partAlong(
   context: NodeContext,

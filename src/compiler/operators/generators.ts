@@ -18,6 +18,7 @@ export const eyeLike: Lower = (context) => {
   const k = context.int("k", 0);
   if (!isDType(dtype)) return context.refuse("dtype", `is element type ${dtype}, which is not executed here`);
   const [rows, columns] = x.shape as [number, number];
+  context.builder.budget.computeElements(rows * columns);
   const bytes = new Uint8Array(rows * columns * dtypeBytes(dtype));
   for (let row = Math.max(0, -k); row < rows && row + k < columns; row++)
     writeWord(bytes, row * columns + row + k, dtype, numberWord(1, dtype));

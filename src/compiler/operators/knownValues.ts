@@ -13,6 +13,7 @@ export const nonZero: Lower = (context) => {
   const words = context.constantWords(x, "X");
   const positions = words.flatMap((word, i) => (word === 0n ? [] : [i]));
   const shape = x.shape.length === 0 ? [1] : x.shape;
+  context.builder.budget.computeElements(positions.length * shape.length);
   const strides = rowMajorStrides(shape);
   const rows = shape.flatMap((dim, d) => positions.map((i) => Math.floor(i / strides[d]!) % dim));
   return [context.builder.constant(int64Tensor(rows, [x.shape.length, positions.length]))];
@@ -75,7 +76,8 @@ export const unique: Lower = (context) => {
   const kept = sorted ? firsts.toSorted(order) : firsts;
   const number = new Map(kept.map((first, k) => [parts[first]!.join(), k] as const));
   const inverse = parts.map((part) => number.get(part.join())!);
-  const counts = kept.map((_, k) => inverse.filter((own) => own === k).length);
+  const counts = kept.map(() => 0);
+  for (const k of inverse) counts[k]!++;
   const size = elementCount(shape) / count;
   const outShape = shape.map((dim, d) => (d === axis ? kept.length : dim));
   const outStrides = rowMajorStrides(outShape);

@@ -4,7 +4,7 @@ import type { Lower } from "../lowering/nodeContext.ts";
 import { identityOrder } from "../expressions/tensor.ts";
 import { transposed } from "../steps/views.ts";
 import { concatenate } from "../lowering/concatenate.ts";
-import { sliced, partAlong, wholeRange } from "../lowering/slices.ts";
+import { sliced, partsAlong, wholeRange } from "../lowering/slices.ts";
 
 /** Transpose; without perm, all dimensions in reverse. */
 export const transpose: Lower = (context) => {
@@ -51,10 +51,10 @@ export const split: Lower = (context) => {
   const parts = context.int("num_outputs", context.node.outputs.length);
   const given = context.opset < 13 ? context.ints("split") : context.constantInts(1, "split");
   const size = Math.ceil(dim / parts);
-  const sizes = given ?? Array.from({ length: parts }, (_, k) => Math.min(size, dim - k * size));
+  const sizes = given ?? context.tabulate(parts, (k) => Math.min(size, dim - k * size));
   if (sizes.reduce((a, b) => a + b, 0) !== dim) return context.fail(`parts [${sizes.join()}] of ${dim}`);
   if (context.node.outputs.filter((name) => name !== "").length > 1) context.builder.realise(x);
-  return sizes.map((_, k) => partAlong(context, x, axis, sizes, k));
+  return partsAlong(context, x, axis, sizes);
 };
 
 /** Concat: each output element reads the one input that holds it. */

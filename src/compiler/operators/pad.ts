@@ -30,7 +30,7 @@ function padRepeated(
   const coordinates = dimensionIndices(digits).map((index, d) => {
     const dim = x.shape[d]!;
     if (begin[d] === 0 && shape[d] === dim) return index;
-    const list = Array.from({ length: shape[d]! }, (_, o) => repeated(mode, o - begin[d]!, dim));
+    const list = context.tabulate(shape[d]!, (o) => repeated(mode, o - begin[d]!, dim));
     return { indirect: readAt(e, builder.plain(builder.constant(int64Tensor(list))), [index], radix) };
   });
   const expr = readIndirect(builder, x, coordinates, radix);

@@ -84,7 +84,8 @@ export const maxPool: Lower = (context) => {
 };
 
 /** How many window positions each output along one dimension averages over. */
-export function windowCounts(window: Window, includePad: boolean): number[] {
+export function windowCounts(context: NodeContext, window: Window, includePad: boolean): number[] {
+  context.builder.budget.computeElements(window.output * window.kernel);
   const [low, high] = includePad ? [-window.padBegin, window.input + window.padEnd] : [0, window.input];
   return Array.from({ length: window.output }, (_, o) => {
     let count = 0;
@@ -102,7 +103,7 @@ export const averagePool: Lower = (context) => {
   if (x.shape.length < 3) return context.fail(`data of rank ${x.shape.length}`);
   const windows = readWindows(context, x.shape.slice(2));
   const sum = pool(context, x, windows, Reduce.sum, 0n);
-  const perDimension = windows.map((w) => windowCounts(w, context.int("count_include_pad", 0) !== 0));
+  const perDimension = windows.map((w) => windowCounts(context, w, context.int("count_include_pad", 0) !== 0));
   const counts = perDimension.reduce<number[]>((all, own) => all.flatMap((a) => own.map((b) => a * b)), [1]);
   const e = context.expressions;
   if (counts.every((count) => count === counts[0]))

@@ -104,10 +104,18 @@ type Round = { found: boolean[]; writer: number[] };
 /**
  * The updates that constant indices write to each element: the last one, or with `all` every one, one in each round.
  */
-function writersOf(words: readonly bigint[], dims: readonly number[], count: number, all: boolean): Round[] {
+function writersOf(
+  context: NodeContext,
+  words: readonly bigint[],
+  dims: readonly number[],
+  count: number,
+  all: boolean,
+): Round[] {
   const depth = dims.length;
   const total = elementCount(dims);
   const rounds: Round[] = [];
+  const { budget } = context.builder;
+  budget.computeElements(total);
   const next = new Array<number>(total).fill(0);
   for (let n = 0; n < count; n++) {
     let position = 0;
@@ -118,6 +126,7 @@ function writersOf(words: readonly bigint[], dims: readonly number[], count: num
     }
     if (Number.isNaN(position)) continue;
     const k = all ? next[position]!++ : 0;
+    if (rounds[k] === undefined) budget.computeElements(2 * total);
     rounds[k] ??= { found: new Array<boolean>(total).fill(false), writer: new Array<number>(total).fill(0) };
     [rounds[k].writer[position], rounds[k].found[position]] = [n, true];
   }
@@ -136,7 +145,7 @@ function scatterConstant(
   updates: LazyTensor,
   multiply: boolean,
 ): LazyTensor {
-  const rounds = writersOf(words, data.shape.slice(0, depth), words.length / depth, multiply);
+  const rounds = writersOf(context, words, data.shape.slice(0, depth), words.length / depth, multiply);
   if (rounds.length > MAX_FACTORS)
     return context.refuse("reduction", `multiplies ${rounds.length} updates in one element, at most ${MAX_FACTORS}`);
   return rounds.reduce((before, round) => {

@@ -32,7 +32,7 @@ function factors(
   if (count > MAX_FACTORS)
     return context.refuse("dft_length", `needs ${count} factors, at most ${MAX_FACTORS} are stored`);
   const negated = (word: Word): Word => (word === 0n ? 0n : word ^ 0x80000000n);
-  const [cosines, sines] = [cosTurn, sinTurn].map((of) => Array.from({ length }, (_, m) => of(m, length)));
+  const [cosines, sines] = [cosTurn, sinTurn].map((of) => context.tabulate(length, (m) => of(m, length)));
   const bytes = new Uint8Array(4 * count);
   let at = 0;
   for (let k = 0; k < frequencies; k++)
@@ -127,7 +127,8 @@ export const melWeightMatrix: Lower = (context) => {
   const rows = Math.floor(length / 2) + 1;
   const fits = bins >= 1 && length >= 1 && rate >= 1 && floatValue(low!) >= 0 && floatValue(high!) >= floatValue(low!);
   if (!fits || !(floatValue(high!) < 2 ** 32)) return context.fail(`${bins} bins from ${length} samples at ${rate} Hz`);
-  const corners = Array.from({ length: bins + 2 }, (_, i) => melBin(low!, high!, i, bins + 2, length + 1, rate));
+  context.builder.budget.computeElements(rows * bins);
+  const corners = context.tabulate(bins + 2, (i) => melBin(low!, high!, i, bins + 2, length + 1, rate));
   if (corners.at(-1)! > rows) return context.fail(`the highest frequency lies beyond ${rows} frequencies`);
   const values = new Array<number>(rows * bins).fill(0);
   for (let i = 0; i < bins; i++) {

@@ -15,21 +15,33 @@ const MIN_SAVED_BYTES = 3 * 2 ** 19;
 /** The cost of a cut besides hashing its tensors, in bytes hashed: a cut of small tensors is not free. */
 const CUT_COST = 4096;
 
-/** For each t, the steps up to t that are read after t. */
-function liveSets(steps: readonly Step[]): number[][] {
-  const lastRead = steps.map((_, s) => s);
-  steps.forEach((step, s) => step.inputs.forEach((ref) => ref.kind === "step" && (lastRead[ref.index] = s)));
-  return steps.map((_, t) => lastRead.flatMap((last, s) => (s <= t && last > t ? [s] : [])));
+/** For each step, the last step that reads it; itself if none does. */
+function lastReads(steps: readonly Step[]): number[] {
+  const last = steps.map((_, s) => s);
+  steps.forEach((step, s) => step.inputs.forEach((ref) => ref.kind === "step" && (last[ref.index] = s)));
+  return last;
 }
 
 const bytesOf = ({ count, dtype }: Step): number => count * dtypeBytes(dtype);
 
+/** For each step, what a cut after it costs: the bytes of the tensors that are made up to it and read after it. */
+function cutCosts(steps: readonly Step[], lastRead: readonly number[]): number[] {
+  // A tensor is live after each step from its own to the one before its last reader.
+  const change = steps.map(() => 0);
+  steps.forEach((step, s) => {
+    if (lastRead[s] === s) return;
+    change[s]! += bytesOf(step);
+    change[lastRead[s]!]! -= bytesOf(step);
+  });
+  let live = CUT_COST;
+  return change.map((bytes) => (live += bytes));
+}
+
 /**
  * The steps after which to cut so that no range is longer than `longest` steps and as few bytes as possible are hashed.
- * @param live For each step, the tensors that are live after it.
+ * @param cutCost For each step, what a cut after it costs.
  */
-function chooseCuts(steps: readonly Step[], live: readonly number[][], longest: number): number[] {
-  const cutCost = live.map((set) => set.reduce((sum, s) => sum + bytesOf(steps[s]!), CUT_COST));
+function chooseCuts(steps: readonly Step[], cutCost: readonly number[], longest: number): number[] {
   // best[t]: the minimum cost of the cuts up to and after step t; a cut after the last step is free.
   const best: number[] = [];
   const previous: number[] = [];
@@ -41,8 +53,8 @@ function chooseCuts(steps: readonly Step[], live: readonly number[][], longest: 
     }
   }
   const cuts: number[] = [];
-  for (let t = previous[steps.length - 1]!; t >= 0; t = previous[t]!) cuts.unshift(t);
-  return cuts;
+  for (let t = previous[steps.length - 1]!; t >= 0; t = previous[t]!) cuts.push(t);
+  return cuts.reverse();
 }
 
 /**
@@ -51,13 +63,24 @@ function chooseCuts(steps: readonly Step[], live: readonly number[][], longest: 
  * @param outputs The steps that are outputs of the program; the last step is one.
  */
 export function chooseCheckpoints(steps: readonly Step[], outputs: readonly number[]): Checkpoint[] {
-  const live = liveSets(steps);
-  const choose = (longest: number): { cuts: readonly number[]; chosen: readonly number[]; bytes: number } => {
-    const cuts = chooseCuts(steps, live, longest);
-    const chosen = [...new Set([...outputs, ...cuts.flatMap((cut) => live[cut]!)])].sort((a, b) => a - b);
-    return { cuts, chosen, bytes: chosen.reduce((sum, s) => sum + bytesOf(steps[s]!), 0) };
+  const lastRead = lastReads(steps);
+  const cutCost = cutCosts(steps, lastRead);
+  const isOutput = new Set(outputs);
+  const choose = (longest: number): { checkpoints: Checkpoint[]; bytes: number } => {
+    const cuts = chooseCuts(steps, cutCost, longest);
+    const checkpoints: Checkpoint[] = [];
+    let bytes = 0;
+    let next = 0;
+    steps.forEach((own, step) => {
+      while (next < cuts.length && cuts[next]! < step) next++;
+      // The next cut is at the step or after it: the tensor is live there if it is read later.
+      const crosses = next < cuts.length && cuts[next]! < lastRead[step]!;
+      if (!crosses && !isOutput.has(step)) return;
+      checkpoints.push({ first: next === 0 ? 0 : cuts[next - 1]! + 1, step });
+      bytes += bytesOf(own);
+    });
+    return { checkpoints, bytes };
   };
   const [short, long] = [choose(SHORT_RANGE), choose(LONG_RANGE)];
-  const { cuts, chosen } = short.bytes - long.bytes >= MIN_SAVED_BYTES ? long : short;
-  return chosen.map((step) => ({ first: (cuts.findLast((cut) => cut < step) ?? -1) + 1, step }));
+  return short.bytes - long.bytes >= MIN_SAVED_BYTES ? long.checkpoints : short.checkpoints;
 }

@@ -9,15 +9,20 @@ import type { Step, TensorRef } from "../../program/types.ts";
 import { canonicalBytes } from "./canonicalBytes.ts";
 import { copyElements } from "./copyElements.ts";
 import { foldDistinct } from "./foldDistinct.ts";
+import type { Budget } from "../budget.ts";
 import { StepLimitError } from "../errors.ts";
 import { emitStep } from "./emit.ts";
 import { Expressions, type Expr } from "../expressions/expression.ts";
 import { identityOrder, plainDigits, type LazyTensor, type Trail } from "../expressions/tensor.ts";
 import { digitStarts, lazyOf, plainStrides, reshaped, rowMajorStrides, strides, type PlainTensor } from "./views.ts";
 
+/** Tensors that are alike but for `axis`, one after the other along it. */
+type Parts = { tensors: readonly LazyTensor[]; axis: number };
+
 /** Collects steps and constants, and decides which tensors are given memory. */
 export class ProgramBuilder {
-  readonly expressions = new Expressions();
+  readonly budget: Budget;
+  readonly expressions: Expressions;
   readonly steps: Step[] = [];
   /** For each step, the node that it computes last and the operators in it. */
   readonly origins: Trail[] = [];
@@ -25,10 +30,15 @@ export class ProgramBuilder {
   /** The seed of random operators, and how many of them there have been. */
   readonly seed: bigint | undefined;
   randomNodes = 0;
+  /** Of a tensor that is made of others, one after the other: what it is made of, by its expression. */
+  readonly #parts = new WeakMap<Expr, Parts>();
   /** The node that is being lowered. */
   current: Trail = { node: "", operators: new Map() };
 
-  constructor(seed?: bigint) {
+  /** @param budget What compiling may take. */
+  constructor(budget: Budget, seed?: bigint) {
+    this.budget = budget;
+    this.expressions = new Expressions(budget);
     this.seed = seed;
   }
 
@@ -66,6 +76,7 @@ export class ProgramBuilder {
   }
 
   #commit(dtype: DType, count: number, bytes: Uint8Array): TensorRef {
+    this.budget.hold(bytes.length);
     const canonical = canonicalBytes(bytes, dtype);
     const root = tensorRoot(canonical);
     this.constants.set(root, canonical);
@@ -81,6 +92,7 @@ export class ProgramBuilder {
   words(tensor: LazyTensor): Word[] | undefined {
     if (!this.isConstant(tensor)) return undefined;
     const count = elementCount(tensor.shape);
+    this.budget.computeElements(count);
     if (tensor.expr.kind === "constant") return new Array<Word>(count).fill(tensor.expr.value);
     const bytes = this.#fold(tensor, identityOrder(tensor.shape.length));
     return Array.from({ length: count }, (_, i) => readWord(bytes, i, tensor.dtype));
@@ -99,15 +111,73 @@ export class ProgramBuilder {
     return step;
   }
 
+  /**
+   * Says that a tensor, which has plain digits, is made of others. If it is a constant, theirs are copied then instead
+   * of computing where each element lies.
+   */
+  rememberParts(tensor: LazyTensor, tensors: readonly LazyTensor[], axis: number): void {
+    this.#parts.set(tensor.expr, { tensors: tensors.map((part) => ({ ...part })), axis });
+  }
+
   /** The bytes of a constant tensor, its dimensions in `order`. */
   #fold(tensor: LazyTensor, order: readonly number[]): Uint8Array {
+    const parts = this.#partsOf(tensor);
+    if (parts !== undefined) return this.#foldParts(parts, order, tensor);
     const step = this.#step(tensor, order);
     const sources = step.inputs.map((ref) => constantBytes(this.constants, ref as TensorRef & { kind: "constant" }));
-    const bytes = new Uint8Array(step.count * dtypeBytes(step.dtype));
-    if (copyElements(step, sources, bytes) || foldDistinct(step, sources, bytes)) return bytes;
-    const read = (input: number, offset: number): Word => readWord(sources[input]!, offset, step.inputs[input]!.dtype);
-    for (let i = 0; i < step.count; i++) writeWord(bytes, i, step.dtype, evaluateElement(step, i, read));
+    const size = step.count * dtypeBytes(step.dtype);
+    this.budget.moveElements(step.count);
+    this.budget.hold(size);
+    const bytes = new Uint8Array(size);
+    if (!copyElements(step, sources, bytes) && !foldDistinct(step, sources, bytes))
+      this.#evaluate(step, sources, bytes);
+    // What is kept of it counts again where it is kept.
+    this.budget.hold(-size);
     return bytes;
+  }
+
+  /** What a constant tensor is made of, unless the digits of its expression have changed since. */
+  #partsOf({ expr, shape, digits }: LazyTensor): Parts | undefined {
+    const parts = this.#parts.get(expr);
+    if (parts === undefined || digits.some((radices) => radices.length > 1)) return undefined;
+    const { tensors, axis } = parts;
+    const sameShape = ({ shape: own }: LazyTensor): boolean =>
+      own.length === shape.length && own.every((dim, d) => d === axis || dim === shape[d]);
+    const length = tensors.reduce((sum, part) => sum + part.shape[axis]!, 0);
+    return tensors.every(sameShape) && length === shape[axis] ? parts : undefined;
+  }
+
+  #foldParts({ tensors, axis }: Parts, order: readonly number[], { dtype, shape }: LazyTensor): Uint8Array {
+    const size = elementCount(shape) * dtypeBytes(dtype);
+    this.budget.moveElements(elementCount(shape));
+    this.budget.hold(size);
+    const bytes = new Uint8Array(size);
+    // In memory, what lies at one index of the slower dimensions is in one piece.
+    const at = order.indexOf(axis);
+    const outer = elementCount(order.slice(0, at).map((dim) => shape[dim]!));
+    let start = 0;
+    for (const part of tensors) {
+      const own = this.#fold(part, order);
+      const piece = own.length / outer;
+      for (let k = 0; k < outer; k++) bytes.set(own.subarray(k * piece, (k + 1) * piece), (k * size) / outer + start);
+      start += piece;
+    }
+    this.budget.hold(-size);
+    return bytes;
+  }
+
+  /** Computes a constant element by element, by the definition. */
+  #evaluate(step: Step, sources: readonly Uint8Array[], into: Uint8Array): void {
+    const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
+    this.budget.computeElements(step.count * terms);
+    const read = (input: number, offset: number): Word => {
+      this.budget.tick();
+      return readWord(sources[input]!, offset, step.inputs[input]!.dtype);
+    };
+    for (let i = 0; i < step.count; i++) {
+      this.budget.tick();
+      writeWord(into, i, step.dtype, evaluateElement(step, i, read));
+    }
   }
 
   /**

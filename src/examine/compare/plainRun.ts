@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ModelProtoSchema, TensorProto_DataLocation, ValueInfoProtoSchema } from "onnx-buf";
 import * as ort from "onnxruntime-node";
 import type { TensorData } from "../../onnx/model.ts";
+import { readRegularFile } from "../../regularFile.ts";
 import { fromOrt, toOrt } from "./ortTensor.ts";
 
 /** A model in plain onnxruntime: it runs as often as wanted, and gives its outputs by name. */
@@ -43,7 +43,7 @@ export async function plainValues(
   inputs: ReadonlyMap<string, TensorData>,
   names: Iterable<string>,
 ): Promise<Map<string, TensorData> | undefined> {
-  const proto = fromBinary(ModelProtoSchema, typeof from === "string" ? readFileSync(from) : from);
+  const proto = fromBinary(ModelProtoSchema, typeof from === "string" ? readRegularFile(from) : from);
   const { graph } = proto;
   if (graph === undefined || graph.initializer.some((t) => t.dataLocation === TensorProto_DataLocation.EXTERNAL))
     return undefined;

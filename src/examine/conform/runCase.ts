@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { compile } from "../../compiler/compile.ts";
 import { UnsupportedOperatorError } from "../../compiler/errors.ts";
@@ -11,6 +11,7 @@ import { elementCount, type Model, type TensorData } from "../../onnx/model.ts";
 import { readModel } from "../../onnx/readModel.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { programWork } from "../../program/types.ts";
+import { readRegularFile } from "../../regularFile.ts";
 import { outputTensors } from "../compare/compare.ts";
 import { readProto } from "../../onnx/inputs/readInputFile.ts";
 import { firstDifference, toleranceOf } from "./tolerance.ts";
@@ -72,7 +73,7 @@ export async function runCase(folder: string): Promise<CaseResult> {
   let bound = false;
   const load = (set: string, name: string): TensorData => {
     const path = join(folder, set, name);
-    return readProto(readFileSync(path), path);
+    return readProto(readRegularFile(path), path);
   };
   try {
     const model = refusable(() => readModel(join(folder, "model.onnx")));

@@ -1,12 +1,16 @@
-import { readFileSync } from "node:fs";
 import { fromBinary } from "@bufbuild/protobuf";
 import { TensorProtoSchema } from "onnx-buf";
 import { dtypeName } from "../../numerics/dtype.ts";
+import { FileError, readRegularFile } from "../../regularFile.ts";
 import type { TensorData, ValueInfo } from "../model.ts";
 import { readTensor } from "../tensor.ts";
+import { TensorMemory } from "../tensorMemory.ts";
 import { InputFileError } from "./errors.ts";
 import { jsonTensor } from "./jsonTensor.ts";
 import { readNpy } from "./npy.ts";
+
+/** The maximum bytes of an input file: a tensor has at most 512 MiB, and no JavaScript text is longer. */
+const MAX_INPUT_BYTES = 2 ** 29 + 2 ** 16;
 
 /**
  * Reads an input tensor. A .pb file is an ONNX TensorProto, .npy is NumPy's, .json nested arrays.
@@ -15,9 +19,10 @@ import { readNpy } from "./npy.ts";
 export function readInputFile({ name, dtype }: ValueInfo, path: string): TensorData {
   let bytes: Uint8Array;
   try {
-    bytes = readFileSync(path);
+    bytes = readRegularFile(path, MAX_INPUT_BYTES);
   } catch (cause) {
-    throw new InputFileError(path, `cannot be read: ${(cause as Error).message}`, { cause });
+    if (!(cause instanceof FileError)) throw cause;
+    throw new InputFileError(path, `cannot be read: it ${cause.message}`, { cause });
   }
   const tensor = parse(bytes, dtype, path);
   if (tensor.dtype !== dtype)
@@ -47,7 +52,7 @@ export function readProto(bytes: Uint8Array, path: string): TensorData {
   } catch (cause) {
     throw new InputFileError(path, "is not an ONNX TensorProto", { cause });
   }
-  return readTensor(proto, "tensor", { source: path, externalDataDir: undefined });
+  return readTensor(proto, "tensor", { source: path, externalDataDir: undefined, memory: new TensorMemory() });
 }
 
 /** The shapes of tensors, by name. */

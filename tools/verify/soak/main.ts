@@ -10,6 +10,8 @@
  * - `npm run soak -- --kills`: the processes of a worker and a watcher are killed after each transaction, then
  *   restarted.
  * - `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
+ * - `npm run soak -- --hostile N [--seed S]`: N models that nobody honest writes: each must end in a program or a
+ *   refusal.
  * - `npm run soak -- --models`: the models of the catalogue in full size are examined; then all of them must have the
  *   same bits on every executor.
  * - `npm run soak -- --function NAME [--stride N]`: an elementary kernel on all float32 (every N-th), against another
@@ -20,6 +22,7 @@ import { LARGE } from "../../../testkit/models/catalogue.ts";
 import { printModels } from "../../measure/models/print.ts";
 import { soakFunction } from "./functions.ts";
 import { soakGames } from "./games.ts";
+import { soakHostile } from "./hostile.ts";
 import { soakKills } from "./kills.ts";
 import { soakModels } from "./models.ts";
 import { soakOperators } from "./operators.ts";
@@ -32,6 +35,7 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "5" },
     games: { type: "string" },
     operators: { type: "string" },
+    hostile: { type: "string" },
     function: { type: "string" },
     stride: { type: "string", default: "1" },
     models: { type: "boolean", default: false },
@@ -61,6 +65,10 @@ if (values.function !== undefined) process.exit(soakFunction(values.function, Nu
 if (values.operators !== undefined) {
   console.log(`seed ${seed}`);
   process.exit((await soakOperators(Number(values.operators), seed)) ? 0 : 1);
+}
+if (values.hostile !== undefined) {
+  console.log(`seed ${seed}`);
+  process.exit(soakHostile(Number(values.hostile), seed) ? 0 : 1);
 }
 if (values.games === undefined) process.exit((await soakSteps(Number(values.minutes), seed)) ? 0 : 1);
 console.log(`seed ${seed}`);

@@ -60,7 +60,9 @@ export const loop: LowerControl = (control) => {
   };
   let running = truth(operands[1]);
   let state = operands.slice(2).map((value, k) => value ?? context.fail(`input ${k + 2} is missing`));
-  const scans: GraphValue[][] = Array.from({ length: body.outputs.length - 1 - state.length }, () => []);
+  const scanOutputs = body.outputs.length - 1 - state.length;
+  if (scanOutputs < 0) return context.fail(`its body gives ${body.outputs.length} outputs for ${state.length} states`);
+  const scans: GraphValue[][] = Array.from({ length: scanOutputs }, () => []);
   for (let i = 0n; running && (limit === undefined || i < limit); i++) {
     if (i === BigInt(MAX_ITERATIONS)) return context.refuse("M", `is above ${MAX_ITERATIONS} iterations`);
     const iteration = builder.constant(int64Tensor([i], []));
@@ -83,9 +85,11 @@ export const scan: LowerControl = (control: ControlContext) => {
   const { context, operands, run } = control;
   const body = context.graph("body");
   const scanned = context.int("num_scan_inputs", 0);
+  if (scanned < 1 || scanned > operands.length) return context.fail(`it scans ${scanned} of ${operands.length} inputs`);
   const carried = operands.length - scanned;
   const tensors = operands.slice(carried).map((_, k) => tensorOperand(control, carried + k));
   const outputs = body.outputs.length - carried;
+  if (outputs < 0) return context.fail(`its body gives ${body.outputs.length} outputs for ${carried} states`);
   const list = (name: string, length: number): number[] => {
     const given = context.ints(name) ?? new Array<number>(length).fill(0);
     return given.length === length ? given : context.fail(`${name} has ${given.length} values, expected ${length}`);

@@ -10,7 +10,7 @@ import {
   type GraphValue,
 } from "./types.ts";
 import { concatenate } from "../../lowering/concatenate.ts";
-import { partAlong } from "../../lowering/slices.ts";
+import { partsAlong } from "../../lowering/slices.ts";
 
 /** A position in a sequence, counted from the end if negative. */
 function position(control: ControlContext, index: number, otherwise: number, size: number): number {
@@ -82,10 +82,9 @@ export const splitToSequence: LowerControl = (control) => {
   const sizes =
     words !== undefined && given?.shape.length === 1
       ? words
-      : Array.from({ length: Math.ceil(size / every) }, (_, k) => Math.min(every, size - k * every));
+      : context.tabulate(Math.ceil(size / every), (k) => Math.min(every, size - k * every));
   if (sizes.reduce((a, b) => a + b, 0) !== size) return context.fail(`parts [${sizes.join()}] of ${size}`);
-  const parts = sizes.map((_, k): LazyTensor => {
-    const part = partAlong(context, x, axis, sizes, k);
+  const parts = partsAlong(context, x, axis, sizes).map((part): LazyTensor => {
     if (words !== undefined || keep) return part;
     return context.builder.reshape(
       part,

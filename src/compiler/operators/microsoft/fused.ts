@@ -65,16 +65,16 @@ function fusedActivation(context: NodeContext, x: LazyTensor, parameter: (k: num
   const e = context.expressions;
   const name = context.string("activation", "");
   const zero = e.float(0);
-  const known: Record<string, (v: Expr) => Expr> = {
-    Relu: (v) => e.max(v, zero),
-    Tanh: e.tanh,
-    Sigmoid: e.sigmoid,
-    LeakyRelu: (v) => e.select(e.lt(v, zero), e.mul(parameter(0), v), v),
-    Clip: (v) => e.clamp(v, parameter(0), parameter(1)),
-    HardSigmoid: (v) => e.clamp(e.add(e.mul(parameter(0), v), parameter(1)), zero, e.float(1)),
-  };
+  const known = new Map<string, (v: Expr) => Expr>([
+    ["Relu", (v) => e.max(v, zero)],
+    ["Tanh", e.tanh],
+    ["Sigmoid", e.sigmoid],
+    ["LeakyRelu", (v) => e.select(e.lt(v, zero), e.mul(parameter(0), v), v)],
+    ["Clip", (v) => e.clamp(v, parameter(0), parameter(1))],
+    ["HardSigmoid", (v) => e.clamp(e.add(e.mul(parameter(0), v), parameter(1)), zero, e.float(1))],
+  ]);
   if (name === "") return x;
-  const build = known[name] ?? context.refuse("activation", `is ${name}`);
+  const build = known.get(name) ?? context.refuse("activation", `is ${name}`);
   return broadcast(context, [x], build);
 }
 
@@ -95,8 +95,11 @@ export const fusedConv: Lower = (context) => {
 /** FusedGemm: Gemm, then an activation. */
 export const fusedGemm: Lower = (context) => {
   const names = ["activation_alpha", "activation_beta"] as const;
-  const defaults: Record<string, readonly number[]> = { LeakyRelu: [0.01], HardSigmoid: [0.2, 0.5] };
-  const otherwise = defaults[context.string("activation", "")] ?? [];
+  const defaults = new Map([
+    ["LeakyRelu", [0.01]],
+    ["HardSigmoid", [0.2, 0.5]],
+  ]);
+  const otherwise = defaults.get(context.string("activation", "")) ?? [];
   const parameter = (k: number): Expr =>
     context.expressions.float(
       context.has(names[k]!) ? context.float(names[k]!, 0) : (otherwise[k] ?? context.refuse(names[k], "is missing")),

@@ -162,6 +162,7 @@ export const matMulNBits: Lower = (context) => {
     return context.fail(`${packed.length} bytes and ${scales.length} scales for ${n} rows of ${blocks} blocks`);
   const groups = context.constantInts(4, "g_idx");
   const zero = zeroPoints(context, 3, bits, blocks);
+  context.builder.budget.computeElements(n * k);
   const values = new Array<number>(n * k);
   for (let row = 0; row < n; row++) {
     const start = row * blocks * blob;
@@ -196,6 +197,7 @@ export const gatherBlockQuantized: Lower = (context) => {
   if (scales.length !== rows * blocks)
     return context.fail(`${scales.length} scales for ${rows} rows of ${blocks} blocks`);
   const zero = zeroPoints(context, 3, bits, blocks);
+  context.builder.budget.computeElements(rows * width);
   const values = new Array<number>(rows * width);
   for (let row = 0; row < rows; row++) {
     const start = row * data.shape[along]!;

@@ -142,7 +142,7 @@ export const qLinearAveragePool: Lower = (context) => [
   pooled(context, (x) => {
     const windows = readWindows(context, x.shape.slice(2));
     const padded = context.int("count_include_pad", 0) !== 0;
-    const counts = windows.map((window) => windowCounts(window, padded));
+    const counts = windows.map((window) => windowCounts(context, window, padded));
     // onnxruntime counts such positions for quantised data, and does not for floats.
     if (padded && windows.some((window, d) => counts[d]!.some((count) => count < window.kernel)))
       return context.refuse("ceil_mode", "with count_include_pad, where a window hangs over the padding");

@@ -9,7 +9,10 @@ type Activation = (e: Expressions, x: Expr) => Expr;
 const leaky = (e: Expressions, x: Expr, alpha: number): Expr =>
   e.select(e.lt(x, e.float(0)), e.mul(e.float(alpha), x), x);
 
-const KNOWN: Record<string, (alpha: number | undefined, beta: number | undefined) => Activation> = {
+/** Makes an activation from its alpha and beta. */
+type MakeActivation = (alpha?: number, beta?: number) => Activation;
+
+const ACTIVATIONS: Record<string, MakeActivation> = {
   sigmoid: () => (e, x) => e.sigmoid(x),
   tanh: () => (e, x) => e.tanh(x),
   relu: () => (e, x) => e.max(x, e.float(0)),
@@ -35,6 +38,8 @@ const KNOWN: Record<string, (alpha: number | undefined, beta: number | undefined
       e.clamp(e.add(e.mul(e.float(alpha), x), e.float(beta)), e.float(0), e.float(1)),
   softsign: () => (e, x) => e.div(x, e.add(e.float(1), e.abs(x))),
 };
+/** By name: the names are the model's, and may be those of properties that every object has. */
+const KNOWN: ReadonlyMap<string, MakeActivation> = new Map(Object.entries(ACTIVATIONS));
 /** How many of activation_alpha and activation_beta each takes. */
 const TAKES: Record<string, readonly [number, number]> = {
   affine: [1, 1],
@@ -52,7 +57,7 @@ function readActivations(context: NodeContext, directions: number, defaults: rea
   if (names.length !== directions * defaults.length) return context.fail(`${names.length} activations`);
   const all = names.map((name) => {
     const key = name.toLowerCase();
-    const make = KNOWN[key] ?? context.refuse("activations", `has ${name}`);
+    const make = KNOWN.get(key) ?? context.refuse("activations", `has ${name}`);
     const [takesAlpha, takesBeta] = TAKES[key] ?? [0, 0];
     return make(takesAlpha ? alphas.shift() : undefined, takesBeta ? betas.shift() : undefined);
   });

@@ -165,7 +165,7 @@ export function antialiasTaps(
  * position `input`, which is out of bounds.
  */
 export function evenTaps(taps: readonly ResizeTaps[], input: number): ResizeTaps[] {
-  const count = Math.max(...taps.map(({ positions }) => positions.length));
+  const count = taps.reduce((most, { positions }) => Math.max(most, positions.length), 0);
   return taps.map(({ positions, weights, outOfRange }) => {
     const missing = Math.max(0, count - positions.length);
     return {

@@ -193,15 +193,14 @@ export const resize: Lower = (context) => {
     }
     const tap = (o: number): ResizeTaps => {
       if (mode === "nearest") return nearestTap(coordinates, rounding, axis, o);
+      // Its filter reaches over all positions that the output position stands for.
+      if (antialias) context.builder.budget.computeElements(4 / Math.min(1, axis.scale));
       if (antialias) return antialiasTaps(coordinates, mode === "cubic" ? Math.fround(a) : undefined, exclude, axis, o);
       return mode === "linear" ? linearTaps(coordinates, axis, o) : cubicTaps(coordinates, a, exclude, axis, o);
     };
     resizedAxes.set(d, {
       axis,
-      taps: evenTaps(
-        Array.from({ length: axis.output }, (_, o) => tap(o)),
-        axis.input,
-      ),
+      taps: evenTaps(context.tabulate(axis.output, tap), axis.input),
     });
   }
   if (resizedAxes.size === 0) return [x];

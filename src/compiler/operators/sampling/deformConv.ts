@@ -29,7 +29,7 @@ export const deformConv: Lower = (context) => {
   const pairs = transposed(e, builder.reshape(offset, [n, fields, taps, 2, ...out]), [0, 1, 2, 4, 5, 3]);
   builder.realise(pairs);
   const fieldTaps = windows.map((window, d) => {
-    const start = Array.from({ length: taps * out[0]! * out[1]! }, (_, flat) => {
+    const start = context.tabulate(taps * out[0]! * out[1]!, (flat) => {
       const [row, column] = [Math.floor(flat / out[1]!) % out[0]!, flat % out[1]!];
       const tap = Math.floor(flat / (out[0]! * out[1]!));
       const k = d === 0 ? Math.floor(tap / kernel[1]!) : tap % kernel[1]!;

@@ -1,0 +1,106 @@
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync, type Stats } from "node:fs";
+import { relative, sep } from "node:path";
+import { errorWithCode } from "./errors.ts";
+
+/**
+ * A file that is not read: it is missing, no regular file, too large, outside its folder, or changes meanwhile. The
+ * message says only that; who asked for the file names it.
+ */
+export class FileError extends errorWithCode("FILE") {}
+
+/** The maximum bytes of a file if its reader says nothing else: what a protobuf message, such as a model, may have. */
+export const MAX_FILE_BYTES = 2 ** 31;
+
+/** The maximum bytes of one read: the operating system gives at most 2 GB. */
+const MAX_READ_BYTES = 2 ** 30;
+
+/** An open regular file. */
+export type RegularFile = {
+  /** In bytes, when it was opened. */
+  size: number;
+  /** `length` bytes from `offset` on. @throws FileError if the file has become shorter, or memory does not suffice */
+  read: (offset: number, length: number) => Uint8Array;
+};
+
+/** What a path leads to, if that is no regular file. */
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return "a folder";
+  if (stats.isFIFO()) return "a pipe";
+  if (stats.isSocket()) return "a socket";
+  return "a device";
+}
+
+/** Opens without waiting: a pipe that nobody writes to, or a terminal, would otherwise hold the process up. */
+function open(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") throw new FileError("is missing", { cause });
+    if (code === "ENXIO") throw new FileError("is a socket, not a regular file", { cause });
+    throw new FileError(`cannot be opened (${code ?? "unknown"})`, { cause });
+  }
+}
+
+/**
+ * The file that is open must lie in the folder. It is looked up again after it was opened: a link that was changed in
+ * between leads to another file, and that is refused.
+ */
+function requireInside(path: string, folder: string, opened: Stats): void {
+  let target: string;
+  let found: Stats;
+  let root: string;
+  try {
+    target = realpathSync(path);
+    found = statSync(target);
+    root = realpathSync(folder);
+  } catch (cause) {
+    throw new FileError("was moved while it was opened", { cause });
+  }
+  if (relative(root, target).split(sep)[0] === "..") throw new FileError("lies outside the folder");
+  if (found.dev !== opened.dev || found.ino !== opened.ino) throw new FileError("was replaced while it was opened");
+}
+
+function readBytes(file: number, offset: number, length: number): Uint8Array {
+  let bytes: Uint8Array;
+  try {
+    bytes = new Uint8Array(length);
+  } catch (cause) {
+    throw new FileError(`needs ${length} bytes of memory, which are not there`, { cause });
+  }
+  for (let done = 0; done < length;) {
+    const count = readSync(file, bytes, done, Math.min(length - done, MAX_READ_BYTES), offset + done);
+    if (count === 0) throw new FileError(`ends at byte ${offset + done}: it became shorter while it was read`);
+    done += count;
+  }
+  return bytes;
+}
+
+/**
+ * Opens a regular file once; what it is and how large is asked of the open file.
+ * @param folder Where given, a file outside of it (behind a link, too) is refused.
+ * @throws FileError, and what `use` throws
+ */
+export function withRegularFile<T>(path: string, use: (file: RegularFile) => T, folder?: string): T {
+  const file = open(path);
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw new FileError(`is ${kindOf(stats)}, not a regular file`);
+    if (folder !== undefined) requireInside(path, folder, stats);
+    return use({ size: stats.size, read: (offset, length) => readBytes(file, offset, length) });
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * All bytes of a regular file.
+ * @param maxBytes A larger file is refused before any memory is taken for it.
+ * @throws FileError
+ */
+export function readRegularFile(path: string, maxBytes = MAX_FILE_BYTES): Uint8Array {
+  return withRegularFile(path, ({ size, read }) => {
+    if (size > maxBytes) throw new FileError(`has ${size} bytes, at most ${maxBytes} are read`);
+    return read(0, size);
+  });
+}

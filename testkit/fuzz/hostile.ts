@@ -1,0 +1,189 @@
+/** Models that nobody honest writes: experiments with single operators, changed in ways that exporters never do. */
+import { compile } from "../../src/compiler/compile.ts";
+import type { CompileLimits } from "../../src/compiler/budget.ts";
+import { survey } from "../../src/compiler/survey.ts";
+import { RefuteError } from "../../src/errors.ts";
+import { DType, dtypeBytes, writeWord } from "../../src/numerics/dtype.ts";
+import { elementCount, type TensorData } from "../../src/onnx/model.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import { modelOf, type Experiment } from "../onnx/agreement.ts";
+import type { AttributeValue, NodeSpec } from "../onnx/onnxBuilder.ts";
+import { CASES } from "../operators/cases.ts";
+import type { Make } from "../operators/makers.ts";
+import { MICROSOFT_ATTENTION_CASES } from "../operators/microsoftAttentionCases.ts";
+import { MICROSOFT_CASES } from "../operators/microsoftCases.ts";
+import { MICROSOFT_QUANTISED_CASES } from "../operators/microsoftQuantisedCases.ts";
+import { Prng } from "../random/prng.ts";
+import { RandomTensors } from "../random/tensors.ts";
+
+/** Far above what the experiments need unchanged, and reached within a second or two. */
+const LIMITS: CompileLimits = { seconds: 20, mib: 64, nodes: 2000, foldElements: 2 ** 22 };
+
+const NAMES = ["__proto__", "constructor", "toString", "hasOwnProperty", "", "x0", "y", "\u0000", "a".repeat(10_000)];
+const DIMS = [0, 0, 0, 1, 2, 3, 7, 2 ** 16, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 40];
+const INTEGERS = [0n, 1n, -1n, 2n, 3n, 64n, 4097n, 1n << 31n, -(1n << 31n), 1n << 40n, (1n << 63n) - 1n, -(1n << 63n)];
+const FLOATS = [0, -0, 1, -1, 0.5, 1e-38, 3e38, NaN, Infinity, -Infinity];
+const MAX_BYTES = 2 ** 16;
+
+type Change = (experiment: Experiment, prng: Prng) => Experiment;
+
+const changeOne = <T>(all: Readonly<Record<string, T>>, prng: Prng, change: (one: T) => T): Record<string, T> => {
+  const entries = Object.entries(all);
+  if (entries.length === 0) return { ...all };
+  const [name, one] = prng.pick(entries);
+  return Object.fromEntries([...entries, [name, change(one)]]);
+};
+
+const changedNode = (experiment: Experiment, prng: Prng, change: (node: NodeSpec) => NodeSpec): Experiment => {
+  const at = prng.below(experiment.nodes.length);
+  return { ...experiment, nodes: experiment.nodes.map((node, k) => (k === at ? change(node) : node)) };
+};
+
+const changedShape = (shape: readonly number[], prng: Prng): number[] => {
+  if (shape.length === 0 || prng.below(8) === 0) return [...shape, prng.pick(DIMS)];
+  const at = prng.below(shape.length);
+  if (prng.below(8) === 0) return shape.filter((_, d) => d !== at);
+  return shape.map((dim, d) => (d === at ? prng.pick(DIMS) : dim));
+};
+
+/** A constant of another shape, as far as it fits memory; its elements are those of before, again and again. */
+function reshapedConstant({ dtype, shape, bytes }: TensorData, prng: Prng): TensorData {
+  const wanted = changedShape(shape, prng);
+  const size = elementCount(wanted) * dtypeBytes(dtype);
+  const fits = size <= MAX_BYTES;
+  return {
+    dtype,
+    shape: fits ? wanted : [],
+    bytes: Uint8Array.from({ length: fits ? size : dtypeBytes(dtype) }, (_, i) => bytes[i % bytes.length] ?? 0),
+  };
+}
+
+function otherElements({ dtype, shape }: TensorData, prng: Prng): TensorData {
+  const bytes = new Uint8Array(elementCount(shape) * dtypeBytes(dtype));
+  const mask = (1n << BigInt(8 * dtypeBytes(dtype))) - 1n;
+  for (let i = 0; i < elementCount(shape); i++)
+    if (dtype === DType.float32) new DataView(bytes.buffer).setFloat32(4 * i, prng.pick(FLOATS), true);
+    else writeWord(bytes, i, dtype, prng.pick(INTEGERS) & mask);
+  return { dtype, shape, bytes };
+}
+
+function otherAttribute(value: AttributeValue | undefined, prng: Prng): AttributeValue {
+  const kind = prng.below(12);
+  if (kind < 7 && typeof value === "object" && "length" in value)
+    return value.map((one) => (prng.below(2) === 0 ? prng.pick(INTEGERS) : BigInt(one)));
+  if (kind < 7 && typeof value === "object" && "float" in value) return { float: prng.pick(FLOATS) };
+  if (kind < 7 && typeof value === "string") return prng.pick([...NAMES, "reflect", "linear", "SAME_UPPER"]);
+  if (kind < 8) return prng.pick(NAMES);
+  if (kind < 9) return { float: prng.pick(FLOATS) };
+  if (kind < 10) return { strings: [prng.pick(NAMES)] };
+  if (kind < 11) return Array.from({ length: prng.below(5) }, () => prng.pick(INTEGERS));
+  return prng.pick(INTEGERS);
+}
+
+const CHANGES: readonly Change[] = [
+  (experiment, prng) => ({
+    ...experiment,
+    operands: changeOne(experiment.operands, prng, (one) => ({ ...one, shape: changedShape(one.shape, prng) })),
+  }),
+  (experiment, prng) => ({
+    ...experiment,
+    initializers: changeOne(experiment.initializers ?? {}, prng, (one) => reshapedConstant(one, prng)),
+  }),
+  (experiment, prng) => ({
+    ...experiment,
+    initializers: changeOne(experiment.initializers ?? {}, prng, (one) => otherElements(one, prng)),
+  }),
+  // What is known at run time is known at compile time, and the other way round.
+  ({ operands, initializers = {}, ...rest }) => ({ ...rest, operands: { ...initializers }, initializers: operands }),
+  ({ operands, initializers = {}, ...rest }) => ({
+    ...rest,
+    operands: {},
+    initializers: { ...operands, ...initializers },
+  }),
+  (experiment, prng) =>
+    changedNode(experiment, prng, (node) => {
+      const names = Object.keys(node.attributes ?? {});
+      const name = names.length > 0 && prng.below(8) > 0 ? prng.pick(names) : prng.pick(NAMES);
+      const value = otherAttribute(node.attributes?.[name], prng);
+      return { ...node, attributes: Object.fromEntries([...Object.entries(node.attributes ?? {}), [name, value]]) };
+    }),
+  (experiment, prng) =>
+    changedNode(experiment, prng, (node) => {
+      const gone = prng.pick([...Object.keys(node.attributes ?? {}), ""]);
+      const attributes = Object.fromEntries(Object.entries(node.attributes ?? {}).filter(([name]) => name !== gone));
+      return { ...node, attributes };
+    }),
+  (experiment, prng) =>
+    changedNode(experiment, prng, (node) => ({ ...node, inputs: node.inputs.slice(0, prng.below(4)) })),
+  (experiment, prng) =>
+    changedNode(experiment, prng, (node) => ({
+      ...node,
+      inputs: node.inputs.map((name) => (prng.below(3) === 0 ? prng.pick([...node.inputs, ""]) : name)),
+    })),
+  (experiment, prng) =>
+    changedNode(experiment, prng, (node) => ({
+      ...node,
+      outputs: [...node.outputs, ...NAMES.slice(0, prng.below(4))],
+    })),
+  (experiment, prng) => changedNode(experiment, prng, (node) => ({ ...node, op: prng.pick(Object.keys(CASES)) })),
+  (experiment, prng) => changedNode(experiment, prng, (node) => ({ ...node, name: prng.pick(NAMES) })),
+  (experiment, prng) => changedNode(experiment, prng, (node) => ({ ...node, domain: prng.pick(NAMES) })),
+  (experiment, prng) => ({ ...experiment, opset: 1 + prng.below(25) }),
+  (experiment, prng) => {
+    const from = prng.pick([...Object.keys(experiment.operands), ...Object.keys(experiment.initializers ?? {}), "y"]);
+    return renamed(experiment, from, prng.pick(NAMES));
+  },
+];
+
+function renamed(experiment: Experiment, from: string, to: string): Experiment {
+  const name = (given: string): string => (given === from ? to : given);
+  const keys = <T>(all: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(all).map(([key, value]) => [name(key), value]));
+  return {
+    ...experiment,
+    operands: keys(experiment.operands),
+    initializers: keys(experiment.initializers ?? {}),
+    outputs: keys(experiment.outputs),
+    nodes: experiment.nodes.map((node) => ({
+      ...node,
+      inputs: node.inputs.map(name),
+      outputs: node.outputs.map(name),
+    })),
+  };
+}
+
+const MAKERS: readonly Make[] = [CASES, MICROSOFT_CASES, MICROSOFT_ATTENTION_CASES, MICROSOFT_QUANTISED_CASES].flatMap(
+  (cases) => Object.values(cases).flat(),
+);
+
+/** A model of one of the operators with one to four changes, and sometimes a changed byte; the same for a seed. */
+export function hostileModel(seed: number): Uint8Array {
+  const prng = new Prng(seed);
+  let experiment = prng.pick(MAKERS)(new RandomTensors(prng));
+  for (let changes = 1 + prng.below(4); changes > 0; changes--) experiment = prng.pick(CHANGES)(experiment, prng);
+  const bytes = modelOf(experiment);
+  if (prng.below(8) === 0) bytes[prng.below(bytes.length)] = prng.below(256);
+  return bytes;
+}
+
+/**
+ * How reading and compiling a model ends, and surveying it if it is refused.
+ * @returns "program", or the code of the refusal
+ * @throws whatever is no refusal
+ */
+export function endingOf(bytes: Uint8Array, limits: Partial<CompileLimits> = LIMITS): string {
+  try {
+    const model = readModel(bytes);
+    const options = { shapes: {}, seed: 1n, limits };
+    try {
+      compile(model, options);
+      return "program";
+    } catch (error) {
+      if (error instanceof RefuteError) survey(model, options);
+      throw error;
+    }
+  } catch (error) {
+    if (error instanceof RefuteError) return error.code;
+    throw error;
+  }
+}

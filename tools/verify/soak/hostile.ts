@@ -1,0 +1,27 @@
+import { endingOf, hostileModel } from "../../../testkit/fuzz/hostile.ts";
+
+/** A model that takes longer than this is named: all limits of the models are far below. */
+const SLOW_SECONDS = 10;
+
+/**
+ * Hostile models from a seed on: each must end in a program or a typed refusal.
+ * @returns whether all did; how they ended, and what did not, is printed
+ */
+export function soakHostile(count: number, firstSeed: number): boolean {
+  const endings = new Map<string, number>();
+  let passed = true;
+  for (let seed = firstSeed; seed < firstSeed + count; seed++) {
+    const start = performance.now();
+    try {
+      const ending = endingOf(hostileModel(seed));
+      endings.set(ending, (endings.get(ending) ?? 0) + 1);
+    } catch (error) {
+      passed = false;
+      console.log(`seed ${seed}: ${(error as Error).stack}`);
+    }
+    const seconds = (performance.now() - start) / 1000;
+    if (seconds > SLOW_SECONDS) console.log(`seed ${seed}: ${seconds.toFixed(1)} seconds`);
+  }
+  for (const [ending, number] of endings) console.log(`${ending}: ${number}`);
+  return passed;
+}
