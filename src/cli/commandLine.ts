@@ -1,6 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { RefuteError } from "../errors.ts";
-import { withoutKeys, withoutPaths } from "../redact.ts";
+import { withoutKeys } from "../redact.ts";
 import { attestCommand } from "./commands/attest.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { checkCommand } from "./commands/check.ts";
@@ -17,6 +16,7 @@ import { unstakeCommand } from "./commands/unstake.ts";
 import { watcherCommand } from "./commands/watcher.ts";
 import { withdrawCommand } from "./commands/withdraw.ts";
 import { workerCommand } from "./commands/worker.ts";
+import { reportError } from "./reportError.ts";
 
 /**
  * Runs the command line.
@@ -50,8 +50,6 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    if (error instanceof RefuteError) console.error(`refute: ${withoutPaths(error.message)} [${error.code}]`);
-    else console.error(`refute: unexpected: ${withoutPaths((error as Error).stack ?? String(error))}`);
-    return 1;
+    return reportError(error);
   }
 }

@@ -4,6 +4,8 @@ import { z } from "zod";
 import { KEPT_BYTES } from "../player/executions.ts";
 import { FastExecutors } from "../player/fastExecutors.ts";
 import type { RoleOptions } from "../player/role.ts";
+import { selfTestExecutor } from "../executor/selfTest.ts";
+import { requireTriedPlatform, thisPlatform } from "../platform.ts";
 import { chainShape, sessionFrom } from "./chainSettings.ts";
 import { createLogger } from "../player/log.ts";
 import { loadProgram, readModels } from "./models.ts";
@@ -26,6 +28,10 @@ export const playerShape = {
     .number()
     .nonnegative()
     .default(KEPT_BYTES / MIB),
+  /** Whether to stake money on a system on which nobody has tried Refute. */
+  untriedPlatform: z
+    .union([z.boolean(), z.enum(["true", "false"]).transform((text) => text === "true")])
+    .default(false),
   /** Port of /healthz, /readyz and /metrics on 127.0.0.1; none if left out. */
   monitorPort: z.coerce.number().int().min(0).max(65_535).optional(),
 };
@@ -38,6 +44,9 @@ export async function play(
   run: (options: RoleOptions<CountedEvent>) => Promise<void>,
 ): Promise<void> {
   const log = createLogger(settings.logLevel);
+  if (!settings.untriedPlatform)
+    requireTriedPlatform(thisPlatform(), "try it at your own risk with --untried-platform");
+  log.info(await selfTestExecutor(), "self test passed");
   const programs = readModels(settings.models).map(loadProgram);
   const session = await sessionFrom(settings);
   const executors = new FastExecutors();
