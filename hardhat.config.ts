@@ -32,8 +32,10 @@ const pool: HardhatPlugin = {
 
 export default defineConfig({
   plugins: [hardhatIgnitionViem, hardhatMocha, hardhatNetworkHelpers, hardhatViem, hardhatViemAssertions, pool],
-  // Ignition builds with `production`: equal to `default`, so that tests and gas tables measure what gets deployed.
-  solidity: { profiles: { default: { ...solc }, production: { ...solc } } },
+  // Ignition builds with `production`: equal to `default`, so that tests and gas tables measure what gets deployed, and
+  // nothing is compiled twice. Left out, `isolated` would differ: it compiles each file alone, and `hardhat node` cannot
+  // read what the compiler says of a file that holds types only, and so no contract.
+  solidity: { profiles: { default: { ...solc, isolated: false }, production: { ...solc, isolated: false } } },
   networks: {
     default: { type: "edr-simulated", chainType: "l1", hardfork: "osaka", allowUnlimitedContractSize: build.unlimited },
     localhost: { type: "http", chainType: "l1", url: "http://127.0.0.1:8545" },

@@ -19,9 +19,9 @@ export type Platform = {
 
 /**
  * The first versions of Node whose addons take views of shared memory (nodejs/node#59071): matrix products are computed
- * in such memory. Lines between them do not have it, later ones all do.
+ * in such memory. Lines between them do not have it, later ones all do. `engines` in package.json says the same.
  */
-const FIRST_VERSIONS: readonly (readonly [line: number, minor: number])[] = [
+export const FIRST_VERSIONS: readonly (readonly [line: number, minor: number])[] = [
   [22, 21],
   [24, 9],
 ];

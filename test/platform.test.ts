@@ -1,5 +1,12 @@
 import { expect } from "chai";
-import { addonFailure, CannotRunHereError, requirePlatform, requireTriedPlatform } from "../src/platform.ts";
+import { readFileSync } from "node:fs";
+import {
+  addonFailure,
+  CannotRunHereError,
+  FIRST_VERSIONS,
+  requirePlatform,
+  requireTriedPlatform,
+} from "../src/platform.ts";
 import type { Platform } from "../src/platform.ts";
 
 const GOOD: Platform = { node: "24.9.0", system: "linux", architecture: "x64", endianness: "LE", webAssembly: true };
@@ -23,6 +30,12 @@ describe("platform", () => {
   it("olderVersionsOfNode_areRefused_withTheVersionsThatServe", () => {
     for (const node of ["18.20.0", "20.20.2", "22.13.0", "22.20.9", "23.11.1", "24.8.0"])
       expect(refusal({ node }), node).to.match(new RegExp(`^Node ${node} .*22\\.21.*24\\.9`));
+  });
+
+  it("engines_inPackageJson_promisesTheSame", () => {
+    const { engines } = JSON.parse(readFileSync("package.json", "utf8")) as { engines: { node: string } };
+    const [[line, minor], [newest, first]] = FIRST_VERSIONS as [[number, number], [number, number]];
+    expect(engines.node).to.equal(`^${line}.${minor}.0 || >=${newest}.${first}.0`);
   });
 
   it("machinesThatCannotCompute_areRefusedByName", () => {

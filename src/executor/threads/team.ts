@@ -219,7 +219,7 @@ export class Team {
 
   #startWorker(thread: number): Worker {
     const workerData: WorkerStart = { control: this.control.buffer, threads: this.threads, thread };
-    const worker = new Worker(WORKER, { workerData, execArgv: [] });
+    const worker = new Worker(WORKER, { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 8 } });
     worker.on("message", (message: FromWorker) => "reason" in message && this.abandon(`failed: ${message.reason}`));
     worker.on("error", (error) => this.abandon(`failed: ${String(error.stack ?? error)}`));
     worker.on("exit", (code) => this.abandon(`ended with ${code}`));
