@@ -19,6 +19,12 @@ const solc = {
   settings: { ...build.settings, evmVersion: "osaka" },
 };
 
+/**
+ * Both flags are said because Hardhat's profiles differ in what is left out. With `isolated`, each file is compiled
+ * alone, and `hardhat node` cannot read what the compiler says of a file that holds types only, and so no contract.
+ */
+const profile = { ...solc, isolated: false, toolVersionsInBuildInfo: false };
+
 /** A transaction pool with the limits of real nodes stands before each embedded chain. */
 const pool: HardhatPlugin = {
   id: "refute-pool",
@@ -32,10 +38,8 @@ const pool: HardhatPlugin = {
 
 export default defineConfig({
   plugins: [hardhatIgnitionViem, hardhatMocha, hardhatNetworkHelpers, hardhatViem, hardhatViemAssertions, pool],
-  // Ignition builds with `production`: equal to `default`, so that tests and gas tables measure what gets deployed, and
-  // nothing is compiled twice. Left out, `isolated` would differ: it compiles each file alone, and `hardhat node` cannot
-  // read what the compiler says of a file that holds types only, and so no contract.
-  solidity: { profiles: { default: { ...solc, isolated: false }, production: { ...solc, isolated: false } } },
+  // Ignition builds with `production`: equal to `default`, so that tests and gas tables measure what gets deployed.
+  solidity: { profiles: { default: profile, production: profile } },
   networks: {
     default: { type: "edr-simulated", chainType: "l1", hardfork: "osaka", allowUnlimitedContractSize: build.unlimited },
     localhost: { type: "http", chainType: "l1", url: "http://127.0.0.1:8545" },

@@ -12,8 +12,8 @@ import type { CompiledModel } from "../program/compiled.ts";
 import { createExecutor, type Executor, type ExecutorOptions } from "./createExecutor.ts";
 import { executeReference } from "./reference.ts";
 
-/** A product of these sides has so many terms and columns that onnxruntime computes it. */
-const [ROWS, INNER, COLUMNS] = [3, 96, 64];
+/** A product of these sides has so many rows, terms and columns that onnxruntime computes it. */
+const [ROWS, INNER, COLUMNS] = [4, 96, 64];
 /** A product with so few columns is left to kernels of our own. */
 const FEW = 8;
 const HEAD = "the self test of the executor failed";

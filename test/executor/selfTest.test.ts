@@ -13,7 +13,8 @@ import { rejection } from "../../testkit/rejection.ts";
 const around = (change: (run: Executor["run"]) => Executor["run"]) =>
   selfTestExecutor(async (model, options) => {
     const executor = await createExecutor(model, options);
-    return { run: change(executor.run), close: executor.close };
+    const run = change((inputs, options) => executor.run(inputs, options));
+    return { run, close: () => executor.close() };
   });
 
 /** The self test with another engine, on one thread. */
@@ -49,7 +50,7 @@ describe("self test of the executor", () => {
       withEngine({
         ...engine,
         product: (left, right, out, shape) => {
-          if ((left.buffer as ArrayBufferLike) instanceof SharedArrayBuffer) throw new Error("Invalid argument");
+          if (left.buffer instanceof SharedArrayBuffer) throw new Error("Invalid argument");
           return engine.product(left, right, out, shape);
         },
       }),

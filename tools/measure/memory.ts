@@ -24,7 +24,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Prints the memory of the process: resident, its peak, files in it, V8's heap used and reserved, buffers, executions. */
+/** Prints the process's memory: resident, its peak, files in it, V8's heap used and reserved, buffers, executions. */
 function report(stage: string, kept = 0): void {
   globalThis.gc?.();
   const { rss, heapUsed, heapTotal, external, arrayBuffers } = process.memoryUsage();

@@ -31,6 +31,6 @@ if (found !== `v${version}`) {
   process.exit(1);
 }
 const suites = process.argv.length > 2 ? process.argv.slice(2) : SUITES;
-const totals = await run(node!, ["node_modules/mocha/bin/mocha.js", "--parallel", "--jobs", "2", ...suites]);
+const totals = await run(node, ["node_modules/mocha/bin/mocha.js", "--parallel", "--jobs", "2", ...suites]);
 console.log(`Node ${version}: ${lineOf(totals)}`);
 process.exitCode = isGood(totals) ? 0 : 1;

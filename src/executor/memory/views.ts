@@ -73,7 +73,7 @@ export function memoryOf(bytes: number): WebAssembly.Memory {
   } catch (cause) {
     const mebibytes = Math.ceil(bytes / 2 ** 20);
     throw new ExecutionMemoryError(
-      `this process is not given the ${mebibytes} MiB of memory that the program needs (${(cause as Error).message}); ` +
+      `the program needs ${mebibytes} MiB of memory, which this process is not given (${(cause as Error).message}); ` +
         "raise the limit of the process or use smaller input shapes",
       { cause },
     );

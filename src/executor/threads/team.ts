@@ -12,7 +12,7 @@ const SPIN_MS = 0.05;
 const SLEEP_MS = 200;
 const POLL_MS = 5;
 const END_MS = 2000;
-/** The code of the other threads: beside this file, built if this file is. Node itself strips types, without a loader. */
+/** The code of the other threads: beside this file, built if this file is. Node strips types without a loader. */
 const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
 /**
