@@ -16,7 +16,8 @@ const build = buildOf(process.env.REFUTE_BUILD ?? "shipped");
 const solc = {
   version: "0.8.37",
   path: require.resolve("solc/soljson.js"),
-  settings: { ...build.settings, evmVersion: "osaka" },
+  // The optimizer first, as Hardhat writes it in `production`: builds are told apart by their text.
+  settings: { optimizer: build.settings.optimizer, viaIR: build.settings.viaIR, evmVersion: "osaka" },
 };
 
 /**
