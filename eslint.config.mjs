@@ -1,12 +1,12 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["artifacts/**", "cache/**", "coverage/**", "node_modules/**", "ignition/deployments/**"] },
+  { ignores: ["artifacts/**", "cache/**", "coverage/**", "dist*/**", "node_modules/**", "ignition/deployments/**"] },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ["eslint.config.mjs", "tools/setup.mjs"] },
+        projectService: { allowDefaultProject: ["eslint.config.mjs", "tools/build.mjs", "tools/setup.mjs"] },
         tsconfigRootDir: import.meta.dirname,
       },
     },

@@ -16,8 +16,15 @@ const build = buildOf(process.env.REFUTE_BUILD ?? "shipped");
 const solc = {
   version: "0.8.37",
   path: require.resolve("solc/soljson.js"),
-  settings: { ...build.settings, evmVersion: "osaka" },
+  // The optimizer first, as Hardhat writes it in `production`: builds are told apart by their text.
+  settings: { optimizer: build.settings.optimizer, viaIR: build.settings.viaIR, evmVersion: "osaka" },
 };
+
+/**
+ * Both flags are said because Hardhat's profiles differ in what is left out. With `isolated`, each file is compiled
+ * alone, and `hardhat node` cannot read what the compiler says of a file that holds types only, and so no contract.
+ */
+const profile = { ...solc, isolated: false, toolVersionsInBuildInfo: false };
 
 /** A transaction pool with the limits of real nodes stands before each embedded chain. */
 const pool: HardhatPlugin = {
@@ -33,7 +40,7 @@ const pool: HardhatPlugin = {
 export default defineConfig({
   plugins: [hardhatIgnitionViem, hardhatMocha, hardhatNetworkHelpers, hardhatViem, hardhatViemAssertions, pool],
   // Ignition builds with `production`: equal to `default`, so that tests and gas tables measure what gets deployed.
-  solidity: { profiles: { default: { ...solc }, production: { ...solc } } },
+  solidity: { profiles: { default: profile, production: profile } },
   networks: {
     default: { type: "edr-simulated", chainType: "l1", hardfork: "osaka", allowUnlimitedContractSize: build.unlimited },
     localhost: { type: "http", chainType: "l1", url: "http://127.0.0.1:8545" },

@@ -9,6 +9,7 @@ import { dirname, join, normalize, relative } from "node:path";
 const TYPESCRIPT = [
   "src/errors.ts",
   "src/getOrAdd.ts",
+  "src/platform.ts",
   "src/redact.ts",
   "src/regularFile.ts",
   "src/text.ts",
@@ -84,6 +85,7 @@ const TYPESCRIPT = [
   "tools/generate/abi.ts",
   "tools/generate",
   "tools/measure/contractSize.ts",
+  "tools/measure/memory.ts",
   "tools/measure/bench",
   "tools/measure/economics",
   "tools/measure/gas",

@@ -1,8 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { translateError } from "../chain/translateError.ts";
-import { RefuteError } from "../errors.ts";
-import { withoutKeys, withoutPaths } from "../redact.ts";
-import { printable, stackLines } from "../text.ts";
+import { withoutKeys } from "../redact.ts";
+import { printable } from "../text.ts";
 import { attestCommand } from "./commands/attest.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { checkCommand } from "./commands/check.ts";
@@ -20,7 +19,7 @@ import { unstakeCommand } from "./commands/unstake.ts";
 import { watcherCommand } from "./commands/watcher.ts";
 import { withdrawCommand } from "./commands/withdraw.ts";
 import { workerCommand } from "./commands/worker.ts";
-import { printError } from "./output.ts";
+import { reportError } from "./reportError.ts";
 
 /**
  * Runs the command line.
@@ -61,14 +60,6 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     return 0;
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode;
-    printError(failureLines(translateError(thrown, "the command")));
-    return 1;
+    return reportError(translateError(thrown, "the command"));
   }
-}
-
-/** What is printed of an error: one line, and of one that nobody expected also where it was thrown. */
-function failureLines(error: unknown): string[] {
-  if (error instanceof RefuteError) return [`refute: ${withoutPaths(error.message)} [${error.code}]`];
-  if (!(error instanceof Error)) return [`refute: unexpected: ${withoutPaths(String(error))}`];
-  return [`refute: unexpected: ${withoutPaths(String(error))}`, ...stackLines(error).map(withoutPaths)];
 }

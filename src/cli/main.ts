@@ -1,4 +1,20 @@
-#!/usr/bin/env -S npx tsx
-import { runCommandLine } from "./commandLine.ts";
+#!/usr/bin/env node
+import { addonFailure, requirePlatform, thisPlatform } from "../platform.ts";
+import { reportError } from "./reportError.ts";
 
-process.exitCode = await runCommandLine(process.argv.slice(2));
+process.exitCode = await start(process.argv.slice(2));
+
+/** Loads the command line only where it can run: its addons do not load everywhere. */
+async function start(args: readonly string[]): Promise<number> {
+  // Stacks name the sources, not what was built from them.
+  process.setSourceMapsEnabled(true);
+  try {
+    requirePlatform(thisPlatform());
+    const { runCommandLine } = await import("./commandLine.ts").catch((cause: unknown) => {
+      throw addonFailure(cause) ?? cause;
+    });
+    return await runCommandLine(args);
+  } catch (error) {
+    return reportError(error);
+  }
+}

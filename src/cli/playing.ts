@@ -5,6 +5,8 @@ import { KEPT_BYTES } from "../player/executions.ts";
 import { FastExecutors } from "../player/fastExecutors.ts";
 import { Health, problemOf } from "../player/health.ts";
 import type { RoleOptions } from "../player/role.ts";
+import { selfTestExecutor } from "../executor/selfTest.ts";
+import { requireTriedPlatform, thisPlatform } from "../platform.ts";
 import { chainShape, sessionFrom } from "./chainSettings.ts";
 import { createLogger } from "../player/log.ts";
 import { loadProgram, readModels } from "./models.ts";
@@ -29,6 +31,10 @@ export const playerShape = {
     .number()
     .nonnegative()
     .default(KEPT_BYTES / MIB),
+  /** Whether to stake money on a system on which nobody has tried Refute. */
+  untriedPlatform: z
+    .union([z.boolean(), z.enum(["true", "false"]).transform((text) => text === "true")])
+    .default(false),
   /** Port of /healthz, /readyz and /metrics on 127.0.0.1; none if left out. */
   monitorPort: z.coerce.number().int().min(0).max(65_535).optional(),
 };
@@ -41,6 +47,9 @@ export async function play(
   run: (options: RoleOptions<CountedEvent>) => Promise<void>,
 ): Promise<void> {
   const log = createLogger(settings.logLevel);
+  if (!settings.untriedPlatform)
+    requireTriedPlatform(thisPlatform(), "try it at your own risk with --untried-platform");
+  log.info(await selfTestExecutor(), "self test passed");
   const programs = readModels(settings.models).map(loadProgram);
   const session = await sessionFrom(settings);
   const executors = new FastExecutors();
@@ -49,10 +58,7 @@ export async function play(
   const health = new Health(log);
   const monitor = new Monitor(health, intervalMs);
   const ticking = setInterval(() => monitor.tick(), TICK_MS).unref();
-  await executors.test().then(
-    () => health.set("executes", undefined),
-    (error: unknown) => health.set("executes", problemOf(error, "this machine cannot execute")),
-  );
+  health.set("executes", undefined);
   const { onRound, onEvent, meter } = monitor;
   if (settings.monitorPort !== undefined)
     log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");

@@ -1,6 +1,4 @@
 import { createExecutor, type Executor, type ExecutorOptions, type RunOptions } from "../executor/createExecutor.ts";
-import { onnxEngine } from "../executor/engine/onnxEngine.ts";
-import { selfTest } from "../executor/engine/selfTest.ts";
 import { getOrAdd } from "../getOrAdd.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { Execute } from "./executions.ts";
@@ -12,19 +10,6 @@ export class FastExecutors {
 
   constructor(options: ExecutorOptions = {}) {
     this.#options = options;
-  }
-
-  /**
-   * Tests whether this machine can execute at all.
-   * @throws EngineUnfitError if it computes wrong, or what the engine throws if it does not start
-   */
-  async test(): Promise<void> {
-    const engine = await onnxEngine();
-    try {
-      await selfTest(engine);
-    } finally {
-      await engine.close();
-    }
   }
 
   /** Executes a program. @param options Callbacks of the run. */

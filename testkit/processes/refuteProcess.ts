@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { encryptKeystoreJson } from "ethers";
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
+import { builtCommandLine } from "./commandLine.ts";
 
 const PASSWORD = "Tr0ub4dor-and-3";
 
@@ -47,8 +48,7 @@ export class RefuteProcess {
     }
     const cwd = this.#cwd;
     mkdirSync(cwd);
-    const main = ["--import", import.meta.resolve("tsx"), resolve("src/cli/main.ts")];
-    const child = spawn(process.execPath, [...main, ...this.#command], { cwd, env: this.#env });
+    const child = spawn(process.execPath, [builtCommandLine(), ...this.#command], { cwd, env: this.#env });
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk: Buffer) => void (this.output += chunk.toString()));
     this.#child = child;

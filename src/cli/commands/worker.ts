@@ -45,6 +45,10 @@ export function workerCommand(): Command {
     .option("--monitor-port <port>", "serve /healthz, /readyz and /metrics on 127.0.0.1 (or REFUTE_MONITOR_PORT)")
     .option("--cache <folder>", "what a restart need not do again; may be deleted at any time (or REFUTE_CACHE)")
     .option("--keep-mib <n>", "MiB of executions kept in memory for games (or REFUTE_KEEP_MIB)")
+    .option(
+      "--untried-platform",
+      "run where nobody has tried Refute, at your own risk (or REFUTE_UNTRIED_PLATFORM=true)",
+    )
     .option("--interval <seconds>", "pause between rounds (or REFUTE_INTERVAL)")
     .action(async (_options: unknown, command: Command) => {
       const settings = readSettings(command, shape);

@@ -1,4 +1,5 @@
-import { fileURLToPath } from "node:url";
+import { findPackageJSON } from "node:module";
+import { dirname, join } from "node:path";
 import { verifierModule } from "../../../ignition/modules/Verifier.ts";
 import { evaluateCalldata, type ElementProof } from "../../chain/clients/stepVerifier.ts";
 
@@ -17,7 +18,7 @@ const TRANSACTION_GAS = 2n ** 24n;
 /** Builds the contracts if need be, starts Hardhat's chain in this process, and deploys the verifier with Ignition. */
 export async function startChainVerifier(): Promise<ChainVerifier> {
   // Found from here, so that the command works in any folder; imported late, as other commands need no chain.
-  process.env.HARDHAT_CONFIG ??= fileURLToPath(new URL("../../../hardhat.config.ts", import.meta.url));
+  process.env.HARDHAT_CONFIG ??= join(dirname(findPackageJSON(import.meta.url)!), "hardhat.config.ts");
   const { default: hre, network } = await import("hardhat");
   await hre.tasks.getTask("build").run({ quiet: true });
   const connection = await network.create();

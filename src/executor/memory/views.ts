@@ -1,5 +1,6 @@
 import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import type { TensorArray } from "../arrays.ts";
+import { ExecutionMemoryError } from "../errors.ts";
 
 /** Typed views of the whole of a memory that never grows, and of parts of it. Addresses are in bytes. */
 export class Views {
@@ -61,8 +62,20 @@ export class Views {
 
 const PAGE_BYTES = 2 ** 16;
 
-/** A memory of exactly `bytes`, rounded up to pages; shared, so that worker threads can compute in it. */
+/**
+ * A memory of exactly `bytes`, rounded up to pages; shared, so that worker threads can compute in it.
+ * @throws ExecutionMemoryError if the machine does not give that much.
+ */
 export function memoryOf(bytes: number): WebAssembly.Memory {
   const pages = Math.ceil(bytes / PAGE_BYTES);
-  return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  try {
+    return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  } catch (cause) {
+    const mebibytes = Math.ceil(bytes / 2 ** 20);
+    throw new ExecutionMemoryError(
+      `the program needs ${mebibytes} MiB of memory, which this process is not given (${(cause as Error).message}); ` +
+        "raise the limit of the process or use smaller input shapes",
+      { cause },
+    );
+  }
 }

@@ -12,6 +12,8 @@ const SPIN_MS = 0.05;
 const SLEEP_MS = 200;
 const POLL_MS = 5;
 const END_MS = 2000;
+/** The code of the other threads: beside this file, built if this file is. Node strips types without a loader. */
+const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
 /**
  * Threads that compute parts of steps together with the calling thread, and hash tensors for the commitment while they
@@ -217,7 +219,7 @@ export class Team {
 
   #startWorker(thread: number): Worker {
     const workerData: WorkerStart = { control: this.control.buffer, threads: this.threads, thread };
-    const worker = startTypeScript(new URL("./worker.ts", import.meta.url), workerData);
+    const worker = new Worker(WORKER, { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 8 } });
     worker.on("message", (message: FromWorker) => "reason" in message && this.abandon(`failed: ${message.reason}`));
     worker.on("error", (error) => this.abandon(`failed: ${String(error.stack ?? error)}`));
     worker.on("exit", (code) => this.abandon(`ended with ${code}`));
@@ -240,16 +242,4 @@ async function ended(worker: Worker): Promise<void> {
   const timer = setTimeout(() => void worker.terminate(), END_MS);
   await new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   clearTimeout(timer);
-}
-
-/**
- * Starts a thread on a TypeScript file. Node's own support takes a third of the time of a loader, but older versions do
- * not have it.
- */
-function startTypeScript(file: URL, workerData: WorkerStart): Worker {
-  if ((process.features as { typescript?: unknown }).typescript === "strip")
-    return new Worker(file, { workerData, execArgv: [] });
-  const [loader, path] = [import.meta.resolve("tsx/esm/api"), file.href].map((url) => JSON.stringify(url));
-  const script = `import(${loader}).then(({ tsImport }) => tsImport(${path}, ${path}))`;
-  return new Worker(script, { workerData, execArgv: [], eval: true });
 }

