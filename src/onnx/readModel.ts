@@ -30,12 +30,13 @@ function checkVersions(proto: ModelProto, opsets: ReadonlyMap<string, number>, s
     throw new ModelVersionError(source, `ai.onnx operator set ${opset}; expected ${OPSETS[0]} to ${OPSETS[1]}`);
 }
 
-type Options = { externalDataDir?: string };
+type Options = { externalDataDir?: string; externalFile?: (path: string) => void };
 
 /**
  * Reads an ONNX model into a plain typed graph.
  * @param from path of a file, or its bytes
  * @param options.externalDataDir where tensors stored outside the file lie; by default the file's own folder
+ * @param options.externalFile called with the path of each such file that is read, once a tensor
  * @throws ModelFileError, ModelFormatError, ModelVersionError, ModelGraphError, DTypeError, ExternalDataError
  */
 export const readModel = (from: string | Uint8Array, options: Options = {}): Model => read(from, options, undefined);
@@ -69,7 +70,8 @@ function read(from: string | Uint8Array, options: Options, refused: ReadContext[
     opsets.set("", Math.min(Math.max(opsets.get("") ?? OPSETS[1], OPSETS[0]), OPSETS[1]));
   }
   const externalDataDir = options.externalDataDir ?? (typeof from === "string" ? dirname(from) : undefined);
-  const context = { source, externalDataDir, ...(refused === undefined ? {} : { refused }) };
+  const { externalFile } = options;
+  const context = { source, externalDataDir, externalFile, ...(refused === undefined ? {} : { refused }) };
   return {
     source,
     irVersion: Number(proto.irVersion),

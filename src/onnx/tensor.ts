@@ -11,6 +11,8 @@ import { elementCount, type TensorData } from "./model.ts";
 export type ReadContext = {
   source: string;
   externalDataDir: string | undefined;
+  /** Called with the path of each file of external data that is read, once a tensor. */
+  externalFile?: ((path: string) => void) | undefined;
   /**
    * Where given, a part that is refused is left out: it is called with the error and the names that the part would have
    * given.
@@ -31,7 +33,8 @@ export function checkDType(code: number, where: string, source: string): DType {
   return code;
 }
 
-function externalBytes(tensor: TensorProto, where: string, { source, externalDataDir }: ReadContext): Uint8Array {
+function externalBytes(tensor: TensorProto, where: string, context: ReadContext): Uint8Array {
+  const { source, externalDataDir, externalFile } = context;
   const entry = (key: string): string | undefined => tensor.externalData.find((e) => e.key === key)?.value;
   const location = entry("location");
   if (location === undefined) throw new ExternalDataError(source, where, "names no location");
@@ -44,6 +47,7 @@ function externalBytes(tensor: TensorProto, where: string, { source, externalDat
   const [offset, length] = [entry("offset"), entry("length")].map((text) =>
     text === undefined ? undefined : Number(text),
   );
+  externalFile?.(join(externalDataDir, path));
   return readSlice(join(externalDataDir, path), externalDataDir, offset ?? 0, length, (what, cause) => {
     throw new ExternalDataError(source, where, what.replace("{}", location), { cause });
   });

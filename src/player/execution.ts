@@ -1,6 +1,7 @@
 import { toHex } from "../merkle/hash.ts";
 import { MerkleList } from "../merkle/list.ts";
 import { tensorRoot, tensorTree } from "../merkle/tensor.ts";
+import { dtypeBytes } from "../numerics/dtype.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { constantBytes } from "../program/constants.ts";
 import { commitProgram, type ProgramCommitment } from "../program/root.ts";
@@ -11,6 +12,15 @@ import type { ProgramFacts } from "../chain/structs.ts";
 
 /** A model that a player compiled itself, with the trees that open its program. */
 export type KnownProgram = { model: CompiledModel; commitment: ProgramCommitment };
+
+/** What decisions about a job need to know of its program. */
+export type ProgramShape = {
+  /** Of the program's header. */
+  headerBytes: number;
+  checkpoints: number;
+  /** Bytes of each output. */
+  outputBytes: readonly number[];
+};
 
 /** A player's own execution of a job: all that its moves are made of. */
 export type Execution = KnownProgram & {
@@ -24,6 +34,15 @@ export const knownProgram = (model: CompiledModel): KnownProgram => ({
   model,
   commitment: commitProgram(model.program),
 });
+
+/** What decisions about a job need to know of a program. */
+export function programShape({ model: { program }, commitment }: KnownProgram): ProgramShape {
+  const outputBytes = program.outputs.map((checkpoint) => {
+    const { dtype, count } = program.steps[program.checkpoints[checkpoint]!.step]!;
+    return count * dtypeBytes(dtype);
+  });
+  return { headerBytes: commitment.header.length, checkpoints: program.checkpoints.length, outputBytes };
+}
 
 /** The preimage of the program's root. */
 export const programFacts = ({ header, steps, checkpoints }: ProgramCommitment): ProgramFacts => ({

@@ -2,17 +2,17 @@ import type { Hex, TransactionReceipt } from "viem";
 import type { Forget } from "../market/forget.ts";
 import type { History } from "../market/history.ts";
 import { followMarket, type Session, type Snapshot } from "../market/session.ts";
-import type { KnownProgram } from "./execution.ts";
 import { Executions, type Execute } from "./executions.ts";
 import { logError, runLoop, type LoopOptions } from "./loop.ts";
 import { accountProblem, type NotPlainAccountError } from "./plainAccount.ts";
+import type { ProgramLibrary } from "./programLibrary.ts";
 import { Tasks } from "./tasks.ts";
 
 /** How a worker or a watcher runs. */
 export type RoleOptions<E> = LoopOptions & {
   session: Session;
-  /** The programs that it knows, compiled here. */
-  programs: readonly KnownProgram[];
+  /** The programs that it knows, compiled here. More may come while it runs. */
+  programs: ProgramLibrary;
   execute: Execute;
   /** Bytes of executions that are kept in memory. `KEPT_BYTES` if absent. */
   keptBytes?: number;
@@ -83,7 +83,7 @@ export class Role<E extends RoleEvent> {
     const { session, programs, log } = this.#options;
     const follow = followMarket(session, forget);
     const tasks = new Tasks();
-    log.info({ [name]: session.sender.address, ...facts, programs: programs.length }, `${name} starts`);
+    log.info({ [name]: session.sender.address, ...facts, programs: programs.size }, `${name} starts`);
     await runLoop(this.#options, async () => {
       const busy = tasks.running;
       const snapshot = await follow();

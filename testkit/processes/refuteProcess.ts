@@ -32,7 +32,8 @@ export class RefuteProcess {
     });
     const list = join(this.#folder, "models.json");
     writeFileSync(list, JSON.stringify(entries));
-    this.#command = [...command, "--models", list, "--keystore", join(this.#folder, "keystore.json")];
+    const cache = ["--cache", join(this.#folder, "cache")];
+    this.#command = [...command, ...cache, "--models", list, "--keystore", join(this.#folder, "keystore.json")];
     this.#env = { ...process.env, REFUTE_KEYSTORE_PASSWORD: PASSWORD };
   }
 
@@ -62,7 +63,7 @@ export class RefuteProcess {
     await ended;
   }
 
-  /** Kills it, removes its files, and checks that it kept nothing on disk and printed no secret. @throws Error */
+  /** Kills it, removes its files, and checks that it kept nothing on disk but its cache, and printed no secret. @throws Error */
   async end(): Promise<void> {
     await this.kill();
     const kept = Array.from({ length: this.#starts }, (_, k) => readdirSync(join(this.#folder, String(k + 1)))).flat();
