@@ -63,7 +63,10 @@ export class RefuteProcess {
     await ended;
   }
 
-  /** Kills it, removes its files, and checks that it kept nothing on disk but its cache, and printed no secret. @throws Error */
+  /**
+   * Kills it, removes its files, and checks that it kept nothing on disk but its cache, and printed no secret.
+   * @throws Error
+   */
   async end(): Promise<void> {
     await this.kill();
     const kept = Array.from({ length: this.#starts }, (_, k) => readdirSync(join(this.#folder, String(k + 1)))).flat();

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { constants as os, setPriority } from "node:os";
 import { Worker } from "node:worker_threads";
-import { compile, type CompileOptions } from "../../compiler/compile.ts";
+import { compile } from "../../compiler/compile.ts";
 import { RefuteError } from "../../errors.ts";
 import { cacheKey } from "./cacheKey.ts";
 import type { CompileAnswer, CompileJob } from "./compileJob.ts";
@@ -29,7 +29,7 @@ const GUARD = `
 async function compileOne({ spec, folders, expectedRoot }: CompileJob): Promise<CompileAnswer> {
   const key = await cacheKey(spec);
   const files: string[] = [];
-  const model = compile(loadModel(spec, (path) => files.push(path)).model, { ...spec } as CompileOptions);
+  const model = compile(loadModel(spec, (path) => files.push(path)).model, { ...spec });
   if (expectedRoot !== undefined && model.programRoot !== expectedRoot)
     return { kind: "other root", root: model.programRoot };
   if ((await cacheKey(spec)) !== key)

@@ -200,7 +200,11 @@ describe("models of a catalogue", function () {
       const cache = join(folder, "cache");
       const { library, close } = await openLibrary({ specs: [], cache, catalogue, log, signal: stop.signal });
       const known = mlpProgram(4);
-      library.add({ root: rootOf(4), shape: ProgramLibrary.of([known]).shapeOf(rootOf(4))!, load: async () => known });
+      library.add({
+        root: rootOf(4),
+        shape: ProgramLibrary.of([known]).shapeOf(rootOf(4))!,
+        load: () => Promise.resolve(known),
+      });
       await players().post(mlpProgram(8), [mlpInput(8)], { fee: 5n * 10n ** 17n });
       const key = await players().workerKey();
       const worker = await players().startWorker(key, known, reference(), { programs: library });
