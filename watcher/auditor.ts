@@ -15,7 +15,7 @@ export type Verdict =
   | { kind: "unknown"; reason: string };
 
 /** A verdict, and what it rests on. */
-type Known = { verdict: Verdict; lost: number; parts: number };
+type Known = { verdict: Verdict; lost: number; parts: number; isProgramKnown: boolean };
 
 /**
  * Verdicts that are remembered, however many claims there are; those on claims that are gone are forgotten beyond it.
@@ -41,11 +41,12 @@ export class Auditor {
   /** How long a job's execution takes, seconds, as far as one of its program was seen. */
   secondsFor = ({ job }: JobRecord): number => this.#seconds.get(job.programRoot) ?? 0;
 
-  /** Whether a claim is found right, or cannot be judged until more of its input is published. */
+  /** Whether a claim is found right, or cannot be judged until more of its input is published or its program known. */
   isDone(job: JobRecord, claim: ClaimRecord): boolean {
     const known = this.#known.get(claim.id);
     if (known === undefined || known.verdict.kind === "differs") return false;
-    return known.verdict.kind === "agrees" || known.parts === partsOf(job);
+    if (known.verdict.kind === "agrees") return true;
+    return known.parts === partsOf(job) && known.isProgramKnown === this.#executions.knows(job);
   }
 
   /**
@@ -56,8 +57,9 @@ export class Auditor {
   async judge(job: JobRecord, claim: ClaimRecord, lost: number): Promise<Verdict> {
     const known = this.#known.get(claim.id);
     if (known?.verdict.kind === "differs" && known.lost === lost) return known.verdict;
+    const isProgramKnown = this.#executions.knows(job);
     const verdict = await this.#execute(job, claim, lost);
-    this.#known.set(claim.id, { verdict, lost, parts: partsOf(job) });
+    this.#known.set(claim.id, { verdict, lost, parts: partsOf(job), isProgramKnown });
     return verdict;
   }
 

@@ -1,8 +1,7 @@
 import { formatEther } from "viem";
 import { sideGas } from "../src/dispute/sideGas.ts";
-import { getOrAdd } from "../src/getOrAdd.ts";
 import { playFigures } from "../src/player/figures.ts";
-import type { KnownProgram } from "../src/player/execution.ts";
+import type { ProgramLibrary } from "../src/player/programLibrary.ts";
 import type { Problem } from "../src/player/health.ts";
 import type { Funds } from "../src/player/role.ts";
 import { shortOfGas } from "../src/player/shortFunds.ts";
@@ -11,12 +10,10 @@ import type { Session, Snapshot } from "../src/market/session.ts";
 /** Says whether a watcher that defends can pay for its games, and for one more. */
 export class WatcherFunds {
   readonly #session: Session;
-  readonly #programs: readonly KnownProgram[];
-  /** A game's gas, by the program's root. */
-  readonly #gas = new Map<string, number>();
+  readonly #programs: ProgramLibrary;
 
   /** @param programs That it judges. */
-  constructor(session: Session, programs: readonly KnownProgram[]) {
+  constructor(session: Session, programs: ProgramLibrary) {
     this.#session = session;
     this.#programs = programs;
   }
@@ -29,13 +26,10 @@ export class WatcherFunds {
       return { reason: `the credit is ${has}, and the bond of a game ${bond}: no game can be opened; refute deposit` };
     }
     const { openGames } = playFigures(history, sender.address, now);
-    const gas = (openGames + 1) * Math.max(0, ...this.#programs.map((program) => this.#ofGame(program)));
+    const { arityBits } = deployment.parameters;
+    const ofGames = this.#programs.shapes.map((shape) => sideGas(shape, arityBits).challenger);
+    const gas = (openGames + 1) * Math.max(0, ...ofGames);
     const purpose = openGames === 0 ? "a game" : `${openGames} games and one more`;
     return shortOfGas({ balance, gasPrice, owner: sender.address }, gas, purpose);
-  }
-
-  #ofGame({ model: { program, programRoot } }: KnownProgram): number {
-    const { arityBits } = this.#session.deployment.parameters;
-    return getOrAdd(this.#gas, programRoot, () => sideGas(program, arityBits).challenger);
   }
 }

@@ -94,7 +94,7 @@ class Watcher {
   /** All of a job that is over, and the input of a job that cannot be judged here. */
   readonly #forget: Forget = (job, now) => {
     if (isOver(job, now, this.#options.session.sender.address)) return "all";
-    return this.#executions.knows(job) ? "nothing" : "inputs";
+    return this.#executions.knows(job) || this.#executions.awaits(job) ? "nothing" : "inputs";
   };
 
   #round(snapshot: RoundSnapshot, start: Start): void {
@@ -104,7 +104,12 @@ class Watcher {
     this.#forgetPast(snapshot);
     this.#judging.keep(new Set(audits.map(({ claim }) => claim.id)));
     const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));
-    this.#audits.renew(due(audits.filter(({ job, claim }) => !this.#auditor.isDone(job, claim))));
+    this.#options.programs.want([...plays, ...audits].map(({ job }) => job.job.programRoot));
+    // A claim whose program may be known soon is not called unknown meanwhile.
+    const toJudge = audits.filter(
+      ({ job, claim }) => !this.#auditor.isDone(job, claim) && !this.#executions.awaits(job),
+    );
+    this.#audits.renew(due(toJudge));
     start("audits", () => this.#audits.run((audit) => this.#attempt(audit.task, () => this.#audit(audit))));
     for (const { claim, game } of lost) this.#reportOnce(game.id, { kind: "lost", gameId: game.id, claimId: claim.id });
     if (mode === "watch") return;
@@ -219,9 +224,9 @@ class Watcher {
     this.#reportOnce(claim.id, { ...ids, kind, milliseconds, claimed: claim.claim.traceRoot, own: verdict.own });
   }
 
-  /** Reports the first event about a claim or game; what it is about is known from then on. */
+  /** Reports an event about a claim or game, unless the latest one about it was of the same kind. */
   #reportOnce(id: Hex, event: WatcherEvent): void {
-    if (this.#role.isNew("event", id)) this.#role.report(event);
+    if (this.#role.isNew("event", id, event.kind)) this.#role.report(event);
   }
 }
 

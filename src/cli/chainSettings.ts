@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { isAddress, type LocalAccount } from "viem";
+import { isAddress } from "viem";
 import { z } from "zod";
-import { openSession, type Session } from "../market/session.ts";
+import { openSession, type Session, type SessionOptions } from "../market/session.ts";
 import { loadAccount } from "./keys.ts";
 import { envName, flagName } from "./settings.ts";
 
@@ -34,9 +34,12 @@ export function addChainOptions(command: Command): Command {
 /** Settings of every command that talks to a chain, as they are read. */
 export type ChainSettings = z.output<z.ZodObject<typeof chainShape>>;
 
-/** Connects with the account of the settings. */
-export async function sessionFrom(settings: ChainSettings, account?: LocalAccount): Promise<Session> {
+/** Connects with the account of the settings. @param onRpcFailure Called with each request without an answer. */
+export async function sessionFrom(
+  settings: ChainSettings,
+  onRpcFailure?: SessionOptions["onRpcFailure"],
+): Promise<Session> {
   const { rpcUrl, chainId, market, fromBlock, keystore } = settings;
-  const owner = account ?? (await loadAccount({ keystore }));
-  return openSession({ endpoint: { rpcUrls: rpcUrl }, chainId, market, account: owner, fromBlock });
+  const account = await loadAccount({ keystore });
+  return openSession({ endpoint: { rpcUrls: rpcUrl }, chainId, market, account, fromBlock, onRpcFailure });
 }

@@ -2,15 +2,8 @@ import type { Command } from "commander";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import { DEFAULT_STEP_BYTES } from "../program/limits.ts";
 import { defaultLimits, type CompileLimits } from "../compiler/budget.ts";
-import {
-  parseBinding,
-  parseLimit,
-  parseSeed,
-  parseShape,
-  parseStepBytes,
-  parseUint8,
-  type ModelSpec,
-} from "./models.ts";
+import type { ModelSpec } from "../player/programs/modelSpec.ts";
+import { parseBinding, parseLimit, parseSeed, parseShape, parseStepBytes, parseUint8 } from "./models.ts";
 
 /** What the flags of `modelOptions` and `seedOption` give. */
 export type ModelOptions = {

@@ -2,50 +2,19 @@ import { z } from "zod";
 import { knownProgram, type KnownProgram } from "../player/execution.ts";
 import type { CompileLimits } from "../compiler/budget.ts";
 import { compile } from "../compiler/compile.ts";
-import { bindInputs } from "../onnx/bindInputs.ts";
-import type { Model, TensorData } from "../onnx/model.ts";
-import { withImagePreprocessing, type ImagePreprocessing } from "../onnx/preprocess.ts";
-import { readModel } from "../onnx/readModel.ts";
+import type { ImagePreprocessing } from "../onnx/preprocess.ts";
+import {
+  compileOptions,
+  modelSpecOf,
+  preprocessingOf,
+  seedSchema,
+  uint8Schema,
+} from "../player/programs/compileOptions.ts";
+import { loadModel, type ModelSpec } from "../player/programs/modelSpec.ts";
 import { MAX_STEP_BYTES } from "../program/limits.ts";
 import { UsageError } from "./errors.ts";
-import { boundTensors } from "../onnx/inputs/boundTensors.ts";
-import { requireInput } from "./inputs.ts";
 import { stepProgress } from "./progress.ts";
 import { readJson } from "./settings.ts";
-
-/** A model file and all that decides which program it becomes. */
-export type ModelSpec = {
-  path: string;
-  /** The shapes that it is compiled for, by input. */
-  shapes: Record<string, readonly number[]>;
-  /** Inputs that are known at compile time: a JSON value, or the name of a .pb, .npy or .json file. */
-  bind: Readonly<Record<string, unknown>>;
-  /** Which inputs are pictures given as bytes. */
-  uint8: readonly ImagePreprocessing[];
-  /** Bytes of the largest transaction with a step proof, if not the compiler's default. */
-  stepByteLimit?: number | undefined;
-  /** Of random operators; without it they are refused. */
-  seed?: bigint | undefined;
-  /** What compiling may take, if not the compiler's defaults. */
-  limits?: Partial<CompileLimits> | undefined;
-};
-
-/** A model ready to compile, and the tensors that were bound to inputs of its file. */
-export type LoadedModel = { model: Model; bound: ReadonlyMap<string, TensorData> };
-
-/**
- * Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it.
- * @throws the reader's errors
- */
-export const loadModel = (spec: Pick<ModelSpec, "path" | "bind" | "uint8" | "limits">): LoadedModel =>
-  prepareModel(readModel(spec.path, { mib: spec.limits?.mib }), spec);
-
-/** The same of a model that is read already. */
-export function prepareModel(own: Model, { bind, uint8 }: Pick<ModelSpec, "bind" | "uint8">): LoadedModel {
-  for (const name of Object.keys(bind)) requireInput(own, name);
-  const bound = boundTensors(own, bind);
-  return { model: uint8.reduce(withImagePreprocessing, bindInputs(own, bound)), bound };
-}
 
 /** Reads and compiles a model. @throws the reader's and the compiler's errors, which name the file and the node */
 export function loadProgram(spec: ModelSpec): KnownProgram {
@@ -74,9 +43,9 @@ export function parseBinding(text: string): [name: string, value: unknown] {
 
 /** A seed of random operators: a whole number of up to 64 bits. @throws UsageError */
 export function parseSeed(text: string): bigint {
-  const seed = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;
-  if (seed < 0n || seed >= 1n << 64n) throw new UsageError(`--seed ${text}: expected a whole number below 2^64`);
-  return seed;
+  const result = seedSchema.safeParse(text);
+  if (result.success) return result.data;
+  throw new UsageError(`--seed ${text}: ${result.error.issues[0]!.message}`);
 }
 
 /** The bytes that a transaction with a step proof may have. @throws UsageError */
@@ -108,59 +77,24 @@ export function parseUint8(text: string): ImagePreprocessing {
     }),
   );
   const result = uint8Schema.safeParse({ input, ...given });
-  if (result.success) return preprocessing(result.data);
+  if (result.success) return preprocessingOf(result.data);
   const [issue] = result.error.issues;
   throw new UsageError(`--uint8 ${text}: ${issue!.path.join(".")} ${issue!.message}`);
 }
 
-const uint8Schema = z
-  .object({
-    input: z.string().min(1),
-    layout: z.enum(["NHWC", "NCHW"]).default("NHWC"),
-    scale: z.coerce
-      .number()
-      .positive()
-      .default(1 / 255),
-    mean: z.array(z.coerce.number()).default([0]),
-    std: z.array(z.coerce.number().positive()).default([1]),
-    reverse: z.union([z.boolean(), z.enum(["true", "false"]).transform((text) => text === "true")]).default(false),
-  })
-  .strict();
-
-function preprocessing({ reverse, ...rest }: z.output<typeof uint8Schema>): ImagePreprocessing {
-  return { ...rest, reverseChannels: reverse };
-}
-
 const limitSchema = z.number().int().positive().optional();
+const limitsSchema = z
+  .object({ seconds: limitSchema, mib: limitSchema, nodes: limitSchema, foldElements: limitSchema })
+  .strict()
+  .optional();
 
-const modelsSchema = z
-  .array(
-    z
-      .object({
-        path: z.string(),
-        shapes: z.record(z.array(z.number().int().positive())).default({}),
-        bind: z.record(z.unknown()).default({}),
-        uint8: z.array(uint8Schema).default([]),
-        stepBytes: z.number().int().min(1).max(MAX_STEP_BYTES).optional(),
-        limits: z
-          .object({ seconds: limitSchema, mib: limitSchema, nodes: limitSchema, foldElements: limitSchema })
-          .strict()
-          .optional(),
-        seed: z.union([z.number(), z.string()]).transform(String).transform(parseSeed).optional(),
-      })
-      .strict(),
-  )
-  .min(1);
+const modelsSchema = z.array(z.object({ path: z.string(), limits: limitsSchema, ...compileOptions }).strict()).min(1);
 
 /** Reads a models file: a JSON array of `{path, shapes, bind, uint8, stepBytes, limits, seed}`. @throws UsageError */
 export function readModels(path: string): ModelSpec[] {
   const result = modelsSchema.safeParse(readJson(path, "models file"));
   if (result.success)
-    return result.data.map(({ stepBytes, uint8, ...spec }) => ({
-      ...spec,
-      uint8: uint8.map(preprocessing),
-      stepByteLimit: stepBytes,
-    }));
+    return result.data.map(({ path: model, limits, ...options }) => ({ ...modelSpecOf(model, options), limits }));
   const [issue] = result.error.issues;
   throw new UsageError(`models file ${path}: ${issue!.path.join(".")}: ${issue!.message}`);
 }

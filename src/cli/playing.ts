@@ -1,15 +1,20 @@
+import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { KEPT_BYTES } from "../player/executions.ts";
 import { FastExecutors } from "../player/fastExecutors.ts";
-import { Health, problemOf } from "../player/health.ts";
+import { Health } from "../player/health.ts";
 import type { RoleOptions } from "../player/role.ts";
 import { selfTestExecutor } from "../executor/selfTest.ts";
 import { requireTriedPlatform, thisPlatform } from "../platform.ts";
 import { chainShape, sessionFrom } from "./chainSettings.ts";
 import { createLogger } from "../player/log.ts";
-import { loadProgram, readModels } from "./models.ts";
+import type { ProgramLibrary } from "../player/programLibrary.ts";
+import { openLibrary } from "../player/programs/openLibrary.ts";
+import { UsageError } from "./errors.ts";
+import { readModels } from "./models.ts";
 import { Monitor, type CountedEvent } from "./monitor.ts";
 import { stopSignal } from "./stop.ts";
 
@@ -25,6 +30,15 @@ export const playerShape = {
   models: z.string(),
   /** Folder of what is found again faster after a restart. It may be deleted at any time. */
   cache: z.string().min(1).default(CACHE_FOLDER),
+  /** A file or an https URL of models that may be fetched; none if left out. */
+  catalogue: z.string().min(1).optional(),
+  /** Licences of models of the catalogue that are taken, comma-separated; all if left out. */
+  licences: z
+    .string()
+    .transform((text) => text.split(",").map((licence) => licence.trim()))
+    .optional(),
+  /** MiB of models that are fetched, at most, as long as the process runs. */
+  fetchMib: z.coerce.number().positive().default(2_048),
   interval: z.coerce.number().positive().default(4),
   /** MiB of executions that are kept in memory. */
   keepMib: z.coerce
@@ -41,7 +55,13 @@ export const playerShape = {
 
 type PlayerSettings = z.infer<z.ZodObject<typeof playerShape>>;
 
-/** Compiles the models, opens the session, and runs a worker or a watcher until a stop signal. */
+/** How long the first round waits for the programs in the cache. Those that take longer are known in a later round. */
+const CACHE_WAIT_MS = 1_000;
+
+/**
+ * Opens the models and the session, and runs a worker or a watcher until a stop signal. Models that must be compiled
+ * are known later: games do not wait for them.
+ */
 export async function play(
   settings: PlayerSettings,
   run: (options: RoleOptions<CountedEvent>) => Promise<void>,
@@ -49,23 +69,60 @@ export async function play(
   const log = createLogger(settings.logLevel);
   if (!settings.untriedPlatform)
     requireTriedPlatform(thisPlatform(), "try it at your own risk with --untried-platform");
+  const specs = readModels(settings.models);
+  for (const { path } of specs) requireFile(path);
   log.info(await selfTestExecutor(), "self test passed");
-  const programs = readModels(settings.models).map(loadProgram);
-  const session = await sessionFrom(settings);
-  const executors = new FastExecutors();
   const signal = stopSignal(() => log.info("stopping after this round; once more to stop at once"));
-  const intervalMs = settings.interval * 1_000;
+  // Whatever ends the loop ends the compiling.
+  const ended = new AbortController();
+  const models = {
+    specs,
+    cache: settings.cache,
+    catalogue: catalogueOf(settings),
+    log,
+    signal: AbortSignal.any([signal, ended.signal]),
+  };
+  const { library, cached, close } = await openLibrary(models);
+  const executors = new FastExecutors();
   const health = new Health(log);
+  const intervalMs = settings.interval * 1_000;
   const monitor = new Monitor(health, intervalMs);
-  const ticking = setInterval(() => monitor.tick(), TICK_MS).unref();
-  health.set("executes", undefined);
-  const { onRound, onEvent, meter } = monitor;
-  if (settings.monitorPort !== undefined)
-    log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
-  const kept = { keptBytes: settings.keepMib * MIB, cacheFolder: settings.cache };
-  const callbacks = { onRound, onEvent, health, meter };
-  await run({ session, programs, execute: executors.execute, ...kept, signal, intervalMs, log, ...callbacks });
-  clearInterval(ticking);
-  await monitor.close();
-  await executors.close();
+  const ticking = setInterval(() => {
+    sayProblems(health, library);
+    monitor.tick();
+  }, TICK_MS).unref();
+  try {
+    const session = await sessionFrom(settings, monitor.onRpcFailure);
+    health.set("executes", undefined);
+    const { onRound, onEvent, meter } = monitor;
+    if (settings.monitorPort !== undefined)
+      log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
+    await Promise.race([cached, sleep(CACHE_WAIT_MS, undefined, { ref: false })]);
+    sayProblems(health, library);
+    const kept = { keptBytes: settings.keepMib * MIB, cacheFolder: settings.cache };
+    const callbacks = { onRound, onEvent, health, meter };
+    const options = { session, programs: library, execute: executors.execute, signal, intervalMs, log };
+    await run({ ...options, ...kept, ...callbacks });
+  } finally {
+    clearInterval(ticking);
+    await monitor.close();
+    ended.abort();
+    await close();
+    await executors.close();
+  }
+}
+
+/** Says which of the models that are asked for cannot be used, or are not compiled yet. */
+function sayProblems(health: Health, library: ProgramLibrary): void {
+  const reason = [...library.problems, ...library.pending].join("; ");
+  health.set("programs", reason === "" ? undefined : { reason });
+}
+
+const catalogueOf = ({ catalogue, licences, fetchMib }: PlayerSettings) =>
+  catalogue === undefined ? undefined : { source: catalogue, licences, fetchBytes: fetchMib * MIB };
+
+/** @throws UsageError if a model's file is not there: a wrong path is found at the start. */
+function requireFile(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new UsageError(`the models file names ${path}, which is no file that can be read`);
 }

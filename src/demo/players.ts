@@ -11,6 +11,7 @@ import { runWatcher } from "../../watcher/watcher.ts";
 import { createLogger } from "../player/log.ts";
 import { Inbox } from "./events.ts";
 import type { LocalChain } from "./localChain.ts";
+import { ProgramLibrary } from "../player/programLibrary.ts";
 
 /** What the scenes share. */
 export type SceneContext = {
@@ -41,7 +42,14 @@ export function startWorker(
   const stop = new AbortController();
   const policy = { minFee: parseEther("0.001"), marginSeconds: 60 };
   const loop = { signal: stop.signal, intervalMs: INTERVAL_MS, log };
-  const options = { session, programs: [program], execute, policy, selfAuditSamples: samples, onEvent: inbox.put };
+  const options = {
+    session,
+    programs: ProgramLibrary.of([program]),
+    execute,
+    policy,
+    selfAuditSamples: samples,
+    onEvent: inbox.put,
+  };
   return { inbox, stop: ending(stop, runWorker({ ...options, ...loop })) };
 }
 
@@ -50,7 +58,7 @@ export function startWatcher(session: Session, { program, executors }: SceneCont
   const inbox = new Inbox<WatcherEvent>();
   const stop = new AbortController();
   const loop = { signal: stop.signal, intervalMs: INTERVAL_MS, log };
-  const options = { session, programs: [program], execute: executors.execute, onEvent: inbox.put };
+  const options = { session, programs: ProgramLibrary.of([program]), execute: executors.execute, onEvent: inbox.put };
   return { inbox, stop: ending(stop, runWatcher({ ...options, ...loop, mode: "defend" })) };
 }
 

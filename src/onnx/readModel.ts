@@ -36,6 +36,8 @@ function checkVersions(proto: ModelProto, opsets: ReadonlyMap<string, number>, s
 type Options = {
   /** Where tensors stored outside the file lie; by default the file's own folder. */
   externalDataDir?: string;
+  /** Called with the path of each such file that is read, once a tensor. */
+  externalFile?: (path: string) => void;
   /** MiB of all tensors that are read, `defaultMib` if left out. */
   mib?: number | undefined;
 };
@@ -82,7 +84,8 @@ function read(from: string | Uint8Array, options: Options, refused: ReadContext[
   }
   const externalDataDir = options.externalDataDir ?? (typeof from === "string" ? dirname(from) : undefined);
   const memory = new TensorMemory(options.mib);
-  const context = { source, externalDataDir, memory, ...(refused === undefined ? {} : { refused }) };
+  const { externalFile } = options;
+  const context = { source, externalDataDir, externalFile, memory, ...(refused === undefined ? {} : { refused }) };
   return {
     source,
     irVersion: Number(proto.irVersion),

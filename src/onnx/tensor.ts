@@ -14,6 +14,8 @@ export type ReadContext = {
   externalDataDir: string | undefined;
   /** Counts the bytes of all tensors that are read. */
   memory: TensorMemory;
+  /** Called with the path of each file of external data that is read, once a tensor. */
+  externalFile?: ((path: string) => void) | undefined;
   /**
    * Where given, a part that is refused is left out: it is called with the error and the names that the part would have
    * given.
@@ -35,7 +37,7 @@ export function checkDType(code: number, where: string, source: string): DType {
 }
 
 function externalBytes(tensor: TensorProto, where: string, context: ReadContext): Uint8Array {
-  const { source, externalDataDir } = context;
+  const { source, externalDataDir, externalFile } = context;
   const entry = (key: string): string | undefined => tensor.externalData.find((e) => e.key === key)?.value;
   const location = entry("location");
   if (location === undefined) throw new ExternalDataError(source, where, "names no location");
@@ -45,6 +47,7 @@ function externalBytes(tensor: TensorProto, where: string, context: ReadContext)
     throw new ExternalDataError(source, where, `(${location}) lies outside the model's folder`);
   if (externalDataDir === undefined)
     throw new ExternalDataError(source, where, `(${location}) has no folder to look in`);
+  externalFile?.(join(externalDataDir, path));
   const number = (key: string): number | undefined => {
     const text = entry(key);
     return text === undefined ? undefined : Number(text);

@@ -1,16 +1,34 @@
 import { toHex } from "../merkle/hash.ts";
 import { MerkleList } from "../merkle/list.ts";
 import { tensorRoot, tensorTree } from "../merkle/tensor.ts";
+import { dtypeBytes } from "../numerics/dtype.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { constantBytes } from "../program/constants.ts";
+import { estimateStepProofGas } from "../program/gas.ts";
 import { commitProgram, type ProgramCommitment } from "../program/root.ts";
-import type { TensorRef } from "../program/types.ts";
+import type { Step, TensorRef } from "../program/types.ts";
 import type { OpenableTensor } from "../trace/opening.ts";
 import type { Trace } from "../trace/trace.ts";
 import type { ProgramFacts } from "../chain/structs.ts";
 
 /** A model that a player compiled itself, with the trees that open its program. */
 export type KnownProgram = { model: CompiledModel; commitment: ProgramCommitment };
+
+/** What decisions about a job and its games need to know of its program. */
+export type ProgramShape = {
+  /** Of the program's header. */
+  headerBytes: number;
+  checkpoints: number;
+  /** Bytes of each output. */
+  outputBytes: readonly number[];
+  steps: number;
+  /** The maximum of the steps of a checkpoint's range. */
+  range: number;
+  /** Bytes of the largest tensor that a step makes. */
+  tensorBytes: number;
+  /** Gas of the dearest step proof, as a transaction of its own. */
+  proofGas: number;
+};
 
 /** A player's own execution of a job: all that its moves are made of. */
 export type Execution = KnownProgram & {
@@ -24,6 +42,22 @@ export const knownProgram = (model: CompiledModel): KnownProgram => ({
   model,
   commitment: commitProgram(model.program),
 });
+
+/** What decisions about a job need to know of a program. */
+export function programShape({ model: { program }, commitment }: KnownProgram): ProgramShape {
+  const { steps, checkpoints, outputs } = program;
+  const bytesOf = ({ dtype, count }: Step): number => count * dtypeBytes(dtype);
+  const largest = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), 0);
+  return {
+    headerBytes: commitment.header.length,
+    checkpoints: checkpoints.length,
+    outputBytes: outputs.map((checkpoint) => bytesOf(steps[checkpoints[checkpoint]!.step]!)),
+    steps: steps.length,
+    range: largest(checkpoints.map(({ first, step: last }) => last - first + 1)),
+    tensorBytes: largest(steps.map(bytesOf)),
+    proofGas: largest(steps.map(estimateStepProofGas)),
+  };
+}
 
 /** The preimage of the program's root. */
 export const programFacts = ({ header, steps, checkpoints }: ProgramCommitment): ProgramFacts => ({

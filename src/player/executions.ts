@@ -4,7 +4,9 @@ import type { Program } from "../program/types.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import { MissingTensorsError, Trace } from "../trace/trace.ts";
 import { inputBytesOf, type JobRecord } from "../market/history.ts";
-import type { Execution, KnownProgram } from "./execution.ts";
+import { ProgramUnavailableError } from "./errors.ts";
+import type { Execution, ProgramShape } from "./execution.ts";
+import type { ProgramLibrary } from "./programLibrary.ts";
 
 /**
  * Executes a program: one tensor for each step, canonical little-endian bytes.
@@ -42,7 +44,7 @@ type Kept = {
  * longer than their clocks allow.
  */
 export class Executions {
-  readonly #programs: ReadonlyMap<Hex, KnownProgram>;
+  readonly #programs: ProgramLibrary;
   readonly #execute: Execute;
   readonly #budget: number;
   /** Those asked for longest ago first. */
@@ -53,9 +55,9 @@ export class Executions {
   /**
    * @param budget Bytes of executions that are kept, besides those in use. The latest one is kept however large it is.
    */
-  constructor(programs: readonly KnownProgram[], execute: Execute, budget = KEPT_BYTES) {
+  constructor(programs: ProgramLibrary, execute: Execute, budget = KEPT_BYTES) {
     this.#budget = budget;
-    this.#programs = new Map(programs.map((program) => [program.model.programRoot, program]));
+    this.#programs = programs;
     this.#execute = execute;
   }
 
@@ -66,14 +68,28 @@ export class Executions {
     return sum;
   }
 
-  /** Whether the job's program is one that was compiled here. */
-  knows(job: JobRecord): boolean {
-    return this.programOf(job) !== undefined;
+  /** Whether the job's program is known: one that was compiled here. */
+  knows({ job }: Pick<JobRecord, "job">): boolean {
+    return this.#programs.knows(job.programRoot);
   }
 
-  /** The job's program. @returns undefined if it was not compiled here. */
-  programOf({ job }: Pick<JobRecord, "job">): KnownProgram | undefined {
-    return this.#programs.get(job.programRoot);
+  /** Whether the job's program is not known, but may be soon. */
+  awaits({ job }: Pick<JobRecord, "job">): boolean {
+    return this.#programs.awaits(job.programRoot);
+  }
+
+  /** What the size of the job's program decides. @returns undefined if it is not known. */
+  shapeOf({ job }: Pick<JobRecord, "job">): ProgramShape | undefined {
+    return this.#programs.shapeOf(job.programRoot);
+  }
+
+  /**
+   * Has the job's program in memory, so that executing it waits for nothing.
+   * @returns false if it is not known.
+   * @throws ProgramUnavailableError
+   */
+  async prepare({ job }: Pick<JobRecord, "job">): Promise<boolean> {
+    return (await this.#programs.load(job.programRoot)) !== undefined;
   }
 
   /** Whether the job can be executed: its program is known, and its input bytes are all on chain. */
@@ -90,7 +106,7 @@ export class Executions {
    * The execution of a job. Executions that no move was made of are released first, so that audits do not displace what
    * a game needs.
    * @returns undefined if its program is not known or its input bytes are not (all) on chain.
-   * @throws ExecutionInputError
+   * @throws ExecutionInputError, ProgramUnavailableError
    */
   async of(job: JobRecord): Promise<Execution | undefined> {
     return this.#find(job)?.execution;
@@ -130,7 +146,7 @@ export class Executions {
    * @returns undefined if there is no such step or no execution: see {@link of}.
    */
   async tensor(job: JobRecord, step: number): Promise<Uint8Array | undefined> {
-    const program = this.programOf(job);
+    const program = await this.#programs.load(job.job.programRoot);
     if (program === undefined || !(step in program.model.program.steps)) return undefined;
     const trace = this.#kept.get(job.id)?.done?.trace;
     if (trace?.missing([step]).length === 0) return trace.tensor(step);
@@ -145,10 +161,9 @@ export class Executions {
       this.#kept.set(job.id, known);
       return known;
     }
-    const program = this.programOf(job);
-    const inputs = program === undefined ? undefined : inputBytesOf(job);
-    if (program === undefined || inputs === undefined) return undefined;
-    const kept: Kept = { execution: this.#run(program, inputs), bytes: 0, users: 0, isPlayed: false };
+    const inputs = this.knows(job) ? inputBytesOf(job) : undefined;
+    if (inputs === undefined) return undefined;
+    const kept: Kept = { execution: this.#run(job, inputs), bytes: 0, users: 0, isPlayed: false };
     this.#kept.set(job.id, kept);
     kept.execution.then(
       (execution) => {
@@ -208,7 +223,9 @@ export class Executions {
     return filled;
   }
 
-  async #run(program: KnownProgram, inputs: readonly Uint8Array[]): Promise<Execution> {
+  async #run({ job }: JobRecord, inputs: readonly Uint8Array[]): Promise<Execution> {
+    const program = await this.#programs.load(job.programRoot);
+    if (program === undefined) throw new ProgramUnavailableError(`program ${job.programRoot} is not known any more`);
     const checkpoints = new Set(program.model.program.checkpoints.map(({ step }) => step));
     const trees = new Map<number, MerkleList>();
     const tensors = await this.#execute(program.model, inputs, (step) => checkpoints.has(step), trees);

@@ -5,21 +5,21 @@ import { translateError } from "../chain/translateError.ts";
 import type { Forget } from "../market/forget.ts";
 import type { ResumeOptions } from "../market/resume.ts";
 import { followMarket, type Session, type Snapshot } from "../market/session.ts";
-import type { KnownProgram } from "./execution.ts";
 import { Executions, type Execute } from "./executions.ts";
 import { HeadAge, NO_METER, playFigures, type Meter } from "./figures.ts";
 import { Health } from "./health.ts";
 import { logError, runLoop, type LoopOptions } from "./loop.ts";
 import { measured } from "./measured.ts";
 import { accountProblem } from "./plainAccount.ts";
+import type { ProgramLibrary } from "./programLibrary.ts";
 import { Reports } from "./reports.ts";
 import { Tasks } from "./tasks.ts";
 
 /** How a worker or a watcher runs. */
 export type RoleOptions<E> = LoopOptions & {
   session: Session;
-  /** The programs that it knows, compiled here. */
-  programs: readonly KnownProgram[];
+  /** The programs that it knows, compiled here. More may come while it runs. */
+  programs: ProgramLibrary;
   execute: Execute;
   /** Bytes of executions that are kept in memory. `KEPT_BYTES` if absent. */
   keptBytes?: number;
@@ -108,7 +108,7 @@ export class Role<E extends RoleEvent> {
     const { session, programs, log } = this.#options;
     const follow = followMarket(session, forget, this.#resume(name));
     const tasks = new Tasks();
-    log.info({ [name]: session.sender.address, ...facts, programs: programs.length }, `${name} starts`);
+    log.info({ [name]: session.sender.address, ...facts, programs: programs.size }, `${name} starts`);
     await runLoop(this.#options, async () => {
       const busy = tasks.running;
       const snapshot = await follow();
@@ -184,7 +184,7 @@ export class Role<E extends RoleEvent> {
     return {
       folder: cacheFolder,
       owner: [name, session.sender.address],
-      content: programs.map(({ commitment }) => commitment.programRoot).sort(),
+      content: programs.content,
       warn: (reason) => log.warn(reason),
     };
   }

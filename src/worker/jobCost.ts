@@ -1,8 +1,7 @@
 import type { Job } from "../chain/structs.ts";
 import { hopOf } from "../market/hop.ts";
 import { depthOf, HASH_BYTES } from "../merkle/sizes.ts";
-import { dtypeBytes } from "../numerics/dtype.ts";
-import type { KnownProgram } from "../player/execution.ts";
+import type { ProgramShape } from "../player/execution.ts";
 
 /**
  * What a job must pay for its gas, in percent of what the gas costs at the price of now: the price may rise between the
@@ -104,23 +103,17 @@ const transaction = ({ full, zero }: Calldata, execution: number): number => {
 };
 
 /** What a job's gas follows from. @param terms Of the job, posted or not. */
-export function jobShape(
-  { model: { program }, commitment }: KnownProgram,
+export const jobShape = (
+  { headerBytes, checkpoints, outputBytes }: Pick<ProgramShape, "headerBytes" | "checkpoints" | "outputBytes">,
   { callbackGas, maxOutputBytes }: Pick<Job, "callbackGas" | "maxOutputBytes">,
   arityBits: number,
-): JobShape {
-  const outputs = program.outputs.map((checkpoint) => {
-    const { dtype, count } = program.steps[program.checkpoints[checkpoint]!.step]!;
-    return count * dtypeBytes(dtype);
-  });
-  return {
-    headerBytes: commitment.header.length,
-    checkpoints: program.checkpoints.length,
-    delivered: outputs.filter((output) => output <= maxOutputBytes),
-    callbackGas,
-    arityBits,
-  };
-}
+): JobShape => ({
+  headerBytes,
+  checkpoints,
+  delivered: outputBytes.filter((bytes) => bytes <= maxOutputBytes),
+  callbackGas,
+  arityBits,
+});
 
 /** Upper bounds of the gas that a job takes its worker, if nobody disputes its claim. Pure. */
 export function jobGas({ headerBytes, checkpoints, delivered, callbackGas, arityBits }: JobShape): JobGas {

@@ -1,10 +1,9 @@
 import { isAddressEqual, type Address } from "viem";
 import { provisioningAbi } from "../chain/abi/provisioning.ts";
 import { sideGas } from "../dispute/sideGas.ts";
-import { getOrAdd } from "../getOrAdd.ts";
 import type { ClaimRecord, History, JobRecord } from "../market/history.ts";
 import type { Session } from "../market/session.ts";
-import type { KnownProgram } from "../player/execution.ts";
+import type { ProgramShape } from "../player/execution.ts";
 import type { Executions } from "../player/executions.ts";
 import type { Problem } from "../player/health.ts";
 import { jobGas, jobShape, missingGas, type JobShape } from "./jobCost.ts";
@@ -20,8 +19,6 @@ const USUAL_TERMS = { callbackGas: 0, maxOutputBytes: 2 ** 16 } as const;
 /** The gas that a worker may still need: for its claims, with a game over each that is open, and for one more job. */
 export class WorkerGas {
   readonly #arityBits: number;
-  /** A game's, by the program's root. */
-  readonly #answers = new Map<string, number>();
 
   /** @param arityBits log2 of the children in a reveal: the deployment's. */
   constructor(arityBits: number) {
@@ -29,32 +26,28 @@ export class WorkerGas {
   }
 
   /** @param programs Those that jobs are taken for. */
-  needed(history: History, me: Address, programs: readonly KnownProgram[], executions: Executions): number {
+  needed(history: History, me: Address, programs: readonly ProgramShape[], executions: Executions): number {
     const ofJobs = programs.map((program) => jobGas(this.#shape(program, USUAL_TERMS)).total);
     let gas = Math.max(0, ...ofJobs);
     for (const record of history.claims.values()) {
       const job = history.jobs.get(record.jobId);
       if (job === undefined || !isAddressEqual(record.claim.worker, me)) continue;
-      const program = executions.programOf(job);
+      const program = executions.shapeOf(job);
       if (program !== undefined) gas += this.#ofClaim(job, record, program);
     }
     return gas;
   }
 
-  #ofClaim(job: JobRecord, record: ClaimRecord, program: KnownProgram): number {
+  #ofClaim(job: JobRecord, record: ClaimRecord, program: ProgramShape): number {
     if (record.refuted) return 0;
     const shape = this.#shape(program, job.job);
     const missing = missingOutputs(record);
     const end = missing.length > 0 ? missingGas(shape, wantedOutputs(job.job), missing) : 0;
     if (!isOpen(record)) return end;
-    return Math.max(end, jobGas(shape).finalise) + this.#answer(program);
+    return Math.max(end, jobGas(shape).finalise) + sideGas(program, this.#arityBits).worker;
   }
 
-  #answer({ model: { program, programRoot } }: KnownProgram): number {
-    return getOrAdd(this.#answers, programRoot, () => sideGas(program, this.#arityBits).worker);
-  }
-
-  #shape(program: KnownProgram, terms: { callbackGas: number; maxOutputBytes: number }): JobShape {
+  #shape(program: ProgramShape, terms: { callbackGas: number; maxOutputBytes: number }): JobShape {
     return jobShape(program, terms, this.#arityBits);
   }
 }

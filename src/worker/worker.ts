@@ -22,6 +22,7 @@ import type { TracePublisher } from "./publisher.ts";
 import { selfAudit, SelfAuditError } from "./selfAudit.ts";
 import { attestationLeft, endingAttestation, WorkerGas } from "./upkeep.ts";
 import { collect, deliver, expire, finalise, missingOutputs, wantedOutputs } from "./settlement.ts";
+import { bestUnknown } from "./wantedPrograms.ts";
 
 /** How a worker runs. */
 export type WorkerOptions = RoleOptions<WorkerEvent> & {
@@ -45,7 +46,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 /** A dispute that this worker cannot answer as it is configured: its collateral is at stake. */
 export class UndefendedClaimError extends errorWithCode("UNDEFENDED_CLAIM") {}
 
-const UNKNOWN = "its program is not among the models served here, or its input is not on chain";
+const UNKNOWN = "its program is not among the models served here, or not compiled yet, or its input is not on chain";
 
 /** A job with the fee that covers its gas. */
 type PricedJob = { record: JobRecord; gas: number; gasPrice: bigint; cost: bigint };
@@ -101,7 +102,7 @@ class Worker {
     });
     if (isOwed || (job.holder !== undefined && this.#isMe(job.holder.worker))) return "nothing";
     if (isOver(job, now, address)) return "all";
-    return this.#executions.knows(job) ? "nothing" : "inputs";
+    return this.#executions.knows(job) || this.#executions.awaits(job) ? "nothing" : "inputs";
   };
 
   /** Says whether this worker may claim and can pay for what it has claimed, and for one job more. */
@@ -109,7 +110,7 @@ class Worker {
     const { session, programs } = this.#options;
     const { health, meter } = this.#role;
     const owner = session.sender.address;
-    const gas = this.#gas.needed(history, owner, programs, this.#executions);
+    const gas = this.#gas.needed(history, owner, programs.shapes, this.#executions);
     health.set("pays", shortOfGas({ balance, gasPrice, owner }, gas, "a job, and the answers for the open claims,"));
     const attestation = await attestationLeft(session, now);
     meter.figures({ attestation });
@@ -140,8 +141,18 @@ class Worker {
       job.holder !== undefined && this.#isMe(job.holder.worker) ? [{ job, until: job.holder.until }] : [],
     );
     for (const { job, until } of claimed) attempt("job", job.id, () => this.#work(job, until, now));
+    const atStake = jobs.filter(
+      ({ holder, claims }) =>
+        (holder !== undefined && this.#isMe(holder.worker)) ||
+        claims.some(({ claim, refuted, paid }) => this.#isMe(claim.worker) && !refuted && !paid),
+    );
+    this.#options.programs.want(atStake.map(({ job }) => job.programRoot));
     const open = [...history.claims.values()].filter((record) => this.#isMe(record.claim.worker) && isOpen(record));
-    if (claimed.length === 0 && isPlain) attempt("claiming", "", () => this.#claim(jobs, open.length, now));
+    if (claimed.length > 0 || !isPlain) return;
+    attempt("claiming", "", () => this.#claim(jobs, open.length, now));
+    const awaited = jobs.filter((job) => job.open && this.#executions.awaits(job) && !this.#hasLost(job));
+    if (awaited.length > 0 && hasRoom(this.#options.policy, open.length))
+      attempt("looking for models", "", () => this.#want(awaited, now));
   }
 
   async #defend(job: JobRecord, game: GameRecord, now: bigint): Promise<void> {
@@ -189,7 +200,8 @@ class Worker {
   /** Whether the outputs still missing cost more gas, at the price of now, than the fee repays. */
   async #isTooDear(job: JobRecord, { id }: ClaimRecord, missing: readonly number[]): Promise<boolean> {
     const { session, log } = this.#options;
-    const program = this.#executions.programOf(job)!;
+    const program = this.#executions.shapeOf(job);
+    if (program === undefined) return false;
     const { fee } = job.job;
     const shape = jobShape(program, job.job, session.deployment.parameters.arityBits);
     const gas = missingGas(shape, wantedOutputs(job.job), missing);
@@ -254,7 +266,11 @@ class Worker {
       );
       return { trace: execution.trace, failure };
     });
-    if (audited === undefined) return log.error({ job: job.id }, "the input of a claimed job is not there");
+    if (audited === undefined) {
+      if (this.#role.isNew("unknown", job.id))
+        log.error({ job: job.id }, `a claimed job cannot be executed: ${UNKNOWN}`);
+      return;
+    }
     const { trace, failure } = audited;
     if (failure !== undefined) return this.#withhold(job, trace.root, until, failure);
     const receipt = await session.market.submit(job.job, submissionOf(trace, deployment.parameters.arityBits));
@@ -303,18 +319,27 @@ class Worker {
     }
     const problem = await claimProblem(session);
     this.#role.health.set("mayClaim", problem);
-    if (problem !== undefined) return;
+    if (problem !== undefined || !(await this.#executions.prepare(best.record))) return;
     const { job, id } = best.record;
     await this.#races.run("claiming", id, async () =>
       this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job) }),
     );
   }
 
+  /** Asks for the program of the best paid of the jobs that may be known soon. */
+  async #want(awaited: readonly JobRecord[], now: bigint): Promise<void> {
+    const { session, policy, programs } = this.#options;
+    const { rate, arityBits } = session.deployment.parameters;
+    const gasPrice = await gasPriceNow(session.publicClient);
+    const best = bestUnknown(awaited, { policy, rate, arityBits, gasPrice, now });
+    if (best !== undefined) programs.want([best.job.programRoot]);
+  }
+
   /** Jobs of known programs with what their gas costs now, the most profitable first. */
   async #priced(jobs: readonly JobRecord[]): Promise<PricedJob[]> {
     const { publicClient, deployment } = this.#options.session;
     const known = jobs.flatMap((record) => {
-      const program = this.#executions.programOf(record);
+      const program = this.#executions.shapeOf(record);
       return program === undefined ? [] : [{ record, program }];
     });
     if (known.length === 0) return [];

@@ -13,6 +13,7 @@ import { ETHEREUM_LIMITS, ROLLUP_MAX_BYTES } from "../../testkit/nodes/poolRules
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 import { first, reference, type Running } from "../../testkit/players/players.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
+import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 
 const WINDOW_OVER = 3_601;
 /** `MAX_OUTPUT_BYTES` of contracts/market/MarketParameters.sol. */
@@ -106,7 +107,7 @@ describe("transactions through a pool", function () {
     const [large, small] = [matrixOf(100, 256), mlpProgram()];
     const key = await players().workerKey();
     const policy = { minFee: 1n, marginSeconds: 10, maxOpenClaims: 1 };
-    await startWorker(key, large, { programs: [large, small], policy });
+    await startWorker(key, large, { programs: ProgramLibrary.of([large, small]), policy });
     const stuck = await players().post(large, [halves(256)]);
     await first(worker, "submitted", ({ jobId }) => jobId === stuck.jobId);
     await players().limitTransactions(16_384);

@@ -1,4 +1,11 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { runCommandLine } from "../../src/cli/commandLine.ts";
+
+/** No test reads or writes the caches of the user. */
+const cache = mkdtempSync(join(tmpdir(), "refute-cache-"));
+after(() => rmSync(cache, { recursive: true, force: true }));
 
 /** Runs the command line in this process: exit status and what it printed. */
 export async function refute(args: readonly string[], env: Record<string, string> = {}) {
@@ -10,7 +17,7 @@ export async function refute(args: readonly string[], env: Record<string, string
   console.error = take;
   process.stderr.write = (text) => (take(text), true);
   const before = { ...process.env };
-  Object.assign(process.env, env);
+  Object.assign(process.env, { REFUTE_CACHE: cache }, env);
   try {
     const status = await runCommandLine(args);
     return { status, output: lines.join("\n") };

@@ -16,6 +16,7 @@ import { rejection } from "../../testkit/rejection.ts";
 import { lyingTrace, chainProgram, type GameProgram } from "../../testkit/protocol/chainProgram.ts";
 import { MemoryGame } from "../../testkit/game/memoryGame.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
+import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 
 /** Ranges of 3 and 6 steps. */
 const subject = chainProgram(300, [3, 6]);
@@ -58,7 +59,7 @@ function counted(
     last = done.catch(() => undefined);
     return done;
   };
-  const executions = new Executions([subject], execute, budget);
+  const executions = new Executions(ProgramLibrary.of([subject]), execute, budget);
   return { executions, count: () => count, fail: (times) => void (failures = times) };
 }
 

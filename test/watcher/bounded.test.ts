@@ -7,6 +7,7 @@ import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 import { Auditor } from "../../watcher/auditor.ts";
 
 const idOf = (k: number): Hex => `0x${k.toString(16).padStart(64, "0")}`;
@@ -15,7 +16,7 @@ describe("what a watcher remembers of thousands of claims", () => {
   it("verdictsAndExecutions_areBounded", async function () {
     const history = emptyHistory();
     const unknown = { job: { programRoot: idOf(0) }, parts: new Map() } as JobRecord;
-    const auditor = new Auditor(new Executions([], reference()), 4);
+    const auditor = new Auditor(new Executions(new ProgramLibrary(), reference()), 4);
     const claimOf = (k: number): ClaimRecord => ({ id: idOf(k), claim: {} }) as ClaimRecord;
     for (let k = 0; k < 25_000; k++) {
       const claim = claimOf(k);
@@ -33,7 +34,7 @@ describe("what a watcher remembers of thousands of claims", () => {
     const program = mlpProgram();
     const input = mlpInput(1);
     const budget = 2e5;
-    const executions = new Executions([program], reference(), budget);
+    const executions = new Executions(ProgramLibrary.of([program]), reference(), budget);
     const inputRoots = [tensorRoot(input)];
     const { root } = MerkleList.fromHashes(inputRoots);
     let largest = 0;

@@ -6,6 +6,7 @@ import { chainProgram, honestTrace, int32Program, type GameProgram } from "../..
 import { delivery } from "../../testkit/protocol/marketKit.ts";
 import { useWorld } from "../../testkit/protocol/useWorld.ts";
 import { createWorld, gasOf, postedJob, requestFor, type World } from "../../testkit/protocol/world.ts";
+import { programShape } from "../../src/player/execution.ts";
 
 /** What the bound may be, as a multiple of what was burnt. */
 const MOST = 1.2;
@@ -48,7 +49,7 @@ describe("jobGas", function () {
     const nodes = submissionOf(trace, parameters.arityBits);
     const submitted = await burnt(market.write.submit([job, nodes], by));
     await networkHelpers.time.increase(3_601);
-    const bound = jobGas(jobShape(of, { callbackGas, maxOutputBytes }, parameters.arityBits));
+    const bound = jobGas(jobShape(programShape(of), { callbackGas, maxOutputBytes }, parameters.arityBits));
     const delivered: number[] = [];
     for (const k of maxOutputBytes === 0 ? [] : of.program.outputs.keys())
       delivered.push(await burnt(market.write.deliver([claim, delivery(of, k)], { ...by, gas: 16_777_216n })));

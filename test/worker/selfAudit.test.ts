@@ -60,7 +60,7 @@ describe("selfAudit", function () {
   async function broken(spoil: (tensors: Uint8Array[], before: number) => void) {
     let rounds = 0;
     let executions = 0;
-    const lines: { level: number; code?: string; reason: string }[] = [];
+    const lines: { level: number; code?: string; reason: string; msg: string }[] = [];
     const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line) as never) });
     const key = await players.workerKey();
     const running = await players.startWorker(

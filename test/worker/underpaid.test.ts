@@ -9,6 +9,7 @@ import { coveringFee, jobGas, jobShape } from "../../src/worker/jobCost.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, reference } from "../../testkit/players/players.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
+import { programShape } from "../../src/player/execution.ts";
 
 describe("a worker whose policy asks for no profit", function () {
   const players = usePlayers("test");
@@ -75,7 +76,7 @@ describe("a worker whose policy asks for no profit", function () {
     const { worker } = await startWorker();
     const session = await players().chain.newSession();
     const { arityBits } = session.deployment.parameters;
-    const gas = jobGas(jobShape(program, { callbackGas: 0, maxOutputBytes: 4_096 }, arityBits));
+    const gas = jobGas(jobShape(programShape(program), { callbackGas: 0, maxOutputBytes: 4_096 }, arityBits));
     const fee = coveringFee(gas, 2n * 10n ** 9n);
     await players().post(program, [mlpInput(4)], { fee, maxOutputBytes: 4_096 });
     await first(worker, "submitted");
@@ -92,7 +93,7 @@ describe("a worker whose policy asks for no profit", function () {
     const { worker, lines, someRounds } = await startWorker("not delivered now");
     const { chain } = players();
     const { arityBits } = (await chain.newSession()).deployment.parameters;
-    const gas = jobGas(jobShape(program, { callbackGas: 0, maxOutputBytes: 4_096 }, arityBits));
+    const gas = jobGas(jobShape(programShape(program), { callbackGas: 0, maxOutputBytes: 4_096 }, arityBits));
     const fee = coveringFee(gas, 2n * 10n ** 9n);
     const { jobId } = await players().post(program, [mlpInput(5)], { fee, maxOutputBytes: 4_096 });
     await first(worker, "submitted");

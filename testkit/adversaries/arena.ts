@@ -20,6 +20,7 @@ import { chainOfSums } from "../programs/randomSums.ts";
 import { rootPick } from "../soak/challengers.ts";
 import { open } from "./sendMoves.ts";
 import type { Verdict } from "./verdict.ts";
+import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 
 const WINDOW = 3_600;
 const LIMIT_MS = 20_000;
@@ -103,7 +104,7 @@ export class Arena {
   /** Starts the honest watcher, which knows the arena's programs and others. */
   async startWatcher(others: readonly KnownProgram[] = [], execute: Execute = reference()): Promise<void> {
     await this.watcher.stop();
-    const programs = [this.mlp, this.chainOfSums, ...others];
+    const programs = ProgramLibrary.of([this.mlp, this.chainOfSums, ...others]);
     this.watcher = await this.players.startWatcher(this.watcherKey, this.mlp, execute, { programs });
   }
 

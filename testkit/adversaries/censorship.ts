@@ -10,6 +10,7 @@ import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { postSums } from "./workers.ts";
+import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 
 const LIE = { step: 4, element: 1 };
 
@@ -28,7 +29,7 @@ class CensoredWatcher extends Adversary {
     const watching = runWatcher({
       ...common,
       session,
-      programs: [posted.program],
+      programs: ProgramLibrary.of([posted.program]),
       execute: reference(),
       mode: "defend",
     });
@@ -54,7 +55,13 @@ class CensoredWorker extends Adversary {
     const stop = new AbortController();
     const common = { intervalMs: 15, log: quiet, signal: stop.signal };
     const policy = { minFee: 1n, marginSeconds: 10 };
-    const own = { session, programs: [posted.program], execute: reference(), policy, selfAuditSamples: 0 };
+    const own = {
+      session,
+      programs: ProgramLibrary.of([posted.program]),
+      execute: reference(),
+      policy,
+      selfAuditSamples: 0,
+    };
     const working = runWorker({ ...common, ...own });
     const claim = await arena.claimOn(posted);
     gate.close();

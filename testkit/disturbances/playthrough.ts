@@ -12,6 +12,7 @@ import type { ForkingChain, Included } from "./forkingChain.ts";
 import { RpcLine, type Fault } from "./rpcLine.ts";
 import { PARTIES, type Party, type Scenario } from "./scenarios.ts";
 import type { Setup } from "./setup.ts";
+import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 
 const LIMIT_MS = 15_000;
 const INTERVAL_MS = 5;
@@ -142,7 +143,7 @@ export class Playthrough {
     const session = await this.#session(line, this.#setup.keys[party]);
     const execute = this.#scenario.executions[party]!;
     const log = pino({ level: "warn" }, { write: (text: string) => void this.#complaints.push(`${party}: ${text}`) });
-    const programs = [this.#setup.program];
+    const programs = ProgramLibrary.of([this.#setup.program]);
     const common = { session, programs, execute, signal, log, intervalMs: INTERVAL_MS };
     const policy = { minFee: 1n, marginSeconds: 10 };
     if (party === "worker") await runWorker({ ...common, policy, selfAuditSamples: 1 });

@@ -16,6 +16,7 @@ import type { WorkerEvent } from "../../src/worker/events.ts";
 import { runWorker, type WorkerOptions } from "../../src/worker/worker.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
 import { runWatcher, type WatcherOptions } from "../../watcher/watcher.ts";
+import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 
 /** A log that writes nothing. */
 export const quiet = pino({ level: "silent" });
@@ -97,14 +98,14 @@ export class Players {
     const session = await this.chain.sessionOf(key);
     const policy = { minFee: 1n, marginSeconds: 10 };
     return start<WorkerEvent>(session, (all) =>
-      runWorker({ ...all, programs: [program], execute, policy, selfAuditSamples: 0, ...options }),
+      runWorker({ ...all, programs: ProgramLibrary.of([program]), execute, policy, selfAuditSamples: 0, ...options }),
     );
   }
 
   async startWatcher(key: Hex, program: KnownProgram, execute: Execute, options: Partial<WatcherOptions> = {}) {
     const session = await this.chain.sessionOf(key);
     return start<WatcherEvent>(session, (all) =>
-      runWatcher({ ...all, programs: [program], execute, mode: "defend", ...options }),
+      runWatcher({ ...all, programs: ProgramLibrary.of([program]), execute, mode: "defend", ...options }),
     );
   }
 

@@ -33,9 +33,9 @@ export class RefuteProcess {
     });
     const list = join(this.#folder, "models.json");
     writeFileSync(list, JSON.stringify(entries));
-    this.#command = [...command, "--models", list, "--keystore", join(this.#folder, "keystore.json")];
-    const cache = join(this.#folder, "cache");
-    this.#env = { ...process.env, REFUTE_KEYSTORE_PASSWORD: PASSWORD, REFUTE_CACHE: cache };
+    const cache = ["--cache", join(this.#folder, "cache")];
+    this.#command = [...command, ...cache, "--models", list, "--keystore", join(this.#folder, "keystore.json")];
+    this.#env = { ...process.env, REFUTE_KEYSTORE_PASSWORD: PASSWORD };
   }
 
   /** Starts it. */
@@ -63,7 +63,10 @@ export class RefuteProcess {
     await ended;
   }
 
-  /** Kills it, removes its files, and checks that it kept only caches and printed no secret. @throws Error */
+  /**
+   * Kills it, removes its files, and checks that it kept nothing on disk but its cache, and printed no secret.
+   * @throws Error
+   */
   async end(): Promise<void> {
     await this.kill();
     const kept = Array.from({ length: this.#starts }, (_, k) => readdirSync(join(this.#folder, String(k + 1)))).flat();

@@ -12,6 +12,7 @@ import { toHex } from "../../src/merkle/hash.ts";
 import { knownProgram } from "../../src/player/execution.ts";
 import { Executions } from "../../src/player/executions.ts";
 import { FastExecutors } from "../../src/player/fastExecutors.ts";
+import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 import { catalogued } from "../../testkit/models/catalogue.ts";
 import { compileModel } from "../../testkit/models/compileModel.ts";
 
@@ -55,7 +56,7 @@ const models = values.models.split(",").map((name) => {
   return { name, program, inputs };
 });
 const executors = new FastExecutors();
-const programs = models.map(({ program }) => program);
+const programs = ProgramLibrary.of(models.map(({ program }) => program));
 const executions = new Executions(programs, executors.execute, Number(values["keep-mib"]) * MIB);
 let id = 0;
 for (const { name, program, inputs } of models)

@@ -14,7 +14,7 @@ import { NegativeVerdict, UsageError } from "../errors.ts";
 import { readInputFile, shapesOf } from "../../onnx/inputs/readInputFile.ts";
 import { inputFiles } from "../inputs.ts";
 import { appendOption, modelOptions, modelSpec, type ModelOptions } from "../modelOptions.ts";
-import { loadModel } from "../models.ts";
+import { loadModel } from "../../player/programs/modelSpec.ts";
 import { print, printJson } from "../output.ts";
 import { executionProgress, stepProgress } from "../progress.ts";
 

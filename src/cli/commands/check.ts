@@ -5,7 +5,7 @@ import { surveyDraft } from "../../compiler/survey.ts";
 import { NegativeVerdict } from "../errors.ts";
 import { checkReport, type CheckReport } from "../../examine/check/report.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
-import { prepareModel } from "../models.ts";
+import { prepareModel } from "../../player/programs/modelSpec.ts";
 import { print, printJson } from "../output.ts";
 import { stepProgress } from "../progress.ts";
 import { byteText, table } from "../../text.ts";

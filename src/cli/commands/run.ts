@@ -6,7 +6,7 @@ import { UsageError } from "../errors.ts";
 import { shapesOf } from "../../onnx/inputs/readInputFile.ts";
 import { readInputs } from "../inputs.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
-import { loadModel } from "../models.ts";
+import { loadModel } from "../../player/programs/modelSpec.ts";
 import { print, printJson } from "../output.ts";
 import { executionProgress, stepProgress } from "../progress.ts";
 import { tensorJson, tensorText } from "../tensorText.ts";

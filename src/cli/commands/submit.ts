@@ -18,6 +18,7 @@ import { loadProgram } from "../models.ts";
 import { print, printError } from "../output.ts";
 import { readSettings } from "../settings.ts";
 import { printResult, waitOnTerminal } from "../waiting.ts";
+import { programShape } from "../../player/execution.ts";
 
 const limit = z.coerce.number().int().positive().optional();
 
@@ -79,7 +80,7 @@ export function submitCommand(): Command {
 /** Says so if a worker with the usual policy would not take the job at the gas price of now. */
 async function warnOfLowFee(session: Session, program: KnownProgram, fee: bigint): Promise<void> {
   const { publicClient, deployment } = session;
-  const gas = jobGas(jobShape(program, DEFAULT_TERMS, deployment.parameters.arityBits));
+  const gas = jobGas(jobShape(programShape(program), DEFAULT_TERMS, deployment.parameters.arityBits));
   const gasPrice = await gasPriceNow(publicClient);
   const needed = coveringFee(gas, gasPrice);
   if (fee >= needed) return;

@@ -44,6 +44,9 @@ export function workerCommand(): Command {
     )
     .option("--monitor-port <port>", "serve /healthz, /readyz and /metrics on 127.0.0.1 (or REFUTE_MONITOR_PORT)")
     .option("--cache <folder>", "what a restart need not do again; may be deleted at any time (or REFUTE_CACHE)")
+    .option("--catalogue <source>", "file or https URL of models that may be fetched for jobs (or REFUTE_CATALOGUE)")
+    .option("--licences <names>", "licences of such models, comma-separated; all if left out (or REFUTE_LICENCES)")
+    .option("--fetch-mib <n>", "MiB of models fetched, at most, until the process ends (or REFUTE_FETCH_MIB)")
     .option("--keep-mib <n>", "MiB of executions kept in memory for games (or REFUTE_KEEP_MIB)")
     .option(
       "--untried-platform",

@@ -1,0 +1,16 @@
+import { errorWithCode } from "../errors.ts";
+
+/** A program was known, but its cached compilation cannot be read: it is compiled again. */
+export class ProgramUnavailableError extends errorWithCode("PROGRAM_UNAVAILABLE", { retryable: true }) {}
+
+/** The process that compiles a model ended without a result, or did not keep its limits. */
+export class CompileProcessError extends errorWithCode("COMPILE_PROCESS") {}
+
+/** A model of the catalogue cannot be fetched now. */
+export class ModelFetchError extends errorWithCode("MODEL_FETCH", { retryable: true }) {}
+
+/** What was fetched, or where it lies, is not what the catalogue may name. */
+export class ModelRefusedError extends errorWithCode("MODEL_REFUSED") {}
+
+/** The catalogue of models cannot be read, or does not follow its form. */
+export class CatalogueError extends errorWithCode("CATALOGUE") {}

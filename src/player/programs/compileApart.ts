@@ -1,0 +1,68 @@
+import { fork } from "node:child_process";
+import { createRequire } from "node:module";
+import { extname } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { CompileProcessError } from "../errors.ts";
+import type { CompileAnswer, CompileJob } from "./compileJob.ts";
+
+/** What a process that compiles may take. */
+export type ProcessLimits = { seconds: number; maxBytes: number };
+
+/** How much of what it printed is in the error if it fails. */
+const PRINTED = 500;
+
+/**
+ * Compiles a model in a process of its own, and stores the program.
+ * @param signal Ends the process.
+ * @throws CompileProcessError, which names the model, if the process crashes or does not keep its limits
+ */
+export async function compileApart(
+  job: Omit<CompileJob, "maxBytes">,
+  { seconds, maxBytes }: ProcessLimits,
+  signal: AbortSignal,
+): Promise<CompileAnswer> {
+  const { path } = job.spec;
+  if (signal.aborted) throw new CompileProcessError(`compiling ${path} was given up: this process stops`);
+  const file = fileURLToPath(new URL(`./compileChild${extname(import.meta.url)}`, import.meta.url));
+  const child = fork(file, [], {
+    execArgv: [...loaderOf(file), `--max-old-space-size=${Math.ceil(maxBytes / 2 ** 20)}`],
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  let printed = "";
+  child.stderr!.on("data", (text: Buffer) => void (printed = (printed + text.toString()).slice(-PRINTED)));
+  let answer: CompileAnswer | undefined;
+  let ended: string | undefined;
+  const end = (why: string) => () => {
+    ended = why;
+    child.kill("SIGKILL");
+  };
+  const onStop = end("was given up: this process stops");
+  const timer = setTimeout(end(`took longer than ${seconds} s`), seconds * 1_000);
+  signal.addEventListener("abort", onStop);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.once("message", (message) => void (answer = message as CompileAnswer));
+      child.once("error", reject);
+      child.once("close", (code, killedBy) => {
+        ended ??= `ended with ${killedBy ?? code}: ${printed.trim().replaceAll(/\s+/g, " ")}`;
+        resolve();
+      });
+      child.send({ ...job, maxBytes }, (error) => error && (printed += error.message));
+    });
+  } catch (cause) {
+    throw new CompileProcessError(`compiling ${path}: no process: ${(cause as Error).message}`, { cause });
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onStop);
+  }
+  if (answer === undefined) throw new CompileProcessError(`compiling ${path} ${ended}`);
+  return answer;
+}
+
+/** Node's own support of TypeScript takes a third of the time of a loader, but older versions do not have it. */
+function loaderOf(file: string): string[] {
+  const isUnderstood = (process.features as { typescript?: unknown }).typescript === "strip";
+  if (extname(file) !== ".ts" || isUnderstood) return [];
+  return ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href];
+}

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
+import { MAX_STEP_BYTES } from "../../program/limits.ts";
+import type { ModelSpec } from "./modelSpec.ts";
+
+/** How a picture input given as bytes is written in files and flags. */
+export const uint8Schema = z
+  .object({
+    input: z.string().min(1),
+    layout: z.enum(["NHWC", "NCHW"]).default("NHWC"),
+    scale: z.coerce
+      .number()
+      .positive()
+      .default(1 / 255),
+    mean: z.array(z.coerce.number()).default([0]),
+    std: z.array(z.coerce.number().positive()).default([1]),
+    reverse: z.union([z.boolean(), z.enum(["true", "false"]).transform((text) => text === "true")]).default(false),
+  })
+  .strict();
+
+/** A seed of random operators: a number, or text beyond 2^53. */
+export const seedSchema = z
+  .union([z.number(), z.string()])
+  .transform(String)
+  .refine((text) => /^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n, "expected a whole number below 2^64")
+  .transform(BigInt);
+
+/** How a model is compiled, as a models file and a catalogue say it. */
+export const compileOptions = {
+  shapes: z.record(z.array(z.number().int().positive())).default({}),
+  bind: z.record(z.unknown()).default({}),
+  uint8: z.array(uint8Schema).default([]),
+  stepBytes: z.number().int().min(1).max(MAX_STEP_BYTES).optional(),
+  seed: seedSchema.optional(),
+};
+
+type CompileOptions = z.output<z.ZodObject<typeof compileOptions>>;
+
+export function preprocessingOf({ reverse, ...rest }: z.output<typeof uint8Schema>): ImagePreprocessing {
+  return { ...rest, reverseChannels: reverse };
+}
+
+/** A model file with its options. */
+export const modelSpecOf = (path: string, { stepBytes, uint8, ...options }: CompileOptions): ModelSpec => ({
+  path,
+  ...options,
+  uint8: uint8.map(preprocessingOf),
+  stepByteLimit: stepBytes,
+});

@@ -1,0 +1,43 @@
+import type { CompileLimits } from "../../compiler/budget.ts";
+import { bindInputs } from "../../onnx/bindInputs.ts";
+import { boundTensors } from "../../onnx/inputs/boundTensors.ts";
+import type { Model, TensorData } from "../../onnx/model.ts";
+import { withImagePreprocessing, type ImagePreprocessing } from "../../onnx/preprocess.ts";
+import { readModel } from "../../onnx/readModel.ts";
+
+/** A model file and all that decides which program it becomes. */
+export type ModelSpec = {
+  path: string;
+  /** The shapes that it is compiled for, by input. */
+  shapes: Record<string, readonly number[]>;
+  /** Inputs that are known at compile time: a JSON value, or the name of a .pb, .npy or .json file. */
+  bind: Readonly<Record<string, unknown>>;
+  /** Which inputs are pictures given as bytes. */
+  uint8: readonly ImagePreprocessing[];
+  /** Bytes of the largest transaction with a step proof, if not the compiler's default. */
+  stepByteLimit?: number | undefined;
+  /** Of random operators; without it they are refused. */
+  seed?: bigint | undefined;
+  /** What compiling may take, if not the compiler's defaults. */
+  limits?: Partial<CompileLimits> | undefined;
+};
+
+/** A model ready to compile, and the tensors that were bound to inputs of its file. */
+export type LoadedModel = { model: Model; bound: ReadonlyMap<string, TensorData> };
+
+/**
+ * Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it.
+ * @param externalFile Called with the path of each file beside the model's that is read.
+ * @throws the reader's errors
+ */
+export const loadModel = (
+  spec: Pick<ModelSpec, "path" | "bind" | "uint8" | "limits">,
+  externalFile?: (path: string) => void,
+): LoadedModel =>
+  prepareModel(readModel(spec.path, { mib: spec.limits?.mib, ...(externalFile && { externalFile }) }), spec);
+
+/** The same of a model that is read already. @throws InputBindingError, PreprocessingError */
+export function prepareModel(own: Model, { bind, uint8 }: Pick<ModelSpec, "bind" | "uint8">): LoadedModel {
+  const bound = boundTensors(own, bind);
+  return { model: uint8.reduce(withImagePreprocessing, bindInputs(own, bound)), bound };
+}
