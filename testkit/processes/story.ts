@@ -28,6 +28,8 @@ export type StoryTerms = {
   clock: number;
   /** Between blocks. */
   blockSeconds: number;
+  /** The story posts its jobs and mines its blocks itself, as it goes on. */
+  isPaced?: boolean;
   /** Models that worker and watcher know beside those of the story. */
   otherModels?: readonly ServedModel[];
   /** The story ends after this time, whatever is open. */
@@ -175,8 +177,10 @@ export class Story {
     try {
       await Promise.all(HONEST.map((name) => this.restart(name)));
       this.#startLiar();
-      await this.anvil.mineEvery(this.terms.blockSeconds);
-      await this.post(this.terms.lies, this.terms.jobs);
+      if (this.terms.isPaced !== true) {
+        await this.anvil.mineEvery(this.terms.blockSeconds);
+        await this.post(this.terms.lies, this.terms.jobs);
+      }
       const happening = happen(this, ended.signal);
       happening.catch(() => undefined);
       const end = Date.now() + this.terms.limit * 1_000;
@@ -237,7 +241,7 @@ export class Story {
     const { lies, jobs, paid } = judge(history, this.liar, this.#honestJobs);
     const own = [...history.claims.values()].filter(({ claim }) => claim.worker === this.liar);
     const decided = own.every(({ finalised, refuted }) => finalised || refuted);
-    return lies >= this.terms.lies && decided && paid === jobs;
+    return lies >= this.terms.lies && decided && jobs === this.terms.jobs && paid === jobs;
   }
 
   /** Starts again what ended by itself, as the supervisor of a server does. */

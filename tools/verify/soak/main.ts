@@ -11,6 +11,8 @@
  *   restarted.
  * - `npm run soak -- --nodes [--seeds N] [--seed S] [--only NAME]`: worker, watcher and liar as processes, against anvil
  *   behind faulty nodes: every scenario, with N seeds.
+ * - `npm run soak -- --day [--seed S]`: 10,000 blocks and 500 jobs for the processes of a worker and a watcher, and
+ *   their memory on the way.
  * - `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
  * - `npm run soak -- --models`: the models of the catalogue in full size are examined; then all of them must have the
  *   same bits on every executor.
@@ -20,6 +22,7 @@
 import { parseArgs } from "node:util";
 import { LARGE } from "../../../testkit/models/catalogue.ts";
 import { printModels } from "../../measure/models/print.ts";
+import { soakDay } from "./day.ts";
 import { soakFunction } from "./functions.ts";
 import { soakGames } from "./games.ts";
 import { soakKills } from "./kills.ts";
@@ -40,6 +43,7 @@ const { values } = parseArgs({
     models: { type: "boolean", default: false },
     kills: { type: "boolean", default: false },
     nodes: { type: "boolean", default: false },
+    day: { type: "boolean", default: false },
     seeds: { type: "string", default: "10" },
     only: { type: "string" },
     reorgs: { type: "boolean", default: false },
@@ -56,6 +60,7 @@ if (values.models) {
 }
 // Always the same seeds, so that a campaign that was stopped goes on.
 if (values.nodes) process.exit((await soakNodes(Number(values.seeds), Number(values.seed ?? 1), values.only)) ? 0 : 1);
+if (values.day) process.exit((await soakDay(Number(values.seed ?? 1))) ? 0 : 1);
 if (values.kills) process.exit((await soakKills()) ? 0 : 1);
 if (values.reorgs) {
   const totals = await soakReorgs(Number(values.depths), ({ playthroughs, wrong }) =>
