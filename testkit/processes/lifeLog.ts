@@ -22,6 +22,11 @@ export class LifeLog {
     if (method === "eth_sendRawTransaction") life.toAct ??= (at - life.began) / 1_000;
   }
 
+  /** Whether a party has looked at the chain's events, in any of its lives. */
+  hasReadEvents(party: string): boolean {
+    return this.#lives.some((life) => life.party === party && life.toEvents !== undefined);
+  }
+
   /** All but the first of each process: what came after a restart. */
   get lives(): Lives {
     return this.#lives.flatMap(({ party, toEvents, toAct, isFirst }) => (isFirst ? [] : [{ party, toEvents, toAct }]));

@@ -176,6 +176,12 @@ export class Story {
     const ended = new AbortController();
     try {
       await Promise.all(HONEST.map((name) => this.restart(name)));
+      const end = Date.now() + this.terms.limit * 1_000;
+      // Honest parties are there before the jobs are.
+      while (!HONEST.every((name) => this.lifeLog.hasReadEvents(name)) && Date.now() < end) {
+        await this.#supervise();
+        await sleep(200);
+      }
       this.#startLiar();
       if (this.terms.isPaced !== true) {
         await this.anvil.mineEvery(this.terms.blockSeconds);
@@ -183,7 +189,6 @@ export class Story {
       }
       const happening = happen(this, ended.signal);
       happening.catch(() => undefined);
-      const end = Date.now() + this.terms.limit * 1_000;
       while (Date.now() < end && !(await this.#isOver())) {
         await this.#supervise();
         await sleep(500);

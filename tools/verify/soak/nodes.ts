@@ -21,7 +21,7 @@ type Row = { commit: string; scenario: string; seed: number; failed?: string; re
 /**
  * Plays every scenario on real nodes with several seeds, one after the other. What an earlier run on the same commit
  * has played is not played again.
- * @param only The name of one scenario, or a part of it; all if left out.
+ * @param only Names of scenarios, or parts of them, separated by ";"; all if left out.
  * @returns Whether no lie became final and no honest party lost anything.
  */
 export async function soakNodes(seeds: number, first: number, only = ""): Promise<boolean> {
@@ -31,9 +31,11 @@ export async function soakNodes(seeds: number, first: number, only = ""): Promis
   const commit = execFileSync("git", ["describe", "--always", "--dirty"]).toString().trim();
   const known = readRows().filter((row) => row.commit === commit);
   const rows: Row[] = [];
+  const parts = only.split(";");
+  const chosen = SCENARIOS.filter(({ name }) => parts.some((part) => name.includes(part)));
   console.log(HEADING);
   for (let seed = first; seed < first + seeds; seed++) {
-    for (const scenario of SCENARIOS.filter(({ name }) => name.includes(only))) {
+    for (const scenario of chosen) {
       const before = known.find((row) => row.scenario === scenario.name && row.seed === seed);
       const row = before ?? (await play(scenario, seed, commit));
       rows.push(row);
@@ -82,7 +84,7 @@ const isGood = ({ survived, lostGames, jobs, paid, reverted, gains }: StoryResul
   reverted.length === 0 &&
   Object.values(gains).every(({ net }) => net >= 0);
 
-const COLUMNS = [22, 5, 8, 9, 10, 9, 13, 15, 15, 16, 8];
+const COLUMNS = [22, 5, 8, 9, 10, 9, 13, 16, 15, 23, 8];
 const row = (cells: readonly string[]): string =>
   cells
     .map((cell, k) => cell.padEnd(COLUMNS[k]!))
@@ -98,7 +100,7 @@ const HEADING = row([
   "net (worker,",
   "watcher), ether",
   "reverted/sent",
-  "restart to act",
+  "restart to act, acted",
   "seconds",
 ]);
 
