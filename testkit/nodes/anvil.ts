@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { askNode } from "./askNode.ts";
+import { killAtExit } from "./killAtExit.ts";
 import { ETHEREUM_LIMITS } from "./poolRules.ts";
 
 const PACKAGE = `@foundry-rs/anvil-${process.platform === "win32" ? "win32" : process.platform}-${
@@ -34,14 +35,12 @@ export type AnvilOptions = {
  */
 export class Anvil {
   readonly #folder = mkdtempSync(join(tmpdir(), "refute-anvil-"));
-  readonly #end = (): void => void this.#child?.kill("SIGKILL");
   #blockSeconds: number | undefined;
   #child: ChildProcess | undefined;
   #port = 0;
 
   private constructor({ blockSeconds }: AnvilOptions) {
     this.#blockSeconds = blockSeconds;
-    process.once("exit", this.#end);
   }
 
   /** Starts a node with an empty chain, on a port that is free. @throws Error if the program is missing */
@@ -77,7 +76,6 @@ export class Anvil {
   /** Ends the node and removes its files. */
   async close(): Promise<void> {
     await this.#stop("SIGKILL");
-    process.removeListener("exit", this.#end);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -89,6 +87,7 @@ export class Anvil {
     const blocks = this.#blockSeconds === undefined ? [] : ["--block-time", String(this.#blockSeconds)];
     const child = spawn(binary, ["--host", "127.0.0.1", "--port", String(this.#port), ...state, ...rules, ...blocks]);
     this.#child = child;
+    killAtExit(child);
     await new Promise<void>((resolve, reject) => {
       let printed = "";
       const fail = (): void => reject(new Error(`anvil does not start: ${printed.slice(-1_000)}`));

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { encryptKeystoreJson } from "ethers";
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
+import { killAtExit } from "../nodes/killAtExit.ts";
 
 const PASSWORD = "Tr0ub4dor-and-3";
 
@@ -60,6 +61,7 @@ export class RefuteProcess {
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk: Buffer) => void (this.output += chunk.toString()));
     this.#child = child;
+    killAtExit(child);
   }
 
   /** Memory that it has now, MiB (Linux); undefined if it does not run. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { anvilBinary } from "../../../testkit/nodes/anvil.ts";
 import { Story } from "../../../testkit/processes/story.ts";
+import { prepareForProcesses } from "./processes.ts";
 
 /** A day of blocks; a block has this many seconds on the chain. */
 const BLOCKS = 10_000;
@@ -24,8 +24,7 @@ const LIMIT = 3_600;
  * @returns Whether all lies were refuted and all honest jobs paid.
  */
 export async function soakDay(seed: number): Promise<boolean> {
-  const binary = anvilBinary();
-  if (typeof binary !== "string") throw new Error(binary.missing);
+  prepareForProcesses();
   const times = { window: WINDOW, clock: CLOCK, blockSeconds: 0.2, limit: LIMIT };
   const story = await Story.create({ seed, lies: LIES, jobs: JOBS, isPaced: true, ...times });
   const result = await story.play(day);

@@ -3,10 +3,10 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from "node:path";
 import { shapesOf } from "../../../src/onnx/inputs/readInputFile.ts";
 import { CATALOGUE } from "../../../testkit/models/catalogue.ts";
-import { anvilBinary } from "../../../testkit/nodes/anvil.ts";
 import type { ServedModel } from "../../../testkit/processes/refuteProcess.ts";
 import { SCENARIOS, staged, type Scenario } from "../../../testkit/processes/scenarios.ts";
 import { Story, type StoryResult, type StoryTerms } from "../../../testkit/processes/story.ts";
+import { prepareForProcesses } from "./processes.ts";
 
 /** Results stay here, so that a campaign that was stopped goes on. */
 const FOLDER = join("cache", "soak");
@@ -25,8 +25,7 @@ type Row = { commit: string; scenario: string; seed: number; failed?: string; re
  * @returns Whether no lie became final and no honest party lost anything.
  */
 export async function soakNodes(seeds: number, first: number, only = ""): Promise<boolean> {
-  const binary = anvilBinary();
-  if (typeof binary !== "string") throw new Error(binary.missing);
+  prepareForProcesses();
   mkdirSync(FOLDER, { recursive: true });
   const commit = execFileSync("git", ["describe", "--always", "--dirty"]).toString().trim();
   const known = readRows().filter((row) => row.commit === commit);
