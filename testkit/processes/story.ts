@@ -327,21 +327,25 @@ async function lag(pool: NetworkPool, staleBlocks: number): Promise<FaultyProxy>
   return proxy;
 }
 
-/** The lines of a log at the level of errors, counted by message and reason. */
+/** The lines of a log at the level of errors, and what ended a process, counted by message and reason. */
 function errorsIn(output: string): Record<string, number> {
   const counts: Record<string, number> = {};
+  const count = (what: string): void => void (counts[what.slice(0, 200)] = (counts[what.slice(0, 200)] ?? 0) + 1);
   for (const line of output.split("\n")) {
-    if (!line.startsWith("{")) {
-      if (line.startsWith("refute: ")) counts[line.slice(0, 200)] = (counts[line.slice(0, 200)] ?? 0) + 1;
-      continue;
-    }
-    const { level, msg, code, reason } = JSON.parse(line) as { level: number; msg: string } & Record<string, string>;
-    if (level < 50) continue;
-    const what = [msg, code, reason]
-      .filter((part) => part !== undefined)
-      .join(": ")
-      .slice(0, 200);
-    counts[what] = (counts[what] ?? 0) + 1;
+    if (line.startsWith("refute: ")) count(line);
+    const { level = 0, msg, code, reason } = parsed(line);
+    if (level >= 50) count([msg, code, reason].filter((part) => part !== undefined).join(": "));
   }
   return counts;
+}
+
+type LogLine = { level?: number; msg?: string; code?: string; reason?: string };
+
+/** A line of a log; nothing if it is none, or only the part that a killed process wrote. */
+function parsed(line: string): LogLine {
+  try {
+    return line.startsWith("{") ? (JSON.parse(line) as LogLine) : {};
+  } catch {
+    return {};
+  }
 }

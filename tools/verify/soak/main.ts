@@ -9,8 +9,8 @@
  * - `npm run soak -- --siege N [--bonds B]`: N wrong claims at once against one watcher with money for B bonds.
  * - `npm run soak -- --kills`: the processes of a worker and a watcher are killed after each transaction, then
  *   restarted.
- * - `npm run soak -- --nodes [--seeds N] [--seed S] [--only NAME]`: worker, watcher and liar as processes, against anvil
- *   behind faulty nodes: every scenario, with N seeds.
+ * - `npm run soak -- --nodes [--seeds N] [--seed S] [--only NAMES]`: worker, watcher and liar as processes, against
+ *   anvil behind faulty nodes: every scenario, with N seeds.
  * - `npm run soak -- --day [--seed S]`: 10,000 blocks and 500 jobs for the processes of a worker and a watcher, and
  *   their memory on the way.
  * - `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
