@@ -1,8 +1,7 @@
 import { custom, type Hex, type Transport } from "viem";
+import type { Call } from "../nodes/behind.ts";
 import type { ForkingChain } from "./forkingChain.ts";
 
-/** A JSON-RPC request. */
-export type Call = { method: string; params?: unknown[] };
 /** Handles a request on its way to the chain: passes it on, changes it, or fails. */
 export type Fault = (call: Call, pass: (call: Call) => Promise<unknown>) => Promise<unknown>;
 

@@ -5,12 +5,13 @@ import { readSigned, readUnsigned, type Pooled, type Unsigned } from "./poolTran
 /** A question to the chain behind the pool. */
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-/** What the chain says of a transaction whose fee is below the next block's base fee. */
-const BELOW_BASE_FEE = /is too low for the next block/;
+/** What Hardhat's chain and anvil say of a transaction whose fee is below the next block's base fee. */
+const BELOW_BASE_FEE = /is too low for the next block|max fee per gas less than block base fee/;
 
 /**
- * A transaction pool before an embedded chain. The chain mines at once what the pool lets through; what has to wait,
- * behind a gap of nonces or below the base fee, is tried again after each request that may change the chain.
+ * A transaction pool before a chain without one, or whose own pool takes what others refuse. It passes on what can be
+ * mined now. What has to wait, behind a gap of nonces or below the base fee, is tried again after each request that may
+ * change an embedded chain, and by `promote`.
  *
  * It answers two methods of its own: `pool_setLimits` takes some of {@link PoolLimits}, with hexadecimal numbers, and
  * `txpool_status` counts what waits, as go-ethereum does.
@@ -95,6 +96,11 @@ export class EmbeddedPool {
     }
     this.#waiting.set(tx.from, waiting.set(tx.nonce, tx));
     return tx.hash;
+  }
+
+  /** Tries again what waits: blocks may have come without a request. */
+  promote(chain: Ask): Promise<void> {
+    return this.#alone(() => this.#promote(chain));
   }
 
   /** Sends on what need not wait any longer, and forgets what is not valid any more. */

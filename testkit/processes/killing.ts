@@ -103,7 +103,7 @@ async function withKills(killed: KilledParty, story: (job: Until) => Promise<voi
     "--interval",
     "0.1",
   ];
-  const party = new RefuteProcess([...command, ...flags], key, [mlpBytes(seed)]);
+  const party = new RefuteProcess([...command, ...flags], key, [{ bytes: mlpBytes(seed) }]);
   await party.start();
   const follow = followMarket(await chain.newSession());
   const until: Until = async (found) => {

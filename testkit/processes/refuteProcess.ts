@@ -1,17 +1,21 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encryptKeystoreJson } from "ethers";
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
+import { killAtExit } from "../nodes/killAtExit.ts";
 import { builtCommandLine } from "./commandLine.ts";
 
 const PASSWORD = "Tr0ub4dor-and-3";
 
+/** A model that a process knows, and what it is compiled with. */
+export type ServedModel = { bytes: Uint8Array; shapes?: Record<string, readonly number[]>; bind?: object };
+
 /**
  * A party whose process, `refute worker` or `refute watcher`, is killed and started again, each time in an empty folder
- * of its own. All its lives have one folder for caches.
+ * of its own. Only the folder of its cache remains.
  */
 export class RefuteProcess {
   readonly #command: readonly string[];
@@ -22,19 +26,21 @@ export class RefuteProcess {
   #starts = 0;
   /** Everything that it printed in all its lives. */
   output = "";
+  /** When each of its lives began, milliseconds. */
+  readonly startedAt: number[] = [];
 
   /** @param settings As flags: `--rpc-url` and the like. The key comes from a keystore file. */
-  constructor(command: readonly string[], key: Hex, models: readonly Uint8Array[]) {
+  constructor(command: readonly string[], key: Hex, models: readonly ServedModel[]) {
     this.#key = key;
-    const entries = models.map((bytes, k) => {
+    const entries = models.map(({ bytes, shapes = {}, bind = {} }, k) => {
       const path = join(this.#folder, `model${k}.onnx`);
       writeFileSync(path, bytes);
-      return { path, shapes: {} };
+      return { path, shapes, bind };
     });
     const list = join(this.#folder, "models.json");
     writeFileSync(list, JSON.stringify(entries));
-    const cache = ["--cache", join(this.#folder, "cache")];
-    this.#command = [...command, ...cache, "--models", list, "--keystore", join(this.#folder, "keystore.json")];
+    const files = { "--models": list, "--keystore": join(this.#folder, "keystore.json"), "--cache": this.#cache };
+    this.#command = [...command, ...Object.entries(files).flat()];
     this.#env = { ...process.env, REFUTE_KEYSTORE_PASSWORD: PASSWORD };
   }
 
@@ -49,9 +55,24 @@ export class RefuteProcess {
     const cwd = this.#cwd;
     mkdirSync(cwd);
     const child = spawn(process.execPath, [builtCommandLine(), ...this.#command], { cwd, env: this.#env });
+    this.startedAt.push(Date.now());
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk: Buffer) => void (this.output += chunk.toString()));
     this.#child = child;
+    killAtExit(child);
+  }
+
+  /** Memory that it has now, MiB (Linux); undefined if it does not run. */
+  get residentMib(): number | undefined {
+    const pid = this.#child?.pid;
+    if (pid === undefined || !existsSync(`/proc/${pid}/status`)) return undefined;
+    const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return kib === undefined ? undefined : Math.round(Number(kib) / 1_024);
+  }
+
+  /** Whether it ended by itself. */
+  get hasEnded(): boolean {
+    return this.#child !== undefined && this.#child.exitCode !== null;
   }
 
   /** Ends it at once, in the middle of whatever it does. */
@@ -76,6 +97,10 @@ export class RefuteProcess {
     if (secrets.some((secret) => this.output.includes(secret)))
       throw new Error("the process prints its key or password");
     if (secrets.some((secret) => this.#command.join().includes(secret))) throw new Error("a secret is an argument");
+  }
+
+  get #cache(): string {
+    return join(this.#folder, "cache");
   }
 
   get #cwd(): string {

@@ -9,6 +9,10 @@
  * - `npm run soak -- --siege N [--bonds B]`: N wrong claims at once against one watcher with money for B bonds.
  * - `npm run soak -- --kills`: the processes of a worker and a watcher are killed after each transaction, then
  *   restarted.
+ * - `npm run soak -- --nodes [--seeds N] [--seed S] [--only NAMES]`: worker, watcher and liar as processes, against
+ *   anvil behind faulty nodes: every scenario, with N seeds.
+ * - `npm run soak -- --day [--seed S]`: 10,000 blocks and 500 jobs for the processes of a worker and a watcher, and
+ *   their memory on the way.
  * - `npm run soak -- --operators N [--seed S]`: N random experiments of each family of operators, against onnxruntime.
  * - `npm run soak -- --hostile N [--seed S]`: N models that nobody honest writes: each must end in a program or a
  *   refusal.
@@ -20,11 +24,13 @@
 import { parseArgs } from "node:util";
 import { LARGE } from "../../../testkit/models/catalogue.ts";
 import { printModels } from "../../measure/models/print.ts";
+import { soakDay } from "./day.ts";
 import { soakFunction } from "./functions.ts";
 import { soakGames } from "./games.ts";
 import { soakHostile } from "./hostile.ts";
 import { soakKills } from "./kills.ts";
 import { soakModels } from "./models.ts";
+import { soakNodes } from "./nodes.ts";
 import { soakOperators } from "./operators.ts";
 import { soakReorgs } from "./reorgs.ts";
 import { soakSiege } from "./siege.ts";
@@ -40,18 +46,25 @@ const { values } = parseArgs({
     stride: { type: "string", default: "1" },
     models: { type: "boolean", default: false },
     kills: { type: "boolean", default: false },
+    nodes: { type: "boolean", default: false },
+    day: { type: "boolean", default: false },
+    seeds: { type: "string", default: "10" },
+    only: { type: "string" },
     reorgs: { type: "boolean", default: false },
     siege: { type: "string" },
     bonds: { type: "string", default: "3" },
     depths: { type: "string", default: "20" },
-    seed: { type: "string", default: String(Date.now() % 2 ** 31) },
+    seed: { type: "string" },
   },
 });
-const seed = Number(values.seed);
+const seed = Number(values.seed ?? Date.now() % 2 ** 31);
 if (values.models) {
   const { clean } = await printModels(LARGE, 32);
   process.exit((await soakModels()) && clean ? 0 : 1);
 }
+// Always the same seeds, so that a campaign that was stopped goes on.
+if (values.nodes) process.exit((await soakNodes(Number(values.seeds), Number(values.seed ?? 1), values.only)) ? 0 : 1);
+if (values.day) process.exit((await soakDay(Number(values.seed ?? 1))) ? 0 : 1);
 if (values.kills) process.exit((await soakKills()) ? 0 : 1);
 if (values.reorgs) {
   const totals = await soakReorgs(Number(values.depths), ({ playthroughs, wrong }) =>

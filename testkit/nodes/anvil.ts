@@ -1,0 +1,117 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { askNode } from "./askNode.ts";
+import { killAtExit } from "./killAtExit.ts";
+import { ETHEREUM_LIMITS } from "./poolRules.ts";
+
+const PACKAGE = `@foundry-rs/anvil-${process.platform === "win32" ? "win32" : process.platform}-${
+  process.arch === "x64" ? "amd64" : process.arch
+}`;
+const LISTENING = /Listening on 127\.0\.0\.1:(\d+)/;
+const START_MS = 30_000;
+
+/** The program of anvil, or the reason why it is not there. */
+export function anvilBinary(): string | { missing: string } {
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`);
+    return join(dirname(manifest), "bin", process.platform === "win32" ? "anvil.exe" : "anvil");
+  } catch {
+    return { missing: `no test against a node: install the package ${PACKAGE} (npm ci --include=optional)` };
+  }
+}
+
+/** How a node runs. */
+export type AnvilOptions = {
+  /** Seconds between blocks; without it, each transaction is mined at once. */
+  blockSeconds?: number;
+};
+
+/**
+ * A process of anvil: a chain with the rules of the osaka fork, among them the limit of a transaction's gas. Its state
+ * is kept in a folder, so that the node can be stopped and started again.
+ */
+export class Anvil {
+  readonly #folder = mkdtempSync(join(tmpdir(), "refute-anvil-"));
+  #blockSeconds: number | undefined;
+  #child: ChildProcess | undefined;
+  #port = 0;
+
+  private constructor({ blockSeconds }: AnvilOptions) {
+    this.#blockSeconds = blockSeconds;
+  }
+
+  /** Starts a node with an empty chain, on a port that is free. @throws Error if the program is missing */
+  static async start(options: AnvilOptions = {}): Promise<Anvil> {
+    const anvil = new Anvil(options);
+    await anvil.#start();
+    return anvil;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Asks the node. @throws Error with the node's words, `code` and `data` */
+  request(method: string, params: readonly unknown[] = []): Promise<unknown> {
+    return askNode(this.url, method, params);
+  }
+
+  /** Has the node mine a block every so many seconds from now on, and no transaction at once. */
+  async mineEvery(seconds: number): Promise<void> {
+    this.#blockSeconds = seconds;
+    await this.request("evm_setAutomine", [false]);
+    await this.request("evm_setIntervalMining", [seconds]);
+  }
+
+  /** Stops the node, which saves its chain, and starts it again after a pause, on the same port. */
+  async restart(pauseMs = 0): Promise<void> {
+    await this.#stop("SIGTERM");
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await this.#start();
+  }
+
+  /** Ends the node and removes its files. */
+  async close(): Promise<void> {
+    await this.#stop("SIGKILL");
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #start(): Promise<void> {
+    const binary = anvilBinary();
+    if (typeof binary !== "string") throw new Error(binary.missing);
+    const state = ["--state", join(this.#folder, "state.json"), "--preserve-historical-states"];
+    const rules = ["--hardfork", "osaka", "--enable-tx-gas-limit", "--gas-limit", String(ETHEREUM_LIMITS.blockGas)];
+    const blocks = this.#blockSeconds === undefined ? [] : ["--block-time", String(this.#blockSeconds)];
+    const child = spawn(binary, ["--host", "127.0.0.1", "--port", String(this.#port), ...state, ...rules, ...blocks]);
+    this.#child = child;
+    killAtExit(child);
+    await new Promise<void>((resolve, reject) => {
+      let printed = "";
+      const fail = (): void => reject(new Error(`anvil does not start: ${printed.slice(-1_000)}`));
+      const timer = setTimeout(fail, START_MS);
+      child.once("error", reject).once("exit", fail);
+      for (const stream of [child.stdout, child.stderr])
+        stream.on("data", (chunk: Buffer) => {
+          if (this.#port !== 0 && printed === "listening") return;
+          const found = LISTENING.exec((printed += chunk.toString()));
+          if (found === null) return;
+          printed = "listening";
+          this.#port = Number(found[1]);
+          clearTimeout(timer);
+          child.removeListener("exit", fail);
+          resolve();
+        });
+    });
+  }
+
+  async #stop(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((done) => child.once("exit", done));
+    child.kill(signal);
+    await ended;
+  }
+}

@@ -1,0 +1,178 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Hex } from "viem";
+import { Prng } from "../random/prng.ts";
+import { NodeError, askNode } from "./askNode.ts";
+import { answerBehind, type Call } from "./behind.ts";
+import { EmbeddedPool, type Ask } from "./embeddedPool.ts";
+import { FAILURES, LOG_SPAN_WORDS, RATE_LIMIT_WORDS, garbage, type Failure, type NodeFaults } from "./nodeFaults.ts";
+import { ETHEREUM_LIMITS } from "./poolRules.ts";
+
+type Request = Call & { id: number };
+type Filter = { fromBlock: Hex; toBlock: Hex };
+
+/** How many of the newest blocks a truncated answer leaves out, at most. */
+const TRUNCATED_BLOCKS = 3;
+/** Seconds for which a refusal asks for a pause. */
+const PAUSE_SECONDS = 1;
+
+/** The pool of a network, before which all nodes of one chain stand: what it takes is what go-ethereum takes. */
+export class NetworkPool {
+  readonly #pool = new EmbeddedPool(ETHEREUM_LIMITS);
+  readonly #ask: Ask;
+  readonly #timer: NodeJS.Timeout;
+
+  /** @param node URL of a node that has its blocks by the clock. */
+  constructor(node: string) {
+    this.#ask = (method, params) => askNode(node, method, params);
+    // A node that is down has nothing to be tried again with.
+    this.#timer = setInterval(() => void this.#pool.promote(this.#ask).catch(() => undefined), 500).unref();
+  }
+
+  request({ method, params = [] }: Call): Promise<unknown> {
+    return this.#pool.request(this.#ask, method, params);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** What a proxy saw. */
+export type Seen = { method: string; params: readonly unknown[]; at: number };
+
+/**
+ * A node's JSON-RPC over HTTP, single requests and batches, with faults that a seed decides. What it lets through goes
+ * to the pool.
+ */
+export class FaultyProxy {
+  readonly #pool: NetworkPool;
+  readonly #prng: Prng;
+  readonly #server: Server;
+  readonly #onCall: (call: Seen) => void;
+  #second = 0;
+  #inSecond = 0;
+  /** What is wrong now. */
+  faults: NodeFaults = {};
+  /** Requests by method, and failures by kind. */
+  readonly counts = new Map<string, number>();
+
+  private constructor(pool: NetworkPool, seed: number, onCall: (call: Seen) => void) {
+    [this.#pool, this.#prng, this.#onCall] = [pool, new Prng(seed), onCall];
+    this.#server = createServer(
+      (request, response) => void this.#serve(request, response).catch(() => response.destroy()),
+    );
+  }
+
+  /** @param onCall Called with each request that comes, before anything happens to it. */
+  static async start(pool: NetworkPool, seed: number, onCall: (call: Seen) => void = () => undefined) {
+    const proxy = new FaultyProxy(pool, seed, onCall);
+    await new Promise<void>((resolve) => void proxy.#server.listen(0, "127.0.0.1", resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => void this.#server.close(() => resolve()));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#isDown) return void request.socket.destroy();
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as Request | Request[];
+    const calls = Array.isArray(body) ? body : [body];
+    for (const { method, params = [] } of calls) {
+      this.#count(method);
+      this.#onCall({ method, params, at: Date.now() });
+    }
+    if (this.#isOverRate(calls.length)) return this.#fail("429", "", response);
+    const failure = this.#happens(this.faults.errorRate)
+      ? this.#prng.pick(this.faults.failures ?? FAILURES)
+      : undefined;
+    // Half of those who hear nothing of it have been heard.
+    if (failure !== undefined && failure !== "garbage" && this.#prng.below(2) === 0)
+      return this.#fail(failure, "", response);
+    const answers = await Promise.all(calls.map((call) => this.#answer(call)));
+    // It went down meanwhile.
+    if (this.#isDown) return void response.destroy();
+    const bodies = answers.map((answer) => answer.body);
+    const text = JSON.stringify(Array.isArray(body) ? bodies : bodies[0]);
+    if (failure !== undefined) return this.#fail(failure, text, response);
+    response.writeHead(answers[0]!.status, { "content-type": "application/json" }).end(text);
+  }
+
+  #fail(failure: Failure, answer: string, response: ServerResponse): void {
+    this.#count(failure);
+    switch (failure) {
+      case "429":
+      case "429 with a pause": {
+        const header = failure === "429" ? {} : { "retry-after": String(PAUSE_SECONDS) };
+        const error = { code: 429, message: RATE_LIMIT_WORDS };
+        response.writeHead(429, { "content-type": "application/json", ...header });
+        return void response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+      }
+      case "500":
+        return void response.writeHead(500, { "content-type": "text/html" }).end("<h1>Internal Server Error</h1>");
+      case "garbage":
+        return void response.writeHead(200, { "content-type": "application/json" }).end(garbage(this.#prng, answer));
+      case "cut":
+        return void response.destroy();
+      case "time-out":
+      // The client gives up, and closes the connection.
+    }
+  }
+
+  async #answer(call: Request): Promise<{ status: number; body: object }> {
+    const { id } = call;
+    try {
+      return { status: 200, body: { jsonrpc: "2.0", id, result: await this.#result(call) } };
+    } catch (error) {
+      const { message, code, data, status = 200 } = error as Error & Partial<NodeError> & { status?: number };
+      // An error without a code is a failure to reach the node behind.
+      if (code === undefined) throw error;
+      return { status, body: { jsonrpc: "2.0", id, error: { code, message, data } } };
+    }
+  }
+
+  async #result(call: Request): Promise<unknown> {
+    const { truncatedLogRate, staleRate, staleBlocks = 3 } = this.faults;
+    const pass = (one: Call): Promise<unknown> => this.#pool.request(one);
+    if (call.method === "eth_getLogs") {
+      this.#checkSpan(call.params![0] as Filter);
+      if (this.#happens(truncatedLogRate)) return answerBehind(1 + this.#prng.below(TRUNCATED_BLOCKS), call, pass);
+    }
+    return this.#happens(staleRate) ? answerBehind(staleBlocks, call, pass) : pass(call);
+  }
+
+  #checkSpan({ fromBlock, toBlock }: Filter): void {
+    const { logSpan } = this.faults;
+    if (logSpan === undefined || Number(toBlock) - Number(fromBlock) < logSpan.blocks) return;
+    this.#count("log span refused");
+    const refusal = LOG_SPAN_WORDS[logSpan.provider](logSpan.blocks, Number(fromBlock));
+    throw Object.assign(new NodeError(refusal), { status: refusal.status });
+  }
+
+  get #isDown(): boolean {
+    return this.faults.isDown === true;
+  }
+
+  #isOverRate(calls: number): boolean {
+    const second = Math.floor(Date.now() / 1_000);
+    if (second !== this.#second) [this.#second, this.#inSecond] = [second, 0];
+    this.#inSecond += calls;
+    return this.#inSecond > (this.faults.callsPerSecond ?? Infinity);
+  }
+
+  #happens(rate = 0): boolean {
+    return rate > 0 && this.#prng.uint32() < rate * 2 ** 32;
+  }
+
+  #count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,351 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { numberToHex, parseEther, type Address, type Hex } from "viem";
+import type { History } from "../../src/market/history.ts";
+import { followMarket, type Snapshot } from "../../src/market/session.ts";
+import { postJob } from "../../src/sdk/postJob.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../models/mlp.ts";
+import { Anvil } from "../nodes/anvil.ts";
+import { FaultyProxy, NetworkPool } from "../nodes/faultyProxy.ts";
+import { killAtExit } from "../nodes/killAtExit.ts";
+import { deployOnNode } from "../protocol/deployOnNode.ts";
+import { Prng } from "../random/prng.ts";
+import type { LiarSettings } from "./liar.ts";
+import { LifeLog, type Lives } from "./lifeLog.ts";
+import { Parties, type Party } from "./parties.ts";
+import { RefuteProcess, type ServedModel } from "./refuteProcess.ts";
+import { gainOf, judge, transactionsOf, wealthOf, type Verdict, type Wealth } from "./verdict.ts";
+
+/** How a story is told. Times in seconds. */
+export type StoryTerms = {
+  seed: number;
+  /** Wrong claims, all open at once, and honest jobs beside them. */
+  lies: number;
+  jobs: number;
+  window: number;
+  clock: number;
+  /** Between blocks. */
+  blockSeconds: number;
+  /** The story posts its jobs and mines its blocks itself, as it goes on. */
+  isPaced?: boolean;
+  /** Models that worker and watcher know beside those of the story. */
+  otherModels?: readonly ServedModel[];
+  /** The story ends after this time, whatever is open. */
+  limit: number;
+  /** When every lie is refuted, the chain's clock is put past the windows of the honest claims. */
+  skipsWindows?: boolean;
+  /** Blocks between the deployment and the story. */
+  emptyBlocks?: number;
+  /** Nodes of each honest process that are always some blocks behind, beside its own. */
+  laggingNodes?: readonly number[];
+};
+
+/** What came of a story. */
+export type StoryResult = Verdict & {
+  /** What worker and watcher logged as errors, by message. */
+  errors: Record<string, number>;
+  /** Of each life of a process but the first. */
+  lives: Lives;
+  /** Processes that ended by themselves, and were started again. */
+  ended: number;
+  seconds: number;
+  /** Requests and failures by kind, at both proxies. */
+  calls: Record<string, number>;
+  output: Record<"worker" | "watcher", string>;
+};
+
+const HONEST = ["worker", "watcher"] as const;
+/** Bonds that the watcher can have out at once, beside one for each lie. */
+const SPARE_BONDS = 3;
+const FEE = parseEther("0.1");
+/** Steps of the network whose first elements a lie can be in. */
+const LIE_ELEMENTS = 300;
+
+/**
+ * A whole market in processes of its own: a node, `refute worker`, `refute watcher`, a liar. The worker and the watcher
+ * each reach the node through a proxy of their own, which can have faults. The liar has none.
+ */
+export class Story {
+  readonly terms: StoryTerms;
+  readonly prng: Prng;
+  readonly anvil: Anvil;
+  readonly proxies: Record<(typeof HONEST)[number], FaultyProxy>;
+  readonly processes: Record<(typeof HONEST)[number], RefuteProcess>;
+  readonly lifeLog: LifeLog;
+  readonly #more: (() => Promise<void>)[] = [];
+  readonly #parties: Record<"worker" | "watcher" | "liar" | "requester", Party>;
+  readonly #before: Record<(typeof HONEST)[number], Wealth>;
+  readonly #folder: string;
+  readonly #pool: NetworkPool;
+  readonly #fromBlock: bigint;
+  readonly #lagging: readonly FaultyProxy[];
+  readonly #follow: () => Promise<Snapshot>;
+  #liar: ChildProcess | undefined;
+  #ended = 0;
+  #hasSkipped = false;
+  #honestJobs: Hex[] = [];
+  #jobsPosted = 0;
+  /** As of the last look. */
+  history: History | undefined;
+
+  private constructor(parts: {
+    terms: StoryTerms;
+    anvil: Anvil;
+    pool: NetworkPool;
+    proxies: Story["proxies"];
+    parties: Record<"worker" | "watcher" | "liar" | "requester", Party>;
+    before: Record<(typeof HONEST)[number], Wealth>;
+    fromBlock: bigint;
+    lifeLog: LifeLog;
+    lagging: readonly FaultyProxy[];
+  }) {
+    const { terms, anvil, pool, proxies, parties, before, fromBlock, lifeLog, lagging } = parts;
+    [this.terms, this.anvil, this.#pool, this.proxies, this.#parties] = [terms, anvil, pool, proxies, parties];
+    [this.#before, this.#fromBlock, this.lifeLog, this.#lagging] = [before, fromBlock, lifeLog, lagging];
+    this.prng = new Prng(terms.seed);
+    this.#folder = mkdtempSync(join(tmpdir(), "refute-liar-"));
+    this.processes = { worker: this.processOf("worker"), watcher: this.processOf("watcher") };
+    for (const proxy of lagging) this.atEnd(() => proxy.close());
+    this.#follow = followMarket(parties.requester.session);
+  }
+
+  /** Starts a node with a deployment and accounts. No other process runs yet, and no block comes by itself. */
+  static async create(terms: StoryTerms): Promise<Story> {
+    const { seed, lies, jobs, clock, window } = terms;
+    const anvil = await Anvil.start();
+    const deployment = await deployOnNode(anvil.url, { baseWindow: window, baseClock: clock });
+    const make = new Parties(anvil, deployment, seed);
+    const requester = await make.withCredit("requester", BigInt(lies + jobs) * FEE);
+    const { bond } = requester.session.deployment;
+    const parties = {
+      requester,
+      worker: await make.withStake("worker", jobs),
+      liar: await make.withStake("liar", lies),
+      watcher: await make.withCredit("watcher", BigInt(lies + SPARE_BONDS) * bond),
+    };
+    const lifeLog = new LifeLog();
+    const pool = new NetworkPool(anvil.url);
+    const proxies = {
+      worker: await FaultyProxy.start(pool, seed, (call) => lifeLog.called("worker", call)),
+      watcher: await FaultyProxy.start(pool, seed + 1, (call) => lifeLog.called("watcher", call)),
+    };
+    const lagging = await Promise.all((terms.laggingNodes ?? []).map((blocks) => lag(pool, blocks)));
+    const before = { worker: await wealthOf(parties.worker), watcher: await wealthOf(parties.watcher) };
+    const fromBlock = await requester.session.publicClient.getBlockNumber();
+    if (terms.emptyBlocks !== undefined) await anvil.request("anvil_mine", [numberToHex(terms.emptyBlocks)]);
+    return new Story({ terms, anvil, pool, proxies, parties, before, fromBlock, lifeLog, lagging });
+  }
+
+  /** One more process of an honest party, with its key and its nodes. */
+  processOf(name: (typeof HONEST)[number]): RefuteProcess {
+    const urls = [...this.#lagging.map(({ url }) => url), this.proxies[name].url];
+    const { seed, otherModels = [], jobs } = this.terms;
+    const command =
+      name === "worker"
+        ? ["worker", "--self-audit", "1", "--margin-seconds", "10", "--max-open-claims", String(jobs)]
+        : ["watcher", "--mode", "defend"];
+    const { deployment } = this.#parties.requester.session;
+    const flags = {
+      "--rpc-url": urls.join(),
+      "--chain-id": String(deployment.chainId),
+      "--market": deployment.market,
+      "--interval": String(this.terms.blockSeconds / 2),
+    };
+    // The worker does not know the model of the lies: what it would claim there, the liar could not.
+    const own = name === "worker" ? [seed] : [seed, seed + 1];
+    const models = [...own.map((k) => ({ bytes: mlpBytes(k) })), ...otherModels];
+    return new RefuteProcess([...command, ...Object.entries(flags).flat()], this.#parties[name].key, models);
+  }
+
+  /** The account that lies. */
+  get liar(): Address {
+    return this.#parties.liar.address;
+  }
+
+  /** Has something else closed at the end. */
+  atEnd(close: () => Promise<void>): void {
+    this.#more.push(close);
+  }
+
+  /**
+   * Starts the processes, posts the jobs, lets happen what shall, and waits until every lie is decided and every honest
+   * job is paid.
+   * @param happen What goes on beside the games; it ends when the signal is given.
+   */
+  async play(happen: (story: Story, signal: AbortSignal) => Promise<void> = () => Promise.resolve()) {
+    const start = Date.now();
+    const ended = new AbortController();
+    try {
+      await Promise.all(HONEST.map((name) => this.restart(name)));
+      const end = Date.now() + this.terms.limit * 1_000;
+      // Honest parties are there before the jobs are.
+      while (!HONEST.every((name) => this.lifeLog.hasReadEvents(name)) && Date.now() < end) {
+        await this.#supervise();
+        await sleep(200);
+      }
+      this.#startLiar();
+      if (this.terms.isPaced !== true) {
+        await this.anvil.mineEvery(this.terms.blockSeconds);
+        await this.post(this.terms.lies, this.terms.jobs);
+      }
+      const happening = happen(this, ended.signal);
+      happening.catch(() => undefined);
+      while (Date.now() < end && !(await this.#isOver())) {
+        await this.#supervise();
+        await sleep(500);
+      }
+      ended.abort();
+      await happening.catch((error: unknown) => {
+        if (!(error instanceof Error && error.name === "AbortError")) throw error;
+      });
+      return await this.#result(Date.now() - start);
+    } finally {
+      ended.abort();
+      await this.#close();
+    }
+  }
+
+  /** Posts jobs: those that only the liar serves, and those that only the honest worker serves. */
+  async post(lies: number, jobs: number): Promise<void> {
+    const { seed, window } = this.terms;
+    const { session } = this.#parties.requester;
+    const { timestamp } = await session.publicClient.getBlock();
+    const terms = { fee: FEE, window: window + 1, claimSeconds: 120 + this.terms.clock, deadline: timestamp + 86_000n };
+    const post = async (model: number) => {
+      const { jobId } = await postJob(session, mlpProgram(model), [mlpInput(seed + this.#jobsPosted++)], terms);
+      if (model === seed) this.#honestJobs.push(jobId);
+    };
+    const models = [...Array<number>(lies).fill(seed + 1), ...Array<number>(jobs).fill(seed)];
+    await Promise.all(models.map(post));
+  }
+
+  /** Starts a process, after killing it if it runs. */
+  async restart(name: (typeof HONEST)[number]): Promise<void> {
+    await this.processes[name].kill();
+    this.lifeLog.began(name);
+    await this.processes[name].start();
+  }
+
+  /** Reads the chain, past all faults; a node that is down leaves what was known. */
+  async look(): Promise<History | undefined> {
+    const snapshot = await this.#follow().catch(() => undefined);
+    return (this.history = snapshot?.history ?? this.history);
+  }
+
+  /** Waits until something holds of the market. @throws AbortError */
+  async until(holds: (history: History) => boolean, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const history = await this.look();
+      if (history !== undefined && holds(history)) return;
+      await sleep(300, undefined, { signal });
+    }
+  }
+
+  async #isOver(): Promise<boolean> {
+    const history = await this.look();
+    if (history === undefined) return false;
+    const { lies, jobs, paid } = judge(history, this.liar, this.#honestJobs);
+    const own = [...history.claims.values()].filter(({ claim }) => claim.worker === this.liar);
+    const areDecided = lies >= this.terms.lies && own.every(({ finalised, refuted }) => finalised || refuted);
+    const areServed = this.#honestJobs.every((id) => history.jobs.get(id)?.claims.length === 1);
+    if (areDecided && areServed) await this.#skipWindows();
+    return areDecided && jobs === this.terms.jobs && paid === jobs;
+  }
+
+  async #skipWindows(): Promise<void> {
+    if (this.#hasSkipped || this.terms.skipsWindows !== true) return;
+    await this.anvil.request("evm_increaseTime", [this.terms.window + 1]);
+    this.#hasSkipped = true;
+  }
+
+  /** Starts again what ended by itself, as the supervisor of a server does. */
+  async #supervise(): Promise<void> {
+    for (const name of HONEST) {
+      if (!this.processes[name].hasEnded) continue;
+      this.#ended++;
+      await this.restart(name);
+    }
+  }
+
+  #startLiar(): void {
+    const { seed, lies } = this.terms;
+    const { key, session } = this.#parties.liar;
+    const model = join(this.#folder, "model.onnx");
+    writeFileSync(model, mlpBytes(seed + 1));
+    const { chainId, market } = session.deployment;
+    const lie = { step: 0, element: this.prng.below(LIE_ELEMENTS) };
+    const settings: LiarSettings = { url: this.anvil.url, chainId, market, key, model, lie, maxOpenClaims: lies };
+    const script = ["--import", import.meta.resolve("tsx"), join(import.meta.dirname, "liar.ts")];
+    this.#liar = spawn(process.execPath, script, {
+      env: { ...process.env, LIAR: JSON.stringify(settings) },
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    killAtExit(this.#liar);
+  }
+
+  async #result(milliseconds: number): Promise<StoryResult> {
+    const history = (await this.look())!;
+    const honest = HONEST.map((name) => [name, this.#parties[name]] as const);
+    const gains: StoryResult["gains"] = {};
+    for (const [name, party] of honest) gains[name] = gainOf(this.#before[name], await wealthOf(party));
+    const accounts = honest.map(([, { address }]) => address);
+    const calls: Record<string, number> = {};
+    for (const { counts } of Object.values(this.proxies))
+      for (const [what, count] of counts) calls[what] = (calls[what] ?? 0) + count;
+    const output = { worker: this.processes.worker.output, watcher: this.processes.watcher.output };
+    return {
+      ...judge(history, this.liar, this.#honestJobs),
+      ...(await transactionsOf(this.anvil, this.#fromBlock, accounts)),
+      gains,
+      errors: errorsIn(output.worker + output.watcher),
+      lives: this.lifeLog.lives,
+      ended: this.#ended,
+      seconds: Math.round(milliseconds / 1_000),
+      calls,
+      output,
+    };
+  }
+
+  async #close(): Promise<void> {
+    this.#liar?.kill("SIGKILL");
+    for (const close of this.#more) await close();
+    await Promise.all(HONEST.map((name) => this.processes[name].end()));
+    await Promise.all(HONEST.map((name) => this.proxies[name].close()));
+    this.#pool.close();
+    await this.anvil.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** A node that is always some blocks behind. */
+async function lag(pool: NetworkPool, staleBlocks: number): Promise<FaultyProxy> {
+  const proxy = await FaultyProxy.start(pool, staleBlocks);
+  proxy.faults = { staleRate: 1, staleBlocks };
+  return proxy;
+}
+
+/** The lines of a log at the level of errors, and what ended a process, counted by message and reason. */
+function errorsIn(output: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  const count = (what: string): void => void (counts[what.slice(0, 200)] = (counts[what.slice(0, 200)] ?? 0) + 1);
+  for (const line of output.split("\n")) {
+    if (line.startsWith("refute: ")) count(line);
+    const { level = 0, msg, code, reason } = parsed(line);
+    if (level >= 50) count([msg, code, reason].filter((part) => part !== undefined).join(": "));
+  }
+  return counts;
+}
+
+type LogLine = { level?: number; msg?: string; code?: string; reason?: string };
+
+/** A line of a log; nothing if it is none, or only the part that a killed process wrote. */
+function parsed(line: string): LogLine {
+  try {
+    return line.startsWith("{") ? (JSON.parse(line) as LogLine) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,92 @@
+import type { Address, Hex } from "viem";
+import { Outcome } from "../../src/chain/structs.ts";
+import type { ClaimRecord, GameRecord, History } from "../../src/market/history.ts";
+import type { Anvil } from "../nodes/anvil.ts";
+import type { Party } from "./parties.ts";
+
+/** What an account has. */
+export type Wealth = {
+  /** In the vault, stake and credit, wei of the stake asset. */
+  vault: bigint;
+  /** Wei. */
+  ether: bigint;
+};
+
+/** Reads what an account has. */
+export async function wealthOf({ session, address }: Party): Promise<Wealth> {
+  const { credit, staked, withdrawing } = await session.vault.accountOf(address);
+  return { vault: credit + staked + withdrawing, ether: await session.publicClient.getBalance({ address }) };
+}
+
+/** What came of a story, from the chain alone. */
+export type Verdict = {
+  /** Wrong claims, and those of them that became final. */
+  lies: number;
+  survived: number;
+  /** Honest jobs, and those of them whose worker was paid. */
+  jobs: number;
+  paid: number;
+  /** Games that an honest party lost. */
+  lostGames: number;
+  /** What each honest party's entries in the vault changed by, and its entries and ether together, ether. */
+  gains: Record<string, { vault: number; net: number }>;
+  /** Transactions of honest parties on chain, and those of them that reverted. */
+  sent: number;
+  reverted: string[];
+};
+
+const isBy = (address: Address) => (other: Address) => other.toLowerCase() === address.toLowerCase();
+const inEther = (wei: bigint): number => Number(wei / 10n ** 9n) / 1e9;
+
+/** A game that the challenger lost against the liar, or that the honest worker lost. */
+function isLost(claim: ClaimRecord, { closed }: GameRecord, isLiar: boolean): boolean {
+  return closed?.outcome === (isLiar ? Outcome.workerWon : Outcome.challengerWon);
+}
+
+/** Judges by the claims: all of the liar's are wrong, all others are right. */
+export function judge(
+  { claims, jobs }: History,
+  liar: Address,
+  honestJobs: readonly Hex[],
+): Pick<Verdict, "lies" | "survived" | "jobs" | "paid" | "lostGames"> {
+  const isLiars = isBy(liar);
+  const all = [...claims.values()];
+  const lies = all.filter(({ claim }) => isLiars(claim.worker));
+  const paid = honestJobs.filter((id) => jobs.get(id)?.claims.some((claim) => claim.paid));
+  const lost = all.flatMap((claim) => claim.games.filter((game) => isLost(claim, game, isLiars(claim.claim.worker))));
+  return {
+    lies: lies.length,
+    survived: lies.filter(({ finalised }) => finalised).length,
+    jobs: honestJobs.length,
+    paid: paid.length,
+    lostGames: lost.length,
+  };
+}
+
+type Receipt = { from: Address; status: Hex; transactionHash: Hex };
+
+/** The transactions that some accounts have on a node's chain from a block on. */
+export async function transactionsOf(
+  anvil: Anvil,
+  from: bigint,
+  accounts: readonly Address[],
+): Promise<Pick<Verdict, "sent" | "reverted">> {
+  const head = BigInt((await anvil.request("eth_blockNumber")) as Hex);
+  let sent = 0;
+  const reverted: string[] = [];
+  for (let block = from; block <= head; block++) {
+    const receipts = (await anvil.request("eth_getBlockReceipts", [`0x${block.toString(16)}`])) as Receipt[] | null;
+    for (const { from: sender, status, transactionHash } of receipts ?? []) {
+      if (!accounts.some((account) => isBy(account)(sender))) continue;
+      sent++;
+      if (status !== "0x1") reverted.push(transactionHash);
+    }
+  }
+  return { sent, reverted };
+}
+
+/** What somebody gained. */
+export const gainOf = (before: Wealth, now: Wealth): { vault: number; net: number } => ({
+  vault: inEther(now.vault - before.vault),
+  net: inEther(now.vault + now.ether - before.vault - before.ether),
+});
