@@ -146,7 +146,8 @@ export class Sender {
     // refuse it too, but for the price of the gas.
     const nonce = await this.#freeNonce(call);
     const { address, abi, functionName, args, value = 0n } = call;
-    const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.#account }));
+    // By its address: with an account that signs, viem would ask for nonce and fees too.
+    const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.address }));
     const usual = await this.#publicClient.estimateFeesPerGas();
     const fees = refundedFees(usual);
     const data = encodeFunctionData({ abi, functionName, args });
