@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { knownProgram, type KnownProgram } from "../player/execution.ts";
-import type { CompileLimits } from "../compiler/budget.ts";
 import { compile } from "../compiler/compile.ts";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import {

@@ -28,7 +28,7 @@ export class FaultyNode {
     this.#prng = prng;
     this.#percent = percent;
     const { request } = node({ retryCount: 0 });
-    this.#pass = (call) => request(call as never) as Promise<unknown>;
+    this.#pass = (call) => request<never>(call as never);
   }
 
   async #answer(call: Call): Promise<unknown> {

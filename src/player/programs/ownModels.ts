@@ -47,10 +47,10 @@ export class OwnModels implements ProgramSource {
 
   /** A file that is another one has another size or another time. */
   get content(): readonly string[] {
-    return this.#specs.map(({ path, limits: _, ...spec }) => {
-      const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+    return this.#specs.map((spec) => {
+      const { size = 0, mtimeMs = 0 } = statSync(spec.path, { throwIfNoEntry: false }) ?? {};
       const text = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
-      return JSON.stringify({ path, size, mtimeMs, ...spec }, text);
+      return JSON.stringify({ ...spec, limits: undefined, size, mtimeMs }, text);
     });
   }
 
