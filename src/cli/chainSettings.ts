@@ -7,10 +7,15 @@ import { envName, flagName } from "./settings.ts";
 
 const address = z.string().refine((text) => isAddress(text), "expected an address, 0x and 40 hexadecimal digits");
 
+const isNode = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+
 /** Settings of every command that talks to a chain. */
 export const chainShape = {
   /** URLs, comma-separated: any of them may fail. */
-  rpcUrl: z.string().transform((text) => text.split(",")),
+  rpcUrl: z
+    .string()
+    .transform((text) => text.split(",").map((url) => url.trim()))
+    .refine((urls) => urls.every(isNode), "expected URLs of nodes, such as https://node.example, comma-separated"),
   chainId: z.coerce.number().int().positive(),
   market: address.transform((text) => text),
   fromBlock: z.coerce.bigint().default(0n),

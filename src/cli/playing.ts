@@ -10,13 +10,14 @@ import type { RoleOptions } from "../player/role.ts";
 import { selfTestExecutor } from "../executor/selfTest.ts";
 import { requireTriedPlatform, thisPlatform } from "../platform.ts";
 import { chainShape, sessionFrom } from "./chainSettings.ts";
-import { createLogger } from "../player/log.ts";
+import { createLogger, type Logger } from "../player/log.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
+import type { ModelSpec } from "../player/programs/modelSpec.ts";
 import { openLibrary } from "../player/programs/openLibrary.ts";
 import { UsageError } from "./errors.ts";
 import { readModels } from "./models.ts";
 import { Monitor, type CountedEvent } from "./monitor.ts";
-import { stopSignal } from "./stop.ts";
+import { untilStopped } from "./stop.ts";
 
 const MIB = 2 ** 20;
 /** How often is looked whether rounds still end, and what is wrong is logged again. */
@@ -72,7 +73,15 @@ export async function play(
   const specs = readModels(settings.models);
   for (const { path } of specs) requireFile(path);
   log.info(await selfTestExecutor(), "self test passed");
-  const signal = stopSignal(() => log.info("stopping after this round; once more to stop at once"));
+  const onStop = (): void => log.info("stopping after this round; once more to stop at once");
+  await untilStopped(onStop, (signal) => playUntil(signal, { settings, specs, log }, run));
+}
+
+async function playUntil(
+  signal: AbortSignal,
+  { settings, specs, log }: { settings: PlayerSettings; specs: readonly ModelSpec[]; log: Logger },
+  run: (options: RoleOptions<CountedEvent>) => Promise<void>,
+): Promise<void> {
   // Whatever ends the loop ends the compiling.
   const ended = new AbortController();
   const models = {
@@ -100,7 +109,7 @@ export async function play(
     await Promise.race([cached, sleep(CACHE_WAIT_MS, undefined, { ref: false })]);
     sayProblems(health, library);
     const kept = { keptBytes: settings.keepMib * MIB, cacheFolder: settings.cache };
-    const callbacks = { onRound, onEvent, health, meter };
+    const callbacks = { onRound, onEvent, health, meter, clock: () => Date.now() / 1_000 };
     const options = { session, programs: library, execute: executors.execute, signal, intervalMs, log };
     await run({ ...options, ...kept, ...callbacks });
   } finally {

@@ -1,12 +1,20 @@
-/** A signal that ends at Ctrl-C or SIGTERM; a second one ends the process at once. */
-export function stopSignal(onStop: () => void): AbortSignal {
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/**
+ * Does something until it ends, with a signal that is given at Ctrl-C or SIGTERM. A second one ends the process at
+ * once.
+ */
+export async function untilStopped<T>(onStop: () => void, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
-  const handler = () => {
+  const handler = (): void => {
     if (stop.signal.aborted) process.exit(130);
     onStop();
     stop.abort();
   };
-  process.on("SIGINT", handler);
-  process.on("SIGTERM", handler);
-  return stop.signal;
+  for (const name of SIGNALS) process.on(name, handler);
+  try {
+    return await action(stop.signal);
+  } finally {
+    for (const name of SIGNALS) process.off(name, handler);
+  }
 }

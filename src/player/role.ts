@@ -31,6 +31,8 @@ export type RoleOptions<E> = LoopOptions & {
   health?: Health;
   /** Takes what the role measures. */
   meter?: Meter;
+  /** The time of this machine, unix seconds. The age of the head is judged by it, or not at all if it is absent. */
+  clock?: () => number;
 };
 
 /** What happened, for logs and for programs that run a worker or a watcher. */
@@ -190,9 +192,11 @@ export class Role<E extends RoleEvent> {
   }
 
   #measure(snapshot: Snapshot): void {
-    const { lag, isOld } = this.#head.of(snapshot, Date.now() / 1_000);
-    const { address } = this.#options.session.sender;
-    this.meter.figures({ headLag: lag, ...playFigures(snapshot.history, address, snapshot.now) });
+    const { session, clock } = this.#options;
+    this.meter.figures(playFigures(snapshot.history, session.sender.address, snapshot.now));
+    if (clock === undefined) return;
+    const { lag, isOld } = this.#head.of(snapshot, clock());
+    this.meter.figures({ headLag: lag });
     const reason =
       `the newest block that the nodes show, ${snapshot.blockNumber}, is ${Math.round(lag)} s old: the nodes are ` +
       "behind the chain, or this machine's clock is wrong";

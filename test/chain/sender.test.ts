@@ -155,6 +155,8 @@ describe("Sender", function () {
     const sender = await senderOf(node, { ...LONG, slowMs: 60 });
     const sending = rejection(sender.send(move(1)));
     while (node.pool.size === 0) await sleep(1);
+    // So long that the call is tried again before it is sent again.
+    await sleep(10);
     node.forget(0);
     // Somebody else has made it meanwhile.
     node.madeByOthers.add(encodeFunctionData(move(1)));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { custom, encodeFunctionData, size, type Hex } from "viem";
+import { custom, encodeFunctionData, parseEther, size, type Hex } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { connect } from "../../src/chain/connect.ts";
 import { ContractRevertError, RpcUnavailableError } from "../../src/chain/errors.ts";
@@ -167,7 +167,7 @@ describe("postJob and waitForResult", function () {
   });
 
   it("result_isReadFromTheChainAlone_asFarAsItIs_andAWaitGoesOnThroughAnOutage", async function () {
-    const { requester, jobId } = await players().post(program, [mlpInput(8)], { window: 3_600 });
+    const { requester, jobId } = await players().post(program, [mlpInput(8)], { fee: parseEther("0.2") });
     expect(await jobState(requester, jobId)).to.deep.equal({ status: "open", claims: [], outputs: new Map() });
     const key = await players().workerKey();
     const worker = await players().startWorker(key, program, reference());

@@ -4,19 +4,15 @@ import { z } from "zod";
 import { connect } from "../../chain/connect.ts";
 import { readDeployment } from "../../market/deployment.ts";
 import type { Reader } from "../../market/session.ts";
-import { throughOutages } from "../../sdk/outages.ts";
 import { jobState, type JobState } from "../../sdk/result.ts";
 import { timeText } from "../amount.ts";
 import { addChainOptions, chainShape, type ChainSettings } from "../chainSettings.ts";
 import { parseJobId } from "../jobId.ts";
 import { print } from "../output.ts";
 import { readSettings } from "../settings.ts";
-import { interrupted, printOutputs, printResult, sayOutage, waitOnTerminal, waitSignal } from "../waiting.ts";
+import { printOutputs, printResult, waitOnTerminal } from "../waiting.ts";
 
 const shape = { ...chainShape, wait: z.boolean().default(false) };
-
-/** Pause after the first try without a node, milliseconds. */
-const CONNECT_PAUSE_MS = 4_000;
 
 /** `refute result`: what the chain says of a job, and its outputs. Reads only: no key and no model are needed. */
 export function resultCommand(): Command {
@@ -28,12 +24,7 @@ export function resultCommand(): Command {
       const settings = readSettings(command, shape);
       const jobId = parseJobId(job);
       if (!settings.wait) return printState(jobId, await jobState(await readerFrom(settings), jobId));
-      const signal = waitSignal(jobId);
-      const options = { signal, intervalMs: CONNECT_PAUSE_MS, onOutage: sayOutage };
-      const reader = await throughOutages(() => readerFrom(settings), options).catch((error: unknown) => {
-        throw interrupted(signal, error);
-      });
-      printResult(await waitOnTerminal(reader, jobId, { isPosted: false, signal }), outputName);
+      printResult(await waitOnTerminal(jobId, false, () => readerFrom(settings)), outputName);
     });
 }
 

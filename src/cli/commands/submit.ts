@@ -73,7 +73,10 @@ export function submitCommand(): Command {
       });
       print(`job ${jobId}`);
       if (!settings.wait) return;
-      printResult(await waitOnTerminal(session, jobId, { isPosted: true }), (k) => program.model.outputs[k]!.name);
+      printResult(
+        await waitOnTerminal(jobId, true, () => Promise.resolve(session)),
+        (k) => program.model.outputs[k]!.name,
+      );
     });
 }
 
