@@ -44,17 +44,17 @@ export type JobResult = {
 
 /** Reads how far a job is. @throws JobUnknownError */
 export async function jobProgress(session: Reader, jobId: Hex): Promise<JobProgress> {
-  const { history } = await followMarket(session)();
-  return progressOf(session, found(history.jobs.get(jobId), jobId));
+  const { history, blockNumber } = await followMarket(session)();
+  return progressOf(session, found(history.jobs.get(jobId), jobId), blockNumber);
 }
 
 /** Reads all that the chain says of a job: its state, its claims, the outputs delivered. @throws JobUnknownError */
 export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
-  const { history } = await followMarket(session)();
+  const { history, blockNumber } = await followMarket(session)();
   const job = found(history.jobs.get(jobId), jobId);
   const final = job.claims.find(({ finalised }) => finalised);
   return {
-    status: (await progressOf(session, job)).status,
+    status: (await progressOf(session, job, blockNumber)).status,
     claims: job.claims.map((record) => ({ ...claimProgress(record), finalised: record.finalised })),
     outputs: final === undefined ? new Map() : outputsOf(final),
   };
@@ -123,8 +123,13 @@ function resultOf(record: ClaimRecord): JobResult {
   return { worker, traceRoot, outputs: outputsOf(record) };
 }
 
-async function progressOf({ publicClient, deployment }: Reader, job: JobRecord): Promise<JobProgress> {
-  const { status, worker } = await new JobMarketReader(deployment.market, { publicClient }).jobOf(job.id);
+/** @param blockNumber Of the history: what is read beside it agrees with it. */
+async function progressOf(
+  { publicClient, deployment }: Reader,
+  job: JobRecord,
+  blockNumber: bigint,
+): Promise<JobProgress> {
+  const { status, worker } = await new JobMarketReader(deployment.market, { publicClient }).jobOf(job.id, blockNumber);
   const names = Object.keys(JobStatus) as (keyof typeof JobStatus)[];
   const last = job.claims.at(-1);
   const holder = status === JobStatus.submitted ? last?.claim.worker : worker;

@@ -40,12 +40,16 @@ export class JobMarketReader {
     return this.#publicClient.readContract({ ...this.contract, functionName: "deployment" });
   }
 
-  /** How far a job is; its status is `none` for an id that no job has. */
-  async jobOf(jobId: Hex): Promise<JobState> {
+  /**
+   * How far a job is; its status is `none` for an id that no job has.
+   * @param blockNumber At which it is read; the latest one if absent.
+   */
+  async jobOf(jobId: Hex, blockNumber?: bigint): Promise<JobState> {
     const [status, worker, until, missingParts] = await this.#publicClient.readContract({
       ...this.contract,
       functionName: "jobOf",
       args: [jobId],
+      ...(blockNumber !== undefined && { blockNumber }),
     });
     return { status: status as JobStatus, worker, until, missingParts };
   }
