@@ -302,7 +302,8 @@ export class Sender {
     if (outcome === "refused" && seen === "nowhere") waiting.refusals++;
     if (outcome === "taken") waiting.refusals = 0;
     if (isTooCheap(outcome)) await this.#replace(waiting, Infinity).catch(() => false);
-    const pauseMs = Math.min(2 * waiting.resend.pauseMs, longest);
+    // What is refused is soon given up: transactions with higher nonces wait behind it.
+    const pauseMs = outcome === "refused" ? pollingMs : Math.min(2 * waiting.resend.pauseMs, longest);
     waiting.resend = { at: Date.now() + pauseMs, pauseMs };
   }
 
