@@ -17,12 +17,14 @@ const GUARD = `
   const { workerData, parentPort } = require("node:worker_threads");
   const { writeSync } = require("node:fs");
   const parent = process.ppid;
-  setInterval(() => {
+  const look = () => {
     const { rss } = process.memoryUsage();
     if (rss > workerData.maxBytes)
       writeSync(2, "it holds " + Math.round(rss / 2 ** 20) + " MiB, at most " + workerData.maxBytes / 2 ** 20);
     if (rss > workerData.maxBytes || process.ppid !== parent) process.kill(process.pid, "SIGKILL");
-  }, 100);
+  };
+  look();
+  setInterval(look, 100);
   parentPort.postMessage("ready");
 `;
 

@@ -163,6 +163,40 @@ describe("ResultConsumer: fees that come back go to who asked", () => {
     expect(await dappCredit()).to.equal(0n);
   });
 
+  it("refund_afterAFeeWasReclaimed_returnsTheWholeFee_ifNoOutputEverCame", async () => {
+    const { requester, market } = world();
+    const claim = await submit(await ask(requester));
+    await pass(1_801);
+    await market.write.finalise([claim]);
+    await pass(7 * 86_400 + 1);
+    await market.write.reclaim([claim], as("mallory"));
+    expect(await market.read.refundOf([claim.job])).to.deep.equal([true, ETHER]);
+    expect(await refunded(claim.job, requester)).to.equal(ETHER);
+  });
+
+  it("askingAndRefunding_areTold", async () => {
+    const { requester, viem } = world();
+    const asker = getAddress(requester.account.address);
+    const request = await requestFor(world(), smallProgram, { callbackGas: CALLBACK_GAS });
+    const asking = dapp.write.ask([request], as("requester"));
+    const job = await postedJob(world(), await asking);
+    const id = jobId(world(), job);
+    await viem.assertions.emitWithArgs(asking, dapp, "Asked", [id, asker]);
+    const refunding = dapp.write.refund([job], as("requester"));
+    await viem.assertions.emitWithArgs(refunding, dapp, "Refunded", [id, asker, ETHER]);
+  });
+
+  it("ask_withCreditOfOthersInTheDapp_spendsOnlyTheAskersFee", async () => {
+    const { requester, mallory, market } = world();
+    const theirs = await ask(mallory);
+    await pass(86_400);
+    await market.write.expire([theirs], as("watcher"));
+    const before = await dappCredit();
+    expect(before > 0n).to.equal(true);
+    await ask(requester);
+    expect(await dappCredit()).to.equal(before);
+  });
+
   it("onResult_fromOthersOrForOthersJobs_reverts", async () => {
     const { market, networkHelpers, viem } = world();
     const job = jobId(world(), await ask(world().requester));
