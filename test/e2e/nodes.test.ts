@@ -21,9 +21,10 @@ describe("worker, watcher and liar as processes, on a real node", function () {
   const terms: StoryTerms = { seed: 1, lies: 2, jobs: 2, ...times };
 
   /** Lies are refuted, jobs paid, and nobody honest loses, not even a transaction. */
-  function expectJustice({ lies, survived, paid, lostGames, reverted, gains }: StoryResult): void {
+  function expectJustice({ lies, survived, paid, lostGames, reverted, gains, output }: StoryResult): void {
     const found = { lies, survived, paid, lostGames, reverted };
-    expect(found).to.deep.equal({ lies: 2, survived: 0, paid: 2, lostGames: 0, reverted: [] });
+    const expected = { lies: 2, survived: 0, paid: 2, lostGames: 0, reverted: [] };
+    expect(found, `worker:\n${output.worker}\nwatcher:\n${output.watcher}\n`).to.deep.equal(expected);
     expect(gains.worker!.net).to.be.greaterThan(0);
     expect(gains.watcher!.net).to.be.greaterThan(0);
   }

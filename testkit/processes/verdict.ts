@@ -1,4 +1,8 @@
-import type { Address, Hex } from "viem";
+import { decodeFunctionData, type Address, type Hex } from "viem";
+import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
+import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { provisioningAbi } from "../../src/chain/abi/provisioning.ts";
+import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
 import { Outcome } from "../../src/chain/structs.ts";
 import type { ClaimRecord, GameRecord, History } from "../../src/market/history.ts";
 import type { Anvil } from "../nodes/anvil.ts";
@@ -30,7 +34,7 @@ export type Verdict = {
   lostGames: number;
   /** What each honest party's entries in the vault changed by, and its entries and ether together, ether. */
   gains: Record<string, { vault: number; net: number }>;
-  /** Transactions of honest parties on chain, and those of them that reverted. */
+  /** Transactions of honest parties on chain, and those of them that reverted: block, function, gas, hash. */
   sent: number;
   reverted: string[];
 };
@@ -63,7 +67,15 @@ export function judge(
   };
 }
 
-type Receipt = { from: Address; status: Hex; transactionHash: Hex };
+type Receipt = { from: Address; status: Hex; transactionHash: Hex; gasUsed: Hex };
+const PROTOCOL = [...disputeGameAbi, ...jobMarketAbi, ...stakeVaultAbi, ...provisioningAbi];
+
+/** A reverted transaction, for whoever looks for the cause. */
+async function describe(anvil: Anvil, block: bigint, { transactionHash, gasUsed }: Receipt): Promise<string> {
+  const sent = (await anvil.request("eth_getTransactionByHash", [transactionHash])) as { input: Hex; gas: Hex };
+  const { functionName } = decodeFunctionData({ abi: PROTOCOL, data: sent.input });
+  return `block ${block}: ${functionName}, ${BigInt(gasUsed)} of ${BigInt(sent.gas)} gas, ${transactionHash}`;
+}
 
 /** The transactions that some accounts have on a node's chain from a block on. */
 export async function transactionsOf(
@@ -76,10 +88,10 @@ export async function transactionsOf(
   const reverted: string[] = [];
   for (let block = from; block <= head; block++) {
     const receipts = (await anvil.request("eth_getBlockReceipts", [`0x${block.toString(16)}`])) as Receipt[] | null;
-    for (const { from: sender, status, transactionHash } of receipts ?? []) {
-      if (!accounts.some((account) => isBy(account)(sender))) continue;
+    for (const receipt of receipts ?? []) {
+      if (!accounts.some((account) => isBy(account)(receipt.from))) continue;
       sent++;
-      if (status !== "0x1") reverted.push(transactionHash);
+      if (receipt.status !== "0x1") reverted.push(await describe(anvil, block, receipt));
     }
   }
   return { sent, reverted };

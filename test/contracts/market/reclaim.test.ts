@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { isAddressEqual } from "viem";
 import { JobStatus } from "../../../src/chain/structs.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { chainProgram, honestTrace, lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
@@ -93,6 +94,15 @@ describe("JobMarket: a fee that nobody delivers for", () => {
     await market.write.finalise([claim]);
     await pass(WEEK);
     await revert(market.write.reclaim([claim]), "NothingToDeliver");
+  });
+
+  it("reclaim_ofAJobWithoutAFee_movesNothingInTheVault", async () => {
+    const { market, viem } = world();
+    const claim = await finalised({ fee: 0n });
+    await pass(WEEK);
+    const client = await viem.getPublicClient();
+    const { logs } = await client.getTransactionReceipt({ hash: await market.write.reclaim([claim]) });
+    expect(logs.map(({ address }) => isAddressEqual(address, market.address))).to.deep.equal([true]);
   });
 
   it("reclaim_whileAGameIsOpen_orOfARefutedClaim_reverts", async () => {

@@ -39,6 +39,8 @@ const VERIFIER = ["merkle/PositionalMerkle.sol", "verifier/*.sol", "verifier/ele
 const PROTOCOL_TESTS = ["consumer", "game", "market", "provisioning", "vault"].map(
   (folder) => `test/contracts/${folder}/**/*.test.ts`,
 );
+/** Tests that compare what is burnt. The question which mutant is alive burns gas, so they would fail under any. */
+const GAS_TESTS = /\/(economics|gasPrices|gasSchedule)\.test\.ts$/;
 const LIBRARY = "contracts/test/Mutants.sol";
 /** A test that takes so long under a mutant is taken to run for ever. */
 const QUIET_SECONDS = 60;
@@ -137,10 +139,13 @@ function choose(files: readonly string[], made: readonly Mutant[]): { over: Trie
 /** Tries mutants of the protocol: the tests run again. */
 async function tryByTests(drawn: readonly Mutant[], before: readonly Tried[]): Promise<Tried[]> {
   await workspace.build();
-  const tried = await run(drawn, workspace.files(values.tests), before);
+  // A build of survivors only is optimised as usual: there the question costs little.
+  const countsGas = values.survivors !== undefined;
+  const files = (globs: string) => workspace.files(globs).filter((file) => countsGas || !GAS_TESTS.test(file));
+  const tried = await run(drawn, files(values.tests), before);
   if (values.wider === "") return tried;
   const survivors = tried.filter(({ killer }) => killer === undefined);
-  const again = await run(survivors, workspace.files(values.wider));
+  const again = await run(survivors, files(values.wider));
   return tried.map((mutant) => again.find(({ id }) => id === mutant.id) ?? mutant);
 }
 
