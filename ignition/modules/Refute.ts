@@ -1,61 +1,7 @@
-import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
 import { artifacts } from "hardhat";
+import { marketModule } from "./market.ts";
 
-/** What the market is created with, without arguments. */
-const { bytecode } = await artifacts.readArtifact("JobMarket");
-
-const GWEI = 10n ** 9n;
-const ETHER = 10n ** 18n;
-
-/**
- * Deploys the protocol against an existing stake asset and step verifier.
- *
- * Parameters (all optional but `asset`, `verifier`, `registrar`): those of `Parameters` in
- * contracts/types/Parameters.sol, and `manufacturers` (ids), `nonceLifetime`, `reportLifetime` (seconds). The defaults
- * are for L1 with the priceCap at 50 gwei; their arithmetic is in docs/protocol.md.
- */
-export const refuteModule = buildModule("Refute", (m) => {
-  const quoteVerifier = m.contract("DongleQuoteVerifier");
-  const provisioning = m.contract("Provisioning", [
-    quoteVerifier,
-    m.getParameter("registrar", m.getAccount(0)),
-    m.getParameter("manufacturers", []),
-    m.getParameter("nonceLifetime", 3_600),
-    m.getParameter("reportLifetime", 7 * 86_400),
-  ]);
-  const parameters = {
-    // One inclusion: 1.4e-7 that a transaction stays out for 30 minutes with 90 % of blocks censoring.
-    baseWindow: m.getParameter("baseWindow", 1_800),
-    maxWindow: m.getParameter("maxWindow", 86_400),
-    // Six inclusions: 7.3e-9.
-    baseClock: m.getParameter("baseClock", 3_600),
-    // Longer than maxWindow + 2 * (baseClock + 2 * maxWork / rate) = 86,400 + 2 * (3,600 + 20,000) = 133,600.
-    withdrawalDelay: m.getParameter("withdrawalDelay", 172_800),
-    // 5 ns a term with every element in the exact fallback, and a margin of two.
-    rate: m.getParameter("rate", 100_000_000n),
-    maxWork: m.getParameter("maxWork", 1_000_000_000_000n),
-    arityBits: m.getParameter("arityBits", 4),
-    maxStepGas: m.getParameter("maxStepGas", 12_000_000),
-    // Below the sequencers' pools of large rollups (95,000), so that programs move between networks.
-    maxStepBytes: m.getParameter("maxStepBytes", 90_000),
-    // The worst game costs a worker 921,340 gas by the schedule.
-    bondGas: m.getParameter("bondGas", 1_000_000),
-    priceCap: m.getParameter("priceCap", 50n * GWEI),
-    bounty: m.getParameter("bounty", ETHER / 50n),
-    // 20 bounties and twice the worst game of a challenger: 0.4 + 2 * (1.0 M + 13.0 M) * 50 gwei = 1.8.
-    collateral: m.getParameter("collateral", (18n * ETHER) / 10n),
-    penaltyBps: m.getParameter("penaltyBps", 500),
-    sink: m.getParameter("sink", "0x000000000000000000000000000000000000dEaD"),
-  };
-  const checker = m.contract("ProofChecker", [m.getParameter("verifier")]);
-  const deployer = m.contract("MarketDeployer");
-  // The vault and the game name the market, which is deployed after them at the address that is reserved for it.
-  const address = m.staticCall(deployer, "market");
-  const vault = m.contract("StakeVault", [m.getParameter("asset"), provisioning, parameters.withdrawalDelay, address]);
-  const game = m.contract("DisputeGame", [address, checker, parameters]);
-  const deployed = m.call(deployer, "deploy", [bytecode, vault, game, parameters]);
-  const market = m.contractAt("JobMarket", address, { after: [deployed] });
-  return { quoteVerifier, provisioning, checker, deployer, vault, game, market };
-});
+/** The protocol as Hardhat has compiled it. */
+export const refuteModule = marketModule((await artifacts.readArtifact("JobMarket")).bytecode);
 
 export default refuteModule;

@@ -1,4 +1,4 @@
-import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
+import { buildModule } from "@nomicfoundation/ignition-core";
 
 /**
  * Deploys the step verifier with its elementary functions. Immutable and without state: one deployment serves many

@@ -1,4 +1,4 @@
-import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
+import { buildModule } from "@nomicfoundation/ignition-core";
 
 /** A stake asset for local chains. */
 export const wrappedEtherModule = buildModule("WrappedEther", (m) => ({ asset: m.contract("WrappedEther") }));

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { anvilBinary } from "../../testkit/nodes/anvil.ts";
+import { anvilBinary } from "../../src/devnet/anvil.ts";
 import { Story, type StoryResult, type StoryTerms } from "../../testkit/processes/story.ts";
 
 /** Seconds until a story is given up. */

@@ -1,11 +1,8 @@
 import { keccak256, numberToHex, parseEther, toHex, type Address, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { WrappedEther } from "../../src/chain/clients/wrappedEther.ts";
-import { deposit } from "../../src/market/ledger.ts";
 import { openSession, type Session } from "../../src/market/session.ts";
-import { SoftwareDevice } from "../../src/provisioning/device.ts";
-import { registerReport } from "../../src/provisioning/register.ts";
-import type { Anvil } from "../nodes/anvil.ts";
+import type { Anvil } from "../../src/devnet/anvil.ts";
+import { giveCredit, giveStake } from "../../src/devnet/parties.ts";
 import type { NodeDeployment } from "../protocol/deployOnNode.ts";
 
 /** Ether of each account beside what it wraps: for gas. */
@@ -26,26 +23,27 @@ export class Parties {
 
   /** An account with credit in the vault. @param credit Wei. */
   async withCredit(name: string, credit: bigint): Promise<Party> {
+    const party = await this.#account(name, credit);
+    await giveCredit(party.session, credit);
+    return party;
+  }
+
+  async #account(name: string, credit: bigint): Promise<Party> {
     const { chainId, market } = this.#deployment;
     const key = keccak256(toHex(`${name} ${this.#seed}`));
     const account = privateKeyToAccount(key);
     await this.#anvil.request("anvil_setBalance", [account.address, numberToHex(PURSE + credit)]);
     const endpoint = { rpcUrls: [this.#anvil.url] };
     const session = await openSession({ endpoint, chainId, market, account, patience: { pollingMs: 50 } });
-    await new WrappedEther(session.deployment.asset, session).deposit(credit);
-    await deposit(session, credit);
     return { key, address: account.address, session };
   }
 
   /** An attested account with stake for so many claims. */
   async withStake(name: string, claims: number): Promise<Party> {
     const { collateral } = await this.#parameters();
-    const party = await this.withCredit(name, BigInt(claims) * collateral);
-    const device = new SoftwareDevice(this.#deployment.manufacturer);
-    for (const kind of ["identification", "provisioning"] as const)
-      await registerReport(party.session, device, { kind, content: () => ({ kind }), lifetimeSeconds: 6 * 86_400 });
-    await party.session.vault.stake(BigInt(claims) * collateral);
-    return party;
+    const { session, ...party } = await this.#account(name, BigInt(claims) * collateral);
+    await giveStake(session, this.#deployment.manufacturer, claims);
+    return { ...party, session };
   }
 
   async #parameters(): Promise<Session["deployment"]["parameters"]> {

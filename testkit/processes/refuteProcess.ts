@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { encryptKeystoreJson } from "ethers";
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
-import { killAtExit } from "../nodes/killAtExit.ts";
+import { killAtExit } from "../../src/devnet/killAtExit.ts";
 import { builtCommandLine } from "./commandLine.ts";
 
 const PASSWORD = "Tr0ub4dor-and-3";

@@ -5,7 +5,7 @@ import { provisioningAbi } from "../../src/chain/abi/provisioning.ts";
 import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
 import { Outcome } from "../../src/chain/structs.ts";
 import type { ClaimRecord, GameRecord, History } from "../../src/market/history.ts";
-import type { Anvil } from "../nodes/anvil.ts";
+import type { Anvil } from "../../src/devnet/anvil.ts";
 import type { Party } from "./parties.ts";
 
 /** What an account has. */

@@ -4,22 +4,24 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { askNode } from "./askNode.ts";
+import { DevnetError } from "./errors.ts";
 import { killAtExit } from "./killAtExit.ts";
-import { ETHEREUM_LIMITS } from "./poolRules.ts";
 
 const PACKAGE = `@foundry-rs/anvil-${process.platform === "win32" ? "win32" : process.platform}-${
   process.arch === "x64" ? "amd64" : process.arch
 }`;
 const LISTENING = /Listening on 127\.0\.0\.1:(\d+)/;
 const START_MS = 30_000;
+/** Of a block: that of Ethereum's L1. */
+const BLOCK_GAS = 60_000_000;
 
-/** The program of anvil, or the reason why it is not there. */
+/** The program of anvil, which comes with a package of npm, or the reason why it is not there. */
 export function anvilBinary(): string | { missing: string } {
   try {
     const manifest = createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`);
     return join(dirname(manifest), "bin", process.platform === "win32" ? "anvil.exe" : "anvil");
   } catch {
-    return { missing: `no test against a node: install the package ${PACKAGE} (npm ci --include=optional)` };
+    return { missing: `the node anvil is not there: npm install ${PACKAGE}` };
   }
 }
 
@@ -27,6 +29,8 @@ export function anvilBinary(): string | { missing: string } {
 export type AnvilOptions = {
   /** Seconds between blocks; without it, each transaction is mined at once. */
   blockSeconds?: number;
+  /** Where it listens on 127.0.0.1; a port that is free if left out. */
+  port?: number;
 };
 
 /**
@@ -39,14 +43,19 @@ export class Anvil {
   #child: ChildProcess | undefined;
   #port = 0;
 
-  private constructor({ blockSeconds }: AnvilOptions) {
-    this.#blockSeconds = blockSeconds;
+  private constructor({ blockSeconds, port = 0 }: AnvilOptions) {
+    [this.#blockSeconds, this.#port] = [blockSeconds, port];
   }
 
-  /** Starts a node with an empty chain, on a port that is free. @throws Error if the program is missing */
+  /** Starts a node with an empty chain. @throws DevnetError if the program is missing, or does not start */
   static async start(options: AnvilOptions = {}): Promise<Anvil> {
     const anvil = new Anvil(options);
-    await anvil.#start();
+    try {
+      await anvil.#start();
+    } catch (error) {
+      await anvil.close();
+      throw error;
+    }
     return anvil;
   }
 
@@ -81,21 +90,21 @@ export class Anvil {
 
   async #start(): Promise<void> {
     const binary = anvilBinary();
-    if (typeof binary !== "string") throw new Error(binary.missing);
+    if (typeof binary !== "string") throw new DevnetError(binary.missing);
     const state = ["--state", join(this.#folder, "state.json"), "--preserve-historical-states"];
-    const rules = ["--hardfork", "osaka", "--enable-tx-gas-limit", "--gas-limit", String(ETHEREUM_LIMITS.blockGas)];
+    const rules = ["--hardfork", "osaka", "--enable-tx-gas-limit", "--gas-limit", String(BLOCK_GAS)];
     const blocks = this.#blockSeconds === undefined ? [] : ["--block-time", String(this.#blockSeconds)];
     const child = spawn(binary, ["--host", "127.0.0.1", "--port", String(this.#port), ...state, ...rules, ...blocks]);
     this.#child = child;
     killAtExit(child);
     await new Promise<void>((resolve, reject) => {
       let printed = "";
-      const fail = (): void => reject(new Error(`anvil does not start: ${printed.slice(-1_000)}`));
+      const fail = (): void => reject(new DevnetError(`anvil does not start: ${printed.trim().slice(-1_000)}`));
       const timer = setTimeout(fail, START_MS);
       child.once("error", reject).once("exit", fail);
       for (const stream of [child.stdout, child.stderr])
         stream.on("data", (chunk: Buffer) => {
-          if (this.#port !== 0 && printed === "listening") return;
+          if (printed === "listening") return;
           const found = LISTENING.exec((printed += chunk.toString()));
           if (found === null) return;
           printed = "listening";

@@ -1,0 +1,114 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { deploy, DeploymentResultType, type DeploymentResult } from "@nomicfoundation/ignition-core";
+import type { Address, Chain, Hex, LocalAccount, PublicClient, Transport } from "viem";
+import { marketModule } from "../../ignition/modules/market.ts";
+import { verifierModule } from "../../ignition/modules/Verifier.ts";
+import { wrappedEtherModule } from "../../ignition/modules/WrappedEther.ts";
+import { RefuteError } from "../errors.ts";
+import type { Parameters as MarketParameters } from "../chain/structs.ts";
+import { artifactResolver, contractArtifact, type ContractName } from "./artifacts.ts";
+import { DeployFailedError } from "./errors.ts";
+import { signingProvider } from "./signingProvider.ts";
+
+/** Where and by whom is deployed. */
+export type Deployer = {
+  publicClient: PublicClient<Transport, Chain>;
+  account: LocalAccount;
+  /** Folder of Ignition's journal, with which a deployment that was interrupted goes on; none if left out. */
+  journal?: string;
+  /** Blocks on top of a transaction's own before the next one that builds on it; 5 if left out. */
+  confirmations?: number;
+  /** How often is looked for a block, milliseconds. */
+  pollingMs?: number;
+  /** Called with the number of each transaction that is sent. */
+  onSent?: (count: number) => void;
+};
+
+/** What a market is deployed with. */
+export type MarketPlan = {
+  parameters: MarketParameters;
+  /** The stake asset. */
+  asset: Address;
+  /** A step verifier that is there already; without it, one is deployed. */
+  verifier?: Address | undefined;
+  /** May add and revoke manufacturers and devices; the deploying account if left out. */
+  registrar?: Address | undefined;
+  /** Ids of manufacturers whose devices are trusted. */
+  manufacturers: readonly Hex[];
+};
+
+/** Deploys a token that wraps ether, for local chains. @throws DeployFailedError */
+export async function deployWrappedEther(deployer: Deployer): Promise<Address> {
+  return run(deployer, wrappedEtherModule, "WrappedEther", {});
+}
+
+/**
+ * Deploys a market, and a step verifier if none is given.
+ * @returns The market's address: everything else is read from it.
+ * @throws DeployFailedError that says how to go on
+ */
+export async function deployContracts(deployer: Deployer, plan: MarketPlan): Promise<Address> {
+  const verifier = plan.verifier ?? (await run(deployer, verifierModule, "StepVerifier", {}));
+  const { parameters, asset, registrar, manufacturers } = plan;
+  const given = { ...parameters, asset, verifier, manufacturers: [...manufacturers] };
+  const Refute = { ...given, ...(registrar === undefined ? {} : { registrar }) };
+  return run(deployer, marketModule(contractArtifact("JobMarket").bytecode), "JobMarket", { Refute });
+}
+
+type IgnitionOptions = Parameters<typeof deploy>[0];
+
+/** @returns The address of the contract of that name */
+async function run(
+  { publicClient, account, journal, confirmations, pollingMs, onSent }: Deployer,
+  ignitionModule: IgnitionOptions["ignitionModule"],
+  wanted: ContractName,
+  deploymentParameters: IgnitionOptions["deploymentParameters"],
+): Promise<Address> {
+  let sent = 0;
+  const provider = signingProvider(publicClient, account, publicClient.chain.id, () => onSent?.(++sent));
+  const config = {
+    ...(confirmations === undefined ? {} : { requiredConfirmations: confirmations }),
+    ...(pollingMs === undefined ? {} : { blockPollingInterval: pollingMs, retryInterval: pollingMs }),
+  };
+  const options = { artifactResolver, provider, ignitionModule, deploymentParameters, accounts: [account.address] };
+  const result = await deploy({
+    ...options,
+    config,
+    ...(journal === undefined ? {} : { deploymentDir: journal }),
+  }).catch((cause: unknown) => {
+    if (cause instanceof RefuteError) throw cause;
+    throw new DeployFailedError(`the deployment stopped: ${firstLine(cause)}. ${resume(journal)}`, { cause });
+  });
+  if (result.type !== DeploymentResultType.SUCCESSFUL_DEPLOYMENT)
+    throw new DeployFailedError(`the deployment stopped: ${failures(result)}. ${resume(journal)}`);
+  return Object.values(result.contracts).find(({ contractName }) => contractName === wanted)!.address as Address;
+}
+
+const resume = (journal: string | undefined): string =>
+  journal === undefined ? "Start again" : `The same command goes on from ${journal}`;
+
+const firstLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split("\n", 1)[0]!;
+
+function failures(result: Exclude<DeploymentResult, { type: DeploymentResultType.SUCCESSFUL_DEPLOYMENT }>): string {
+  if (result.type !== DeploymentResultType.EXECUTION_ERROR)
+    return Object.entries(result.errors)
+      .map(([future, errors]) => `${future}: ${errors.join(", ")}`)
+      .join("; ");
+  const late = result.timedOut.map(({ futureId }) => `${futureId} is not mined in time`);
+  return [...result.failed.map(({ futureId, error }) => `${futureId}: ${error}`), ...late].join("; ");
+}
+
+/** The block of the first transaction of a journal: no event of the deployment is older. */
+export function firstBlockOf(journal: string): bigint | undefined {
+  const path = join(journal, "journal.jsonl");
+  if (!existsSync(path)) return undefined;
+  const blocks = readFileSync(path, "utf8")
+    .split("\n")
+    .flatMap((line) => {
+      const block = /"blockNumber":\s*(\d+)/.exec(line)?.[1];
+      return block === undefined ? [] : [BigInt(block)];
+    });
+  return blocks.length === 0 ? undefined : blocks.reduce((a, b) => (a < b ? a : b));
+}

@@ -1,0 +1,84 @@
+import { readdirSync } from "node:fs";
+import json5 from "json5";
+import { isAddress, zeroAddress } from "viem";
+import { z } from "zod";
+import { DEFAULT_SINK } from "../../ignition/modules/market.ts";
+import type { Parameters } from "../chain/structs.ts";
+import { FileError, readRegularFile } from "../regularFile.ts";
+import { DeployParametersError } from "./errors.ts";
+import { packageFile } from "./packageFiles.ts";
+
+/** More than a parameter file needs. */
+const MAX_BYTES = 2 ** 20;
+const EXTENSION = ".json5";
+const folder = packageFile("ignition", "parameters");
+
+/** The kinds of networks whose parameters come with the package. */
+export const networkKinds = (): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(EXTENSION))
+    .map((name) => name.slice(0, -EXTENSION.length))
+    .sort();
+
+/** The file of a kind of network. */
+export const parametersOfKind = (kind: string): string => packageFile("ignition", "parameters", `${kind}${EXTENSION}`);
+
+/** A whole number, or a text of one that ends in n, as Ignition writes what JSON numbers do not hold. */
+const whole = (bits: number) =>
+  z
+    .union([z.number().int().nonnegative(), z.string().regex(/^\d+n$/)], {
+      message: 'expected a whole number, or "123n" for one beyond 2^53',
+    })
+    .transform((value) => (typeof value === "number" ? BigInt(value) : BigInt(value.slice(0, -1))))
+    .refine((value) => value < 1n << BigInt(bits), `expected at most ${bits} bits`);
+const number = (bits: number) => whole(bits).transform(Number);
+
+/** What contracts/types/Parameters.sol has. */
+const parametersSchema = z
+  .object({
+    baseWindow: number(32),
+    maxWindow: number(32),
+    baseClock: number(32),
+    withdrawalDelay: number(32),
+    rate: whole(64),
+    maxWork: whole(64),
+    arityBits: number(8),
+    maxStepGas: number(32),
+    maxStepBytes: number(32),
+    bondGas: number(32),
+    priceCap: whole(128),
+    bounty: whole(128),
+    collateral: whole(128),
+    penaltyBps: number(16),
+    sink: z.custom<`0x${string}`>((text) => isAddress(String(text)) && text !== zeroAddress, "expected an address"),
+  })
+  .strict();
+
+/**
+ * Reads a parameter file: JSON5, `{ Refute: { ... } }` with each of the market's parameters. `sink` may be left out.
+ * @throws DeployParametersError that names the file and the parameter
+ */
+export function readParameters(path: string): Parameters {
+  const fail = (what: string, cause?: unknown): DeployParametersError =>
+    new DeployParametersError(`the parameter file ${path} ${what}`, { cause });
+  let json: unknown;
+  try {
+    json = json5.parse(new TextDecoder().decode(readRegularFile(path, MAX_BYTES)));
+  } catch (cause) {
+    throw fail(cause instanceof FileError ? cause.message : "is not JSON5", cause);
+  }
+  const outer = z
+    .object({ Refute: z.record(z.unknown()) })
+    .strict()
+    .safeParse(json);
+  if (!outer.success)
+    throw fail("must hold one object Refute with the parameters, as ignition/parameters/l1.json5 has");
+  const result = parametersSchema.safeParse({ sink: DEFAULT_SINK, ...outer.data.Refute });
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  if (issue!.code !== "unrecognized_keys") throw fail(`has ${issue!.path.join(".")}: ${issue!.message.toLowerCase()}`);
+  throw fail(
+    `names ${issue!.keys.join(", ")}, which is no parameter of a market: asset, verifier, registrar and manufacturers ` +
+      "are flags of refute deploy",
+  );
+}
