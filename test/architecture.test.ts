@@ -61,6 +61,7 @@ const TYPESCRIPT = [
   "watcher",
   "src/sdk",
   "src/examine",
+  "src/package",
   "src/cli",
   "src/demo",
   "testkit/rejection.ts",

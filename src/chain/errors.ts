@@ -123,3 +123,6 @@ export class TransactionRefusedError extends RefuteError {
 
 /** The sender cannot pay for the transaction's gas. */
 export class InsufficientGasFundsError extends errorWithCode("INSUFFICIENT_GAS_FUNDS") {}
+
+/** A wallet that does not send a transaction: its user refused, say. */
+export class WalletRefusedError extends errorWithCode("WALLET_REFUSED") {}

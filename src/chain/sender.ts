@@ -1,5 +1,5 @@
 import { TransactionNotFoundError, encodeFunctionData, keccak256 } from "viem";
-import type { Abi, Address, Chain, ContractFunctionArgs, ContractFunctionName } from "viem";
+import type { Abi, Address, Chain, ContractFunctionName } from "viem";
 import type { Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
 import {
   NonceTakenError,
@@ -8,29 +8,13 @@ import {
   TransactionRevertedError,
   TransactionTooLargeError,
 } from "./errors.ts";
+import type { Call, TransactionSender, Writable } from "./call.ts";
 import { covering, maxFees, raised, refundedFees } from "./fees.ts";
+import { MAX_TRANSACTION_GAS, withMargin } from "./gasLimit.ts";
 import { pause } from "./pause.ts";
 import { refusalIn } from "./refusals.ts";
 import { translateError, translateRefusal } from "./translateError.ts";
 import { isTooCheap, type Outcome, type Seen, type Waiting } from "./waiting.ts";
-
-type Writable = "nonpayable" | "payable";
-
-/** A call of a contract's function. */
-export type Call<
-  A extends Abi = Abi,
-  Name extends ContractFunctionName<A, Writable> = ContractFunctionName<A, Writable>,
-> = {
-  address: Address;
-  abi: A;
-  functionName: Name;
-  args: ContractFunctionArgs<A, Writable, Name>;
-  /** Ether to send along, wei. */
-  value?: bigint;
-};
-
-/** EIP-7825: no transaction may have more gas. */
-const MAX_TRANSACTION_GAS = 16_777_216n;
 
 /** How long a sender waits for what. */
 export type Patience = {
@@ -84,7 +68,7 @@ const MAX_RAISES = 12;
  * process left in the pools, is replaced and not followed by another: a move that is considered anew takes the nonce of
  * its first try, and cannot be made twice.
  */
-export class Sender {
+export class Sender implements TransactionSender {
   readonly #publicClient: PublicClient<Transport, Chain>;
   readonly #account: LocalAccount;
   readonly #patience: Patience;
@@ -364,16 +348,3 @@ export class Sender {
 }
 
 const bytesIn = (raw: Hex): number => raw.length / 2 - 1;
-
-/** Three words of storage that were filled at the estimate and are empty when the transaction is mined. */
-const EMPTY_WORDS_GAS = 3n * 22_100n;
-
-/**
- * 15 % over the estimate and some words of storage, because the state may change before the transaction is mined. An
- * adversary can change it on purpose: a sham game that ends in between makes the opening of an honest game dearer by a
- * word, again and again, until the window is over.
- */
-function withMargin(estimate: bigint): bigint {
-  const gas = (estimate * 115n) / 100n + EMPTY_WORDS_GAS;
-  return gas < MAX_TRANSACTION_GAS ? gas : MAX_TRANSACTION_GAS;
-}

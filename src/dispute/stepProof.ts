@@ -1,11 +1,12 @@
 import { toHex } from "../merkle/hash.ts";
+import { inputsList } from "../merkle/tensor.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import { encodeStepBody } from "../program/encode.ts";
 import type { TensorRef } from "../program/types.ts";
 import { openElement } from "../trace/opening.ts";
 import { NO_CHECKPOINT, NO_PICK, ZERO_HASH, type StepProof } from "../chain/structs.ts";
 import type { Disputed } from "./disputed.ts";
-import { inputsList, openable, programFacts, type Execution } from "../player/execution.ts";
+import { openable, programFacts, type Execution } from "../player/execution.ts";
 import { checkpointOf, openCheckpoint, openStep } from "./openings.ts";
 
 /** The element to prove: of the tensor of `step`, in a range that begins at `first`, in the revealed chunk. */

@@ -1,4 +1,5 @@
 import type { Address, Chain, Hex, LocalAccount, PublicClient, Transport } from "viem";
+import type { TransactionSender } from "../chain/call.ts";
 import { connect, type Endpoint } from "../chain/connect.ts";
 import { readDeployment, type Deployment } from "./deployment.ts";
 import { jobOf, removeJobs, type Forget } from "./forget.ts";
@@ -12,12 +13,14 @@ import { LogStore, type SyncResult } from "../chain/logStore.ts";
 import type { RpcFailure } from "../chain/nodes.ts";
 import { ResumePoint, type ResumeOptions } from "./resume.ts";
 import { Sender, type Patience } from "../chain/sender.ts";
+import type { Wallet } from "../chain/wallet.ts";
+import { WalletSender } from "../chain/walletSender.ts";
 
 /** A deployment, a node to read it from, and an account to act with. */
 export type Session = {
   deployment: Deployment;
   publicClient: PublicClient<Transport, Chain>;
-  sender: Sender;
+  sender: TransactionSender;
   /** The block of the deployment: no event is older. */
   fromBlock: bigint;
   /** The deployment's contracts, as the account uses them. */
@@ -37,7 +40,8 @@ export type SessionOptions = {
   chainId: number;
   /** The market's address: the other contracts are read from it. */
   market: Address;
-  account: LocalAccount;
+  /** A key of this process, or a wallet that signs and sends by itself. */
+  account: LocalAccount | Wallet;
   fromBlock?: bigint;
   /** How long a transaction is waited for. */
   patience?: Partial<Patience>;
@@ -60,7 +64,11 @@ export async function openSession({
 }: SessionOptions): Promise<Session> {
   const publicClient = await connect(endpoint, chainId, onRpcFailure);
   const deployment = await readDeployment(publicClient, market);
-  const access = { publicClient, sender: new Sender(publicClient, account, patience) };
+  const sender =
+    account.type === "wallet"
+      ? new WalletSender(publicClient, account, patience)
+      : new Sender(publicClient, account, patience);
+  const access = { publicClient, sender };
   return {
     ...access,
     deployment,

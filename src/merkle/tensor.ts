@@ -23,3 +23,6 @@ export function tensorTree(tensor: Uint8Array): MerkleList {
 
 /** The root of a tensor's tree. */
 export const tensorRoot = (tensor: Uint8Array): Hash => tensorTree(tensor).root;
+
+/** The list of a job's input tensor roots. */
+export const inputsList = (inputs: readonly Uint8Array[]): MerkleList => MerkleList.fromHashes(inputs.map(tensorRoot));

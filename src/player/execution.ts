@@ -1,6 +1,5 @@
 import { toHex } from "../merkle/hash.ts";
-import { MerkleList } from "../merkle/list.ts";
-import { tensorRoot, tensorTree } from "../merkle/tensor.ts";
+import { tensorTree } from "../merkle/tensor.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { constantBytes } from "../program/constants.ts";
@@ -65,9 +64,6 @@ export const programFacts = ({ header, steps, checkpoints }: ProgramCommitment):
   stepsRoot: steps.root,
   checkpointsRoot: checkpoints.root,
 });
-
-/** The list of a job's input tensor roots. */
-export const inputsList = (inputs: readonly Uint8Array[]): MerkleList => MerkleList.fromHashes(inputs.map(tensorRoot));
 
 /** The bytes of a tensor that a step reads, and its tree. */
 export function openable({ model, inputs, trace }: Execution, ref: TensorRef): OpenableTensor {

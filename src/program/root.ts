@@ -11,13 +11,16 @@ export type ProgramCommitment = {
   programRoot: Hash;
 };
 
-/** `programRoot = H(0x00 || header || stepsRoot || checkpointsRoot)` and the trees under it. */
+/** `programRoot = H(0x00 || header || stepsRoot || checkpointsRoot)`. */
+export const rootOf = (header: Uint8Array, stepsRoot: Hash, checkpointsRoot: Hash): Hash =>
+  toHash(sha256(Uint8Array.of(0), header, fromHash(stepsRoot), fromHash(checkpointsRoot)));
+
+/** The root of a program and the trees under it. */
 export function commitProgram(program: Program): ProgramCommitment {
   const header = encodeHeader(program);
   const steps = new MerkleList(Buffer.concat(program.steps.map(stepLeaf)));
   const checkpoints = new MerkleList(Buffer.concat(program.checkpoints.map(checkpointLeaf)));
-  const programRoot = toHash(sha256(Buffer.of(0), header, fromHash(steps.root), fromHash(checkpoints.root)));
-  return { header, steps, checkpoints, programRoot };
+  return { header, steps, checkpoints, programRoot: rootOf(header, steps.root, checkpoints.root) };
 }
 
 /** The root of a program: what a job names. */

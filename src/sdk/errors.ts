@@ -17,3 +17,12 @@ export class JobInputError extends errorWithCode("JOB_INPUT") {}
 
 /** A fee of nothing, given so or rounded to it. */
 export class FeeTooLowError extends errorWithCode("FEE_TOO_LOW") {}
+
+/** A program's description that is not one, or not of the program that its root names. */
+export class DescriptionError extends errorWithCode("PROGRAM_DESCRIPTION") {}
+
+/** Outputs that are not those of the program. */
+export class OutputError extends errorWithCode("OUTPUT") {}
+
+/** A file of addresses that cannot be read. */
+export class AddressFileError extends errorWithCode("ADDRESS_FILE") {}

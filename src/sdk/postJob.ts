@@ -1,13 +1,13 @@
-import type { Hex } from "viem";
+import { size, type Hex } from "viem";
 import { postedJob } from "../chain/clients/jobMarket.ts";
-import { inputsList, programFacts, type KnownProgram } from "../player/execution.ts";
 import type { Session } from "../market/session.ts";
 import type { Job } from "../chain/structs.ts";
 import { toHex } from "../merkle/hash.ts";
-import { tensorTree } from "../merkle/tensor.ts";
-import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
+import { inputsList, tensorTree } from "../merkle/tensor.ts";
+import { elementsOf, factsOf, requireGenuine, type ProgramDescription } from "./description.ts";
 import { FeeTooLowError, JobInputError } from "./errors.ts";
 import { PART_BYTES, requireDeliverable, requireServed } from "./served.ts";
+import { bytesPerElement } from "./typedArrays.ts";
 
 /** What a requester asks for and pays. Amounts in the smallest unit of the stake asset, times in seconds. */
 export type JobTerms = {
@@ -33,24 +33,26 @@ const PART_LEVELS = 7;
 export const DEFAULT_TERMS = { callbackGas: 0, maxOutputBytes: PART_BYTES } as const;
 
 /** The shortest window that a deployment takes for a program. */
-export const minWindow = ({ deployment: { parameters } }: Session, work: bigint): number =>
-  parameters.baseWindow + Number(work / parameters.rate);
+export const minWindow = (
+  { deployment: { parameters } }: Pick<Session, "deployment">,
+  { work }: Pick<ProgramDescription, "work">,
+): number => parameters.baseWindow + Number(BigInt(work) / parameters.rate);
 
 /**
  * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 64 KiB together go with the
  * post, larger ones in parts after it; the job opens when all bytes are on chain.
- * @param inputs The input tensors in the program's order: little-endian, row-major.
- * @throws JobInputError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError
+ * @param inputs The input tensors in the program's order, as `encodeInputs` gives them: little-endian, row-major.
+ * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError
  */
 export async function postJob(
   session: Session,
-  program: KnownProgram,
+  program: ProgramDescription,
   inputs: readonly Uint8Array[],
   terms: JobTerms,
 ): Promise<{ jobId: Hex; job: Job }> {
+  requireServed(session.deployment.parameters, requireGenuine(program), size(program.header));
   checkInputs(program, inputs);
   checkFee(terms);
-  requireServed(session.deployment.parameters, program);
   requireDeliverable(terms.maxOutputBytes ?? PART_BYTES);
   const trees = inputs.map((bytes) => tensorTree(bytes));
   const together = inputs.reduce((sum, { length }) => sum + length, 0) <= PART_BYTES;
@@ -59,7 +61,7 @@ export async function postJob(
     salt: toHex(crypto.getRandomValues(new Uint8Array(32))),
     rootOnly: false,
     ...terms,
-    program: programFacts(program.commitment),
+    program: factsOf(program),
     inputRoots: trees.map(({ root }) => root),
     inputs: together ? inputs.map(toHex) : [],
   };
@@ -70,11 +72,11 @@ export async function postJob(
 
 async function publishParts(
   { market }: Session,
-  program: KnownProgram,
+  program: ProgramDescription,
   inputs: readonly Uint8Array[],
   job: Job,
 ): Promise<void> {
-  const facts = programFacts(program.commitment);
+  const facts = factsOf(program);
   const list = inputsList(inputs);
   for (const [input, bytes] of inputs.entries()) {
     const tree = tensorTree(bytes);
@@ -100,17 +102,16 @@ function checkFee({ fee }: JobTerms): void {
   );
 }
 
-function checkInputs({ model }: KnownProgram, inputs: readonly Uint8Array[]): void {
-  const expected = model.program.inputs;
+function checkInputs({ inputs: expected }: ProgramDescription, inputs: readonly Uint8Array[]): void {
   if (inputs.length !== expected.length) {
     throw new JobInputError(`the program takes ${expected.length} inputs, got ${inputs.length}`);
   }
-  expected.forEach(({ dtype, count }, k) => {
-    const bytes = count * dtypeBytes(dtype);
+  expected.forEach((input, k) => {
+    const { name, dtype } = input;
+    const bytes = elementsOf(input) * bytesPerElement(dtype);
     if (inputs[k]!.length !== bytes) {
-      const what = `input "${model.inputs[k]!.name}"`;
       throw new JobInputError(
-        `${what} has ${inputs[k]!.length} bytes, expected ${bytes} (${count} x ${dtypeName(dtype)})`,
+        `input "${name}" has ${inputs[k]!.length} bytes, expected ${bytes} (${elementsOf(input)} x ${dtype})`,
       );
     }
   });

@@ -1,7 +1,6 @@
-import type { KnownProgram } from "../player/execution.ts";
 import type { Parameters } from "../chain/structs.ts";
+import type { HeaderFacts } from "../program/header.ts";
 import { HEADER_BYTES } from "../program/limits.ts";
-import { programWork } from "../program/types.ts";
 import { JobProgramError, JobTermsError } from "./errors.ts";
 
 /** Outputs of a program, at most (contracts/market/MarketParameters.sol). */
@@ -13,12 +12,14 @@ type Limits = Pick<Parameters, "maxStepGas" | "maxStepBytes" | "maxWork">;
 
 /**
  * Checks that a deployment takes jobs of a program, as its market does.
+ * @param header Bytes of the program's header.
  * @throws JobProgramError that names what is too large, both figures, and what to do
  */
-export function requireServed({ maxStepGas, maxStepBytes, maxWork }: Limits, known: KnownProgram): void {
-  const { program } = known.model;
-  const work = programWork(program.steps);
-  const header = known.commitment.header.length;
+export function requireServed(
+  { maxStepGas, maxStepBytes, maxWork }: Limits,
+  program: HeaderFacts,
+  header: number,
+): void {
   if (program.maxStepBytes > maxStepBytes)
     throw new JobProgramError(
       `the program's largest step proof is a transaction of up to ${program.maxStepBytes} bytes, ` +
@@ -29,9 +30,9 @@ export function requireServed({ maxStepGas, maxStepBytes, maxWork }: Limits, kno
       `the program's largest step proof takes ${program.maxStepGas} gas, this deployment takes up to ${maxStepGas}: ` +
         `compile with stepGasLimit ${maxStepGas}`,
     );
-  if (work > maxWork)
+  if (program.work > maxWork)
     throw new JobProgramError(
-      `the program evaluates ${work} terms, this deployment takes up to ${maxWork}: compile for smaller shapes`,
+      `the program evaluates ${program.work} terms, this deployment takes up to ${maxWork}: compile for smaller shapes`,
     );
   if (program.outputs.length > MAX_OUTPUTS)
     throw new JobProgramError(

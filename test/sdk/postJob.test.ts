@@ -11,9 +11,11 @@ import { followMarket } from "../../src/market/session.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
+import { readHeader } from "../../src/program/header.ts";
 import { DEFAULT_STEP_BYTES, HEADER_BYTES } from "../../src/program/limits.ts";
 import { ENVELOPE_BYTES } from "../../src/program/proofBytes.ts";
 import type { Program } from "../../src/program/types.ts";
+import { describeProgram } from "../../src/sdk/describeProgram.ts";
 import {
   FeeTooLowError,
   JobClosedError,
@@ -91,8 +93,8 @@ describe("postJob and waitForResult", function () {
 
   it("programBeyondTheDeployment_isRefusedBeforeAnythingIsSent_withBothFigures", async function () {
     const { model } = program;
-    const refusal = async (change: Partial<Program>): Promise<string> => {
-      const larger = knownProgram({ ...model, program: { ...model.program, ...change } });
+    const refusal = async (change: Partial<Program>, outputs = model.outputs): Promise<string> => {
+      const larger = knownProgram({ ...model, outputs, program: { ...model.program, ...change } });
       const error = await rejection(players().post(larger, [mlpInput(5)]));
       expect(error).to.be.instanceOf(JobProgramError);
       return error.message;
@@ -104,18 +106,28 @@ describe("postJob and waitForResult", function () {
       .to.contain("12000001 gas")
       .and.contain("stepGasLimit 12000000");
     const outputs = new Array<number>(65).fill(0);
-    expect(await refusal({ outputs }))
+    expect(
+      await refusal(
+        { outputs },
+        outputs.map((k) => model.outputs[k]!),
+      ),
+    )
       .to.contain("65 outputs")
       .and.contain("64");
     const inputs = new Array<Program["inputs"][number]>(150).fill({ dtype: DType.float32, count: 64 });
-    const many = knownProgram({ ...model, program: { ...model.program, inputs } });
+    const names = inputs.map((_, k) => ({ ...model.inputs[0]!, name: `x${k}` }));
+    const many = knownProgram({ ...model, inputs: names, program: { ...model.program, inputs } });
     const error = await rejection(players().post(many, new Array<Uint8Array>(150).fill(mlpInput(5))));
     expect(error.message).to.match(/header has \d+ bytes.*2048/);
   });
 
   it("workBeyondTheDeployment_isRefused", function () {
     const limits = { maxStepGas: 12_000_000, maxStepBytes: 90_000, maxWork: 10n };
-    expect(() => requireServed(limits, program)).to.throw(JobProgramError, /terms.*up to 10:/);
+    const { header } = program.commitment;
+    expect(() => requireServed(limits, readHeader(header), header.length)).to.throw(
+      JobProgramError,
+      /terms.*up to 10:/,
+    );
   });
 
   it("outputLimitBeyondTheMarkets_isRefused_andTheLargestIsTaken", async function () {
@@ -134,7 +146,7 @@ describe("postJob and waitForResult", function () {
   it("feeOfNothing_isRefusedBeforeAnythingIsSent", async function () {
     const session = await players().chain.newSession();
     const terms = { fee: 1n / 2n, window: 3_600, claimSeconds: 60, deadline: (await players().chain.now()) + 3_600n };
-    const error = await rejection(postJob(session, program, [mlpInput(1)], terms));
+    const error = await rejection(postJob(session, describeProgram(program), [mlpInput(1)], terms));
     expect(error).to.be.instanceOf(FeeTooLowError);
     expect(error.message).to.contain("fee is 0");
     expect(await session.publicClient.getTransactionCount({ address: session.sender.address })).to.equal(0);
@@ -142,7 +154,7 @@ describe("postJob and waitForResult", function () {
 
   it("windowBelowTheLeast_isRefused_andTheLeastIsTaken", async function () {
     const session = await players().chain.newSession();
-    const minimum = minWindow(session, 1_000n);
+    const minimum = minWindow(session, { work: "1000" });
     const error = await rejection(players().post(program, [mlpInput(1)], { window: minimum - 1 }));
     expect(error.errorName).to.equal("WindowOutOfRange");
     await players().post(program, [mlpInput(1)], { window: minimum });

@@ -3,6 +3,7 @@ import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { JobMarket } from "../../src/chain/clients/jobMarket.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
+import { describeProgram } from "../../src/sdk/describeProgram.ts";
 import { postJob } from "../../src/sdk/postJob.ts";
 import { first, reference } from "../players/players.ts";
 import { sumsInput } from "../programs/randomSums.ts";
@@ -60,7 +61,7 @@ class HostileCallback extends Adversary {
     const through = { ...requester, market: new JobMarket(contract, requester) };
     const deadline = (await arena.now()) + 86_400n;
     const terms = { fee: parseEther("0.1"), window: 3_600, claimSeconds: 1_800, deadline, callbackGas: 300_000 };
-    const { jobId } = await postJob(through, program, inputs, terms);
+    const { jobId } = await postJob(through, describeProgram(program), inputs, terms);
     return { requester, record: (await arena.history()).jobs.get(jobId)!, program, inputs };
   }
 }

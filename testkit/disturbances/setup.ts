@@ -4,6 +4,7 @@ import type { KnownProgram } from "../../src/player/execution.ts";
 import type { Deployment } from "../../src/market/deployment.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import { openSession, type Session } from "../../src/market/session.ts";
+import { describeProgram } from "../../src/sdk/describeProgram.ts";
 import { postJob } from "../../src/sdk/postJob.ts";
 import { Players } from "../players/players.ts";
 import { chainOfSums, sumsInput } from "../programs/randomSums.ts";
@@ -106,7 +107,7 @@ async function signPost(
   const session = await openSession({ endpoint: { transport: line.transport }, chainId, market, account });
   const deadline = (await now()) + 86_400n;
   const terms = { fee: FEE, window: 3_600, claimSeconds: 1_800, deadline, maxOutputBytes };
-  const { jobId } = await postJob(session, program, [sumsInput(new Prng(1), program.model)], terms);
+  const { jobId } = await postJob(session, describeProgram(program), [sumsInput(new Prng(1), program.model)], terms);
   await fork.begin();
   return { post, jobId };
 }

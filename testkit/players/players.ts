@@ -11,6 +11,7 @@ import { executeReference } from "../../src/executor/reference.ts";
 import { SoftwareDevice } from "../../src/provisioning/device.ts";
 import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
 import { registerReport } from "../../src/provisioning/register.ts";
+import { describeProgram } from "../../src/sdk/describeProgram.ts";
 import { postJob, type JobTerms } from "../../src/sdk/postJob.ts";
 import type { WorkerEvent } from "../../src/worker/events.ts";
 import { runWorker, type WorkerOptions } from "../../src/worker/worker.ts";
@@ -90,7 +91,7 @@ export class Players {
     const now = await this.chain.now();
     const deadline = now + 86_400n;
     const all = { fee: parseEther("0.1"), window: 3_600, claimSeconds: 1_800, deadline, ...terms };
-    const { jobId, job } = await postJob(requester, program, inputs, all);
+    const { jobId, job } = await postJob(requester, describeProgram(program), inputs, all);
     return { requester, jobId, job };
   }
 

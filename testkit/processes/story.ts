@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { numberToHex, parseEther, type Address, type Hex } from "viem";
 import type { History } from "../../src/market/history.ts";
 import { followMarket, type Snapshot } from "../../src/market/session.ts";
+import { describeProgram } from "../../src/sdk/describeProgram.ts";
 import { postJob } from "../../src/sdk/postJob.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../models/mlp.ts";
 import { Anvil } from "../../src/devnet/anvil.ts";
@@ -215,7 +216,12 @@ export class Story {
     const { timestamp } = await session.publicClient.getBlock();
     const terms = { fee: FEE, window: window + 1, claimSeconds: 120 + this.terms.clock, deadline: timestamp + 86_000n };
     const post = async (model: number) => {
-      const { jobId } = await postJob(session, mlpProgram(model), [mlpInput(seed + this.#jobsPosted++)], terms);
+      const { jobId } = await postJob(
+        session,
+        describeProgram(mlpProgram(model)),
+        [mlpInput(seed + this.#jobsPosted++)],
+        terms,
+      );
       if (model === seed) this.#honestJobs.push(jobId);
     };
     const models = [...Array<number>(lies).fill(seed + 1), ...Array<number>(jobs).fill(seed)];

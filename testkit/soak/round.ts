@@ -1,6 +1,6 @@
 import { zeroHash, type Address, type Hex } from "viem";
 import { claimIdOf } from "../../src/market/ids.ts";
-import { inputsList, programFacts, type Execution } from "../../src/player/execution.ts";
+import { programFacts, type Execution } from "../../src/player/execution.ts";
 import { packState, type GameState } from "../../src/market/state.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../../src/market/history.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type StepProof,
 } from "../../src/chain/structs.ts";
 import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
-import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { inputsList, tensorRoot } from "../../src/merkle/tensor.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import type { Prng } from "../random/prng.ts";

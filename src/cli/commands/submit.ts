@@ -6,8 +6,8 @@ import { deposit } from "../../market/ledger.ts";
 import type { Session } from "../../market/session.ts";
 import { readRegularFile } from "../../regularFile.ts";
 import type { KnownProgram } from "../../player/execution.ts";
-import { programWork } from "../../program/types.ts";
 import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
+import { describeProgram } from "../../sdk/describeProgram.ts";
 import { DEFAULT_TERMS, minWindow, postJob } from "../../sdk/postJob.ts";
 import { coveringFee, jobGas, jobShape } from "../../worker/jobCost.ts";
 import { amountText, parseAmount } from "../amount.ts";
@@ -60,14 +60,15 @@ export function submitCommand(): Command {
         program.model.inputs.map(({ name }) => name),
         settings.input,
       );
+      const described = describeProgram(program);
       const session = await sessionFrom(settings);
       await warnOfLowFee(session, program, fee);
       const { credit } = await session.vault.accountOf(session.sender.address);
       if (credit < fee) await deposit(session, fee - credit);
       const { timestamp } = await session.publicClient.getBlock();
-      const { jobId } = await postJob(session, program, inputs, {
+      const { jobId } = await postJob(session, described, inputs, {
         fee,
-        window: settings.window ?? minWindow(session, programWork(program.model.program.steps)),
+        window: settings.window ?? minWindow(session, described),
         claimSeconds: settings.claimSeconds,
         deadline: timestamp + BigInt(settings.deadlineSeconds),
       });

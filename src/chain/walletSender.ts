@@ -1,0 +1,87 @@
+import { encodeFunctionData, WaitForTransactionReceiptTimeoutError } from "viem";
+import type { Abi, Address, Chain, ContractFunctionName } from "viem";
+import type { Hex, PublicClient, ReplacementReason, TransactionReceipt, Transport } from "viem";
+import type { Call, TransactionSender, Writable } from "./call.ts";
+import { TransactionDroppedError, TransactionRevertedError, WalletRefusedError, WrongChainError } from "./errors.ts";
+import { RefuteError } from "../errors.ts";
+import { MAX_TRANSACTION_GAS, withMargin } from "./gasLimit.ts";
+import { translateError } from "./translateError.ts";
+import { walletWords, type Wallet } from "./wallet.ts";
+
+/** Pause between two looks for a receipt, and how long one is waited for: a person may have chosen a low fee. */
+const PATIENCE = { pollingMs: 500, longestMs: 600_000 };
+
+/** Sends the transactions of an account whose wallet signs and sends by itself, one after the other. */
+export class WalletSender implements TransactionSender {
+  readonly #publicClient: PublicClient<Transport, Chain>;
+  readonly #wallet: Wallet;
+  readonly #patience: typeof PATIENCE;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(publicClient: PublicClient<Transport, Chain>, wallet: Wallet, patience: Partial<typeof PATIENCE> = {}) {
+    this.#publicClient = publicClient;
+    this.#wallet = wallet;
+    this.#patience = { ...PATIENCE, ...patience };
+  }
+
+  get address(): Address {
+    return this.#wallet.address;
+  }
+
+  async send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
+    call: Call<A, Name>,
+  ): Promise<TransactionReceipt> {
+    const sent = this.#last.then(() => this.#submit(call as unknown as Call));
+    this.#last = sent.catch(() => undefined);
+    try {
+      return await this.#mined(await sent, call.functionName);
+    } catch (error) {
+      throw translateError(error, call.functionName);
+    }
+  }
+
+  async check<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(call: Call<A, Name>): Promise<void> {
+    const request = { ...(call as unknown as Call), account: this.address, gas: MAX_TRANSACTION_GAS };
+    await this.#publicClient.simulateContract(request).catch((error: unknown) => {
+      throw translateError(error, call.functionName);
+    });
+  }
+
+  async #submit(call: Call): Promise<Hex> {
+    const { address, abi, functionName, args, value = 0n } = call;
+    const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.address }));
+    const data = encodeFunctionData({ abi, functionName, args });
+    try {
+      // Its user may have switched it to another chain since.
+      const [chainId, wanted] = [await this.#wallet.chainId(), this.#publicClient.chain.id];
+      if (chainId !== wanted)
+        throw new WrongChainError(`the wallet is on chain ${chainId}, the deployment on chain ${wanted}: switch it`);
+      return await this.#wallet.send({ to: address, data, value, gas });
+    } catch (cause) {
+      const error = translateError(cause, functionName);
+      if (error instanceof RefuteError) throw error;
+      throw new WalletRefusedError(`${functionName}: the wallet did not send it: ${walletWords(cause)}`, { cause });
+    }
+  }
+
+  /** The receipt of a transaction, or of the one with other fees that its user put in its place. */
+  async #mined(hash: Hex, functionName: string): Promise<TransactionReceipt> {
+    const { pollingMs, longestMs } = this.#patience;
+    let replaced: ReplacementReason = "repriced";
+    const receipt = await this.#publicClient
+      .waitForTransactionReceipt({
+        hash,
+        pollingInterval: pollingMs,
+        timeout: longestMs,
+        onReplaced: ({ reason }) => (replaced = reason),
+      })
+      .catch((error: unknown) => {
+        if (error instanceof WaitForTransactionReceiptTimeoutError)
+          throw new TransactionDroppedError(functionName, hash);
+        throw error;
+      });
+    if (replaced !== "repriced") throw new TransactionDroppedError(functionName, hash);
+    if (receipt.status === "reverted") throw new TransactionRevertedError(functionName, receipt.transactionHash);
+    return receipt;
+  }
+}

@@ -1,0 +1,29 @@
+import type { ImagePreprocessing } from "../onnx/preprocess.ts";
+import type { ProgramDescription } from "./description.ts";
+import type { Labels } from "./describeProgram.ts";
+
+/** How a model is compiled. Another choice may be another program: its root decides. */
+export type LoadOptions = {
+  /** The shapes that it is compiled for, by input; an input whose shape the model fixes may be left out. */
+  shapes?: Readonly<Record<string, readonly number[]>>;
+  /** Inputs that are known now: a JSON value, or the name of a .pb, .npy or .json file. */
+  bind?: Readonly<Record<string, unknown>>;
+  /** Inputs that are pictures given as bytes. */
+  uint8?: readonly ImagePreprocessing[];
+  /** Of random operators, 64 bits; without it they are refused. */
+  seed?: bigint;
+  /** Bytes of the largest transaction with a step proof: at most the deployment's `maxStepBytes`. */
+  stepByteLimit?: number;
+  labels?: Labels;
+};
+
+/**
+ * Reads and compiles an ONNX model, and describes the program for posting jobs. The compiler is loaded by the first
+ * call. It needs Node: a dapp for browsers ships the description.
+ * @param from Path of a file, or its bytes.
+ * @throws the reader's and the compiler's errors, which name the file and the node; DescriptionError
+ */
+export async function loadProgram(from: string | Uint8Array, options: LoadOptions = {}): Promise<ProgramDescription> {
+  const { describeModel } = await import("./describeModel.ts");
+  return describeModel(from, options);
+}
