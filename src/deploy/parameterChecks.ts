@@ -1,4 +1,4 @@
-import { encodeDeployData, zeroHash, type Address, type PublicClient } from "viem";
+import { encodeDeployData, type Address, type PublicClient } from "viem";
 import { ContractRevertError } from "../chain/errors.ts";
 import type { Parameters } from "../chain/structs.ts";
 import { translateError } from "../chain/translateError.ts";

@@ -1,0 +1,241 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseEther, toHex, type Address, type Hex } from "viem";
+import { mnemonicToAccount, type HDAccount } from "viem/accounts";
+import { connect } from "../chain/connect.ts";
+import { deployContracts, deployWrappedEther } from "../deploy/deployContracts.ts";
+import { parametersOfKind, readParameters } from "../deploy/parameters.ts";
+import type { Deployment } from "../market/deployment.ts";
+import { openSession, type Session } from "../market/session.ts";
+import type { ModelSpec } from "../player/programs/modelSpec.ts";
+import { SoftwareManufacturer } from "../provisioning/manufacturer.ts";
+import { Anvil } from "./anvil.ts";
+import { DevnetError } from "./errors.ts";
+import type { LiarSettings } from "./liar.ts";
+import { Part } from "./part.ts";
+import { giveAsset, giveCredit, giveStake } from "./parties.ts";
+
+/** The words of development nodes: everybody knows the keys that they give. */
+const MNEMONIC = "test test test test test test test test test test test junk";
+const CHAIN_ID = 31_337;
+/** The shortest window and clock that a market takes, seconds (contracts/market/ParameterChecks.sol). */
+const SHORTEST = { baseWindow: 12, baseClock: 72 } as const;
+/** Claims that the worker, and the liar, can have open at once. */
+const CLAIMS = { worker: 20, liar: 5 } as const;
+/** Bonds that the watcher can have out at once. */
+const BONDS = 20n;
+const USER_ASSET = parseEther("1000");
+/** How often is looked for a block while nothing but this uses the chain. */
+const POLLING_MS = 50;
+const READY_POLLING_MS = 200;
+/** Pause of the worker's and the watcher's rounds, seconds. */
+const INTERVAL = "1";
+
+/** How a local market runs. */
+export type DevnetOptions = {
+  /** Of the node, on 127.0.0.1. */
+  port: number;
+  /** Between blocks. */
+  blockSeconds: number;
+  /** The models that worker and watcher serve; without any, neither is started. */
+  models: readonly ModelSpec[];
+  /** A file of the same, as `refute worker` takes it. */
+  modelsFile?: string | undefined;
+  /** Models that may be fetched for jobs, as `refute worker` takes it. */
+  catalogue?: string | undefined;
+  /** Whether another worker lies about the outputs. */
+  hasLiar: boolean;
+  /** The command line: the program and what comes before a command's name. */
+  commandLine: readonly string[];
+  /** Called with what is done now. */
+  onProgress?: (what: string) => void;
+  /** Called with each line that a part logs. */
+  onLog?: (part: string, line: string) => void;
+  signal?: AbortSignal;
+};
+
+/** A local market that runs. */
+export type Devnet = {
+  url: string;
+  deployment: Deployment;
+  fromBlock: bigint;
+  /** An account with ether, and 1,000 of the stake asset. */
+  user: { address: Address; key: Hex };
+  /** Is fulfilled when a part ends by itself, with what it said last. */
+  failed: Promise<string>;
+  close: () => Promise<void>;
+};
+
+/**
+ * Starts a chain, deploys a market with the shortest times, and starts a worker and a watcher in processes of their
+ * own.
+ * @throws DevnetError; the errors of a deployment
+ */
+export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
+  await requireFreePort(options.port);
+  const closing: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of closing.splice(0).reverse()) await end();
+  };
+  try {
+    options.onProgress?.("starting the chain");
+    const anvil = await Anvil.start({ port: options.port });
+    closing.push(() => anvil.close());
+    options.onProgress?.("deploying");
+    const { sessionOf, manufacturer, fromBlock } = await deployAll(anvil.url);
+    const user = await sessionOf(0);
+    await giveAsset(user, USER_ASSET);
+    const parts = await startParts(options, anvil, sessionOf, manufacturer, closing);
+    await anvil.mineEvery(options.blockSeconds);
+    options.onProgress?.("waiting for the worker and the watcher to compile the models");
+    await untilReady(parts, options.signal);
+    const failed = Promise.race(parts.map(({ part }) => part.failed.then((last) => `the ${part.name} ended: ${last}`)));
+    const { deployment } = user;
+    return {
+      url: anvil.url,
+      deployment,
+      fromBlock,
+      user: { address: user.sender.address, key: keyOf(0) },
+      failed,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type SessionOf = (index: number) => Promise<Session>;
+type Started = { part: Part; monitorUrl: Promise<string | undefined> };
+
+const accountOf = (index: number): HDAccount => mnemonicToAccount(MNEMONIC, { addressIndex: index });
+const keyOf = (index: number): Hex => toHex(accountOf(index).getHdKey().privateKey!);
+
+/** Deploys everything. The node mines each transaction at once meanwhile. */
+async function deployAll(url: string) {
+  const publicClient = await connect({ rpcUrls: [url] }, CHAIN_ID);
+  const manufacturer = new SoftwareManufacturer();
+  const deployer = { publicClient, account: accountOf(9), confirmations: 1, pollingMs: POLLING_MS };
+  const asset = await deployWrappedEther(deployer);
+  const parameters = { ...readParameters(parametersOfKind("l1")), ...SHORTEST };
+  const market = await deployContracts(deployer, { parameters, asset, manufacturers: [manufacturer.id] });
+  const sessionOf: SessionOf = (index) =>
+    openSession({
+      endpoint: { rpcUrls: [url] },
+      chainId: CHAIN_ID,
+      market,
+      account: accountOf(index),
+      patience: { pollingMs: POLLING_MS },
+    });
+  return { sessionOf, manufacturer, fromBlock: 1n };
+}
+
+async function startParts(
+  { models, modelsFile, catalogue, hasLiar, commandLine, onLog }: DevnetOptions,
+  { url }: Anvil,
+  sessionOf: SessionOf,
+  manufacturer: SoftwareManufacturer,
+  closing: (() => Promise<void>)[],
+): Promise<Started[]> {
+  if (models.length === 0) return [];
+  const folder = mkdtempSync(join(tmpdir(), "refute-devnet-"));
+  closing.push(() => Promise.resolve(rmSync(folder, { recursive: true, force: true })));
+  const list = modelsFile ?? join(folder, "models.json");
+  if (modelsFile === undefined) writeFileSync(list, JSON.stringify(models.map(modelEntry)));
+  const parts: Started[] = [];
+  const start = (name: string, command: readonly string[], env: Record<string, string>): Part => {
+    const part = new Part(name, command, env);
+    if (onLog !== undefined) part.onLine((line) => onLog(name, line));
+    closing.push(() => part.stop());
+    return part;
+  };
+  const play = async (name: "worker" | "watcher", index: number, flags: readonly string[]): Promise<void> => {
+    const { deployment } = await sessionOf(index);
+    const chain = ["--rpc-url", url, "--chain-id", String(CHAIN_ID), "--market", deployment.market];
+    const known = ["--models", list, "--cache", join(folder, name)];
+    const more = catalogue === undefined ? [] : ["--catalogue", catalogue];
+    const common = [...chain, ...known, ...more, "--interval", INTERVAL, "--monitor-port", "0"];
+    const part = start(name, [...commandLine, name, ...common, ...flags], { REFUTE_PRIVATE_KEY: keyOf(index) });
+    parts.push({ part, monitorUrl: part.said(monitorIn) });
+  };
+
+  await giveStake(await sessionOf(1), manufacturer, CLAIMS.worker);
+  const watcher = await sessionOf(2);
+  await giveCredit(watcher, BONDS * watcher.deployment.bond);
+  await play("worker", 1, ["--max-open-claims", String(CLAIMS.worker)]);
+  await play("watcher", 2, ["--mode", "defend"]);
+  if (hasLiar) {
+    const liar = await sessionOf(3);
+    await giveStake(liar, manufacturer, CLAIMS.liar);
+    const settings: LiarSettings = {
+      url,
+      chainId: CHAIN_ID,
+      market: liar.deployment.market,
+      key: keyOf(3),
+      models: models.map(({ seed, ...spec }) => ({ ...spec, seed: seed?.toString() })),
+      maxOpenClaims: CLAIMS.liar,
+    };
+    start("liar", liarCommand(), { LIAR: JSON.stringify(settings) });
+  }
+  return parts;
+}
+
+/** The liar's own program, beside this file: built or not. */
+export const liarCommand = (): string[] => [
+  process.execPath,
+  ...process.execArgv,
+  join(import.meta.dirname, `liar${extname(import.meta.filename)}`),
+];
+
+/** A model as a models file has it. */
+const modelEntry = ({ path, shapes, bind, stepByteLimit, seed, limits }: ModelSpec) => ({
+  path,
+  shapes,
+  bind,
+  ...(stepByteLimit === undefined ? {} : { stepBytes: stepByteLimit }),
+  ...(seed === undefined ? {} : { seed: seed.toString() }),
+  ...(limits === undefined ? {} : { limits }),
+});
+
+/** Where a part answers whether it is ready, from the line of its log that says so. */
+function monitorIn(line: string): string | undefined {
+  const port = /"port":(\d+),"msg":"monitor listens"/.exec(line)?.[1];
+  return port === undefined ? undefined : `http://127.0.0.1:${port}/readyz`;
+}
+
+/** Waits until each part knows its programs and has read the chain. @throws DevnetError if one ends before */
+async function untilReady(parts: readonly Started[], signal: AbortSignal | undefined): Promise<void> {
+  for (const { part, monitorUrl } of parts) {
+    const url = await monitorUrl;
+    for (;;) {
+      signal?.throwIfAborted();
+      const state =
+        url === undefined
+          ? ({ ended: await part.failed } as const)
+          : await Promise.race([part.failed.then((ended) => ({ ended })), ready(url).then((isReady) => ({ isReady }))]);
+      if ("ended" in state) throw new DevnetError(`the ${part.name} ended: ${state.ended}`);
+      if (state.isReady) break;
+      await sleep(READY_POLLING_MS);
+    }
+  }
+}
+
+const ready = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/** @throws DevnetError if something else listens there */
+function requireFreePort(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", () =>
+      reject(new DevnetError(`port ${port} of 127.0.0.1 is taken: name another one with --port`)),
+    );
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve()));
+  });
+}
