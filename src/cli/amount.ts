@@ -1,47 +1,39 @@
 import { formatUnits, parseUnits } from "viem";
-import type { Account } from "../chain/clients/stakeVault.ts";
-import { UsageError } from "./errors.ts";
+import { unfit, type Parse } from "./parse.ts";
 
-const DECIMALS = 18;
+/** Decimals of the units in which an amount may be given. Without a unit it is in whole units of the stake asset. */
+const UNITS: Record<string, number> = { "": 18, ether: 18, gwei: 9, wei: 0 };
+/** The contracts count amounts in 128 bits. */
+const MAX_AMOUNT = 2n ** 128n - 1n;
 
-/**
- * An amount in whole units of the stake asset, more than 0. More decimals than the asset has are refused, not rounded.
- * @param name Of the flag, if it was given by one.
- * @returns It in the smallest unit.
- * @throws UsageError
- */
-export function parseAmount(text: string, name?: string): bigint {
-  const amount = parse(text);
-  if (amount === undefined || amount === 0n) throw noAmount(text, name, "over 0, ");
+/** Amounts of the stake asset above 0, such as `0.05`, `50gwei` or `1000wei`, in its smallest unit. */
+export const amountAboveZero: Parse<bigint> = (text, name) => parseAmount(text, name, 1n);
+
+/** The same, or 0. */
+export const amountFromZero: Parse<bigint> = (text, name) => parseAmount(text, name, 0n);
+
+function parseAmount(text: string, name: string, least: bigint): bigint {
+  const [, whole, decimals = "", unit = ""] = /^(\d{1,40})(?:\.(\d+))? ?([a-z]*)$/.exec(text) ?? [];
+  const places = UNITS[unit];
+  const refused = (why: string) => unfit(text, name, `${expected(least)}${why}`);
+  if (whole === undefined || places === undefined) throw refused("");
+  // More decimals than there are would be rounded.
+  if (decimals.length > places) {
+    const counted = places === 0 ? "no decimals" : `at most ${places} decimals`;
+    throw refused(`; ${unit === "" ? "the stake asset" : unit} has ${counted}`);
+  }
+  const amount = parseUnits(decimals === "" ? whole : `${whole}.${decimals}`, places);
+  if (amount > MAX_AMOUNT) throw refused("; this is more than contracts count");
+  if (amount < least) throw refused("");
   return amount;
 }
 
-/** The same, or 0. @throws UsageError */
-export function parseAmountOrZero(text: string, name: string): bigint {
-  const amount = parse(text);
-  if (amount === undefined) throw noAmount(text, name, "");
-  return amount;
-}
-
-const parse = (text: string): bigint | undefined =>
-  /^\d+(\.\d{1,18})?$/.test(text) ? parseUnits(text, DECIMALS) : undefined;
-
-function noAmount(text: string, name: string | undefined, least: string): UsageError {
-  const given = name === undefined ? text : `${name} ${text}`;
-  return new UsageError(
-    `${given} is no amount: whole units of the stake asset, ${least}up to ${DECIMALS} decimals, such as 0.5`,
-  );
-}
+const expected = (least: bigint): string =>
+  `an amount${least > 0n ? " over 0" : ""} in whole units of the stake asset, such as 0.05, or with a unit: ` +
+  "0.05ether, 50gwei, 1000wei";
 
 /** An amount in whole units. */
-export const amountText = (amount: bigint): string => formatUnits(amount, DECIMALS);
-
-/** An account's ledger in a line. */
-export function ledgerText({ credit, staked, locked, withdrawing, readyAt }: Account): string {
-  const parts = [`credit ${amountText(credit)}`, `staked ${amountText(staked)}`, `locked ${amountText(locked)}`];
-  if (withdrawing > 0n) parts.push(`asked back ${amountText(withdrawing)}, ready at ${timeText(readyAt)}`);
-  return parts.join(", ");
-}
+export const amountText = (amount: bigint): string => formatUnits(amount, UNITS.ether!);
 
 /** A time on the chain's clock, unix seconds. */
 export const timeText = (seconds: bigint): string => new Date(Number(seconds) * 1_000).toISOString();

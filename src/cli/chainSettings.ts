@@ -1,47 +1,57 @@
-import type { Command } from "commander";
-import { isAddress } from "viem";
-import { z } from "zod";
-import { openSession, type Session, type SessionOptions } from "../market/session.ts";
+import { connect } from "../chain/connect.ts";
+import { readDeployment } from "../market/deployment.ts";
+import { openSession, type Reader, type Session, type SessionOptions } from "../market/session.ts";
+import { UsageError } from "./errors.ts";
 import { loadAccount } from "./keys.ts";
-import { envName, flagName } from "./settings.ts";
+import { address, blockNumber, text, whole, type Parse } from "./parse.ts";
+import { defaulted, optional, required, type SettingValues } from "./settings.ts";
 
-const address = z.string().refine((text) => isAddress(text), "expected an address, 0x and 40 hexadecimal digits");
-
-const isNode = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-
-/** Settings of every command that talks to a chain. */
-export const chainShape = {
-  /** URLs, comma-separated: any of them may fail. */
-  rpcUrl: z
-    .string()
-    .transform((text) => text.split(",").map((url) => url.trim()))
-    .refine((urls) => urls.every(isNode), "expected URLs of nodes, such as https://node.example, comma-separated"),
-  chainId: z.coerce.number().int().positive(),
-  market: address.transform((text) => text),
-  fromBlock: z.coerce.bigint().default(0n),
-  keystore: z.string().optional(),
-  logLevel: z.enum(["trace", "debug", "info", "warn", "error"]).default("info"),
+/** URLs of nodes. They are never repeated: they hold tokens. */
+const nodeUrls: Parse<string[]> = (given, name) => {
+  const urls = given.split(",").map((url) => url.trim());
+  urls.forEach((url, k) => {
+    const which = urls.length === 1 ? name : `${name}, number ${k + 1}`;
+    const expected = "expected the URL of a node, such as https://node.example, or several with commas between them";
+    if (url === "") throw new UsageError(`${which} is empty: ${expected}`);
+    if (!URL.canParse(url)) throw new UsageError(`${which} is no URL: ${expected}`);
+    const { protocol } = new URL(url);
+    if (protocol !== "http:" && protocol !== "https:")
+      throw new UsageError(`${which} has the protocol ${protocol.slice(0, -1)}, expected http or https`);
+  });
+  return urls;
 };
 
-/** Flags of the same settings. */
-export function addChainOptions(command: Command): Command {
-  const option = (key: keyof typeof chainShape, value: string, text: string) =>
-    command.option(`${flagName(key)} <${value}>`, `${text} (or ${envName(key)})`);
-  option("rpcUrl", "urls", "node to use, or several, comma-separated: any of them may fail");
-  option("chainId", "id", "chain that every node must serve");
-  option("market", "address", "the market's contract; the others are read from it");
-  option("fromBlock", "number", "block of the deployment");
-  option("keystore", "file", "keystore V3 file; its password comes from REFUTE_KEYSTORE_PASSWORD or a prompt");
-  option("logLevel", "level", "trace, debug, info, warn or error");
-  return command.option("--config <file>", "JSON file with any of these settings (or REFUTE_CONFIG)");
-}
+/** Settings of every command that talks to a chain. */
+export const chainSettings = {
+  rpcUrl: required<string[]>("urls", "node to use, or several, comma-separated: any of them may fail", nodeUrls),
+  chainId: required<number>("id", "chain that every node must serve", whole(1)),
+  market: required("address", "the market's contract; the others are read from it", address),
+  fromBlock: defaulted("number", "block of the deployment", blockNumber, 0n),
+};
 
-/** Settings of every command that talks to a chain, as they are read. */
-export type ChainSettings = z.output<z.ZodObject<typeof chainShape>>;
+/** Settings of every command that sends transactions. */
+export const accountSettings = {
+  ...chainSettings,
+  keystore: optional<string>(
+    "file",
+    "keystore V3 file; its password comes from REFUTE_KEYSTORE_PASSWORD or a prompt",
+    text,
+    "the key in REFUTE_PRIVATE_KEY",
+  ),
+};
+
+export type ChainSettings = SettingValues<typeof chainSettings>;
+export type AccountSettings = SettingValues<typeof accountSettings>;
+
+/** Connects without an account. */
+export async function readerFrom({ rpcUrl, chainId, market, fromBlock }: ChainSettings): Promise<Reader> {
+  const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
+  return { publicClient, deployment: await readDeployment(publicClient, market), fromBlock };
+}
 
 /** Connects with the account of the settings. @param onRpcFailure Called with each request without an answer. */
 export async function sessionFrom(
-  settings: ChainSettings,
+  settings: AccountSettings,
   onRpcFailure?: SessionOptions["onRpcFailure"],
 ): Promise<Session> {
   const { rpcUrl, chainId, market, fromBlock, keystore } = settings;

@@ -1,11 +1,11 @@
 import { Command, CommanderError } from "commander";
 import { translateError } from "../chain/translateError.ts";
 import { withoutKeys } from "../redact.ts";
-import { printable } from "../text.ts";
 import { attestCommand } from "./commands/attest.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
+import { completionCommand } from "./commands/completion.ts";
 import { conformCommand } from "./commands/conform.ts";
 import { depositCommand } from "./commands/deposit.ts";
 import { resultCommand } from "./commands/result.ts";
@@ -19,47 +19,62 @@ import { unstakeCommand } from "./commands/unstake.ts";
 import { watcherCommand } from "./commands/watcher.ts";
 import { withdrawCommand } from "./commands/withdraw.ts";
 import { workerCommand } from "./commands/worker.ts";
-import { reportError } from "./reportError.ts";
+import { UsageError } from "./errors.ts";
+import { ExitStatus, exitStatusOf } from "./exitStatus.ts";
+import { addExamples, addGlobalOptions } from "./globalOptions.ts";
+import { Output, outputMode } from "./output.ts";
+
+/** The commands by what they are about, in the order of the help. */
+const COMMANDS = {
+  "Models, without a chain:": [checkCommand, runCommand, auditCommand, compileCommand, conformCommand],
+  "Jobs:": [submitCommand, resultCommand, statusCommand],
+  "Serving and watching:": [workerCommand, watcherCommand],
+  "An account:": [depositCommand, attestCommand, stakeCommand, unstakeCommand, withdrawCommand],
+  "Development networks:": [standInManufacturerCommand, standInDeviceCommand],
+  "This command line:": [completionCommand],
+} satisfies Record<string, readonly ((output: Output) => Command)[]>;
 
 /**
  * Runs the command line.
- * @returns The exit status: 0, or 1 with one clear line on stderr, or with the stack of an error that nobody expected.
+ * @returns the exit status (docs/cli.md). If it is not 0, stderr has one clear line.
  */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
-  const program = new Command("refute")
-    .description("Refutable ML inference: serve, watch, buy")
-    .addCommand(workerCommand())
-    .addCommand(watcherCommand())
-    .addCommand(submitCommand())
-    .addCommand(resultCommand())
-    .addCommand(statusCommand())
-    .addCommand(depositCommand())
-    .addCommand(attestCommand())
-    .addCommand(stakeCommand())
-    .addCommand(unstakeCommand())
-    .addCommand(withdrawCommand())
-    .addCommand(standInManufacturerCommand())
-    .addCommand(standInDeviceCommand())
-    .addCommand(compileCommand())
-    .addCommand(checkCommand())
-    .addCommand(runCommand())
-    .addCommand(conformCommand())
-    .addCommand(auditCommand())
-    .showHelpAfterError("(--help shows all options)");
-  // What is not understood is repeated, and may be a key in the wrong place.
-  const outputError = (text: string, write: (text: string) => void): void =>
-    write(
-      withoutKeys(text)
-        .split("\n")
-        .map((line) => printable(line))
-        .join("\n"),
-    );
-  for (const command of [program, ...program.commands]) command.exitOverride().configureOutput({ outputError });
+  const output = new Output(outputMode(args, process.env));
   try {
-    await program.parseAsync([...args], { from: "user" });
-    return 0;
+    await commandTree(output).parseAsync([...args], { from: "user" });
+    return ExitStatus.done;
   } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode;
-    return reportError(translateError(thrown, "the command"));
+    // Help and version were printed.
+    if (thrown instanceof CommanderError) return ExitStatus.done;
+    const error = translateError(thrown, "the command");
+    output.error(error);
+    return exitStatusOf(error);
   }
+}
+
+/** All commands. */
+function commandTree(output: Output): Command {
+  const program = new Command("refute").description("Refutable ML inference: serve, watch, buy").usage("COMMAND ...");
+  for (const [group, commands] of Object.entries(COMMANDS))
+    for (const command of commands) program.addCommand(command(output).helpGroup(group));
+  program.helpCommand(false);
+  addExamples(program, "check model.onnx", "run model.onnx --input x=x.npy --compare", "submit --help");
+  for (const command of [program, ...program.commands]) configure(addGlobalOptions(command), output);
+  return program;
+}
+
+/** Errors of parsing become errors as any others; help and version go where answers go. */
+function configure(command: Command, output: Output): void {
+  const name = command.parent === null ? "refute" : `refute ${command.name()}`;
+  command
+    .configureOutput({ outputError: () => {}, writeErr: () => {}, writeOut: (text) => output.page(text) })
+    .exitOverride((error) => {
+      if (error.exitCode === 0) throw error;
+      if (error.code === "commander.help") throw new UsageError("no command is given; refute --help lists them");
+      // What is not understood is repeated, and may be a key in the wrong place.
+      const what = withoutKeys(error.message)
+        .replace(/^error: /, "")
+        .replace(/\s*\n\s*/g, " ");
+      throw new UsageError(`${what}; ${name} --help shows all ${command.parent === null ? "commands" : "options"}`);
+    });
 }

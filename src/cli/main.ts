@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { addonFailure, requirePlatform, thisPlatform } from "../platform.ts";
-import { reportError } from "./reportError.ts";
+import { exitStatusOf } from "./exitStatus.ts";
+import { Output, outputMode } from "./output.ts";
 
 process.exitCode = await start(process.argv.slice(2));
 
@@ -15,6 +16,7 @@ async function start(args: readonly string[]): Promise<number> {
     });
     return await runCommandLine(args);
   } catch (error) {
-    return reportError(error);
+    new Output(outputMode(args, process.env)).error(error);
+    return exitStatusOf(error);
   }
 }

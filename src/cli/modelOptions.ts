@@ -1,60 +1,55 @@
 import type { Command } from "commander";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
-import { DEFAULT_STEP_BYTES } from "../program/limits.ts";
+import { DEFAULT_STEP_BYTES, MAX_STEP_BYTES } from "../program/limits.ts";
 import { defaultLimits, type CompileLimits } from "../compiler/budget.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";
-import { parseBinding, parseLimit, parseSeed, parseShape, parseStepBytes, parseUint8 } from "./models.ts";
+import { parseBinding, parseSeed, parseShape, parseUint8 } from "./models.ts";
+import { as, whole } from "./parse.ts";
 
 /** What the flags of `modelOptions` and `seedOption` give. */
 export type ModelOptions = {
-  shape: Record<string, number[]>;
-  bind: Record<string, unknown>;
-  uint8: ImagePreprocessing[];
-  stepBytes?: number | undefined;
-  compileSeconds?: number | undefined;
-  compileMib?: number | undefined;
-  compileNodes?: number | undefined;
-  foldElements?: number | undefined;
-  seed?: bigint | undefined;
+  shape?: Record<string, number[]>;
+  bind?: Record<string, unknown>;
+  uint8?: ImagePreprocessing[];
+  stepBytes?: number;
+  compileSeconds?: number;
+  compileMib?: number;
+  compileNodes?: number;
+  foldElements?: number;
+  seed?: bigint;
 };
 
 /** The flags that say how a model is compiled. */
 export function modelOptions(command: Command): Command {
-  return limitOptions(command)
-    .option(
-      "--shape <name=dims>",
-      "shape of an input, e.g. x=1,48,192,3; repeat for more",
-      (text: string, all: Record<string, number[]>) => ({ ...all, ...Object.fromEntries([parseShape(text)]) }),
-      {},
-    )
+  command
+    .option("--shape <name=dims>", "shape of an input, e.g. x=1,48,192,3; repeat for more", appendEntry(parseShape))
     .option(
       "--bind <name=value>",
       "an input that is known at compile time: a JSON value or a .pb, .npy or .json file, e.g. sr=16000",
-      (text: string, all: Record<string, unknown>) => ({ ...all, ...Object.fromEntries([parseBinding(text)]) }),
-      {},
+      appendEntry(parseBinding),
     )
     .option(
       "--uint8 <spec>",
       "a picture input given as bytes, e.g. x,mean=0.5,std=0.5; repeat for more",
-      (text: string, all: readonly ImagePreprocessing[]) => [...all, parseUint8(text)],
-      [],
-    )
-    .option(
-      "--step-bytes <n>",
-      `bytes of the largest transaction with a step proof, at most the deployment's (default: ${DEFAULT_STEP_BYTES})`,
-      parseStepBytes,
+      (text: string, all: readonly ImagePreprocessing[] = []) => [...all, parseUint8(text)],
     );
+  const { seconds, mib, nodes, foldElements } = defaultLimits();
+  limit("--step-bytes", "bytes of the largest transaction with a step proof", DEFAULT_STEP_BYTES, MAX_STEP_BYTES);
+  limit("--compile-seconds", "seconds that compiling may take", seconds);
+  limit("--compile-mib", "MiB that compiling may hold", mib);
+  limit("--compile-nodes", "nodes of the model, with each iteration of a loop", nodes);
+  limit("--fold-elements", "elements of constants that may be computed", foldElements);
+  return command;
+
+  function limit(flag: string, text: string, value: number, max?: number): void {
+    command.option(`${flag} <n>`, `${text} (default: ${value})`, as(whole(1, max), flag));
+  }
 }
 
-/** The flags of what compiling may take. */
-function limitOptions(command: Command): Command {
-  const { seconds, mib, nodes, foldElements } = defaultLimits();
-  return command
-    .option("--compile-seconds <n>", `seconds that compiling may take (default: ${seconds})`, parseLimit)
-    .option("--compile-mib <n>", `MiB that compiling may hold (default: ${mib})`, parseLimit)
-    .option("--compile-nodes <n>", `nodes of the model, with each iteration of a loop (default: ${nodes})`, parseLimit)
-    .option("--fold-elements <n>", `elements of constants that may be computed (default: ${foldElements})`, parseLimit);
-}
+/** Collects `NAME=VALUE`s. Of a name that is given twice the last one holds. */
+const appendEntry =
+  <T>(parse: (text: string) => [name: string, value: T]) =>
+  (text: string, all: Record<string, T> = {}): Record<string, T> => ({ ...all, ...Object.fromEntries([parse(text)]) });
 
 /** The limits that the flags give. */
 const limitsOf = ({
@@ -76,13 +71,13 @@ export const seedOption = (command: Command): Command =>
 /** The model that the flags describe. */
 export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
   path,
-  shapes: options.shape,
-  bind: options.bind,
-  uint8: options.uint8,
+  shapes: options.shape ?? {},
+  bind: options.bind ?? {},
+  uint8: options.uint8 ?? [],
   stepByteLimit: options.stepBytes,
   seed: options.seed,
   limits: limitsOf(options),
 });
 
 /** Collects an option that may be given more than once. */
-export const appendOption = (text: string, all: readonly string[]): string[] => [...all, text];
+export const appendOption = (text: string, all: readonly string[] = []): string[] => [...all, text];

@@ -10,14 +10,13 @@ import {
   uint8Schema,
 } from "../player/programs/compileOptions.ts";
 import { loadModel, type ModelSpec } from "../player/programs/modelSpec.ts";
-import { MAX_STEP_BYTES } from "../program/limits.ts";
 import { UsageError } from "./errors.ts";
-import { stepProgress } from "./progress.ts";
+import type { Output } from "./output.ts";
 import { readJson } from "./settings.ts";
 
 /** Reads and compiles a model. @throws the reader's and the compiler's errors, which name the file and the node */
-export function loadProgram(spec: ModelSpec): KnownProgram {
-  return knownProgram(compile(loadModel(spec).model, { ...spec, progress: stepProgress("compiling node") }));
+export function loadProgram(spec: ModelSpec, output: Output): KnownProgram {
+  return knownProgram(compile(loadModel(spec).model, { ...spec, progress: output.progress("compiling node") }));
 }
 
 /** `x=1,48,192,3`; `x=` is a scalar. @throws UsageError */
@@ -45,21 +44,6 @@ export function parseSeed(text: string): bigint {
   const result = seedSchema.safeParse(text);
   if (result.success) return result.data;
   throw new UsageError(`--seed ${text}: ${result.error.issues[0]!.message}`);
-}
-
-/** The bytes that a transaction with a step proof may have. @throws UsageError */
-export function parseStepBytes(text: string): number {
-  const bytes = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (bytes < 1 || bytes > MAX_STEP_BYTES)
-    throw new UsageError(`--step-bytes ${text}: expected a whole number from 1 to ${MAX_STEP_BYTES}`);
-  return bytes;
-}
-
-/** A limit of a compilation: a whole number above 0. @throws UsageError */
-export function parseLimit(text: string): number {
-  const limit = /^\d{1,15}$/.test(text) ? Number(text) : 0;
-  if (limit < 1) throw new UsageError(`a limit of ${text}: expected a whole number above 0`);
-  return limit;
 }
 
 /**

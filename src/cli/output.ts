@@ -1,4 +1,7 @@
-import { printable, printableJson } from "../text.ts";
+import { withoutPaths } from "../redact.ts";
+import { printable, printableJson, stackLines } from "../text.ts";
+import { codeOf, isExpected } from "./exitStatus.ts";
+import { StatusLine, stepProgress, type Progress } from "./progress.ts";
 
 /*
  * All that commands print goes through here, line by line. What is between the breaks of a line may hold text from
@@ -7,31 +10,132 @@ import { printable, printableJson } from "../text.ts";
  * breaks from forged ones, and an escape at each of the places that insert a text would be forgotten at one of them.
  */
 
-/** The longest message of an error, characters. */
+/** The longest message of an error or a note, characters. */
 const MAX_MESSAGE = 4_000;
 
-/** Prints a line, or several, on stdout. */
-export function print(lines: string | readonly string[]): void {
-  console.log(
-    [lines]
-      .flat()
-      .map((line) => printable(line))
-      .join("\n"),
-  );
+/** SGR parameters. */
+const COLOURS = { red: 31, green: 32, yellow: 33, bold: 1 } as const;
+export type Colour = keyof typeof COLOURS;
+
+/** A line for people; one with a colour has it whole. */
+export type Line = string | { text: string; colour: Colour };
+
+/** How a command prints. */
+export type OutputMode = {
+  /** JSON instead of lines: one document on stdout, one object a line on stderr. */
+  json: boolean;
+  /** Nothing on stderr but errors. */
+  quiet: boolean;
+  /** Whether colours may be used on a terminal. */
+  colour: boolean;
+};
+
+/** The mode that arguments and environment ask for. It is known before they are parsed, so that errors obey it too. */
+export function outputMode(args: readonly string[], env: NodeJS.ProcessEnv): OutputMode {
+  const end = args.indexOf("--");
+  const flags = end < 0 ? args : args.slice(0, end);
+  const { NO_COLOR: noColour = "" } = env;
+  return {
+    json: flags.includes("--json"),
+    quiet: flags.includes("--quiet"),
+    colour: noColour === "" && !flags.includes("--no-color"),
+  };
 }
 
-/** Prints a value on stdout as JSON. @param ofBigint What a bigint becomes, by default text. */
-export function printJson(value: unknown, ofBigint: (number: bigint) => unknown = String): void {
-  const text = (_key: string, part: unknown): unknown => (typeof part === "bigint" ? ofBigint(part) : part);
-  console.log(printableJson(JSON.stringify(value, text, 2)));
+/** What a command says: its answer on stdout; notes, progress and errors on stderr. */
+export class Output {
+  readonly mode: OutputMode;
+  readonly #status = new StatusLine();
+
+  constructor(mode: OutputMode) {
+    this.mode = mode;
+  }
+
+  /**
+   * Gives the answer of a command. To be called once.
+   * @param value A plain value, for --json; bigints become decimal text.
+   * @param lines The same for people.
+   */
+  answer(value: unknown, lines: string | readonly Line[]): void {
+    this.#status.clear();
+    if (this.mode.json) console.log(printableJson(JSON.stringify(value, bigintText, 2)));
+    else console.log(this.#text(lines, process.stdout.isTTY));
+  }
+
+  /** Prints help as it is. */
+  page(text: string): void {
+    console.log(this.#text(text.trimEnd().split("\n"), false));
+  }
+
+  /** Says something beside the answer, unless --quiet is given. */
+  note(lines: string | readonly string[]): void {
+    this.#say("note", lines);
+  }
+
+  /** Warns of something, unless --quiet is given. */
+  warn(text: string): void {
+    this.#say("warning", text);
+  }
+
+  /**
+   * Says how far a long task is, unless --quiet is given: in place on a terminal, else a line now and then.
+   * @param what What is counted.
+   */
+  progress(what: string): Progress {
+    if (this.mode.quiet) return () => {};
+    return stepProgress(what, this.mode.json ? new StatusLine(jsonLine) : this.#status);
+  }
+
+  /** Says why a command failed: one line, or with REFUTE_DEBUG=1 also where it was thrown. */
+  error(error: unknown, env: NodeJS.ProcessEnv = process.env): void {
+    this.#status.clear();
+    const stack = env.REFUTE_DEBUG === "1" && error instanceof Error ? stackLines(error).map(withoutPaths) : [];
+    const message = withoutPaths(messageOf(error));
+    if (this.mode.json) {
+      const { retryable = false } = error as { retryable?: boolean };
+      const more = stack.length === 0 ? {} : { stack };
+      return console.error(jsonText({ error: { code: codeOf(error), message, retryable, ...more } }));
+    }
+    const line = { text: `refute: ${message} [${codeOf(error)}]`, colour: "red" } as const;
+    console.error(this.#text([line, ...stack], process.stderr.isTTY, MAX_MESSAGE));
+  }
+
+  #say(kind: "note" | "warning", lines: string | readonly string[]): void {
+    if (this.mode.quiet) return;
+    this.#status.clear();
+    const all = [lines].flat();
+    if (this.mode.json) return console.error(all.map((text) => jsonText({ [kind]: text })).join("\n"));
+    const shown = all.map((text): Line => (kind === "note" ? text : { text: `warning: ${text}`, colour: "yellow" }));
+    console.error(this.#text(shown, process.stderr.isTTY, MAX_MESSAGE));
+  }
+
+  #text(lines: string | readonly Line[], isTerminal: boolean, max?: number): string {
+    const painted = this.mode.colour && isTerminal;
+    return [lines]
+      .flat()
+      .map((line) => {
+        if (typeof line === "string") return printable(line, max);
+        const text = printable(line.text, max);
+        return painted ? `\x1b[${COLOURS[line.colour]}m${text}\x1b[0m` : text;
+      })
+      .join("\n");
+  }
 }
 
-/** Prints a line, or several, on stderr: warnings, and what failed. */
-export function printError(lines: string | readonly string[]): void {
-  console.error(
-    [lines]
-      .flat()
-      .map((line) => printable(line, MAX_MESSAGE))
-      .join("\n"),
-  );
-}
+const bigintText = (_key: string, part: unknown): unknown => (typeof part === "bigint" ? String(part) : part);
+
+/** A value as JSON in one line. */
+const jsonText = (value: unknown): string => printableJson(JSON.stringify(value, bigintText));
+
+const jsonLine = {
+  isTTY: false,
+  write: (text: string): void => console.error(jsonText({ progress: text.trimEnd() })),
+};
+
+const messageOf = (error: unknown): string => {
+  if (isExpected(error)) return error.message;
+  const what = error instanceof Error ? `${error.name}: ${firstLine(error.message)}` : String(error);
+  return `unexpected: ${what}; REFUTE_DEBUG=1 shows where, please report it`;
+};
+
+const firstLine = (text: string): string => text.split("\n")[0]!;

@@ -2,14 +2,13 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { z } from "zod";
 import { KEPT_BYTES } from "../player/executions.ts";
 import { FastExecutors } from "../player/fastExecutors.ts";
 import { Health } from "../player/health.ts";
 import type { RoleOptions } from "../player/role.ts";
 import { selfTestExecutor } from "../executor/selfTest.ts";
 import { requireTriedPlatform, thisPlatform } from "../platform.ts";
-import { chainShape, sessionFrom } from "./chainSettings.ts";
+import { accountSettings, sessionFrom } from "./chainSettings.ts";
 import { createLogger, type Logger } from "../player/log.ts";
 import type { ProgramLibrary } from "../player/programLibrary.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";
@@ -17,44 +16,34 @@ import { openLibrary } from "../player/programs/openLibrary.ts";
 import { UsageError } from "./errors.ts";
 import { readModels } from "./models.ts";
 import { Monitor, type CountedEvent } from "./monitor.ts";
+import type { Output } from "./output.ts";
+import { list, oneOf, port, positive, text, whole } from "./parse.ts";
+import { defaulted, optional, required, toggle, type SettingValues } from "./settings.ts";
 import { untilStopped } from "./stop.ts";
 
 const MIB = 2 ** 20;
+const logLevel = oneOf("trace", "debug", "info", "warn", "error");
 /** How often is looked whether rounds still end, and what is wrong is logged again. */
 const TICK_MS = 15_000;
 /** Where caches lie if nothing else is said: the user's folder for them (XDG Base Directory Specification). */
 const CACHE_FOLDER = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "refute");
 
 /** The settings that a worker and a watcher share. */
-export const playerShape = {
-  ...chainShape,
-  models: z.string(),
-  /** Folder of what is found again faster after a restart. It may be deleted at any time. */
-  cache: z.string().min(1).default(CACHE_FOLDER),
-  /** A file or an https URL of models that may be fetched; none if left out. */
-  catalogue: z.string().min(1).optional(),
-  /** Licences of models of the catalogue that are taken, comma-separated; all if left out. */
-  licences: z
-    .string()
-    .transform((text) => text.split(",").map((licence) => licence.trim()))
-    .optional(),
-  /** MiB of models that are fetched, at most, as long as the process runs. */
-  fetchMib: z.coerce.number().positive().default(2_048),
-  interval: z.coerce.number().positive().default(4),
-  /** MiB of executions that are kept in memory. */
-  keepMib: z.coerce
-    .number()
-    .nonnegative()
-    .default(KEPT_BYTES / MIB),
-  /** Whether to stake money on a system on which nobody has tried Refute. */
-  untriedPlatform: z
-    .union([z.boolean(), z.enum(["true", "false"]).transform((text) => text === "true")])
-    .default(false),
-  /** Port of /healthz, /readyz and /metrics on 127.0.0.1; none if left out. */
-  monitorPort: z.coerce.number().int().min(0).max(65_535).optional(),
+export const playerSettings = {
+  ...accountSettings,
+  models: required("file", "JSON array of {path, shapes, uint8}: the models to serve or to judge", text),
+  interval: defaulted("seconds", "pause between rounds", positive, 4),
+  cache: defaulted("folder", "what a restart need not do again; may be deleted at any time", text, CACHE_FOLDER),
+  keepMib: defaulted("n", "MiB of executions kept in memory for games", whole(0), KEPT_BYTES / MIB),
+  catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", text, "none"),
+  licences: optional<string[]>("names", "licences of such models, comma-separated", list, "all"),
+  fetchMib: defaulted("n", "MiB of models fetched, at most, until the process ends", positive, 2_048),
+  monitorPort: optional<number>("port", "serve /healthz, /readyz and /metrics on 127.0.0.1", port, "none"),
+  logLevel: defaulted("level", "trace, debug, info, warn or error", logLevel, "info"),
+  untriedPlatform: toggle("run where nobody has tried Refute, at your own risk"),
 };
 
-type PlayerSettings = z.infer<z.ZodObject<typeof playerShape>>;
+type PlayerSettings = SettingValues<typeof playerSettings>;
 
 /** How long the first round waits for the programs in the cache. Those that take longer are known in a later round. */
 const CACHE_WAIT_MS = 1_000;
@@ -65,9 +54,10 @@ const CACHE_WAIT_MS = 1_000;
  */
 export async function play(
   settings: PlayerSettings,
+  { mode }: Output,
   run: (options: RoleOptions<CountedEvent>) => Promise<void>,
 ): Promise<void> {
-  const log = createLogger(settings.logLevel);
+  const log = createLogger(mode.quiet ? "error" : settings.logLevel);
   if (!settings.untriedPlatform)
     requireTriedPlatform(thisPlatform(), "try it at your own risk with --untried-platform");
   const specs = readModels(settings.models);

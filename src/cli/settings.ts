@@ -1,7 +1,7 @@
-import type { Command } from "commander";
-import { z } from "zod";
+import { Option, type Command } from "commander";
 import { FileError, readRegularFile } from "../regularFile.ts";
 import { UsageError } from "./errors.ts";
+import { yesOrNo, type Parse } from "./parse.ts";
 
 /** `rpcUrl` is set by --rpc-url, REFUTE_RPC_URL or "rpcUrl" in the config file. */
 export const flagName = (key: string): string => `--${kebab(key)}`;
@@ -9,26 +9,103 @@ export const envName = (key: string): string => `REFUTE_${kebab(key).replaceAll(
 
 const kebab = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/**
- * A command's settings: flag over environment over config file (--config or REFUTE_CONFIG) over the schema's default.
- * @throws UsageError naming every setting that is missing, unknown or unfit, and how it is set.
- */
-export function readSettings<S extends z.ZodRawShape>(
-  command: Command,
-  shape: S,
-  env: NodeJS.ProcessEnv = process.env,
-): z.output<z.ZodObject<S>> {
-  const { config, ...given } = command.optsWithGlobals<Record<string, unknown> & { config?: string }>();
-  const path = config ?? env.REFUTE_CONFIG;
-  const merged: Record<string, unknown> = path === undefined ? {} : readConfig(path);
-  for (const key of Object.keys(shape)) {
-    const fromEnv = env[envName(key)];
-    if (fromEnv !== undefined) merged[key] = fromEnv;
-    if (given[key] !== undefined) merged[key] = given[key];
+/** Something that a flag, an environment variable or the config file sets. */
+export type Setting<T> = {
+  /** What stands for the value in the help; undefined for a switch. */
+  value: string | undefined;
+  help: string;
+  parse: Parse<NonNullable<T>>;
+  /** What holds if nothing is given; without it the setting must be given. */
+  absent?: { value: T; text: string };
+};
+
+export type Settings = Record<string, Setting<unknown>>;
+export type SettingValues<S extends Settings> = { [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
+
+/** A setting that must be given. @param value What stands for it in the help, e.g. `seconds`. */
+export const required = <T>(value: string, help: string, parse: Parse<NonNullable<T>>): Setting<T> => ({
+  value,
+  help,
+  parse,
+});
+
+/** A setting that may be left out. @param text What holds then, for the help, if it is not said there. */
+export const optional = <T>(
+  value: string,
+  help: string,
+  parse: Parse<NonNullable<T>>,
+  text = "",
+): Setting<T | undefined> => ({ value, help, parse, absent: { value: undefined, text } });
+
+/** A setting with a default. @param text The default for the help. */
+export const defaulted = <T>(
+  value: string,
+  help: string,
+  parse: Parse<NonNullable<T>>,
+  fallback: T,
+  text = String(fallback),
+): Setting<T> => ({ value, help, parse, absent: { value: fallback, text } });
+
+/** A setting that is on or off. */
+export const toggle = (help: string): Setting<boolean> => ({
+  value: undefined,
+  help,
+  parse: yesOrNo,
+  absent: { value: false, text: "" },
+});
+
+/** Adds the flags of settings, and --config, to a command. The help shows their defaults. */
+export function addSettings(command: Command, settings: Settings): Command {
+  for (const [key, { value, help, absent }] of Object.entries(settings)) {
+    const more = [envName(key), ...(absent !== undefined && absent.text !== "" ? [`default: ${absent.text}`] : [])];
+    const flags = value === undefined ? flagName(key) : `${flagName(key)} <${value}>`;
+    command.addOption(new Option(flags, `${help} (or ${more.join("; ")})`));
   }
-  const result = z.object(shape).strict().safeParse(merged);
-  if (result.success) return result.data;
-  throw new UsageError(result.error.issues.map(explain).join("; "));
+  return command.option("--config <file>", "JSON file with any of these settings (or REFUTE_CONFIG)");
+}
+
+/**
+ * A command's settings: flag over environment over config file (--config or REFUTE_CONFIG) over default.
+ * @throws UsageError that names every setting which is missing, unknown or unfit, and how it is set
+ */
+export function readSettings<S extends Settings>(
+  command: Command,
+  settings: S,
+  env: NodeJS.ProcessEnv = process.env,
+): SettingValues<S> {
+  const { config, ...flags } = command.optsWithGlobals<Record<string, unknown> & { config?: string }>();
+  const path = config ?? env.REFUTE_CONFIG;
+  const file = path === undefined ? {} : readConfig(path);
+  const problems: string[] = [];
+  // Several commands may share a config file: what any of them knows is left alone.
+  const known = (command.parent?.commands ?? [command]).flatMap(({ options }) => options.map(optionKey));
+  const unknown = Object.keys(file).filter((key) => !known.includes(key));
+  if (unknown.length > 0) problems.push(`unknown setting in the config file ${path}: ${unknown.join(", ")}`);
+  const values: Record<string, unknown> = {};
+  for (const [key, { parse, absent }] of Object.entries(settings)) {
+    const [given, name] = [
+      [flags[key], flagName(key)] as const,
+      [env[envName(key)], envName(key)] as const,
+      [file[key], `"${key}" of the config file`] as const,
+    ].find(([value]) => value !== undefined) ?? [undefined, ""];
+    try {
+      if (given !== undefined) values[key] = parse(textOf(given, name), name);
+      else if (absent !== undefined) values[key] = absent.value;
+      else problems.push(`${key} is missing (${flagName(key)}, ${envName(key)} or "${key}" in the config file)`);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  if (problems.length > 0) throw new UsageError(problems.join("; "));
+  return values as SettingValues<S>;
+}
+
+const optionKey = (option: Option): string => option.attributeName();
+
+function textOf(value: unknown, name: string): string {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return String(value);
+  throw new UsageError(`${name}: expected a text or a number`);
 }
 
 function readConfig(path: string): Record<string, unknown> {
@@ -58,12 +135,4 @@ export function readJson(path: string, purpose: string): unknown {
     const where = /position \d+( \(line \d+ column \d+\))?/.exec((cause as Error).message)?.[0];
     throw new UsageError(`the ${purpose} ${path} is not JSON${where === undefined ? "" : `, at ${where}`}`);
   }
-}
-
-function explain(issue: z.ZodIssue): string {
-  if (issue.code === "unrecognized_keys") return `unknown setting in the config file: ${issue.keys.join(", ")}`;
-  const key = String(issue.path[0]);
-  const how = `(${flagName(key)}, ${envName(key)} or "${key}" in the config file)`;
-  const missing = issue.code === "invalid_type" && issue.received === "undefined";
-  return missing ? `${key} is missing ${how}` : `${issue.path.join(".")}: ${issue.message} ${how}`;
 }

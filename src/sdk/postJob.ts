@@ -6,7 +6,7 @@ import { toHex } from "../merkle/hash.ts";
 import { inputsList, tensorTree } from "../merkle/tensor.ts";
 import { elementsOf, factsOf, requireGenuine, type ProgramDescription } from "./description.ts";
 import { FeeTooLowError, JobInputError } from "./errors.ts";
-import { PART_BYTES, requireDeliverable, requireServed } from "./served.ts";
+import { PART_BYTES, requireDeliverable, requireServed, requireWindow } from "./served.ts";
 import { bytesPerElement } from "./typedArrays.ts";
 
 /** What a requester asks for and pays. Amounts in the smallest unit of the stake asset, times in seconds. */
@@ -50,10 +50,7 @@ export async function postJob(
   inputs: readonly Uint8Array[],
   terms: JobTerms,
 ): Promise<{ jobId: Hex; job: Job }> {
-  requireServed(session.deployment.parameters, requireGenuine(program), size(program.header));
-  checkInputs(program, inputs);
-  checkFee(terms);
-  requireDeliverable(terms.maxOutputBytes ?? PART_BYTES);
+  checkJob(session, program, inputs, terms);
   const trees = inputs.map((bytes) => tensorTree(bytes));
   const together = inputs.reduce((sum, { length }) => sum + length, 0) <= PART_BYTES;
   const request = {
@@ -68,6 +65,25 @@ export async function postJob(
   const { jobId, job } = postedJob(await session.market.post(request));
   if (!together) await publishParts(session, program, inputs, job);
   return { jobId, job };
+}
+
+/**
+ * Checks what can be checked of a job before anything is sent: the program, its inputs, the fee, and the terms but for
+ * those that depend on the time of the post.
+ * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError
+ */
+export function checkJob(
+  session: Pick<Session, "deployment">,
+  program: ProgramDescription,
+  inputs: readonly Uint8Array[],
+  terms: JobTerms,
+): void {
+  const { parameters } = session.deployment;
+  requireServed(parameters, requireGenuine(program), size(program.header));
+  checkInputs(program, inputs);
+  checkFee(terms);
+  requireWindow(terms.window, minWindow(session, program), parameters.maxWindow);
+  requireDeliverable(terms.maxOutputBytes ?? PART_BYTES);
 }
 
 async function publishParts(

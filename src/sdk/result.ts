@@ -27,6 +27,8 @@ export type ClaimProgress = {
 
 /** What the chain says of a job by now. */
 export type JobState = {
+  /** Of the program that was asked for. */
+  programRoot: Hex;
   status: keyof typeof JobStatus;
   /** All claims, oldest first. */
   claims: (ClaimProgress & { finalised: boolean })[];
@@ -36,6 +38,8 @@ export type JobState = {
 
 /** The result of a finalised job. */
 export type JobResult = {
+  /** Of the program that was asked for. */
+  programRoot: Hex;
   worker: Address;
   traceRoot: Hex;
   /** The delivered outputs by their number: little-endian, row-major. */
@@ -54,6 +58,7 @@ export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
   const job = found(history.jobs.get(jobId), jobId);
   const final = job.claims.find(({ finalised }) => finalised);
   return {
+    programRoot: job.job.programRoot,
     status: (await progressOf(session, job, blockNumber)).status,
     claims: job.claims.map((record) => ({ ...claimProgress(record), finalised: record.finalised })),
     outputs: final === undefined ? new Map() : outputsOf(final),
@@ -119,8 +124,8 @@ const outputsOf = ({ delivered }: ClaimRecord): Map<number, Uint8Array> =>
   new Map([...delivered].map(([output, data]) => [output, hexToBytes(data)]));
 
 function resultOf(record: ClaimRecord): JobResult {
-  const { worker, traceRoot } = record.claim;
-  return { worker, traceRoot, outputs: outputsOf(record) };
+  const { job, worker, traceRoot } = record.claim;
+  return { programRoot: job.programRoot, worker, traceRoot, outputs: outputsOf(record) };
 }
 
 /** @param blockNumber Of the history: what is read beside it agrees with it. */

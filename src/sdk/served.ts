@@ -54,3 +54,11 @@ export function requireDeliverable(maxOutputBytes: number): void {
         "larger ones travel off chain",
     );
 }
+
+/** Checks a job's window against the shortest and the longest of a deployment, seconds. @throws JobTermsError */
+export function requireWindow(window: number, least: number, most: number): void {
+  if (!Number.isInteger(window) || window < least || window > most)
+    throw new JobTermsError(
+      `a window of ${window} s: this deployment takes ${least} to ${most} s for jobs of this program`,
+    );
+}

@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { duration, stepProgress } from "../../src/cli/progress.ts";
+import { duration, StatusLine, stepProgress } from "../../src/cli/progress.ts";
 
 describe("stepProgress", () => {
   /** Calls progress for each of `times` (milliseconds), evenly; what was written. */
   function written(isTTY: boolean, times: readonly number[]): string[] {
     const lines: string[] = [];
     let time = 0;
-    const progress = stepProgress("step", { isTTY, write: (text) => lines.push(text) }, () => time);
+    const progress = stepProgress("step", new StatusLine({ isTTY, write: (text) => lines.push(text) }), () => time);
     times.forEach((at, k) => {
       time = at;
       progress(k + 1, times.length);

@@ -7,20 +7,24 @@ import { runCommandLine } from "../../src/cli/commandLine.ts";
 const cache = mkdtempSync(join(tmpdir(), "refute-cache-"));
 after(() => rmSync(cache, { recursive: true, force: true }));
 
-/** Runs the command line in this process: exit status and what it printed. */
+/** Runs the command line in this process: exit status, what it printed, and the same by where it went. */
 export async function refute(args: readonly string[], env: Record<string, string> = {}) {
   const lines: string[] = [];
+  const [stdout, stderr]: [string[], string[]] = [[], []];
   const { log, error } = console;
   const write = process.stderr.write.bind(process.stderr);
-  const take = (text: unknown) => void lines.push(String(text));
-  console.log = take;
-  console.error = take;
-  process.stderr.write = (text) => (take(text), true);
+  const into = (stream: string[]) => (text: unknown) => {
+    lines.push(String(text));
+    stream.push(String(text));
+  };
+  console.log = into(stdout);
+  console.error = into(stderr);
+  process.stderr.write = (text) => (into(stderr)(text), true);
   const before = { ...process.env };
   Object.assign(process.env, { REFUTE_CACHE: cache }, env);
   try {
     const status = await runCommandLine(args);
-    return { status, output: lines.join("\n") };
+    return { status, output: lines.join("\n"), stdout: stdout.join("\n"), stderr: stderr.join("\n") };
   } finally {
     console.log = log;
     console.error = error;

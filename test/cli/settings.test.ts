@@ -3,11 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Command } from "commander";
-import { z } from "zod";
 import { UsageError } from "../../src/cli/errors.ts";
-import { readSettings } from "../../src/cli/settings.ts";
+import { text, whole } from "../../src/cli/parse.ts";
+import { addSettings, defaulted, readSettings, required } from "../../src/cli/settings.ts";
 
-const shape = { rpcUrl: z.string().default("http://default"), chainId: z.coerce.number().int().positive() };
+const settings = {
+  rpcUrl: defaulted("url", "a node", text, "http://default"),
+  chainId: required<number>("id", "its chain", whole(1)),
+};
 
 describe("readSettings", function () {
   let folder: string;
@@ -19,12 +22,8 @@ describe("readSettings", function () {
       writeFileSync(join(folder, "config.json"), config);
       args = [...args, "--config", join(folder, "config.json")];
     }
-    const command = new Command()
-      .option("--rpc-url <url>")
-      .option("--chain-id <id>")
-      .option("--config <file>")
-      .exitOverride();
-    return readSettings(command.parse(args, { from: "user" }), shape, env);
+    const command = addSettings(new Command(), settings).exitOverride();
+    return readSettings(command.parse(args, { from: "user" }), settings, env);
   };
 
   it("flagEnvironmentConfigDefault_theFirstThatIsGivenWins", function () {
@@ -44,7 +43,12 @@ describe("readSettings", function () {
   });
 
   it("unfitValueOrBrokenFile_isRefused", function () {
-    expect(() => read(["--chain-id", "one"], {})).to.throw(UsageError, /chainId/);
+    expect(() => read(["--chain-id", "one"], {})).to.throw(
+      UsageError,
+      "--chain-id one: expected a whole number from 1 on",
+    );
+    expect(() => read([], { REFUTE_CHAIN_ID: "0" })).to.throw(UsageError, "REFUTE_CHAIN_ID 0: expected");
+    expect(() => read([], {}, '{"chainId": []}')).to.throw(UsageError, '"chainId" of the config file: expected');
     expect(() => read([], {}, "{")).to.throw(UsageError, /not JSON/);
     expect(() => read([], {}, "[]")).to.throw(UsageError, /one JSON object/);
     expect(() => read(["--config", join(folder, "absent.json")], {})).to.throw(UsageError, /cannot read/);

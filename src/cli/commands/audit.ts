@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { z } from "zod";
 import { Trace } from "../../trace/trace.ts";
 import { knownProgram } from "../../player/execution.ts";
 import { compile } from "../../compiler/compile.ts";
@@ -10,34 +9,38 @@ import { drawSamples, strataOf } from "../../examine/audit/draw.ts";
 import { seededRandom } from "../../examine/audit/random.ts";
 import { randomInput } from "../../examine/audit/randomInputs.ts";
 import { summarise, type AuditSummary } from "../../examine/audit/summary.ts";
-import { NegativeVerdict, UsageError } from "../errors.ts";
+import { NegativeVerdict } from "../errors.ts";
 import { readInputFile, shapesOf } from "../../onnx/inputs/readInputFile.ts";
 import { inputFiles } from "../inputs.ts";
+import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, type ModelOptions } from "../modelOptions.ts";
 import { loadModel } from "../../player/programs/modelSpec.ts";
-import { print, printJson } from "../output.ts";
-import { executionProgress, stepProgress } from "../progress.ts";
+import type { Output } from "../output.ts";
+import { as, whole } from "../parse.ts";
+import { executionProgress } from "../progress.ts";
 
-type Options = Omit<ModelOptions, "seed"> & { input: string[]; samples: number; seed: number; json?: boolean };
+/** Each sample is drawn, proven three times on the chain in this process, and kept for the report. */
+const MAX_SAMPLES = 100_000;
+
+type Options = Omit<ModelOptions, "seed"> & { input?: string[]; samples: number; seed: number };
 
 /** `refute audit`: the deployed verifier against exact execution. */
-export function auditCommand(): Command {
-  return modelOptions(new Command("audit"))
+export function auditCommand(output: Output): Command {
+  const command = new Command("audit")
     .description("have the on-chain verifier, on a chain in this process, judge elements of an execution")
     .argument("<model>", "ONNX file")
-    .option("--input <name=file>", "an input tensor instead of a random one: .pb, .npy or .json", appendOption, [])
+    .option("--input <name=file>", "an input tensor instead of a random one: .pb, .npy or .json", appendOption)
     .option(
       "--samples <n>",
       "elements to draw; at least one of every kind of step and operator",
-      whole("--samples"),
+      as(whole(0, MAX_SAMPLES), "--samples"),
       64,
     )
-    .option("--seed <n>", "of random operators, of random inputs and of the draw", whole("--seed"), 1)
-    .option("--json", "print JSON")
+    .option("--seed <n>", "of random operators, of random inputs and of the draw", as(whole(0), "--seed"), 1)
     .action(async (path: string, options: Options) => {
       const spec = modelSpec(path, { ...options, seed: BigInt(options.seed) });
       const { model: source } = loadModel(spec);
-      const files = inputFiles(source, options.input);
+      const files = inputFiles(source, options.input ?? []);
       const given = new Map(
         source.graph.inputs
           .filter(({ name }) => files.has(name))
@@ -46,19 +49,20 @@ export function auditCommand(): Command {
       const model = compile(source, {
         ...spec,
         shapes: { ...shapesOf(given), ...spec.shapes },
-        progress: stepProgress("compiling node"),
+        progress: output.progress("compiling node"),
       });
       const random = seededRandom(options.seed);
       const inputs = model.inputs.map((input) => given.get(input.name)?.bytes ?? randomInput(input, random));
       const executor = await createExecutor(model);
-      const { tensors } = await executor.run(inputs, { progress: executionProgress(model.program.steps) });
+      const executing = executionProgress(output.progress("step"), model.program.steps);
+      const { tensors } = await executor.run(inputs, { progress: executing });
       await executor.close();
 
       const execution = { ...knownProgram(model), inputs, trace: new Trace(model.program, tensors) };
       const samples = drawSamples(model, options.samples, random);
       const verifier = await startChainVerifier();
       const auditor = new ElementAuditor(verifier, execution, random);
-      const progress = stepProgress("sample");
+      const progress = output.progress("sample");
       const verdicts: Verdict[] = [];
       for (const sample of samples) {
         verdicts.push(await auditor.judge(sample));
@@ -66,20 +70,11 @@ export function auditCommand(): Command {
       }
       await verifier.close();
       const summary = summarise(verdicts);
-      if (options.json === true) printJson({ ...summary, verdicts });
-      else print(report(summary, [...strataOf(model).keys()]));
+      output.answer({ ...summary, verdicts }, report(summary, [...strataOf(model).keys()]));
       if (!summary.clean) throw new NegativeVerdict(`${path}: the verifier and the execution do not agree`);
     });
+  return addExamples(modelOptions(command), "audit model.onnx --samples 200 --seed 7");
 }
-
-/** A whole number, not negative. */
-const whole =
-  (flag: string) =>
-  (text: string): number => {
-    const result = z.coerce.number().int().nonnegative().safeParse(text);
-    if (!result.success) throw new UsageError(`${flag} ${text}: expected a whole number`);
-    return result.data;
-  };
 
 /** The summary for people, line by line. */
 function report(summary: AuditSummary, strata: readonly string[]): string[] {

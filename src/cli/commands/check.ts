@@ -4,21 +4,20 @@ import { Command } from "commander";
 import { surveyDraft } from "../../compiler/survey.ts";
 import { NegativeVerdict } from "../errors.ts";
 import { checkReport, type CheckReport } from "../../examine/check/report.ts";
+import { addExamples } from "../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { prepareModel } from "../../player/programs/modelSpec.ts";
-import { print, printJson } from "../output.ts";
-import { stepProgress } from "../progress.ts";
+import type { Line, Output } from "../output.ts";
 import { byteText, table } from "../../text.ts";
 
 /** `refute check`: one page that says whether a model can be served. */
-export function checkCommand(): Command {
-  return seedOption(modelOptions(new Command("check")))
+export function checkCommand(output: Output): Command {
+  const command = new Command("check")
     .description(
       "say whether a model can be served: operators, size, proof gas, worst dispute; exit status 0 if it can",
     )
     .argument("<model>", "ONNX file")
-    .option("--json", "print JSON")
-    .action((path: string, options: ModelOptions & { json?: boolean }) => {
+    .action((path: string, options: ModelOptions) => {
       const spec = modelSpec(path, options);
       const refused: RefuteError[] = [];
       const lost: string[] = [];
@@ -36,18 +35,25 @@ export function checkCommand(): Command {
       });
       const report = checkReport(
         model,
-        surveyDraft(model, { ...spec, progress: stepProgress("compiling node") }, refused, lost),
+        surveyDraft(model, { ...spec, progress: output.progress("compiling node") }, refused, lost),
       );
-      if (options.json === true) printJson(report);
-      else print(page(report));
+      output.answer(report, page(report));
       if (!report.served) throw new NegativeVerdict(`${path} cannot be served`);
     });
+  return addExamples(
+    seedOption(modelOptions(command)),
+    "check model.onnx",
+    "check model.onnx --shape x=1,3,224,224 --bind sr=16000",
+  );
 }
 
 /** The report for people, line by line. */
-function page(report: CheckReport): string[] {
+function page(report: CheckReport): Line[] {
   const { operators, refusals, unreached, program } = report;
-  const lines = [`${report.served ? "can be served" : "CANNOT be served"}: ${report.source}`, ""];
+  const verdict: Line = report.served
+    ? { text: `can be served: ${report.source}`, colour: "green" }
+    : { text: `CANNOT be served: ${report.source}`, colour: "red" };
+  const lines: Line[] = [verdict, ""];
   lines.push(`operators  ${operators.map(operatorText).join(", ")}`);
   if (refusals.length > 0) {
     lines.push("", `refused (${refusals.length})`);

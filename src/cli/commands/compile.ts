@@ -1,18 +1,19 @@
 import { Command } from "commander";
 import { estimateStepProof } from "../../program/gas.ts";
 import { programWork } from "../../program/types.ts";
+import { addExamples } from "../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
-import { print, printJson } from "../output.ts";
+import type { Output } from "../output.ts";
+import { table } from "../../text.ts";
 
 /** `refute compile`: what a model's program is and costs. */
-export function compileCommand(): Command {
-  return seedOption(modelOptions(new Command("compile")))
+export function compileCommand(output: Output): Command {
+  const command = new Command("compile")
     .description("compile an ONNX model and show its program: root, steps, checkpoints, largest step proof")
     .argument("<model>", "ONNX file")
-    .option("--json", "print JSON")
-    .action((path: string, options: ModelOptions & { json?: boolean }) => {
-      const { model } = loadProgram(modelSpec(path, options));
+    .action((path: string, options: ModelOptions) => {
+      const { model } = loadProgram(modelSpec(path, options), output);
       const { steps, checkpoints, maxStepGas, maxStepBytes } = model.program;
       const proofs = steps.map(estimateStepProof);
       const where = (step: number): string =>
@@ -29,11 +30,13 @@ export function compileCommand(): Command {
         inputs: model.inputs.map(({ name, shape: dims }) => `${name} [${dims.join(", ")}]`),
         outputs: model.outputs.map(({ name, shape: dims }) => `${name} [${dims.join(", ")}]`),
       };
-      if (options.json === true) return printJson(facts);
-      for (const [key, value] of Object.entries(facts)) {
-        print(`${LABELS[key as keyof typeof facts].padEnd(24)}${Array.isArray(value) ? value.join("; ") : value}`);
-      }
+      const rows = Object.entries(facts).map(([key, value]) => [
+        LABELS[key as keyof typeof facts],
+        Array.isArray(value) ? value.join("; ") : String(value),
+      ]);
+      output.answer(facts, table(rows));
     });
+  return addExamples(seedOption(modelOptions(command)), "compile model.onnx --shape x=1,48,192,3");
 }
 
 const LABELS = {

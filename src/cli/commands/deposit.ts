@@ -1,26 +1,30 @@
 import { Command } from "commander";
 import { deposit } from "../../market/ledger.ts";
-import { amountText, ledgerText, parseAmount } from "../amount.ts";
-import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
+import { amountAboveZero, amountText } from "../amount.ts";
+import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { ShortOfFundsError } from "../errors.ts";
-import { print } from "../output.ts";
-import { readSettings } from "../settings.ts";
+import { addExamples } from "../globalOptions.ts";
+import { answerLedger } from "../ledger.ts";
+import type { Output } from "../output.ts";
+import { as } from "../parse.ts";
+import { addSettings, readSettings } from "../settings.ts";
 
 /** `refute deposit`: tokens become credit in the vault. */
-export function depositCommand(): Command {
-  return addChainOptions(new Command("deposit"))
+export function depositCommand(output: Output): Command {
+  const command = new Command("deposit")
     .description("move stake asset of this account into the vault, as its credit")
-    .argument("<amount>", "in whole units of the stake asset")
-    .action(async (text: string, _options: unknown, command: Command) => {
-      const amount = parseAmount(text);
-      const session = await sessionFrom(readSettings(command, chainShape));
+    .argument("<amount>", "such as 0.5, in whole units of the stake asset, or 50gwei", as(amountAboveZero, "AMOUNT"))
+    .action(async (amount: bigint, _options: unknown, command: Command) => {
+      const session = await sessionFrom(readSettings(command, accountSettings));
       const { address } = session.sender;
       const held = await session.asset.balanceOf(address);
       if (held < amount) {
         const { asset } = session.deployment;
-        throw new ShortOfFundsError(`${address} holds ${amountText(held)} of the stake asset ${asset}, not ${text}`);
+        const wanted = amountText(amount);
+        throw new ShortOfFundsError(`${address} holds ${amountText(held)} of the stake asset ${asset}, not ${wanted}`);
       }
       await deposit(session, amount);
-      print(ledgerText(await session.vault.accountOf(address)));
+      await answerLedger(output, session);
     });
+  return addExamples(addSettings(command, accountSettings), "deposit 0.5");
 }

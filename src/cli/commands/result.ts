@@ -1,48 +1,100 @@
 import { Command } from "commander";
 import type { Hex } from "viem";
-import { z } from "zod";
-import { connect } from "../../chain/connect.ts";
-import { readDeployment } from "../../market/deployment.ts";
-import type { Reader } from "../../market/session.ts";
+import { describeProgram } from "../../sdk/describeProgram.ts";
+import { parseDescription, type ProgramDescription } from "../../sdk/description.ts";
 import { jobState, type JobState } from "../../sdk/result.ts";
 import { timeText } from "../amount.ts";
-import { addChainOptions, chainShape, type ChainSettings } from "../chainSettings.ts";
-import { parseJobId } from "../jobId.ts";
-import { print } from "../output.ts";
-import { readSettings } from "../settings.ts";
-import { printOutputs, printResult, waitOnTerminal } from "../waiting.ts";
+import { chainSettings, readerFrom } from "../chainSettings.ts";
+import { outputFiles, outputLines, outputsJson, withLabels, writeOutputs, type Presentation } from "../decoded.ts";
+import { UsageError } from "../errors.ts";
+import { addExamples } from "../globalOptions.ts";
+import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
+import { loadProgram } from "../models.ts";
+import type { Output } from "../output.ts";
+import { as, jobId, whole } from "../parse.ts";
+import { addSettings, readJson, readSettings, toggle } from "../settings.ts";
+import { resultLines, waitOnTerminal } from "../waiting.ts";
 
-const shape = { ...chainShape, wait: z.boolean().default(false) };
+const settings = {
+  ...chainSettings,
+  wait: toggle("wait until the result is final and delivered, also while no node answers"),
+};
 
-/** `refute result`: what the chain says of a job, and its outputs. Reads only: no key and no model are needed. */
-export function resultCommand(): Command {
-  return addChainOptions(new Command("result"))
-    .description("show a job's state, claims and delivered outputs, from the chain alone")
-    .argument("<job>", "id of a job")
-    .option("--wait", "wait until the result is final and delivered, also while no node answers")
-    .action(async (job: string, _options: unknown, command: Command) => {
-      const settings = readSettings(command, shape);
-      const jobId = parseJobId(job);
-      if (!settings.wait) return printState(jobId, await jobState(await readerFrom(settings), jobId));
-      printResult(await waitOnTerminal(jobId, false, () => readerFrom(settings)), outputName);
+type Options = ModelOptions & { model?: string; program?: string; output?: string[]; labels?: string; top?: number };
+
+/** `refute result`: what the chain says of a job, and its outputs. Reads only: no key is needed. */
+export function resultCommand(output: Output): Command {
+  const command = new Command("result")
+    .description("show a job's state, claims and delivered outputs: values if the model is given, else bytes")
+    .argument("<job>", "id of a job", as(jobId, "JOB"))
+    .option("--model <file>", "the job's model, which has names, types and shapes; compiled as for refute submit")
+    .option("--program <file>", "the same from a program's description (JSON) in place of the model")
+    .option(
+      "--output <name=file>",
+      "write an output as a NumPy file, e.g. scores=scores.npy; repeat for more",
+      appendOption,
+    )
+    .option("--labels <file>", "names of the scores' classes: a text a line, or a JSON array")
+    .option("--top <n>", "show the highest scores along the last dimension", as(whole(1), "--top"))
+    .action(async (job: Hex, options: Options, command: Command) => {
+      const values = readSettings(command, settings);
+      const program = programOf(options, output);
+      const files = outputFiles(program, options.output ?? []);
+      const shown: Presentation = { program, top: options.top };
+      if (values.wait) {
+        const result = await waitOnTerminal(output, job, false, () => readerFrom(values));
+        requireProgram(program, result.programRoot, job);
+        if (program !== undefined) writeOutputs(result.outputs, program, files);
+        const value = { job, ...result, outputs: outputsJson(result.outputs, shown) };
+        return output.answer(value, resultLines(result, shown));
+      }
+      const state = await jobState(await readerFrom(values), job);
+      requireProgram(program, state.programRoot, job);
+      if (program !== undefined && files.size > 0) writeOutputs(state.outputs, program, files);
+      const value = { job, ...state, outputs: outputsJson(state.outputs, shown) };
+      output.answer(value, stateLines(job, state, shown));
     });
+  return addExamples(
+    addSettings(seedOption(modelOptions(command)), settings),
+    "result JOB",
+    "result JOB --wait --model model.onnx --top 5 --labels classes.txt",
+    "result JOB --program program.json --output scores=scores.npy",
+  );
 }
 
-async function readerFrom({ rpcUrl, chainId, market, fromBlock }: ChainSettings): Promise<Reader> {
-  const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
-  return { publicClient, deployment: await readDeployment(publicClient, market), fromBlock };
+function programOf(options: Options, output: Output): ProgramDescription | undefined {
+  const { model, program, labels, top } = options;
+  if (model !== undefined && program !== undefined)
+    throw new UsageError("--model and --program both name the program: give one of them");
+  if (model === undefined && program === undefined) {
+    if (labels === undefined && top === undefined) return undefined;
+    const flag = labels === undefined ? "--top" : "--labels";
+    throw new UsageError(`${flag} needs the program, which has the types: give --model FILE or --program FILE too`);
+  }
+  const described =
+    model === undefined
+      ? parseDescription(readJson(program!, "program's description"), program)
+      : describeProgram(loadProgram(modelSpec(model, options), output));
+  return labels === undefined ? described : withLabels(described, labels);
 }
 
-/** The chain does not know the names of a model's outputs. */
-const outputName = (output: number): string => `output ${output}`;
+/** Another program's names and types would mean nothing. @throws UsageError */
+function requireProgram(program: ProgramDescription | undefined, asked: Hex, job: Hex): void {
+  if (program === undefined || program.programRoot === asked) return;
+  throw new UsageError(
+    `job ${job} is of the program ${asked}, the one given is ${program.programRoot}: give the job's model, and the ` +
+      "flags with which it was submitted (--shape, --bind, --uint8, --seed, --step-bytes)",
+  );
+}
 
-function printState(jobId: Hex, { status, claims, outputs }: JobState): void {
-  print(`job ${jobId}`);
-  print(`status ${status}`);
-  for (const { worker, traceRoot, windowEnd, gamesOpen, refuted, finalised } of claims) {
+const stateLines = (job: Hex, { programRoot, status, claims, outputs }: JobState, shown: Presentation): string[] => [
+  `job ${job}`,
+  `program ${programRoot}`,
+  `status ${status}`,
+  ...claims.map(({ worker, traceRoot, windowEnd, gamesOpen, refuted, finalised }) => {
     const open = gamesOpen === 0 ? "" : `, games open ${gamesOpen}`;
     const fate = refuted ? "refuted" : finalised ? "final" : `may be disputed until ${timeText(windowEnd)}${open}`;
-    print(`claim by ${worker}, trace root ${traceRoot}: ${fate}`);
-  }
-  printOutputs(outputs, outputName);
-}
+    return `claim by ${worker}, trace root ${traceRoot}: ${fate}`;
+  }),
+  ...outputLines(outputs, shown),
+];

@@ -5,56 +5,56 @@ import { compare, outputTensors, type Comparison } from "../../examine/compare/c
 import { UsageError } from "../errors.ts";
 import { shapesOf } from "../../onnx/inputs/readInputFile.ts";
 import { readInputs } from "../inputs.ts";
+import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadModel } from "../../player/programs/modelSpec.ts";
-import { print, printJson } from "../output.ts";
-import { executionProgress, stepProgress } from "../progress.ts";
+import type { Output } from "../output.ts";
+import { executionProgress } from "../progress.ts";
 import { tensorJson, tensorText } from "../tensorText.ts";
 import { table } from "../../text.ts";
 
-type Options = ModelOptions & { input: string[]; compare?: boolean; json?: boolean };
+type Options = ModelOptions & { input?: string[]; compare?: boolean };
 
 /** `refute run`: exact execution of a model on files. */
-export function runCommand(): Command {
-  return seedOption(modelOptions(new Command("run")))
+export function runCommand(output: Output): Command {
+  const command = new Command("run")
     .description("execute a model exactly, and compare with plain onnxruntime if asked")
     .argument("<model>", "ONNX file")
-    .option(
-      "--input <name=file>",
-      "an input tensor: .pb (TensorProto), .npy or .json; repeat for more",
-      appendOption,
-      [],
-    )
+    .option("--input <name=file>", "an input tensor: .pb (TensorProto), .npy or .json; repeat for more", appendOption)
     .option("--compare", "show how far plain onnxruntime is off, and the first tensor that differs")
-    .option("--json", "print JSON")
     .action(async (path: string, options: Options) => {
-      if (options.compare === true && options.uint8.length > 0)
+      if (options.compare === true && options.uint8 !== undefined)
         throw new UsageError("--compare takes the model's own inputs: give floats, without --uint8");
       const spec = modelSpec(path, options);
       const { model, bound } = loadModel(spec);
-      const inputs = readInputs(model, options.input);
+      const inputs = readInputs(model, options.input ?? []);
       const compiled = compile(model, {
         ...spec,
         shapes: { ...shapesOf(inputs), ...spec.shapes },
-        progress: stepProgress("compiling node"),
+        progress: output.progress("compiling node"),
       });
       const executor = await createExecutor(compiled);
       const start = performance.now();
       const bytes = compiled.inputs.map(({ name }) => inputs.get(name)!.bytes);
-      const { tensors, stats } = await executor.run(bytes, { progress: executionProgress(compiled.program.steps) });
+      const progress = executionProgress(output.progress("step"), compiled.program.steps);
+      const { tensors, stats } = await executor.run(bytes, { progress });
       const milliseconds = Math.round(performance.now() - start);
       await executor.close();
       const outputs = outputTensors(compiled, tensors);
       const comparison =
         options.compare === true ? await compare(path, compiled, new Map([...inputs, ...bound]), tensors) : undefined;
-      if (options.json === true) {
-        const report = { programRoot: compiled.programRoot, milliseconds, stats, outputs: outputs.map(tensorJson) };
-        return printJson({ ...report, ...(comparison && { comparison }) }, Number);
-      }
-      for (const output of outputs) print(tensorText(output));
-      print(`${compiled.program.steps.length} steps in ${milliseconds} ms`);
-      if (comparison !== undefined) print(comparisonText(comparison));
+      const report = { programRoot: compiled.programRoot, milliseconds, stats };
+      output.answer({ ...report, outputs: outputs.map(tensorJson), ...(comparison && { comparison }) }, [
+        ...outputs.map(tensorText),
+        `${compiled.program.steps.length} steps in ${milliseconds} ms`,
+        ...(comparison === undefined ? [] : comparisonText(comparison)),
+      ]);
     });
+  return addExamples(
+    seedOption(modelOptions(command)),
+    "run model.onnx --input x=x.npy",
+    "run model.onnx --input x=x.json --compare",
+  );
 }
 
 /** A comparison for people, line by line. */

@@ -1,27 +1,31 @@
 import { Command } from "commander";
-import { amountText, ledgerText, parseAmount } from "../amount.ts";
-import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
+import { amountAboveZero, amountText } from "../amount.ts";
+import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { NotAttestedError, ShortOfFundsError } from "../errors.ts";
-import { print } from "../output.ts";
-import { readSettings } from "../settings.ts";
+import { addExamples } from "../globalOptions.ts";
+import { answerLedger } from "../ledger.ts";
+import type { Output } from "../output.ts";
+import { as } from "../parse.ts";
+import { addSettings, readSettings } from "../settings.ts";
 
 /** `refute stake`: credit becomes stake, if the attestation is live. */
-export function stakeCommand(): Command {
-  return addChainOptions(new Command("stake"))
+export function stakeCommand(output: Output): Command {
+  const command = new Command("stake")
     .description("turn credit of this account into stake; needs a live attestation")
-    .argument("<amount>", "in whole units of the stake asset")
-    .action(async (text: string, _options: unknown, command: Command) => {
-      const amount = parseAmount(text);
-      const session = await sessionFrom(readSettings(command, chainShape));
+    .argument("<amount>", "such as 0.5, in whole units of the stake asset, or 50gwei", as(amountAboveZero, "AMOUNT"))
+    .action(async (amount: bigint, _options: unknown, command: Command) => {
+      const session = await sessionFrom(readSettings(command, accountSettings));
       const { address } = session.sender;
       if (!(await session.provisioning.isLive(address))) {
         throw new NotAttestedError(`${address} has no live attestation: register its reports with refute attest`);
       }
       const { credit } = await session.vault.accountOf(address);
       if (credit < amount) {
-        throw new ShortOfFundsError(`${address} has credit ${amountText(credit)}, not ${text}: refute deposit first`);
+        const has = `${address} has credit ${amountText(credit)}, not ${amountText(amount)}`;
+        throw new ShortOfFundsError(`${has}: refute deposit first`);
       }
       await session.vault.stake(amount);
-      print(ledgerText(await session.vault.accountOf(address)));
+      await answerLedger(output, session);
     });
+  return addExamples(addSettings(command, accountSettings), "stake 1.8");
 }

@@ -1,47 +1,68 @@
 import { Command } from "commander";
-import type { Hex } from "viem";
-import { z } from "zod";
-import { connect } from "../../chain/connect.ts";
-import { readDeployment } from "../../market/deployment.ts";
+import type { Address, Hex } from "viem";
 import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
 import { StakeVaultReader } from "../../chain/clients/stakeVault.ts";
+import type { Deployment } from "../../market/deployment.ts";
+import type { Reader } from "../../market/session.ts";
 import { jobProgress } from "../../sdk/result.ts";
-import { amountText, timeText } from "../amount.ts";
-import { addChainOptions, chainShape } from "../chainSettings.ts";
-import { parseJobId } from "../jobId.ts";
-import { printJson } from "../output.ts";
-import { readSettings } from "../settings.ts";
+import { timeText } from "../amount.ts";
+import { chainSettings, readerFrom } from "../chainSettings.ts";
+import { addExamples } from "../globalOptions.ts";
+import { ledgerJson, ledgerText } from "../ledger.ts";
+import type { Line, Output } from "../output.ts";
+import { address, as, jobId } from "../parse.ts";
+import { addSettings, optional, readSettings } from "../settings.ts";
+import { table } from "../../text.ts";
 
-const shape = { ...chainShape, account: z.string().optional() };
+const settings = {
+  ...chainSettings,
+  account: optional<Address>("address", "show this account's credit, stake and attestation", address),
+};
 
 /** `refute status`: the deployment, a job or an account. Reads only: no key is needed. */
-export function statusCommand(): Command {
-  return addChainOptions(new Command("status"))
+export function statusCommand(output: Output): Command {
+  const command = new Command("status")
     .description("show the deployment, how far a job is, or an account's ledger")
-    .argument("[job]", "id of a job")
-    .option("--account <address>", "an account's credit, stake and attestation")
-    .action(async (job: string | undefined, _options: unknown, command: Command) => {
-      const settings = readSettings(command, shape);
-      const publicClient = await connect({ rpcUrls: settings.rpcUrl }, settings.chainId);
-      const deployment = await readDeployment(publicClient, settings.market);
-      const reader = { publicClient, deployment, fromBlock: settings.fromBlock };
-      if (job !== undefined) {
-        return printJson(await jobProgress(reader, parseJobId(job)));
-      }
-      if (settings.account !== undefined) {
-        const owner = settings.account as Hex;
-        const { credit, staked, locked, withdrawing, readyAt } = await new StakeVaultReader(
-          deployment.vault,
-          reader,
-        ).accountOf(owner);
-        return printJson({
-          credit: amountText(credit),
-          staked: amountText(staked),
-          locked: amountText(locked),
-          ...(withdrawing > 0n && { askedBack: amountText(withdrawing), readyAt: timeText(readyAt) }),
-          attestationLive: await new ProvisioningReader(deployment.provisioning, reader).isLive(owner),
-        });
-      }
-      printJson(deployment);
+    .argument("[job]", "id of a job", as(jobId, "JOB"))
+    .action(async (job: Hex | undefined, _options: unknown, command: Command) => {
+      const values = readSettings(command, settings);
+      const reader = await readerFrom(values);
+      const { value, lines } = await (job !== undefined
+        ? jobStatus(reader, job)
+        : values.account === undefined
+          ? deploymentStatus(reader)
+          : accountStatus(reader, values.account));
+      output.answer(value, lines);
     });
+  return addExamples(addSettings(command, settings), "status", "status JOB", "status --account ADDRESS");
+}
+
+type Status = { value: unknown; lines: Line[] };
+
+async function jobStatus(reader: Reader, job: Hex): Promise<Status> {
+  const progress = await jobProgress(reader, job);
+  const { status, worker, claim } = progress;
+  const rows = [["status", status]];
+  if (worker !== undefined) rows.push(["worker", worker]);
+  if (claim !== undefined) {
+    rows.push(["trace root", claim.traceRoot], ["disputable until", timeText(claim.windowEnd)]);
+    rows.push(["games open", String(claim.gamesOpen)], ["refuted", claim.refuted ? "yes" : "no"]);
+  }
+  return { value: progress, lines: table(rows) };
+}
+
+async function accountStatus({ deployment, publicClient }: Reader, owner: Address): Promise<Status> {
+  const account = await new StakeVaultReader(deployment.vault, { publicClient }).accountOf(owner);
+  const attestationLive = await new ProvisioningReader(deployment.provisioning, { publicClient }).isLive(owner);
+  const attestation = attestationLive ? "live" : "none that is live";
+  return {
+    value: { account: owner, ...ledgerJson(account), attestationLive },
+    lines: [ledgerText(account), `attestation: ${attestation}`],
+  };
+}
+
+function deploymentStatus({ deployment }: Reader): Promise<Status> {
+  const { parameters, ...rest }: Deployment = deployment;
+  const rows = [...Object.entries(rest), ...Object.entries(parameters)];
+  return Promise.resolve({ value: deployment, lines: table(rows.map(([name, value]) => [name, String(value)])) });
 }

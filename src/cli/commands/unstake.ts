@@ -1,22 +1,25 @@
 import { Command } from "commander";
 import type { Session } from "../../market/session.ts";
-import { amountText, ledgerText, parseAmount, timeText } from "../amount.ts";
-import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
+import { amountAboveZero, amountText, timeText } from "../amount.ts";
+import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { NotReadyError, ShortOfFundsError } from "../errors.ts";
-import { print } from "../output.ts";
-import { readSettings } from "../settings.ts";
+import { addExamples } from "../globalOptions.ts";
+import { answerLedger } from "../ledger.ts";
+import type { Output } from "../output.ts";
+import { as } from "../parse.ts";
+import { addSettings, readSettings } from "../settings.ts";
 
 /** `refute unstake`: ask stake back, and after the delay turn it into credit. */
-export function unstakeCommand(): Command {
-  return addChainOptions(new Command("unstake"))
+export function unstakeCommand(output: Output): Command {
+  const command = new Command("unstake")
     .description("ask unlocked stake back; without an amount, turn into credit what was asked back and is ready")
-    .argument("[amount]", "in whole units of the stake asset")
-    .action(async (text: string | undefined, _options: unknown, command: Command) => {
-      const amount = text === undefined ? undefined : parseAmount(text);
-      const session = await sessionFrom(readSettings(command, chainShape));
+    .argument("[amount]", "such as 0.5, in whole units of the stake asset, or 50gwei", as(amountAboveZero, "AMOUNT"))
+    .action(async (amount: bigint | undefined, _options: unknown, command: Command) => {
+      const session = await sessionFrom(readSettings(command, accountSettings));
       await (amount === undefined ? collect(session) : request(session, amount));
-      print(ledgerText(await session.vault.accountOf(session.sender.address)));
+      await answerLedger(output, session);
     });
+  return addExamples(addSettings(command, accountSettings), "unstake 0.5", "unstake");
 }
 
 async function request(session: Session, amount: bigint): Promise<void> {

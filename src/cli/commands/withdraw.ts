@@ -1,34 +1,36 @@
 import { Command } from "commander";
-import { isAddress, zeroAddress } from "viem";
-import { z } from "zod";
-import { amountText, ledgerText, parseAmount } from "../amount.ts";
-import { addChainOptions, chainShape, sessionFrom } from "../chainSettings.ts";
+import { zeroAddress, type Address } from "viem";
+import { amountAboveZero, amountText } from "../amount.ts";
+import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { ShortOfFundsError } from "../errors.ts";
-import { print } from "../output.ts";
-import { readSettings } from "../settings.ts";
+import { addExamples } from "../globalOptions.ts";
+import { answerLedger } from "../ledger.ts";
+import type { Output } from "../output.ts";
+import { address, as, unfit, type Parse } from "../parse.ts";
+import { addSettings, readSettings, required } from "../settings.ts";
 
-const recipient = z
-  .string()
-  .refine((text) => isAddress(text), "expected an address, 0x and 40 hexadecimal digits")
-  .refine((text) => text !== zeroAddress, "the zero address is nobody's")
-  .transform((text) => text);
+const recipient: Parse<Address> = (text, name) => {
+  const to = address(text, name);
+  if (to === zeroAddress) throw unfit(text, name, "an address of somebody: the zero address is nobody's");
+  return to;
+};
 
-const shape = { ...chainShape, to: recipient };
+const settings = { ...accountSettings, to: required("address", "who gets it", recipient) };
 
 /** `refute withdraw`: credit leaves the vault as tokens. */
-export function withdrawCommand(): Command {
-  return addChainOptions(new Command("withdraw"))
+export function withdrawCommand(output: Output): Command {
+  const command = new Command("withdraw")
     .description("send credit of this account to an address, as stake asset")
-    .argument("<amount>", "in whole units of the stake asset")
-    .option("--to <address>", "who gets it (or REFUTE_TO)")
-    .action(async (text: string, _options: unknown, command: Command) => {
-      const amount = parseAmount(text);
-      const settings = readSettings(command, shape);
-      const session = await sessionFrom(settings);
-      const { address } = session.sender;
-      const { credit } = await session.vault.accountOf(address);
-      if (credit < amount) throw new ShortOfFundsError(`${address} has credit ${amountText(credit)}, not ${text}`);
-      await session.vault.withdraw(amount, settings.to);
-      print(ledgerText(await session.vault.accountOf(address)));
+    .argument("<amount>", "such as 0.5, in whole units of the stake asset, or 50gwei", as(amountAboveZero, "AMOUNT"))
+    .action(async (amount: bigint, _options: unknown, command: Command) => {
+      const values = readSettings(command, settings);
+      const session = await sessionFrom(values);
+      const own = session.sender.address;
+      const { credit } = await session.vault.accountOf(own);
+      if (credit < amount)
+        throw new ShortOfFundsError(`${own} has credit ${amountText(credit)}, not ${amountText(amount)}`);
+      await session.vault.withdraw(amount, values.to);
+      await answerLedger(output, session);
     });
+  return addExamples(addSettings(command, settings), `withdraw 0.5 --to 0x${"70".repeat(20)}`);
 }

@@ -49,3 +49,31 @@ export function readNpy(bytes: Uint8Array, path: string): TensorData {
     throw new InputFileError(path, `holds ${data.length} bytes, but [${shape.join(", ")}] of ${descr} are ${expected}`);
   return { dtype, shape, bytes: Uint8Array.from(data) };
 }
+
+/** Of a header with what stands before it: data begins at a multiple of this. */
+const ALIGNMENT = 64;
+const [PREFIX, BFLOAT16_SHIFT] = [10, 2];
+
+/**
+ * Writes a NumPy file (format version 1.0): little-endian, C order. NumPy has no bfloat16: it becomes float32, which
+ * has all its values.
+ */
+export function writeNpy({ dtype, shape, bytes }: TensorData): Uint8Array {
+  if (dtype === DType.bfloat16) return writeNpy({ dtype: DType.float32, shape, bytes: widened(bytes) });
+  const descr = Object.entries(DESCR).find(([, code]) => code === dtype)![0];
+  const dims = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
+  const header = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${dims}), }`;
+  const length = Math.ceil((PREFIX + header.length + 1) / ALIGNMENT) * ALIGNMENT - PREFIX;
+  const start = Buffer.alloc(PREFIX);
+  MAGIC.copy(start);
+  start.writeUInt8(1, MAGIC.length);
+  start.writeUInt16LE(length, PREFIX - 2);
+  return Buffer.concat([start, Buffer.from(`${header.padEnd(length - 1)}\n`, "latin1"), bytes]);
+}
+
+/** Bytes of bfloat16 as those of float32: two zero bytes before each two. */
+function widened(bytes: Uint8Array): Uint8Array {
+  const wide = new Uint8Array(bytes.length * 2);
+  for (let i = 0; i < bytes.length; i += 2) wide.set(bytes.subarray(i, i + 2), 2 * i + BFLOAT16_SHIFT);
+  return wide;
+}

@@ -12,6 +12,9 @@ import { readNpy } from "./npy.ts";
 /** The maximum bytes of an input file: a tensor has at most 512 MiB, and no JavaScript text is longer. */
 const MAX_INPUT_BYTES = 2 ** 29 + 2 ** 16;
 
+/** Whether a file holds a tensor with its type and shape, by its name. */
+export const isTensorFile = (path: string): boolean => /\.(npy|pb|json)$/.test(path);
+
 /**
  * Reads an input tensor. A .pb file is an ONNX TensorProto, .npy is NumPy's, .json nested arrays.
  * @throws InputFileError if the file is none of these, or of another element type than the input.

@@ -1,0 +1,110 @@
+import { writeFileSync } from "node:fs";
+import { writeNpy } from "../onnx/inputs/npy.ts";
+import { DType } from "../numerics/dtype.ts";
+import { toHex } from "../merkle/hash.ts";
+import { FileError, readRegularFile } from "../regularFile.ts";
+import { decodeOutputs, topScores, type DecodedOutput, type Score } from "../sdk/decodeOutputs.ts";
+import type { OutputDescription, ProgramDescription } from "../sdk/description.ts";
+import { UsageError } from "./errors.ts";
+import { tensorJson, tensorText } from "./tensorText.ts";
+
+/** How outputs are shown. */
+export type Presentation = {
+  /** The program that they are of; without it they are bytes. */
+  program?: ProgramDescription | undefined;
+  /** How many of the highest scores of each row are shown; none if left out. */
+  top?: number | undefined;
+};
+
+type Outputs = ReadonlyMap<number, Uint8Array>;
+
+/** Outputs for people: names, types, shapes and values if the program is known, else bytes. */
+export function outputLines(outputs: Outputs, { program, top }: Presentation): string[] {
+  if (program === undefined) return [...outputs].map(([output, bytes]) => `output ${output} ${toHex(bytes)}`);
+  return [...decodeOutputs(program, outputs).values()].flatMap((output) => [
+    tensorText(tensorOf(output)),
+    ...scoresOf(output, top).map((row) => `  ${row.map(scoreText).join(", ")}`),
+  ]);
+}
+
+/** The same for JSON. */
+export function outputsJson(outputs: Outputs, { program, top }: Presentation): unknown[] {
+  if (program === undefined) return [...outputs].map(([output, bytes]) => ({ output, bytes: toHex(bytes) }));
+  return [...decodeOutputs(program, outputs).values()].map((output) => ({
+    ...tensorJson(tensorOf(output)),
+    ...(top === undefined ? {} : { top: scoresOf(output, top) }),
+  }));
+}
+
+const tensorOf = ({ name, dtype, shape, bytes }: DecodedOutput) => ({ name, dtype: DType[dtype], shape, bytes });
+const scoresOf = (output: DecodedOutput, top: number | undefined): Score[][] =>
+  top === undefined ? [] : topScores(output, top);
+const scoreText = ({ index, score, label }: Score): string => `${label ?? index}: ${score}`;
+
+/** Files that outputs go to, by the outputs' names. @throws UsageError */
+export function outputFiles(program: ProgramDescription | undefined, given: readonly string[]): Map<string, string> {
+  if (given.length > 0 && program === undefined)
+    throw new UsageError("--output needs the program, which has the types: give --model FILE or --program FILE too");
+  const names = (program?.outputs ?? []).map(({ name }) => name);
+  return new Map(
+    given.map((text) => {
+      const at = text.indexOf("=");
+      const [name, path] = [text.slice(0, at), text.slice(at + 1)];
+      if (at < 1 || !path.endsWith(".npy")) throw new UsageError(`--output ${text}: expected NAME=FILE.npy`);
+      if (!names.includes(name))
+        throw new UsageError(
+          `--output ${text}: the program has no output ${name}; its outputs are ${names.join(", ")}`,
+        );
+      return [name, path] as const;
+    }),
+  );
+}
+
+/** Writes outputs as NumPy files. @throws UsageError if one was not delivered, or its file cannot be written */
+export function writeOutputs(outputs: Outputs, program: ProgramDescription, files: ReadonlyMap<string, string>): void {
+  const decoded = decodeOutputs(program, outputs);
+  for (const [name, path] of files) {
+    const output = decoded.get(name);
+    if (output === undefined) throw new UsageError(`--output ${name}=${path}: the output was not delivered on chain`);
+    try {
+      writeFileSync(path, writeNpy(tensorOf(output)));
+    } catch (cause) {
+      throw new UsageError(`--output ${name}=${path}: cannot be written (${(cause as Error).message})`, { cause });
+    }
+  }
+}
+
+/** More than labels of a classifier need. */
+const MAX_LABEL_BYTES = 2 ** 22;
+
+/**
+ * A program whose outputs have labels: those of a file, a text a line or a JSON array, for each output whose last
+ * dimension has as many positions.
+ * @throws UsageError if they fit no output
+ */
+export function withLabels(program: ProgramDescription, path: string): ProgramDescription {
+  const labels = readLabels(path);
+  const fits = ({ shape }: OutputDescription): boolean => (shape.at(-1) ?? 1) === labels.length;
+  if (program.outputs.some(fits))
+    return { ...program, outputs: program.outputs.map((output) => (fits(output) ? { ...output, labels } : output)) };
+  const shapes = program.outputs.map(({ name, shape }) => `${name} [${shape.join(", ")}]`).join("; ");
+  throw new UsageError(`--labels ${path} has ${labels.length} texts, as many as no output's last dimension: ${shapes}`);
+}
+
+function readLabels(path: string): string[] {
+  let text: string;
+  try {
+    text = new TextDecoder().decode(readRegularFile(path, MAX_LABEL_BYTES));
+  } catch (cause) {
+    if (!(cause instanceof FileError)) throw cause;
+    throw new UsageError(`--labels ${path} ${cause.message}`, { cause });
+  }
+  if (!text.trimStart().startsWith("[")) return text.replace(/\r?\n$/, "").split(/\r?\n/);
+  try {
+    const parsed = JSON.parse(text) as unknown;
+    if (Array.isArray(parsed) && parsed.every((label) => typeof label === "string")) return parsed;
+  } catch {
+    // What begins like a list and is none is refused below.
+  }
+  throw new UsageError(`--labels ${path}: expected a text a line, or a JSON array of texts`);
+}

@@ -1,0 +1,33 @@
+import { RefuteError } from "../errors.ts";
+
+/** The exit statuses of the command line (docs/cli.md). */
+export const ExitStatus = {
+  done: 0,
+  /** The answer is no, or what was asked for is refused: by a model, a contract, an account's funds. */
+  refused: 1,
+  /** A command, flag, argument, setting, key or file that cannot be used. Nothing was done. */
+  usage: 2,
+  /** The same command may succeed later: no node answers, a transaction was lost, stake is not ready. */
+  later: 3,
+  /** An error that nobody expected. */
+  unexpected: 4,
+  /** Ended by Ctrl-C or SIGTERM. */
+  interrupted: 130,
+} as const;
+
+/** Errors of what the user gave. */
+const USAGE_CODES = new Set(["USAGE", "KEY", "STAND_IN_FILE", "INPUT_FILE", "WRONG_CHAIN", "NOT_DEPLOYED"]);
+
+/** Whether an error is one of Refute's own, with a message for people. */
+export const isExpected = (error: unknown): error is RefuteError => error instanceof RefuteError;
+
+/** The stable name of an error. */
+export const codeOf = (error: unknown): string => (isExpected(error) ? error.code : "UNEXPECTED");
+
+/** The exit status of a command that ended with an error. */
+export function exitStatusOf(error: unknown): number {
+  if (!isExpected(error)) return ExitStatus.unexpected;
+  if (USAGE_CODES.has(error.code)) return ExitStatus.usage;
+  if (error.code === "INTERRUPTED") return ExitStatus.interrupted;
+  return error.retryable ? ExitStatus.later : ExitStatus.refused;
+}

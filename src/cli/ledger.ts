@@ -1,0 +1,25 @@
+import type { Account } from "../chain/clients/stakeVault.ts";
+import type { Session } from "../market/session.ts";
+import { amountText, timeText } from "./amount.ts";
+import type { Output } from "./output.ts";
+
+/** An account's ledger in a line. */
+export function ledgerText({ credit, staked, locked, withdrawing, readyAt }: Account): string {
+  const parts = [`credit ${amountText(credit)}`, `staked ${amountText(staked)}`, `locked ${amountText(locked)}`];
+  if (withdrawing > 0n) parts.push(`asked back ${amountText(withdrawing)}, ready at ${timeText(readyAt)}`);
+  return parts.join(", ");
+}
+
+/** An account's ledger for JSON: amounts in whole units. */
+export const ledgerJson = ({ credit, staked, locked, withdrawing, readyAt }: Account) => ({
+  credit: amountText(credit),
+  staked: amountText(staked),
+  locked: amountText(locked),
+  ...(withdrawing > 0n && { askedBack: amountText(withdrawing), readyAt: timeText(readyAt) }),
+});
+
+/** Answers with the account's ledger as it is after a command. */
+export async function answerLedger(output: Output, { sender, vault }: Session): Promise<void> {
+  const account = await vault.accountOf(sender.address);
+  output.answer({ account: sender.address, ...ledgerJson(account) }, ledgerText(account));
+}

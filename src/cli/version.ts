@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** The version of Refute, from the nearest package.json of its name: sources and what is built lie at other depths. */
+export function version(folder = import.meta.dirname): string {
+  const found = packageIn(folder);
+  if (found?.name === "refute") return found.version;
+  const parent = dirname(folder);
+  return parent === folder ? "unknown" : version(parent);
+}
+
+function packageIn(folder: string): { name: string; version: string } | undefined {
+  try {
+    return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { name: string; version: string };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+import { size } from "viem";
+import { gasPriceNow } from "../chain/gasPrice.ts";
+import type { Reader } from "../market/session.ts";
+import { dtypeBytes } from "../numerics/dtype.ts";
+import { coveringFee, jobGas, jobShape, type JobGas } from "../worker/jobCost.ts";
+import { requireGenuine, type ProgramDescription } from "./description.ts";
+import { DEFAULT_TERMS, type JobTerms } from "./postJob.ts";
+
+/** What a job must pay at least, by the usual policy of workers. */
+export type FeeEstimate = {
+  /** In the smallest unit of the stake asset: what the gas costs now, and half as much again. */
+  fee: bigint;
+  /** Of the transactions that the job takes its worker, upper bounds. */
+  gas: JobGas;
+  /** wei. */
+  gasPrice: bigint;
+};
+
+/**
+ * The fee that covers what a job takes its worker at the gas price of now. Workers may ask for more: their `minFee`
+ * comes on top.
+ * @param terms Those that decide which outputs are delivered, and how.
+ * @throws DescriptionError, RpcUnavailableError
+ */
+export async function estimateFee(
+  { publicClient, deployment }: Pick<Reader, "publicClient" | "deployment">,
+  program: ProgramDescription,
+  terms: Pick<JobTerms, "callbackGas" | "maxOutputBytes"> = {},
+): Promise<FeeEstimate> {
+  const { checkpoints, outputs } = requireGenuine(program);
+  const outputBytes = outputs.map(({ dtype, count }) => count * dtypeBytes(dtype));
+  const shape = { headerBytes: size(program.header), checkpoints, outputBytes };
+  const gas = jobGas(jobShape(shape, { ...DEFAULT_TERMS, ...terms }, deployment.parameters.arityBits));
+  const gasPrice = await gasPriceNow(publicClient);
+  return { fee: coveringFee(gas, gasPrice), gas, gasPrice };
+}
