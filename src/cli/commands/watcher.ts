@@ -9,7 +9,12 @@ import { addSettings, defaulted, optional, readSettings } from "../settings.ts";
 
 const settings = {
   ...playerSettings,
-  mode: defaulted<"watch" | "defend">("mode", "watch (report only) or defend (refute what is wrong)", oneOf("watch", "defend"), "watch"),
+  mode: defaulted<"watch" | "defend">(
+    "mode",
+    "watch (report only) or defend (refute what is wrong)",
+    oneOf("watch", "defend"),
+    "watch",
+  ),
   traces: optional<string>("url", "where workers publish their traces: <url>/<claim>/<step>", webUrl, "none"),
 };
 
