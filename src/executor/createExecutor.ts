@@ -5,6 +5,7 @@ import { bytesOf, readableArray } from "./arrays.ts";
 import { memoryOf } from "./memory/views.ts";
 import { machineOf } from "./plan/threadMachine.ts";
 import { planProgram } from "./plan/planProgram.ts";
+import type { PlanOptions } from "./plan/stepPlan.ts";
 import { noStats, type CertificateStats } from "./certificateStats.ts";
 import type { MatMulEngine } from "./engine/matMulEngine.ts";
 import type { ExecutionOptions } from "./reference.ts";
@@ -88,6 +89,24 @@ const MIN_UNITS = 32;
 /** How long a thread takes to start. */
 const START_MS = 500;
 
+/** The threads that are asked for; 0 for as many as are worth it. */
+const threadsWanted = ({ engine, threads = 0 }: ExecutorOptions): number => (engine === undefined ? threads : 1);
+
+function planOptionsOf(options: ExecutorOptions): PlanOptions {
+  const wanted = threadsWanted(options);
+  return {
+    minEngineWork: options.minEngineWork ?? MIN_ENGINE_WORK,
+    chunkElements: options.chunkElements ?? CHUNK_ELEMENTS,
+    threads: wanted === 0 ? Math.min(MAX_THREADS, availableParallelism()) : wanted,
+  };
+}
+
+/**
+ * The bytes that the fast executor addresses at once for a program on this machine. Nothing is executed.
+ * @throws ExecutionMemoryError if they are more than can be addressed.
+ */
+export const executionBytes = (model: CompiledModel): number => planProgram(model, planOptionsOf({})).bytes;
+
 /**
  * Creates the fast executor. onnxruntime computes matrix products in float64; an error bound certifies each result, and
  * those that it does not settle are recomputed. Compiled loops compute the rest. The results have the same bits as
@@ -98,12 +117,8 @@ const START_MS = 500;
  */
 export async function createExecutor(model: CompiledModel, options: ExecutorOptions = {}): Promise<Executor> {
   const { steps } = model.program;
-  const wanted = options.engine === undefined ? (options.threads ?? 0) : 1;
-  const planOptions = {
-    minEngineWork: options.minEngineWork ?? MIN_ENGINE_WORK,
-    chunkElements: options.chunkElements ?? CHUNK_ELEMENTS,
-    threads: wanted === 0 ? Math.min(MAX_THREADS, availableParallelism()) : wanted,
-  };
+  const wanted = threadsWanted(options);
+  const planOptions = planOptionsOf(options);
   const plan = planProgram(model, planOptions);
   const engine = options.engine ?? (await onnxEngine());
   await selfTest(engine);

@@ -75,8 +75,8 @@ describe("refute audit", function () {
 
     it("unfitNumber_isRefused", async () => {
       const { status, output } = await refute(["audit", "m.onnx", "--samples", "many"]);
-      expect(status).to.equal(1);
-      expect(output).to.contain("--samples many");
+      expect(status).to.equal(2);
+      expect(output).to.contain("--samples many: expected a whole number from 0 to 100000");
     });
   });
 });

@@ -58,15 +58,19 @@ describe("refute, the command line", function () {
     ["malformedUint8_isRefused", ["compile", "m.onnx", "--uint8", "x,scale=none"], /--uint8.*scale/],
     ["stepBytesAboveThePools_isRefused", ["compile", "m.onnx", "--step-bytes", "131073"], /--step-bytes.*131072/],
     ["stepBytesThatAreNoNumber_isRefused", ["compile", "m.onnx", "--step-bytes", "90k"], /--step-bytes 90k/],
-    ["limitThatIsNoNumber_isRefused", ["compile", "m.onnx", "--compile-mib", "1G"], /a limit of 1G/],
+    ["limitThatIsNoNumber_isRefused", ["compile", "m.onnx", "--compile-mib", "1G"], /--compile-mib 1G: expected/],
     ["unknownUint8Key_isRefused", ["compile", "m.onnx", "--uint8", "x,foo=1"], /foo/],
     ["missingSettings_areAllNamed", ["status"], /rpcUrl.*chainId.*market/],
-    ["malformedAddress_isRefused", ["status", "--rpc-url", "http://h", "--chain-id", "1", "--market", "0x1"], /market/],
+    [
+      "malformedAddress_isRefused",
+      ["status", "--rpc-url", "http://h", "--chain-id", "1", "--market", "0x1"],
+      /--market 0x1/,
+    ],
   ];
   for (const [name, args, expected] of refusals) {
     it(name, async function () {
       const { status, output } = await refute(args);
-      expect(status).to.equal(1);
+      expect(status).to.equal(name === "missingFile_isNamed" ? 1 : 2);
       expect(output).to.match(expected);
     });
   }
@@ -102,22 +106,22 @@ describe("refute, the command line", function () {
     });
 
     it("status_showsDeploymentAndAccounts_withoutAKey", async function () {
-      const { status, output } = await refute(["status"], env);
+      const { status, output } = await refute(["status", "--json"], env);
       expect(status).to.equal(0);
       expect(JSON.parse(output)).to.have.nested.property("parameters.arityBits", 4);
       const worker = players.addressOf(await players.workerKey());
-      const account = await refute(["status", "--account", worker], env);
+      const account = await refute(["status", "--account", worker, "--json"], env);
       expect(JSON.parse(account.output)).to.include({ attestationLive: true, staked: "3.6" });
     });
 
     it("wrongChainAndUnknownJob_areRefused", async function () {
       const wrong = await refute(["status", "--chain-id", "1"], env);
       expect([wrong.status, wrong.output]).to.satisfy(
-        ([s, o]: [number, string]) => s === 1 && o.includes("WRONG_CHAIN"),
+        ([s, o]: [number, string]) => s === 2 && o.includes("WRONG_CHAIN"),
       );
       const unknown = await refute(["status", `0x${"ab".repeat(32)}`], env);
       expect(unknown.output).to.contain("JOB_UNKNOWN");
-      expect((await refute(["status", "0x12"], env)).output).to.contain("no job id");
+      expect((await refute(["status", "0x12"], env)).output).to.contain("JOB 0x12: expected a job's id");
     });
 
     it("submit_postsTheJob_andStatusFollowsIt", async function () {
@@ -128,16 +132,19 @@ describe("refute, the command line", function () {
       const posted = await refute(args, { ...env, REFUTE_PRIVATE_KEY: key });
       expect(posted.status, posted.output).to.equal(0);
       const jobId = /job (0x[0-9a-f]{64})/.exec(posted.output)![1]!;
-      expect(JSON.parse((await refute(["status", jobId], env)).output)).to.deep.equal({ status: "open" });
+      expect(JSON.parse((await refute(["status", jobId, "--json"], env)).output)).to.deep.equal({ status: "open" });
       const worker = await players.startWorker(await players.workerKey(), mlpProgram(), reference());
       await first(worker, "submitted");
       await worker.stop();
-      expect(JSON.parse((await refute(["status", jobId], env)).output)).to.have.property("status", "submitted");
+      expect(JSON.parse((await refute(["status", jobId, "--json"], env)).output)).to.have.property(
+        "status",
+        "submitted",
+      );
     });
 
     it("result_showsAJob_withoutAKeyOrAModel_andAWaitThatIsStopped_printsTheCommandThatResumesIt", async function () {
       const { jobId } = await players.post(mlpProgram(), [mlpInput(3)], { window: 3_600 });
-      expect(await refute(["result", jobId], env)).to.deep.equal({
+      expect(await refute(["result", jobId], env)).to.include({
         status: 0,
         output: `job ${jobId}\nstatus open`,
       });
@@ -145,7 +152,7 @@ describe("refute, the command line", function () {
       await new Promise((resolve) => setTimeout(resolve, 500));
       process.emit("SIGINT");
       const stopped = await waiting;
-      expect(stopped.status).to.equal(1);
+      expect(stopped.status).to.equal(130);
       expect(stopped.output).to.contain(`refute result ${jobId} --wait`).and.contain("[INTERRUPTED]");
       const worker = await players.startWorker(await players.workerKey(), mlpProgram(), reference());
       await first(worker, "submitted");
@@ -159,7 +166,7 @@ describe("refute, the command line", function () {
       const after = await refute(["result", jobId], env);
       expect(after.output).to.match(/status complete\nclaim by .*: final\noutput 0 0x[0-9a-f]+$/);
       expect((await refute(["result", `0x${"ab".repeat(32)}`, "--wait"], env)).output).to.contain("JOB_UNKNOWN");
-      expect((await refute(["result", "0x12"], env)).output).to.contain("no job id");
+      expect((await refute(["result", "0x12"], env)).output).to.contain("JOB 0x12: expected a job's id");
     });
 
     it("submit_withAFeeBelowAWorkersCosts_warnsBeforeItSpends_andWithOneThatCoversThem_doesNot", async function () {
@@ -179,13 +186,15 @@ describe("refute, the command line", function () {
       writeFileSync(input, mlpInput(2));
       for (const fee of ["0", "0.0", "0.0000000000000000004", "1e-19", "x"]) {
         const { status, output } = await refute(["submit", model, "--input", `x=${input}`, "--fee", fee], env);
-        expect(status).to.equal(1);
-        expect(output).to.contain("[USAGE]").and.contain(`--fee ${fee} is no amount`);
+        expect(status).to.equal(2);
+        expect(output).to.contain("[USAGE]").and.contain(`--fee ${fee}: expected an amount`);
       }
       const models = join(folder, "models.json");
       writeFileSync(models, JSON.stringify([{ path: model }]));
       const worker = await refute(["worker", "--models", models, "--min-fee", "0.0000000000000000004"], env);
-      expect(worker.output).to.contain("--min-fee 0.0000000000000000004 is no amount");
+      expect(worker.output)
+        .to.contain("--min-fee 0.0000000000000000004: expected an amount")
+        .and.contain("at most 18 decimals");
     });
 
     it("submitWithoutAKeyOrAnInput_isRefused", async function () {
@@ -201,7 +210,7 @@ describe("refute, the command line", function () {
       const models = join(folder, "models.json");
       writeFileSync(models, '[{"path": "m.onnx", "shape": {}}]');
       const { status, output } = await refute(["worker", "--models", models], env);
-      expect(status).to.equal(1);
+      expect(status).to.equal(2);
       expect(output).to.contain("models file").and.contain("shape");
     });
 

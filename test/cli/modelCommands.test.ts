@@ -177,7 +177,7 @@ describe("refute check, run and conform", function () {
     ];
     for (const [args, expected] of cases) {
       const { status, output } = await refute(["run", mlp, ...args]);
-      expect(status).to.equal(1);
+      expect(status, output).to.be.oneOf([1, 2]);
       expect(output).to.match(expected);
     }
   });
@@ -221,7 +221,7 @@ describe("refute check, run and conform", function () {
     ];
     for (const [args, expected] of cases) {
       const { status, output } = await refute(args);
-      expect(status, output).to.equal(1);
+      expect(status, output).to.be.oneOf([1, 2]);
       expect(output).to.match(expected);
     }
   });

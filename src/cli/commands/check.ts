@@ -76,7 +76,8 @@ function page(report: CheckReport): Line[] {
       ["longest step proof", `${program.longestStepProof.bytes} bytes (${program.longestStepProof.step})`],
       ["worst dispute", `${dispute.transactions} transactions, ${dispute.gas} gas (${dispute.step})`],
       ["", dispute.moves],
-      ["memory", `${byteText(memory.total)}: inputs, constants and all tensors of an execution`],
+      ["all tensors", `${byteText(memory.total)}: inputs, constants and what the steps compute`],
+      ...(memory.execution === undefined ? [] : [["memory", `${byteText(memory.execution)} at once, in an execution`]]),
     ]),
   );
   return lines;

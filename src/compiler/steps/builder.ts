@@ -192,6 +192,8 @@ export class ProgramBuilder {
   store(tensor: LazyTensor, order: readonly number[]): void {
     const { dtype, shape } = tensor;
     const count = elementCount(shape);
+    // Nothing reads it, and no list has no leaf.
+    if (count === 0) return void Object.assign(tensor, this.filled(dtype, shape, 0n));
     let source: TensorRef;
     if (this.isConstant(tensor)) {
       source = this.#commit(dtype, count, this.#fold(tensor, order));
@@ -237,6 +239,7 @@ export class ProgramBuilder {
 
   /** The tensor as plain memory; gives it memory if it has none, or copies it if it is read in no plain way. */
   plain(tensor: LazyTensor): PlainTensor {
+    if (elementCount(tensor.shape) === 0) this.store(tensor, tensor.order);
     if (tensor.expr.kind === "constant") {
       const one = new Uint8Array(dtypeBytes(tensor.dtype));
       writeWord(one, 0, tensor.dtype, tensor.expr.value);

@@ -1,4 +1,6 @@
 import { worstDispute } from "../../dispute/worstDispute.ts";
+import { ExecutionMemoryError } from "../../executor/errors.ts";
+import { executionBytes } from "../../executor/createExecutor.ts";
 import type { Refusal, Survey } from "../../compiler/survey.ts";
 import { dtypeBytes, dtypeName } from "../../numerics/dtype.ts";
 import { operatorCounts } from "../../onnx/operatorCounts.ts";
@@ -33,22 +35,34 @@ type ProgramReport = {
   /** Bytes of the transaction. */
   longestStepProof: { bytes: number; step: string };
   dispute: { transactions: number; gas: number; step: string; moves: string };
-  /** Bytes. */
-  memory: { inputs: number; constants: number; tensors: number; total: number };
+  /** Bytes: of all tensors, and of what an execution addresses at once if that is possible. */
+  memory: { inputs: number; constants: number; tensors: number; total: number; execution?: number };
 };
 
 /** Puts a survey of a model together for people. */
-export function checkReport(model: Model, { refusals, unreached, model: compiled }: Survey): CheckReport {
+export function checkReport(model: Model, { refusals: found, unreached, model: compiled }: Survey): CheckReport {
+  const memory = compiled === undefined ? undefined : executionMemory(compiled);
+  const refusals = typeof memory === "object" ? [...found, memory] : found;
   const refused = new Map<string, number>();
   for (const { operator } of refusals) refused.set(operator, (refused.get(operator) ?? 0) + 1);
   const operators = [...operatorCounts(model.graph)]
     .map(([operator, count]) => ({ operator, count, refused: refused.get(operator) ?? 0 }))
     .sort((a, b) => b.count - a.count || (a.operator < b.operator ? -1 : 1));
-  const head = { source: model.source, served: compiled !== undefined, operators, refusals, unreached };
-  return compiled === undefined ? head : { ...head, program: programReport(compiled) };
+  const head = { source: model.source, served: refusals.length === 0, operators, refusals, unreached };
+  return compiled === undefined ? head : { ...head, program: programReport(compiled, memory) };
 }
 
-function programReport(model: CompiledModel): ProgramReport {
+/** The bytes of an execution, or why there can be none. */
+function executionMemory(model: CompiledModel): number | Refusal {
+  try {
+    return executionBytes(model);
+  } catch (error) {
+    if (!(error instanceof ExecutionMemoryError)) throw error;
+    return { node: "", operator: "", code: error.code, reason: error.message };
+  }
+}
+
+function programReport(model: CompiledModel, memory: number | Refusal | undefined): ProgramReport {
   const { program, origins } = model;
   const where = (step: number): string => `step ${step}, ${origins[step]!.operator}, node ${origins[step]!.node}`;
   const proofs = program.steps.map(estimateStepProof);
@@ -78,7 +92,13 @@ function programReport(model: CompiledModel): ProgramReport {
       step: where(dispute.step),
       moves: dispute.moves.join(" "),
     },
-    memory: { inputs, constants, tensors, total: inputs + constants + tensors },
+    memory: {
+      inputs,
+      constants,
+      tensors,
+      total: inputs + constants + tensors,
+      ...(typeof memory === "number" && { execution: memory }),
+    },
   };
 }
 

@@ -77,8 +77,8 @@ export class MemoryPlan {
     }
     if (top > MAX_BYTES) {
       throw new ExecutionMemoryError(
-        `this program needs ${(top / 2 ** 30).toFixed(1)} GiB at once, at most 4 can be addressed; ` +
-          "use smaller input shapes",
+        `an execution needs ${(top / 2 ** 30).toFixed(1)} GiB of memory at once, at most 4 can be addressed; ` +
+          "give smaller shapes (--shape)",
       );
     }
     return top;
