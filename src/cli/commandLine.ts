@@ -7,7 +7,10 @@ import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { conformCommand } from "./commands/conform.ts";
+import { deployCommand } from "./commands/deploy.ts";
 import { depositCommand } from "./commands/deposit.ts";
+import { devnetCommand } from "./commands/devnet.ts";
+import { quoteCommand } from "./commands/quote.ts";
 import { resultCommand } from "./commands/result.ts";
 import { runCommand } from "./commands/run.ts";
 import { stakeCommand } from "./commands/stake.ts";
@@ -27,10 +30,11 @@ import { Output, outputMode } from "./output.ts";
 /** The commands by what they are about, in the order of the help. */
 const COMMANDS = {
   "Models, without a chain:": [checkCommand, runCommand, auditCommand, compileCommand, conformCommand],
-  "Jobs:": [submitCommand, resultCommand, statusCommand],
+  "Jobs:": [quoteCommand, submitCommand, resultCommand, statusCommand],
   "Serving and watching:": [workerCommand, watcherCommand],
   "An account:": [depositCommand, attestCommand, stakeCommand, unstakeCommand, withdrawCommand],
-  "Development networks:": [standInManufacturerCommand, standInDeviceCommand],
+  "A market:": [deployCommand],
+  "Development networks:": [devnetCommand, standInManufacturerCommand, standInDeviceCommand],
   "This command line:": [completionCommand],
 } satisfies Record<string, readonly ((output: Output) => Command)[]>;
 

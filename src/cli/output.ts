@@ -62,6 +62,15 @@ export class Output {
     else console.log(this.#text(lines, process.stdout.isTTY));
   }
 
+  /**
+   * Says that a command that goes on is ready, in place of an answer.
+   * @param value A plain value, for --json, in one line: whoever waits for it reads a line.
+   */
+  ready(value: unknown, lines: readonly Line[]): void {
+    this.#status.clear();
+    console.log(this.mode.json ? jsonText(value) : this.#text(lines, process.stdout.isTTY));
+  }
+
   /** Prints help as it is. */
   page(text: string): void {
     console.log(this.#text(text.trimEnd().split("\n"), false));

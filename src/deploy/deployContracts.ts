@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deploy, DeploymentResultType, type DeploymentResult } from "@nomicfoundation/ignition-core";
 import type { Address, Chain, Hex, LocalAccount, PublicClient, Transport } from "viem";
@@ -21,8 +21,8 @@ export type Deployer = {
   confirmations?: number;
   /** How often is looked for a block, milliseconds. */
   pollingMs?: number;
-  /** Called with the number of each transaction that is sent. */
-  onSent?: (count: number) => void;
+  /** Called with each transaction before it is sent, in words. */
+  onSent?: (what: string) => void;
 };
 
 /** What a market is deployed with. */
@@ -66,7 +66,9 @@ async function run(
   deploymentParameters: IgnitionOptions["deploymentParameters"],
 ): Promise<Address> {
   let sent = 0;
-  const provider = signingProvider(publicClient, account, publicClient.chain.id, () => onSent?.(++sent));
+  const provider = signingProvider(publicClient, account, publicClient.chain.id, () =>
+    onSent?.(`transaction ${++sent} for ${wanted}`),
+  );
   const config = {
     ...(confirmations === undefined ? {} : { requiredConfirmations: confirmations }),
     ...(pollingMs === undefined ? {} : { blockPollingInterval: pollingMs, retryInterval: pollingMs }),
@@ -101,14 +103,12 @@ function failures(result: Exclude<DeploymentResult, { type: DeploymentResultType
 }
 
 /** The block of the first transaction of a journal: no event of the deployment is older. */
-export function firstBlockOf(journal: string): bigint | undefined {
-  const path = join(journal, "journal.jsonl");
-  if (!existsSync(path)) return undefined;
-  const blocks = readFileSync(path, "utf8")
+export function firstBlockOf(journal: string): bigint {
+  const blocks = readFileSync(join(journal, "journal.jsonl"), "utf8")
     .split("\n")
     .flatMap((line) => {
       const block = /"blockNumber":\s*(\d+)/.exec(line)?.[1];
       return block === undefined ? [] : [BigInt(block)];
     });
-  return blocks.length === 0 ? undefined : blocks.reduce((a, b) => (a < b ? a : b));
+  return blocks.reduce((a, b) => (a < b ? a : b));
 }

@@ -1,8 +1,7 @@
-import { readdirSync } from "node:fs";
 import json5 from "json5";
 import { isAddress, zeroAddress } from "viem";
 import { z } from "zod";
-import { DEFAULT_SINK } from "../../ignition/modules/market.ts";
+import { DEFAULT_SINK } from "../../ignition/defaults.ts";
 import type { Parameters } from "../chain/structs.ts";
 import { FileError, readRegularFile } from "../regularFile.ts";
 import { DeployParametersError } from "./errors.ts";
@@ -10,18 +9,12 @@ import { packageFile } from "./packageFiles.ts";
 
 /** More than a parameter file needs. */
 const MAX_BYTES = 2 ** 20;
-const EXTENSION = ".json5";
-const folder = packageFile("ignition", "parameters");
-
 /** The kinds of networks whose parameters come with the package. */
-export const networkKinds = (): string[] =>
-  readdirSync(folder)
-    .filter((name) => name.endsWith(EXTENSION))
-    .map((name) => name.slice(0, -EXTENSION.length))
-    .sort();
+export const NETWORK_KINDS = ["l1", "op-stack", "arbitrum-like", "pricier-calldata"] as const;
+export type NetworkKind = (typeof NETWORK_KINDS)[number];
 
 /** The file of a kind of network. */
-export const parametersOfKind = (kind: string): string => packageFile("ignition", "parameters", `${kind}${EXTENSION}`);
+export const parametersOfKind = (kind: NetworkKind): string => packageFile("ignition", "parameters", `${kind}.json5`);
 
 /** A whole number, or a text of one that ends in n, as Ignition writes what JSON numbers do not hold. */
 const whole = (bits: number) =>

@@ -191,10 +191,11 @@ export const liarCommand = (): string[] => [
 ];
 
 /** A model as a models file has it. */
-const modelEntry = ({ path, shapes, bind, stepByteLimit, seed, limits }: ModelSpec) => ({
+const modelEntry = ({ path, shapes, bind, uint8, stepByteLimit, seed, limits }: ModelSpec) => ({
   path,
   shapes,
   bind,
+  uint8: uint8.map(({ reverseChannels, ...picture }) => ({ ...picture, reverse: reverseChannels ?? false })),
   ...(stepByteLimit === undefined ? {} : { stepBytes: stepByteLimit }),
   ...(seed === undefined ? {} : { seed: seed.toString() }),
   ...(limits === undefined ? {} : { limits }),

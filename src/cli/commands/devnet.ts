@@ -1,0 +1,152 @@
+import { existsSync, rmdirSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { writeAddressFile } from "../../deploy/writeAddressFile.ts";
+import type { Devnet } from "../../devnet/devnet.ts";
+import { DevnetError } from "../../devnet/errors.ts";
+import type { ModelSpec } from "../../player/programs/modelSpec.ts";
+import { UsageError } from "../errors.ts";
+import { addExamples } from "../globalOptions.ts";
+import { missingPackage } from "../missingPackage.ts";
+import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
+import { loadProgram, readModels } from "../models.ts";
+import type { Line, Output } from "../output.ts";
+import { port, text, whole } from "../parse.ts";
+import { addSettings, defaulted, optional, readSettings, toggle } from "../settings.ts";
+import { untilStopped } from "../stop.ts";
+
+const settings = {
+  port: defaulted("port", "of the node, on 127.0.0.1; 0 takes any free one", port, 8_545),
+  blockSeconds: defaulted("seconds", "between blocks", whole(1, 60), 1),
+  models: optional<string>("file", "models to serve, as for refute worker, in place of --model", text),
+  catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", text),
+  liar: toggle("start a worker too that lies about the outputs"),
+  folder: defaulted("folder", "where the address file lies while the market runs", text, "deployments"),
+  logs: toggle("show what worker and watcher log"),
+};
+
+type Options = ModelOptions & { model?: string[] };
+
+/** `refute devnet`: a whole market on this machine, until it is stopped. */
+export function devnetCommand(output: Output): Command {
+  const command = new Command("devnet")
+    .description("start a market on this machine: chain, deployment, funded keys, worker, watcher; until Ctrl-C")
+    .option("--model <file>", "a model to serve; repeat for more", appendOption)
+    .action(async (options: Options, command: Command) => {
+      const values = readSettings(command, settings);
+      const specs = modelSpecs(values.models, options);
+      // A model that cannot be served is refused before anything starts.
+      const programs = specs.map((spec) => loadProgram(spec, output).commitment.programRoot);
+      const { startDevnet } = await import("../../devnet/devnet.ts").catch(
+        missingPackage("@nomicfoundation/ignition-core@3.1.9"),
+      );
+      await untilStopped(
+        () => output.note("stopping; once more to stop at once"),
+        async (signal) => {
+          const devnet = await startDevnet({
+            ...values,
+            models: specs,
+            modelsFile: values.models,
+            hasLiar: values.liar,
+            commandLine: [process.execPath, ...process.execArgv, process.argv[1]!],
+            onProgress: (what) => output.note(what),
+            ...(values.logs && { onLog: (part: string, line: string) => output.note(`${part}: ${line}`) }),
+            signal,
+          }).catch((error: unknown) => {
+            if (!signal.aborted) throw error;
+          });
+          if (devnet !== undefined) await run(output, devnet, { specs, programs, folder: values.folder, signal });
+        },
+      );
+    });
+  return addExamples(
+    addSettings(seedOption(modelOptions(command)), settings),
+    "devnet --model model.onnx",
+    "devnet --model model.onnx --shape x=1,3,224,224 --liar --port 0",
+  );
+}
+
+/** Says that a market is ready, and keeps it until the signal. @throws DevnetError if a part ends by itself */
+async function run(
+  output: Output,
+  devnet: Devnet,
+  about: { specs: readonly ModelSpec[]; programs: readonly string[]; folder: string; signal: AbortSignal },
+): Promise<void> {
+  const { folder, signal } = about;
+  const isNew = !existsSync(folder);
+  let addressFile: string | undefined;
+  try {
+    addressFile = writeAddressFile(folder, devnet.deployment, devnet.fromBlock);
+    const { env, next, value } = words(devnet, addressFile, about);
+    output.ready(value, pageOf(devnet, addressFile, env, next));
+    const stopped = new Promise<undefined>((done) => signal.addEventListener("abort", () => done(undefined)));
+    const failure = signal.aborted ? undefined : await Promise.race([devnet.failed, stopped]);
+    if (failure !== undefined) throw new DevnetError(`${failure}; --logs shows what it did`);
+  } finally {
+    await devnet.close();
+    if (addressFile !== undefined) rmSync(addressFile, { force: true });
+    if (isNew) removeIfEmpty(folder);
+  }
+}
+
+/** What there is to paste, and the same for JSON. */
+function words(
+  { url, deployment, fromBlock, user }: Devnet,
+  addressFile: string,
+  { specs, programs }: { specs: readonly ModelSpec[]; programs: readonly string[] },
+) {
+  const env = {
+    REFUTE_RPC_URL: url,
+    REFUTE_CHAIN_ID: String(deployment.chainId),
+    REFUTE_MARKET: deployment.market,
+    REFUTE_FROM_BLOCK: String(fromBlock),
+    REFUTE_PRIVATE_KEY: user.key,
+  };
+  const next = specs.map(({ path }) => `refute submit ${path} --input NAME=FILE.npy --fee 0.05 --wait`);
+  const models = specs.map(({ path }, k) => ({ path, programRoot: programs[k] }));
+  return { env, next, value: { ready: true, account: user.address, env, addressFile, models, next } };
+}
+
+function pageOf(
+  { url, deployment, user }: Devnet,
+  addressFile: string,
+  env: Record<string, string>,
+  next: readonly string[],
+): Line[] {
+  const serving =
+    next.length === 0
+      ? ["No worker runs: give --model FILE, and one serves jobs of it."]
+      : ["A worker and a watcher serve these models. Next:", ...next.map((line) => `  ${line}`)];
+  return [
+    { text: `ready: chain ${deployment.chainId} at ${url}, market ${deployment.market}`, colour: "green" },
+    "",
+    "Paste this in another terminal:",
+    ...Object.entries(env).map(([name, value]) => `  export ${name}=${value}`),
+    "",
+    ...serving,
+    "",
+    `Account ${user.address} has ether and 1,000 of the stake asset. Address file: ${addressFile}`,
+    { text: "Everybody knows these keys: use them on this chain only.", colour: "yellow" },
+    "Ctrl-C stops everything and removes the chain.",
+  ];
+}
+
+/** @throws UsageError */
+function modelSpecs(file: string | undefined, options: Options): ModelSpec[] {
+  const paths = options.model ?? [];
+  const isCompiling = ["shape", "bind", "uint8", "seed", "stepBytes"].find((key) => key in options);
+  if (file !== undefined && (paths.length > 0 || isCompiling !== undefined))
+    throw new UsageError("--models names the models and how they are compiled: leave out --model and its flags");
+  if (file !== undefined) return readModels(file);
+  if (isCompiling !== undefined && paths.length !== 1)
+    throw new UsageError("flags that say how a model is compiled go with one --model: give several in --models FILE");
+  return paths.map((path) => modelSpec(resolve(path), options));
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Something else lies in it by now.
+  }
+}

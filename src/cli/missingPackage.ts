@@ -1,0 +1,9 @@
+import { UsageError } from "./errors.ts";
+
+/** Names a package that only some commands need, if a part of the program does not load without it. */
+export const missingPackage =
+  (name: string) =>
+  (cause: unknown): never => {
+    if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    throw new UsageError(`this command needs another package: npm install ${name}`, { cause });
+  };

@@ -1,0 +1,52 @@
+import type { Address, Hex, PublicClient } from "viem";
+import { provisioningAbi } from "../chain/abi/provisioning.ts";
+import { readDeployment, type Deployment } from "../market/deployment.ts";
+import type { MarketPlan } from "./deployContracts.ts";
+import { DeployFailedError } from "./errors.ts";
+
+/**
+ * Reads a deployment back from the chain and compares it with what was asked for.
+ * @throws DeployFailedError that names what differs; RpcUnavailableError
+ */
+export async function verifyDeployment(
+  publicClient: PublicClient,
+  market: Address,
+  { parameters, asset, verifier, registrar }: MarketPlan,
+  account: Address,
+): Promise<Deployment> {
+  const deployment = await readDeployment(publicClient, market);
+  const same = (what: string, found: unknown, expected: unknown): void => {
+    if (String(found).toLowerCase() !== String(expected).toLowerCase())
+      throw new DeployFailedError(
+        `the deployment at ${market} has ${what} ${String(found)}, not ${String(expected)}: do not use it. Deploy again ` +
+          "with another --folder",
+      );
+  };
+  for (const [name, value] of Object.entries(parameters))
+    same(name, deployment.parameters[name as keyof typeof parameters], value);
+  same("the asset", deployment.asset, asset);
+  if (verifier !== undefined) same("the verifier", deployment.verifier, verifier);
+  const contract = { address: deployment.provisioning, abi: provisioningAbi } as const;
+  same(
+    "the registrar",
+    await publicClient.readContract({ ...contract, functionName: "registrar" }),
+    registrar ?? account,
+  );
+  for (const [name, address] of Object.entries(contractsOf(deployment))) {
+    const code: Hex | undefined = await publicClient.getCode({ address });
+    if (code === undefined || code === "0x")
+      throw new DeployFailedError(`no contract at ${address}, where the deployment's ${name} should be: do not use it`);
+  }
+  return deployment;
+}
+
+/** The contracts of a deployment, by the names of an address file. */
+export const contractsOf = ({ market, vault, game, checker, verifier, provisioning, asset }: Deployment) => ({
+  market,
+  vault,
+  game,
+  checker,
+  verifier,
+  provisioning,
+  asset,
+});
