@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { writeAddressFile } from "../../deploy/writeAddressFile.ts";
 import type { Devnet } from "../../devnet/devnet.ts";
 import { DevnetError } from "../../devnet/errors.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
 import type { ModelSpec } from "../../player/programs/modelSpec.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
@@ -36,7 +37,7 @@ export function devnetCommand(output: Output): Command {
       const values = readSettings(command, settings);
       const specs = modelSpecs(values.models, options);
       // A model that cannot be served is refused before anything starts.
-      const programs = specs.map((spec) => loadProgram(spec, output).commitment.programRoot);
+      const programs = specs.map((spec) => loadProgram(spec, output).model);
       const { startDevnet } = await import("../../devnet/devnet.ts").catch(
         missingPackage("@nomicfoundation/ignition-core@3.1.9"),
       );
@@ -70,7 +71,7 @@ export function devnetCommand(output: Output): Command {
 async function run(
   output: Output,
   devnet: Devnet,
-  about: { specs: readonly ModelSpec[]; programs: readonly string[]; folder: string; signal: AbortSignal },
+  about: { specs: readonly ModelSpec[]; programs: readonly CompiledModel[]; folder: string; signal: AbortSignal },
 ): Promise<void> {
   const { folder, signal } = about;
   const isNew = !existsSync(folder);
@@ -93,7 +94,7 @@ async function run(
 function words(
   { url, deployment, fromBlock, user }: Devnet,
   addressFile: string,
-  { specs, programs }: { specs: readonly ModelSpec[]; programs: readonly string[] },
+  { specs, programs }: { specs: readonly ModelSpec[]; programs: readonly CompiledModel[] },
 ) {
   const env = {
     REFUTE_RPC_URL: url,
@@ -102,8 +103,11 @@ function words(
     REFUTE_FROM_BLOCK: String(fromBlock),
     REFUTE_PRIVATE_KEY: user.key,
   };
-  const next = specs.map(({ path }) => `refute submit ${path} --input NAME=FILE.npy --fee 0.05 --wait`);
-  const models = specs.map(({ path }, k) => ({ path, programRoot: programs[k] }));
+  const next = specs.map(({ path }, k) => {
+    const inputs = programs[k]!.inputs.map(({ name }) => `--input ${name}=${name}.npy`);
+    return ["refute submit", path, ...inputs, "--fee 0.05 --wait"].join(" ");
+  });
+  const models = specs.map(({ path }, k) => ({ path, programRoot: programs[k]!.programRoot }));
   return { env, next, value: { ready: true, account: user.address, env, addressFile, models, next } };
 }
 
