@@ -3,11 +3,14 @@ import { translateError } from "../chain/translateError.ts";
 import { withoutKeys } from "../redact.ts";
 import { attestCommand } from "./commands/attest.ts";
 import { auditCommand } from "./commands/audit.ts";
+import { cancelCommand } from "./commands/cancel.ts";
 import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { conformCommand } from "./commands/conform.ts";
 import { depositCommand } from "./commands/deposit.ts";
+import { expireCommand } from "./commands/expire.ts";
+import { reclaimCommand } from "./commands/reclaim.ts";
 import { resultCommand } from "./commands/result.ts";
 import { runCommand } from "./commands/run.ts";
 import { stakeCommand } from "./commands/stake.ts";
@@ -27,7 +30,7 @@ import { Output, outputMode } from "./output.ts";
 /** The commands by what they are about, in the order of the help. */
 const COMMANDS = {
   "Models, without a chain:": [checkCommand, runCommand, auditCommand, compileCommand, conformCommand],
-  "Jobs:": [submitCommand, resultCommand, statusCommand],
+  "Jobs:": [submitCommand, resultCommand, statusCommand, cancelCommand, expireCommand, reclaimCommand],
   "Serving and watching:": [workerCommand, watcherCommand],
   "An account:": [depositCommand, attestCommand, stakeCommand, unstakeCommand, withdrawCommand],
   "Development networks:": [standInManufacturerCommand, standInDeviceCommand],

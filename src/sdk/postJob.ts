@@ -2,12 +2,13 @@ import type { Hex } from "viem";
 import { postedJob } from "../chain/clients/jobMarket.ts";
 import { inputsList, programFacts, type KnownProgram } from "../player/execution.ts";
 import type { Session } from "../market/session.ts";
-import type { Job } from "../chain/structs.ts";
+import type { Job, JobRequest } from "../chain/structs.ts";
 import { toHex } from "../merkle/hash.ts";
 import { tensorTree } from "../merkle/tensor.ts";
 import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
 import { FeeTooLowError, JobInputError } from "./errors.ts";
-import { PART_BYTES, requireDeliverable, requireServed } from "./served.ts";
+import { programWork } from "../program/types.ts";
+import { PART_BYTES, requireDeliverable, requireServed, requireWindow } from "./served.ts";
 
 /** What a requester asks for and pays. Amounts in the smallest unit of the stake asset, times in seconds. */
 export type JobTerms = {
@@ -36,10 +37,30 @@ export const DEFAULT_TERMS = { callbackGas: 0, maxOutputBytes: PART_BYTES } as c
 export const minWindow = ({ deployment: { parameters } }: Session, work: bigint): number =>
   parameters.baseWindow + Number(work / parameters.rate);
 
+/** Called with the parts of the inputs that are on chain, and how many there are. */
+export type PartsProgress = (done: number, total: number) => void;
+
+/**
+ * Checks a job as far as can be without paying for it: its program, inputs and terms, and whether the market would take
+ * it now, but for the fee.
+ * @throws JobInputError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError
+ */
+export async function checkJob(
+  session: Session,
+  program: KnownProgram,
+  inputs: readonly Uint8Array[],
+  terms: JobTerms,
+): Promise<void> {
+  checkLocally(session, program, inputs, terms);
+  // Without a fee, no credit is needed.
+  await session.market.checkPost({ ...requestOf(program, inputs, terms), fee: 0n });
+}
+
 /**
  * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 64 KiB together go with the
  * post, larger ones in parts after it; the job opens when all bytes are on chain.
  * @param inputs The input tensors in the program's order: little-endian, row-major.
+ * @param progress Called after each part.
  * @throws JobInputError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError
  */
 export async function postJob(
@@ -47,33 +68,49 @@ export async function postJob(
   program: KnownProgram,
   inputs: readonly Uint8Array[],
   terms: JobTerms,
+  progress?: PartsProgress,
 ): Promise<{ jobId: Hex; job: Job }> {
+  checkLocally(session, program, inputs, terms);
+  const { jobId, job } = postedJob(await session.market.post(requestOf(program, inputs, terms)));
+  if (!goTogether(inputs)) await publishParts(session, program, inputs, job, progress);
+  return { jobId, job };
+}
+
+function checkLocally(session: Session, program: KnownProgram, inputs: readonly Uint8Array[], terms: JobTerms): void {
   checkInputs(program, inputs);
   checkFee(terms);
   requireServed(session.deployment.parameters, program);
   requireDeliverable(terms.maxOutputBytes ?? PART_BYTES);
-  const trees = inputs.map((bytes) => tensorTree(bytes));
-  const together = inputs.reduce((sum, { length }) => sum + length, 0) <= PART_BYTES;
-  const request = {
-    ...DEFAULT_TERMS,
-    salt: toHex(crypto.getRandomValues(new Uint8Array(32))),
-    rootOnly: false,
-    ...terms,
-    program: programFacts(program.commitment),
-    inputRoots: trees.map(({ root }) => root),
-    inputs: together ? inputs.map(toHex) : [],
-  };
-  const { jobId, job } = postedJob(await session.market.post(request));
-  if (!together) await publishParts(session, program, inputs, job);
-  return { jobId, job };
+  requireWindow(
+    terms.window,
+    minWindow(session, programWork(program.model.program.steps)),
+    session.deployment.parameters,
+  );
 }
+
+/** Whether all inputs fit into the transaction that posts the job. */
+const goTogether = (inputs: readonly Uint8Array[]): boolean =>
+  inputs.reduce((sum, { length }) => sum + length, 0) <= PART_BYTES;
+
+const requestOf = (program: KnownProgram, inputs: readonly Uint8Array[], terms: JobTerms): JobRequest => ({
+  ...DEFAULT_TERMS,
+  salt: toHex(crypto.getRandomValues(new Uint8Array(32))),
+  rootOnly: false,
+  ...terms,
+  program: programFacts(program.commitment),
+  inputRoots: inputs.map((bytes) => tensorTree(bytes).root),
+  inputs: goTogether(inputs) ? inputs.map(toHex) : [],
+});
 
 async function publishParts(
   { market }: Session,
   program: KnownProgram,
   inputs: readonly Uint8Array[],
   job: Job,
+  progress?: PartsProgress,
 ): Promise<void> {
+  const total = inputs.reduce((sum, { length }) => sum + Math.ceil(length / PART_BYTES), 0);
+  let done = 0;
   const facts = programFacts(program.commitment);
   const list = inputsList(inputs);
   for (const [input, bytes] of inputs.entries()) {
@@ -88,6 +125,7 @@ async function publishParts(
         inputSiblings: list.path(input),
       };
       await market.publishInput(job, facts, published);
+      progress?.(++done, total);
     }
   }
 }

@@ -53,3 +53,11 @@ export function requireDeliverable(maxOutputBytes: number): void {
         "larger ones travel off chain",
     );
 }
+
+/** Checks a job's window against the deployment's bounds for its program, all in seconds. @throws JobTermsError */
+export function requireWindow(window: number, least: number, { maxWindow }: Pick<Parameters, "maxWindow">): void {
+  if (!Number.isInteger(window) || window < least || window > maxWindow)
+    throw new JobTermsError(
+      `window (--window) of ${window} s: this deployment takes ${least} to ${maxWindow} s for this program`,
+    );
+}

@@ -1,18 +1,18 @@
 import { Command } from "commander";
 import { formatGwei } from "viem";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
-import { deposit } from "../../market/ledger.ts";
 import type { Session } from "../../market/session.ts";
 import { readRegularFile } from "../../regularFile.ts";
 import type { KnownProgram } from "../../player/execution.ts";
 import { programWork } from "../../program/types.ts";
-import { DEFAULT_TERMS, minWindow, postJob } from "../../sdk/postJob.ts";
+import { checkJob, DEFAULT_TERMS, minWindow, postJob } from "../../sdk/postJob.ts";
 import { coveringFee, jobGas, jobShape } from "../../worker/jobCost.ts";
 import { amountAboveZero, amountText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
+import { depositChecked } from "../ledger.ts";
 import { loadProgram } from "../models.ts";
 import type { Output } from "../output.ts";
 import { seconds } from "../parse.ts";
@@ -40,22 +40,28 @@ export function submitCommand(output: Output): Command {
     .action(async (path: string, options: ModelOptions & { input?: string[] }, command: Command) => {
       const values = readSettings(command, settings);
       const { fee, claimSeconds, deadlineSeconds } = values;
+      if (deadlineSeconds < claimSeconds)
+        throw new UsageError(
+          `--deadline-seconds ${deadlineSeconds}: expected at least the ${claimSeconds} of --claim-seconds`,
+        );
       const program = loadProgram(modelSpec(path, options), output);
       const inputs = readInputs(
         program.model.inputs.map(({ name }) => name),
         options.input ?? [],
       );
       const session = await sessionFrom(values);
-      await warnOfLowFee(output, session, program, fee);
-      const { credit } = await session.vault.accountOf(session.sender.address);
-      if (credit < fee) await deposit(session, fee - credit);
       const { timestamp } = await session.publicClient.getBlock();
-      const { jobId } = await postJob(session, program, inputs, {
+      const terms = {
         fee,
         window: values.window ?? minWindow(session, programWork(program.model.program.steps)),
         claimSeconds,
         deadline: timestamp + BigInt(deadlineSeconds),
-      });
+      };
+      await checkJob(session, program, inputs, terms);
+      await warnOfLowFee(output, session, program, fee);
+      const { credit } = await session.vault.accountOf(session.sender.address);
+      if (credit < fee) await depositChecked(session, fee - credit);
+      const { jobId } = await postJob(session, program, inputs, terms, output.progress("posting part"));
       if (!values.wait) return output.answer({ job: jobId }, `job ${jobId}`);
       output.note(`job ${jobId}`);
       const result = await waitOnTerminal(output, jobId, true, () => Promise.resolve(session));
