@@ -3,6 +3,7 @@ import { translateError } from "../chain/translateError.ts";
 import { withoutKeys } from "../redact.ts";
 import { attestCommand } from "./commands/attest.ts";
 import { auditCommand } from "./commands/audit.ts";
+import { cancelCommand } from "./commands/cancel.ts";
 import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
 import { completionCommand } from "./commands/completion.ts";
@@ -11,6 +12,8 @@ import { deployCommand } from "./commands/deploy.ts";
 import { depositCommand } from "./commands/deposit.ts";
 import { devnetCommand } from "./commands/devnet.ts";
 import { quoteCommand } from "./commands/quote.ts";
+import { expireCommand } from "./commands/expire.ts";
+import { reclaimCommand } from "./commands/reclaim.ts";
 import { resultCommand } from "./commands/result.ts";
 import { runCommand } from "./commands/run.ts";
 import { stakeCommand } from "./commands/stake.ts";
@@ -30,7 +33,7 @@ import { Output, outputMode } from "./output.ts";
 /** The commands by what they are about, in the order of the help. */
 const COMMANDS = {
   "Models, without a chain:": [checkCommand, runCommand, auditCommand, compileCommand, conformCommand],
-  "Jobs:": [quoteCommand, submitCommand, resultCommand, statusCommand],
+  "Jobs:": [quoteCommand, submitCommand, resultCommand, statusCommand, cancelCommand, expireCommand, reclaimCommand],
   "Serving and watching:": [workerCommand, watcherCommand],
   "An account:": [depositCommand, attestCommand, stakeCommand, unstakeCommand, withdrawCommand],
   "A market:": [deployCommand],

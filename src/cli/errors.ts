@@ -12,7 +12,10 @@ export class ShortOfFundsError extends errorWithCode("SHORT_OF_FUNDS") {}
 /** The account has no live attestation, without which it may not stake. */
 export class NotAttestedError extends errorWithCode("NOT_ATTESTED") {}
 
-/** Stake that is asked back is not ready yet. */
+/** A job is not in a state in which the command can do what it is for. */
+export class JobStateError extends errorWithCode("JOB_STATE") {}
+
+/** What is asked for is not due yet: stake that is asked back, a job that is in time. */
 export class NotReadyError extends errorWithCode("NOT_READY", { retryable: true }) {}
 
 /** A command did its work, and the answer is no: the exit status says so. */

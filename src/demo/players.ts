@@ -28,8 +28,8 @@ export type Running<E> = { inbox: Inbox<E>; stop: () => Promise<void> };
 
 /** Rounds are quick here: the chain mines at once. */
 const INTERVAL_MS = 100;
-/** Only failures are logged; the narrator prints the rest. */
-const log = createLogger("error");
+/** Only failures are logged, in words also where the output is no terminal; the narrator prints the rest. */
+const log = createLogger("error", { isTTY: true, write: (line) => process.stderr.write(line) });
 
 /** Starts the real worker loop. */
 export function startWorker(

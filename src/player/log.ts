@@ -7,12 +7,14 @@ export type { Logger };
 /** The longest text in a line, characters. */
 const MAX_TEXT = 4_000;
 
+type Out = { isTTY?: boolean; write: (line: string) => unknown };
+
 /**
  * JSON lines when the output is no terminal, one readable line an event when it is. Texts are made printable in both:
  * names and messages come from models, nodes and contracts, and whoever reads a log may have JSON decoded first.
  */
-export function createLogger(level: string, out: NodeJS.WriteStream = process.stderr): Logger {
-  const stream = { write: (line: string) => void out.write(shown(line, out.isTTY)) };
+export function createLogger(level: string, out: Out = process.stderr): Logger {
+  const stream = { write: (line: string) => void out.write(shown(line, out.isTTY === true)) };
   return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, stream);
 }
 

@@ -1,7 +1,7 @@
 import { size, type Hex } from "viem";
 import { postedJob } from "../chain/clients/jobMarket.ts";
 import type { Session } from "../market/session.ts";
-import type { Job } from "../chain/structs.ts";
+import type { Job, JobRequest } from "../chain/structs.ts";
 import { toHex } from "../merkle/hash.ts";
 import { inputsList, tensorTree } from "../merkle/tensor.ts";
 import { elementsOf, factsOf, requireGenuine, type ProgramDescription } from "./description.ts";
@@ -38,10 +38,30 @@ export const minWindow = (
   { work }: Pick<ProgramDescription, "work">,
 ): number => parameters.baseWindow + Number(BigInt(work) / parameters.rate);
 
+/** Called with the parts of the inputs that are on chain, and how many there are. */
+export type PartsProgress = (done: number, total: number) => void;
+
+/**
+ * Checks a job as far as can be without paying for it: its program, inputs and terms, and whether the market would take
+ * it now, but for the fee.
+ * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError
+ */
+export async function checkJob(
+  session: Session,
+  program: ProgramDescription,
+  inputs: readonly Uint8Array[],
+  terms: JobTerms,
+): Promise<void> {
+  checkLocally(session, program, inputs, terms);
+  // Without a fee, no credit is needed.
+  await session.market.checkPost({ ...requestOf(program, inputs, terms), fee: 0n });
+}
+
 /**
  * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 64 KiB together go with the
  * post, larger ones in parts after it; the job opens when all bytes are on chain.
  * @param inputs The input tensors in the program's order, as `encodeInputs` gives them: little-endian, row-major.
+ * @param progress Called after each part.
  * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError
  */
 export async function postJob(
@@ -49,30 +69,15 @@ export async function postJob(
   program: ProgramDescription,
   inputs: readonly Uint8Array[],
   terms: JobTerms,
+  progress?: PartsProgress,
 ): Promise<{ jobId: Hex; job: Job }> {
-  checkJob(session, program, inputs, terms);
-  const trees = inputs.map((bytes) => tensorTree(bytes));
-  const together = inputs.reduce((sum, { length }) => sum + length, 0) <= PART_BYTES;
-  const request = {
-    ...DEFAULT_TERMS,
-    salt: toHex(crypto.getRandomValues(new Uint8Array(32))),
-    rootOnly: false,
-    ...terms,
-    program: factsOf(program),
-    inputRoots: trees.map(({ root }) => root),
-    inputs: together ? inputs.map(toHex) : [],
-  };
-  const { jobId, job } = postedJob(await session.market.post(request));
-  if (!together) await publishParts(session, program, inputs, job);
+  checkLocally(session, program, inputs, terms);
+  const { jobId, job } = postedJob(await session.market.post(requestOf(program, inputs, terms)));
+  if (!goTogether(inputs)) await publishParts(session, program, inputs, job, progress);
   return { jobId, job };
 }
 
-/**
- * Checks what can be checked of a job before anything is sent: the program, its inputs, the fee, and the terms but for
- * those that depend on the time of the post.
- * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError
- */
-export function checkJob(
+function checkLocally(
   session: Pick<Session, "deployment">,
   program: ProgramDescription,
   inputs: readonly Uint8Array[],
@@ -82,16 +87,33 @@ export function checkJob(
   requireServed(parameters, requireGenuine(program), size(program.header));
   checkInputs(program, inputs);
   checkFee(terms);
-  requireWindow(terms.window, minWindow(session, program), parameters.maxWindow);
   requireDeliverable(terms.maxOutputBytes ?? PART_BYTES);
+  requireWindow(terms.window, minWindow(session, program), parameters);
 }
+
+/** Whether all inputs fit into the transaction that posts the job. */
+const goTogether = (inputs: readonly Uint8Array[]): boolean =>
+  inputs.reduce((sum, { length }) => sum + length, 0) <= PART_BYTES;
+
+const requestOf = (program: ProgramDescription, inputs: readonly Uint8Array[], terms: JobTerms): JobRequest => ({
+  ...DEFAULT_TERMS,
+  salt: toHex(crypto.getRandomValues(new Uint8Array(32))),
+  rootOnly: false,
+  ...terms,
+  program: factsOf(program),
+  inputRoots: inputs.map((bytes) => tensorTree(bytes).root),
+  inputs: goTogether(inputs) ? inputs.map(toHex) : [],
+});
 
 async function publishParts(
   { market }: Session,
   program: ProgramDescription,
   inputs: readonly Uint8Array[],
   job: Job,
+  progress?: PartsProgress,
 ): Promise<void> {
+  const total = inputs.reduce((sum, { length }) => sum + Math.ceil(length / PART_BYTES), 0);
+  let done = 0;
   const facts = factsOf(program);
   const list = inputsList(inputs);
   for (const [input, bytes] of inputs.entries()) {
@@ -106,6 +128,7 @@ async function publishParts(
         inputSiblings: list.path(input),
       };
       await market.publishInput(job, facts, published);
+      progress?.(++done, total);
     }
   }
 }

@@ -55,10 +55,10 @@ export function requireDeliverable(maxOutputBytes: number): void {
     );
 }
 
-/** Checks a job's window against the shortest and the longest of a deployment, seconds. @throws JobTermsError */
-export function requireWindow(window: number, least: number, most: number): void {
-  if (!Number.isInteger(window) || window < least || window > most)
+/** Checks a job's window against the deployment's bounds for its program, all in seconds. @throws JobTermsError */
+export function requireWindow(window: number, least: number, { maxWindow }: Pick<Parameters, "maxWindow">): void {
+  if (!Number.isInteger(window) || window < least || window > maxWindow)
     throw new JobTermsError(
-      `a window of ${window} s: this deployment takes ${least} to ${most} s for jobs of this program`,
+      `window (--window) of ${window} s: this deployment takes ${least} to ${maxWindow} s for this program`,
     );
 }

@@ -78,6 +78,11 @@ export class JobMarket extends JobMarketReader {
     return this.#sender.send({ ...this.contract, functionName: "post", args: [request] });
   }
 
+  /** Has the chain judge a post, for free. @throws as `post`, RpcUnavailableError */
+  checkPost(request: JobRequest): Promise<void> {
+    return this.#sender.check({ ...this.contract, functionName: "post", args: [request] });
+  }
+
   /**
    * Publishes one part of an input that was not posted with the job. Anyone may.
    * @throws ContractRevertError `PartAlreadyPublished`, `NoSuchPart`, `WrongInputLength`, `WrongInputRoot`,

@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { formatGwei } from "viem";
 import { compile } from "../../compiler/compile.ts";
-import { deposit } from "../../market/ledger.ts";
 import type { Session } from "../../market/session.ts";
 import { knownProgram } from "../../player/execution.ts";
 import { loadModel } from "../../player/programs/modelSpec.ts";
@@ -11,9 +10,10 @@ import { estimateFee } from "../../sdk/estimateFee.ts";
 import { checkJob, minWindow, postJob } from "../../sdk/postJob.ts";
 import { amountAboveZero, amountText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
-import { ShortOfFundsError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { jobBytes, readJobInputs, shapesOfJob } from "../inputs.ts";
+import { depositChecked } from "../ledger.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import type { Output } from "../output.ts";
 import { seconds } from "../parse.ts";
@@ -45,6 +45,10 @@ export function submitCommand(output: Output): Command {
     .action(async (path: string, options: ModelOptions & { input?: string[] }, command: Command) => {
       const values = readSettings(command, settings);
       const { fee, claimSeconds, deadlineSeconds } = values;
+      if (deadlineSeconds < claimSeconds)
+        throw new UsageError(
+          `--deadline-seconds ${deadlineSeconds}: expected at least the ${claimSeconds} of --claim-seconds`,
+        );
       const spec = modelSpec(path, options);
       const { model } = loadModel(spec);
       const given = readJobInputs(model, options.input ?? []);
@@ -56,12 +60,12 @@ export function submitCommand(output: Output): Command {
       const { timestamp } = await session.publicClient.getBlock();
       const window = values.window ?? minWindow(session, program);
       const terms = { fee, window, claimSeconds, deadline: timestamp + BigInt(deadlineSeconds) };
-      checkJob(session, program, inputs, terms);
-      const missing = await missingCredit(session, fee);
+      await checkJob(session, program, inputs, terms);
       await warnOfLowFee(output, session, program, fee);
       output.note("the inputs and outputs of a job are public: anybody can read them on the chain");
-      if (missing > 0n) await deposit(session, missing);
-      const { jobId } = await postJob(session, program, inputs, terms);
+      const { credit } = await session.vault.accountOf(session.sender.address);
+      if (credit < fee) await depositChecked(session, fee - credit);
+      const { jobId } = await postJob(session, program, inputs, terms, output.progress("posting part"));
       if (!values.wait) return output.answer({ job: jobId }, `job ${jobId}`);
       output.note(`job ${jobId}`);
       const result = await waitOnTerminal(output, jobId, true, () => Promise.resolve(session));
@@ -71,18 +75,6 @@ export function submitCommand(output: Output): Command {
   return addExamples(
     addSettings(seedOption(modelOptions(command)), settings),
     "submit model.onnx --input x=x.npy --fee 0.05 --wait",
-  );
-}
-
-/** What must be deposited to pay a fee. @throws ShortOfFundsError if the account does not hold it */
-async function missingCredit({ vault, asset, sender, deployment }: Session, fee: bigint): Promise<bigint> {
-  const { credit } = await vault.accountOf(sender.address);
-  if (credit >= fee) return 0n;
-  const held = await asset.balanceOf(sender.address);
-  if (held >= fee - credit) return fee - credit;
-  throw new ShortOfFundsError(
-    `--fee ${amountText(fee)} is more than ${sender.address} has: credit ${amountText(credit)} in the vault and ` +
-      `${amountText(held)} of the stake asset ${deployment.asset}; nothing was sent`,
   );
 }
 
