@@ -124,8 +124,10 @@ describe("sessions", function () {
   it("overlappingCalls_takeNoEventTwice", async function () {
     const follow = followMarket(await chain.newSession());
     await follow();
-    const worker = await players.startWorker(await players.workerKey(), mlpProgram(), reference());
-    const posted = [await players.post(mlpProgram(), [mlpInput(15)]), await players.post(mlpProgram(), [mlpInput(16)])];
+    // Another one than that of the open jobs: a worker has stake for two claims.
+    const program = mlpProgram(2);
+    const worker = await players.startWorker(await players.workerKey(), program, reference());
+    const posted = [await players.post(program, [mlpInput(15)]), await players.post(program, [mlpInput(16)])];
     for (const { jobId } of posted)
       await worker.inbox.first(
         "a submission",
