@@ -157,24 +157,27 @@ export class Sender implements TransactionSender {
    * @throws NonceTakenError while a transaction of an earlier process has it.
    */
   async #freeNonce({ functionName }: Call): Promise<number> {
-    const count = (blockTag: "latest" | "pending") =>
-      this.#publicClient.getTransactionCount({ address: this.address, blockTag });
-    let nonce = await count("latest");
+    let nonce = await this.#count("latest");
     // A node that lags does not know the latest transactions. After a reorganisation they are no longer there.
     for (let look = 1; nonce < this.#afterMined && look < NONCE_LOOKS; look++) {
       await pause(NONCE_PAUSE_MS);
-      nonce = await count("latest");
+      nonce = await this.#count("latest");
     }
     this.#afterMined = Math.min(this.#afterMined, nonce);
     for (const old of this.#givenUp) if (old < nonce) this.#givenUp.delete(old);
     while (this.#awaited.has(nonce)) nonce++;
-    if (this.#givenUp.has(nonce) || (await count("pending")) <= nonce) {
+    if (this.#givenUp.has(nonce) || (await this.#count("pending")) <= nonce) {
       this.#foreign = undefined;
       return nonce;
     }
     if (this.#foreign?.nonce !== nonce) this.#foreign = { nonce, since: Date.now() };
     if (Date.now() - this.#foreign.since >= this.#patience.slowMs) return nonce;
     throw new NonceTakenError(`${functionName}: a transaction that an earlier process sent waits to be mined`);
+  }
+
+  /** How many transactions the account has, in blocks or with those that wait. */
+  #count(blockTag: "latest" | "pending"): Promise<number> {
+    return this.#publicClient.getTransactionCount({ address: this.address, blockTag });
   }
 
   /** Signs and sends, with higher fees where a pool asks for more than another transaction has. */
@@ -245,23 +248,53 @@ export class Sender implements TransactionSender {
     try {
       const end = Date.now() + longestMs;
       let sentAt = Date.now();
+      let seen: Seen = "unknown";
       for (; Date.now() < end && waiting.refusals < MAX_REFUSALS; await pause(this.#untilNextLook(waiting))) {
         const receipt = await this.#receipt(waiting);
         if (receipt !== undefined) {
           this.#afterMined = Math.max(this.#afterMined, nonce + 1);
           return receipt;
         }
-        const seen = await this.#seen(waiting);
+        seen = await this.#seen(waiting);
         // Some nodes show no transaction before it is in a block.
         if (seen !== "unknown" && (await this.#replace(waiting, Date.now() - sentAt).catch(() => false)))
           sentAt = Date.now();
         await this.#sendAgain(waiting, seen);
       }
       this.#givenUp.add(nonce);
+      // One that a pool still has leaves no gap.
+      if (seen === "nowhere" && this.#isWaitedBehind(nonce)) this.#fillPlaceOf(waiting);
       throw new TransactionDroppedError(functionName, waiting.hashes.at(-1)!);
     } finally {
       this.#awaited.delete(nonce);
     }
+  }
+
+  #isWaitedBehind(nonce: number): boolean {
+    return [...this.#awaited].some((other) => other > nonce);
+  }
+
+  /**
+   * Sends nothing to oneself in the place of a transaction that was given up: those with higher nonces cannot be mined
+   * before its nonce is used, and clocks may be running. What is to be sent next may take the place first.
+   */
+  #fillPlaceOf(waiting: Waiting): void {
+    const { nonce, hashes } = waiting;
+    const filling = this.#last.then(async () => {
+      const isTaken = this.#awaited.has(nonce) || !this.#isWaitedBehind(nonce);
+      if (isTaken || (await this.#count("latest")) !== nonce) return;
+      const gas = await this.#publicClient.estimateGas({ account: this.address, to: this.address });
+      const usual = await this.#publicClient.estimateFeesPerGas();
+      const action = { to: this.address, data: "0x" as const, value: 0n, gas };
+      const fees = maxFees(raised(waiting.fees), usual);
+      const empty: Waiting = { ...waiting, functionName: "an empty transaction", action, fees, usual, refusals: 0 };
+      // Any of those that were sent before may be mined in its place.
+      empty.hashes = [...hashes];
+      await this.#offer(empty);
+      this.#awaited.add(nonce);
+      void this.#mined(empty).catch(() => undefined);
+    });
+    this.#last = filling.catch(() => undefined);
   }
 
   #firstResend(): Waiting["resend"] {

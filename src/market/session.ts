@@ -96,7 +96,7 @@ const REMEMBERED_BLOCKS = 256n;
 const TIDY_BLOCKS = 64n;
 
 /**
- * Follows a market: each call brings the history up to the head. Calls must not overlap.
+ * Follows a market: each call brings the history up to the head. Calls that overlap are done one after the other.
  * @param forget What need not be remembered of a job whose last event is some time ago; without it, everything is.
  * @param resume Where the events are kept on disk, so that a restart reads only what is new; without it, nowhere.
  */
@@ -117,7 +117,7 @@ export function followMarket(reader: Reader, forget?: Forget, resume?: ResumeOpt
     tidy(store, history, forget, below, head.timestamp);
     [taken, tidied] = [store.events.length, below];
   };
-  return async () => {
+  const follow = async (): Promise<Snapshot> => {
     await point?.load();
     const result = await store.sync(async (read) => {
       take(read);
@@ -126,6 +126,12 @@ export function followMarket(reader: Reader, forget?: Forget, resume?: ResumeOpt
     take(result);
     await point?.saveAtHead(result.head.timestamp);
     return { history, now: result.head.timestamp, blockNumber: result.head.number };
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  return () => {
+    const next = last.then(follow);
+    last = next.catch(() => undefined);
+    return next;
   };
 }
 

@@ -23,6 +23,8 @@ const PATIENCE = { pollingMs: 5, slowMs: 60, longestMs: 150 };
 const FULL = { code: -32_000, message: "txpool is full" };
 /** Of tests that wait for no end of it. */
 const LONG = { pollingMs: 2, slowMs: 20_000, longestMs: 60_000 };
+/** Of tests in which a node forgets: the call is tried again (slowMs / 9) before a pool is offered it again (/ 3). */
+const FORGETFUL = { ...LONG, slowMs: 300 };
 const abi = parseAbi(["function move(uint256 number)"]);
 const move = (number: number) => ({ address: zeroAddress, abi, functionName: "move", args: [BigInt(number)] }) as const;
 
@@ -152,11 +154,11 @@ describe("Sender", function () {
   });
 
   it("transactionThatTheNodeHasForgotten_andWouldFailByNow_isGivenUp_andCostsNothing", async function () {
-    const sender = await senderOf(node, { ...LONG, slowMs: 60 });
+    const sender = await senderOf(node, FORGETFUL);
     const sending = rejection(sender.send(move(1)));
     while (node.pool.size === 0) await sleep(1);
     // So long that the call is tried again before it is sent again.
-    await sleep(10);
+    await sleep(FORGETFUL.slowMs / 6);
     node.forget(0);
     // Somebody else has made it meanwhile.
     node.madeByOthers.add(encodeFunctionData(move(1)));
@@ -164,6 +166,39 @@ describe("Sender", function () {
     startMining();
     await sender.send(move(2));
     expect(made()).to.equal(1);
+  });
+
+  it("transactionThatIsGivenUp_leavesNoGap_thoseBehindItAreMined_withoutAnotherSend", async function () {
+    const sender = await senderOf(node, FORGETFUL);
+    const first = rejection(sender.send(move(1)));
+    const behind = [2, 3].map((number) => sender.send(move(number)));
+    while (node.pool.size < 3) await sleep(1);
+    // So long that the call is tried again before it is sent again.
+    await sleep(FORGETFUL.slowMs / 6);
+    node.forget(0);
+    node.madeByOthers.add(encodeFunctionData(move(1)));
+    startMining();
+    expect(await first).to.be.instanceOf(TransactionDroppedError);
+    await Promise.all(behind);
+    expect(made()).to.equal(3);
+    expect(node.mined[0]!.data).to.equal("0x");
+  });
+
+  it("transactionThatIsGivenUp_isNotReplacedByNothing_ifTheNextOneTakesItsPlace", async function () {
+    const sender = await senderOf(node, FORGETFUL);
+    const first = rejection(sender.send(move(1)));
+    const behind = sender.send(move(2));
+    while (node.pool.size < 2) await sleep(1);
+    // So long that the call is tried again before it is sent again.
+    await sleep(FORGETFUL.slowMs / 6);
+    node.forget(0);
+    node.madeByOthers.add(encodeFunctionData(move(1)));
+    const next = first.then(() => sender.send(move(3)));
+    expect(await first).to.be.instanceOf(TransactionDroppedError);
+    startMining();
+    await Promise.all([behind, next]);
+    expect(made()).to.be.within(2, 3);
+    expect(new Set(node.mined.map(({ data }) => data)).size).to.equal(node.mined.length);
   });
 
   for (const [words, outcome] of Object.entries({

@@ -20,7 +20,8 @@ import { followMarket } from "../../src/market/session.ts";
 import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
 import { RefuteError } from "../../src/errors.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
-import { Players } from "../../testkit/players/players.ts";
+import type { WorkerEvent } from "../../src/worker/events.ts";
+import { Players, reference } from "../../testkit/players/players.ts";
 import { rejection } from "../../testkit/rejection.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 
@@ -118,6 +119,24 @@ describe("sessions", function () {
     const { history } = await follow();
     expect(history).to.deep.equal((await followMarket(session)()).history);
     expect(history.jobs.size).to.equal(forgotten + 1);
+  });
+
+  it("overlappingCalls_takeNoEventTwice", async function () {
+    const follow = followMarket(await chain.newSession());
+    await follow();
+    // Another one than that of the open jobs: a worker has stake for two claims.
+    const program = mlpProgram(2);
+    const worker = await players.startWorker(await players.workerKey(), program, reference());
+    const posted = [await players.post(program, [mlpInput(15)]), await players.post(program, [mlpInput(16)])];
+    for (const { jobId } of posted)
+      await worker.inbox.first(
+        "a submission",
+        (event): event is WorkerEvent => event.kind === "submitted" && event.jobId === jobId,
+      );
+    await worker.stop();
+    const snapshots = await Promise.all([follow(), follow(), follow()]);
+    for (const { history } of snapshots)
+      expect(posted.map(({ jobId }) => history.jobs.get(jobId)!.claims.length)).to.deep.equal([1, 1]);
   });
 
   it("concurrentSends_fitOneBlock", async function () {

@@ -87,6 +87,7 @@ export class Story {
   #liar: ChildProcess | undefined;
   #ended = 0;
   #hasSkipped = false;
+  #lookFailure: unknown;
   #honestJobs: Hex[] = [];
   #jobsPosted = 0;
   /** As of the last look. */
@@ -237,8 +238,13 @@ export class Story {
 
   /** Reads the chain, past all faults; a node that is down leaves what was known. */
   async look(): Promise<History | undefined> {
-    const snapshot = await this.#follow().catch(() => undefined);
-    return (this.history = snapshot?.history ?? this.history);
+    try {
+      this.history = (await this.#follow()).history;
+      this.#lookFailure = undefined;
+    } catch (error) {
+      this.#lookFailure = error;
+    }
+    return this.history;
   }
 
   /** Waits until something holds of the market. @throws AbortError */
@@ -294,6 +300,7 @@ export class Story {
 
   async #result(milliseconds: number): Promise<StoryResult> {
     const history = (await this.look())!;
+    if (this.#lookFailure !== undefined) throw new Error("the story cannot be judged", { cause: this.#lookFailure });
     const honest = HONEST.map((name) => [name, this.#parties[name]] as const);
     const gains: StoryResult["gains"] = {};
     for (const [name, party] of honest) gains[name] = gainOf(this.#before[name], await wealthOf(party));
