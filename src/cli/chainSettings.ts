@@ -1,6 +1,4 @@
-import { connect } from "../chain/connect.ts";
-import { readDeployment } from "../market/deployment.ts";
-import { openSession, type Reader, type Session, type SessionOptions } from "../market/session.ts";
+import { openReader, openSession, type Reader, type Session, type SessionOptions } from "../market/session.ts";
 import { UsageError } from "./errors.ts";
 import { loadAccount } from "./keys.ts";
 import { address, blockNumber, text, whole, type Parse } from "./parse.ts";
@@ -44,10 +42,8 @@ export type ChainSettings = SettingValues<typeof chainSettings>;
 export type AccountSettings = SettingValues<typeof accountSettings>;
 
 /** Connects without an account. */
-export async function readerFrom({ rpcUrl, chainId, market, fromBlock }: ChainSettings): Promise<Reader> {
-  const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
-  return { publicClient, deployment: await readDeployment(publicClient, market), fromBlock };
-}
+export const readerFrom = ({ rpcUrl, chainId, market, fromBlock }: ChainSettings): Promise<Reader> =>
+  openReader({ endpoint: { rpcUrls: rpcUrl }, chainId, market, fromBlock });
 
 /** Connects with the account of the settings. @param onRpcFailure Called with each request without an answer. */
 export async function sessionFrom(

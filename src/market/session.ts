@@ -50,29 +50,35 @@ export type SessionOptions = {
 };
 
 /**
- * Connects to a chain, checks it, and reads the deployment.
+ * Connects to a chain without an account, checks it, and reads the deployment.
  * @throws WrongChainError, NotDeployedError, RpcUnavailableError
  */
-export async function openSession({
+export async function openReader({
   endpoint,
   chainId,
   market,
-  account,
   fromBlock = 0n,
-  patience,
   onRpcFailure,
-}: SessionOptions): Promise<Session> {
+}: Omit<SessionOptions, "account" | "patience">): Promise<Reader> {
   const publicClient = await connect(endpoint, chainId, onRpcFailure);
-  const deployment = await readDeployment(publicClient, market);
+  return { publicClient, deployment: await readDeployment(publicClient, market), fromBlock };
+}
+
+/**
+ * The same with an account to act with.
+ * @throws WrongChainError, NotDeployedError, RpcUnavailableError
+ */
+export async function openSession({ account, patience, ...options }: SessionOptions): Promise<Session> {
+  const reader = await openReader(options);
+  const { publicClient, deployment } = reader;
   const sender =
     account.type === "wallet"
       ? new WalletSender(publicClient, account, patience)
       : new Sender(publicClient, account, patience);
   const access = { publicClient, sender };
   return {
+    ...reader,
     ...access,
-    deployment,
-    fromBlock,
     market: new JobMarket(deployment.market, access),
     game: new DisputeGame(deployment.game, access),
     vault: new StakeVault(deployment.vault, access),

@@ -7,7 +7,7 @@ export type { Job } from "../chain/structs.ts";
 export { viemWallet, type Wallet, type WalletTransaction } from "../chain/wallet.ts";
 export type { Deployment } from "../market/deployment.ts";
 export { deposit } from "../market/ledger.ts";
-export { openSession, type Reader, type Session, type SessionOptions } from "../market/session.ts";
+export { openReader, openSession, type Reader, type Session, type SessionOptions } from "../market/session.ts";
 export * from "../sdk/addressFile.ts";
 export { decodeOutputs, topScores, type DecodedOutput, type Score } from "../sdk/decodeOutputs.ts";
 export { parseDescription } from "../sdk/description.ts";
@@ -15,7 +15,7 @@ export type { OutputDescription, ProgramDescription, TensorDescription } from ".
 export { encodeInputs } from "../sdk/encodeInputs.ts";
 export * from "../sdk/errors.ts";
 export { estimateFee, type FeeEstimate } from "../sdk/estimateFee.ts";
-export { DEFAULT_TERMS, minWindow, postJob, type JobTerms } from "../sdk/postJob.ts";
+export { DEFAULT_TERMS, jobRequest, minWindow, postJob, type JobTerms } from "../sdk/postJob.ts";
 export { jobProgress, jobState, waitForResult } from "../sdk/result.ts";
 export type { ClaimProgress, JobProgress, JobResult, JobState, WaitOptions } from "../sdk/result.ts";
 export type { TensorData } from "../sdk/typedArrays.ts";

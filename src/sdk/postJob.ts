@@ -54,7 +54,7 @@ export async function checkJob(
 ): Promise<void> {
   checkLocally(session, program, inputs, terms);
   // Without a fee, no credit is needed.
-  await session.market.checkPost({ ...requestOf(program, inputs, terms), fee: 0n });
+  await session.market.checkPost({ ...jobRequest(program, inputs, terms), fee: 0n });
 }
 
 /**
@@ -72,7 +72,7 @@ export async function postJob(
   progress?: PartsProgress,
 ): Promise<{ jobId: Hex; job: Job }> {
   checkLocally(session, program, inputs, terms);
-  const { jobId, job } = postedJob(await session.market.post(requestOf(program, inputs, terms)));
+  const { jobId, job } = postedJob(await session.market.post(jobRequest(program, inputs, terms)));
   if (!goTogether(inputs)) await publishParts(session, program, inputs, job, progress);
   return { jobId, job };
 }
@@ -95,7 +95,15 @@ function checkLocally(
 const goTogether = (inputs: readonly Uint8Array[]): boolean =>
   inputs.reduce((sum, { length }) => sum + length, 0) <= PART_BYTES;
 
-const requestOf = (program: ProgramDescription, inputs: readonly Uint8Array[], terms: JobTerms): JobRequest => ({
+/**
+ * What a contract that asks the market needs of a job: with the inputs if they fit into the transaction. Nothing is
+ * checked here; `postJob` checks for accounts that ask themselves.
+ */
+export const jobRequest = (
+  program: ProgramDescription,
+  inputs: readonly Uint8Array[],
+  terms: JobTerms,
+): JobRequest => ({
   ...DEFAULT_TERMS,
   salt: toHex(crypto.getRandomValues(new Uint8Array(32))),
   rootOnly: false,

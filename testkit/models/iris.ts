@@ -1,0 +1,25 @@
+import { DType } from "../../src/numerics/dtype.ts";
+import { floatTensor } from "../../src/onnx/tensorData.ts";
+import { buildModel } from "../onnx/onnxBuilder.ts";
+
+/** A row for each feature of a flower: centimetres of sepal length and width, petal length and width. */
+const WEIGHTS = [
+  [-0.424, 0.534, -0.111],
+  [0.967, -0.322, -0.646],
+  [-2.517, -0.206, 2.723],
+  [-1.079, -0.944, 2.024],
+];
+/** Of setosa, versicolor, virginica. */
+const INTERCEPTS = [9.85, 2.24, -12.09];
+
+/** The model of `examples/iris`: a multinomial logistic regression on Fisher's iris data, rounded to three decimals. */
+export const irisBytes = (): Uint8Array =>
+  buildModel({
+    inputs: [{ name: "features", dtype: DType.float32, shape: [1, 4] }],
+    outputs: [{ name: "probabilities", dtype: DType.float32, shape: [1, 3] }],
+    initializers: { weights: floatTensor(WEIGHTS.flat(), [4, 3]), intercepts: floatTensor(INTERCEPTS, [3]) },
+    nodes: [
+      { op: "Gemm", inputs: ["features", "weights", "intercepts"], outputs: ["scores"] },
+      { op: "Softmax", inputs: ["scores"], outputs: ["probabilities"], attributes: { axis: -1 } },
+    ],
+  });
