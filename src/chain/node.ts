@@ -18,6 +18,8 @@ const MAX_PAUSE_MS = 5_000;
 const MAX_RETRY_AFTER_MS = 10_000;
 /** How long a node is believed to serve the chain that it named. */
 const CHECKED_MS = 600_000;
+/** A question for the chain that has waited longer is not waited for by others: a node may be silent to one alone. */
+const SHARED_MS = 1_000;
 
 /** A JSON-RPC request. */
 export type RpcCall = { method: string; params?: unknown };
@@ -63,7 +65,7 @@ export class Node {
   readonly #chainId: number;
   readonly #onFailure: (method: string, reason: string) => void;
   #checkedUntil = 0;
-  #checking: Promise<void> | undefined;
+  #checking: { since: number; done: Promise<void> } | undefined;
   /** Requests in a row without an answer. */
   #failures = 0;
   #pausedUntil = 0;
@@ -89,10 +91,14 @@ export class Node {
     return this.#request(call);
   }
 
-  /** Asks for the chain id. Who asks at the same time waits for the same answer. @throws as `ask` */
+  /** Asks for the chain id. Who asks at about the same time waits for the same answer. @throws as `ask` */
   check(): Promise<void> {
-    this.#checking ??= this.#check().finally(() => (this.#checking = undefined));
-    return this.#checking;
+    if (this.#checking !== undefined && Date.now() - this.#checking.since < SHARED_MS) return this.#checking.done;
+    const done = this.#check().finally(() => {
+      if (this.#checking?.done === done) this.#checking = undefined;
+    });
+    this.#checking = { since: Date.now(), done };
+    return done;
   }
 
   async #check(): Promise<void> {

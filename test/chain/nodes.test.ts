@@ -94,6 +94,18 @@ describe("nodes that do not answer as they should", function () {
     });
   }
 
+  it("nodeThatIsSilentWhenAskedForItsChain_isAskedAgain_longBeforeItsTime", async function () {
+    this.timeout(30_000);
+    let asked = 0;
+    const url = await serve((response, call) => {
+      if (call.method !== "eth_chainId" || asked++ > 0) at(7)(response, call);
+    });
+    const nodes = new Nodes([httpNode(url, 60_000)], 1);
+    const client = createPublicClient({ transport: nodes.transport, cacheTime: 0 });
+    expect((await client.getBlock()).number).to.equal(7n);
+    expect(asked).to.equal(2);
+  });
+
   it("nodeThatStandsStill_orIsOnABranchThatWasLeft_leadsNobody", async function () {
     const client = await clientOf(at(5), at(9), FAULTS.silence);
     expect((await client.getBlock()).number).to.equal(9n);
