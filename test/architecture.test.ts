@@ -62,6 +62,8 @@ const TYPESCRIPT = [
   "src/sdk",
   "src/examine",
   "src/package",
+  "src/deploy",
+  "src/devnet",
   "src/cli",
   "src/demo",
   "testkit/rejection.ts",

@@ -10,6 +10,7 @@ import type { Parameters as MarketParameters } from "../chain/structs.ts";
 import { artifactResolver, contractArtifact, type ContractName } from "./artifacts.ts";
 import { DeployFailedError } from "./errors.ts";
 import { signingProvider } from "./signingProvider.ts";
+import { forgetUnsent } from "./unsent.ts";
 
 /** Where and by whom is deployed. */
 export type Deployer = {
@@ -73,18 +74,23 @@ async function run(
     ...(confirmations === undefined ? {} : { requiredConfirmations: confirmations }),
     ...(pollingMs === undefined ? {} : { blockPollingInterval: pollingMs, retryInterval: pollingMs }),
   };
-  const options = { artifactResolver, provider, ignitionModule, deploymentParameters, accounts: [account.address] };
-  const result = await deploy({
-    ...options,
-    config,
-    ...(journal === undefined ? {} : { deploymentDir: journal }),
-  }).catch((cause: unknown) => {
-    if (cause instanceof RefuteError) throw cause;
-    throw new DeployFailedError(`the deployment stopped: ${firstLine(cause)}. ${resume(journal)}`, { cause });
-  });
+  const common = { artifactResolver, provider, ignitionModule, deploymentParameters, accounts: [account.address] };
+  const options = { ...common, config, ...(journal === undefined ? {} : { deploymentDir: journal }) };
+  if (journal !== undefined) await forgetUnsent(journal, publicClient, account.address);
+  const result = await ignite(options, journal);
   if (result.type !== DeploymentResultType.SUCCESSFUL_DEPLOYMENT)
     throw new DeployFailedError(`the deployment stopped: ${failures(result)}. ${resume(journal)}`);
   return Object.values(result.contracts).find(({ contractName }) => contractName === wanted)!.address as Address;
+}
+
+/** @throws DeployFailedError */
+async function ignite(options: IgnitionOptions, journal: string | undefined): Promise<DeploymentResult> {
+  try {
+    return await deploy(options);
+  } catch (cause) {
+    if (cause instanceof RefuteError) throw cause;
+    throw new DeployFailedError(`the deployment stopped: ${firstLine(cause)}. ${resume(journal)}`, { cause });
+  }
 }
 
 const resume = (journal: string | undefined): string =>
@@ -99,7 +105,9 @@ function failures(result: Exclude<DeploymentResult, { type: DeploymentResultType
       .map(([future, errors]) => `${future}: ${errors.join(", ")}`)
       .join("; ");
   const late = result.timedOut.map(({ futureId }) => `${futureId} is not mined in time`);
-  return [...result.failed.map(({ futureId, error }) => `${futureId}: ${error}`), ...late].join("; ");
+  const failed = result.failed.map(({ futureId, error }) => `${futureId}: ${error}`);
+  const reasons = [...failed, ...late].join("; ");
+  return reasons === "" ? `${result.started.join(", ")} did not go on` : reasons;
 }
 
 /** The block of the first transaction of a journal: no event of the deployment is older. */

@@ -18,12 +18,14 @@ export const parametersOfKind = (kind: NetworkKind): string => packageFile("igni
 
 /** A whole number, or a text of one that ends in n, as Ignition writes what JSON numbers do not hold. */
 const whole = (bits: number) =>
-  z
-    .union([z.number().int().nonnegative(), z.string().regex(/^\d+n$/)], {
-      message: 'expected a whole number, or "123n" for one beyond 2^53',
-    })
-    .transform((value) => (typeof value === "number" ? BigInt(value) : BigInt(value.slice(0, -1))))
-    .refine((value) => value < 1n << BigInt(bits), `expected at most ${bits} bits`);
+  z.unknown().transform((value, context) => {
+    const digits = typeof value === "string" && value.endsWith("n") ? value.slice(0, -1) : "";
+    const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : digits;
+    if (/^\d{1,39}$/.test(text) && BigInt(text) < 1n << BigInt(bits)) return BigInt(text);
+    const message = `expected a whole number of at most ${bits} bits, or "123n" for one beyond 2^53`;
+    context.addIssue({ code: z.ZodIssueCode.custom, message });
+    return z.NEVER;
+  });
 const number = (bits: number) => whole(bits).transform(Number);
 
 /** What contracts/types/Parameters.sol has. */
@@ -69,7 +71,7 @@ export function readParameters(path: string): Parameters {
   const result = parametersSchema.safeParse({ sink: DEFAULT_SINK, ...outer.data.Refute });
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  if (issue!.code !== "unrecognized_keys") throw fail(`has ${issue!.path.join(".")}: ${issue!.message.toLowerCase()}`);
+  if (issue!.code !== "unrecognized_keys") throw fail(`has ${issue!.path.join(".")}: ${issue!.message}`);
   throw fail(
     `names ${issue!.keys.join(", ")}, which is no parameter of a market: asset, verifier, registrar and manufacturers ` +
       "are flags of refute deploy",

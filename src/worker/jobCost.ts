@@ -91,9 +91,9 @@ const SIBLING = 800;
 const HEADER_BYTE = 2;
 /** A byte of an output: log 8, hash and copies below 2. */
 const OUTPUT_BYTE = 10;
-/** A callback's own costs: an account that was not touched, what is written if it fails; a byte copied for it. */
+/** A callback's own costs: an account that was not touched, what is written if it fails; and bytes copied for it. */
 const CALLBACK = 35_000;
-const COPIED_BYTE = 0.2;
+const BYTES_COPIED_FOR_A_GAS = 5;
 /** Memory also costs the square of its words, divided by this. */
 const MEMORY_DIVISOR = 512;
 
@@ -129,7 +129,7 @@ export function jobGas({ headerBytes, checkpoints, delivered, callbackGas, arity
     // The first one finalises, the last one releases the fee.
     const state = DELIVER + mark + (k === 0 ? FINALISE : 0) + (k === last ? RELEASE : 0);
     const proof = HEADER_BYTE * headerBytes + SIBLING * depth + OUTPUT_BYTE * output;
-    const callback = callbackGas === 0 ? 0 : callbackGas + CALLBACK + COPIED_BYTE * output;
+    const callback = callbackGas === 0 ? 0 : callbackGas + CALLBACK + output / BYTES_COPIED_FOR_A_GAS;
     // The bytes are in memory for the log, and once more for a callback.
     const memory = ((callbackGas === 0 ? 1 : 2) * output) / WORD;
     return transaction(calldata, state + proof + callback + memory ** 2 / MEMORY_DIVISOR);

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+/// @title What a job takes its worker in gas, and the fee that covers it.
+/// @notice Workers take no job that pays less, by their usual policy. They may ask for more.
+/// @dev The same bounds as src/worker/jobCost.ts, number by number: test/contracts/consumer/jobFees.test.ts compares
+/// them. All constants are in gas, unless they say otherwise.
+library JobFees {
+    /// @notice What the gas of a job follows from.
+    /// @param headerBytes Length of the program's header.
+    /// @param checkpoints Checkpoints of the program.
+    /// @param callbackGas Gas of the callback that each delivery makes, 0 for none.
+    /// @param arityBits log2 of the nodes that a submission shows, at most: the deployment's.
+    /// @param delivered Bytes of each output that is delivered on chain.
+    struct Shape {
+        uint256 headerBytes;
+        uint256 checkpoints;
+        uint256 callbackGas;
+        uint256 arityBits;
+        uint256[] delivered;
+    }
+
+    /// @dev What a fee covers of the gas at the price of now, percent: the price may rise until the delivery.
+    uint256 private constant COVERED_PERCENT = 150;
+
+    uint256 private constant TRANSACTION = 21_000;
+    /// @dev Calldata: a byte other than zero, a zero byte (EIP-2028), and the floors (EIP-7623).
+    uint256 private constant BYTE = 16;
+    uint256 private constant ZERO_BYTE = 4;
+    uint256 private constant BYTE_FLOOR = 40;
+    uint256 private constant ZERO_FLOOR = 10;
+
+    /// @dev Calldata of a job, of a claim, of the head of its nodes and of a delivery: full bytes and zero ones.
+    uint256 private constant JOB_FULL = 181;
+    uint256 private constant JOB_ZERO = 271;
+    uint256 private constant CLAIMED_FULL = 233;
+    uint256 private constant CLAIMED_ZERO = 283;
+    uint256 private constant NODES_FULL = 6;
+    uint256 private constant NODES_ZERO = 58;
+    uint256 private constant DELIVERY_FULL = 94;
+    uint256 private constant DELIVERY_ZERO = 290;
+
+    /// @dev What is executed beside calldata.
+    uint256 private constant CLAIM = 37_000;
+    uint256 private constant SUBMIT = 20_000;
+    uint256 private constant FINALISE = 25_000;
+    uint256 private constant RELEASE = 36_000;
+    uint256 private constant DELIVER = 15_000;
+    uint256 private constant FIRST_MARK = 22_100;
+    uint256 private constant MARK = 5_000;
+    uint256 private constant NODE = 600;
+    uint256 private constant SIBLING = 800;
+    uint256 private constant HEADER_BYTE = 2;
+    uint256 private constant OUTPUT_BYTE = 10;
+    uint256 private constant CALLBACK = 35_000;
+    /// @dev A hash, bytes; and what memory's square is divided by.
+    uint256 private constant WORD = 32;
+    uint256 private constant MEMORY_DIVISOR = 512;
+
+    /// @notice The fee that covers a job's gas, with a margin for a rising price.
+    /// @param gasPrice wei, or the smallest units of the stake asset: they are worth the same.
+    function coveringFee(Shape memory shape, uint256 gasPrice) internal pure returns (uint256) {
+        return (jobGas(shape) * gasPrice * COVERED_PERCENT + 99) / 100;
+    }
+
+    /// @notice An upper bound of the gas that a job takes its worker, if nobody disputes its claim.
+    function jobGas(Shape memory shape) internal pure returns (uint256 total) {
+        uint256 depth = _depth(shape.checkpoints);
+        uint256 nodes = 1 << _hop(depth, shape.arityBits);
+        total = _transaction(JOB_FULL, JOB_ZERO, CLAIM);
+        total += _transaction(JOB_FULL + NODES_FULL + nodes * WORD, JOB_ZERO + NODES_ZERO, SUBMIT + nodes * NODE);
+        if (shape.delivered.length == 0) return total + _transaction(CLAIMED_FULL, CLAIMED_ZERO, FINALISE + RELEASE);
+        for (uint256 k = 0; k < shape.delivered.length; ++k) total += _delivery(shape, depth, k);
+    }
+
+    /// @dev The first delivery finalises, the last one releases the fee.
+    function _delivery(Shape memory shape, uint256 depth, uint256 k) private pure returns (uint256) {
+        uint256 output = shape.delivered[k];
+        uint256 last = shape.delivered.length - 1;
+        uint256 full = CLAIMED_FULL + DELIVERY_FULL;
+        full += _padded(shape.headerBytes) + depth * WORD + _padded(output);
+        uint256 execution = DELIVER + (k == 0 ? FINALISE : 0) + (k == last ? RELEASE : 0);
+        if (last != 0) execution += k == 0 ? FIRST_MARK : MARK;
+        execution += HEADER_BYTE * shape.headerBytes + SIBLING * depth + OUTPUT_BYTE * output;
+        // The bytes are in memory for the log, and once more for a callback. Fractions are summed before they are rounded.
+        uint256 copies = shape.callbackGas == 0 ? 1 : 2;
+        uint256 square = (copies * output) * (copies * output);
+        uint256 rest = WORD * WORD * MEMORY_DIVISOR;
+        if (shape.callbackGas != 0) execution += shape.callbackGas + CALLBACK;
+        // A byte that is copied for a callback costs a fifth.
+        uint256 fifths = shape.callbackGas == 0 ? 0 : output;
+        execution += (fifths * rest + square * 5 + rest * 5 - 1) / (rest * 5);
+        return _transaction(full, CLAIMED_ZERO + DELIVERY_ZERO, execution);
+    }
+
+    function _transaction(uint256 full, uint256 zero, uint256 execution) private pure returns (uint256) {
+        uint256 spent = BYTE * full + ZERO_BYTE * zero + execution;
+        uint256 floor = BYTE_FLOOR * full + ZERO_FLOOR * zero;
+        return TRANSACTION + (spent > floor ? spent : floor);
+    }
+
+    function _padded(uint256 length) private pure returns (uint256) {
+        return ((length + WORD - 1) / WORD) * WORD;
+    }
+
+    /// @dev Levels of a list.
+    function _depth(uint256 leaves) private pure returns (uint256 depth) {
+        while (1 << depth < leaves) ++depth;
+    }
+
+    /// @dev Levels that a submission shows at once (src/market/hop.ts).
+    function _hop(uint256 depth, uint256 arityBits) private pure returns (uint256) {
+        if (depth == 0) return 0;
+        uint256 hops = (depth + arityBits - 1) / arityBits;
+        return (depth + hops - 1) / hops;
+    }
+}

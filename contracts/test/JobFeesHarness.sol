@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {JobFees} from "../consumer/JobFees.sol";
+
+/// @title The estimates of fees as functions of a contract.
+contract JobFeesHarness {
+    function jobGas(JobFees.Shape memory shape) external pure returns (uint256) {
+        return JobFees.jobGas(shape);
+    }
+
+    function coveringFee(JobFees.Shape memory shape, uint256 gasPrice) external pure returns (uint256) {
+        return JobFees.coveringFee(shape, gasPrice);
+    }
+}

@@ -1,0 +1,33 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { network } from "hardhat";
+import { coveringFee, jobGas, type JobShape } from "../../../src/worker/jobCost.ts";
+
+const shapes: fc.Arbitrary<JobShape> = fc.record({
+  headerBytes: fc.integer({ min: 30, max: 2_048 }),
+  checkpoints: fc.integer({ min: 1, max: 5_000 }),
+  delivered: fc.array(fc.integer({ min: 1, max: 65_536 }), { maxLength: 5 }),
+  callbackGas: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2_000_000 })),
+  arityBits: fc.integer({ min: 1, max: 6 }),
+});
+
+describe("JobFees", () => {
+  it("gasAndFee_ofRandomJobs_equalThoseOfWorkersAndTheSdk", async () => {
+    const { viem } = await network.create();
+    const fees = await viem.deployContract("JobFeesHarness");
+    const prices = fc.bigInt({ min: 0n, max: 10n ** 13n });
+    await fc.assert(
+      fc.asyncProperty(shapes, prices, async (shape, gasPrice) => {
+        const { headerBytes, checkpoints, callbackGas, arityBits, delivered } = shape;
+        const args = { headerBytes, checkpoints, callbackGas, arityBits, delivered };
+        const asked = Object.fromEntries(
+          Object.entries(args).map(([name, value]) => [name, Array.isArray(value) ? value.map(BigInt) : BigInt(value)]),
+        ) as never;
+        const expected = jobGas(shape);
+        expect(await fees.read.jobGas([asked])).to.equal(BigInt(expected.total));
+        expect(await fees.read.coveringFee([asked, gasPrice])).to.equal(coveringFee(expected, gasPrice));
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,169 @@
+import { expect } from "chai";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTransport, http, type Chain, type PublicClient, type Transport } from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+import { connect } from "../../src/chain/connect.ts";
+import type { Parameters } from "../../src/chain/structs.ts";
+import {
+  deployContracts,
+  deployWrappedEther,
+  firstBlockOf,
+  type MarketPlan,
+} from "../../src/deploy/deployContracts.ts";
+import { checkNetwork } from "../../src/deploy/networkChecks.ts";
+import { checkParameters } from "../../src/deploy/parameterChecks.ts";
+import { NETWORK_KINDS, parametersOfKind, readParameters } from "../../src/deploy/parameters.ts";
+import { verifyDeployment } from "../../src/deploy/verifyDeployment.ts";
+import { writeAddressFile } from "../../src/deploy/writeAddressFile.ts";
+import { Anvil, anvilBinary } from "../../src/devnet/anvil.ts";
+import { readAddressFile } from "../../src/sdk/readAddressFile.ts";
+import { rejection } from "../../testkit/rejection.ts";
+
+const account = mnemonicToAccount("test test test test test test test test test test test junk");
+const CHAIN_ID = 31_337;
+const FAST = { confirmations: 1, pollingMs: 50 };
+const l1 = readParameters(parametersOfKind("l1"));
+
+/** A parameter that does not hold, and what is said of it. */
+const REFUSED: readonly [RegExp, Partial<Parameters>][] = [
+  [/arityBits 7/, { arityBits: 7 }],
+  [/rate 0/, { rate: 0n }],
+  [/maxWork 0/, { maxWork: 0n }],
+  [/priceCap 0/, { priceCap: 0n }],
+  [/window of 11 s.*at least 12/, { baseWindow: 11 }],
+  [/window of 11799 s.*at least 11800/, { maxWindow: 11_799 }],
+  [/baseClock 71 s.*at least 72/, { baseClock: 71 }],
+  [/duration/, { rate: 1n }],
+  [/withdrawalDelay 133600 s.*133600/, { withdrawalDelay: 133_600 }],
+  [/maxStepGas 12000001/, { maxStepGas: 12_000_001 }],
+  [/maxStepBytes 89999/, { maxStepBytes: 89_999 }],
+  [/bondGas 921339.*921340/, { bondGas: 921_339 }],
+  [/collateral 1:/, { collateral: 1n }],
+  [/penaltyBps 10001/, { penaltyBps: 10_001 }],
+  [/penalty of/, { penaltyBps: 27 }],
+];
+
+describe("refute deploy", function () {
+  this.timeout(120_000);
+  let anvil: Anvil;
+  let publicClient: PublicClient<Transport, Chain>;
+  let asset: `0x${string}`;
+  const folder = mkdtempSync(join(tmpdir(), "refute-deploy-"));
+  const plan = (): MarketPlan => ({ parameters: l1, asset, manufacturers: [] });
+  const deployer = (journal: string) => ({ publicClient, account, journal: join(folder, journal), ...FAST });
+
+  before(async function () {
+    const binary = anvilBinary();
+    if (typeof binary !== "string") {
+      console.log(`      skipped: ${binary.missing}`);
+      return this.skip();
+    }
+    anvil = await Anvil.start();
+    publicClient = await connect({ rpcUrls: [anvil.url] }, CHAIN_ID);
+    asset = await deployWrappedEther({ publicClient, account, ...FAST });
+  });
+  after(async () => {
+    await anvil?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("everyKindOfNetwork_hasAFile_whoseArithmeticHolds", async () => {
+    const files = readdirSync("ignition/parameters").map((name) => name.replace(".json5", ""));
+    expect([...NETWORK_KINDS].sort()).to.deep.equal(files.sort());
+    for (const kind of NETWORK_KINDS)
+      await checkParameters(publicClient, account.address, readParameters(parametersOfKind(kind)));
+  });
+
+  for (const [words, changes] of REFUSED)
+    it(`parameters_${Object.entries(changes).join("_")}_refusedByName_beforeAnythingIsSent`, async () => {
+      const error = await rejection(checkParameters(publicClient, account.address, { ...l1, ...changes }));
+      expect(error.message).to.match(words);
+    });
+
+  it("parameterFile_withAnUnknownOrMissingName_orNoNumber_refused", () => {
+    const refusalOf = (text: string): string => {
+      const path = join(folder, "bad.json5");
+      writeFileSync(path, text);
+      try {
+        readParameters(path);
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return "taken";
+    };
+    const text = readFileSync(parametersOfKind("l1"), "utf8");
+    expect(refusalOf(text)).to.equal("taken");
+    expect(refusalOf(text.replace("arityBits: 4", 'arityBits: "four"'))).to.match(/arityBits: expected a whole number/);
+    expect(refusalOf(text.replace("arityBits: 4,", ""))).to.match(/arityBits/);
+    expect(refusalOf(text.replace("arityBits: 4,", 'arityBits: 4, asset: "0x1",'))).to.match(/names asset.*flags/);
+    expect(refusalOf("{")).to.match(/is not JSON5/);
+  });
+
+  it("network_thatIsFit_isFoundSo_andTheGasIsAnUpperBound", async () => {
+    const facts = await checkNetwork({ publicClient, account: account.address, asset });
+    const before = await publicClient.getBlockNumber();
+    await deployContracts(deployer("gas"), plan());
+    let used = 0n;
+    for (let block = before + 1n; block <= (await publicClient.getBlockNumber()); block++)
+      used += (await publicClient.getBlock({ blockNumber: block })).gasUsed;
+    expect(facts.symbol).to.equal("WETH");
+    expect(Number(used))
+      .to.be.lessThan(facts.gas)
+      .and.greaterThan(facts.gas * 0.7);
+  });
+
+  it("network_asset_account_thatAreNotFit_refused_beforeAnythingIsSent", async () => {
+    const nonce = await publicClient.getTransactionCount({ address: account.address });
+    const refusal = async (changes: object): Promise<string> =>
+      (await rejection(checkNetwork({ publicClient, account: account.address, asset, ...changes }))).message;
+    expect(await refusal({ asset: account.address })).to.match(/no contract there/);
+    expect(await refusal({ verifier: account.address })).to.match(/--verifier .* no contract there/);
+    expect(await refusal({ account: `0x${"12".repeat(20)}` })).to.match(/holds 0 .* fund the account/);
+    const without = (changed: (method: string, params: unknown) => unknown): PublicClient =>
+      ({ ...publicClient, ...rewired(publicClient, changed) }) as unknown as PublicClient;
+    expect(
+      await refusal({ publicClient: without((method) => (method === "call" ? { data: undefined } : undefined)) }),
+    ).to.match(/Osaka/);
+    expect(await publicClient.getTransactionCount({ address: account.address })).to.equal(nonce);
+  });
+
+  it("deployment_thatIsInterrupted_goesOnWithTheSameJournal", async () => {
+    let sent = 0;
+    const failing = http(anvil.url)({ retryCount: 0 });
+    const flaky = createTransport({
+      key: "flaky",
+      name: "flaky",
+      type: "flaky",
+      request: (async ({ method, params }: { method: string; params?: unknown }) => {
+        if (method === "eth_sendRawTransaction" && ++sent > 4) throw new Error("the connection is gone");
+        return failing.request({ method, params });
+      }) as never,
+    });
+    const broken = await connect({ transport: () => flaky }, CHAIN_ID);
+    const first = await rejection(deployContracts({ ...deployer("resumed"), publicClient: broken }, plan()));
+    expect(first.message).to.match(/The same command goes on from/);
+    const nonce = await publicClient.getTransactionCount({ address: account.address });
+    const market = await deployContracts(deployer("resumed"), plan());
+    // Nine transactions in all: what was done is not done again.
+    expect((await publicClient.getTransactionCount({ address: account.address })) - nonce).to.equal(5);
+    const deployment = await verifyDeployment(publicClient, market, plan(), account.address);
+    const block = firstBlockOf(join(folder, "resumed"));
+    const file = readAddressFile(writeAddressFile(folder, deployment, block));
+    expect(file.contracts.market.toLowerCase()).to.equal(market.toLowerCase());
+    expect(BigInt(file.block)).to.equal(block);
+    const other = await rejection(
+      verifyDeployment(publicClient, market, { ...plan(), parameters: { ...l1, bounty: 1n } }, account.address),
+    );
+    expect(other.message).to.match(/has bounty 20000000000000000, not 1/);
+  });
+});
+
+/** A client whose calls answer something else, where `changed` says so. */
+const rewired = (client: PublicClient, changed: (method: string, params: unknown) => unknown) => ({
+  call: (params: never) => {
+    const answer = changed("call", params);
+    return answer === undefined ? client.call(params) : Promise.resolve(answer);
+  },
+});

@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import { parseEther } from "viem";
+import { deposit } from "../../src/market/ledger.ts";
+import { describeProgram } from "../../src/sdk/describeProgram.ts";
+import { estimateFee } from "../../src/sdk/estimateFee.ts";
+import { minWindow, postJob } from "../../src/sdk/postJob.ts";
+import { postingGas } from "../../src/sdk/postingGas.ts";
+import { startLocalChain, type LocalChain } from "../../src/demo/localChain.ts";
+import { coveringFee } from "../../src/worker/jobCost.ts";
+import { bytesProgram } from "../../testkit/models/bytesModel.ts";
+
+describe("quotes", function () {
+  this.timeout(120_000);
+  let chain: LocalChain;
+  before(async () => void (chain = await startLocalChain()));
+  after(() => chain.close());
+
+  for (const bytes of [64, 10_000, 65_536, 140_000])
+    it(`postingGas_of${bytes}Bytes_isAnUpperBoundNearWhatIsBurnt`, async () => {
+      const program = describeProgram(bytesProgram(bytes));
+      const session = await chain.newSession(parseEther("1"));
+      const { address } = session.sender;
+      const block = await session.publicClient.getBlockNumber();
+      await deposit(session, parseEther("0.1"));
+      const deadline = (await chain.now()) + 86_000n;
+      const terms = { fee: parseEther("0.1"), window: minWindow(session, program), claimSeconds: 1_800, deadline };
+      const input = Uint8Array.from({ length: bytes }, (_, k) => 1 + (k % 255));
+      await postJob(session, program, [input], terms);
+      const estimate = postingGas(program);
+      let [burnt, sent] = [0n, 0];
+      for (let at = block + 1n; at <= (await session.publicClient.getBlockNumber()); at++) {
+        const { transactions, gasUsed } = await session.publicClient.getBlock({
+          blockNumber: at,
+          includeTransactions: true,
+        });
+        if (!transactions.some(({ from }) => from === address.toLowerCase())) continue;
+        burnt += gasUsed;
+        sent += transactions.length;
+      }
+      expect(sent).to.equal(estimate.transactions);
+      expect(estimate.inputBytes).to.equal(bytes);
+      expect(estimate.gas)
+        .to.be.at.least(Number(burnt))
+        .and.lessThan(Number(burnt) * 1.25);
+    });
+
+  it("estimateFee_isTheCoveringFeeAtThePriceOfNow", async () => {
+    const session = await chain.newSession();
+    const { fee, gas, gasPrice } = await estimateFee(session, describeProgram(bytesProgram(64)));
+    expect(fee).to.equal(coveringFee(gas, gasPrice));
+    expect(gas.total).to.be.greaterThan(100_000);
+  });
+});

@@ -1,0 +1,15 @@
+import { compile } from "../../src/compiler/compile.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import { buildModel } from "../onnx/onnxBuilder.ts";
+
+/** A program that takes an input of so many bytes, and does next to nothing with it. */
+export function bytesProgram(bytes: number): KnownProgram {
+  const model = buildModel({
+    inputs: [{ name: "x", dtype: DType.uint8, shape: [bytes] }],
+    outputs: [{ name: "y", dtype: DType.uint8, shape: [bytes] }],
+    nodes: [{ op: "Abs", inputs: ["x"], outputs: ["y"] }],
+  });
+  return knownProgram(compile(readModel(model), { shapes: {} }));
+}
