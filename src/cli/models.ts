@@ -12,11 +12,14 @@ import {
 import { loadModel, type ModelSpec } from "../player/programs/modelSpec.ts";
 import { UsageError } from "./errors.ts";
 import type { Output } from "./output.ts";
+import { compileProgress } from "./progress.ts";
 import { readJson } from "./settings.ts";
 
 /** Reads and compiles a model. @throws the reader's and the compiler's errors, which name the file and the node */
 export function loadProgram(spec: ModelSpec, output: Output): KnownProgram {
-  return knownProgram(compile(loadModel(spec).model, { ...spec, progress: output.progress("compiling node") }));
+  return knownProgram(
+    compile(loadModel(spec).model, { ...spec, progress: compileProgress(output.progress("compiling node")) }),
+  );
 }
 
 /** `x=1,48,192,3`; `x=` is a scalar. @throws UsageError */
