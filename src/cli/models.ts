@@ -42,6 +42,15 @@ export function parseBinding(text: string): [name: string, value: unknown] {
   }
 }
 
+/** What a schema found wrong, in words for people. */
+function issueText(issue: z.ZodIssue): string {
+  const where = issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+  if (issue.code === "unrecognized_keys") return `${where}${issue.keys.join(", ")} is not known here`;
+  if (issue.code === "invalid_type")
+    return `${where}expected ${issue.expected === "integer" ? "a whole number" : `a ${issue.expected}`}`;
+  return `${where}${issue.message}`;
+}
+
 /** A seed of random operators: a whole number of up to 64 bits. @throws UsageError */
 export function parseSeed(text: string): bigint {
   const result = seedSchema.safeParse(text);
@@ -65,7 +74,7 @@ export function parseUint8(text: string): ImagePreprocessing {
   const result = uint8Schema.safeParse({ input, ...given });
   if (result.success) return preprocessingOf(result.data);
   const [issue] = result.error.issues;
-  throw new UsageError(`--uint8 ${text}: ${issue!.path.join(".")} ${issue!.message}`);
+  throw new UsageError(`--uint8 ${text}: ${issueText(issue!)}`);
 }
 
 const limitSchema = z.number().int().positive().optional();
@@ -82,5 +91,5 @@ export function readModels(path: string): ModelSpec[] {
   if (result.success)
     return result.data.map(({ path: model, limits, ...options }) => ({ ...modelSpecOf(model, options), limits }));
   const [issue] = result.error.issues;
-  throw new UsageError(`models file ${path}: ${issue!.path.join(".")}: ${issue!.message}`);
+  throw new UsageError(`models file ${path}: ${issueText(issue!)}`);
 }

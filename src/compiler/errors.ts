@@ -66,12 +66,12 @@ export class ModelOutputError extends errorWithCode("COMPILE_OUTPUT") {}
 
 /** The shapes of some inputs are needed. The message names them all. */
 export class OpenShapeError extends InputShapeError {
-  /** @param inputs For each input what it leaves open, and the flag that says it. */
-  constructor(
-    source: string,
-    readonly inputs: readonly string[],
-  ) {
+  /** For each input what it leaves open, and the flag that says it. */
+  readonly inputs: readonly string[];
+
+  constructor(source: string, inputs: readonly string[]) {
     super(`${source}: ${inputs.join("; ")}`);
+    this.inputs = inputs;
   }
 }
 
