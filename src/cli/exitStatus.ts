@@ -16,7 +16,20 @@ export const ExitStatus = {
 } as const;
 
 /** Errors of what the user gave. */
-const USAGE_CODES = new Set(["USAGE", "KEY", "STAND_IN_FILE", "INPUT_FILE", "WRONG_CHAIN", "NOT_DEPLOYED"]);
+const USAGE_CODES = new Set([
+  "USAGE",
+  "KEY",
+  "STAND_IN_FILE",
+  "INPUT_FILE",
+  "CASE_FOLDER",
+  "COMPILE_INPUT_SHAPE",
+  "MODEL_INPUT_BINDING",
+  "MODEL_PREPROCESSING",
+  "WRONG_CHAIN",
+  "NOT_DEPLOYED",
+  "JOB_TERMS",
+  "JOB_INPUT",
+]);
 
 /** Whether an error is one of Refute's own, with a message for people. */
 export const isExpected = (error: unknown): error is RefuteError => error instanceof RefuteError;

@@ -5,12 +5,27 @@ import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
 import type { TensorInfo } from "../program/compiled.ts";
 import { readRegularFile } from "../regularFile.ts";
 import { UsageError } from "./errors.ts";
+import type { ModelOptions } from "./modelOptions.ts";
 
 /** @throws UsageError if the model has no input of a name */
 export function requireInput({ graph }: Model, name: string): void {
-  const names = graph.inputs.map((input) => input.name);
+  requireName(
+    graph.inputs.map((input) => input.name),
+    name,
+  );
+}
+
+/** @throws UsageError if a name is not one of the model's inputs */
+export function requireName(names: readonly string[], name: string): void {
   if (!names.includes(name)) throw new UsageError(`the model has no input ${name}; its inputs are ${names.join(", ")}`);
 }
+
+/** The inputs that the flags of a model name. */
+export const givenNames = ({ shape = {}, bind = {}, uint8 = [] }: ModelOptions): string[] => [
+  ...Object.keys(shape),
+  ...Object.keys(bind),
+  ...uint8.map(({ input }) => input),
+];
 
 /** Splits `NAME=FILE`s by name. @throws UsageError if one is malformed, or names no input of the model. */
 export function inputFiles(model: Model, given: readonly string[]): Map<string, string> {

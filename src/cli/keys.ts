@@ -19,7 +19,7 @@ const MAX_KEYSTORE_BYTES = 2 ** 20;
 export async function loadAccount({ keystore, env = process.env, prompt }: KeySource): Promise<PrivateKeyAccount> {
   if (keystore !== undefined) return fromKeystore(keystore, () => env.REFUTE_KEYSTORE_PASSWORD ?? ask(prompt));
   const key = env.REFUTE_PRIVATE_KEY;
-  if (key === undefined) {
+  if (key === undefined || key === "") {
     throw new KeyError("no key: give --keystore FILE (a keystore V3 file) or set REFUTE_PRIVATE_KEY");
   }
   if (!isHex(key) || key.length !== 66) {

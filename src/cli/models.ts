@@ -12,11 +12,14 @@ import {
 import { loadModel, type ModelSpec } from "../player/programs/modelSpec.ts";
 import { UsageError } from "./errors.ts";
 import type { Output } from "./output.ts";
+import { compileProgress } from "./progress.ts";
 import { readJson } from "./settings.ts";
 
 /** Reads and compiles a model. @throws the reader's and the compiler's errors, which name the file and the node */
 export function loadProgram(spec: ModelSpec, output: Output): KnownProgram {
-  return knownProgram(compile(loadModel(spec).model, { ...spec, progress: output.progress("compiling node") }));
+  return knownProgram(
+    compile(loadModel(spec).model, { ...spec, progress: compileProgress(output.progress("compiling node")) }),
+  );
 }
 
 /** `x=1,48,192,3`; `x=` is a scalar. @throws UsageError */
@@ -37,6 +40,15 @@ export function parseBinding(text: string): [name: string, value: unknown] {
   } catch (cause) {
     throw new UsageError(`--bind ${text}: expected a JSON value, or a file that ends in .pb, .npy or .json`, { cause });
   }
+}
+
+/** What a schema found wrong, in words for people. */
+function issueText(issue: z.ZodIssue): string {
+  const where = issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+  if (issue.code === "unrecognized_keys") return `${where}${issue.keys.join(", ")} is not known here`;
+  if (issue.code === "invalid_type")
+    return `${where}expected ${issue.expected === "integer" ? "a whole number" : `a ${issue.expected}`}`;
+  return `${where}${issue.message}`;
 }
 
 /** A seed of random operators: a whole number of up to 64 bits. @throws UsageError */
@@ -62,7 +74,7 @@ export function parseUint8(text: string): ImagePreprocessing {
   const result = uint8Schema.safeParse({ input, ...given });
   if (result.success) return preprocessingOf(result.data);
   const [issue] = result.error.issues;
-  throw new UsageError(`--uint8 ${text}: ${issue!.path.join(".")} ${issue!.message}`);
+  throw new UsageError(`--uint8 ${text}: ${issueText(issue!)}`);
 }
 
 const limitSchema = z.number().int().positive().optional();
@@ -79,5 +91,5 @@ export function readModels(path: string): ModelSpec[] {
   if (result.success)
     return result.data.map(({ path: model, limits, ...options }) => ({ ...modelSpecOf(model, options), limits }));
   const [issue] = result.error.issues;
-  throw new UsageError(`models file ${path}: ${issue!.path.join(".")}: ${issue!.message}`);
+  throw new UsageError(`models file ${path}: ${issueText(issue!)}`);
 }

@@ -1,7 +1,7 @@
 import { withoutPaths } from "../redact.ts";
 import { printable, printableJson, stackLines } from "../text.ts";
 import { codeOf, isExpected } from "./exitStatus.ts";
-import { StatusLine, stepProgress, type Progress } from "./progress.ts";
+import { countdown, StatusLine, stepProgress, type Progress } from "./progress.ts";
 
 /*
  * All that commands print goes through here, line by line. What is between the breaks of a line may hold text from
@@ -92,7 +92,20 @@ export class Output {
    */
   progress(what: string): Progress {
     if (this.mode.quiet) return () => {};
-    return stepProgress(what, this.mode.json ? new StatusLine(jsonLine) : this.#status);
+    return stepProgress(what, this.#progressLine());
+  }
+
+  /**
+   * Says how long something will still take, unless --quiet is given.
+   * @param until Unix seconds.
+   * @returns Stops it.
+   */
+  countdown(what: string, until: bigint): () => void {
+    return this.mode.quiet ? () => {} : countdown(what, until, this.#progressLine());
+  }
+
+  #progressLine(): StatusLine {
+    return this.mode.json ? new StatusLine(jsonLine) : this.#status;
   }
 
   /** Says why a command failed: one line, or with REFUTE_DEBUG=1 also where it was thrown. */

@@ -1,3 +1,4 @@
+import type { CompileProgress } from "../compiler/compile.ts";
 import { programWork, type Step } from "../program/types.ts";
 
 /** When a command says how far it is: after this long, and then this often. */
@@ -8,8 +9,11 @@ const LINE_MS = 10_000;
 
 type Out = { isTTY?: boolean; write: (text: string) => unknown };
 
-/** Called with what is done: a count, or where the pieces differ a share of the whole work. */
-export type Progress = (done: number, total: number, share?: number) => void;
+/**
+ * Called with what is done: a count, or where the pieces differ a share of the whole work. Within one piece that takes
+ * long, `inside` says what it has come to, and no time that is left can be told.
+ */
+export type Progress = (done: number, total: number, share?: number, inside?: string) => void;
 
 /** The line in which a terminal shows how far a command is. Elsewhere each text is a line of its own. */
 export class StatusLine {
@@ -18,6 +22,10 @@ export class StatusLine {
 
   constructor(out: Out = process.stderr) {
     this.#out = out;
+  }
+
+  get isTerminal(): boolean {
+    return this.#out.isTTY === true;
   }
 
   /** How long a text stands before the next is worth showing, milliseconds. */
@@ -44,14 +52,25 @@ export class StatusLine {
 export function stepProgress(what: string, line: StatusLine, now: () => number = () => performance.now()): Progress {
   const start = now();
   let shown = -Infinity;
-  return (done, total, share = done / total) => {
+  return (done, total, share = done / total, inside = undefined) => {
     const time = now();
     const passed = time - start;
     if (done >= total) return line.clear();
     if (passed < FIRST_MS || time - shown < line.pauseMs) return;
     shown = time;
+    if (inside !== undefined) return line.show(`${what} ${done + 1} of ${total}: ${inside}`);
     const left = share > 0 ? `, about ${duration((passed * (1 - share)) / share)} left` : "";
     line.show(`${what} ${done} of ${total}, ${Math.floor(share * 100)} %${left}`);
+  };
+}
+
+/** The same for a compilation: a loop's body is compiled once for each iteration. */
+export function compileProgress(progress: Progress): (now: CompileProgress) => void {
+  let [last, begun] = [-1, 0];
+  return ({ done, total, nodes, steps }) => {
+    if (done !== last) [last, begun] = [done, nodes];
+    const inside = nodes - begun;
+    progress(done, total, undefined, inside === 0 ? undefined : `${inside} nodes in its body, ${steps} steps in all`);
   };
 }
 
@@ -60,6 +79,31 @@ export function executionProgress(progress: Progress, steps: readonly Step[]): (
   let work = 0;
   const until = [0, ...steps.map((step) => (work += Number(programWork([step]))))];
   return (done, total) => progress(done, total, until[done]! / work);
+}
+
+/** How often the time left is said on a terminal and elsewhere. */
+const TICK_MS = 1_000;
+const TICK_LINE_MS = 60_000;
+
+/**
+ * Says how long something will still take, until it is stopped.
+ * @param what Such as `the window ends in`.
+ * @param until Unix seconds.
+ * @returns Stops it.
+ */
+export function countdown(what: string, until: bigint, line: StatusLine, now: () => number = Date.now): () => void {
+  const timer = setInterval(
+    () => {
+      const left = Number(until) * 1_000 - now();
+      line.show(left > 0 ? `${what} ${duration(left)}` : "waiting for the chain to go on");
+    },
+    line.isTerminal ? TICK_MS : TICK_LINE_MS,
+  );
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    line.clear();
+  };
 }
 
 /** Milliseconds for people. */

@@ -35,7 +35,12 @@ export function waitOnTerminal(
   open: () => Promise<Reader>,
 ): Promise<JobResult> {
   const onStop = (): void => output.note("stops waiting; once more to stop at once");
-  const onPhase = (phase: string): void => output.note(phase);
+  let stopCounting = (): void => {};
+  const onPhase = (phase: string, until?: bigint): void => {
+    stopCounting();
+    output.note(phase);
+    if (until !== undefined) stopCounting = output.countdown("the window ends in", until);
+  };
   return untilStopped(onStop, async (signal) => {
     try {
       const options = { signal, onOutage: sayOutage(output) };
@@ -48,6 +53,8 @@ export function waitOnTerminal(
       throw new InterruptedError(`stopped before the result was there; the job goes on. To wait again: ${resume}`, {
         cause: error,
       });
+    } finally {
+      stopCounting();
     }
   });
 }

@@ -47,6 +47,8 @@ export class Budget {
   #elements = 0;
   #node = "";
   #operator = "";
+  /** Called as a node begins, those of bodies included. @param nodes That have begun. */
+  onNode: ((nodes: number) => void) | undefined;
 
   /** @param now A clock in milliseconds. */
   constructor(limits: Partial<CompileLimits> = {}, now: () => number = () => performance.now()) {
@@ -79,6 +81,7 @@ export class Budget {
     this.place = { node, operator };
     if (++this.#nodes > this.#limits.nodes) this.#refuse("nodes", `more than ${this.#limits.nodes} nodes`);
     this.checkTime();
+    this.onNode?.(this.#nodes);
   }
 
   /** Refuses a graph that has too many nodes before the first is compiled. @throws CompileBudgetError */

@@ -11,7 +11,7 @@ import { bindShapes } from "./graph/bindShapes.ts";
 import { Budget, type CompileLimits } from "./budget.ts";
 import { ProgramBuilder } from "./steps/builder.ts";
 import { chooseCheckpoints } from "./program/checkpoints.ts";
-import { InputShapeError, StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./errors.ts";
+import { ModelOutputError, StepLimitError, StepTooExpensiveError, type ExpensiveStep } from "./errors.ts";
 import { keepLiveSteps } from "./program/liveSteps.ts";
 import { lowerGraph } from "./graph/lowerGraph.ts";
 import { locateValues } from "./program/valueLocations.ts";
@@ -22,8 +22,8 @@ export type CompileOptions = {
   shapes: Readonly<Record<string, readonly number[]>>;
   /** The seed of random operators, 64 bits. Without it they are refused. */
   seed?: bigint;
-  /** Called as the nodes of the graph are compiled. */
-  progress?: (done: number, total: number) => void;
+  /** Called as nodes are compiled, those of loops' bodies included. */
+  progress?: (progress: CompileProgress) => void;
   /**
    * The maximum gas that the proof of one element may cost: lower than {@link MAX_STEP_GAS} for a chain with smaller
    * blocks.
@@ -37,6 +37,16 @@ export type CompileOptions = {
   stepByteLimit?: number | undefined;
   /** What compiling may take; what is left out is as in `defaultLimits`. It decides whether, never what. */
   limits?: Partial<CompileLimits> | undefined;
+};
+
+/** How far a compilation is. */
+export type CompileProgress = {
+  /** Nodes of the graph itself that are done, of how many. */
+  done: number;
+  total: number;
+  /** Nodes begun, each iteration of a loop counted, and the steps that came of them. */
+  nodes: number;
+  steps: number;
 };
 
 type Origin = CompiledModel["origins"][number];
@@ -84,7 +94,7 @@ function largestProof(steps: readonly Step[], origins: readonly Origin[], limit:
 /**
  * Compiles a model for concrete input shapes into the program that a job names. It is deterministic: the same model and
  * shapes give the same program root on every machine.
- * @throws UnsupportedOperatorError, NodeInputError, InputShapeError, StepTooExpensiveError, StepLimitError,
+ * @throws UnsupportedOperatorError, NodeInputError, InputShapeError, ModelOutputError, StepTooExpensiveError, StepLimitError,
  *   CompileBudgetError
  */
 export const compile = (model: Model, options: CompileOptions): CompiledModel =>
@@ -106,11 +116,14 @@ export function compileWithin(model: Model, options: CompileOptions, budget: Bud
     if (elementCount(shape) === 0) return builder.filled(dtype, shape, 0n);
     return builder.input(inputs.push({ name, dtype, shape }) - 1, dtype, shape);
   });
-  const values = lowerGraph(builder, model, operands, options.progress);
+  let top = { done: 0, total: graph.nodes.length };
+  const { progress } = options;
+  if (progress) budget.onNode = (nodes) => progress({ ...top, nodes, steps: builder.steps.length });
+  const values = lowerGraph(builder, model, operands, (done, total) => (top = { done, total }));
   const outputs = graph.outputs.map((output): TensorInfo & { step: number } => {
     const tensor = values.get(output.name)!;
     if (elementCount(tensor.shape) === 0)
-      throw new InputShapeError(
+      throw new ModelOutputError(
         `${model.source}: the output "${output.name}" [${tensor.shape.join(", ")}] has no elements`,
       );
     return { name: output.name, dtype: tensor.dtype, shape: tensor.shape, step: builder.outputStep(tensor) };

@@ -61,6 +61,20 @@ export class CompileBudgetError extends RefuteError {
 /** The shapes given for the model's inputs do not bind it. */
 export class InputShapeError extends errorWithCode("COMPILE_INPUT_SHAPE") {}
 
+/** An output of the model that no job can have: a tensor without elements, or no tensor. */
+export class ModelOutputError extends errorWithCode("COMPILE_OUTPUT") {}
+
+/** The shapes of some inputs are needed. The message names them all. */
+export class OpenShapeError extends InputShapeError {
+  /** For each input what it leaves open, and the flag that says it. */
+  readonly inputs: readonly string[];
+
+  constructor(source: string, inputs: readonly string[]) {
+    super(`${source}: ${inputs.join("; ")}`);
+    this.inputs = inputs;
+  }
+}
+
 /** A step of which one element takes more gas or bytes to prove on chain than a transaction may. */
 export type ExpensiveStep = { node: string; operator: string; gas: number; bytes: number };
 

@@ -7,7 +7,9 @@ import { compileWithin, type CompileOptions } from "./compile.ts";
 import {
   CompileBudgetError,
   InputShapeError,
+  ModelOutputError,
   NodeInputError,
+  OpenShapeError,
   proofText,
   StepTooExpensiveError,
   UnsupportedOperatorError,
@@ -89,7 +91,7 @@ function surveyFrom(model: Model, options: CompileOptions, before: readonly Refu
       refusals.push(...refusalsOf(error, model.source));
       const refused = refusedNode(rest, error);
       if (refused === undefined) {
-        if (!(error instanceof InputShapeError)) return { refusals, unreached };
+        if (!(error instanceof InputShapeError || error instanceof ModelOutputError)) return { refusals, unreached };
         const judged = refuseUnknown(rest.graph.nodes);
         return { refusals: [...refusals, ...judged.refusals], unreached: unreached + judged.unreached };
       }
@@ -121,7 +123,8 @@ function refusalsOf(error: RefuteError, source: string): Refusal[] {
     error instanceof CompileBudgetError
   )
     return [{ node: error.node, operator: error.operator, code, reason: withoutNode(reason) }];
-  return [{ node: "", operator: "", code, reason }];
+  const reasons = error instanceof OpenShapeError ? error.inputs : [reason];
+  return reasons.map((each) => ({ node: "", operator: "", code, reason: each }));
 }
 
 /** Messages of the whole model begin with where it was read from. */

@@ -69,8 +69,11 @@ export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
 export type WaitOptions = Partial<OutageOptions> & {
   /** The job was posted: a node that does not know it lags. */
   isPosted?: boolean;
-  /** Called with each new phase of the job, in words. */
-  onPhase?: (phase: string) => void;
+  /**
+   * Called with each new phase of the job, in words.
+   * @param until The end of the window (unix seconds), while the claim may be disputed.
+   */
+  onPhase?: (phase: string, until?: bigint) => void;
 };
 
 /**
@@ -96,11 +99,17 @@ export async function waitForResult(
       const claim = job.claims.find(({ finalised }) => finalised);
       if (claim !== undefined && isDelivered(claim)) return resultOf(claim);
       const now = phaseOf(job);
-      if (now !== phase) onPhase?.(now);
+      if (now !== phase) onPhase?.(now, windowOf(job));
       phase = now;
     }
     await sleep(intervalMs, undefined, { signal });
   }
+}
+
+/** The end of the window that is running. */
+function windowOf({ open, holder, claims }: JobRecord): bigint | undefined {
+  const last = claims.at(-1);
+  return open || holder !== undefined || last?.finalised === true ? undefined : last?.windowEnd;
 }
 
 /** How far a job without a result is, in words. */

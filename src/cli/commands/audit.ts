@@ -17,7 +17,7 @@ import { appendOption, modelOptions, modelSpec, type ModelOptions } from "../mod
 import { loadModel } from "../../player/programs/modelSpec.ts";
 import type { Output } from "../output.ts";
 import { as, whole } from "../parse.ts";
-import { executionProgress } from "../progress.ts";
+import { compileProgress, executionProgress } from "../progress.ts";
 
 /** Each sample is drawn, proven three times on the chain in this process, and kept for the report. */
 const MAX_SAMPLES = 100_000;
@@ -49,7 +49,7 @@ export function auditCommand(output: Output): Command {
       const model = compile(source, {
         ...spec,
         shapes: { ...shapesOf(given), ...spec.shapes },
-        progress: output.progress("compiling node"),
+        progress: compileProgress(output.progress("compiling node")),
       });
       const random = seededRandom(options.seed);
       const inputs = model.inputs.map((input) => given.get(input.name)?.bytes ?? randomInput(input, random));

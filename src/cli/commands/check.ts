@@ -4,10 +4,12 @@ import { Command } from "commander";
 import { surveyDraft } from "../../compiler/survey.ts";
 import { NegativeVerdict } from "../errors.ts";
 import { checkReport, type CheckReport } from "../../examine/check/report.ts";
+import { givenNames, requireName } from "../inputs.ts";
 import { addExamples } from "../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { prepareModel } from "../../player/programs/modelSpec.ts";
 import type { Line, Output } from "../output.ts";
+import { compileProgress } from "../progress.ts";
 import { byteText, table } from "../../text.ts";
 
 /** `refute check`: one page that says whether a model can be served. */
@@ -26,6 +28,8 @@ export function checkCommand(output: Output): Command {
         for (const name of names) lost.push(name);
       };
       const draft = readDraft(path, note, { mib: spec.limits?.mib });
+      const known = [...draft.graph.inputs.map(({ name }) => name), ...lost];
+      for (const name of givenNames(options)) requireName(known, name);
       // Of inputs that are refused themselves, nothing more can be asked.
       const there = draft.graph.inputs.map(({ name }) => name);
       const gone = (name: string): boolean => lost.includes(name) && !there.includes(name);
@@ -35,10 +39,12 @@ export function checkCommand(output: Output): Command {
       });
       const report = checkReport(
         model,
-        surveyDraft(model, { ...spec, progress: output.progress("compiling node") }, refused, lost),
+        surveyDraft(model, { ...spec, progress: compileProgress(output.progress("compiling node")) }, refused, lost),
       );
       output.answer(report, page(report));
-      if (!report.served) throw new NegativeVerdict(`${path} cannot be served`);
+      if (report.served) return;
+      const why = needsShapes(report) ? "cannot be judged without the right shapes" : "cannot be served";
+      throw new NegativeVerdict(`${path} ${why}`);
     });
   return addExamples(
     seedOption(modelOptions(command)),
@@ -47,17 +53,25 @@ export function checkCommand(output: Output): Command {
   );
 }
 
+/** Whether nothing is refused but the shapes of inputs. */
+const needsShapes = ({ refusals }: CheckReport): boolean =>
+  refusals.length > 0 && refusals.every(({ code }) => code === "COMPILE_INPUT_SHAPE");
+
 /** The report for people, line by line. */
 function page(report: CheckReport): Line[] {
   const { operators, refusals, unreached, program } = report;
   const verdict: Line = report.served
     ? { text: `can be served: ${report.source}`, colour: "green" }
-    : { text: `CANNOT be served: ${report.source}`, colour: "red" };
+    : needsShapes(report)
+      ? { text: `shapes are missing or do not fit: ${report.source}`, colour: "yellow" }
+      : { text: `CANNOT be served: ${report.source}`, colour: "red" };
   const lines: Line[] = [verdict, ""];
   lines.push(`operators  ${operators.map(operatorText).join(", ")}`);
   if (refusals.length > 0) {
     lines.push("", `refused (${refusals.length})`);
-    lines.push(...table(refusals.map(({ operator, node, reason }) => [operator, node, reason])));
+    const ofNodes = refusals.filter(({ node }) => node !== "");
+    lines.push(...refusals.filter(({ node }) => node === "").map(({ reason }) => `  ${reason}`));
+    lines.push(...table(ofNodes.map(({ operator, node, reason }) => [`  ${operator}`, node, reason])));
     if (unreached > 0) lines.push(`${unreached} nodes that read from these could not be judged`);
   }
   if (program === undefined) return lines;

@@ -9,7 +9,7 @@ import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadModel } from "../../player/programs/modelSpec.ts";
 import type { Output } from "../output.ts";
-import { executionProgress } from "../progress.ts";
+import { compileProgress, executionProgress } from "../progress.ts";
 import { tensorJson, tensorText } from "../tensorText.ts";
 import { table } from "../../text.ts";
 
@@ -31,7 +31,7 @@ export function runCommand(output: Output): Command {
       const compiled = compile(model, {
         ...spec,
         shapes: { ...shapesOf(inputs), ...spec.shapes },
-        progress: output.progress("compiling node"),
+        progress: compileProgress(output.progress("compiling node")),
       });
       const executor = await createExecutor(compiled);
       const start = performance.now();

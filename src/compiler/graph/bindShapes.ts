@@ -1,6 +1,6 @@
 import { elementCount, MAX_RANK, type Model, type ValueInfo } from "../../onnx/model.ts";
 import { MAX_COUNT } from "../../program/limits.ts";
-import { InputShapeError } from "../errors.ts";
+import { InputShapeError, OpenShapeError } from "../errors.ts";
 
 /**
  * The concrete shape of every graph input: as given, else as the model has it.
@@ -18,7 +18,7 @@ export function bindShapes(model: Model, shapes: Readonly<Record<string, readonl
   const open = inputs.filter(
     ({ name, shape }) => !givenFor.has(name) && shape?.every((dim) => typeof dim === "number" && dim > 0) !== true,
   );
-  if (open.length > 0) throw new InputShapeError(`${model.source}: ${open.map(openText).join("; ")}`);
+  if (open.length > 0) throw new OpenShapeError(model.source, open.map(openText));
   const symbols = new Map<string, number>();
   return inputs.map((input) => {
     const given = givenFor.get(input.name);
@@ -47,10 +47,10 @@ export function bindShapes(model: Model, shapes: Readonly<Record<string, readonl
 
 /** What an input needs: its open dimensions by name. */
 function openText({ name, shape }: ValueInfo): string {
-  if (shape === undefined) return `the input "${name}" is of any rank: give its shape`;
+  if (shape === undefined) return `the input "${name}" is of any rank: give its shape, --shape ${name}=D0,D1,...`;
   const dims = shape.map((dim) => (typeof dim === "number" && dim < 1 ? "?" : (dim ?? "?")));
   const unknown = dims.flatMap((dim, d) =>
     typeof dim === "number" ? [] : [dim === "?" ? `dimension ${d}` : `"${dim}"`],
   );
-  return `the input "${name}" [${dims.join(", ")}] leaves ${unknown.join(", ")} open: give its shape`;
+  return `the input "${name}" [${dims.join(", ")}] leaves ${unknown.join(", ")} open: give its shape, --shape ${name}=${dims.join()} with numbers for these`;
 }

@@ -11,7 +11,7 @@ import { MAX_COUNT } from "../../program/limits.ts";
 import type { ProgramBuilder } from "../steps/builder.ts";
 import { findControl } from "./control/table.ts";
 import { isSequence, type GraphValue } from "./control/types.ts";
-import { InputShapeError, NodeInputError, OperandTypeError, UnsupportedOperatorError } from "../errors.ts";
+import { ModelOutputError, NodeInputError, OperandTypeError, UnsupportedOperatorError } from "../errors.ts";
 import { lowerInType } from "./halfTensors.ts";
 import { NodeContext } from "../lowering/nodeContext.ts";
 import { whyUnsupported } from "./unsupported.ts";
@@ -114,7 +114,7 @@ function lowerNode(
 /** The maximum operators that a tensor names as its origin: the last ones. A step fuses fewer. */
 const MAX_TRAIL = 64;
 
-/** Called before each node. */
+/** Called before each node of the graph itself. */
 type Progress = (done: number, total: number) => void;
 
 /** Lowers the nodes of a graph or body in their order. */
@@ -183,6 +183,6 @@ export function lowerGraph(
   lowerNodes(scope, { inputs: [], outputs, nodes: graph.nodes, initializers: graph.initializers }, progress);
   for (const name of outputs)
     if (isSequence(lookup(scope, name)))
-      throw new InputShapeError(`${model.source}: the output "${name}" is no tensor`);
+      throw new ModelOutputError(`${model.source}: the output "${name}" is no tensor`);
   return new Map([...values].flatMap(([name, value]) => (isSequence(value) ? [] : [[name, value] as const])));
 }
