@@ -100,6 +100,7 @@ const TYPESCRIPT = [
   "tools/verify/mutate",
   "tools/verify/planted",
   "tools/verify/release",
+  "tools/verify/package",
   "tools/verify/smt",
   "tools/verify/soak",
   "tools/verify",
@@ -122,6 +123,9 @@ const SOLIDITY = [
   "contracts/test",
 ];
 
+/** Below tools: projects of users, who see the package only. */
+const PROJECTS = "verify/package/projects/";
+
 /** The place of a file in an order; -1 if it has none. */
 function rank(order: readonly string[], file: string): number {
   const holders = order.filter((entry) => file === entry || file.startsWith(`${entry}/`));
@@ -130,7 +134,7 @@ function rank(order: readonly string[], file: string): number {
 
 function sources(folder: string, extension: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(extension))
+    .filter((name) => name.endsWith(extension) && !name.startsWith(PROJECTS))
     .map((name) => join(folder, name));
 }
 

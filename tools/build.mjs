@@ -7,6 +7,7 @@ import { bundleForBrowsers } from "./package/browser.mjs";
 import { pruneDeclarations } from "./package/declarations.mjs";
 import { licenceTexts } from "./package/licences.mjs";
 import { bundleLibraries } from "./package/libraries.mjs";
+import { transpile } from "./package/transpile.mjs";
 
 process.chdir(resolve(import.meta.dirname, ".."));
 const OUT = "dist";
@@ -35,6 +36,7 @@ async function build(fresh) {
     stdio: ["inherit", process.stderr, "inherit"],
   });
   if (status !== 0) throw new Error(`tsc ended with ${status}`);
+  await transpile(fresh);
   const bundled = await bundleLibraries(fresh);
   await bundleForBrowsers(join(fresh, "browser.js"));
   pruneDeclarations(fresh, "src/package");

@@ -1,6 +1,11 @@
 /** `refute/node`: compiling, executing, and running a worker or a watcher, in Node. */
 export { compile, type CompileOptions } from "../compiler/compile.ts";
-export { createExecutor, type ExecutionResult, type Executor, type ExecutorOptions } from "../executor/createExecutor.ts";
+export {
+  createExecutor,
+  type ExecutionResult,
+  type Executor,
+  type ExecutorOptions,
+} from "../executor/createExecutor.ts";
 export { selfTestExecutor, type SelfTestReport } from "../executor/selfTest.ts";
 export { followMarket, type Snapshot } from "../market/session.ts";
 export { readModel } from "../onnx/readModel.ts";
@@ -10,8 +15,6 @@ export { FastExecutors } from "../player/fastExecutors.ts";
 export { Health } from "../player/health.ts";
 export { createLogger, type Logger } from "../player/log.ts";
 export { ProgramLibrary } from "../player/programLibrary.ts";
-export { openLibrary, type LibraryOptions, type OpenLibrary } from "../player/programs/openLibrary.ts";
-export type { ModelSpec } from "../player/programs/modelSpec.ts";
 export { describeProgram, type Labels } from "../sdk/describeProgram.ts";
 export type { WorkerEvent } from "../worker/events.ts";
 export { runWorker, type WorkerOptions } from "../worker/worker.ts";

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { build } from "esbuild";
 import { packageOf } from "./licences.mjs";
+import { importingBuilt } from "./transpile.mjs";
 
 const { peerDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
 const IMPORT = /^(import|export) \{([^}]*)\} from "([^".][^"]*)";$/gm;
@@ -27,7 +28,7 @@ export async function bundleLibraries(folder) {
     .sort();
   const wanted = new Map();
   for (const file of files) {
-    const text = readFileSync(join(folder, file), "utf8");
+    const text = importingBuilt(readFileSync(join(folder, file), "utf8"));
     const up = posix.relative(posix.dirname(file), "vendor");
     const rewritten = text.replaceAll(IMPORT, (line, keyword, names, library) => {
       if (!isBundled(library)) return line;
@@ -36,10 +37,12 @@ export async function bundleLibraries(folder) {
       return `${keyword} {${names}} from "${up}/${fileOf(library)}";`;
     });
     requireRewritten(file, rewritten);
-    if (rewritten !== text) writeFileSync(join(folder, file), rewritten);
+    writeFileSync(join(folder, file), rewritten);
   }
   const { metafile } = await build({
-    entryPoints: [...wanted.keys()].sort().map((library) => ({ in: `refute:${library}`, out: fileOf(library).slice(0, -3) })),
+    entryPoints: [...wanted.keys()]
+      .sort()
+      .map((library) => ({ in: `refute:${library}`, out: fileOf(library).slice(0, -3) })),
     outdir: join(folder, "vendor"),
     bundle: true,
     splitting: true,
@@ -70,7 +73,7 @@ const namesOf = (wanted) => ({
 
 /** Other ways to import a library would miss the bundle. */
 function requireRewritten(file, text) {
-  const imported = text.matchAll(/^(?:import|export) .*from "([^".][^"]*)";$|^import "([^".][^"]*)";$/gm);
-  for (const [line, from, alone] of imported)
-    if (isBundled(from ?? alone)) throw new Error(`${file}: ${line}: import it by names, so that it can be bundled`);
+  for (const [line, library] of text.matchAll(/^(?:import|export|\}) .*?"([^".][^"]*)";$|^import "([^".][^"]*)";$/gm))
+    if (library !== undefined && isBundled(library))
+      throw new Error(`${file}: ${line}: import it by names, so that it can be bundled`);
 }
