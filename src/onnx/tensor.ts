@@ -1,7 +1,6 @@
 import { isAbsolute, join, normalize, sep } from "node:path";
 import { TensorProto_DataLocation, TensorProto_DataTypeSchema, type TensorProto } from "onnx-buf";
 import { DType, dtypeBytes, isDType, writeWord } from "../numerics/dtype.ts";
-import type { RefuteError } from "../errors.ts";
 import { FileError, withRegularFile, type RegularFile } from "../regularFile.ts";
 import { DTypeError, ExternalDataError, ModelGraphError } from "./errors.ts";
 import { unpackFourBits, widenedType } from "./fourBits.ts";

@@ -31,11 +31,13 @@ describe("code on pages for users", function () {
       paths: { "refute/*": [resolve("src/package/*.ts")] },
     };
     const host = ts.createCompilerHost(options);
-    const { fileExists, readFile, getSourceFile } = host;
-    host.fileExists = (path) => files.has(path) || fileExists(path);
-    host.readFile = (path) => files.get(path) ?? readFile(path);
+    const onDisk = ts.createCompilerHost(options);
+    host.fileExists = (path) => files.has(path) || onDisk.fileExists(path);
+    host.readFile = (path) => files.get(path) ?? onDisk.readFile(path);
     host.getSourceFile = (path, version, ...others) =>
-      files.has(path) ? ts.createSourceFile(path, files.get(path)!, version) : getSourceFile(path, version, ...others);
+      files.has(path)
+        ? ts.createSourceFile(path, files.get(path)!, version)
+        : onDisk.getSourceFile(path, version, ...others);
     const program = ts.createProgram([...files.keys()], options, host);
     const problems = [...files.keys()].flatMap((path) => [
       ...program.getSyntacticDiagnostics(program.getSourceFile(path)),
