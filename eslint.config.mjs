@@ -1,12 +1,24 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["artifacts/**", "cache/**", "coverage/**", "dist*/**", "node_modules/**", "ignition/deployments/**"] },
+  {
+    ignores: [
+      "artifacts/**",
+      "cache/**",
+      "coverage/**",
+      "dist*/**",
+      "node_modules/**",
+      "ignition/deployments/**",
+      "tools/verify/package/projects/**",
+    ],
+  },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ["eslint.config.mjs", "tools/build.mjs", "tools/setup.mjs"] },
+        projectService: {
+          allowDefaultProject: ["eslint.config.mjs", "tools/build.mjs", "tools/package/*.mjs", "tools/setup.mjs"],
+        },
         tsconfigRootDir: import.meta.dirname,
       },
     },

@@ -9,6 +9,7 @@ import { dirname, join, normalize, relative } from "node:path";
 const TYPESCRIPT = [
   "src/errors.ts",
   "src/getOrAdd.ts",
+  "src/optionalPackage.ts",
   "src/platform.ts",
   "src/redact.ts",
   "src/regularFile.ts",
@@ -101,6 +102,7 @@ const TYPESCRIPT = [
   "tools/verify/mutate",
   "tools/verify/planted",
   "tools/verify/release",
+  "tools/verify/package",
   "tools/verify/smt",
   "tools/verify/soak",
   "tools/verify",
@@ -123,6 +125,9 @@ const SOLIDITY = [
   "contracts/test",
 ];
 
+/** Below tools: projects of users, who see the package only. */
+const PROJECTS = "verify/package/projects/";
+
 /** The place of a file in an order; -1 if it has none. */
 function rank(order: readonly string[], file: string): number {
   const holders = order.filter((entry) => file === entry || file.startsWith(`${entry}/`));
@@ -131,7 +136,7 @@ function rank(order: readonly string[], file: string): number {
 
 function sources(folder: string, extension: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(extension))
+    .filter((name) => name.endsWith(extension) && !name.startsWith(PROJECTS))
     .map((name) => join(folder, name));
 }
 

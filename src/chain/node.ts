@@ -1,6 +1,7 @@
 import { BaseError, HttpRequestError, http, type Transport } from "viem";
 import { isAnswer } from "./answers.ts";
 import { RpcUnavailableError, WrongChainError } from "./errors.ts";
+import { concatenated } from "../merkle/concatenated.ts";
 import { failureReason, isConnectionLost } from "./failureReason.ts";
 import { isUnavailable } from "./translateError.ts";
 
@@ -51,7 +52,7 @@ async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
     if (bytes > MAX_ANSWER_BYTES + 1) break;
     parts.push(part);
   }
-  return new Uint8Array(Buffer.concat(parts));
+  return concatenated(parts);
 }
 
 /**

@@ -1,2 +1,17 @@
-/** Resolves after a time, milliseconds. The time is that of `setTimeout`, which tests may replace. */
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+/**
+ * Resolves after a time, milliseconds. The time is that of `setTimeout`, which tests may replace.
+ * @throws the signal's reason, as soon as it is aborted
+ */
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      clearTimeout(timer);
+      reject(signal!.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, ms);
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener("abort", onAbort, { once: true });
+  });

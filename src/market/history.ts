@@ -1,6 +1,7 @@
 import { hexToBytes, type Address, type Hex } from "viem";
 import { getOrAdd } from "../getOrAdd.ts";
 import { MerkleList } from "../merkle/list.ts";
+import { concatenated } from "../merkle/concatenated.ts";
 import { tensorRoot } from "../merkle/tensor.ts";
 import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
@@ -219,7 +220,7 @@ export function inputBytesOf({
     const published = parts.get(input) ?? new Map<number, Hex>();
     const ordered = [...published].sort(([a], [b]) => a - b).map(([, data]) => hexToBytes(data));
     if (ordered.length === 0) return undefined;
-    const bytes = new Uint8Array(Buffer.concat(ordered));
+    const bytes = concatenated(ordered);
     // The chain checked each part against the root; only a missing part can make the whole differ.
     if (tensorRoot(bytes) !== root) return undefined;
     inputs.push(bytes);

@@ -15,6 +15,12 @@ const SAVE_SECONDS = 300n;
 /** Blocks between two savings while a long chain is read. */
 const SAVE_BLOCKS = 50_000n;
 
+/** Keeps the events of a market on disk, for `followMarket`. */
+export const resumeFrom =
+  (options: ResumeOptions) =>
+  (reader: Reader, store: LogStore<typeof protocolAbi>): ResumePoint =>
+    new ResumePoint(reader, store, options);
+
 /** The events of a market on disk, from which a restart goes on. They are only a cache: the chain decides. */
 export class ResumePoint {
   readonly #store: LogStore<typeof protocolAbi>;

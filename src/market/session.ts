@@ -11,7 +11,7 @@ import { Provisioning } from "../chain/clients/provisioning.ts";
 import { StakeVault } from "../chain/clients/stakeVault.ts";
 import { LogStore, type SyncResult } from "../chain/logStore.ts";
 import type { RpcFailure } from "../chain/nodes.ts";
-import { ResumePoint, type ResumeOptions } from "./resume.ts";
+import type { ResumePoint } from "./resume.ts";
 import { Sender, type Patience } from "../chain/sender.ts";
 import type { Wallet } from "../chain/wallet.ts";
 import { WalletSender } from "../chain/walletSender.ts";
@@ -96,6 +96,9 @@ export type Snapshot = {
   blockNumber: bigint;
 };
 
+/** Keeps the events of a market on disk. */
+export type Resume = (reader: Reader, store: LogStore<typeof protocolAbi>) => ResumePoint;
+
 /** Blocks after its last event for which a job that is over is remembered: 51 minutes of L1. */
 const REMEMBERED_BLOCKS = 256n;
 /** Blocks between two searches for jobs that may be forgotten. */
@@ -104,12 +107,12 @@ const TIDY_BLOCKS = 64n;
 /**
  * Follows a market: each call brings the history up to the head. Calls that overlap are done one after the other.
  * @param forget What need not be remembered of a job whose last event is some time ago; without it, everything is.
- * @param resume Where the events are kept on disk, so that a restart reads only what is new; without it, nowhere.
+ * @param resume Keeps the events on disk (`resumeFrom`), so that a restart reads only what is new.
  */
-export function followMarket(reader: Reader, forget?: Forget, resume?: ResumeOptions): () => Promise<Snapshot> {
+export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): () => Promise<Snapshot> {
   const { deployment, publicClient, fromBlock } = reader;
   const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
-  const point = resume && new ResumePoint(reader, store, resume);
+  const point = resume?.(reader, store);
   let history = emptyHistory();
   let taken = 0;
   let tidied = fromBlock;

@@ -1,3 +1,4 @@
+import { concatenated } from "./concatenated.ts";
 import { fromHash, toHash, zeroHash, type Hash } from "./hash.ts";
 import { hashPairs } from "./hashKernel.ts";
 import type { Levels } from "./levels.ts";
@@ -11,7 +12,7 @@ export class MerkleList {
   readonly width: number;
   readonly depth: number;
   /** levels[h] holds the nodes of height h that cover at least one leaf, concatenated. */
-  readonly #levels: Buffer[];
+  readonly #levels: Uint8Array[];
 
   /**
    * @param leaves The leaves, concatenated; at least one.
@@ -23,10 +24,10 @@ export class MerkleList {
     }
     this.width = leaves.length / 32;
     this.depth = depthOf(this.width);
-    this.#levels = [bufferOf(leaves)];
+    this.#levels = [leaves];
     for (let height = 0; height < this.depth; height++) {
       const known = levels?.at(height + 1);
-      this.#levels.push(known === undefined ? parents(this.#levels[height]!, height) : bufferOf(known));
+      this.#levels.push(known ?? parents(this.#levels[height]!, height));
     }
   }
 
@@ -36,7 +37,7 @@ export class MerkleList {
   }
 
   static fromHashes(leaves: readonly Hash[]): MerkleList {
-    return new MerkleList(Buffer.concat(leaves.map(fromHash)));
+    return new MerkleList(concatenated(leaves.map(fromHash)));
   }
 
   /** Roughly the bytes of memory that it takes. */
@@ -82,7 +83,7 @@ export class MerkleList {
     return siblings;
   }
 
-  #node(height: number, index: number): Buffer {
+  #node(height: number, index: number): Uint8Array {
     if (height > this.depth || index < 0 || index >= 2 ** (this.depth - height)) {
       throw new RangeError(`no node ${index} at height ${height} in a list of ${this.width} leaves`);
     }
@@ -91,10 +92,8 @@ export class MerkleList {
   }
 }
 
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-
-function parents(level: Buffer, height: number): Buffer {
-  const out = Buffer.alloc(nodesAt(level.length / HASH_BYTES, 1) * HASH_BYTES);
+function parents(level: Uint8Array, height: number): Uint8Array {
+  const out = new Uint8Array(nodesAt(level.length / HASH_BYTES, 1) * HASH_BYTES);
   hashPairs(level, zeroHash(height), out);
   return out;
 }

@@ -1,7 +1,8 @@
 import { AttributeProto_AttributeType as Type, type AttributeProto, type GraphProto, type TensorProto } from "onnx-buf";
 import { DTypeError } from "./errors.ts";
 import type { Attribute, Body, TensorData } from "./model.ts";
-import { readTensor, type ReadContext } from "./tensor.ts";
+import type { ReadContext } from "./readContext.ts";
+import { readTensor } from "./tensor.ts";
 
 const text = new TextDecoder();
 

@@ -2,7 +2,7 @@ import type { FunctionProto, GraphProto, NodeProto } from "onnx-buf";
 import { readAttribute } from "./attribute.ts";
 import { ModelGraphError } from "./errors.ts";
 import { nodeLabel, type Attribute, type Body, type Node } from "./model.ts";
-import type { ReadContext } from "./tensor.ts";
+import type { ReadContext } from "./readContext.ts";
 
 /** The maximum of nodes after inlining: nested calls multiply, and nobody could check a larger program. */
 const MAX_NODES = 200_000;

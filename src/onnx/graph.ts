@@ -6,7 +6,8 @@ import { misused } from "./fourBits.ts";
 import { Inliner, readFunctions } from "./functions.ts";
 import { nodeLabel, type Body, type Dim, type Graph, type Node, type TensorData, type ValueInfo } from "./model.ts";
 import { sortNodes } from "./sortNodes.ts";
-import { checkDType, readTensor, type ReadContext } from "./tensor.ts";
+import type { ReadContext } from "./readContext.ts";
+import { checkDType, readTensor } from "./tensor.ts";
 
 /** "ai.onnx" and "" name the same domain. */
 export const domainName = (domain: string): string => (domain === "ai.onnx" ? "" : domain);

@@ -5,7 +5,7 @@ import { FileError, readRegularFile } from "../regularFile.ts";
 import { ModelFileError, ModelFormatError, ModelVersionError } from "./errors.ts";
 import { domainName, readGraph } from "./graph.ts";
 import type { Model } from "./model.ts";
-import type { ReadContext } from "./tensor.ts";
+import type { ReadContext } from "./readContext.ts";
 import { TensorMemory } from "./tensorMemory.ts";
 
 /** ONNX IR versions whose meaning is known: 3 (ONNX 1.0) to 13 (ONNX 1.20). */

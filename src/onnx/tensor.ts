@@ -1,27 +1,11 @@
 import { isAbsolute, join, normalize, sep } from "node:path";
 import { TensorProto_DataLocation, TensorProto_DataTypeSchema, type TensorProto } from "onnx-buf";
 import { DType, dtypeBytes, isDType, writeWord } from "../numerics/dtype.ts";
-import type { RefuteError } from "../errors.ts";
 import { FileError, withRegularFile, type RegularFile } from "../regularFile.ts";
 import { DTypeError, ExternalDataError, ModelGraphError } from "./errors.ts";
 import { unpackFourBits, widenedType } from "./fourBits.ts";
 import { elementCount, MAX_RANK, type TensorData } from "./model.ts";
-import type { TensorMemory } from "./tensorMemory.ts";
-
-/** The context of a reader: the model's name for messages, and the folder of external data. */
-export type ReadContext = {
-  source: string;
-  externalDataDir: string | undefined;
-  /** Counts the bytes of all tensors that are read. */
-  memory: TensorMemory;
-  /** Called with the path of each file of external data that is read, once a tensor. */
-  externalFile?: ((path: string) => void) | undefined;
-  /**
-   * Where given, a part that is refused is left out: it is called with the error and the names that the part would have
-   * given.
-   */
-  refused?: (error: RefuteError, names: readonly string[]) => void;
-};
+import type { ReadContext } from "./readContext.ts";
 
 /** The name of an ONNX element type code, for messages. */
 const dtypeLabel = (code: number): string =>

@@ -1,8 +1,10 @@
 import { pino } from "pino";
-import type { Logger } from "pino";
 import { printable } from "../text.ts";
 
-export type { Logger };
+type Log = { (fields: object, message?: string): void; (message: string): void };
+
+/** What is used of a logger: of pino's, or of any other that takes fields and words. */
+export type Logger = Record<"debug" | "info" | "warn" | "error", Log>;
 
 /** The longest text in a line, characters. */
 const MAX_TEXT = 4_000;

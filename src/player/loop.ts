@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "pino";
+import type { Logger } from "./log.ts";
 import { translateError } from "../chain/translateError.ts";
 import { RefuteError } from "../errors.ts";
 import { withoutPaths } from "../redact.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { Logger } from "./log.ts";
 import { ContractRevertError, TransactionRevertedError } from "../chain/errors.ts";
 import { withoutPaths } from "../redact.ts";
 

@@ -3,8 +3,8 @@ import { gasPriceNow } from "../chain/gasPrice.ts";
 import type { Account } from "../chain/clients/stakeVault.ts";
 import { translateError } from "../chain/translateError.ts";
 import type { Forget } from "../market/forget.ts";
-import type { ResumeOptions } from "../market/resume.ts";
-import { followMarket, type Session, type Snapshot } from "../market/session.ts";
+import { resumeFrom } from "../market/resume.ts";
+import { followMarket, type Resume, type Session, type Snapshot } from "../market/session.ts";
 import { Executions, type Execute } from "./executions.ts";
 import { HeadAge, NO_METER, playFigures, type Meter } from "./figures.ts";
 import { Health } from "./health.ts";
@@ -180,15 +180,15 @@ export class Role<E extends RoleEvent> {
   }
 
   /** What is forgotten depends on the role, its account and its programs, so each has events of its own on disk. */
-  #resume(name: string): ResumeOptions | undefined {
+  #resume(name: string): Resume | undefined {
     const { session, programs, cacheFolder, log } = this.#options;
     if (cacheFolder === undefined) return undefined;
-    return {
+    return resumeFrom({
       folder: cacheFolder,
       owner: [name, session.sender.address],
       content: programs.content,
       warn: (reason) => log.warn(reason),
-    };
+    });
   }
 
   #measure(snapshot: Snapshot): void {

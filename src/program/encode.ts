@@ -59,13 +59,13 @@ function list<T>(w: ByteWriter, items: readonly T[], write: (item: T) => unknown
 }
 
 /** The leaf of a step in the steps list. */
-export function stepLeaf(step: Step): Buffer {
+export function stepLeaf(step: Step): Uint8Array {
   const head = new ByteWriter().unsigned(0, 1).unsigned(step.dtype, 1).unsigned(step.count, 8).finish();
   return sha256(head, sha256(encodeStepBody(step)));
 }
 
 /** The leaf of a checkpoint in the checkpoints list. */
-export function checkpointLeaf(checkpoint: { first: number; step: number }): Buffer {
+export function checkpointLeaf(checkpoint: { first: number; step: number }): Uint8Array {
   return sha256(new ByteWriter().unsigned(0, 1).unsigned(checkpoint.first, 4).unsigned(checkpoint.step, 4).finish());
 }
 

@@ -33,7 +33,7 @@ export async function benchmark(execute: Execute, { model }: KnownProgram, nonce
 
 /** Bytes that a nonce fixes: SHA-256 in counter mode. */
 function noise(nonce: Hex, input: number, length: number): Uint8Array {
-  const blocks: Buffer[] = [];
+  const blocks: Uint8Array[] = [];
   for (let k = 0; k * 32 < length; k++) {
     const counter = Buffer.alloc(8);
     counter.writeUInt32BE(input, 0);

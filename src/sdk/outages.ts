@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { RpcUnavailableError } from "../chain/errors.ts";
+import { pause } from "../chain/pause.ts";
 import { translateError } from "../chain/translateError.ts";
 
 /** How an outage is waited out. */
@@ -35,6 +35,6 @@ export async function throughOutages<T>(
       if (failures === 0) onOutage?.(error);
     }
     const longest = Math.max(intervalMs, MAX_PAUSE_MS);
-    await sleep(Math.min(intervalMs * 2 ** Math.min(failures, 10), longest), undefined, { signal });
+    await pause(Math.min(intervalMs * 2 ** Math.min(failures, 10), longest), signal);
   }
 }

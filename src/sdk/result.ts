@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { hexToBytes, type Address, type Hex } from "viem";
 import { JobMarketReader } from "../chain/clients/jobMarket.ts";
 import type { ClaimRecord, JobRecord } from "../market/history.ts";
 import { followMarket, type Reader } from "../market/session.ts";
+import { pause } from "../chain/pause.ts";
 import { JobStatus } from "../chain/structs.ts";
 import { JobClosedError, JobUnknownError } from "./errors.ts";
 import { throughOutages, type OutageOptions } from "./outages.ts";
@@ -102,7 +102,7 @@ export async function waitForResult(
       if (now !== phase) onPhase?.(now, windowOf(job));
       phase = now;
     }
-    await sleep(intervalMs, undefined, { signal });
+    await pause(intervalMs, signal);
   }
 }
 

@@ -59,21 +59,6 @@ describe("pages of the documentation", () => {
     expect(onAllPages(wide)).to.deep.equal([]);
   });
 
-  it("everyNameThatTheirCodeImports_isExported", () => {
-    const isExported = (name: string, path: string): boolean =>
-      new RegExp(`^export (?:const|(?:async )?function|class|type) ${name}\\b`, "m").test(read(path));
-    const imports = (text: string): [name: string, path: string][] =>
-      [...text.matchAll(/^import \{ ([^}]+) \} from "\.\/(src\/[^"]+)";$/gm)].flatMap(([, names, path]) =>
-        names!.split(", ").map((name): [string, string] => [name, path!]),
-      );
-    expect(imports(read("README.md")).length).to.be.greaterThan(5);
-    const missing = (text: string): string[] =>
-      imports(text)
-        .filter(([name, path]) => !isExported(name, path))
-        .map(([name]) => name);
-    expect(onAllPages(missing)).to.deep.equal([]);
-  });
-
   it("everyCommandThatTheyName_isAScript", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
     const unknown = (text: string): string[] =>

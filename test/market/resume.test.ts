@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zeroAddress } from "viem";
 import { isOver, type Forget } from "../../src/market/forget.ts";
+import { resumeFrom } from "../../src/market/resume.ts";
 import { followMarket, type Snapshot } from "../../src/market/session.ts";
 import { JunkMarket } from "../../testkit/nodes/junkMarket.ts";
 
@@ -21,12 +22,11 @@ describe("resuming from the events on disk", function () {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const start = (owner = "watcher", programs: string[] = []): (() => Promise<Snapshot>) =>
-    followMarket(market.reader, forget, {
-      folder,
-      owner: [owner],
-      content: programs,
-      warn: (reason) => warnings.push(reason),
-    });
+    followMarket(
+      market.reader,
+      forget,
+      resumeFrom({ folder, owner: [owner], content: programs, warn: (reason) => warnings.push(reason) }),
+    );
   const file = (): string => join(folder, readdirSync(folder)[0]!);
   const blocksReadBy = async (follow: () => Promise<Snapshot>): Promise<number> => {
     market.blocksRead = 0;

@@ -6,11 +6,11 @@ import { depthOf } from "../../src/merkle/sizes.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
 import { chunkOf, tensorRoot } from "../../src/merkle/tensor.ts";
 
-const leaf = (n: number): Buffer => sha256(Buffer.from(`leaf ${n}`));
-const leaves = (width: number): Buffer[] => Array.from({ length: width }, (_, k) => leaf(k));
+const leaf = (n: number): Uint8Array => sha256(Buffer.from(`leaf ${n}`));
+const leaves = (width: number): Uint8Array[] => Array.from({ length: width }, (_, k) => leaf(k));
 
 /** The same tree by a library: it must be fed the padded leaves, its own odd-node rule makes another tree. */
-function byLibrary(list: Buffer[]): MerkleTree {
+function byLibrary(list: Uint8Array[]): MerkleTree {
   const padded = [...list];
   while (padded.length < 2 ** depthOf(list.length)) padded.push(Buffer.alloc(32));
   return new MerkleTree(padded, sha256, { sortPairs: false });
@@ -39,7 +39,7 @@ describe("MerkleList", () => {
         const index = seed % width;
         const list = leaves(width);
         const proof = byLibrary(list)
-          .getProof(list[index]!, index)
+          .getProof(Buffer.from(list[index]!), index)
           .map(({ data }) => toHash(data));
         expect(new MerkleList(Buffer.concat(list)).path(index)).to.deep.equal(proof);
       }),
@@ -81,10 +81,10 @@ describe("MerkleList", () => {
 
 /** The verifier's fold, written anew: consumes siblings level by level. */
 function rootOf(indices: number[], tree: MerkleList, siblings: readonly Hash[]): Hash {
-  let known = new Map(indices.map((i) => [i, fromHash(tree.node(0, i))]));
+  let known = new Map<number, Uint8Array>(indices.map((i) => [i, fromHash(tree.node(0, i))]));
   const rest = [...siblings];
   for (let height = 0; height < tree.depth; height++) {
-    const next = new Map<number, Buffer>();
+    const next = new Map<number, Uint8Array>();
     for (const [i, node] of known) {
       const parent = Math.floor(i / 2);
       if (next.has(parent)) continue;

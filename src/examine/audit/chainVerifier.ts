@@ -1,6 +1,6 @@
 import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
-import { verifierModule } from "../../../ignition/modules/Verifier.ts";
+import { withPackages } from "../../optionalPackage.ts";
 import { evaluateCalldata, type ElementProof } from "../../chain/clients/stepVerifier.ts";
 
 /** The step verifier on an embedded chain. */
@@ -12,6 +12,15 @@ export type ChainVerifier = {
   close: () => Promise<void>;
 };
 
+/** What runs the chain and deploys to it. */
+const HARDHAT = [
+  "hardhat",
+  "@nomicfoundation/hardhat-ignition",
+  "@nomicfoundation/hardhat-ignition-viem",
+  "@nomicfoundation/hardhat-viem",
+  "@nomicfoundation/hardhat-network-helpers",
+];
+
 /** EIP-7825: the maximum gas of a transaction. */
 const TRANSACTION_GAS = 2n ** 24n;
 
@@ -19,7 +28,12 @@ const TRANSACTION_GAS = 2n ** 24n;
 export async function startChainVerifier(): Promise<ChainVerifier> {
   // Found from here, so that the command works in any folder; imported late, as other commands need no chain.
   process.env.HARDHAT_CONFIG ??= join(dirname(findPackageJSON(import.meta.url)!), "hardhat.config.ts");
-  const { default: hre, network } = await import("hardhat");
+  const { default: hre, network } = await withPackages(HARDHAT, "the embedded chain", () => import("hardhat"));
+  const { verifierModule } = await withPackages(
+    HARDHAT,
+    "the embedded chain",
+    () => import("../../../ignition/modules/Verifier.ts"),
+  );
   await hre.tasks.getTask("build").run({ quiet: true });
   const connection = await network.create();
   const { verifier } = await connection.ignition.deploy(verifierModule);

@@ -1,4 +1,5 @@
-import * as ort from "onnxruntime-node";
+import type * as ort from "onnxruntime-node";
+import { onnxruntime } from "../../executor/engine/binding.ts";
 import { bytesOf, readableArray } from "../../executor/arrays.ts";
 import { DType, dtypeName } from "../../numerics/dtype.ts";
 import type { TensorData } from "../../onnx/model.ts";
@@ -9,7 +10,9 @@ export function toOrt({ dtype, shape, bytes }: TensorData): ort.Tensor {
   const name = dtypeName(dtype);
   // Where JavaScript has a Float16Array, the class makes one that the native engine cannot read: the bits are given as
   // uint16 and renamed.
-  const tensor = new ort.Tensor((name === "float16" ? "uint16" : name) as ort.Tensor.Type, array as never, [...shape]);
+  const tensor = new (onnxruntime().Tensor)((name === "float16" ? "uint16" : name) as ort.Tensor.Type, array as never, [
+    ...shape,
+  ]);
   if (name === "float16") Object.defineProperty(tensor, "type", { value: name });
   return tensor;
 }

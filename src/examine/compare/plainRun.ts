@@ -1,6 +1,7 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ModelProtoSchema, TensorProto_DataLocation, ValueInfoProtoSchema } from "onnx-buf";
-import * as ort from "onnxruntime-node";
+import type * as ort from "onnxruntime-node";
+import { onnxruntime } from "../../executor/engine/binding.ts";
 import type { TensorData } from "../../onnx/model.ts";
 import { readRegularFile } from "../../regularFile.ts";
 import { fromOrt, toOrt } from "./ortTensor.ts";
@@ -15,8 +16,8 @@ export type PlainSession = {
 export async function openPlain(from: string | Uint8Array): Promise<PlainSession> {
   const options = { logSeverityLevel: 3 } as const;
   const session = await (typeof from === "string"
-    ? ort.InferenceSession.create(from, options)
-    : ort.InferenceSession.create(from, options));
+    ? onnxruntime().InferenceSession.create(from, options)
+    : onnxruntime().InferenceSession.create(from, options));
   return { run: (inputs) => runSession(session, inputs), close: () => session.release() };
 }
 
@@ -52,7 +53,7 @@ export async function plainValues(
   for (const name of names)
     if (made.has(name) && !known.has(name)) graph.output.push(create(ValueInfoProtoSchema, { name }));
   const options = { graphOptimizationLevel: "disabled", logSeverityLevel: 3 } as const;
-  const session = await ort.InferenceSession.create(toBinary(ModelProtoSchema, proto), options);
+  const session = await onnxruntime().InferenceSession.create(toBinary(ModelProtoSchema, proto), options);
   try {
     return await runSession(session, inputs);
   } finally {

@@ -1,5 +1,7 @@
 import { createRequire } from "node:module";
+import type * as Onnxruntime from "onnxruntime-node";
 import type { InferenceSession, Tensor } from "onnxruntime-node";
+import { withPackagesSync } from "../../optionalPackage.ts";
 
 /**
  * The native session under onnxruntime-node's own class, whose `run` is a synchronous call that the class wraps in a
@@ -15,6 +17,16 @@ export type NativeSession = {
   dispose(): void;
 };
 
+let loaded: typeof Onnxruntime | undefined;
+
+/** The package onnxruntime-node, which only what executes needs. @throws MissingPackageError */
+export const onnxruntime = (): typeof Onnxruntime =>
+  (loaded ??= withPackagesSync(
+    ["onnxruntime-node"],
+    "executing models",
+    () => createRequire(import.meta.url)("onnxruntime-node") as typeof Onnxruntime,
+  ));
+
 type Binding = { binding: { InferenceSession: new () => NativeSession }; initOrt: () => void };
 
 /**
@@ -22,6 +34,7 @@ type Binding = { binding: { InferenceSession: new () => NativeSession }; initOrt
  * the event loop: at least 17 us, and whatever else is queued.
  */
 export function nativeSession(model: Uint8Array, options: InferenceSession.SessionOptions): NativeSession {
+  onnxruntime();
   const { binding, initOrt } = createRequire(import.meta.url)("onnxruntime-node/dist/binding.js") as Binding;
   initOrt();
   const session = new binding.InferenceSession();

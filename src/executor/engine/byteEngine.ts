@@ -1,6 +1,6 @@
-import { Tensor, type InferenceSession } from "onnxruntime-node";
+import type { InferenceSession, Tensor } from "onnxruntime-node";
 import type { ByteEngine, MatrixShape } from "./matMulEngine.ts";
-import { nativeSession, type NativeSession } from "./binding.ts";
+import { nativeSession, onnxruntime, type NativeSession } from "./binding.ts";
 import { byteProductModel } from "./productModels.ts";
 
 /** Whether this process' kernel for uint8 x int8 is exact. */
@@ -26,18 +26,18 @@ export function byteEngine(options: InferenceSession.SessionOptions): { engine: 
 export function engineOn(session: NativeSession, isRightSigned: boolean): ByteEngine {
   const rightTensor = (bytes: Uint8Array, shape: readonly number[]): Tensor =>
     isRightSigned
-      ? new Tensor("int8", new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length), shape)
-      : new Tensor("uint8", bytes, shape);
+      ? new (onnxruntime().Tensor)("int8", new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length), shape)
+      : new (onnxruntime().Tensor)("uint8", bytes, shape);
   return {
     minRight: isRightSigned ? -128 : 0,
     product(left, right, zeros, out, { rows, columns, inner }) {
       const feeds = {
-        left: new Tensor("uint8", left, [rows, inner]),
+        left: new (onnxruntime().Tensor)("uint8", left, [rows, inner]),
         right: rightTensor(right, [inner, columns]),
-        leftZero: new Tensor("uint8", zeros.left, []),
+        leftZero: new (onnxruntime().Tensor)("uint8", zeros.left, []),
         rightZero: rightTensor(zeros.right, []),
       };
-      const fetches = { product: new Tensor("int32", out, [rows, columns]) };
+      const fetches = { product: new (onnxruntime().Tensor)("int32", out, [rows, columns]) };
       return () => void session.run(feeds, fetches, {});
     },
   };

@@ -1,6 +1,6 @@
-import { Tensor, type InferenceSession } from "onnxruntime-node";
+import type { InferenceSession } from "onnxruntime-node";
 import type { MatMulEngine } from "./matMulEngine.ts";
-import { nativeSession } from "./binding.ts";
+import { nativeSession, onnxruntime } from "./binding.ts";
 import { byteEngine } from "./byteEngine.ts";
 import { gemmModel } from "./productModels.ts";
 
@@ -19,10 +19,10 @@ export function onnxEngine(): Promise<MatMulEngine> {
   return Promise.resolve({
     product(left, right, out, { rows, columns, inner }) {
       const feeds = {
-        left: new Tensor("float64", left, [rows, inner]),
-        right: new Tensor("float64", right, [columns, inner]),
+        left: new (onnxruntime().Tensor)("float64", left, [rows, inner]),
+        right: new (onnxruntime().Tensor)("float64", right, [columns, inner]),
       };
-      const fetches = { product: new Tensor("float64", out, [rows, columns]) };
+      const fetches = { product: new (onnxruntime().Tensor)("float64", out, [rows, columns]) };
       return () => void floats.run(feeds, fetches, {});
     },
     bytes: bytes.engine,

@@ -1,0 +1,17 @@
+import type { RefuteError } from "../errors.ts";
+import type { TensorMemory } from "./tensorMemory.ts";
+
+/** The context of a reader: the model's name for messages, and the folder of external data. */
+export type ReadContext = {
+  source: string;
+  externalDataDir: string | undefined;
+  /** Counts the bytes of all tensors that are read. */
+  memory: TensorMemory;
+  /** Called with the path of each file of external data that is read, once a tensor. */
+  externalFile?: ((path: string) => void) | undefined;
+  /**
+   * Where given, a part that is refused is left out: it is called with the error and the names that the part would have
+   * given.
+   */
+  refused?: (error: RefuteError, names: readonly string[]) => void;
+};

@@ -1,0 +1,84 @@
+import { expect } from "chai";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ALLOWED, licenceTexts } from "../../tools/package/licences.mjs";
+import { contentProblems, pack, type Packed } from "../../tools/verify/package/pack.ts";
+import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
+
+type Manifest = {
+  exports: Record<string, string | { types: string; default: string }>;
+  dependencies?: object;
+  optionalDependencies?: object;
+};
+
+describe("the package", function () {
+  let folder: string;
+  let packed: Packed;
+  before(() => {
+    builtCommandLine();
+    folder = mkdtempSync(join(tmpdir(), "refute-"));
+    packed = pack(join(folder, "first"));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+  const paths = (): string[] => packed.files.map(({ path }) => path);
+  const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
+
+  it("packedTwice_hasTheSameBytes", function () {
+    expect(pack(join(folder, "second")).sha256).to.equal(packed.sha256);
+  });
+
+  it("contents_areWhatUsersNeed_withoutTests_andBelowFiveMegabytes", function () {
+    expect(contentProblems(packed.files)).to.deep.equal([]);
+    expect(packed.unpackedSize).to.be.below(5e6);
+    expect(paths()).to.include("contracts/consumer/ResultConsumer.sol");
+    expect(paths()).to.include("artifacts/contracts/market/JobMarket.sol/JobMarket.json");
+  });
+
+  it("everyEntry_isThere_withItsTypes_andCanBeImported", async function () {
+    const entries = Object.entries(manifest.exports).flatMap(([name, target]) =>
+      typeof target === "string" ? [] : [{ name: name.replace(".", "refute"), ...target }],
+    );
+    expect(entries.map(({ name }) => name)).to.deep.equal(["sdk", "abi", "browser", "node"].map((e) => `refute/${e}`));
+    for (const entry of entries) {
+      expect(paths()).to.include.members([entry.types, entry.default].map((path) => path.slice(2)));
+      const exported = (await import(entry.name)) as object;
+      expect(Object.keys(exported), entry.name).to.have.length.above(5);
+    }
+  });
+
+  it("nothingIsInstalledWithIt_butPeers", function () {
+    expect(manifest).to.not.have.any.keys("dependencies", "optionalDependencies", "private");
+  });
+
+  it("entryForBrowsers_importsViemAlone_andUsesNothingOfNode", function () {
+    const text = readFileSync("dist/browser.js", "utf8");
+    const imported = [...text.matchAll(/(?:from|import\() ?"([^"]+)"/g)].map(([, name]) => name);
+    expect(new Set(imported)).to.deep.equal(new Set(["viem"]));
+    expect(text).to.not.match(/\bBuffer\.|\bprocess\.|\brequire\(|\bWebAssembly\b/);
+  });
+
+  it("builtFiles_importNothingThatIsNotInstalledWithThem", function () {
+    const known = new Set(["viem", "viem/accounts", ...builtinModules.map((name) => `node:${name}`)]);
+    const files = paths().filter((path) => path.startsWith("dist/") && path.endsWith(".js"));
+    const imported = files.flatMap((path) =>
+      [...readFileSync(path, "utf8").matchAll(/^(?:import|export)[^;]*? from "([^".][^"]*)";$/gm)].map(
+        ([, name]) => name!,
+      ),
+    );
+    const foreign = new Set(imported.filter((name) => !known.has(name)));
+    // Only what loads them needs these: it names them where they are missing.
+    for (const name of foreign)
+      if (/^(hardhat$|@nomicfoundation\/(hardhat-)?ignition)/.test(name)) foreign.delete(name);
+    expect([...foreign]).to.deep.equal([]);
+  });
+
+  it("licenceThatIsNotAllowed_isRefused", function () {
+    expect(ALLOWED).to.not.include("GPL-3.0");
+    expect(() =>
+      licenceTexts(["node_modules/solc/index.js", "node_modules/@imgly/background-removal-data/x"]),
+    ).to.throw(/@imgly\/background-removal-data .* is under .*: allowed are 0BSD/);
+    expect(licenceTexts(["node_modules/zod/index.js", "src/errors.ts"])).to.match(/^zod [\d.]+ \(MIT\)$/m);
+  });
+});

@@ -1,0 +1,3 @@
+export const ALLOWED: readonly string[];
+export function packageOf(name: string): string;
+export function licenceTexts(files: readonly string[]): string;

@@ -1,0 +1,39 @@
+// The licences of what the package brings along.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Licences under which others' code may be shipped with the MIT licence. */
+export const ALLOWED = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"];
+
+/** The package that a module's name belongs to. */
+export const packageOf = (name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/");
+
+/**
+ * The licences of all packages that files come from, as a text.
+ * @param files Paths below node_modules, among others.
+ * @throws Error for a licence that is not allowed, and for a package without the text of its licence
+ */
+export function licenceTexts(files) {
+  const folders = new Set(
+    files.flatMap((file) => {
+      const at = file.lastIndexOf("node_modules/");
+      if (at === -1) return [];
+      const start = at + "node_modules/".length;
+      return [file.slice(0, start) + packageOf(file.slice(start))];
+    }),
+  );
+  const parts = [...folders].sort().map((folder) => {
+    const { name, version, license, author } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    // `(A AND B)` holds both.
+    const named = String(license).replaceAll(/[()]/g, "").split(" AND ");
+    if (!named.every((one) => ALLOWED.includes(one)))
+      throw new Error(`${name} ${version} is under ${license}: allowed are ${ALLOWED.join(", ")}`);
+    const texts = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file));
+    const text = texts.map((file) => readFileSync(join(folder, file), "utf8").trim()).join("\n\n");
+    // Some packages have the name of their licence only.
+    const by = typeof author === "string" ? author : (author?.name ?? "its authors");
+    const links = named.map((one) => `https://spdx.org/licenses/${one}.html`).join(", ");
+    return `${name} ${version} (${license})\n\n${text === "" ? `By ${by}. The text of the licence: ${links}` : text}\n`;
+  });
+  return `Parts of these packages are in the folder vendor.\n\n${parts.join(`\n${"-".repeat(80)}\n\n`)}`;
+}

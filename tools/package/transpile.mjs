@@ -1,0 +1,35 @@
+// TypeScript to JavaScript, file by file, without comments: half of what the TypeScript compiler writes.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+/** What the command line and the package's entries consist of. */
+const FOLDERS = ["src", "watcher", "ignition/modules"];
+/** The demonstration runs from its sources. */
+const LEFT_OUT = join("src", "demo");
+
+/** Imports of sources in what was written: the built files import built files. */
+const SOURCES = /((?:from|import) ?\(?)"(\.[^"]+)\.ts"/g;
+
+/** @returns The text of a built file that imports built files. Its length is the same, so that source maps fit. */
+export const importingBuilt = (text) => text.replaceAll(SOURCES, '$1"$2.js"');
+
+/** Writes a built file and its source map for each source. Types are not looked at. */
+export async function transpile(outdir) {
+  const sources = FOLDERS.flatMap((folder) =>
+    readdirSync(folder, { recursive: true })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => join(folder, name)),
+  ).filter((path) => !path.startsWith(LEFT_OUT) && !path.endsWith(".d.ts"));
+  await build({
+    entryPoints: sources.sort(),
+    outdir,
+    outbase: ".",
+    format: "esm",
+    platform: "node",
+    target: "node22",
+    sourcemap: true,
+    sourcesContent: false,
+    logLevel: "warning",
+  });
+}
