@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { checkExample } from "./example.ts";
 import { contentProblems, pack, run, sizesByFolder } from "./pack.ts";
 import { checkBrowser, checkContracts, checkInstall, checkTypes, checkUse, type Measured } from "./projects.ts";
 
@@ -30,6 +31,7 @@ async function check(): Promise<number> {
   checkTypes(file, folder);
   checkContracts(file, folder);
   measured.push(...(await checkBrowser(file, folder)));
+  await checkExample(file, folder);
   for (const figure of measured) console.log(measuredLine(figure));
   for (const problem of problems) console.error(problem);
   return problems.length === 0 ? 0 : 1;

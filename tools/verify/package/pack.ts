@@ -12,8 +12,13 @@ export type Packed = { file: string; sha256: string; files: readonly PackedFile[
 type Answer = [{ filename: string; files: PackedFile[]; size: number; unpackedSize: number }];
 
 /** Runs a command. @returns What it printed. @throws Error with what it printed, if it fails */
-export function run(command: string, args: readonly string[], cwd = "."): string {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8", maxBuffer: 2 ** 26 });
+export function run(command: string, args: readonly string[], cwd = ".", env = process.env): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd,
+    env,
+    encoding: "utf8",
+    maxBuffer: 2 ** 26,
+  });
   if (status === 0) return stdout;
   const printed = `${stdout}${stderr}`.trim().split("\n").slice(-30).join("\n");
   throw new Error(`${command} ${args.join(" ")} ended with ${error?.message ?? status}:\n${printed}`);

@@ -7,7 +7,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { WrappedEther } from "../../../src/chain/clients/wrappedEther.ts";
 import { openSession } from "../../../src/market/session.ts";
 import { mlpBytes } from "../../../testkit/models/mlp.ts";
-import { Anvil, anvilBinary } from "../../../testkit/nodes/anvil.ts";
+import { Anvil, anvilBinary } from "../../../src/devnet/anvil.ts";
 import { deployOnNode } from "../../../testkit/protocol/deployOnNode.ts";
 import { run } from "./pack.ts";
 
