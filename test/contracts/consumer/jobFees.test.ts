@@ -18,11 +18,13 @@ describe("JobFees", () => {
     const prices = fc.bigInt({ min: 0n, max: 10n ** 13n });
     await fc.assert(
       fc.asyncProperty(shapes, prices, async (shape, gasPrice) => {
-        const { headerBytes, checkpoints, callbackGas, arityBits, delivered } = shape;
-        const args = { headerBytes, checkpoints, callbackGas, arityBits, delivered };
-        const asked = Object.fromEntries(
-          Object.entries(args).map(([name, value]) => [name, Array.isArray(value) ? value.map(BigInt) : BigInt(value)]),
-        ) as never;
+        const asked = {
+          headerBytes: BigInt(shape.headerBytes),
+          checkpoints: BigInt(shape.checkpoints),
+          callbackGas: BigInt(shape.callbackGas),
+          arityBits: BigInt(shape.arityBits),
+          delivered: shape.delivered.map(BigInt),
+        };
         const expected = jobGas(shape);
         expect(await fees.read.jobGas([asked])).to.equal(BigInt(expected.total));
         expect(await fees.read.coveringFee([asked, gasPrice])).to.equal(coveringFee(expected, gasPrice));
