@@ -12,7 +12,7 @@ import { transpile } from "./package/transpile.mjs";
 process.chdir(resolve(import.meta.dirname, ".."));
 const OUT = "dist";
 const STAMP = join(OUT, "sources.txt");
-const FOLDERS = ["src", "watcher", "ignition/modules", "examples"];
+const FOLDERS = ["src", "watcher", "ignition", "examples"];
 const TOOLS = ["build.mjs", ...readdirSync("tools/package").map((name) => `package/${name}`)];
 const FILES = [
   ...["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"],

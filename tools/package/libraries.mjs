@@ -6,7 +6,7 @@ import { packageOf } from "./licences.mjs";
 import { importingBuilt } from "./transpile.mjs";
 
 const { peerDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
-const IMPORT = /^(import|export) \{([^}]*)\} from "([^".][^"]*)";$/gm;
+const IMPORT = /^(import|export) (\{[^}]*\}|\w+) from "([^".][^"]*)";$/gm;
 /** CommonJS libraries call `require` for what Node has built in. */
 const REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
@@ -32,9 +32,8 @@ export async function bundleLibraries(folder) {
     const up = posix.relative(posix.dirname(file), "vendor");
     const rewritten = text.replaceAll(IMPORT, (line, keyword, names, library) => {
       if (!isBundled(library)) return line;
-      const imported = names.split(",").map((name) => name.trim().split(" as ")[0]);
-      for (const name of imported.filter(Boolean)) wanted.set(library, (wanted.get(library) ?? new Set()).add(name));
-      return `${keyword} {${names}} from "${up}/${fileOf(library)}";`;
+      for (const name of exportsNamed(names)) wanted.set(library, (wanted.get(library) ?? new Set()).add(name));
+      return `${keyword} ${names} from "${up}/${fileOf(library)}";`;
     });
     requireRewritten(file, rewritten);
     writeFileSync(join(folder, file), rewritten);
@@ -59,6 +58,10 @@ export async function bundleLibraries(folder) {
   return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
 }
 
+/** The exports that an import takes: `{ a, b as c }`, or a name for the default one. */
+const exportsNamed = (names) =>
+  names.startsWith("{") ? [...names.matchAll(/(\w+)(?: as \w+)?/g)].map(([, name]) => name) : ["default"];
+
 /** Entry points that export what is imported, by name: CommonJS libraries have no names of their own. */
 const namesOf = (wanted) => ({
   name: "names",
@@ -75,5 +78,5 @@ const namesOf = (wanted) => ({
 function requireRewritten(file, text) {
   for (const [line, library] of text.matchAll(/^(?:import|export|\}) .*?"([^".][^"]*)";$|^import "([^".][^"]*)";$/gm))
     if (library !== undefined && isBundled(library))
-      throw new Error(`${file}: ${line}: import it by names, so that it can be bundled`);
+      throw new Error(`${file}: ${line}: import it by names or its default, so that it can be bundled`);
 }

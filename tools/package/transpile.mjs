@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 
 /** What the command line and the package's entries consist of. */
-const FOLDERS = ["src", "watcher", "ignition/modules"];
+const FOLDERS = ["src", "watcher", "ignition"];
 /** The demonstration runs from its sources. */
 const LEFT_OUT = join("src", "demo");
 
