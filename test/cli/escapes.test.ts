@@ -129,7 +129,7 @@ describe("names from outside in what commands print", function () {
     it(`aLog_${isTTY ? "onATerminal" : "inAFile"}_isPrintable_aLineForEachEvent`, () => {
       let text = "";
       const out = { isTTY, write: (line: string) => void (text += line) };
-      const log = createLogger("info", out as unknown as NodeJS.WriteStream);
+      const log = createLogger("info", out);
       log.info({ reason: EVIL, list: [EVIL], long: "x".repeat(1e6) }, `a message ${EVIL}`);
       logError(log, new Error(EVIL));
       expect(text).to.match(SHOWN);

@@ -156,7 +156,8 @@ describe("postJob and waitForResult", function () {
     const session = await players().chain.newSession();
     const minimum = minWindow(session, { work: "1000" });
     const error = await rejection(players().post(program, [mlpInput(1)], { window: minimum - 1 }));
-    expect(error.errorName).to.equal("WindowOutOfRange");
+    expect(error).to.be.instanceOf(JobTermsError);
+    expect(error.message).to.contain(`takes ${minimum} to `);
     await players().post(program, [mlpInput(1)], { window: minimum });
   });
 

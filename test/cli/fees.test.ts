@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { parseEther, type Hex } from "viem";
+import { refute } from "./refute.ts";
+import { mlpBytes, mlpInput } from "../../testkit/models/mlp.ts";
+import { Players } from "../../testkit/players/players.ts";
+import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
+
+describe("refute, the fee of a job", function () {
+  let folder: string;
+  let players: Players;
+  let rpc: Awaited<ReturnType<typeof serveRpc>>;
+  let submitArgs: string[];
+  let key: Hex;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), "refute-"));
+    const [model, input] = [join(folder, "mlp.onnx"), join(folder, "x.bin")];
+    writeFileSync(model, mlpBytes());
+    writeFileSync(input, mlpInput(1));
+    submitArgs = ["submit", model, "--input", `x=${input}`];
+    players = await Players.create();
+    rpc = await serveRpc(players.chain.provider);
+    key = await players.chain.newAccount(parseEther("1"));
+  });
+  after(async () => {
+    await rpc.close();
+    await players.chain.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const say = (...args: string[]) => {
+    const { chainId, market } = players.chain;
+    const network = { REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(chainId), REFUTE_MARKET: market };
+    return refute(args, { ...network, REFUTE_PRIVATE_KEY: key });
+  };
+  const ledger = async (): Promise<string> =>
+    (await say("status", "--account", players.addressOf(key), "--json")).stdout;
+
+  it("tooSmallAWindow_isRefused_andNothingIsDeposited", async () => {
+    const before = await ledger();
+    const { status, stderr } = await say(...submitArgs, "--fee", "0.1", "--window", "5");
+    expect(status).to.equal(2);
+    expect(stderr).to.match(/--window\) of 5 s: this deployment takes \d+ to \d+ s .*\[JOB_TERMS\]/);
+    expect(await ledger()).to.equal(before);
+  });
+
+  it("deadlineThatTheMarketRefuses_isRefused_andNothingIsDeposited", async () => {
+    const before = await ledger();
+    const { status, stderr } = await say(...submitArgs, "--fee", "0.1", "--deadline-seconds", "3000d");
+    expect(status, stderr).to.equal(1);
+    expect(stderr).to.match(/DeadlineTooFar.*\[CONTRACT_REVERT\]/);
+    expect(await ledger()).to.equal(before);
+  });
+
+  it("feeAboveTheTokens_saysWhatIsMissing_andNothingIsDeposited", async () => {
+    const before = await ledger();
+    const { status, stderr } = await say(...submitArgs, "--fee", "1000");
+    expect(status).to.equal(1);
+    expect(stderr).to.match(/holds 1 of the stake asset .*, not 1000: send it 999 more \[SHORT_OF_FUNDS\]/);
+    expect(await ledger()).to.equal(before);
+  });
+
+  it("cancel_givesTheFeeBack_once_andOnlyToItsRequester", async () => {
+    const posted = await say(...submitArgs, "--fee", "50000000gwei", "--json");
+    expect(posted.status, posted.output).to.equal(0);
+    const { job } = JSON.parse(posted.stdout) as { job: string };
+    const own = key;
+    key = await players.chain.newAccount();
+    const stranger = await say("cancel", job);
+    key = own;
+    expect(stranger.stderr).to.match(/only it may cancel \[JOB_STATE\]/);
+    const cancelled = await say("cancel", job, "--json");
+    expect(cancelled.status, cancelled.output).to.equal(0);
+    expect(JSON.parse(cancelled.stdout)).to.include({ credit: "0.05" });
+    for (const command of ["cancel", "expire"])
+      expect((await say(command, job)).stderr).to.match(/closed already; its fee went back \[JOB_STATE\]/);
+    expect((await say("reclaim", job)).stderr).to.match(/has no final result.*\[JOB_STATE\]/);
+    expect((await say("cancel", `0x${"ab".repeat(32)}`)).stderr).to.contain("[JOB_UNKNOWN]");
+  });
+
+  it("expire_beforeItsTime_saysWhen_andAfterIt_closesTheJob", async () => {
+    const { stdout } = await say(...submitArgs, "--fee", "0.05", "--deadline-seconds", "2h", "--json");
+    const { job } = JSON.parse(stdout) as { job: string };
+    const early = await say("expire", job);
+    expect(early.status).to.equal(3);
+    expect(early.stderr).to.match(/in time until \d{4}-.*Z: run this again after that \[NOT_READY\]/);
+    await players.chain.advance(7_200);
+    const { status, output } = await say("expire", job);
+    expect(status, output).to.equal(0);
+    expect(output).to.contain("credit 0.05");
+  });
+});
