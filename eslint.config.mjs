@@ -9,6 +9,8 @@ export default tseslint.config(
       "dist*/**",
       "node_modules/**",
       "ignition/deployments/**",
+      // A project of its own, which its build checks.
+      "examples/iris/**",
       "tools/verify/package/projects/**",
     ],
   },

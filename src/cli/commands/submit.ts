@@ -17,6 +17,7 @@ import { depositChecked } from "../ledger.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import type { Output } from "../output.ts";
 import { seconds } from "../parse.ts";
+import { compileProgress } from "../progress.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../settings.ts";
 import { outputsJson } from "../decoded.ts";
 import { resultLines, waitOnTerminal } from "../waiting.ts";
@@ -53,7 +54,11 @@ export function submitCommand(output: Output): Command {
       const { model } = loadModel(spec);
       const given = readJobInputs(model, options.input ?? []);
       const shapes = { ...shapesOfJob(given), ...spec.shapes };
-      const compiled = compile(model, { ...spec, shapes, progress: output.progress("compiling node") });
+      const compiled = compile(model, {
+        ...spec,
+        shapes,
+        progress: compileProgress(output.progress("compiling node")),
+      });
       const inputs = jobBytes(given, compiled.inputs);
       const program = describeProgram(knownProgram(compiled));
       const session = await sessionFrom(values);
