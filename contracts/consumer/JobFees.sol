@@ -82,7 +82,7 @@ library JobFees {
         uint256 execution = DELIVER + (k == 0 ? FINALISE : 0) + (k == last ? RELEASE : 0);
         if (last != 0) execution += k == 0 ? FIRST_MARK : MARK;
         execution += HEADER_BYTE * shape.headerBytes + SIBLING * depth + OUTPUT_BYTE * output;
-        // The bytes are in memory for the log, and once more for a callback. Fractions are summed before they are rounded.
+        // The bytes are in memory for the log, and once more for a callback. Fractions are summed before rounding.
         uint256 copies = shape.callbackGas == 0 ? 1 : 2;
         uint256 square = (copies * output) * (copies * output);
         uint256 rest = WORD * WORD * MEMORY_DIVISOR;

@@ -94,8 +94,8 @@ function largestProof(steps: readonly Step[], origins: readonly Origin[], limit:
 /**
  * Compiles a model for concrete input shapes into the program that a job names. It is deterministic: the same model and
  * shapes give the same program root on every machine.
- * @throws UnsupportedOperatorError, NodeInputError, InputShapeError, ModelOutputError, StepTooExpensiveError, StepLimitError,
- *   CompileBudgetError
+ * @throws UnsupportedOperatorError, NodeInputError, InputShapeError, ModelOutputError, StepTooExpensiveError,
+ *   StepLimitError, CompileBudgetError
  */
 export const compile = (model: Model, options: CompileOptions): CompiledModel =>
   compileWithin(model, options, new Budget(options.limits));

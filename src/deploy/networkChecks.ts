@@ -9,7 +9,7 @@ import { DeployRefusedError } from "./errors.ts";
 
 /** EIP-7951, RIP-7212. */
 const P256_VERIFY: Address = "0x0000000000000000000000000000000000000100";
-/** Creation code that returns CLZ(1) = 255 (EIP-7939) in a word: PUSH1 1, CLZ, PUSH0, MSTORE, PUSH1 32, PUSH0, RETURN. */
+/** Creation code that returns CLZ(1) = 255 (EIP-7939): PUSH1 1, CLZ, PUSH0, MSTORE, PUSH1 32, PUSH0, RETURN. */
 const CLZ_CODE: Hex = "0x60011e5f5260205ff3";
 /** EIP-7825: the gas of the largest transaction that the protocol may need. */
 const TRANSACTION_GAS = 2n ** 24n;
@@ -127,7 +127,7 @@ async function requireAsset(publicClient: PublicClient, asset: Address): Promise
     .catch((error: unknown) => noToken(error, asset));
   if (decimals !== DECIMALS)
     throw new DeployRefusedError(
-      `--asset ${asset} has ${decimals} decimals, not ${DECIMALS}: gas is repaid one smallest unit of it for one wei. ` +
+      `--asset ${asset} has ${decimals} decimals, not ${DECIMALS}: gas is repaid one smallest unit for one wei. ` +
         "Name the network's wrapped native token",
     );
   return publicClient.readContract({ ...contract, functionName: "symbol" }).catch(() => "(no symbol)");

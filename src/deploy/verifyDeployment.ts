@@ -18,8 +18,8 @@ export async function verifyDeployment(
   const same = (what: string, found: unknown, expected: unknown): void => {
     if (String(found).toLowerCase() !== String(expected).toLowerCase())
       throw new DeployFailedError(
-        `the deployment at ${market} has ${what} ${String(found)}, not ${String(expected)}: do not use it. Deploy again ` +
-          "with another --folder",
+        `the deployment at ${market} has ${what} ${String(found)}, not ${String(expected)}: do not use it. ` +
+          "Deploy again with another --folder",
       );
   };
   for (const [name, value] of Object.entries(parameters))

@@ -144,9 +144,10 @@ describe("refute, the command line", function () {
 
     it("result_showsAJob_withoutAKeyOrAModel_andAWaitThatIsStopped_printsTheCommandThatResumesIt", async function () {
       const { jobId } = await players.post(mlpProgram(), [mlpInput(3)], { window: 3_600 });
+      const { programRoot } = mlpProgram().commitment;
       expect(await refute(["result", jobId], env)).to.include({
         status: 0,
-        output: `job ${jobId}\nstatus open`,
+        output: `job ${jobId}\nprogram ${programRoot}\nstatus open`,
       });
       const waiting = refute(["result", jobId, "--wait"], env);
       await new Promise((resolve) => setTimeout(resolve, 500));

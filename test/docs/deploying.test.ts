@@ -12,6 +12,9 @@ import { readAddressFile } from "../../src/sdk/readAddressFile.ts";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
 
+/** Of the accounts of a development node. */
+const WORDS = "test test test test test test test test test test test junk";
+
 /** The commands of the page, in its order. */
 const commands = (): string[] =>
   [...readFileSync("docs/deploying.md", "utf8").matchAll(/^ *```sh\n([\s\S]*?)^ *```$/gm)].flatMap(([, block]) =>
@@ -30,9 +33,11 @@ describe("docs/deploying.md", function () {
     const folder = mkdtempSync(join(tmpdir(), "deploying-"));
     const anvil = await Anvil.start();
     try {
-      const account = mnemonicToAccount("test test test test test test test test test test test junk");
+      const account = mnemonicToAccount(WORDS);
+      // Another one: Ignition waits for confirmations of what the deploying account sent before.
+      const stranger = mnemonicToAccount(WORDS, { addressIndex: 1 });
       const publicClient = await connect({ rpcUrls: [anvil.url] }, 31_337);
-      const asset = await deployWrappedEther({ publicClient, account, confirmations: 1, pollingMs: 50 });
+      const asset = await deployWrappedEther({ publicClient, account: stranger, confirmations: 1, pollingMs: 50 });
       await anvil.mineEvery(1);
       writeFileSync(join(folder, "model.onnx"), mlpBytes(1));
       // Only what the page cannot know is put in: node, chain, asset. The key comes from where a person would type it.

@@ -181,7 +181,9 @@ describe("postJob and waitForResult", function () {
 
   it("result_isReadFromTheChainAlone_asFarAsItIs_andAWaitGoesOnThroughAnOutage", async function () {
     const { requester, jobId } = await players().post(program, [mlpInput(8)], { fee: parseEther("0.2") });
-    expect(await jobState(requester, jobId)).to.deep.equal({ status: "open", claims: [], outputs: new Map() });
+    const { programRoot } = program.commitment;
+    const open = { status: "open", programRoot, claims: [], outputs: new Map() };
+    expect(await jobState(requester, jobId)).to.deep.equal(open);
     const key = await players().workerKey();
     const worker = await players().startWorker(key, program, reference());
     let submitted = await jobState(requester, jobId);

@@ -3,6 +3,7 @@ import { numberToHex, parseEther, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { KnownProgram } from "../../src/player/execution.ts";
 import type { Execute } from "../../src/player/executions.ts";
+import { postedJob } from "../../src/chain/clients/jobMarket.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
 import { Inbox } from "../../src/demo/events.ts";
@@ -12,7 +13,7 @@ import { SoftwareDevice } from "../../src/provisioning/device.ts";
 import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
 import { registerReport } from "../../src/provisioning/register.ts";
 import { describeProgram } from "../../src/sdk/describeProgram.ts";
-import { postJob, type JobTerms } from "../../src/sdk/postJob.ts";
+import { jobRequest, postJob, type JobTerms } from "../../src/sdk/postJob.ts";
 import type { WorkerEvent } from "../../src/worker/events.ts";
 import { runWorker, type WorkerOptions } from "../../src/worker/worker.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
@@ -85,13 +86,24 @@ export class Players {
   }
 
   /** A requester with credit, and a job that it posts. */
-  async post(program: KnownProgram, inputs: readonly Uint8Array[], terms: Partial<JobTerms> = {}) {
+  post(program: KnownProgram, inputs: readonly Uint8Array[], terms: Partial<JobTerms> = {}) {
+    return this.#posted(postJob, program, inputs, terms);
+  }
+
+  /** The same, without the checks of honest requesters: the program may be one that nobody compiled. */
+  postUnchecked(program: KnownProgram, inputs: readonly Uint8Array[], terms: Partial<JobTerms> = {}) {
+    const post: typeof postJob = async (session, description, bytes, all) =>
+      postedJob(await session.market.post(jobRequest(description, bytes, all)));
+    return this.#posted(post, program, inputs, terms);
+  }
+
+  async #posted(post: typeof postJob, program: KnownProgram, inputs: readonly Uint8Array[], terms: Partial<JobTerms>) {
     const requester = await this.chain.newSession(parseEther("1"));
     await deposit(requester, parseEther("1"));
     const now = await this.chain.now();
     const deadline = now + 86_400n;
     const all = { fee: parseEther("0.1"), window: 3_600, claimSeconds: 1_800, deadline, ...terms };
-    const { jobId, job } = await postJob(requester, describeProgram(program), inputs, all);
+    const { jobId, job } = await post(requester, describeProgram(program), inputs, all);
     return { requester, jobId, job };
   }
 

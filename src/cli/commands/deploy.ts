@@ -66,7 +66,8 @@ export function deployCommand(output: Output): Command {
         `parameters ${source}`,
         `asset ${asset}: ${network.symbol}, 18 decimals, takes the native token by deposit()`,
         `account ${account.address} holds ${formatEther(network.balance)}; the deployment may take ` +
-          `${formatEther(network.cost)} (${network.gas} gas at ${formatGwei(network.gasPrice)} gwei and half as much again)`,
+          `${formatEther(network.cost)} (${network.gas} gas at ${formatGwei(network.gasPrice)} gwei ` +
+          `and half as much again)`,
       ]);
       if (values.checkOnly) {
         const { symbol, gas, gasPrice, cost, balance } = network;

@@ -52,5 +52,8 @@ function openText({ name, shape }: ValueInfo): string {
   const unknown = dims.flatMap((dim, d) =>
     typeof dim === "number" ? [] : [dim === "?" ? `dimension ${d}` : `"${dim}"`],
   );
-  return `the input "${name}" [${dims.join(", ")}] leaves ${unknown.join(", ")} open: give its shape, --shape ${name}=${dims.join()} with numbers for these`;
+  return (
+    `the input "${name}" [${dims.join(", ")}] leaves ${unknown.join(", ")} open: ` +
+    `give its shape, --shape ${name}=${dims.join()} with numbers for these`
+  );
 }
