@@ -9,6 +9,7 @@ import { dirname, join, normalize, relative } from "node:path";
 const TYPESCRIPT = [
   "src/errors.ts",
   "src/getOrAdd.ts",
+  "src/inTurn.ts",
   "src/optionalPackage.ts",
   "src/platform.ts",
   "src/redact.ts",

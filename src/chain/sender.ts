@@ -10,7 +10,9 @@ import {
 } from "./errors.ts";
 import type { Call, TransactionSender, Writable } from "./call.ts";
 import { covering, maxFees, raised, refundedFees } from "./fees.ts";
-import { MAX_TRANSACTION_GAS, withMargin } from "./gasLimit.ts";
+import { checkCall } from "./checkCall.ts";
+import { withMargin } from "./gasLimit.ts";
+import { inTurn } from "../inTurn.ts";
 import { pause } from "./pause.ts";
 import { refusalIn } from "./refusals.ts";
 import { translateError, translateRefusal } from "./translateError.ts";
@@ -72,7 +74,7 @@ export class Sender implements TransactionSender {
   readonly #publicClient: PublicClient<Transport, Chain>;
   readonly #account: LocalAccount;
   readonly #patience: Patience;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = inTurn();
   /** Nonces of transactions that are waited for. */
   readonly #awaited = new Set<number>();
   /** Nonces of transactions of this process that were given up and may be in a pool still. */
@@ -102,10 +104,9 @@ export class Sender implements TransactionSender {
   async send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
     call: Call<A, Name>,
   ): Promise<TransactionReceipt> {
-    const sent = this.#last.then(() => this.#submit(call as unknown as Call));
-    this.#last = sent.catch(() => undefined);
     try {
-      const receipt = await this.#mined(await sent);
+      const sent = await this.#inTurn(() => this.#submit(call as unknown as Call));
+      const receipt = await this.#mined(sent);
       if (receipt.status === "reverted") throw new TransactionRevertedError(call.functionName, receipt.transactionHash);
       return receipt;
     } catch (error) {
@@ -118,10 +119,7 @@ export class Sender implements TransactionSender {
    * @throws ContractRevertError if it would not, RpcUnavailableError
    */
   async check<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(call: Call<A, Name>): Promise<void> {
-    const request = { ...(call as unknown as Call), account: this.#account, gas: MAX_TRANSACTION_GAS };
-    await this.#publicClient.simulateContract(request).catch((error: unknown) => {
-      throw translateError(error, call.functionName);
-    });
+    await checkCall(this.#publicClient, this.address, call);
   }
 
   async #submit(call: Call): Promise<Waiting> {
@@ -280,21 +278,21 @@ export class Sender implements TransactionSender {
    */
   #fillPlaceOf(waiting: Waiting): void {
     const { nonce, hashes } = waiting;
-    const filling = this.#last.then(async () => {
+    const filling = this.#inTurn(async () => {
       const isTaken = this.#awaited.has(nonce) || !this.#isWaitedBehind(nonce);
       if (isTaken || (await this.#count("latest")) !== nonce) return;
       const gas = await this.#publicClient.estimateGas({ account: this.address, to: this.address });
       const usual = await this.#publicClient.estimateFeesPerGas();
       const action = { to: this.address, data: "0x" as const, value: 0n, gas };
       const fees = maxFees(raised(waiting.fees), usual);
-      const empty: Waiting = { ...waiting, functionName: "an empty transaction", action, fees, usual, refusals: 0 };
       // Any of those that were sent before may be mined in its place.
-      empty.hashes = [...hashes];
+      const sent = { hashes: [...hashes], refusals: 0 };
+      const empty: Waiting = { ...waiting, ...sent, functionName: "an empty transaction", action, fees, usual };
       await this.#offer(empty);
       this.#awaited.add(nonce);
       void this.#mined(empty).catch(() => undefined);
     });
-    this.#last = filling.catch(() => undefined);
+    filling.catch(() => undefined);
   }
 
   #firstResend(): Waiting["resend"] {

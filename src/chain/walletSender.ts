@@ -4,7 +4,9 @@ import type { Hex, PublicClient, ReplacementReason, TransactionReceipt, Transpor
 import type { Call, TransactionSender, Writable } from "./call.ts";
 import { TransactionDroppedError, TransactionRevertedError, WalletRefusedError, WrongChainError } from "./errors.ts";
 import { RefuteError } from "../errors.ts";
-import { MAX_TRANSACTION_GAS, withMargin } from "./gasLimit.ts";
+import { checkCall } from "./checkCall.ts";
+import { withMargin } from "./gasLimit.ts";
+import { inTurn } from "../inTurn.ts";
 import { translateError } from "./translateError.ts";
 import { walletWords, type Wallet } from "./wallet.ts";
 
@@ -16,7 +18,7 @@ export class WalletSender implements TransactionSender {
   readonly #publicClient: PublicClient<Transport, Chain>;
   readonly #wallet: Wallet;
   readonly #patience: typeof PATIENCE;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = inTurn();
 
   constructor(publicClient: PublicClient<Transport, Chain>, wallet: Wallet, patience: Partial<typeof PATIENCE> = {}) {
     this.#publicClient = publicClient;
@@ -31,20 +33,16 @@ export class WalletSender implements TransactionSender {
   async send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
     call: Call<A, Name>,
   ): Promise<TransactionReceipt> {
-    const sent = this.#last.then(() => this.#submit(call as unknown as Call));
-    this.#last = sent.catch(() => undefined);
     try {
-      return await this.#mined(await sent, call.functionName);
+      const sent = await this.#inTurn(() => this.#submit(call as unknown as Call));
+      return await this.#mined(sent, call.functionName);
     } catch (error) {
       throw translateError(error, call.functionName);
     }
   }
 
   async check<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(call: Call<A, Name>): Promise<void> {
-    const request = { ...(call as unknown as Call), account: this.address, gas: MAX_TRANSACTION_GAS };
-    await this.#publicClient.simulateContract(request).catch((error: unknown) => {
-      throw translateError(error, call.functionName);
-    });
+    await checkCall(this.#publicClient, this.address, call);
   }
 
   async #submit(call: Call): Promise<Hex> {

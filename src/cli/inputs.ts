@@ -40,18 +40,27 @@ export function inputFiles(model: Model, given: readonly string[]): Map<string, 
   return files;
 }
 
-/** All inputs of a model. @throws UsageError if one is missing; InputFileError */
-export function readInputs(model: Model, given: readonly string[]): Map<string, TensorData> {
+/** Reads all inputs of a model. @param kinds Of files, for the error. @throws UsageError if one is missing */
+function readEach<T>(
+  model: Model,
+  given: readonly string[],
+  kinds: string,
+  read: (input: Model["graph"]["inputs"][number], path: string) => T,
+): Map<string, T> {
   const files = inputFiles(model, given);
   return new Map(
     model.graph.inputs.map((input) => {
       const path = files.get(input.name);
       if (path === undefined)
-        throw new UsageError(`input ${input.name} is missing: give --input ${input.name}=FILE (.pb, .npy or .json)`);
-      return [input.name, readInputFile(input, path)] as const;
+        throw new UsageError(`input ${input.name} is missing: give --input ${input.name}=FILE (${kinds})`);
+      return [input.name, read(input, path)] as const;
     }),
   );
 }
+
+/** All inputs of a model. @throws UsageError if one is missing; InputFileError */
+export const readInputs = (model: Model, given: readonly string[]): Map<string, TensorData> =>
+  readEach(model, given, ".pb, .npy or .json", readInputFile);
 
 /** The maximum bytes of an input: those of a tensor. */
 const MAX_INPUT_BYTES = 2 ** 29;
@@ -64,19 +73,8 @@ export type JobInput = { path: string } & ({ tensor: TensorData } | { bytes: Uin
  * little-endian, row-major.
  * @throws UsageError if one is missing; InputFileError
  */
-export function readJobInputs(model: Model, given: readonly string[]): Map<string, JobInput> {
-  const files = inputFiles(model, given);
-  return new Map(
-    model.graph.inputs.map((input) => {
-      const path = files.get(input.name);
-      if (path === undefined)
-        throw new UsageError(
-          `input ${input.name} is missing: give --input ${input.name}=FILE (.npy, .pb, .json, or its bytes)`,
-        );
-      return [input.name, jobInput(input, path)] as const;
-    }),
-  );
-}
+export const readJobInputs = (model: Model, given: readonly string[]): Map<string, JobInput> =>
+  readEach(model, given, ".npy, .pb, .json, or its bytes", jobInput);
 
 function jobInput(input: Model["graph"]["inputs"][number], path: string): JobInput {
   if (isTensorFile(path)) return { path, tensor: readInputFile(input, path) };

@@ -9,6 +9,7 @@ import { Erc20 } from "../chain/clients/erc20.ts";
 import { JobMarket } from "../chain/clients/jobMarket.ts";
 import { Provisioning } from "../chain/clients/provisioning.ts";
 import { StakeVault } from "../chain/clients/stakeVault.ts";
+import { inTurn } from "../inTurn.ts";
 import { LogStore, type SyncResult } from "../chain/logStore.ts";
 import type { RpcFailure } from "../chain/nodes.ts";
 import type { ResumePoint } from "./resume.ts";
@@ -136,12 +137,8 @@ export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): 
     await point?.saveAtHead(result.head.timestamp);
     return { history, now: result.head.timestamp, blockNumber: result.head.number };
   };
-  let last: Promise<unknown> = Promise.resolve();
-  return () => {
-    const next = last.then(follow);
-    last = next.catch(() => undefined);
-    return next;
-  };
+  const turn = inTurn();
+  return () => turn(follow);
 }
 
 /** Forgets what may be forgotten of jobs without an event from block `below` on. */

@@ -1,0 +1,18 @@
+import type { Address, PublicClient } from "viem";
+import type { Call } from "./call.ts";
+import { MAX_TRANSACTION_GAS } from "./gasLimit.ts";
+import { translateError } from "./translateError.ts";
+
+/**
+ * Asks the chain, for free, whether a call of an account would pass.
+ * @throws ContractRevertError if it would not, RpcUnavailableError
+ */
+export async function checkCall(
+  publicClient: Pick<PublicClient, "simulateContract">,
+  account: Address,
+  call: Call,
+): Promise<void> {
+  await publicClient.simulateContract({ ...call, account, gas: MAX_TRANSACTION_GAS }).catch((error: unknown) => {
+    throw translateError(error, call.functionName);
+  });
+}
