@@ -1,9 +1,19 @@
 import { createHash } from "node:crypto";
-import { concat, erc20Abi, formatEther, toFunctionSelector, type Address, type Hex, type PublicClient } from "viem";
+import {
+  concat,
+  encodeDeployData,
+  erc20Abi,
+  formatEther,
+  toFunctionSelector,
+  type Address,
+  type Hex,
+  type PublicClient,
+} from "viem";
 import { ContractRevertError } from "../chain/errors.ts";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import { translateError } from "../chain/translateError.ts";
 import { generateKey, signMessage } from "../provisioning/keys.ts";
+import { contractArtifact } from "./artifacts.ts";
 import { deploymentGas } from "./deploymentGas.ts";
 import { DeployRefusedError } from "./errors.ts";
 
@@ -47,7 +57,7 @@ export async function checkNetwork({ publicClient, account, asset, verifier }: N
     await requireP256(publicClient);
     await requireFeeMarket(publicClient);
     const symbol = await requireAsset(publicClient, asset);
-    if (verifier !== undefined) await requireCode(publicClient, verifier, "--verifier");
+    if (verifier !== undefined) await requireVerifier(publicClient, verifier);
     const [gasPrice, balance] = [await gasPriceNow(publicClient), await publicClient.getBalance({ address: account })];
     const gas = deploymentGas(verifier === undefined);
     const cost = (BigInt(gas) * gasPrice * COVERED_PERCENT) / 100n;
@@ -116,6 +126,17 @@ async function requireFeeMarket(publicClient: PublicClient): Promise<void> {
 async function requireCode(publicClient: PublicClient, address: Address, what: string): Promise<void> {
   const code = await publicClient.getCode({ address });
   if (code === undefined || code === "0x") throw new DeployRefusedError(`${what} ${address}: no contract there`);
+}
+
+/** Has the constructor of the contract that uses a step verifier try it, by a call that costs nothing. */
+async function requireVerifier(publicClient: PublicClient, verifier: Address): Promise<void> {
+  await requireCode(publicClient, verifier, "--verifier");
+  const { abi, bytecode } = contractArtifact("ProofChecker");
+  const made = await answerOf(publicClient, { data: encodeDeployData({ abi, bytecode, args: [verifier] }) });
+  if (made === undefined || made === "0x")
+    throw new DeployRefusedError(
+      `--verifier ${verifier} is no step verifier of this release: leave the flag out, and one is deployed`,
+    );
 }
 
 /** @returns The asset's symbol */

@@ -120,6 +120,7 @@ describe("refute deploy", function () {
       (await rejection(checkNetwork({ publicClient, account: account.address, asset, ...changes }))).message;
     expect(await refusal({ asset: account.address })).to.match(/no contract there/);
     expect(await refusal({ verifier: account.address })).to.match(/--verifier .* no contract there/);
+    expect(await refusal({ verifier: asset })).to.match(/--verifier .* is no step verifier of this release/);
     expect(await refusal({ account: `0x${"12".repeat(20)}` })).to.match(/holds 0 .* fund the account/);
     const without = (changed: (method: string, params: unknown) => unknown): PublicClient =>
       ({ ...publicClient, ...rewired(publicClient, changed) }) as unknown as PublicClient;
@@ -129,19 +130,25 @@ describe("refute deploy", function () {
     expect(await publicClient.getTransactionCount({ address: account.address })).to.equal(nonce);
   });
 
-  it("deployment_thatIsInterrupted_goesOnWithTheSameJournal", async () => {
+  /** A client whose connection is gone once so many transactions were sent. @param isUsed Whether a method needs it */
+  const breaking = (after: number, isUsed: (method: string) => boolean): Promise<PublicClient<Transport, Chain>> => {
     let sent = 0;
-    const failing = http(anvil.url)({ retryCount: 0 });
+    const node = http(anvil.url)({ retryCount: 0 });
     const flaky = createTransport({
       key: "flaky",
       name: "flaky",
       type: "flaky",
       request: (async ({ method, params }: { method: string; params?: unknown }) => {
-        if (method === "eth_sendRawTransaction" && ++sent > 4) throw new Error("the connection is gone");
-        return failing.request({ method, params });
+        if (sent >= after && isUsed(method)) throw new Error("the connection is gone");
+        if (method === "eth_sendRawTransaction") sent++;
+        return node.request({ method, params });
       }) as never,
     });
-    const broken = await connect({ transport: () => flaky }, CHAIN_ID);
+    return connect({ transport: () => flaky }, CHAIN_ID);
+  };
+
+  it("deployment_thatIsInterrupted_goesOnWithTheSameJournal", async () => {
+    const broken = await breaking(4, (method) => method === "eth_sendRawTransaction");
     const first = await rejection(deployContracts({ ...deployer("resumed"), publicClient: broken }, plan()));
     expect(first.message).to.match(/The same command goes on from/);
     const nonce = await publicClient.getTransactionCount({ address: account.address });
@@ -157,6 +164,18 @@ describe("refute deploy", function () {
       verifyDeployment(publicClient, market, { ...plan(), parameters: { ...l1, bounty: 1n } }, account.address),
     );
     expect(other.message).to.match(/has bounty 20000000000000000, not 1/);
+  });
+
+  it("deployment_interruptedWhileATransactionIsUnderWay_goesOn_butNotWithOtherParameters", async () => {
+    // Five are deployed by then: whichever they are, one of them is sent and not confirmed.
+    const broken = await breaking(5, () => true);
+    const first = await rejection(deployContracts({ ...deployer("under-way"), publicClient: broken }, plan()));
+    expect(first.message).to.match(/The same command goes on from/);
+    const others = { ...plan(), manufacturers: [`0x${"12".repeat(32)}`] as const };
+    const second = await rejection(deployContracts(deployer("under-way"), others));
+    expect(second.message).to.match(/cannot go on like this: give what it began with, or start anew with .*--folder/);
+    const market = await deployContracts(deployer("under-way"), plan());
+    await verifyDeployment(publicClient, market, plan(), account.address);
   });
 });
 
