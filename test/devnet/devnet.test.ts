@@ -100,6 +100,15 @@ describe("refute devnet", function () {
     expect(errors).to.match(/63/);
   });
 
+  it("outputOfAnOpenJob_isNotDue", () => {
+    // No worker takes a job for so little.
+    const { out } = refute("submit", "model.onnx", "--input", "x=x.npy", "--fee", "1wei", "--json");
+    const { job } = JSON.parse(out) as { job: string };
+    const { status, errors } = refute("result", job, "--model", "model.onnx", "--output", "y=early.npy");
+    expect(status).to.equal(3);
+    expect(errors).to.match(/--output y=early\.npy: the output is not delivered yet: --wait .*\[NOT_READY\]/);
+  });
+
   it("submit_withALiarAbout_givesTheExactScores_asValuesAndAsNumPyFile", () => {
     const submitted = refute("submit", "model.onnx", "--input", "x=x.npy", "--fee", "0.05", "--wait", "--json");
     expect(submitted.status, submitted.errors).to.equal(0);

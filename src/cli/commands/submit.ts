@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { formatGwei } from "viem";
 import { compile } from "../../compiler/compile.ts";
+import { deposit } from "../../market/ledger.ts";
 import type { Session } from "../../market/session.ts";
 import { knownProgram } from "../../player/execution.ts";
 import { loadModel } from "../../player/programs/modelSpec.ts";
@@ -13,7 +14,6 @@ import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { jobBytes, readJobInputs, shapesOfJob } from "../inputs.ts";
-import { depositChecked } from "../ledger.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import type { Output } from "../output.ts";
 import { seconds } from "../parse.ts";
@@ -69,7 +69,7 @@ export function submitCommand(output: Output): Command {
       await warnOfLowFee(output, session, program, fee);
       output.note("the inputs and outputs of a job are public: anybody can read them on the chain");
       const { credit } = await session.vault.accountOf(session.sender.address);
-      if (credit < fee) await depositChecked(session, fee - credit);
+      if (credit < fee) await deposit(session, fee - credit);
       const { jobId } = await postJob(session, program, inputs, terms, output.progress("posting part"));
       if (!values.wait) return output.answer({ job: jobId }, `job ${jobId}`);
       output.note(`job ${jobId}`);
