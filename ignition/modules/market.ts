@@ -12,8 +12,8 @@ const ETHER = 10n ** 18n;
  * contracts/types/Parameters.sol, and `manufacturers` (ids), `nonceLifetime`, `reportLifetime` (seconds). The defaults
  * are for L1 with the priceCap at 50 gwei; their arithmetic is in docs/protocol.md.
  * @param marketCode What the market is created with, without arguments.
- * @param newVerifier Whether the step verifier is deployed too, in place of the parameter `verifier`. It is part of this
- * module then, because a journal goes on only with the module that has all that is under way in it.
+ * @param newVerifier Whether the step verifier is deployed too, in place of the parameter `verifier`. It is part of
+ * this module then, because a journal goes on only with the module that has all that is under way in it.
  */
 export const marketModule = (marketCode: string, newVerifier = false) =>
   buildModule("Refute", (m) => {
