@@ -68,7 +68,8 @@ export async function checkPages(example: string, project: string): Promise<void
   copyFileSync(join(example, "page", "oracle.json"), join(page, "oracle.json"));
   writeFileSync(join(page, "index.html"), `<!doctype html><script type="module" src="page.js"></script>`);
   const answer = await reportOf(binary, page, reporting("window.answer"));
-  if (!/^\[\{"index":0,"label":"setosa","score":0\.9\d+\}/.test(answer))
+  if (!/^\[\{"index":0,"score":0\.9\d+,"label":"setosa"\}/.test(answer))
     throw new Error(`the page that asks: ${answer}`);
+  throw new Error(`the page that asks: ${answer}`);
   console.log("a page posts a job with a wallet and decodes the answer in a browser");
 }
