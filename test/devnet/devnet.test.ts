@@ -10,6 +10,7 @@ import { readNpy, writeNpy } from "../../src/onnx/inputs/npy.ts";
 import { readAddressFile } from "../../src/sdk/readAddressFile.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import type { Score } from "../../src/sdk/decodeOutputs.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
 
 type Answered = {
@@ -114,6 +115,20 @@ describe("refute devnet", function () {
     const exact = executeReference(model, [mlpInput(3)]).at(-1)!;
     const written = readNpy(readFileSync(join(work!, "y.npy")), "y.npy");
     expect(Buffer.from(written.bytes).equals(Buffer.from(exact))).to.equal(true);
+    // Names of classes, as lines and as JSON.
+    const digits = Array.from({ length: 10 }, (_, k) => `digit ${k}`);
+    for (const labels of [`${digits.join("\n")}\n`, JSON.stringify(digits)]) {
+      writeFileSync(join(work!, "labels"), labels);
+      const labelled = refute("result", job, "--model", "model.onnx", "--labels", "labels", "--top", "1", "--json").out;
+      const [[{ index, label }]] = (JSON.parse(labelled) as { outputs: [{ top: [[Score]] }] }).outputs[0].top;
+      expect(label).to.equal(`digit ${index}`);
+    }
+    writeFileSync(join(work!, "labels"), "one\ntwo\n");
+    const short = refute("result", job, "--model", "model.onnx", "--labels", "labels");
+    expect([short.status, short.errors]).to.deep.equal([
+      2,
+      "refute: --labels labels has 2 texts, as many as no output's last dimension: y [1, 10] [USAGE]\n",
+    ]);
     // Another program's names would mean nothing.
     writeFileSync(join(work!, "other.onnx"), mlpBytes(2));
     expect(refute("result", job, "--model", "other.onnx").errors).to.match(/is of the program 0x/);
