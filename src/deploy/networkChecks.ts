@@ -4,6 +4,7 @@ import { ContractRevertError } from "../chain/errors.ts";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import { translateError } from "../chain/translateError.ts";
 import { generateKey, signMessage } from "../provisioning/keys.ts";
+import { hasCodeOf } from "./compareCode.ts";
 import { deploymentGas } from "./deploymentGas.ts";
 import { DeployRefusedError } from "./errors.ts";
 
@@ -47,7 +48,7 @@ export async function checkNetwork({ publicClient, account, asset, verifier }: N
     await requireP256(publicClient);
     await requireFeeMarket(publicClient);
     const symbol = await requireAsset(publicClient, asset);
-    if (verifier !== undefined) await requireCode(publicClient, verifier, "--verifier");
+    if (verifier !== undefined) await requireVerifier(publicClient, verifier);
     const [gasPrice, balance] = [await gasPriceNow(publicClient), await publicClient.getBalance({ address: account })];
     const gas = deploymentGas(verifier === undefined);
     const cost = (BigInt(gas) * gasPrice * COVERED_PERCENT) / 100n;
@@ -116,6 +117,14 @@ async function requireFeeMarket(publicClient: PublicClient): Promise<void> {
 async function requireCode(publicClient: PublicClient, address: Address, what: string): Promise<void> {
   const code = await publicClient.getCode({ address });
   if (code === undefined || code === "0x") throw new DeployRefusedError(`${what} ${address}: no contract there`);
+}
+
+async function requireVerifier(publicClient: PublicClient, verifier: Address): Promise<void> {
+  await requireCode(publicClient, verifier, "--verifier");
+  if (await hasCodeOf(publicClient, "StepVerifier", verifier)) return;
+  throw new DeployRefusedError(
+    `--verifier ${verifier}: its code is not that of this package's StepVerifier. Leave the flag out to deploy one`,
+  );
 }
 
 /** @returns The asset's symbol */
