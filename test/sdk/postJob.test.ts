@@ -15,6 +15,7 @@ import { readHeader } from "../../src/program/header.ts";
 import { DEFAULT_STEP_BYTES, HEADER_BYTES } from "../../src/program/limits.ts";
 import { ENVELOPE_BYTES } from "../../src/program/proofBytes.ts";
 import type { Program } from "../../src/program/types.ts";
+import { deposit } from "../../src/market/ledger.ts";
 import { describeProgram } from "../../src/sdk/describeProgram.ts";
 import {
   FeeTooLowError,
@@ -141,6 +142,12 @@ describe("postJob and waitForResult", function () {
     const error = await rejection(players().post(program, [mlpInput(1)], { fee: 10n ** 19n }));
     expect(error).to.be.instanceOf(ContractRevertError);
     expect(error.errorName).to.equal("InsufficientCredit");
+  });
+
+  it("depositAboveTheTokens_failsWithTheTokensOwnError", async function () {
+    const error = await rejection(deposit(await players().chain.newSession(5n), 6n));
+    expect(error).to.be.instanceOf(ContractRevertError);
+    expect(error.message).to.match(/ERC20InsufficientBalance\(0x[0-9a-fA-F]{40}, 5, 6\)/);
   });
 
   it("feeOfNothing_isRefusedBeforeAnythingIsSent", async function () {
