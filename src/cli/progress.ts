@@ -64,10 +64,12 @@ export function stepProgress(what: string, line: StatusLine, now: () => number =
   };
 }
 
-/** The same for a compilation: a loop's body is compiled once for each iteration. */
+/** The same for a compilation: a loop's body is compiled once for each iteration, and the proofs come last. */
 export function compileProgress(progress: Progress): (now: CompileProgress) => void {
   let [last, begun] = [-1, 0];
-  return ({ done, total, nodes, steps }) => {
+  return ({ done, total, nodes, steps, proofs }) => {
+    if (proofs !== undefined)
+      return progress(total - 1, total, undefined, `all done, proof ${proofs.done + 1} of ${proofs.total} steps`);
     if (done !== last) [last, begun] = [done, nodes];
     const inside = nodes - begun;
     progress(done, total, undefined, inside === 0 ? undefined : `${inside} nodes in its body, ${steps} steps in all`);

@@ -22,7 +22,7 @@ export type CompileOptions = {
   shapes: Readonly<Record<string, readonly number[]>>;
   /** The seed of random operators, 64 bits. Without it they are refused. */
   seed?: bigint;
-  /** Called as nodes are compiled, those of loops' bodies included. */
+  /** Called as nodes are compiled, those of loops' bodies included, and as the proofs of steps are made to fit. */
   progress?: (progress: CompileProgress) => void;
   /**
    * The maximum gas that the proof of one element may cost: lower than {@link MAX_STEP_GAS} for a chain with smaller
@@ -47,6 +47,8 @@ export type CompileProgress = {
   /** Nodes begun, each iteration of a loop counted, and the steps that came of them. */
   nodes: number;
   steps: number;
+  /** Once all nodes are done: steps whose proofs have been made to fit, of how many. */
+  proofs?: { done: number; total: number };
 };
 
 type Origin = CompiledModel["origins"][number];
@@ -117,8 +119,13 @@ export function compileWithin(model: Model, options: CompileOptions, budget: Bud
     return builder.input(inputs.push({ name, dtype, shape }) - 1, dtype, shape);
   });
   let top = { done: 0, total: graph.nodes.length };
-  const { progress } = options;
-  if (progress) budget.onNode = (nodes) => progress({ ...top, nodes, steps: builder.steps.length });
+  let nodes = 0;
+  const report = (proofs?: CompileProgress["proofs"]): void =>
+    options.progress?.({ ...top, nodes, steps: builder.steps.length, ...(proofs && { proofs }) });
+  budget.onNode = (begun) => {
+    nodes = begun;
+    report();
+  };
   const values = lowerGraph(builder, model, operands, (done, total) => (top = { done, total }));
   const outputs = graph.outputs.map((output): TensorInfo & { step: number } => {
     const tensor = values.get(output.name)!;
@@ -138,7 +145,10 @@ export function compileWithin(model: Model, options: CompileOptions, budget: Bud
     .filter((_, s) => live.renumber[s] !== undefined)
     .map(({ node, operators }) => ({ node, operator: [...operators.values()].join("+") }));
   checkSteps(live.steps, liveOrigins);
-  const { steps, renumber, origin } = makeProvable(live.steps, limit, () => budget.checkTime());
+  const { steps, renumber, origin } = makeProvable(live.steps, limit, (done) => {
+    budget.checkTime();
+    report({ done, total: live.steps.length });
+  });
   const origins = origin.map((s) => liveOrigins[s]!);
   const numberOf = live.renumber.map((step) => (step === undefined ? undefined : renumber[step]));
   const outputSteps = outputs.map((output) => numberOf[output.step]!);

@@ -1,19 +1,10 @@
 import { createHash } from "node:crypto";
-import {
-  concat,
-  encodeDeployData,
-  erc20Abi,
-  formatEther,
-  toFunctionSelector,
-  type Address,
-  type Hex,
-  type PublicClient,
-} from "viem";
+import { concat, erc20Abi, formatEther, toFunctionSelector, type Address, type Hex, type PublicClient } from "viem";
 import { ContractRevertError } from "../chain/errors.ts";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import { translateError } from "../chain/translateError.ts";
 import { generateKey, signMessage } from "../provisioning/keys.ts";
-import { contractArtifact } from "./artifacts.ts";
+import { hasCodeOf } from "./compareCode.ts";
 import { deploymentGas } from "./deploymentGas.ts";
 import { DeployRefusedError } from "./errors.ts";
 
@@ -128,15 +119,12 @@ async function requireCode(publicClient: PublicClient, address: Address, what: s
   if (code === undefined || code === "0x") throw new DeployRefusedError(`${what} ${address}: no contract there`);
 }
 
-/** Has the constructor of the contract that uses a step verifier try it, by a call that costs nothing. */
 async function requireVerifier(publicClient: PublicClient, verifier: Address): Promise<void> {
   await requireCode(publicClient, verifier, "--verifier");
-  const { abi, bytecode } = contractArtifact("ProofChecker");
-  const made = await answerOf(publicClient, { data: encodeDeployData({ abi, bytecode, args: [verifier] }) });
-  if (made === undefined || made === "0x")
-    throw new DeployRefusedError(
-      `--verifier ${verifier} is no step verifier of this release: leave the flag out, and one is deployed`,
-    );
+  if (await hasCodeOf(publicClient, "StepVerifier", verifier)) return;
+  throw new DeployRefusedError(
+    `--verifier ${verifier}: its code is not that of this package's StepVerifier. Leave the flag out to deploy one`,
+  );
 }
 
 /** @returns The asset's symbol */

@@ -1,6 +1,7 @@
-import type { Address, Hex, PublicClient } from "viem";
+import type { Address, PublicClient } from "viem";
 import { provisioningAbi } from "../chain/abi/provisioning.ts";
 import { readDeployment, type Deployment } from "../market/deployment.ts";
+import { hasCodeOf } from "./compareCode.ts";
 import type { MarketPlan } from "./deployContracts.ts";
 import { DeployFailedError } from "./errors.ts";
 
@@ -32,13 +33,26 @@ export async function verifyDeployment(
     await publicClient.readContract({ ...contract, functionName: "registrar" }),
     registrar ?? account,
   );
-  for (const [name, address] of Object.entries(contractsOf(deployment))) {
-    const code: Hex | undefined = await publicClient.getCode({ address });
-    if (code === undefined || code === "0x")
-      throw new DeployFailedError(`no contract at ${address}, where the deployment's ${name} should be: do not use it`);
+  const addresses = contractsOf(deployment);
+  for (const [key, name] of Object.entries(NAMES)) {
+    const address = addresses[key as keyof typeof NAMES];
+    if (await hasCodeOf(publicClient, name, address)) continue;
+    throw new DeployFailedError(
+      `the code at ${address}, the deployment's ${key}, is not that of this package: do not use the deployment`,
+    );
   }
   return deployment;
 }
+
+/** The contracts of this package, by the names of an address file. */
+const NAMES = {
+  market: "JobMarket",
+  vault: "StakeVault",
+  game: "DisputeGame",
+  checker: "ProofChecker",
+  verifier: "StepVerifier",
+  provisioning: "Provisioning",
+} as const;
 
 /** The contracts of a deployment, by the names of an address file. */
 export const contractsOf = ({ market, vault, game, checker, verifier, provisioning, asset }: Deployment) => ({

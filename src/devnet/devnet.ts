@@ -2,25 +2,20 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseEther, toHex, type Address, type Hex } from "viem";
-import { mnemonicToAccount, type HDAccount } from "viem/accounts";
-import { connect } from "../chain/connect.ts";
-import { deployContracts, deployWrappedEther } from "../deploy/deployContracts.ts";
-import { parametersOfKind, readParameters } from "../deploy/parameters.ts";
+import { parseEther, type Address, type Hex } from "viem";
 import type { Deployment } from "../market/deployment.ts";
 import { openSession, type Session } from "../market/session.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";
-import { SoftwareManufacturer } from "../provisioning/manufacturer.ts";
+import type { SoftwareManufacturer } from "../provisioning/manufacturer.ts";
+import { CHAIN_ID, developmentAccount, developmentKey } from "./accounts.ts";
 import { Anvil } from "./anvil.ts";
+import { deployLocally } from "./deployLocally.ts";
 import { DevnetError } from "./errors.ts";
 import type { LiarSettings } from "./liar.ts";
 import { Part } from "./part.ts";
 import { giveAsset, giveCredit, giveStake } from "./parties.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
-/** The words of development nodes: everybody knows the keys that they give. */
-const MNEMONIC = "test test test test test test test test test test test junk";
-const CHAIN_ID = 31_337;
 /** The shortest window and clock that a market takes, seconds (contracts/market/ParameterChecks.sol). */
 const SHORTEST = { baseWindow: 12, baseClock: 72 } as const;
 /** Claims that the worker, and the liar, can have open at once. */
@@ -85,8 +80,16 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     const anvil = await Anvil.start({ port: options.port });
     closing.push(() => anvil.close());
     options.onProgress?.("deploying");
-    const { sessionOf, manufacturer, fromBlock } = await deployAll(anvil.url);
+    const { market, manufacturer } = await deployLocally(anvil.url, SHORTEST);
     options.signal?.throwIfAborted();
+    const sessionOf: SessionOf = (index) =>
+      openSession({
+        endpoint: { rpcUrls: [anvil.url] },
+        chainId: CHAIN_ID,
+        market,
+        account: developmentAccount(index),
+        patience: { pollingMs: POLLING_MS },
+      });
     const user = await sessionOf(0);
     await giveAsset(user, USER_ASSET);
     const parts = await startParts(options, anvil, sessionOf, manufacturer, closing);
@@ -102,8 +105,8 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     return {
       url: anvil.url,
       deployment,
-      fromBlock,
-      user: { address: user.sender.address, key: keyOf(0) },
+      fromBlock: 1n,
+      user: { address: user.sender.address, key: developmentKey(0) },
       failed,
       close,
     };
@@ -115,28 +118,6 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
 
 type SessionOf = (index: number) => Promise<Session>;
 type Started = { part: Part; monitorUrl: Promise<string | undefined> };
-
-const accountOf = (index: number): HDAccount => mnemonicToAccount(MNEMONIC, { addressIndex: index });
-const keyOf = (index: number): Hex => toHex(accountOf(index).getHdKey().privateKey!);
-
-/** Deploys everything. The node mines each transaction at once meanwhile. */
-async function deployAll(url: string) {
-  const publicClient = await connect({ rpcUrls: [url] }, CHAIN_ID);
-  const manufacturer = new SoftwareManufacturer();
-  const deployer = { publicClient, account: accountOf(9), confirmations: 1, pollingMs: POLLING_MS };
-  const asset = await deployWrappedEther(deployer);
-  const parameters = { ...readParameters(parametersOfKind("l1")), ...SHORTEST };
-  const market = await deployContracts(deployer, { parameters, asset, manufacturers: [manufacturer.id] });
-  const sessionOf: SessionOf = (index) =>
-    openSession({
-      endpoint: { rpcUrls: [url] },
-      chainId: CHAIN_ID,
-      market,
-      account: accountOf(index),
-      patience: { pollingMs: POLLING_MS },
-    });
-  return { sessionOf, manufacturer, fromBlock: 1n };
-}
 
 async function startParts(
   { models, modelsFile, catalogue, hasLiar, commandLine, onLog }: DevnetOptions,
@@ -163,7 +144,9 @@ async function startParts(
     const known = ["--models", list, "--cache", join(folder, name)];
     const more = catalogue === undefined ? [] : ["--catalogue", catalogue];
     const common = [...chain, ...known, ...more, "--interval", INTERVAL, "--monitor-port", "0"];
-    const part = start(name, [...commandLine, name, ...common, ...flags], { REFUTE_PRIVATE_KEY: keyOf(index) });
+    const part = start(name, [...commandLine, name, ...common, ...flags], {
+      REFUTE_PRIVATE_KEY: developmentKey(index),
+    });
     parts.push({ part, monitorUrl: part.said(monitorIn) });
   };
 
@@ -179,7 +162,7 @@ async function startParts(
       url,
       chainId: CHAIN_ID,
       market: liar.deployment.market,
-      key: keyOf(3),
+      key: developmentKey(3),
       models: models.map(({ seed, ...spec }) => ({ ...spec, seed: seed?.toString() })),
       maxOpenClaims: CLAIMS.liar,
     };
@@ -189,7 +172,7 @@ async function startParts(
 }
 
 /** The liar's own program, beside this file: built or not. */
-export const liarCommand = (): string[] => [
+const liarCommand = (): string[] => [
   process.execPath,
   ...process.execArgv,
   join(import.meta.dirname, `liar${extname(import.meta.filename)}`),

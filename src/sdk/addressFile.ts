@@ -5,7 +5,7 @@ import { Fields } from "./fields.ts";
 /** The contracts that a deployment consists of, by the names of its address file. */
 export const DEPLOYED = ["market", "vault", "game", "provisioning", "verifier", "asset"] as const;
 
-/** Where a deployment lies: `deployments/CHAINID.json`, which `refute deploy` writes. */
+/** Where a deployment lies: `deployments/CHAINID-MARKET.json`, which `refute deploy` writes. */
 export type AddressFile = {
   /** Of this type: 1. */
   format: 1;

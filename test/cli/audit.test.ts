@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { network } from "hardhat";
 import { knownProgram } from "../../src/player/execution.ts";
 import { ElementAuditor } from "../../src/examine/audit/elementAuditor.ts";
 import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
@@ -35,7 +36,7 @@ describe("refute audit", function () {
 
   describe("on a chain", function () {
     let verifier: ChainVerifier;
-    before(async () => void (verifier = await startChainVerifier()));
+    before(async () => void (verifier = await startChainVerifier(() => network.create())));
     after(() => verifier.close());
 
     it("executionWithAWrongElement_isFoundToDisagreeThere", async () => {

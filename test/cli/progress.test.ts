@@ -1,5 +1,8 @@
 import { expect } from "chai";
-import { duration, StatusLine, stepProgress } from "../../src/cli/progress.ts";
+import { compileProgress, duration, StatusLine, stepProgress } from "../../src/cli/progress.ts";
+import { compile } from "../../src/compiler/compile.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import { mlpBytes } from "../../testkit/models/mlp.ts";
 
 describe("stepProgress", () => {
   /** Calls progress for each of `times` (milliseconds), evenly; what was written. */
@@ -30,6 +33,19 @@ describe("stepProgress", () => {
       "step 1 of 5, 20 %, about 12 s left\n",
       "step 4 of 5, 80 %, about 4 s left\n",
     ]);
+  });
+
+  it("compilation_movesThroughNodes_thenThroughTheProofsOfTheirSteps", () => {
+    let time = 0;
+    const lines: string[] = [];
+    const line = new StatusLine({ isTTY: true, write: (text) => lines.push(text) });
+    const progress = compileProgress(stepProgress("compiling node", line, () => (time += 2_500)));
+    compile(readModel(mlpBytes()), { shapes: {}, progress });
+    const said = lines.map((text) => text.slice(1, -3));
+    expect(said[0]).to.match(/^compiling node 0 of 6, 0 %/);
+    const proofs = said.filter((text) => text.includes("proof"));
+    expect(proofs).to.have.length.greaterThan(2);
+    expect(proofs.at(-1)).to.match(/^compiling node (\d+) of \1: all done, proof (\d+) of \2 steps$/);
   });
 
   it("duration_isForPeople", () => {

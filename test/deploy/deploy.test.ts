@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createTransport, http, type Chain, type PublicClient, type Transport } from "viem";
-import { mnemonicToAccount } from "viem/accounts";
+import { createTransport, http, type Chain, type Hex, type PublicClient, type Transport } from "viem";
+import { generatePrivateKey, mnemonicToAccount, privateKeyToAddress } from "viem/accounts";
 import { connect } from "../../src/chain/connect.ts";
 import type { Parameters } from "../../src/chain/structs.ts";
 import {
@@ -114,19 +114,42 @@ describe("refute deploy", function () {
       .and.greaterThan(facts.gas * 0.7);
   });
 
+  /** A contract with this code. */
+  const withCode = async (code: string): Promise<Hex> => {
+    const at = privateKeyToAddress(generatePrivateKey());
+    await anvil.request("anvil_setCode", [at, `0x${code}`]);
+    return at;
+  };
+
   it("network_asset_account_thatAreNotFit_refused_beforeAnythingIsSent", async () => {
     const nonce = await publicClient.getTransactionCount({ address: account.address });
     const refusal = async (changes: object): Promise<string> =>
       (await rejection(checkNetwork({ publicClient, account: account.address, asset, ...changes }))).message;
     expect(await refusal({ asset: account.address })).to.match(/no contract there/);
     expect(await refusal({ verifier: account.address })).to.match(/--verifier .* no contract there/);
-    expect(await refusal({ verifier: asset })).to.match(/--verifier .* is no step verifier of this release/);
     expect(await refusal({ account: `0x${"12".repeat(20)}` })).to.match(/holds 0 .* fund the account/);
     const without = (changed: (method: string, params: unknown) => unknown): PublicClient =>
       ({ ...publicClient, ...rewired(publicClient, changed) }) as unknown as PublicClient;
     expect(
       await refusal({ publicClient: without((method) => (method === "call" ? { data: undefined } : undefined)) }),
     ).to.match(/Osaka/);
+    expect(await refusal({ verifier: asset })).to.match(/not that of this package's StepVerifier/);
+    const noP256 = without((method, params) =>
+      method === "call" && /^0x0{37}100$/.test((params as { to?: string }).to ?? "") ? { data: "0x" } : undefined,
+    );
+    expect(await refusal({ publicClient: noP256 })).to.match(/no P-256 precompile/);
+    const block = await publicClient.getBlock();
+    for (const [changes, words] of [
+      [{ baseFeePerGas: null }, /no base fee/],
+      [{ gasLimit: 15_000_000n }, /take 15000000 gas/],
+    ] as const) {
+      const changed = without((method) => (method === "getBlock" ? { ...block, ...changes } : undefined));
+      expect(await refusal({ publicClient: changed })).to.match(words);
+    }
+    expect(await refusal({ asset: await withCode("60065f5260205ff3") })).to.match(/has 6 decimals, not 18/);
+    expect(await refusal({ asset: await withCode("5f5ffd") })).to.match(/has no decimals\(\)/);
+    // Answers 18, and reverts if it is sent anything.
+    expect(await refusal({ asset: await withCode("34600c5760125f5260205ff35b5f5ffd") })).to.match(/by deposit\(\)/);
     expect(await publicClient.getTransactionCount({ address: account.address })).to.equal(nonce);
   });
 
@@ -164,6 +187,9 @@ describe("refute deploy", function () {
       verifyDeployment(publicClient, market, { ...plan(), parameters: { ...l1, bounty: 1n } }, account.address),
     );
     expect(other.message).to.match(/has bounty 20000000000000000, not 1/);
+    await anvil.request("anvil_setCode", [deployment.verifier, "0x5f5ffd"]);
+    const foreign = await rejection(verifyDeployment(publicClient, market, plan(), account.address));
+    expect(foreign.message).to.match(/the deployment's verifier, is not that of this package/);
   });
 
   it("deployment_interruptedWhileATransactionIsUnderWay_goesOn_butNotWithOtherParameters", async () => {
@@ -184,5 +210,9 @@ const rewired = (client: PublicClient, changed: (method: string, params: unknown
   call: (params: never) => {
     const answer = changed("call", params);
     return answer === undefined ? client.call(params) : Promise.resolve(answer);
+  },
+  getBlock: (params: never) => {
+    const answer = changed("getBlock", params);
+    return answer === undefined ? client.getBlock(params) : Promise.resolve(answer);
   },
 });

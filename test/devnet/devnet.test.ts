@@ -10,9 +10,17 @@ import { readNpy, writeNpy } from "../../src/onnx/inputs/npy.ts";
 import { readAddressFile } from "../../src/sdk/readAddressFile.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import type { Score } from "../../src/sdk/decodeOutputs.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
 
+type Answered = {
+  outputs: { name: string; shape: number[]; top: unknown[][] }[];
+  claims: { refuted: boolean; finalised: boolean }[];
+};
 type Ready = { env: Record<string, string>; addressFile: string; next: string[] };
+
+/** Jobs that are posted until the liar has claimed one. */
+const MAX_JOBS = 8;
 
 describe("refute devnet", function () {
   this.timeout(240_000);
@@ -115,10 +123,7 @@ describe("refute devnet", function () {
     expect(submitted.errors).to.match(/are public/);
     const { job } = JSON.parse(submitted.out) as { job: string };
     const result = refute("result", job, "--model", "model.onnx", "--output", "y=y.npy", "--top", "3", "--json");
-    const { outputs, claims } = JSON.parse(result.out) as {
-      outputs: { name: string; shape: number[]; top: unknown[][] }[];
-      claims: { refuted: boolean; finalised: boolean }[];
-    };
+    const { outputs, claims } = JSON.parse(result.out) as Answered;
     // Whichever of the two workers came first: what the liar claimed was refuted.
     expect(claims.filter(({ refuted }) => !refuted)).to.have.length(1);
     expect(outputs.map(({ name, shape, top }) => [name, shape, top[0]!.length])).to.deep.equal([["y", [1, 10], 3]]);
@@ -126,9 +131,41 @@ describe("refute devnet", function () {
     const exact = executeReference(model, [mlpInput(3)]).at(-1)!;
     const written = readNpy(readFileSync(join(work!, "y.npy")), "y.npy");
     expect(Buffer.from(written.bytes).equals(Buffer.from(exact))).to.equal(true);
+    // Names of classes, as lines and as JSON.
+    const digits = Array.from({ length: 10 }, (_, k) => `digit ${k}`);
+    for (const labels of [`${digits.join("\n")}\n`, JSON.stringify(digits)]) {
+      writeFileSync(join(work!, "labels"), labels);
+      const labelled = refute("result", job, "--model", "model.onnx", "--labels", "labels", "--top", "1", "--json").out;
+      const [[{ index, label }]] = (JSON.parse(labelled) as { outputs: [{ top: [[Score]] }] }).outputs[0].top;
+      expect(label).to.equal(`digit ${index}`);
+    }
+    writeFileSync(join(work!, "labels"), "one\ntwo\n");
+    const short = refute("result", job, "--model", "model.onnx", "--labels", "labels");
+    expect([short.status, short.errors]).to.deep.equal([
+      2,
+      "refute: --labels labels has 2 texts, as many as no output's last dimension: y [1, 10] [USAGE]\n",
+    ]);
     // Another program's names would mean nothing.
     writeFileSync(join(work!, "other.onnx"), mlpBytes(2));
     expect(refute("result", job, "--model", "other.onnx").errors).to.match(/is of the program 0x/);
+  });
+
+  it("aLieOfTheLiar_isRefuted_andTheJobAnsweredAllTheSame", () => {
+    // The liar comes first in about every second job.
+    for (let k = 0; k < MAX_JOBS; k++) {
+      const submitted = refute("submit", "model.onnx", "--input", "x=x.npy", "--fee", "0.05", "--wait", "--json");
+      expect(submitted.status, submitted.errors).to.equal(0);
+      const { job } = JSON.parse(submitted.out) as { job: string };
+      const { claims, outputs } = JSON.parse(refute("result", job, "--model", "model.onnx", "--json").out) as Answered;
+      if (!claims.some(({ refuted }) => refuted)) continue;
+      expect(claims.map(({ refuted, finalised }) => [refuted, finalised])).to.deep.equal([
+        [true, false],
+        [false, true],
+      ]);
+      expect(outputs).to.have.length(1);
+      return;
+    }
+    expect.fail(`the liar claimed none of ${MAX_JOBS} jobs`);
   });
 
   it("secondMarket_inTheSameFolder_leavesTheFirstsFile_andSaysWhenItsNodeEnds", async function () {

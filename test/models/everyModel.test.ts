@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { network } from "hardhat";
 import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
 import { DEFAULT_STEP_BYTES, MAX_STEP_GAS } from "../../src/program/limits.ts";
 import { CATALOGUE } from "../../testkit/models/catalogue.ts";
@@ -7,7 +8,7 @@ import { examine } from "../../testkit/models/examine.ts";
 describe("every model of the catalogue", function () {
   this.timeout(300_000);
   let verifier: ChainVerifier;
-  before(async () => void (verifier = await startChainVerifier()));
+  before(async () => void (verifier = await startChainVerifier(() => network.create())));
   after(() => verifier.close());
 
   for (const one of CATALOGUE)

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { network } from "hardhat";
 import { knownProgram } from "../../src/player/execution.ts";
 import { ElementAuditor, type Verdict } from "../../src/examine/audit/elementAuditor.ts";
 import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
@@ -22,7 +23,7 @@ import { RandomTensors } from "../../testkit/random/tensors.ts";
 describe("operators on chain", function () {
   this.timeout(120_000);
   let verifier: ChainVerifier;
-  before(async () => void (verifier = await startChainVerifier()));
+  before(async () => void (verifier = await startChainVerifier(() => network.create())));
   after(() => verifier.close());
 
   const microsoft = Object.entries(MICROSOFT_CASES).map(([name, makers]) => [`com.microsoft.${name}`, makers] as const);

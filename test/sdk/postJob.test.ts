@@ -4,7 +4,6 @@ import { custom, encodeFunctionData, parseEther, size, type Hex } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { connect } from "../../src/chain/connect.ts";
 import { ContractRevertError, RpcUnavailableError, ShortOfFundsError } from "../../src/chain/errors.ts";
-import { deposit } from "../../src/market/ledger.ts";
 import { inputBytesOf } from "../../src/market/history.ts";
 import { knownProgram } from "../../src/player/execution.ts";
 import { readDeployment } from "../../src/market/deployment.ts";
@@ -16,6 +15,7 @@ import { readHeader } from "../../src/program/header.ts";
 import { DEFAULT_STEP_BYTES, HEADER_BYTES } from "../../src/program/limits.ts";
 import { ENVELOPE_BYTES } from "../../src/program/proofBytes.ts";
 import type { Program } from "../../src/program/types.ts";
+import { deposit } from "../../src/market/ledger.ts";
 import { describeProgram } from "../../src/sdk/describeProgram.ts";
 import {
   FeeTooLowError,
@@ -142,6 +142,14 @@ describe("postJob and waitForResult", function () {
     const error = await rejection(players().post(program, [mlpInput(1)], { fee: 10n ** 19n }));
     expect(error).to.be.instanceOf(ContractRevertError);
     expect(error.errorName).to.equal("InsufficientCredit");
+  });
+
+  it("depositAboveTheTokens_failsWithTheTokensOwnError", async function () {
+    const { asset, vault, deployment, sender } = await players().chain.newSession(5n);
+    await asset.approve(deployment.vault, 6n);
+    const error = await rejection(vault.deposit(sender.address, 6n));
+    expect(error).to.be.instanceOf(ContractRevertError);
+    expect(error.message).to.match(/ERC20InsufficientBalance\(0x[0-9a-fA-F]{40}, 5, 6\)/);
   });
 
   it("feeOfNothing_isRefusedBeforeAnythingIsSent", async function () {

@@ -3,7 +3,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { openSession, type Session } from "../../src/market/session.ts";
 import type { Anvil } from "../../src/devnet/anvil.ts";
 import { giveCredit, giveStake } from "../../src/devnet/parties.ts";
-import type { NodeDeployment } from "../protocol/deployOnNode.ts";
+import type { LocalDeployment } from "../../src/devnet/deployLocally.ts";
 
 /** Ether of each account beside what it wraps: for gas. */
 const PURSE = parseEther("100");
@@ -14,10 +14,10 @@ export type Party = { key: Hex; address: Address; session: Session };
 /** Makes accounts, always the same from one seed. */
 export class Parties {
   readonly #anvil: Anvil;
-  readonly #deployment: NodeDeployment;
+  readonly #deployment: LocalDeployment;
   readonly #seed: number;
 
-  constructor(anvil: Anvil, deployment: NodeDeployment, seed: number) {
+  constructor(anvil: Anvil, deployment: LocalDeployment, seed: number) {
     [this.#anvil, this.#deployment, this.#seed] = [anvil, deployment, seed];
   }
 

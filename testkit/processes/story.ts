@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { numberToHex, parseEther, type Address, type Hex } from "viem";
 import type { History } from "../../src/market/history.ts";
@@ -11,10 +11,11 @@ import { postJob } from "../../src/sdk/postJob.ts";
 import { mlpBytes, mlpInput, mlpProgram } from "../models/mlp.ts";
 import { Anvil } from "../../src/devnet/anvil.ts";
 import { FaultyProxy, NetworkPool } from "../nodes/faultyProxy.ts";
+import { deployLocally } from "../../src/devnet/deployLocally.ts";
 import { killAtExit } from "../../src/devnet/killAtExit.ts";
-import { deployOnNode } from "../protocol/deployOnNode.ts";
+import type { LiarSettings } from "../../src/devnet/liar.ts";
 import { Prng } from "../random/prng.ts";
-import type { LiarSettings } from "./liar.ts";
+import { builtCommandLine } from "./commandLine.ts";
 import { LifeLog, type Lives } from "./lifeLog.ts";
 import { Parties, type Party } from "./parties.ts";
 import { RefuteProcess, type ServedModel } from "./refuteProcess.ts";
@@ -118,7 +119,7 @@ export class Story {
   static async create(terms: StoryTerms): Promise<Story> {
     const { seed, lies, jobs, clock, window } = terms;
     const anvil = await Anvil.start();
-    const deployment = await deployOnNode(anvil.url, { baseWindow: window, baseClock: clock });
+    const deployment = await deployLocally(anvil.url, { baseWindow: window, baseClock: clock });
     const make = new Parties(anvil, deployment, seed);
     const requester = await make.withCredit("requester", BigInt(lies + jobs) * FEE);
     const { bond } = requester.session.deployment;
@@ -285,13 +286,14 @@ export class Story {
   #startLiar(): void {
     const { seed, lies } = this.terms;
     const { key, session } = this.#parties.liar;
-    const model = join(this.#folder, "model.onnx");
-    writeFileSync(model, mlpBytes(seed + 1));
+    const path = join(this.#folder, "model.onnx");
+    writeFileSync(path, mlpBytes(seed + 1));
+    const models = [{ path, shapes: {}, bind: {}, uint8: [] }];
     const { chainId, market } = session.deployment;
     const lie = { step: 0, element: this.prng.below(LIE_ELEMENTS) };
-    const settings: LiarSettings = { url: this.anvil.url, chainId, market, key, model, lie, maxOpenClaims: lies };
-    const script = ["--import", import.meta.resolve("tsx"), join(import.meta.dirname, "liar.ts")];
-    this.#liar = spawn(process.execPath, script, {
+    const settings: LiarSettings = { url: this.anvil.url, chainId, market, key, models, lie, maxOpenClaims: lies };
+    const program = join(dirname(builtCommandLine()), "..", "devnet", "liar.js");
+    this.#liar = spawn(process.execPath, [program], {
       env: { ...process.env, LIAR: JSON.stringify(settings) },
       stdio: ["ignore", "ignore", "inherit"],
     });

@@ -37,12 +37,16 @@ async function readAbi(path: string): Promise<Abi> {
   return (JSON.parse(await readFile(path, "utf8")) as { abi: Abi }).abi;
 }
 
-/** Every error that a contract of the protocol can revert with, those of its libraries included. */
+/**
+ * Every error that a contract of the protocol can revert with, those of its libraries included, and those of tokens
+ * (ERC-6093), which the stake asset reverts with.
+ */
 async function allErrors(): Promise<string[]> {
   const lines = new Set<string>();
   const bySelector = new Set<string>();
   for (const path of (await readdir(ARTIFACTS, { recursive: true })).sort()) {
-    if (!path.endsWith(".json") || /^(test|examples)\//.test(path)) continue;
+    const isToken = path.endsWith("/WrappedEther.json");
+    if (!path.endsWith(".json") || (/^(test|examples)\//.test(path) && !isToken)) continue;
     const abi = await readAbi(join(ARTIFACTS, path));
     for (const line of signatures(abi.filter(({ type }) => type === "error"))) {
       const selector = line.replace(/ \w+(?=[,)])/g, "");

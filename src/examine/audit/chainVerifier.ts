@@ -1,7 +1,8 @@
-import { findPackageJSON } from "node:module";
-import { dirname, join } from "node:path";
+import { createPublicClient, createWalletClient, custom, type Hex } from "viem";
 import { withPackages } from "../../optionalPackage.ts";
 import { evaluateCalldata, type ElementProof } from "../../chain/clients/stepVerifier.ts";
+import { contractArtifact } from "../../deploy/artifacts.ts";
+import { packageFile } from "../../deploy/packageFiles.ts";
 
 /** The step verifier on an embedded chain. */
 export type ChainVerifier = {
@@ -12,34 +13,35 @@ export type ChainVerifier = {
   close: () => Promise<void>;
 };
 
-/** What runs the chain and deploys to it. */
-const HARDHAT = [
-  "hardhat",
-  "@nomicfoundation/hardhat-ignition",
-  "@nomicfoundation/hardhat-ignition-viem",
-  "@nomicfoundation/hardhat-viem",
-  "@nomicfoundation/hardhat-network-helpers",
-];
+/** A chain in this process whose accounts have ether, and which signs for them. */
+export type EmbeddedChain = {
+  provider: { request: (request: { method: string; params?: readonly unknown[] }) => Promise<unknown> };
+  close: () => Promise<void>;
+};
 
 /** EIP-7825: the maximum gas of a transaction. */
 const TRANSACTION_GAS = 2n ** 24n;
+/** How often is looked for the block of a transaction, which the chain mines at once. */
+const POLLING_MS = 10;
 
-/** Builds the contracts if need be, starts Hardhat's chain in this process, and deploys the verifier with Ignition. */
-export async function startChainVerifier(): Promise<ChainVerifier> {
-  // Found from here, so that the command works in any folder; imported late, as other commands need no chain.
-  process.env.HARDHAT_CONFIG ??= join(dirname(findPackageJSON(import.meta.url)!), "hardhat.config.ts");
-  const { default: hre, network } = await withPackages(HARDHAT, "the embedded chain", () => import("hardhat"));
-  const { verifierModule } = await withPackages(
-    HARDHAT,
-    "the embedded chain",
-    () => import("../../../ignition/modules/Verifier.ts"),
-  );
-  await hre.tasks.getTask("build").run({ quiet: true });
-  const connection = await network.create();
-  const { verifier } = await connection.ignition.deploy(verifierModule);
-  const client = await connection.viem.getPublicClient();
-  const [wallet] = await connection.viem.getWalletClients();
-  const to = verifier.address;
+/**
+ * Deploys the verifier on an embedded chain.
+ * @param start Starts the chain: Hardhat's, with nothing of any project, if left out.
+ * @throws MissingPackageError without Hardhat, DeployParametersError if the contracts are not compiled
+ */
+export async function startChainVerifier(start: () => Promise<EmbeddedChain> = startHardhat): Promise<ChainVerifier> {
+  const { provider, close } = await start();
+  const transport = custom(provider, { retryCount: 0 });
+  const client = createPublicClient({ transport, pollingInterval: POLLING_MS });
+  const reader = createWalletClient({ transport });
+  const [account] = await reader.getAddresses();
+  const wallet = createWalletClient({ transport, account: account! });
+  const deploy = async (name: string, args: readonly unknown[]): Promise<Hex> => {
+    const { abi, bytecode } = contractArtifact(name);
+    const hash = await wallet.deployContract({ abi, bytecode, args, chain: null });
+    return (await client.waitForTransactionReceipt({ hash })).contractAddress!;
+  };
+  const to = await deploy("StepVerifier", [await deploy("Elementary", [])]);
   return {
     evaluate: async (proof) => {
       const { ok, data } = await client.call({ to, data: evaluateCalldata(proof), gas: TRANSACTION_GAS }).then(
@@ -52,12 +54,30 @@ export async function startChainVerifier(): Promise<ChainVerifier> {
       return ok ? BigInt(data!) : undefined;
     },
     transactionGas: async (proof) => {
-      const hash = await wallet!.sendTransaction({ to, data: evaluateCalldata(proof), gas: TRANSACTION_GAS });
+      const hash = await wallet.sendTransaction({
+        to,
+        data: evaluateCalldata(proof),
+        gas: TRANSACTION_GAS,
+        chain: null,
+      });
       const { gasUsed } = await client.waitForTransactionReceipt({ hash });
       return Number(gasUsed);
     },
-    close: () => connection.close(),
+    close,
   };
+}
+
+/** Hardhat's chain by the rules that Refute is deployed on. Imported late, as other commands need no chain. */
+async function startHardhat(): Promise<EmbeddedChain> {
+  const { createHardhatRuntimeEnvironment } = await withPackages(
+    ["hardhat"],
+    "the embedded chain",
+    () => import("hardhat/hre"),
+  );
+  const rules = { type: "edr-simulated", chainType: "l1", hardfork: "osaka" } as const;
+  // A project must have a root, whatever folder the command is called in: this package is one.
+  const { network } = await createHardhatRuntimeEnvironment({ networks: { default: rules } }, {}, packageFile());
+  return network.create();
 }
 
 /** Whether a call failed because the contract reverted, and not for want of a chain. */

@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { zeroHash, type Hex } from "viem";
 import { JobStatus } from "../../../src/chain/structs.ts";
+import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { marketKit, SUBMITTED_NODES, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
-import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { chainProgram, honestTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { creditOf, ETHER, SINK } from "../../../testkit/protocol/world.ts";
 
@@ -61,6 +62,16 @@ describe("JobMarket: claim and submit", () => {
     await gameRevert(submit("0x"), "WrongDataLength");
     // Three checkpoints: the fourth node is padding.
     await gameRevert(submit(`${SUBMITTED_NODES.slice(0, -64)}${OTHER_ROOT.slice(2)}` as Hex), "PaddingNotZero");
+    // Eight nodes two levels above 17 checkpoints: five of them hold one.
+    const wide = chainProgram(4, new Array<number>(17).fill(1));
+    const job17 = await post({}, wide);
+    await market.write.claim([job17], as("worker"));
+    const nodes = submissionOf(honestTrace(wide), 4);
+    const withNode = (k: number): Hex =>
+      `0x${nodes.slice(2, 2 + 64 * k)}${OTHER_ROOT.slice(2)}${nodes.slice(66 + 64 * k)}`;
+    for (const k of [5, 6, 7])
+      await gameRevert(market.write.submit([job17, withNode(k)], as("worker")), "PaddingNotZero");
+    await market.write.submit([job17, withNode(4)], as("worker"));
     const single = chainProgram(8, [3]);
     const one = await post({}, single);
     await market.write.claim([one], as("worker"));

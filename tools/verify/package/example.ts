@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "./pack.ts";
+import { checkPages } from "./pages.ts";
 
 /** What `refute devnet --json` says when it is ready. */
 type Ready = { env: Record<string, string> };
@@ -11,7 +12,7 @@ const LIMIT_MS = 120_000;
 
 /**
  * Installs, builds and runs `examples/iris` as a stranger would, with the packed package in place of the registry's.
- * Prints how long each step took.
+ * Prints how long each step took. The project of `checkBrowser` must be there.
  * @throws Error with what a step printed
  */
 export async function checkExample(tarball: string, folder: string): Promise<void> {
@@ -29,6 +30,9 @@ export async function checkExample(tarball: string, folder: string): Promise<voi
   told("built");
   // Not through npx, which keeps a signal to itself.
   const refute = join("node_modules", "refute", "dist", "src", "cli", "main.js");
+  const audit = run(process.execPath, [refute, "audit", "model/iris.onnx", "--samples", "8", "--json"], at);
+  if (!(JSON.parse(audit) as { clean: boolean }).clean) throw new Error(`the audit is not clean: ${audit}`);
+  told("audited");
   const flags = ["devnet", "--model", "model/iris.onnx", "--port", "0", "--json"];
   const devnet = spawn(process.execPath, [refute, ...flags], { cwd: at });
   try {
@@ -38,6 +42,8 @@ export async function checkExample(tarball: string, folder: string): Promise<voi
     told("answered");
     if (!/^virginica +9\d\.\d %$/m.test(answer)) throw new Error(`no iris virginica in:\n${answer}`);
     if (!/holds 0x[0-9a-f]{24}$/m.test(answer)) throw new Error(`no scores in the contract:\n${answer}`);
+    await checkPages(at, join(folder, "browser"));
+    told("shown in a browser");
   } finally {
     await stop(devnet);
   }

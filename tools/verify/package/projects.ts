@@ -8,7 +8,7 @@ import { WrappedEther } from "../../../src/chain/clients/wrappedEther.ts";
 import { openSession } from "../../../src/market/session.ts";
 import { mlpBytes } from "../../../testkit/models/mlp.ts";
 import { Anvil, anvilBinary } from "../../../src/devnet/anvil.ts";
-import { deployOnNode } from "../../../testkit/protocol/deployOnNode.ts";
+import { deployLocally } from "../../../src/devnet/deployLocally.ts";
 import { run } from "./pack.ts";
 
 /** A figure and the bar that it is compared with. */
@@ -89,7 +89,7 @@ export async function checkUse(folder: string): Promise<void> {
   run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", tested("ethers")], at);
   const anvil = await Anvil.start();
   try {
-    const { chainId, market } = await deployOnNode(anvil.url);
+    const { chainId, market } = await deployLocally(anvil.url, {});
     const key = await fundedKey(anvil, chainId, market);
     writeFileSync(join(at, "market.json"), JSON.stringify({ rpcUrl: anvil.url, chainId, market, key }));
     writeFileSync(join(at, "model.onnx"), mlpBytes());

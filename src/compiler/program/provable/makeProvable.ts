@@ -36,19 +36,19 @@ type Provable = { steps: readonly Step[]; bytes: number };
  * Terms that lie far apart are copied next to each other. Long reductions are split in blocks that are joined, in as
  * many levels as needed. No bit changes: sums of float32 are passed on as exact words. Of all ways the one that writes
  * the fewest bytes is taken.
- * @param beforeStep Called before each step; it may throw.
+ * @param beforeStep Called before each step with the number of those before it; it may throw.
  * @returns the steps renumbered, for each old number the new one, and for each new step the old one
  */
 export function makeProvable(
   steps: readonly Step[],
   limit: ProofSize,
-  beforeStep: () => void = () => {},
+  beforeStep: (done: number) => void = () => {},
 ): { steps: Step[]; renumber: number[]; origin: number[] } {
   const result: Step[] = [];
   const renumber: number[] = [];
   const origin: number[] = [];
   steps.forEach((old, s) => {
-    beforeStep();
+    beforeStep(s);
     const inputs = old.inputs.map((ref) => (ref.kind === "step" ? { ...ref, index: renumber[ref.index]! } : ref));
     const step = { ...old, inputs };
     const replacement = provable(step, costOf(step, limit), result.length, limit, 0)?.steps ?? [step];

@@ -1,0 +1,14 @@
+import { toHex, type Hex } from "viem";
+import { mnemonicToAccount, type HDAccount } from "viem/accounts";
+
+/** The chain's id that development nodes have by default. */
+export const CHAIN_ID = 31_337;
+
+/** The words of development nodes: everybody knows the keys that they give. */
+const MNEMONIC = "test test test test test test test test test test test junk";
+
+/** An account that a development node gives ether. @param index From 0 to 9. */
+export const developmentAccount = (index: number): HDAccount => mnemonicToAccount(MNEMONIC, { addressIndex: index });
+
+/** Its private key. */
+export const developmentKey = (index: number): Hex => toHex(developmentAccount(index).getHdKey().privateKey!);
