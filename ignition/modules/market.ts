@@ -1,18 +1,21 @@
 import { buildModule } from "@nomicfoundation/ignition-core";
 import { DEFAULT_NONCE_LIFETIME, DEFAULT_REPORT_LIFETIME, DEFAULT_SINK } from "../defaults.ts";
+import { verifierModule } from "./Verifier.ts";
 
 const GWEI = 10n ** 9n;
 const ETHER = 10n ** 18n;
 
 /**
- * Deploys the protocol against an existing stake asset and step verifier.
+ * Deploys the protocol against an existing stake asset, and a step verifier that is there or is deployed too.
  *
  * Parameters (all optional but `asset`, `verifier`, `registrar`): those of `Parameters` in
  * contracts/types/Parameters.sol, and `manufacturers` (ids), `nonceLifetime`, `reportLifetime` (seconds). The defaults
  * are for L1 with the priceCap at 50 gwei; their arithmetic is in docs/protocol.md.
  * @param marketCode What the market is created with, without arguments.
+ * @param newVerifier Whether the step verifier is deployed too, in place of the parameter `verifier`. It is part of
+ * this module then, because a journal goes on only with the module that has all that is under way in it.
  */
-export const marketModule = (marketCode: string) =>
+export const marketModule = (marketCode: string, newVerifier = false) =>
   buildModule("Refute", (m) => {
     const quoteVerifier = m.contract("DongleQuoteVerifier");
     const provisioning = m.contract("Provisioning", [
@@ -46,7 +49,9 @@ export const marketModule = (marketCode: string) =>
       penaltyBps: m.getParameter("penaltyBps", 500),
       sink: m.getParameter("sink", DEFAULT_SINK),
     };
-    const checker = m.contract("ProofChecker", [m.getParameter("verifier")]);
+    const checker = m.contract("ProofChecker", [
+      newVerifier ? m.useModule(verifierModule).verifier : m.getParameter("verifier"),
+    ]);
     const deployer = m.contract("MarketDeployer");
     // The vault and the game name the market, which is deployed after them at the address that is reserved for it.
     const address = m.staticCall(deployer, "market");

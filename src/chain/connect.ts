@@ -1,4 +1,5 @@
 import { createPublicClient, defineChain, type Chain, type PublicClient, type Transport } from "viem";
+import { NoNodeError } from "./errors.ts";
 import { httpNode } from "./node.ts";
 import { Nodes, type RpcFailure } from "./nodes.ts";
 import { translateError } from "./translateError.ts";
@@ -9,13 +10,15 @@ export type Endpoint = { rpcUrls: readonly string[] } | { transport: Transport }
 /**
  * Connects to a chain, and makes sure that no endpoint serves another one and that one answers.
  * @param onRpcFailure Called for each request to a node that had no answer.
- * @throws WrongChainError, RpcUnavailableError
+ * @throws WrongChainError, RpcUnavailableError, NoNodeError
  */
 export async function connect(
   endpoint: Endpoint,
   chainId: number,
   onRpcFailure?: (failure: RpcFailure) => void,
 ): Promise<PublicClient<Transport, Chain>> {
+  if ("rpcUrls" in endpoint && endpoint.rpcUrls.length === 0)
+    throw new NoNodeError("rpcUrls is empty: give the URL of a node, or of several");
   const nodes = new Nodes(
     "transport" in endpoint ? [endpoint.transport] : endpoint.rpcUrls.map((url) => httpNode(url)),
     chainId,

@@ -4,6 +4,9 @@ import { errorWithCode, RefuteError } from "../errors.ts";
 /** No answer from a node: it is down, unreachable, too busy or too slow. */
 export class RpcUnavailableError extends errorWithCode("RPC_UNAVAILABLE", { retryable: true }) {}
 
+/** No node is named that could be asked. */
+export class NoNodeError extends errorWithCode("NO_NODE") {}
+
 /** An endpoint serves another chain than the one that was asked for. */
 export class WrongChainError extends errorWithCode("WRONG_CHAIN") {}
 
@@ -123,6 +126,9 @@ export class TransactionRefusedError extends RefuteError {
 
 /** The sender cannot pay for the transaction's gas. */
 export class InsufficientGasFundsError extends errorWithCode("INSUFFICIENT_GAS_FUNDS") {}
+
+/** An account has too little of what is to be moved: tokens, credit or stake. Nothing was sent. */
+export class ShortOfFundsError extends errorWithCode("SHORT_OF_FUNDS") {}
 
 /** A wallet that does not send a transaction: its user refused, say. */
 export class WalletRefusedError extends errorWithCode("WALLET_REFUSED") {}

@@ -1,4 +1,5 @@
 import { getAddress, type Address, type Hex } from "viem";
+import { WalletRefusedError } from "./errors.ts";
 import type { Wallet } from "./wallet.ts";
 
 /** What is used of a Signer of ethers 6. ethers itself is not imported. */
@@ -15,11 +16,12 @@ export type EthersSigner = {
 
 /**
  * The wallet behind a Signer of ethers 6, which needs a provider.
- * @throws TypeError if it has none
+ * @throws WalletRefusedError if it has none
  */
 export async function ethersWallet(signer: EthersSigner): Promise<Wallet> {
   const { provider } = signer;
-  if (provider === null) throw new TypeError("the signer has no provider: connect it with signer.connect(provider)");
+  if (provider === null)
+    throw new WalletRefusedError("the signer has no provider: connect it with signer.connect(provider)");
   const address: Address = getAddress(await signer.getAddress());
   return {
     type: "wallet",

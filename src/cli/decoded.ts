@@ -5,7 +5,7 @@ import { toHex } from "../merkle/hash.ts";
 import { FileError, readRegularFile } from "../regularFile.ts";
 import { decodeOutputs, topScores, type DecodedOutput, type Score } from "../sdk/decodeOutputs.ts";
 import type { OutputDescription, ProgramDescription } from "../sdk/description.ts";
-import { UsageError } from "./errors.ts";
+import { JobStateError, NotReadyError, UsageError } from "./errors.ts";
 import { tensorJson, tensorText } from "./tensorText.ts";
 
 /** How outputs are shown. */
@@ -46,26 +46,40 @@ export function outputFiles(program: ProgramDescription | undefined, given: read
   if (given.length > 0 && program === undefined)
     throw new UsageError("--output needs the program, which has the types: give --model FILE or --program FILE too");
   const names = (program?.outputs ?? []).map(({ name }) => name);
-  return new Map(
-    given.map((text) => {
-      const at = text.indexOf("=");
-      const [name, path] = [text.slice(0, at), text.slice(at + 1)];
-      if (at < 1 || !path.endsWith(".npy")) throw new UsageError(`--output ${text}: expected NAME=FILE.npy`);
-      if (!names.includes(name))
-        throw new UsageError(
-          `--output ${text}: the program has no output ${name}; its outputs are ${names.join(", ")}`,
-        );
-      return [name, path] as const;
-    }),
-  );
+  const files = new Map<string, string>();
+  for (const text of given) {
+    const at = text.indexOf("=");
+    const [name, path] = [text.slice(0, at), text.slice(at + 1)];
+    if (at < 1 || !path.endsWith(".npy")) throw new UsageError(`--output ${text}: expected NAME=FILE.npy`);
+    if (!names.includes(name))
+      throw new UsageError(`--output ${text}: the program has no output ${name}; its outputs are ${names.join(", ")}`);
+    if (files.has(name)) throw new UsageError(`--output ${text}: ${name} is given already`);
+    files.set(name, path);
+  }
+  return files;
 }
 
-/** Writes outputs as NumPy files. @throws UsageError if one was not delivered, or its file cannot be written */
-export function writeOutputs(outputs: Outputs, program: ProgramDescription, files: ReadonlyMap<string, string>): void {
+/**
+ * Writes outputs as NumPy files.
+ * @param isDue Whether all that will be delivered is there.
+ * @throws NotReadyError or JobStateError if one was not delivered, UsageError if its file cannot be written
+ */
+export function writeOutputs(
+  outputs: Outputs,
+  program: ProgramDescription,
+  files: ReadonlyMap<string, string>,
+  isDue: boolean,
+): void {
   const decoded = decodeOutputs(program, outputs);
   for (const [name, path] of files) {
     const output = decoded.get(name);
-    if (output === undefined) throw new UsageError(`--output ${name}=${path}: the output was not delivered on chain`);
+    if (output === undefined) {
+      const what = `--output ${name}=${path}: the output`;
+      if (!isDue) throw new NotReadyError(`${what} is not delivered yet: --wait waits for it`);
+      throw new JobStateError(
+        `${what} was not delivered on chain, and will not be: it is too large, or the job closed`,
+      );
+    }
     try {
       writeFileSync(path, writeNpy(tensorOf(output)));
     } catch (cause) {

@@ -6,9 +6,6 @@ export class UsageError extends errorWithCode("USAGE") {}
 /** A key that is missing, or a keystore that does not open. */
 export class KeyError extends errorWithCode("KEY") {}
 
-/** The account has too little of what the command moves: tokens, credit or stake. */
-export class ShortOfFundsError extends errorWithCode("SHORT_OF_FUNDS") {}
-
 /** The account has no live attestation, without which it may not stake. */
 export class NotAttestedError extends errorWithCode("NOT_ATTESTED") {}
 
@@ -20,6 +17,9 @@ export class NotReadyError extends errorWithCode("NOT_READY", { retryable: true 
 
 /** A command did its work, and the answer is no: the exit status says so. */
 export class NegativeVerdict extends errorWithCode("VERDICT") {}
+
+/** A command did its work, and its answer could not be written: to a full disk, say. */
+export class AnswerLostError extends errorWithCode("ANSWER_LOST") {}
 
 /** A command was ended by a signal before it had done its work. */
 export class InterruptedError extends errorWithCode("INTERRUPTED") {}

@@ -35,6 +35,7 @@ export function inputFiles(model: Model, given: readonly string[]): Map<string, 
     if (at < 1) throw new UsageError(`--input ${text}: expected NAME=FILE`);
     const name = text.slice(0, at);
     requireInput(model, name);
+    if (files.has(name)) throw new UsageError(`--input ${text}: ${name} is given already`);
     files.set(name, text.slice(at + 1));
   }
   return files;

@@ -1,8 +1,6 @@
 import type { Account } from "../chain/clients/stakeVault.ts";
-import { deposit } from "../market/ledger.ts";
 import type { Session } from "../market/session.ts";
 import { amountText, timeText } from "./amount.ts";
-import { ShortOfFundsError } from "./errors.ts";
 import type { Output } from "./output.ts";
 
 /** An account's ledger in a line. */
@@ -24,16 +22,4 @@ export const ledgerJson = ({ credit, staked, locked, withdrawing, readyAt }: Acc
 export async function answerLedger(output: Output, { sender, vault }: Session): Promise<void> {
   const account = await vault.accountOf(sender.address);
   output.answer({ account: sender.address, ...ledgerJson(account) }, ledgerText(account));
-}
-
-/** Turns tokens of the account into credit. @throws ShortOfFundsError before anything is sent, if it has too few */
-export async function depositChecked(session: Session, amount: bigint): Promise<void> {
-  const { address } = session.sender;
-  const held = await session.asset.balanceOf(address);
-  if (held < amount) {
-    const { asset } = session.deployment;
-    const holds = `${address} holds ${amountText(held)} of the stake asset ${asset}, not ${amountText(amount)}`;
-    throw new ShortOfFundsError(`${holds}: send it ${amountText(amount - held)} more`);
-  }
-  await deposit(session, amount);
 }

@@ -3,7 +3,7 @@ import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import { DEFAULT_STEP_BYTES, MAX_STEP_BYTES } from "../program/limits.ts";
 import { defaultLimits, type CompileLimits } from "../compiler/budget.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";
-import { parseBinding, parseSeed, parseShape, parseUint8 } from "./models.ts";
+import { bindingText, parseBinding, parseSeed, parseShape, parseUint8, uint8Text } from "./models.ts";
 import { as, whole } from "./parse.ts";
 
 /** What the flags of `modelOptions` and `seedOption` give. */
@@ -78,6 +78,21 @@ export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
   seed: options.seed,
   limits: limitsOf(options),
 });
+
+/** The flags that describe a model, for whoever must compile the same program: the other way of `modelSpec`. */
+export function modelFlags({ shapes, bind, uint8, stepByteLimit, seed, limits = {} }: ModelSpec): string[] {
+  const { seconds, mib, nodes, foldElements } = limits;
+  const numbers = {
+    ...{ "step-bytes": stepByteLimit, "compile-seconds": seconds, "compile-mib": mib, "compile-nodes": nodes },
+    ...{ "fold-elements": foldElements, seed },
+  };
+  return [
+    ...Object.entries(shapes).flatMap(([name, shape]) => ["--shape", `${name}=${shape.join(",")}`]),
+    ...Object.entries(bind).flatMap(([name, value]) => ["--bind", `${name}=${bindingText(value)}`]),
+    ...uint8.flatMap((picture) => ["--uint8", uint8Text(picture)]),
+    ...Object.entries(numbers).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, String(value)])),
+  ];
+}
 
 /** Collects an option that may be given more than once. */
 export const appendOption = (text: string, all: readonly string[] = []): string[] => [...all, text];

@@ -34,13 +34,19 @@ export function parseBinding(text: string): [name: string, value: unknown] {
   const match = /^(.+?)=(.+)$/s.exec(text);
   if (match === null) throw new UsageError(`--bind ${text}: expected NAME=VALUE or NAME=FILE, for example sr=16000`);
   const [, name, value] = match as unknown as [string, string, string];
-  if (/\.(pb|npy|json)$/.test(value)) return [name, value];
+  if (isFileName(value)) return [name, value];
   try {
     return [name, JSON.parse(value)];
   } catch (cause) {
     throw new UsageError(`--bind ${text}: expected a JSON value, or a file that ends in .pb, .npy or .json`, { cause });
   }
 }
+
+/** What `parseBinding` reads as this value. */
+export const bindingText = (value: unknown): string =>
+  typeof value === "string" && isFileName(value) ? value : JSON.stringify(value);
+
+const isFileName = (text: string): boolean => /\.(pb|npy|json)$/.test(text);
 
 /** What a schema found wrong, in words for people. */
 function issueText(issue: z.ZodIssue): string {
@@ -76,6 +82,11 @@ export function parseUint8(text: string): ImagePreprocessing {
   const [issue] = result.error.issues;
   throw new UsageError(`--uint8 ${text}: ${issueText(issue!)}`);
 }
+
+/** What `parseUint8` reads as this picture. */
+export const uint8Text = ({ input, layout, scale, mean, std, reverseChannels = false }: ImagePreprocessing): string =>
+  [input, `layout=${layout}`, `scale=${scale}`, `mean=${mean.join(":")}`, `std=${std.join(":")}`].join() +
+  `,reverse=${reverseChannels}`;
 
 const limitSchema = z.number().int().positive().optional();
 const limitsSchema = z

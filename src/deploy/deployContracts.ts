@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { deploy, DeploymentResultType, type DeploymentResult } from "@nomicfoundation/ignition-core";
 import type { Address, Chain, Hex, LocalAccount, PublicClient, Transport } from "viem";
 import { marketModule } from "../../ignition/modules/market.ts";
-import { verifierModule } from "../../ignition/modules/Verifier.ts";
 import { wrappedEtherModule } from "../../ignition/modules/WrappedEther.ts";
 import { RefuteError } from "../errors.ts";
 import type { Parameters as MarketParameters } from "../chain/structs.ts";
@@ -50,11 +49,14 @@ export async function deployWrappedEther(deployer: Deployer): Promise<Address> {
  * @throws DeployFailedError that says how to go on
  */
 export async function deployContracts(deployer: Deployer, plan: MarketPlan): Promise<Address> {
-  const verifier = plan.verifier ?? (await run(deployer, verifierModule, "StepVerifier", {}));
-  const { parameters, asset, registrar, manufacturers } = plan;
-  const given = { ...parameters, asset, verifier, manufacturers: [...manufacturers] };
-  const Refute = { ...given, ...(registrar === undefined ? {} : { registrar }) };
-  return run(deployer, marketModule(contractArtifact("JobMarket").bytecode), "JobMarket", { Refute });
+  const { parameters, asset, verifier, registrar, manufacturers } = plan;
+  const Refute = {
+    ...{ ...parameters, asset, manufacturers: [...manufacturers] },
+    ...(verifier === undefined ? {} : { verifier }),
+    ...(registrar === undefined ? {} : { registrar }),
+  };
+  const ignitionModule = marketModule(contractArtifact("JobMarket").bytecode, verifier === undefined);
+  return run(deployer, ignitionModule, "JobMarket", { Refute });
 }
 
 type IgnitionOptions = Parameters<typeof deploy>[0];
@@ -79,7 +81,7 @@ async function run(
   if (journal !== undefined) await forgetUnsent(journal, publicClient, account.address);
   const result = await ignite(options, journal);
   if (result.type !== DeploymentResultType.SUCCESSFUL_DEPLOYMENT)
-    throw new DeployFailedError(`the deployment stopped: ${failures(result)}. ${resume(journal)}`);
+    throw new DeployFailedError(`the deployment stopped: ${failures(result)}. ${resume(journal, canGoOn(result))}`);
   return Object.values(result.contracts).find(({ contractName }) => contractName === wanted)!.address as Address;
 }
 
@@ -93,13 +95,22 @@ async function ignite(options: IgnitionOptions, journal: string | undefined): Pr
   }
 }
 
-const resume = (journal: string | undefined): string =>
-  journal === undefined ? "Start again" : `The same command goes on from ${journal}`;
+function resume(journal: string | undefined, canGoOn = true): string {
+  if (journal === undefined) return "Start again";
+  if (canGoOn) return `The same command goes on from ${journal}`;
+  return `The journal ${journal} cannot go on like this: give what it began with, or start anew with another --folder`;
+}
+
+/** Whether only time was lacking: what failed in a journal stays failed, and what is done has its parameters. */
+const canGoOn = (result: Failure): boolean =>
+  result.type === DeploymentResultType.EXECUTION_ERROR && result.failed.length === 0 && result.timedOut.length === 0;
 
 const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split("\n", 1)[0]!;
 
-function failures(result: Exclude<DeploymentResult, { type: DeploymentResultType.SUCCESSFUL_DEPLOYMENT }>): string {
+type Failure = Exclude<DeploymentResult, { type: DeploymentResultType.SUCCESSFUL_DEPLOYMENT }>;
+
+function failures(result: Failure): string {
   if (result.type !== DeploymentResultType.EXECUTION_ERROR)
     return Object.entries(result.errors)
       .map(([future, errors]) => `${future}: ${errors.join(", ")}`)

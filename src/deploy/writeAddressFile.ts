@@ -5,13 +5,17 @@ import type { AddressFile } from "../sdk/addressFile.ts";
 import { DeployFailedError } from "./errors.ts";
 import { contractsOf } from "./verifyDeployment.ts";
 
+/** Where a deployment's address file lies in a folder. */
+export const addressFilePath = (folder: string, { chainId, market }: Pick<Deployment, "chainId" | "market">): string =>
+  join(folder, `${chainId}-${market}.json`);
+
 /**
  * Writes a deployment's address file: `CHAINID-MARKET.json` in a folder.
  * @param block Of the deployment: no event is older.
  * @returns Its path. @throws DeployFailedError
  */
 export function writeAddressFile(folder: string, deployment: Deployment, block: bigint): string {
-  const { chainId, market, parameters } = deployment;
+  const { chainId, parameters } = deployment;
   const file: AddressFile = {
     format: 1,
     chainId,
@@ -21,7 +25,7 @@ export function writeAddressFile(folder: string, deployment: Deployment, block: 
       Object.entries(parameters).map(([name, value]) => [name, typeof value === "bigint" ? String(value) : value]),
     ),
   };
-  const path = join(folder, `${chainId}-${market}.json`);
+  const path = addressFilePath(folder, deployment);
   try {
     mkdirSync(folder, { recursive: true });
     writeFileSync(path, `${JSON.stringify(file, null, 2)}\n`);

@@ -1,11 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { askNode } from "./askNode.ts";
 import { DevnetError } from "./errors.ts";
 import { killAtExit } from "./killAtExit.ts";
+import { temporaryFolder } from "./temporaryFolder.ts";
 
 const PACKAGE = `@foundry-rs/anvil-${process.platform === "win32" ? "win32" : process.platform}-${
   process.arch === "x64" ? "amd64" : process.arch
@@ -38,10 +37,13 @@ export type AnvilOptions = {
  * is kept in a folder, so that the node can be stopped and started again.
  */
 export class Anvil {
-  readonly #folder = mkdtempSync(join(tmpdir(), "refute-anvil-"));
+  readonly #folder = temporaryFolder("refute-anvil-");
   #blockSeconds: number | undefined;
   #child: ChildProcess | undefined;
   #port = 0;
+  #onFailed!: (how: string) => void;
+  /** Is fulfilled when the node ends by itself after its start. */
+  readonly failed = new Promise<string>((resolve) => (this.#onFailed = resolve));
 
   private constructor({ blockSeconds, port = 0 }: AnvilOptions) {
     [this.#blockSeconds, this.#port] = [blockSeconds, port];
@@ -85,13 +87,13 @@ export class Anvil {
   /** Ends the node and removes its files. */
   async close(): Promise<void> {
     await this.#stop("SIGKILL");
-    rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder.remove();
   }
 
   async #start(): Promise<void> {
     const binary = anvilBinary();
     if (typeof binary !== "string") throw new DevnetError(binary.missing);
-    const state = ["--state", join(this.#folder, "state.json"), "--preserve-historical-states"];
+    const state = ["--state", join(this.#folder.path, "state.json"), "--preserve-historical-states"];
     const rules = ["--hardfork", "osaka", "--enable-tx-gas-limit", "--gas-limit", String(BLOCK_GAS)];
     const blocks = this.#blockSeconds === undefined ? [] : ["--block-time", String(this.#blockSeconds)];
     const child = spawn(binary, ["--host", "127.0.0.1", "--port", String(this.#port), ...state, ...rules, ...blocks]);
@@ -99,9 +101,15 @@ export class Anvil {
     killAtExit(child);
     await new Promise<void>((resolve, reject) => {
       let printed = "";
-      const fail = (): void => reject(new DevnetError(`anvil does not start: ${printed.trim().slice(-1_000)}`));
+      const fail = (): void => {
+        clearTimeout(timer);
+        reject(new DevnetError(`anvil does not start: ${printed.trim().slice(-1_000)}`));
+      };
       const timer = setTimeout(fail, START_MS);
-      child.once("error", reject).once("exit", fail);
+      child.once("exit", fail).once("error", ({ message }) => {
+        printed = message;
+        fail();
+      });
       for (const stream of [child.stdout, child.stderr])
         stream.on("data", (chunk: Buffer) => {
           if (printed === "listening") return;
@@ -111,6 +119,9 @@ export class Anvil {
           this.#port = Number(found[1]);
           clearTimeout(timer);
           child.removeListener("exit", fail);
+          child.once("exit", (code, signal) => {
+            if (this.#child === child) this.#onFailed(`the chain's node ended (${signal ?? `status ${code}`})`);
+          });
           resolve();
         });
     });
@@ -119,6 +130,7 @@ export class Anvil {
   async #stop(signal: NodeJS.Signals): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    this.#child = undefined;
     const ended = new Promise((done) => child.once("exit", done));
     child.kill(signal);
     await ended;

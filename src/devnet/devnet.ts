@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseEther, type Address, type Hex } from "viem";
@@ -15,6 +14,7 @@ import { DevnetError } from "./errors.ts";
 import type { LiarSettings } from "./liar.ts";
 import { Part } from "./part.ts";
 import { giveAsset, giveCredit, giveStake } from "./parties.ts";
+import { temporaryFolder } from "./temporaryFolder.ts";
 
 /** The shortest window and clock that a market takes, seconds (contracts/market/ParameterChecks.sol). */
 const SHORTEST = { baseWindow: 12, baseClock: 72 } as const;
@@ -59,7 +59,7 @@ export type Devnet = {
   fromBlock: bigint;
   /** An account with ether, and 1,000 of the stake asset. */
   user: { address: Address; key: Hex };
-  /** Is fulfilled when a part ends by itself, with what it said last. */
+  /** Is fulfilled when the chain's node or a part ends by itself, with what it said last. */
   failed: Promise<string>;
   close: () => Promise<void>;
 };
@@ -81,6 +81,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     closing.push(() => anvil.close());
     options.onProgress?.("deploying");
     const { market, manufacturer } = await deployLocally(anvil.url, SHORTEST);
+    options.signal?.throwIfAborted();
     const sessionOf: SessionOf = (index) =>
       openSession({
         endpoint: { rpcUrls: [anvil.url] },
@@ -93,9 +94,13 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     await giveAsset(user, USER_ASSET);
     const parts = await startParts(options, anvil, sessionOf, manufacturer, closing);
     await anvil.mineEvery(options.blockSeconds);
-    options.onProgress?.("waiting for the worker and the watcher to compile the models");
-    await untilReady(parts, options.signal);
-    const failed = Promise.race(parts.map(({ part }) => part.failed.then((last) => `the ${part.name} ended: ${last}`)));
+    const failed = Promise.race([
+      anvil.failed,
+      ...parts.map(({ part }) => part.failed.then((last) => `the ${part.name} ended: ${last}`)),
+    ]);
+    if (parts.length > 0) options.onProgress?.("waiting for the worker and the watcher to compile the models");
+    await untilReady(parts, failed, options.signal);
+    options.signal?.throwIfAborted();
     const { deployment } = user;
     return {
       url: anvil.url,
@@ -122,8 +127,8 @@ async function startParts(
   closing: (() => Promise<void>)[],
 ): Promise<Started[]> {
   if (models.length === 0) return [];
-  const folder = mkdtempSync(join(tmpdir(), "refute-devnet-"));
-  closing.push(() => Promise.resolve(rmSync(folder, { recursive: true, force: true })));
+  const { path: folder, remove } = temporaryFolder("refute-devnet-");
+  closing.push(() => Promise.resolve(remove()));
   const list = modelsFile ?? join(folder, "models.json");
   if (modelsFile === undefined) writeFileSync(list, JSON.stringify(models.map(modelEntry)));
   const parts: Started[] = [];
@@ -190,19 +195,25 @@ function monitorIn(line: string): string | undefined {
   return port === undefined ? undefined : `http://127.0.0.1:${port}/readyz`;
 }
 
-/** Waits until each part knows its programs and has read the chain. @throws DevnetError if one ends before */
-async function untilReady(parts: readonly Started[], signal: AbortSignal | undefined): Promise<void> {
-  for (const { part, monitorUrl } of parts) {
-    const url = await monitorUrl;
-    for (;;) {
+/**
+ * Waits until each part knows its programs and has read the chain.
+ * @param failed Is fulfilled when any part ends. @throws DevnetError then
+ */
+async function untilReady(
+  parts: readonly Started[],
+  failed: Promise<string>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const failure = failed.then((ended) => {
+    throw new DevnetError(ended);
+  });
+  // What ends after all parts are ready is for others to see.
+  failure.catch(() => {});
+  for (const { monitorUrl } of parts) {
+    const url = await Promise.race([failure, monitorUrl]);
+    while (url === undefined || !(await Promise.race([failure, ready(url)]))) {
       signal?.throwIfAborted();
-      const state =
-        url === undefined
-          ? ({ ended: await part.failed } as const)
-          : await Promise.race([part.failed.then((ended) => ({ ended })), ready(url).then((isReady) => ({ isReady }))]);
-      if ("ended" in state) throw new DevnetError(`the ${part.name} ended: ${state.ended}`);
-      if (state.isReady) break;
-      await sleep(READY_POLLING_MS);
+      await Promise.race([failure, sleep(READY_POLLING_MS)]);
     }
   }
 }

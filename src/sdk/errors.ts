@@ -1,6 +1,6 @@
 import { errorWithCode } from "../errors.ts";
 
-/** A job that ended without a result: cancelled, or expired with its fee returned. */
+/** A job that ended without its outputs: cancelled, expired or not delivered, with its fee returned. */
 export class JobClosedError extends errorWithCode("JOB_CLOSED") {}
 
 /** No job of this id on this market. */

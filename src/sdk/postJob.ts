@@ -6,7 +6,7 @@ import { toHex } from "../merkle/hash.ts";
 import { inputsList, tensorTree } from "../merkle/tensor.ts";
 import { elementsOf, factsOf, requireGenuine, type ProgramDescription } from "./description.ts";
 import { FeeTooLowError, JobInputError } from "./errors.ts";
-import { PART_BYTES, requireDeliverable, requireServed, requireWindow } from "./served.ts";
+import { PART_BYTES, requireDeliverable, requireServed, requireTerms, requireWindow } from "./served.ts";
 import { bytesPerElement } from "./typedArrays.ts";
 
 /** What a requester asks for and pays. Amounts in the smallest unit of the stake asset, times in seconds. */
@@ -87,6 +87,7 @@ function checkLocally(
   requireServed(parameters, requireGenuine(program), size(program.header));
   checkInputs(program, inputs);
   checkFee(terms);
+  requireTerms({ ...DEFAULT_TERMS, ...terms });
   requireDeliverable(terms.maxOutputBytes ?? PART_BYTES);
   requireWindow(terms.window, minWindow(session, program), parameters);
 }

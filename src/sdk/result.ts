@@ -98,6 +98,12 @@ export async function waitForResult(
       if (job.closed) throw new JobClosedError(`job ${jobId} was closed without a result; its fee was returned`);
       const claim = job.claims.find(({ finalised }) => finalised);
       if (claim !== undefined && isDelivered(claim)) return resultOf(claim);
+      // Nobody is paid for a delivery any more.
+      if (claim?.reclaimed === true)
+        throw new JobClosedError(
+          `outputs of job ${jobId} were not delivered in time, and its fee was returned; its result is final and has ` +
+            `the trace root ${claim.claim.traceRoot}`,
+        );
       const now = phaseOf(job);
       if (now !== phase) onPhase?.(now, windowOf(job));
       phase = now;

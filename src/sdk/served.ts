@@ -46,6 +46,25 @@ export function requireServed(
     );
 }
 
+/** The numbers of a job's terms, and what the contracts' types and limits hold of each. */
+const TERMS = {
+  fee: [0n, 2n ** 128n - 1n],
+  claimSeconds: [1n, 2n ** 32n - 1n],
+  deadline: [0n, 2n ** 64n - 1n],
+  // contracts/market/MarketParameters.sol
+  callbackGas: [0n, 2_000_000n],
+} as const;
+
+/** Checks the numbers of a job's terms, whatever the deployment. @throws JobTermsError that names the one */
+export function requireTerms(terms: Record<keyof typeof TERMS, number | bigint>): void {
+  for (const name of Object.keys(TERMS) as (keyof typeof TERMS)[]) {
+    const [value, [least, most]] = [terms[name], TERMS[name]];
+    const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
+    if (!isWhole || value < least || value > most)
+      throw new JobTermsError(`${name} ${value}: expected a whole number from ${least} to ${most}`);
+  }
+}
+
 /** Checks a job's limit for outputs that are delivered on chain. @throws JobTermsError */
 export function requireDeliverable(maxOutputBytes: number): void {
   if (!Number.isInteger(maxOutputBytes) || maxOutputBytes < 0 || maxOutputBytes > PART_BYTES)

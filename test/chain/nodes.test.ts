@@ -238,6 +238,10 @@ describe("single failures of a node", function () {
     expect(await often.client.getLogs({ fromBlock: 0n, toBlock: 9n })).to.deep.equal([]);
   });
 
+  it("noNodeAtAll_isRefusedAtOnce", async function () {
+    expect(await rejection(connect({ rpcUrls: [] }, 1))).to.have.property("code", "NO_NODE");
+  });
+
   it("error_namesHostAndCause_butNoPath", async function () {
     const closed = createServer();
     await new Promise<void>((resolve) => void closed.listen(0, "127.0.0.1", resolve));

@@ -47,7 +47,9 @@ describe("wallets that sign and send by themselves", function () {
     const provider = new BrowserProvider(chain.provider, undefined, { cacheTimeout: -1 });
     expect(await postThrough(await ethersWallet(new EthersKey(key, provider)))).to.equal("open");
     provider.destroy();
-    expect((await rejection(ethersWallet(new EthersKey(key)))).message).to.contain("has no provider");
+    const lone = await rejection(ethersWallet(new EthersKey(key)));
+    expect(lone).to.be.instanceOf(WalletRefusedError);
+    expect(lone.message).to.contain("has no provider");
   });
 
   it("walletOfABrowser_isAskedForItsAccount", async function () {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -23,6 +23,16 @@ describe("the built command line", function () {
     const { status, stdout } = start(main, "--help");
     expect(status).to.equal(0);
     expect(stdout).to.match(/Usage: refute .*[\s\S]*worker/);
+  });
+
+  it("answerThatCannotBeWritten_isAnError_butAReaderThatWentAwayIsNone", function () {
+    const shell = (redirected: string) =>
+      spawnSync("sh", ["-c", `"$0" "$1" --version ${redirected}`, process.execPath, main], { encoding: "utf8" });
+    expect(shell("| true")).to.include({ status: 0, stderr: "" });
+    if (!existsSync("/dev/full")) return this.skip();
+    const { status, stderr } = shell("> /dev/full");
+    expect(status).to.equal(1);
+    expect(stderr).to.match(/^refute: .*answer cannot be written \(.*ENOSPC.*\) \[ANSWER_LOST\]\n$/);
   });
 
   it("isNotBuiltAgain_whileTheSourcesAreTheSame", () => {

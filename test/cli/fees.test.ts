@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { parseEther, type Hex } from "viem";
+import { numberToHex, parseEther, type Hex } from "viem";
 import { refute } from "./refute.ts";
 import { mlpBytes, mlpInput } from "../../testkit/models/mlp.ts";
 import { Players } from "../../testkit/players/players.ts";
@@ -60,6 +60,21 @@ describe("refute, the fee of a job", function () {
     expect(status).to.equal(1);
     expect(stderr).to.match(/holds 1 of the stake asset .*, not 1000: send it 999 more \[SHORT_OF_FUNDS\]/);
     expect(await ledger()).to.equal(before);
+  });
+
+  it("gasThatTheAccountCannotPay_isRefused_andNothingIsSent", async () => {
+    const own = key;
+    key = await players.chain.newAccount(parseEther("1"));
+    const { publicClient, sender } = await players.chain.sessionOf(key);
+    const sent = await publicClient.getTransactionCount({ address: sender.address });
+    // Enough for the first transaction, and not for all.
+    const params = [sender.address, numberToHex(150_000n * (await publicClient.getGasPrice()))];
+    await players.chain.provider.request({ method: "hardhat_setBalance", params });
+    const { status, stderr } = await say(...submitArgs, "--fee", "0.1");
+    key = own;
+    expect(status, stderr).to.equal(1);
+    expect(stderr).to.match(/of the native token, and posting may take .*nothing was sent \[INSUFFICIENT_GAS_FUNDS\]/);
+    expect(await publicClient.getTransactionCount({ address: sender.address })).to.equal(sent);
   });
 
   it("cancel_givesTheFeeBack_once_andOnlyToItsRequester", async () => {

@@ -39,9 +39,9 @@ const WRONG: Wrong[] = [
   ["completion", 2, /missing required argument 'shell'/],
   ["stand-in-device d.json", 2, /--manufacturer/],
   // Models and how they are compiled.
-  ["check absent.onnx", 1, /absent\.onnx.*is missing/],
+  ["check absent.onnx", 2, /absent\.onnx.*is missing/],
   ["check TEXT", 1, /text\.onnx.*\[MODEL_/],
-  ["check .", 1, /a folder, not a regular file/],
+  ["check .", 2, /a folder, not a regular file/],
   ["check MODEL --shape nosuch=1", 2, /no input nosuch; its inputs are x/],
   ["check MODEL --bind nosuch=1", 2, /no input nosuch; its inputs are x/],
   ["check MODEL --uint8 nosuch", 2, /no input nosuch; its inputs are x/],
@@ -62,6 +62,7 @@ const WRONG: Wrong[] = [
   // Inputs.
   ["run MODEL", 2, /input x is missing: give --input x=FILE/],
   ["run MODEL --input x", 2, /--input x: expected NAME=FILE/],
+  ["run MODEL --input x=X --input x=X1", 2, /--input x=.*x1\.json: x is given already/],
   ["run MODEL --input z=X", 2, /no input z; its inputs are x/],
   ["run MODEL --input x=absent.npy", 2, /absent\.npy.*is missing/],
   ["run MODEL --input x=X.txt", 2, /\.pb, \.npy or \.json|is missing/],
@@ -81,6 +82,8 @@ const WRONG: Wrong[] = [
   ["status CHAIN --market 0x12", 2, /--market 0x12: expected an address/],
   ["status CHAIN --account 0x12", 2, /--account 0x12: expected an address, 0x and 40 hexadecimal digits/],
   [`status CHAIN --account 0x${"aB".repeat(20)}`, 2, /capitals are its checksum/],
+  [`result ${JOB} CHAIN --program X`, 2, /x\.json.*\[PROGRAM_DESCRIPTION\]/],
+  [`result ${JOB} CHAIN --model MODEL --output y=a.npy --output y=b.npy`, 2, /--output y=b\.npy: y is given already/],
   ["status 0x12 CHAIN", 2, /JOB 0x12: expected a job's id/],
   ["status CHAIN", 3, /http:\/\/127\.0\.0\.1:9999 gives no answer .*ECONNREFUSED \[RPC_UNAVAILABLE\]/],
   ["status OTHER", 2, /\[WRONG_CHAIN\]/],

@@ -153,19 +153,25 @@ describe("refute deploy", function () {
     expect(await publicClient.getTransactionCount({ address: account.address })).to.equal(nonce);
   });
 
-  it("deployment_thatIsInterrupted_goesOnWithTheSameJournal", async () => {
+  /** A client whose connection is gone once so many transactions were sent. @param isUsed Whether a method needs it */
+  const breaking = (after: number, isUsed: (method: string) => boolean): Promise<PublicClient<Transport, Chain>> => {
     let sent = 0;
-    const failing = http(anvil.url)({ retryCount: 0 });
+    const node = http(anvil.url)({ retryCount: 0 });
     const flaky = createTransport({
       key: "flaky",
       name: "flaky",
       type: "flaky",
       request: (async ({ method, params }: { method: string; params?: unknown }) => {
-        if (method === "eth_sendRawTransaction" && ++sent > 4) throw new Error("the connection is gone");
-        return failing.request({ method, params });
+        if (sent >= after && isUsed(method)) throw new Error("the connection is gone");
+        if (method === "eth_sendRawTransaction") sent++;
+        return node.request({ method, params });
       }) as never,
     });
-    const broken = await connect({ transport: () => flaky }, CHAIN_ID);
+    return connect({ transport: () => flaky }, CHAIN_ID);
+  };
+
+  it("deployment_thatIsInterrupted_goesOnWithTheSameJournal", async () => {
+    const broken = await breaking(4, (method) => method === "eth_sendRawTransaction");
     const first = await rejection(deployContracts({ ...deployer("resumed"), publicClient: broken }, plan()));
     expect(first.message).to.match(/The same command goes on from/);
     const nonce = await publicClient.getTransactionCount({ address: account.address });
@@ -184,6 +190,18 @@ describe("refute deploy", function () {
     await anvil.request("anvil_setCode", [deployment.verifier, "0x5f5ffd"]);
     const foreign = await rejection(verifyDeployment(publicClient, market, plan(), account.address));
     expect(foreign.message).to.match(/the deployment's verifier, is not that of this package/);
+  });
+
+  it("deployment_interruptedWhileATransactionIsUnderWay_goesOn_butNotWithOtherParameters", async () => {
+    // Five are deployed by then: whichever they are, one of them is sent and not confirmed.
+    const broken = await breaking(5, () => true);
+    const first = await rejection(deployContracts({ ...deployer("under-way"), publicClient: broken }, plan()));
+    expect(first.message).to.match(/The same command goes on from/);
+    const others = { ...plan(), manufacturers: [`0x${"12".repeat(32)}`] as const };
+    const second = await rejection(deployContracts(deployer("under-way"), others));
+    expect(second.message).to.match(/cannot go on like this: give what it began with, or start anew with .*--folder/);
+    const market = await deployContracts(deployer("under-way"), plan());
+    await verifyDeployment(publicClient, market, plan(), account.address);
   });
 });
 

@@ -30,13 +30,34 @@ describe("refute devnet", function () {
   const [work, temporary] = ["work", "tmp"].map((name) => mkdtempSync(join(folder, name)));
   let child: ChildProcess;
   let ready: Ready;
-  let said = "";
+  let said: () => string;
 
   const refute = (...args: string[]) => {
     const env = { ...system, ...ready.env };
     const run = spawnSync(process.execPath, [builtCommandLine(), ...args], { cwd: work, env, encoding: "utf8" });
     return { status: run.status, out: run.stdout, errors: run.stderr };
   };
+
+  /** Starts the command in the folder of this test. @returns The process, and what it prints when it is ready */
+  const start = async (...args: string[]): Promise<{ child: ChildProcess; ready: Ready; said: () => string }> => {
+    const started = spawn(process.execPath, [builtCommandLine(), "devnet", "--port", "0", "--json", ...args], {
+      cwd: work,
+      env: { ...system, TMPDIR: temporary! },
+    });
+    killAtExit(started);
+    let [out, errors] = ["", ""];
+    started.stderr.on("data", (chunk: Buffer) => void (errors += chunk.toString()));
+    const printed = await new Promise<Ready>((resolve, reject) => {
+      started.stdout.on("data", (chunk: Buffer) => {
+        out += chunk.toString();
+        if (out.includes("\n")) resolve(JSON.parse(out) as Ready);
+      });
+      started.once("exit", () => reject(new Error(`refute devnet ended: ${errors}`)));
+    });
+    return { child: started, ready: printed, said: () => errors };
+  };
+  /** What the command leaves behind. onnxruntime leaves files of its own. */
+  const left = () => readdirSync(temporary!).filter((name) => name.startsWith("refute"));
 
   before(async function () {
     const binary = anvilBinary();
@@ -47,21 +68,7 @@ describe("refute devnet", function () {
     writeFileSync(join(work!, "model.onnx"), mlpBytes(1));
     const npy = writeNpy({ dtype: DType.float32, shape: [1, 64], bytes: mlpInput(3) });
     writeFileSync(join(work!, "x.npy"), npy);
-    const args = ["devnet", "--model", "model.onnx", "--port", "0", "--liar", "--json"];
-    child = spawn(process.execPath, [builtCommandLine(), ...args], {
-      cwd: work,
-      env: { ...system, TMPDIR: temporary! },
-    });
-    killAtExit(child);
-    child.stderr!.on("data", (chunk: Buffer) => void (said += chunk.toString()));
-    ready = await new Promise<Ready>((resolve, reject) => {
-      let out = "";
-      child.stdout!.on("data", (chunk: Buffer) => {
-        out += chunk.toString();
-        if (out.includes("\n")) resolve(JSON.parse(out) as Ready);
-      });
-      child.once("exit", () => reject(new Error(`refute devnet ended: ${said}`)));
-    });
+    ({ child, ready, said } = await start("--model", "model.onnx", "--shape", "x=1,64", "--liar"));
   });
   after(() => {
     child?.kill("SIGKILL");
@@ -76,7 +83,7 @@ describe("refute devnet", function () {
       "REFUTE_FROM_BLOCK",
       "REFUTE_PRIVATE_KEY",
     ]);
-    expect(ready.next[0]).to.match(/^refute submit .*model\.onnx --input x=x\.npy --fee 0\.05 --wait$/);
+    expect(ready.next[0]).to.match(/^refute submit .*model\.onnx --shape x=1,64 --input x=x\.npy --fee 0\.05 --wait$/);
     const { contracts, chainId } = readAddressFile(join(work!, ready.addressFile));
     expect([contracts.market.toLowerCase(), String(chainId)]).to.deep.equal([
       ready.env.REFUTE_MARKET!.toLowerCase(),
@@ -99,6 +106,15 @@ describe("refute devnet", function () {
     const { status, errors } = refute("submit", "model.onnx", "--input", `x=${path}`, "--fee", "0.05");
     expect(status).to.not.equal(0);
     expect(errors).to.match(/63/);
+  });
+
+  it("outputOfAnOpenJob_isNotDue", () => {
+    // No worker takes a job for so little.
+    const { out } = refute("submit", "model.onnx", "--input", "x=x.npy", "--fee", "1wei", "--json");
+    const { job } = JSON.parse(out) as { job: string };
+    const { status, errors } = refute("result", job, "--model", "model.onnx", "--output", "y=early.npy");
+    expect(status).to.equal(3);
+    expect(errors).to.match(/--output y=early\.npy: the output is not delivered yet: --wait .*\[NOT_READY\]/);
   });
 
   it("submit_withALiarAbout_givesTheExactScores_asValuesAndAsNumPyFile", () => {
@@ -152,13 +168,52 @@ describe("refute devnet", function () {
     expect.fail(`the liar claimed none of ${MAX_JOBS} jobs`);
   });
 
+  it("secondMarket_inTheSameFolder_leavesTheFirstsFile_andSaysWhenItsNodeEnds", async function () {
+    const [before, second] = [left(), await start()];
+    const { pid } = second.child;
+    const children = `/proc/${pid}/task/${pid}/children`;
+    if (!existsSync(children)) return this.skip();
+    const ended = new Promise((resolve) => second.child.once("exit", resolve));
+    process.kill(Number(readFileSync(children, "utf8").trim()), "SIGKILL");
+    expect(await ended).to.equal(1);
+    expect(second.said()).to.match(/the chain's node ended \(SIGKILL\)/);
+    expect(left()).to.deep.equal(before);
+    expect(existsSync(join(work!, ready.addressFile))).to.equal(true);
+  });
+
+  it("ctrlCTwice_leavesNothing", async () => {
+    const [before, second] = [left(), await start("--folder", "other")];
+    const ended = new Promise((resolve) => second.child.once("exit", resolve));
+    second.child.kill("SIGINT");
+    // Once it says that it stops, and before it can have done so.
+    await new Promise((resolve) => second.child.stderr!.once("data", resolve));
+    second.child.kill("SIGINT");
+    await ended;
+    expect(left()).to.deep.equal(before);
+    expect(existsSync(join(work!, second.ready.addressFile))).to.equal(false);
+  });
+
+  it("ctrlCWhileItStarts_endsWith130_andTemporaryFolderThatIsMissing_withWhatToDo", async () => {
+    const args = [builtCommandLine(), "devnet", "--port", "0"];
+    const missing = spawnSync(process.execPath, args, { env: { ...system, TMPDIR: join(folder, "none") } });
+    expect(missing.status).to.equal(1);
+    expect(missing.stderr.toString()).to.match(/no temporary folder can be made .*TMPDIR.*\[DEVNET\]/);
+    const early = spawn(process.execPath, args, { cwd: work, env: { ...system, TMPDIR: temporary! } });
+    killAtExit(early);
+    const before = left();
+    const ended = new Promise((resolve) => early.once("exit", resolve));
+    await new Promise((resolve) => early.stderr.once("data", resolve));
+    early.kill("SIGINT");
+    expect(await ended).to.equal(130);
+    expect(left()).to.deep.equal(before);
+  });
+
   it("ctrlC_endsEverything_andLeavesNothing", async () => {
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGINT");
-    expect(await ended, said).to.equal(0);
+    expect(await ended, said()).to.equal(0);
     expect(existsSync(join(work!, "deployments"))).to.equal(false);
-    // onnxruntime leaves files of its own.
-    expect(readdirSync(temporary!).filter((name) => name.startsWith("refute"))).to.deep.equal([]);
+    expect(left()).to.deep.equal([]);
     expect(
       await fetch(ready.env.REFUTE_RPC_URL!).then(
         () => "answers",

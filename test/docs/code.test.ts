@@ -10,7 +10,8 @@ const PAGES = ["README.md", "docs/sdk.md"];
 const YOURS = `
   import type { Address, EIP1193Provider, Hex } from "viem";
   declare global {
-    const rpcUrl: string, chainId: number, market: Address, key: Hex, pixels: Float32Array, provider: EIP1193Provider;
+    const rpcUrl: string, addressFile: string, chainId: number;
+    const market: Address, key: Hex, pixels: Float32Array, provider: EIP1193Provider;
   }
 `;
 

@@ -29,6 +29,7 @@ describe("readNpy", () => {
     ["fortranOrder_isRefused", npy("<f4", "(2, 3)", bytes, "True"), /Fortran/],
     ["dataThatDoesNotFitTheShape_isRefused", npy("<f4", "(2, 4)", bytes), /24 bytes.*32/],
     ["anotherFormat_isRefused", Buffer.from("PK\x03\x04 not an array"), /not a NumPy file/],
+    ["formatThatNobodyKnows_isRefused", npy("<f4", "(6,)", bytes).fill(9, 6, 7), /NumPy format 9, expected 1 to 3/],
     ["truncatedHeader_isRefused", npy("<f4", "(6,)", bytes).subarray(0, 40), /header/],
   ];
   for (const [name, file, expected] of refusals)

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { custom, encodeFunctionData, parseEther, size, type Hex } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { connect } from "../../src/chain/connect.ts";
-import { ContractRevertError, RpcUnavailableError } from "../../src/chain/errors.ts";
+import { ContractRevertError, RpcUnavailableError, ShortOfFundsError } from "../../src/chain/errors.ts";
 import { inputBytesOf } from "../../src/market/history.ts";
 import { knownProgram } from "../../src/player/execution.ts";
 import { readDeployment } from "../../src/market/deployment.ts";
@@ -145,7 +145,9 @@ describe("postJob and waitForResult", function () {
   });
 
   it("depositAboveTheTokens_failsWithTheTokensOwnError", async function () {
-    const error = await rejection(deposit(await players().chain.newSession(5n), 6n));
+    const { asset, vault, deployment, sender } = await players().chain.newSession(5n);
+    await asset.approve(deployment.vault, 6n);
+    const error = await rejection(vault.deposit(sender.address, 6n));
     expect(error).to.be.instanceOf(ContractRevertError);
     expect(error.message).to.match(/ERC20InsufficientBalance\(0x[0-9a-fA-F]{40}, 5, 6\)/);
   });
@@ -166,6 +168,46 @@ describe("postJob and waitForResult", function () {
     expect(error).to.be.instanceOf(JobTermsError);
     expect(error.message).to.contain(`takes ${minimum} to `);
     await players().post(program, [mlpInput(1)], { window: minimum });
+  });
+
+  it("termThatIsNoNumberOfItsKind_isRefusedByName", async function () {
+    const refusal = async (terms: object): Promise<string> => {
+      const error = await rejection(players().post(program, [mlpInput(1)], terms));
+      expect(error).to.be.instanceOf(JobTermsError);
+      return error.message;
+    };
+    expect(await refusal({ fee: 0.05 })).to.match(/^fee 0\.05: expected a whole number from 0/);
+    expect(await refusal({ fee: 2n ** 128n })).to.match(/^fee 3402/);
+    expect(await refusal({ claimSeconds: 0 })).to.match(
+      /^claimSeconds 0: expected a whole number from 1 to 4294967295/,
+    );
+    expect(await refusal({ claimSeconds: 1.5 })).to.match(/^claimSeconds 1\.5/);
+    expect(await refusal({ deadline: 2n ** 64n })).to.match(/^deadline 1844/);
+    expect(await refusal({ callbackGas: 2_000_001 })).to.match(/^callbackGas 2000001: .* 2000000$/);
+  });
+
+  it("depositOfMoreThanThereIs_isRefusedBeforeAnythingIsSent", async function () {
+    const session = await players().chain.newSession(parseEther("1"));
+    const sent = await session.publicClient.getTransactionCount({ address: session.sender.address });
+    const error = await rejection(deposit(session, parseEther("3")));
+    expect(error).to.be.instanceOf(ShortOfFundsError);
+    expect(error.message).to.match(/holds 1 of the stake asset 0x\w+, not 3: send it 2 more/);
+    expect(await session.publicClient.getTransactionCount({ address: session.sender.address })).to.equal(sent);
+  });
+
+  it("reclaimedJob_endsTheWait_withItsError", async function () {
+    const { requester, jobId } = await players().post(program, [mlpInput(4)], { fee: parseEther("0.2") });
+    const worker = await players().startWorker(await players().workerKey(), program, reference());
+    while ((await jobState(requester, jobId)).status !== "submitted") await sleep(30);
+    await worker.stop();
+    await players().chain.advance(3_700);
+    const { claim } = (await followMarket(requester)()).history.jobs.get(jobId)!.claims[0]!;
+    await requester.market.finalise(claim);
+    await players().chain.advance(8 * 86_400);
+    await requester.market.reclaim(claim);
+    const error = await rejection(waitForResult(requester, jobId, { signal: AbortSignal.timeout(5_000) }));
+    expect(error).to.be.instanceOf(JobClosedError);
+    expect(error.message).to.match(/not delivered in time, and its fee was returned/);
   });
 
   it("cancelledJob_endsTheWait_withItsError", async function () {

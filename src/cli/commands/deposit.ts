@@ -1,8 +1,9 @@
 import { Command } from "commander";
+import { deposit } from "../../market/ledger.ts";
 import { amountAboveZero } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { addExamples } from "../globalOptions.ts";
-import { answerLedger, depositChecked } from "../ledger.ts";
+import { answerLedger } from "../ledger.ts";
 import type { Output } from "../output.ts";
 import { as } from "../parse.ts";
 import { addSettings, readSettings } from "../settings.ts";
@@ -14,7 +15,7 @@ export function depositCommand(output: Output): Command {
     .argument("<amount>", "such as 0.5, in whole units of the stake asset, or 50gwei", as(amountAboveZero, "AMOUNT"))
     .action(async (amount: bigint, _options: unknown, command: Command) => {
       const session = await sessionFrom(readSettings(command, accountSettings));
-      await depositChecked(session, amount);
+      await deposit(session, amount);
       await answerLedger(output, session);
     });
   return addExamples(addSettings(command, accountSettings), "deposit 0.5");

@@ -1,15 +1,16 @@
-import { existsSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, rmdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { writeAddressFile } from "../../deploy/writeAddressFile.ts";
+import { addressFilePath, writeAddressFile } from "../../deploy/writeAddressFile.ts";
 import type { Devnet } from "../../devnet/devnet.ts";
 import { DevnetError } from "../../devnet/errors.ts";
+import { removeAtExit } from "../../devnet/removeAtExit.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { ModelSpec } from "../../player/programs/modelSpec.ts";
-import { UsageError } from "../errors.ts";
+import { InterruptedError, UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { missingPackage } from "../missingPackage.ts";
-import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
+import { appendOption, modelFlags, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram, readModels } from "../models.ts";
 import type { Line, Output } from "../output.ts";
 import { port, text, whole } from "../parse.ts";
@@ -54,9 +55,11 @@ export function devnetCommand(output: Output): Command {
             ...(values.logs && { onLog: (part: string, line: string) => output.note(`${part}: ${line}`) }),
             signal,
           }).catch((error: unknown) => {
+            // A start that was ended has failed for no other reason.
             if (!signal.aborted) throw error;
+            throw new InterruptedError("stopped before the market was ready; nothing is left of it", { cause: error });
           });
-          if (devnet !== undefined) await run(output, devnet, { specs, programs, folder: values.folder, signal });
+          await run(output, devnet, { specs, programs, folder: values.folder, signal });
         },
       );
     });
@@ -75,17 +78,21 @@ async function run(
 ): Promise<void> {
   const { folder, signal } = about;
   const isNew = !existsSync(folder);
-  let addressFile: string | undefined;
+  // Every local market has the same address: a file that is there is of another one, which may run.
+  const isOwn = !existsSync(addressFilePath(folder, devnet.deployment));
+  let remove = (): void => {};
   try {
-    addressFile = writeAddressFile(folder, devnet.deployment, devnet.fromBlock);
+    const addressFile = writeAddressFile(folder, devnet.deployment, devnet.fromBlock);
+    if (isOwn) remove = removeAtExit(addressFile);
     const { env, next, value } = words(devnet, addressFile, about);
     output.ready(value, pageOf(devnet, addressFile, env, next));
     const stopped = new Promise<undefined>((done) => signal.addEventListener("abort", () => done(undefined)));
     const failure = signal.aborted ? undefined : await Promise.race([devnet.failed, stopped]);
-    if (failure !== undefined) throw new DevnetError(`${failure}; --logs shows what it did`);
+    if (failure !== undefined && !signal.aborted)
+      throw new DevnetError(`${failure}; --logs shows what worker and watcher do`);
   } finally {
     await devnet.close();
-    if (addressFile !== undefined) rmSync(addressFile, { force: true });
+    remove();
     if (isNew) removeIfEmpty(folder);
   }
 }
@@ -103,13 +110,22 @@ function words(
     REFUTE_FROM_BLOCK: String(fromBlock),
     REFUTE_PRIVATE_KEY: user.key,
   };
-  const next = specs.map(({ path }, k) => {
-    const inputs = programs[k]!.inputs.map(({ name }) => `--input ${name}=${name}.npy`);
-    return ["refute submit", path, ...inputs, "--fee 0.05 --wait"].join(" ");
+  // With the flags with which worker and watcher compile: without them it would be another program, which none serves.
+  const next = specs.map((spec, k) => {
+    const inputs = programs[k]!.inputs.flatMap(({ name }) => ["--input", `${name}=${fileNameFor(name)}.npy`]);
+    const words = ["refute", "submit", spec.path, ...modelFlags(spec), ...inputs, "--fee", "0.05", "--wait"];
+    return words.map(shellWord).join(" ");
   });
   const models = specs.map(({ path }, k) => ({ path, programRoot: programs[k]!.programRoot }));
   return { env, next, value: { ready: true, account: user.address, env, addressFile, models, next } };
 }
+
+/** Names in a model are anybody's: a slash would be a folder. */
+const fileNameFor = (name: string): string => name.replaceAll("/", "_");
+
+/** A word as shells take it: what is pasted must do nothing but what is printed. */
+const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 function pageOf(
   { url, deployment, user }: Devnet,

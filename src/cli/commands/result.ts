@@ -44,13 +44,14 @@ export function resultCommand(output: Output): Command {
       if (values.wait) {
         const result = await waitOnTerminal(output, job, false, () => readerFrom(values));
         requireProgram(program, result.programRoot, job);
-        if (program !== undefined) writeOutputs(result.outputs, program, files);
+        if (program !== undefined) writeOutputs(result.outputs, program, files, true);
         const value = { job, ...result, outputs: outputsJson(result.outputs, shown) };
         return output.answer(value, resultLines(result, shown));
       }
       const state = await jobState(await readerFrom(values), job);
       requireProgram(program, state.programRoot, job);
-      if (program !== undefined && files.size > 0) writeOutputs(state.outputs, program, files);
+      const isDue = state.status === "complete" || state.status === "closed";
+      if (program !== undefined) writeOutputs(state.outputs, program, files, isDue);
       const value = { job, ...state, outputs: outputsJson(state.outputs, shown) };
       output.answer(value, stateLines(job, state, shown));
     });

@@ -1,7 +1,8 @@
 import { Command } from "commander";
+import { ShortOfFundsError } from "../../chain/errors.ts";
 import { amountAboveZero, amountText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
-import { NotAttestedError, ShortOfFundsError } from "../errors.ts";
+import { NotAttestedError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { answerLedger } from "../ledger.ts";
 import type { Output } from "../output.ts";

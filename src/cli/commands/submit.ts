@@ -1,19 +1,21 @@
 import { Command } from "commander";
-import { formatGwei } from "viem";
+import { formatEther, formatGwei } from "viem";
+import { InsufficientGasFundsError } from "../../chain/errors.ts";
 import { compile } from "../../compiler/compile.ts";
+import { deposit } from "../../market/ledger.ts";
 import type { Session } from "../../market/session.ts";
 import { knownProgram } from "../../player/execution.ts";
 import { loadModel } from "../../player/programs/modelSpec.ts";
 import { describeProgram } from "../../sdk/describeProgram.ts";
 import type { ProgramDescription } from "../../sdk/description.ts";
-import { estimateFee } from "../../sdk/estimateFee.ts";
+import { estimateFee, type FeeEstimate } from "../../sdk/estimateFee.ts";
 import { checkJob, minWindow, postJob } from "../../sdk/postJob.ts";
+import { postingGas } from "../../sdk/postingGas.ts";
 import { amountAboveZero, amountText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { jobBytes, readJobInputs, shapesOfJob } from "../inputs.ts";
-import { depositChecked } from "../ledger.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import type { Output } from "../output.ts";
 import { seconds } from "../parse.ts";
@@ -66,10 +68,12 @@ export function submitCommand(output: Output): Command {
       const window = values.window ?? minWindow(session, program);
       const terms = { fee, window, claimSeconds, deadline: timestamp + BigInt(deadlineSeconds) };
       await checkJob(session, program, inputs, terms);
-      await warnOfLowFee(output, session, program, fee);
+      const estimate = await estimateFee(session, program);
+      await requireGasFunds(session, program, estimate);
+      warnOfLowFee(output, estimate, fee);
       output.note("the inputs and outputs of a job are public: anybody can read them on the chain");
       const { credit } = await session.vault.accountOf(session.sender.address);
-      if (credit < fee) await depositChecked(session, fee - credit);
+      if (credit < fee) await deposit(session, fee - credit);
       const { jobId } = await postJob(session, program, inputs, terms, output.progress("posting part"));
       if (!values.wait) return output.answer({ job: jobId }, `job ${jobId}`);
       output.note(`job ${jobId}`);
@@ -83,9 +87,23 @@ export function submitCommand(output: Output): Command {
   );
 }
 
+/** The first of several transactions is not sent if the last could not be paid. @throws InsufficientGasFundsError */
+async function requireGasFunds(
+  { sender: { address }, publicClient }: Session,
+  program: ProgramDescription,
+  { gasPrice }: FeeEstimate,
+): Promise<void> {
+  const { gas } = postingGas(program);
+  const [balance, cost] = [await publicClient.getBalance({ address }), BigInt(gas) * gasPrice];
+  if (balance >= cost) return;
+  throw new InsufficientGasFundsError(
+    `${address} has ${formatEther(balance)} of the native token, and posting may take ${formatEther(cost)} ` +
+      `(${gas} gas at ${formatGwei(gasPrice)} gwei): send it more; nothing was sent`,
+  );
+}
+
 /** Says so if a worker with the usual policy would not take the job at the gas price of now. */
-async function warnOfLowFee(output: Output, session: Session, program: ProgramDescription, fee: bigint): Promise<void> {
-  const { fee: needed, gas, gasPrice } = await estimateFee(session, program);
+function warnOfLowFee(output: Output, { fee: needed, gas, gasPrice }: FeeEstimate, fee: bigint): void {
   if (fee >= needed) return;
   const cost = `${gas.total} gas at ${formatGwei(gasPrice)} gwei and half as much again`;
   output.warn(

@@ -1,8 +1,9 @@
 import { Command } from "commander";
 import type { Session } from "../../market/session.ts";
+import { ShortOfFundsError } from "../../chain/errors.ts";
 import { amountAboveZero, amountText, timeText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
-import { NotReadyError, ShortOfFundsError } from "../errors.ts";
+import { NotReadyError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { answerLedger } from "../ledger.ts";
 import type { Output } from "../output.ts";

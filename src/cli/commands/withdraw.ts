@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { zeroAddress, type Address } from "viem";
+import { ShortOfFundsError } from "../../chain/errors.ts";
 import { amountAboveZero, amountText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
-import { ShortOfFundsError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import { answerLedger } from "../ledger.ts";
 import type { Output } from "../output.ts";

@@ -29,7 +29,10 @@ const MAGIC = Buffer.from("\x93NUMPY", "latin1");
 export function readNpy(bytes: Uint8Array, path: string): TensorData {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (file.length < 12 || !file.subarray(0, 6).equals(MAGIC)) throw new InputFileError(path, "is not a NumPy file");
-  const long = file[6]! >= 2;
+  const version = file[6]!;
+  if (version < 1 || version > 3)
+    throw new InputFileError(path, `has the NumPy format ${version}, expected 1 to 3: save it with numpy.save`);
+  const long = version >= 2;
   const start = long ? 12 : 10;
   const end = start + (long ? file.readUInt32LE(8) : file.readUInt16LE(8));
   const header = file.toString("latin1", start, end);

@@ -1,0 +1,23 @@
+import { expect } from "chai";
+import { Command } from "commander";
+import { modelFlags, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../src/cli/modelOptions.ts";
+
+const specOf = (flags: readonly string[]) => {
+  const command = seedOption(modelOptions(new Command())).exitOverride();
+  return modelSpec("model.onnx", command.parse([...flags], { from: "user" }).opts<ModelOptions>());
+};
+
+describe("modelFlags", () => {
+  it("specOfEveryFlag_isWhatItsFlagsGive", () => {
+    const flags = [
+      ...["--shape", "x=1,3,48,192", "--shape", "scalar=", "--bind", "sr=16000", "--bind", "mask=mask.npy"],
+      ...["--bind", 'names=["a b","c"]', "--uint8", "x,layout=NCHW,mean=0.485:0.456:0.406,std=0.2,reverse=true"],
+      ...["--uint8", "y", "--seed", "18446744073709551615", "--step-bytes", "80000"],
+      ...["--compile-seconds", "1200", "--compile-mib", "9", "--compile-nodes", "7", "--fold-elements", "8"],
+    ];
+    const spec = specOf(flags);
+    expect(specOf(modelFlags(spec))).to.deep.equal(spec);
+    expect(modelFlags(spec)).to.have.length(flags.length);
+    expect(modelFlags(specOf([]))).to.deep.equal([]);
+  });
+});
