@@ -1,5 +1,5 @@
 import { createPublicClient, defineChain, type Chain, type PublicClient, type Transport } from "viem";
-import { NoNodeError } from "./errors.ts";
+import { NoNodeError, WrongChainError } from "./errors.ts";
 import { httpNode } from "./node.ts";
 import { Nodes, type RpcFailure } from "./nodes.ts";
 import { translateError } from "./translateError.ts";
@@ -19,6 +19,8 @@ export async function connect(
 ): Promise<PublicClient<Transport, Chain>> {
   if ("rpcUrls" in endpoint && endpoint.rpcUrls.length === 0)
     throw new NoNodeError("rpcUrls is empty: give the URL of a node, or of several");
+  if (!Number.isSafeInteger(chainId))
+    throw new WrongChainError(`chainId ${String(chainId)}: expected a number, such as 1`);
   const nodes = new Nodes(
     "transport" in endpoint ? [endpoint.transport] : endpoint.rpcUrls.map((url) => httpNode(url)),
     chainId,

@@ -1,6 +1,6 @@
 import { hexToBytes, type Address, type Hex } from "viem";
 import { JobMarketReader } from "../chain/clients/jobMarket.ts";
-import type { ClaimRecord, JobRecord } from "../market/history.ts";
+import type { ClaimRecord, History, JobRecord } from "../market/history.ts";
 import { followMarket, type Reader } from "../market/session.ts";
 import { pause } from "../chain/pause.ts";
 import { JobStatus } from "../chain/structs.ts";
@@ -49,13 +49,13 @@ export type JobResult = {
 /** Reads how far a job is. @throws JobUnknownError */
 export async function jobProgress(session: Reader, jobId: Hex): Promise<JobProgress> {
   const { history, blockNumber } = await followMarket(session)();
-  return progressOf(session, found(history.jobs.get(jobId), jobId), blockNumber);
+  return progressOf(session, requireJob(session, history, jobId), blockNumber);
 }
 
 /** Reads all that the chain says of a job: its state, its claims, the outputs delivered. @throws JobUnknownError */
 export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
   const { history, blockNumber } = await followMarket(session)();
-  const job = found(history.jobs.get(jobId), jobId);
+  const job = requireJob(session, history, jobId);
   const final = job.claims.find(({ finalised }) => finalised);
   return {
     programRoot: job.job.programRoot,
@@ -92,9 +92,8 @@ export async function waitForResult(
   for (;;) {
     signal?.throwIfAborted();
     const { history } = await throughOutages(follow, { ...options, intervalMs });
-    const record = history.jobs.get(jobId);
-    if (record !== undefined || !isPosted) {
-      const job = found(record, jobId);
+    if (history.jobs.has(jobId) || !isPosted) {
+      const job = requireJob(session, history, jobId);
       if (job.closed) throw new JobClosedError(`job ${jobId} was closed without a result; its fee was returned`);
       const claim = job.claims.find(({ finalised }) => finalised);
       if (claim !== undefined && isDelivered(claim)) return resultOf(claim);
@@ -166,7 +165,13 @@ function claimProgress({ claim, windowEnd, games, refuted }: ClaimRecord): Claim
   return { worker: claim.worker, traceRoot: claim.traceRoot, windowEnd, gamesOpen, refuted };
 }
 
-function found(job: JobRecord | undefined, jobId: Hex): JobRecord {
-  if (job === undefined) throw new JobUnknownError(`no job ${jobId} on this market since the first block read`);
+/** A job of a market's history. @throws JobUnknownError */
+export function requireJob({ fromBlock }: Reader, { jobs }: History, jobId: Hex): JobRecord {
+  const job = jobs.get(jobId);
+  if (job === undefined)
+    throw new JobUnknownError(
+      `no job ${jobId} on this market since block ${fromBlock}: check the id, or name an earlier block ` +
+        "(fromBlock; --from-block on the command line)",
+    );
   return job;
 }

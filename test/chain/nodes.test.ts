@@ -242,6 +242,11 @@ describe("single failures of a node", function () {
     expect(await rejection(connect({ rpcUrls: [] }, 1))).to.have.property("code", "NO_NODE");
   });
 
+  it("chainIdThatIsNoNumber_asInPlainJavaScript_isRefusedAtOnce", async function () {
+    const error = await rejection(connect({ rpcUrls: ["http://127.0.0.1:1"] }, "31337" as unknown as number));
+    expect(error.message).to.equal("chainId 31337: expected a number, such as 1");
+  });
+
   it("error_namesHostAndCause_butNoPath", async function () {
     const closed = createServer();
     await new Promise<void>((resolve) => void closed.listen(0, "127.0.0.1", resolve));
