@@ -45,6 +45,8 @@ const FIRST_RESEND_PART = 2;
 const LONGEST_RESEND_PART = 3;
 /** A call that passed so long ago is tried again, for free, before it is sent again: a part of the same time (5 s). */
 const PASSED_PART = 9;
+/** Pause between two looks for a nonce that no transaction has: a part of the same time (5 s). */
+const GAP_PART = 9;
 /**
  * So often in a row nodes may refuse a transaction that none of them knows, or say that it would fail. Then it counts
  * as dropped, by a reorganisation or because its action was made. A node that lags may say so once or twice.
@@ -83,6 +85,8 @@ export class Sender implements TransactionSender {
   #afterMined = 0;
   /** A nonce that a transaction of another process has, and since when that was seen. */
   #foreign: { nonce: number; since: number } | undefined;
+  /** A nonce that no transaction had at the last look, while others waited behind it, and when the next look is due. */
+  readonly #gap: { seen?: number | undefined; lookAt: number } = { lookAt: 0 };
   /** The last refusal of a transaction for its size, and when it was. */
   #refused: { error: TransactionTooLargeError; at: number } | undefined;
 
@@ -132,22 +136,15 @@ export class Sender implements TransactionSender {
     const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.address }));
     const usual = await this.#publicClient.estimateFeesPerGas();
     const fees = refundedFees(usual);
-    const data = encodeFunctionData({ abi, functionName, args });
-    const waiting: Waiting = {
-      functionName,
-      nonce,
-      fees,
-      usual,
-      hashes: [],
-      raw: "0x",
-      action: { to: address, data, value, gas },
-      resend: this.#firstResend(),
-      passedAt: Date.now(),
-      refusals: 0,
-    };
+    const action = { to: address, data: encodeFunctionData({ abi, functionName, args }), value, gas };
+    const waiting = this.#waiting({ functionName, nonce, action, fees, usual, hashes: [] });
     await this.#offer(waiting);
     this.#awaited.add(nonce);
     return waiting;
+  }
+
+  #waiting(made: Pick<Waiting, "functionName" | "nonce" | "action" | "fees" | "usual" | "hashes">): Waiting {
+    return { ...made, raw: "0x", resend: this.#firstResend(), passedAt: Date.now(), refusals: 0 };
   }
 
   /**
@@ -179,7 +176,7 @@ export class Sender implements TransactionSender {
   }
 
   /** Signs and sends, with higher fees where a pool asks for more than another transaction has. */
-  async #offer(waiting: Waiting): Promise<void> {
+  async #offer(waiting: Waiting, maxRaises = MAX_RAISES): Promise<void> {
     const { action, nonce, hashes } = waiting;
     const chainId = this.#publicClient.chain.id;
     for (let raises = 0; ; raises++) {
@@ -187,7 +184,7 @@ export class Sender implements TransactionSender {
       const hash = keccak256(raw);
       this.#checkSize(waiting.functionName, bytesIn(raw));
       const outcome = await this.#broadcast(raw, waiting.functionName);
-      if (isTooCheap(outcome) && raises < MAX_RAISES) {
+      if (isTooCheap(outcome) && raises < maxRaises) {
         waiting.fees = raised(maxFees(waiting.fees, waiting.usual));
         if (outcome === "baseFee") waiting.fees = covering(waiting.fees, await this.#baseFee());
         continue;
@@ -258,10 +255,11 @@ export class Sender implements TransactionSender {
         if (seen !== "unknown" && (await this.#replace(waiting, Date.now() - sentAt).catch(() => false)))
           sentAt = Date.now();
         await this.#sendAgain(waiting, seen);
+        await this.#closeGapBefore(waiting).catch(() => undefined);
       }
       this.#givenUp.add(nonce);
       // One that a pool still has leaves no gap.
-      if (seen === "nowhere" && this.#isWaitedBehind(nonce)) this.#fillPlaceOf(waiting);
+      if (seen === "nowhere" && this.#isWaitedBehind(nonce)) this.#fill(nonce, waiting);
       throw new TransactionDroppedError(functionName, waiting.hashes.at(-1)!);
     } finally {
       this.#awaited.delete(nonce);
@@ -273,22 +271,37 @@ export class Sender implements TransactionSender {
   }
 
   /**
-   * Sends nothing to oneself in the place of a transaction that was given up: those with higher nonces cannot be mined
-   * before its nonce is used, and clocks may be running. What is to be sent next may take the place first.
+   * Uses nonces that no transaction has any more: a reorganisation may take back what was mined, and no pool has it
+   * again. A gap is closed when it was seen twice: what is sent next takes its place, and a node may lag.
    */
-  #fillPlaceOf(waiting: Waiting): void {
-    const { nonce, hashes } = waiting;
+  async #closeGapBefore({ nonce }: Waiting): Promise<void> {
+    if (Date.now() < this.#gap.lookAt || nonce !== Math.min(...this.#awaited)) return;
+    this.#gap.lookAt = Date.now() + this.#patience.slowMs / GAP_PART;
+    const [latest, pending] = [await this.#count("latest"), await this.#count("pending")];
+    const seen = latest < nonce && pending <= latest ? latest : undefined;
+    const isOld = seen !== undefined && seen === this.#gap.seen;
+    for (let free = latest; isOld && free < nonce; free++) this.#fill(free);
+    this.#gap.seen = seen;
+  }
+
+  /**
+   * Sends nothing to oneself with a nonce: transactions with higher ones cannot be mined before it is used, and clocks
+   * may be running. What is to be sent next may take the place first.
+   * @param earlier What was sent with the nonce before, and was given up.
+   */
+  #fill(nonce: number, earlier?: Waiting): void {
     const filling = this.#inTurn(async () => {
       const isTaken = this.#awaited.has(nonce) || !this.#isWaitedBehind(nonce);
-      if (isTaken || (await this.#count("latest")) !== nonce) return;
+      if (isTaken || (await this.#count("latest")) > nonce) return;
       const gas = await this.#publicClient.estimateGas({ account: this.address, to: this.address });
       const usual = await this.#publicClient.estimateFeesPerGas();
       const action = { to: this.address, data: "0x" as const, value: 0n, gas };
-      const fees = maxFees(raised(waiting.fees), usual);
+      const fees = earlier === undefined ? usual : maxFees(raised(earlier.fees), usual);
       // Any of those that were sent before may be mined in its place.
-      const sent = { hashes: [...hashes], refusals: 0 };
-      const empty: Waiting = { ...waiting, ...sent, functionName: "an empty transaction", action, fees, usual };
-      await this.#offer(empty);
+      const hashes = [...(earlier?.hashes ?? [])];
+      const empty = this.#waiting({ functionName: "an empty transaction", nonce, action, fees, usual, hashes });
+      // Where nothing of it was given up, a pool that wants more for the nonce has a transaction with it.
+      await this.#offer(empty, earlier === undefined ? 0 : MAX_RAISES);
       this.#awaited.add(nonce);
       void this.#mined(empty).catch(() => undefined);
     });
@@ -301,7 +314,9 @@ export class Sender implements TransactionSender {
   }
 
   #untilNextLook({ resend }: Waiting): number {
-    return Math.max(Math.min(this.#patience.pollingMs, resend.at - Date.now()), 1);
+    const { pollingMs } = this.#patience;
+    const left = resend.at - Date.now();
+    return left > 0 ? Math.min(pollingMs, left) : pollingMs;
   }
 
   /** Sends the same bytes again if that is due: they can be in the chain once only. */

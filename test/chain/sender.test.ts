@@ -201,6 +201,35 @@ describe("Sender", function () {
     expect(new Set(node.mined.map(({ data }) => data)).size).to.equal(node.mined.length);
   });
 
+  it("transactionsThatAReorganisationTookBack_leaveNoGap_thoseBehindThemAreMined", async function () {
+    const sender = await senderOf(node, FORGETFUL);
+    const taken = [1, 2].map((number) => sender.send(move(number)));
+    while (node.pool.size < 2) await sleep(1);
+    node.mine();
+    await Promise.all(taken);
+    const behind = sender.send(move(3));
+    while (node.pool.size < 1) await sleep(1);
+    node.reorganise(2);
+    startMining();
+    await behind;
+    expect(made()).to.equal(3);
+    expect(node.mined.map(({ data }) => data).slice(0, 2)).to.deep.equal(["0x", "0x"]);
+  });
+
+  it("transactionThatAReorganisationTookBack_isMadeAnewInItsOwnPlace_ifItIsSentAgain", async function () {
+    const sender = await senderOf(node, LONG);
+    const taken = sender.send(move(1));
+    while (node.pool.size < 1) await sleep(1);
+    node.mine();
+    await taken;
+    const behind = sender.send(move(2));
+    while (node.pool.size < 1) await sleep(1);
+    node.reorganise(1);
+    startMining();
+    await Promise.all([behind, sender.send(move(1))]);
+    expect(made()).to.equal(2);
+  });
+
   for (const [words, outcome] of Object.entries({
     "HTTP 503": { fault: () => new HttpRequestError({ url: "http://node", status: 503 }) },
     "a full pool": { fault: () => new RpcRequestError({ body: {}, url: "http://node", error: FULL }) },

@@ -61,7 +61,13 @@ export class MempoolNode {
     this.pool.delete(nonce);
   }
 
+  /** Takes back the last transactions that were mined: no pool has them any more. */
+  reorganise(transactions: number): void {
+    this.mined.splice(this.mined.length - transactions);
+  }
+
   #isMade(data: Hex): boolean {
+    if (data === "0x") return false;
     if (this.madeByOthers.has(data)) return true;
     return this.mined.some((made) => made.data === data && !made.reverted);
   }
