@@ -1,6 +1,6 @@
 import type { Abi, Address, Hex } from "viem";
 import { RpcUnavailableError } from "./errors.ts";
-import { LogReader, runAtOnce, type ChainEvent, type LogSource } from "./logReader.ts";
+import { LogReader, runAtOnce, type BlockRange, type ChainEvent, type LogSource } from "./logReader.ts";
 import { translateError } from "./translateError.ts";
 
 const keyOf = ({ blockHash, logIndex }: { blockHash: Hex; logIndex: number }): string => `${blockHash} ${logIndex}`;
@@ -128,6 +128,21 @@ export class LogStore<const A extends Abi> {
     this.#droppedBelow = below;
   }
 
+  /**
+   * Reads old blocks again, for events that were dropped and are needed after all. The next sync reports them as a
+   * rewind.
+   * @throws RpcUnavailableError
+   */
+  async readAgain(range: BlockRange, isWanted: (event: ChainEvent<A>) => boolean): Promise<void> {
+    const logs = await this.#reader.read([range]).catch((error: unknown) => {
+      throw translateError(error, "reading events");
+    });
+    this.#add(
+      logs.filter((log) => isWanted(log) && !this.#known.has(keyOf(log))),
+      range.to + 1n,
+    );
+  }
+
   async #sync(onRead: (read: SyncResult) => void | Promise<void>): Promise<SyncResult> {
     for (;;) {
       const head = await this.#latest();
@@ -241,9 +256,17 @@ export class LogStore<const A extends Abi> {
       this.#rewind(abandoned.blockNumber);
       return false;
     }
-    const taken = added.filter((log) => !isDoubtful(log) || hashes.get(log.blockNumber) === log.blockHash);
-    if (taken.length === 0) return true;
-    for (const log of taken) {
+    this.#add(
+      added.filter((log) => !isDoubtful(log) || hashes.get(log.blockNumber) === log.blockHash),
+      next,
+    );
+    return true;
+  }
+
+  /** Adds logs. Those of blocks below `next` go in before known ones. */
+  #add(logs: readonly ChainEvent<A>[], next: bigint): void {
+    if (logs.length === 0) return;
+    for (const log of logs) {
       // The decoded arguments are enough.
       this.#logs.push({ ...log, data: "0x", topics: [] });
       this.#known.add(keyOf(log));
@@ -252,7 +275,6 @@ export class LogStore<const A extends Abi> {
     }
     // A log that only one of several answers held may belong between those of the others.
     this.#logs.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
-    return true;
   }
 
   /** The hashes of the blocks of some logs, as far as nodes have them. @param end A block that is known. */

@@ -3,6 +3,7 @@ import type { TransactionSender } from "../chain/call.ts";
 import { connect, type Endpoint } from "../chain/connect.ts";
 import { readDeployment, type Deployment } from "./deployment.ts";
 import { jobOf, removeJobs, type Forget } from "./forget.ts";
+import { ForgottenInputs } from "./forgottenInputs.ts";
 import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";
 import { DisputeGame } from "../chain/clients/disputeGame.ts";
 import { Erc20 } from "../chain/clients/erc20.ts";
@@ -114,6 +115,7 @@ export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): 
   const { deployment, publicClient, fromBlock } = reader;
   const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
   const point = resume?.(reader, store);
+  const forgotten = forget && new ForgottenInputs(store, forget);
   let history = emptyHistory();
   let taken = 0;
   let tidied = fromBlock;
@@ -127,15 +129,20 @@ export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): 
     tidy(store, history, forget, below, head.timestamp);
     [taken, tidied] = [store.events.length, below];
   };
-  const follow = async (): Promise<Snapshot> => {
-    await point?.load();
+  const bringUp = async (): Promise<SyncResult["head"]> => {
     const result = await store.sync(async (read) => {
       take(read);
       await point?.saveOnTheWay();
     });
     take(result);
-    await point?.saveAtHead(result.head.timestamp);
-    return { history, now: result.head.timestamp, blockNumber: result.head.number };
+    return result.head;
+  };
+  const follow = async (): Promise<Snapshot> => {
+    await point?.load();
+    let head = await bringUp();
+    if (await forgotten?.bringBack(history, head)) head = await bringUp();
+    await point?.saveAtHead(head.timestamp);
+    return { history, now: head.timestamp, blockNumber: head.number };
   };
   const turn = inTurn();
   return () => turn(follow);
