@@ -83,10 +83,10 @@ class Watcher {
       facts: { mode: this.#options.mode },
       forget: this.#forget,
       needsPlainAccountTo: this.#options.mode === "defend" ? "open games" : undefined,
-      checkFunds: (funds, snapshot) => {
-        // A watcher that only reports sends nothing.
-        if (this.#options.mode === "defend") this.#role.health.set("pays", this.#funds.problem(funds, snapshot));
-      },
+      checkFunds:
+        this.#options.mode === "defend"
+          ? (funds, snapshot) => this.#role.health.set("pays", this.#funds.problem(funds, snapshot))
+          : undefined,
       round: (snapshot, start) => this.#round(snapshot, start),
     });
   }

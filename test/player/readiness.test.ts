@@ -81,7 +81,7 @@ describe("readiness of a worker and a watcher", function () {
     await says("/metrics", `refute_credit_wei ${session.deployment.bond}`);
     await leave(key, 2_400_000_000_000n);
     await players().chain.advance(1);
-    await says("/readyz", "pays: the account has 0.0000024 ether, but a game may cost ");
+    await says("/readyz", "pays: the account has 0.0000024 ether, but a game may take ");
     await watcher.stop();
     await close();
     const other = await watched();
@@ -90,6 +90,18 @@ describe("readiness of a worker and a watcher", function () {
     await other.says("/readyz", "ready\n");
     await reporter.stop();
     await other.close();
+  });
+
+  it("watcherWhoseMoneyCannotBeRead_isNotReady", async function () {
+    const { options, says, close } = await watched();
+    const key = await players().watcherKey();
+    const session = await players().chain.sessionOf(key);
+    const getBalance = () => Promise.reject(new Error("no such method"));
+    const blind = { ...session, publicClient: { ...session.publicClient, getBalance } };
+    const watcher = await players().startWatcher(key, program, reference(), { ...options, session: blind });
+    await says("/readyz", "pays: the account cannot be read: no such method");
+    await watcher.stop();
+    await close();
   });
 
   it("watcher_showsItsGamesAndTheLeastClock", async function () {
