@@ -128,7 +128,7 @@ class Watcher {
     this.#reportVerdict(task, verdict);
     if (verdict.kind !== "differs" || this.#options.mode === "watch" || this.#noBondAt === snapshot.blockNumber) return;
     // A game pays such an account nothing for its moves.
-    if (!snapshot.isPlain) return;
+    if (!snapshot.isPlain || !this.#judging.isTrusted(job.job.programRoot)) return;
     const { opening } = verdict;
     const last = lost.at(-1);
     if (last !== undefined && !(await this.#isLostByTheClock(last))) return;
@@ -176,7 +176,11 @@ class Watcher {
     if (this.#isStale(game.id, snapshot)) return;
     start(game.id, () =>
       this.#attempt(task, async () => {
-        const disagreement = (error: Error): void => this.#role.logError(error, "step proof");
+        const disagreement = (error: Error): void => {
+          this.#role.logError(error, "step proof");
+          this.#executions.drop(task.job);
+          this.#judging.refuted(task.job.job.programRoot, error);
+        };
         const played = await sendPlannedMove(this.#responder, claim, game, planned, disagreement);
         if (played === undefined) return;
         this.#acted.set(game.id, played.receipt.blockNumber);

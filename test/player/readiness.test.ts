@@ -92,6 +92,31 @@ describe("readiness of a worker and a watcher", function () {
     await other.close();
   });
 
+  it("watcherWhoseMachineIsAtFault_isNotReady_andLosesTwoBondsOfAProgramAtMost", async function () {
+    const { options, says, notReady, close } = await watched();
+    const watcher = await players().startWatcher(await players().watcherKey(), program, reference(LIE), options);
+    for (let k = 1; k <= 3; k++) {
+      await players().post(program, [mlpInput(k)]);
+      const worker = await players().startWorker(await players().workerKey(), program, reference());
+      const { jobId } = await first(worker, "submitted");
+      await first(watcher, "differs", (event) => event.jobId === jobId);
+      if (k < 3) await says("/readyz", "judges: an execution of program 0x");
+      // The honest worker plays its game to the end.
+      for (const end = performance.now() + 20_000; lost() < Math.min(k, 2); await sleep(10))
+        if (performance.now() > end) throw new Error(`${lost()} games are lost`);
+      await worker.stop();
+    }
+    await sleep(500);
+    expect(watcher.inbox.all.filter(({ kind }) => kind === "opened")).to.have.length(2);
+    expect(notReady("judges")).to.have.length(1);
+    await watcher.stop();
+    await close();
+
+    function lost(): number {
+      return watcher.inbox.all.filter(({ kind }) => kind === "lost").length;
+    }
+  });
+
   it("watcherWhoseMoneyCannotBeRead_isNotReady", async function () {
     const { options, says, close } = await watched();
     const key = await players().watcherKey();
