@@ -1,4 +1,5 @@
 import type { Hex } from "viem";
+import { TransactionRevertedError } from "../src/chain/errors.ts";
 import { isOver, type Forget } from "../src/market/forget.ts";
 import { overtime } from "../src/market/clock.ts";
 import type { Executions } from "../src/player/executions.ts";
@@ -59,6 +60,11 @@ class Watcher {
   readonly #audits = new Lane<Due<AuditTask>>();
   /** The block of the latest own transaction about a game or claim: a snapshot of an earlier one does not show it. */
   readonly #acted = new Map<Hex, bigint>();
+  /**
+   * Games in which a proof from a published tensor reverted while it was the worker's turn: the worker can reveal first,
+   * and the proof's calldata is lost. It gets no second chance.
+   */
+  readonly #baited = new Set<Hex>();
   /** The block of the snapshot at which the credit did not cover a bond. */
   #noBondAt: bigint | undefined;
 
@@ -152,7 +158,8 @@ class Watcher {
 
   /** Whether there is nothing to plan in a game: it is the worker's turn, and no trace is published. */
   #playIdle({ task, snapshot, start }: Due<GameTask>): boolean {
-    const move = this.#options.tensors === undefined ? idleChallengerMove(task.game, snapshot.now) : undefined;
+    const mayProve = this.#options.tensors !== undefined && !this.#baited.has(task.game.id);
+    const move = mayProve ? undefined : idleChallengerMove(task.game, snapshot.now);
     if (move === undefined) return false;
     if (move.kind !== "wait") this.#send({ task, snapshot, start }, { move });
     return true;
@@ -181,7 +188,13 @@ class Watcher {
           this.#executions.drop(task.job);
           this.#judging.refuted(task.job.job.programRoot, error);
         };
-        const played = await sendPlannedMove(this.#responder, claim, game, planned, disagreement);
+        const played = await sendPlannedMove(this.#responder, claim, game, planned, disagreement).catch(
+          (error: unknown) => {
+            const isEarly = planned.shortcut !== undefined && planned.move.kind === "wait";
+            if (isEarly && error instanceof TransactionRevertedError) this.#baited.add(game.id);
+            throw error;
+          },
+        );
         if (played === undefined) return;
         this.#acted.set(game.id, played.receipt.blockNumber);
         this.#role.report({ kind: "moved", gameId: game.id, claimId: claim.id, ...played });
@@ -217,6 +230,7 @@ class Watcher {
   #forgetPast({ history, blockNumber }: RoundSnapshot): void {
     this.#auditor.forget(history);
     for (const [id, block] of this.#acted) if (block <= blockNumber) this.#acted.delete(id);
+    for (const id of this.#baited) if (!history.games.has(id)) this.#baited.delete(id);
   }
 
   #reportVerdict({ job, claim }: { job: { id: Hex }; claim: ClaimRecord }, verdict: Verdict): void {
