@@ -49,6 +49,11 @@ export class Auditor {
     return known.parts === partsOf(job) && known.isProgramKnown === this.#executions.knows(job);
   }
 
+  /** Whether a claim has a verdict, whatever it is. */
+  hasVerdict({ id }: ClaimRecord): boolean {
+    return this.#known.has(id);
+  }
+
   /**
    * Re-executes a claim's job and compares the trace roots.
    * @param lost Games on it that are lost.

@@ -8,8 +8,8 @@ const MAX_REFUTED = 2;
 
 /**
  * Whether a watcher's audits end, and are right. A watcher does not judge while its last audit failed, or while there
- * is a claim to be judged whose audit failed: that claim may be wrong, and become final. Nor does it once the chain's
- * verifier refuted an execution made here.
+ * is a claim to be judged whose audit failed, or has not ended when most of its window is over: that claim may be wrong,
+ * and become final. Nor does it once the chain's verifier refuted an execution made here.
  */
 export class Judging {
   readonly #health: Health;
@@ -17,6 +17,7 @@ export class Judging {
   /** Claims whose audit failed when it was tried last. */
   readonly #failed = new Map<Hex, Problem>();
   #last: Problem | undefined;
+  #late: Problem | undefined;
   /** By program, how often the chain's verifier refuted executions made here; and what it said last. */
   readonly #refuted = new Map<Hex, number>();
   #fault: Problem | undefined;
@@ -58,14 +59,20 @@ export class Judging {
     return (this.#refuted.get(programRoot) ?? 0) < MAX_REFUTED;
   }
 
-  /** Forgets claims that are not to be judged any more. @param due Those that are. */
-  keep(due: ReadonlySet<Hex>): void {
+  /**
+   * Forgets claims that are not to be judged any more.
+   * @param due Those that are.
+   * @param late Those of them that have no verdict although most of their window is over.
+   */
+  keep(due: ReadonlySet<Hex>, late: readonly Hex[]): void {
     for (const claimId of this.#failed.keys()) if (!due.has(claimId)) this.#failed.delete(claimId);
+    const reason = `claims without a verdict of which most of the window is over: ${late.length}, first ${late[0]}`;
+    this.#late = late.length === 0 ? undefined : { reason };
     this.#tell();
   }
 
   #tell(): void {
     const [first] = this.#failed.values();
-    this.#health.set("judges", this.#fault ?? this.#last ?? first);
+    this.#health.set("judges", this.#fault ?? this.#last ?? first ?? this.#late);
   }
 }

@@ -108,12 +108,16 @@ class Watcher {
     const { history, now } = snapshot;
     const { plays, audits, settles, lost } = schedule(history, session.sender.address, now, this.#auditor.secondsFor);
     this.#forgetPast(snapshot);
-    this.#judging.keep(new Set(audits.map(({ claim }) => claim.id)));
     const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));
     this.#options.programs.want([...plays, ...audits].map(({ job }) => job.job.programRoot));
     // A claim whose program may be known soon is not called unknown meanwhile.
     const toJudge = audits.filter(
       ({ job, claim }) => !this.#auditor.isDone(job, claim) && !this.#executions.awaits(job),
+    );
+    const late = toJudge.filter((audit) => !this.#auditor.hasVerdict(audit.claim) && isLate(audit, now));
+    this.#judging.keep(
+      new Set(audits.map(({ claim }) => claim.id)),
+      late.map(({ claim }) => claim.id),
     );
     this.#audits.renew(due(toJudge));
     start("audits", () => this.#audits.run((audit) => this.#attempt(audit.task, () => this.#audit(audit))));
@@ -247,6 +251,9 @@ class Watcher {
     if (this.#role.isNew("event", id, event.kind)) this.#role.report(event);
   }
 }
+
+/** Whether three quarters of a claim's window are over. */
+const isLate = ({ job, claim }: AuditTask, now: bigint): boolean => 4n * (claim.windowEnd - now) < BigInt(job.job.window);
 
 const MESSAGES: Record<WatcherEvent["kind"], string> = {
   agrees: "claim agrees with this machine's execution",

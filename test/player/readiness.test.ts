@@ -117,6 +117,26 @@ describe("readiness of a worker and a watcher", function () {
     }
   });
 
+  it("watcherWhoseExecutionDoesNotEnd_isNotReady_whenMostOfTheWindowIsOver", async function () {
+    const { options, says, close } = await watched();
+    let goOn = (): void => undefined;
+    const released = new Promise<void>((resolve) => (goOn = resolve));
+    const execute: Execute = async (...args) => released.then(() => reference()(...args));
+    await players().post(program, [mlpInput(1)]);
+    const worker = await players().startWorker(await players().workerKey(), program, reference());
+    const { jobId } = await first(worker, "submitted");
+    const watcher = await players().startWatcher(await players().watcherKey(), program, execute, options);
+    await says("/readyz", "ready\n");
+    await players().chain.advance(2_800);
+    await says("/readyz", "judges: claims without a verdict of which most of the window is over: 1, first 0x");
+    goOn();
+    await first(watcher, "agrees", (event) => event.jobId === jobId);
+    await says("/readyz", "ready\n");
+    await worker.stop();
+    await watcher.stop();
+    await close();
+  });
+
   it("watcherWhoseMoneyCannotBeRead_isNotReady", async function () {
     const { options, says, close } = await watched();
     const key = await players().watcherKey();
