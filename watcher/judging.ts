@@ -8,8 +8,8 @@ const MAX_REFUTED = 2;
 
 /**
  * Whether a watcher's audits end, and are right. A watcher does not judge while its last audit failed, or while there
- * is a claim to be judged whose audit failed, or has not ended when most of its window is over: that claim may be wrong,
- * and become final. Nor does it once the chain's verifier refuted an execution made here.
+ * is a claim to be judged whose audit failed, or has not ended when most of its window is over: that claim may be
+ * wrong, and become final. Nor does it once the chain's verifier refuted an execution made here.
  */
 export class Judging {
   readonly #health: Health;

@@ -61,8 +61,8 @@ class Watcher {
   /** The block of the latest own transaction about a game or claim: a snapshot of an earlier one does not show it. */
   readonly #acted = new Map<Hex, bigint>();
   /**
-   * Games in which a proof from a published tensor reverted while it was the worker's turn: the worker can reveal first,
-   * and the proof's calldata is lost. It gets no second chance.
+   * Games in which a proof from a published tensor reverted while it was the worker's turn: the worker can reveal
+   * first, and the proof's calldata is lost. It gets no second chance.
    */
   readonly #baited = new Set<Hex>();
   /** The block of the snapshot at which the credit did not cover a bond. */
@@ -97,10 +97,17 @@ class Watcher {
     });
   }
 
-  /** All of a job that is over, and the input of a job that cannot be judged here. */
+  /**
+   * All of a job that is over, and the input of a job that cannot be judged here, or of which there is nothing to
+   * judge: anybody may post any number of jobs. It is read again when somebody submits.
+   */
   readonly #forget: Forget = (job, now) => {
     if (isOver(job, now, this.#options.session.sender.address)) return "all";
-    return this.#executions.knows(job) || this.#executions.awaits(job) ? "nothing" : "inputs";
+    const isJudged = job.claims.some(
+      ({ finalised, refuted, windowEnd, games }) =>
+        !refuted && !finalised && (now <= windowEnd || games.some(({ closed }) => closed === undefined)),
+    );
+    return isJudged && (this.#executions.knows(job) || this.#executions.awaits(job)) ? "nothing" : "inputs";
   };
 
   #round(snapshot: RoundSnapshot, start: Start): void {
@@ -253,7 +260,8 @@ class Watcher {
 }
 
 /** Whether three quarters of a claim's window are over. */
-const isLate = ({ job, claim }: AuditTask, now: bigint): boolean => 4n * (claim.windowEnd - now) < BigInt(job.job.window);
+const isLate = ({ job, claim }: AuditTask, now: bigint): boolean =>
+  4n * (claim.windowEnd - now) < BigInt(job.job.window);
 
 const MESSAGES: Record<WatcherEvent["kind"], string> = {
   agrees: "claim agrees with this machine's execution",

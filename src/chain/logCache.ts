@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { deserialize, serialize } from "node:v8";
 
 /** Raised when the form of what is kept changes. */
-const FORMAT = 1;
+const FORMAT = 2;
 const DIGEST_BYTES = 32;
 /** A file that was being written for so long was left by a process that was killed. */
 const ABANDONED_MS = 3_600_000;

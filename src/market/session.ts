@@ -3,7 +3,7 @@ import type { TransactionSender } from "../chain/call.ts";
 import { connect, type Endpoint } from "../chain/connect.ts";
 import { readDeployment, type Deployment } from "./deployment.ts";
 import { jobOf, removeJobs, type Forget } from "./forget.ts";
-import { ForgottenInputs } from "./forgottenInputs.ts";
+import { ForgottenInputs, forgetInputs, withoutInput } from "./forgottenInputs.ts";
 import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";
 import { DisputeGame } from "../chain/clients/disputeGame.ts";
 import { Erc20 } from "../chain/clients/erc20.ts";
@@ -156,9 +156,9 @@ function tidy(store: LogStore<typeof protocolAbi>, history: History, forget: For
   store.drop(below, (event) => {
     const id = jobOf(history, event);
     // An event of no job that is known, or of one that was forgotten before.
-    if (id === undefined || !history.jobs.has(id)) return true;
-    return chosen.all.has(id) || (chosen.inputs.has(id) && event.eventName === "InputPublished");
+    if (id === undefined || !history.jobs.has(id) || chosen.all.has(id)) return undefined;
+    return chosen.inputs.has(id) ? withoutInput(event) : event;
   });
-  for (const id of chosen.inputs) history.parts.get(id)?.clear();
+  for (const id of chosen.inputs) forgetInputs(history, id);
   removeJobs(history, chosen.all);
 }

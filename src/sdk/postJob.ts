@@ -176,8 +176,7 @@ async function publishPart(publish: () => Promise<unknown>): Promise<void> {
 
 /** What the failure of a part says of the job, and whether it may pass. */
 function refusalOf(error: unknown): { status?: number; mayPass: boolean } {
-  if (!(error instanceof ContractRevertError))
-    return { mayPass: error instanceof RefuteError && error.retryable };
+  if (!(error instanceof ContractRevertError)) return { mayPass: error instanceof RefuteError && error.retryable };
   // The part is there, as if the job waited no more.
   if (error.errorName === "PartAlreadyPublished") return { status: JobStatus.open, mayPass: false };
   if (error.errorName !== "WrongJobStatus") return { mayPass: false };

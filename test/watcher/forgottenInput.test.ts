@@ -1,6 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { toHex } from "viem";
 import { programShape } from "../../src/player/execution.ts";
 import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
@@ -9,12 +12,12 @@ import { usePlayers } from "../../testkit/players/usePlayers.ts";
 
 const LIE = { step: 0, element: 1 };
 
-describe("a watcher whose model comes late", function () {
+describe("a watcher that has forgotten an input", function () {
   const players = usePlayers("test");
   const program = mlpProgram();
   let cacheFolder: string;
-  before(() => void (cacheFolder = mkdtempSync(join(tmpdir(), "refute-"))));
-  after(() => rmSync(cacheFolder, { recursive: true, force: true }));
+  beforeEach(() => void (cacheFolder = mkdtempSync(join(tmpdir(), "refute-"))));
+  afterEach(() => rmSync(cacheFolder, { recursive: true, force: true }));
 
   const mine = (blocks: number): Promise<unknown> =>
     players().chain.provider.request({ method: "hardhat_mine", params: [`0x${blocks.toString(16)}`] });
@@ -33,7 +36,7 @@ describe("a watcher whose model comes late", function () {
     });
 
   for (const isRestarted of [false, true])
-    it(`judgesAClaimWhoseInputItHasForgotten${isRestarted ? "_afterARestartToo" : ""}`, async function () {
+    it(`judgesTheClaimWhenItsModelComes${isRestarted ? "_afterARestartToo" : ""}`, async function () {
       await players().post(program, [mlpInput(1)]);
       const liar = await players().startWorker(await players().workerKey(), program, reference(LIE));
       await first(liar, "submitted");
@@ -53,4 +56,28 @@ describe("a watcher whose model comes late", function () {
       await first(watcher, "opened");
       await watcher.stop();
     });
+
+  it("inputOfAJobThatNobodyHasClaimed_isForgotten_andReadAgainWhenSomebodyLies", async function () {
+    const input = mlpInput(77);
+    const { jobId } = await players().post(program, [input]);
+    const key = await players().watcherKey();
+    let rounds = 0;
+    const options = { cacheFolder, onRound: () => rounds++ };
+    const watcher = await players().startWatcher(key, program, reference(), options);
+    const someRounds = async (): Promise<void> => {
+      for (const end = rounds + 3; rounds < end;) await sleep(10);
+    };
+    const isOnDisk = (): boolean =>
+      readdirSync(cacheFolder).some((name) => readFileSync(join(cacheFolder, name)).includes(toHex(input).slice(2)));
+    await someRounds();
+    expect(isOnDisk()).to.equal(true);
+    await mine(400);
+    await someRounds();
+    expect(isOnDisk()).to.equal(false);
+    const liar = await players().startWorker(await players().workerKey(), program, reference(LIE));
+    await first(watcher, "opened");
+    await liar.stop();
+    await watcher.stop();
+    expect(watcher.inbox.all.some((event) => event.kind === "differs" && event.jobId === jobId)).to.equal(true);
+  });
 });
