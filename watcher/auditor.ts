@@ -15,7 +15,7 @@ export type Verdict =
   | { kind: "unknown"; reason: string };
 
 /** A verdict, and what it rests on. */
-type Known = { verdict: Verdict; lost: number; parts: number; isProgramKnown: boolean };
+type Known = { verdict: Verdict; lost: number; input: number; isProgramKnown: boolean };
 
 /**
  * Verdicts that are remembered, however many claims there are; those on claims that are gone are forgotten beyond it.
@@ -46,7 +46,12 @@ export class Auditor {
     const known = this.#known.get(claim.id);
     if (known === undefined || known.verdict.kind === "differs") return false;
     if (known.verdict.kind === "agrees") return true;
-    return known.parts === partsOf(job) && known.isProgramKnown === this.#executions.knows(job);
+    return known.input === inputOf(job) && known.isProgramKnown === this.#executions.knows(job);
+  }
+
+  /** Whether a claim has a verdict, whatever it is. */
+  hasVerdict({ id }: ClaimRecord): boolean {
+    return this.#known.has(id);
   }
 
   /**
@@ -59,7 +64,7 @@ export class Auditor {
     if (known?.verdict.kind === "differs" && known.lost === lost) return known.verdict;
     const isProgramKnown = this.#executions.knows(job);
     const verdict = await this.#execute(job, claim, lost);
-    this.#known.set(claim.id, { verdict, lost, parts: partsOf(job), isProgramKnown });
+    this.#known.set(claim.id, { verdict, lost, input: inputOf(job), isProgramKnown });
     return verdict;
   }
 
@@ -86,4 +91,6 @@ export class Auditor {
   }
 }
 
-const partsOf = ({ parts }: JobRecord): number => [...parts.values()].reduce((sum, ofInput) => sum + ofInput.size, 0);
+/** How much of a job's input is at hand: digits. */
+const inputOf = ({ parts }: JobRecord): number =>
+  [...parts.values()].flatMap((ofInput) => [...ofInput.values()]).reduce((sum, data) => sum + data.length, 0);

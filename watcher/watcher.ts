@@ -1,4 +1,5 @@
 import type { Hex } from "viem";
+import { TransactionRevertedError } from "../src/chain/errors.ts";
 import { isOver, type Forget } from "../src/market/forget.ts";
 import { overtime } from "../src/market/clock.ts";
 import type { Executions } from "../src/player/executions.ts";
@@ -59,6 +60,11 @@ class Watcher {
   readonly #audits = new Lane<Due<AuditTask>>();
   /** The block of the latest own transaction about a game or claim: a snapshot of an earlier one does not show it. */
   readonly #acted = new Map<Hex, bigint>();
+  /**
+   * Games in which a proof from a published tensor reverted while it was the worker's turn: the worker can reveal
+   * first, and the proof's calldata is lost. It gets no second chance.
+   */
+  readonly #baited = new Set<Hex>();
   /** The block of the snapshot at which the credit did not cover a bond. */
   #noBondAt: bigint | undefined;
 
@@ -83,18 +89,25 @@ class Watcher {
       facts: { mode: this.#options.mode },
       forget: this.#forget,
       needsPlainAccountTo: this.#options.mode === "defend" ? "open games" : undefined,
-      checkFunds: (funds, snapshot) => {
-        // A watcher that only reports sends nothing.
-        if (this.#options.mode === "defend") this.#role.health.set("pays", this.#funds.problem(funds, snapshot));
-      },
+      checkFunds:
+        this.#options.mode === "defend"
+          ? (funds, snapshot) => this.#role.health.set("pays", this.#funds.problem(funds, snapshot))
+          : undefined,
       round: (snapshot, start) => this.#round(snapshot, start),
     });
   }
 
-  /** All of a job that is over, and the input of a job that cannot be judged here. */
+  /**
+   * All of a job that is over, and the input of a job that cannot be judged here, or of which there is nothing to
+   * judge: anybody may post any number of jobs. It is read again when somebody submits.
+   */
   readonly #forget: Forget = (job, now) => {
     if (isOver(job, now, this.#options.session.sender.address)) return "all";
-    return this.#executions.knows(job) || this.#executions.awaits(job) ? "nothing" : "inputs";
+    const isJudged = job.claims.some(
+      ({ finalised, refuted, windowEnd, games }) =>
+        !refuted && !finalised && (now <= windowEnd || games.some(({ closed }) => closed === undefined)),
+    );
+    return isJudged && (this.#executions.knows(job) || this.#executions.awaits(job)) ? "nothing" : "inputs";
   };
 
   #round(snapshot: RoundSnapshot, start: Start): void {
@@ -102,12 +115,16 @@ class Watcher {
     const { history, now } = snapshot;
     const { plays, audits, settles, lost } = schedule(history, session.sender.address, now, this.#auditor.secondsFor);
     this.#forgetPast(snapshot);
-    this.#judging.keep(new Set(audits.map(({ claim }) => claim.id)));
     const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));
     this.#options.programs.want([...plays, ...audits].map(({ job }) => job.job.programRoot));
     // A claim whose program may be known soon is not called unknown meanwhile.
     const toJudge = audits.filter(
       ({ job, claim }) => !this.#auditor.isDone(job, claim) && !this.#executions.awaits(job),
+    );
+    const late = toJudge.filter((audit) => !this.#auditor.hasVerdict(audit.claim) && isLate(audit, now));
+    this.#judging.keep(
+      new Set(audits.map(({ claim }) => claim.id)),
+      late.map(({ claim }) => claim.id),
     );
     this.#audits.renew(due(toJudge));
     start("audits", () => this.#audits.run((audit) => this.#attempt(audit.task, () => this.#audit(audit))));
@@ -128,7 +145,7 @@ class Watcher {
     this.#reportVerdict(task, verdict);
     if (verdict.kind !== "differs" || this.#options.mode === "watch" || this.#noBondAt === snapshot.blockNumber) return;
     // A game pays such an account nothing for its moves.
-    if (!snapshot.isPlain) return;
+    if (!snapshot.isPlain || !this.#judging.isTrusted(job.job.programRoot)) return;
     const { opening } = verdict;
     const last = lost.at(-1);
     if (last !== undefined && !(await this.#isLostByTheClock(last))) return;
@@ -152,7 +169,8 @@ class Watcher {
 
   /** Whether there is nothing to plan in a game: it is the worker's turn, and no trace is published. */
   #playIdle({ task, snapshot, start }: Due<GameTask>): boolean {
-    const move = this.#options.tensors === undefined ? idleChallengerMove(task.game, snapshot.now) : undefined;
+    const mayProve = this.#options.tensors !== undefined && !this.#baited.has(task.game.id);
+    const move = mayProve ? undefined : idleChallengerMove(task.game, snapshot.now);
     if (move === undefined) return false;
     if (move.kind !== "wait") this.#send({ task, snapshot, start }, { move });
     return true;
@@ -176,8 +194,18 @@ class Watcher {
     if (this.#isStale(game.id, snapshot)) return;
     start(game.id, () =>
       this.#attempt(task, async () => {
-        const disagreement = (error: Error): void => this.#role.logError(error, "step proof");
-        const played = await sendPlannedMove(this.#responder, claim, game, planned, disagreement);
+        const disagreement = (error: Error): void => {
+          this.#role.logError(error, "step proof");
+          this.#executions.drop(task.job);
+          this.#judging.refuted(task.job.job.programRoot, error);
+        };
+        const played = await sendPlannedMove(this.#responder, claim, game, planned, disagreement).catch(
+          (error: unknown) => {
+            const isEarly = planned.shortcut !== undefined && planned.move.kind === "wait";
+            if (isEarly && error instanceof TransactionRevertedError) this.#baited.add(game.id);
+            throw error;
+          },
+        );
         if (played === undefined) return;
         this.#acted.set(game.id, played.receipt.blockNumber);
         this.#role.report({ kind: "moved", gameId: game.id, claimId: claim.id, ...played });
@@ -213,6 +241,7 @@ class Watcher {
   #forgetPast({ history, blockNumber }: RoundSnapshot): void {
     this.#auditor.forget(history);
     for (const [id, block] of this.#acted) if (block <= blockNumber) this.#acted.delete(id);
+    for (const id of this.#baited) if (!history.games.has(id)) this.#baited.delete(id);
   }
 
   #reportVerdict({ job, claim }: { job: { id: Hex }; claim: ClaimRecord }, verdict: Verdict): void {
@@ -229,6 +258,10 @@ class Watcher {
     if (this.#role.isNew("event", id, event.kind)) this.#role.report(event);
   }
 }
+
+/** Whether three quarters of a claim's window are over. */
+const isLate = ({ job, claim }: AuditTask, now: bigint): boolean =>
+  4n * (claim.windowEnd - now) < BigInt(job.job.window);
 
 const MESSAGES: Record<WatcherEvent["kind"], string> = {
   agrees: "claim agrees with this machine's execution",

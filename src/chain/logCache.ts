@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { deserialize, serialize } from "node:v8";
 
 /** Raised when the form of what is kept changes. */
-const FORMAT = 1;
+const FORMAT = 2;
 const DIGEST_BYTES = 32;
 /** A file that was being written for so long was left by a process that was killed. */
 const ABANDONED_MS = 3_600_000;
@@ -67,9 +67,10 @@ export class LogCache<T> {
 
   /** Saves a state. A failure is no error. */
   async save(state: T): Promise<void> {
-    const body = serialize({ key: this.#key, state });
     const written = `${this.#path}.${randomUUID()}.tmp`;
     try {
+      // This fails too, with more than can be serialised.
+      const body = serialize({ key: this.#key, state });
       await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
       await writeFile(written, Buffer.concat([sha256(body), body]), { mode: 0o600 });
       await rename(written, this.#path);

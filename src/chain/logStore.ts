@@ -1,9 +1,12 @@
 import type { Abi, Address, Hex } from "viem";
 import { RpcUnavailableError } from "./errors.ts";
-import { LogReader, runAtOnce, type ChainEvent, type LogSource } from "./logReader.ts";
+import { LogReader, runAtOnce, type BlockRange, type ChainEvent, type LogSource } from "./logReader.ts";
 import { translateError } from "./translateError.ts";
 
 const keyOf = ({ blockHash, logIndex }: { blockHash: Hex; logIndex: number }): string => `${blockHash} ${logIndex}`;
+
+/** A log as it is kept: the decoded arguments are enough. */
+const decoded = <A extends Abi>(log: ChainEvent<A>): ChainEvent<A> => ({ ...log, data: "0x", topics: [] });
 
 type Seen = { number: bigint; hash: Hex };
 
@@ -36,6 +39,17 @@ const MAX_BLOCK_REQUESTS = 4;
 const BLOCKS_AT_ONCE = 8;
 /** Maximum of synced heads that are kept to find the fork point after a reorganisation. */
 const MAX_SEEN = 512;
+
+/** The blocks of some events; those that lie close together are one range. */
+function rangesOf(events: readonly { blockNumber: bigint }[]): BlockRange[] {
+  const ranges: BlockRange[] = [];
+  for (const { blockNumber } of [...events].sort((a, b) => Number(a.blockNumber - b.blockNumber))) {
+    const last = ranges.at(-1);
+    if (last !== undefined && blockNumber - last.to <= OVERLAP) last.to = blockNumber;
+    else ranges.push({ from: blockNumber, to: blockNumber });
+  }
+  return ranges;
+}
 
 /**
  * The events of some contracts, in chain order, kept equal to the canonical chain. Reorganisations are found by
@@ -118,14 +132,33 @@ export class LogStore<const A extends Abi> {
   }
 
   /**
-   * Drops events of blocks below one that is at most `keptFrom`. After a reorganisation that reaches below it,
-   * everything is read again.
+   * Drops events of blocks below one that is at most `keptFrom`, or has shorter ones in their place. After a
+   * reorganisation that reaches below it, everything is read again.
+   * @param keep An event as it is kept; undefined to drop it.
    */
-  drop(below: bigint, isDropped: (event: ChainEvent<A>) => boolean): void {
-    const kept = this.#logs.filter((log) => log.blockNumber >= below || !isDropped(log));
-    if (kept.length === this.#logs.length) return;
-    this.#setLogs(kept);
+  drop(below: bigint, keep: (event: ChainEvent<A>) => ChainEvent<A> | undefined): void {
+    const kept = this.#logs.map((log) => (log.blockNumber >= below ? log : keep(log)));
+    if (kept.every((log, k) => log === this.#logs[k])) return;
+    this.#setLogs(kept.filter((log) => log !== undefined));
     this.#droppedBelow = below;
+  }
+
+  /**
+   * Reads events again that are kept in a shorter form. The next sync reports those that were found as a rewind.
+   * @returns How many were found.
+   * @throws RpcUnavailableError
+   */
+  async readAgain(
+    shortened: readonly Pick<ChainEvent<A>, "blockNumber" | "blockHash" | "logIndex">[],
+  ): Promise<number> {
+    const wanted = new Set(shortened.map(keyOf));
+    const logs = await this.#reader.read(rangesOf(shortened)).catch((error: unknown) => {
+      throw translateError(error, "reading events");
+    });
+    const found = new Map(logs.filter((log) => wanted.has(keyOf(log))).map((log) => [keyOf(log), decoded(log)]));
+    for (const { blockNumber } of found.values()) this.#changed(blockNumber);
+    this.#setLogs(this.#logs.map((log) => found.get(keyOf(log)) ?? log));
+    return found.size;
   }
 
   async #sync(onRead: (read: SyncResult) => void | Promise<void>): Promise<SyncResult> {
@@ -213,6 +246,11 @@ export class LogStore<const A extends Abi> {
     this.#head = undefined;
   }
 
+  /** Takes note that the next sync must report other events of a block than before. */
+  #changed(block: bigint): void {
+    if (this.#rewoundTo === undefined || this.#rewoundTo >= block) this.#rewoundTo = block - 1n;
+  }
+
   #setLogs(logs: ChainEvent<A>[]): void {
     this.#logs = logs;
     this.#known = new Set(logs.map(keyOf));
@@ -244,11 +282,9 @@ export class LogStore<const A extends Abi> {
     const taken = added.filter((log) => !isDoubtful(log) || hashes.get(log.blockNumber) === log.blockHash);
     if (taken.length === 0) return true;
     for (const log of taken) {
-      // The decoded arguments are enough.
-      this.#logs.push({ ...log, data: "0x", topics: [] });
+      this.#logs.push(decoded(log));
       this.#known.add(keyOf(log));
-      if (log.blockNumber >= next) continue;
-      if (this.#rewoundTo === undefined || this.#rewoundTo >= log.blockNumber) this.#rewoundTo = log.blockNumber - 1n;
+      if (log.blockNumber < next) this.#changed(log.blockNumber);
     }
     // A log that only one of several answers held may belong between those of the others.
     this.#logs.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);

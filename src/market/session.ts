@@ -3,6 +3,7 @@ import type { TransactionSender } from "../chain/call.ts";
 import { connect, type Endpoint } from "../chain/connect.ts";
 import { readDeployment, type Deployment } from "./deployment.ts";
 import { jobOf, removeJobs, type Forget } from "./forget.ts";
+import { ForgottenInputs, forgetInputs, withoutInput } from "./forgottenInputs.ts";
 import { emptyHistory, protocolAbi, takeEvent, type History } from "./history.ts";
 import { DisputeGame } from "../chain/clients/disputeGame.ts";
 import { Erc20 } from "../chain/clients/erc20.ts";
@@ -114,6 +115,7 @@ export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): 
   const { deployment, publicClient, fromBlock } = reader;
   const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
   const point = resume?.(reader, store);
+  const forgotten = forget && new ForgottenInputs(store, forget);
   let history = emptyHistory();
   let taken = 0;
   let tidied = fromBlock;
@@ -127,15 +129,20 @@ export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): 
     tidy(store, history, forget, below, head.timestamp);
     [taken, tidied] = [store.events.length, below];
   };
-  const follow = async (): Promise<Snapshot> => {
-    await point?.load();
+  const bringUp = async (): Promise<SyncResult["head"]> => {
     const result = await store.sync(async (read) => {
       take(read);
       await point?.saveOnTheWay();
     });
     take(result);
-    await point?.saveAtHead(result.head.timestamp);
-    return { history, now: result.head.timestamp, blockNumber: result.head.number };
+    return result.head;
+  };
+  const follow = async (): Promise<Snapshot> => {
+    await point?.load();
+    let head = await bringUp();
+    if (await forgotten?.bringBack(history, head)) head = await bringUp();
+    await point?.saveAtHead(head.timestamp);
+    return { history, now: head.timestamp, blockNumber: head.number };
   };
   const turn = inTurn();
   return () => turn(follow);
@@ -149,9 +156,9 @@ function tidy(store: LogStore<typeof protocolAbi>, history: History, forget: For
   store.drop(below, (event) => {
     const id = jobOf(history, event);
     // An event of no job that is known, or of one that was forgotten before.
-    if (id === undefined || !history.jobs.has(id)) return true;
-    return chosen.all.has(id) || (chosen.inputs.has(id) && event.eventName === "InputPublished");
+    if (id === undefined || !history.jobs.has(id) || chosen.all.has(id)) return undefined;
+    return chosen.inputs.has(id) ? withoutInput(event) : event;
   });
-  for (const id of chosen.inputs) history.parts.get(id)?.clear();
+  for (const id of chosen.inputs) forgetInputs(history, id);
   removeJobs(history, chosen.all);
 }

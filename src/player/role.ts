@@ -7,7 +7,7 @@ import { resumeFrom } from "../market/resume.ts";
 import { followMarket, type Resume, type Session, type Snapshot } from "../market/session.ts";
 import { Executions, type Execute } from "./executions.ts";
 import { HeadAge, NO_METER, playFigures, type Meter } from "./figures.ts";
-import { Health } from "./health.ts";
+import { Health, problemOf } from "./health.ts";
 import { logError, runLoop, type LoopOptions } from "./loop.ts";
 import { measured } from "./measured.ts";
 import { accountProblem } from "./plainAccount.ts";
@@ -63,8 +63,11 @@ export type RoleRounds = {
   forget: Forget;
   /** For the log, what is not done while the account is no plain one. Without it, the account's code is not read. */
   needsPlainAccountTo?: string | undefined;
-  /** Says whether the account can do what is asked of it. Called every few rounds, beside them. */
-  checkFunds: (funds: Funds, snapshot: Snapshot) => void | Promise<void>;
+  /**
+   * Says whether the account can do what is asked of it, and sets `pays`. Called every few rounds, beside them. Absent
+   * in a role that sends nothing.
+   */
+  checkFunds?: ((funds: Funds, snapshot: Snapshot) => void | Promise<void>) | undefined;
   /** Starts what the snapshot asks for. It does not wait for it: an execution takes long, and clocks of games run. */
   round: (snapshot: RoundSnapshot, start: Start) => void;
 };
@@ -211,6 +214,17 @@ export class Role<E extends RoleEvent> {
   }
 
   async #readFunds(snapshot: Snapshot, checkFunds: RoleRounds["checkFunds"]): Promise<void> {
+    try {
+      const funds = await this.#fundsNow();
+      await checkFunds?.(funds, snapshot);
+    } catch (error) {
+      // Otherwise what was found last, or nothing at all, would count for ever.
+      if (checkFunds !== undefined) this.health.set("pays", problemOf(error, "the account cannot be read"));
+      throw error;
+    }
+  }
+
+  async #fundsNow(): Promise<Funds> {
     const { publicClient, sender, vault, deployment } = this.#options.session;
     const read = Promise.all([
       publicClient.getBalance({ address: sender.address }),
@@ -222,6 +236,6 @@ export class Role<E extends RoleEvent> {
     });
     const { credit, staked, locked } = account;
     this.meter.figures({ balance, gasPrice, credit, staked, locked, bond: deployment.bond });
-    await checkFunds({ ...account, balance, gasPrice }, snapshot);
+    return { ...account, balance, gasPrice };
   }
 }

@@ -3,6 +3,9 @@ import { errorWithCode } from "../errors.ts";
 /** A job that ended without its outputs: cancelled, expired or not delivered, with its fee returned. */
 export class JobClosedError extends errorWithCode("JOB_CLOSED") {}
 
+/** A job that is posted and paid for, whose input could not be published. */
+export class JobIncompleteError extends errorWithCode("JOB_INCOMPLETE") {}
+
 /** No job of this id on this market. */
 export class JobUnknownError extends errorWithCode("JOB_UNKNOWN") {}
 

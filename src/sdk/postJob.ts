@@ -1,11 +1,14 @@
 import { size, type Hex } from "viem";
 import { postedJob } from "../chain/clients/jobMarket.ts";
+import { ContractRevertError } from "../chain/errors.ts";
+import { pause } from "../chain/pause.ts";
 import type { Session } from "../market/session.ts";
-import type { Job, JobRequest } from "../chain/structs.ts";
+import { JobStatus, type Job, type JobRequest } from "../chain/structs.ts";
+import { RefuteError } from "../errors.ts";
 import { toHex } from "../merkle/hash.ts";
 import { inputsList, tensorTree } from "../merkle/tensor.ts";
 import { elementsOf, factsOf, requireGenuine, type ProgramDescription } from "./description.ts";
-import { FeeTooLowError, JobInputError } from "./errors.ts";
+import { FeeTooLowError, JobIncompleteError, JobInputError } from "./errors.ts";
 import { PART_BYTES, requireDeliverable, requireServed, requireTerms, requireWindow } from "./served.ts";
 import { bytesPerElement } from "./typedArrays.ts";
 
@@ -26,6 +29,9 @@ export type JobTerms = {
   salt?: Hex;
 };
 
+/** How often a part is tried while what fails may pass, and the pause between. */
+const MAX_TRIES = 4;
+const PAUSE_MS = 1_000;
 /** Levels under a full part of an input: 128 chunks of 512 bytes. */
 const PART_LEVELS = 7;
 
@@ -62,7 +68,8 @@ export async function checkJob(
  * post, larger ones in parts after it; the job opens when all bytes are on chain.
  * @param inputs The input tensors in the program's order, as `encodeInputs` gives them: little-endian, row-major.
  * @param progress Called after each part.
- * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError
+ * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError; once
+ *   the job is posted, JobIncompleteError
  */
 export async function postJob(
   session: Session,
@@ -73,7 +80,14 @@ export async function postJob(
 ): Promise<{ jobId: Hex; job: Job }> {
   checkLocally(session, program, inputs, terms);
   const { jobId, job } = postedJob(await session.market.post(jobRequest(program, inputs, terms)));
-  if (!goTogether(inputs)) await publishParts(session, program, inputs, job, progress);
+  if (goTogether(inputs)) return { jobId, job };
+  await publishParts(session, program, inputs, job, progress).catch((cause: unknown) => {
+    throw new JobIncompleteError(
+      `job ${jobId} is posted, but its input is not all on chain (${(cause as Error).message}): ` +
+        `cancel the job, and its fee comes back`,
+      { cause },
+    );
+  });
   return { jobId, job };
 }
 
@@ -136,10 +150,40 @@ async function publishParts(
         inputRoot: tree.root,
         inputSiblings: list.path(input),
       };
-      await market.publishInput(job, facts, published);
+      await publishPart(() => market.publishInput(job, facts, published));
       progress?.(++done, total);
     }
   }
+}
+
+/**
+ * Has a part published, by whomever. Anybody may publish it, so that a copy of the transaction may come first, and make
+ * it fail before it is sent or in its block; and the fee is paid already, so that a passing trouble is not the end.
+ * @throws What fails otherwise, or `MAX_TRIES` times
+ */
+async function publishPart(publish: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await publish();
+      return;
+    } catch (error) {
+      const { status, mayPass } = refusalOf(error);
+      if (status !== undefined && status > JobStatus.awaitingInput && status !== JobStatus.closed) return;
+      if (!mayPass || tries === MAX_TRIES) throw error;
+      await pause(PAUSE_MS);
+    }
+  }
+}
+
+/** What the failure of a part says of the job, and whether it may pass. */
+function refusalOf(error: unknown): { status?: number; mayPass: boolean } {
+  if (!(error instanceof ContractRevertError)) return { mayPass: error instanceof RefuteError && error.retryable };
+  // The part is there, as if the job waited no more.
+  if (error.errorName === "PartAlreadyPublished") return { status: JobStatus.open, mayPass: false };
+  if (error.errorName !== "WrongJobStatus") return { mayPass: false };
+  const status = error.args[1] as number;
+  // A node that lags does not know the job yet.
+  return { status, mayPass: status === JobStatus.none };
 }
 
 function checkFee({ fee }: JobTerms): void {

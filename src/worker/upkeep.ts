@@ -16,7 +16,10 @@ const DAY_SECONDS = 86_400;
 /** A job as most are: no callback, and outputs of up to 64 KiB on chain. */
 const USUAL_TERMS = { callbackGas: 0, maxOutputBytes: 2 ** 16 } as const;
 
-/** The gas that a worker may still need: for its claims, with a game over each that is open, and for one more job. */
+/**
+ * The gas that a worker may still need: for its claims, for the games over them and at least one over each that is
+ * open, and for one more job with a game over it.
+ */
 export class WorkerGas {
   readonly #arityBits: number;
 
@@ -27,7 +30,7 @@ export class WorkerGas {
 
   /** @param programs Those that jobs are taken for. */
   needed(history: History, me: Address, programs: readonly ProgramShape[], executions: Executions): number {
-    const ofJobs = programs.map((program) => jobGas(this.#shape(program, USUAL_TERMS)).total);
+    const ofJobs = programs.map((program) => jobGas(this.#shape(program, USUAL_TERMS)).total + this.#ofGame(program));
     let gas = Math.max(0, ...ofJobs);
     for (const record of history.claims.values()) {
       const job = history.jobs.get(record.jobId);
@@ -44,7 +47,13 @@ export class WorkerGas {
     const missing = missingOutputs(record);
     const end = missing.length > 0 ? missingGas(shape, wantedOutputs(job.job), missing) : 0;
     if (!isOpen(record)) return end;
-    return Math.max(end, jobGas(shape).finalise) + sideGas(program, this.#arityBits).worker;
+    // Anybody may open any number of games, and what they pay comes after them.
+    const games = record.games.filter(({ closed }) => closed === undefined).length;
+    return Math.max(end, jobGas(shape).finalise) + Math.max(games, 1) * this.#ofGame(program);
+  }
+
+  #ofGame(program: ProgramShape): number {
+    return sideGas(program, this.#arityBits).worker;
   }
 
   #shape(program: ProgramShape, terms: { callbackGas: number; maxOutputBytes: number }): JobShape {

@@ -5,7 +5,8 @@ import { isOver, type Forget } from "../market/forget.ts";
 import type { Snapshot } from "../market/session.ts";
 import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
 import type { Executions } from "../player/executions.ts";
-import { stateOf, type ClaimRecord, type GameRecord, type JobRecord } from "../market/history.ts";
+import { stateOf, type ClaimRecord, type GameRecord, type History, type JobRecord } from "../market/history.ts";
+import type { Problem } from "../player/health.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
 import { Races } from "../player/races.ts";
 import { Role, type Funds, type RoleOptions, type RoundSnapshot, type Start } from "../player/role.ts";
@@ -106,16 +107,22 @@ class Worker {
   };
 
   /** Says whether this worker may claim and can pay for what it has claimed, and for one job more. */
-  async #checkFunds({ balance, gasPrice }: Funds, { history, now }: Snapshot): Promise<void> {
-    const { session, programs } = this.#options;
+  async #checkFunds(funds: Funds, { history, now }: Snapshot): Promise<void> {
+    const { session } = this.#options;
     const { health, meter } = this.#role;
-    const owner = session.sender.address;
-    const gas = this.#gas.needed(history, owner, programs.shapes, this.#executions);
-    health.set("pays", shortOfGas({ balance, gasPrice, owner }, gas, "a job, and the answers for the open claims,"));
+    health.set("pays", this.#payProblem(funds, history));
     const attestation = await attestationLeft(session, now);
     meter.figures({ attestation });
     health.set("attestation", endingAttestation(attestation));
     health.set("mayClaim", await claimProblem(session));
+  }
+
+  /** Why the account cannot pay for what it has claimed and for one job more. @returns undefined if it can. */
+  #payProblem({ balance, gasPrice }: Pick<Funds, "balance" | "gasPrice">, history: History): Problem | undefined {
+    const { session, programs } = this.#options;
+    const owner = session.sender.address;
+    const gas = this.#gas.needed(history, owner, programs.shapes, this.#executions);
+    return shortOfGas({ balance, gasPrice, owner }, gas, "a job, and the answers for all claims,");
   }
 
   #round({ history, now, isPlain }: RoundSnapshot, start: Start): void {
@@ -149,7 +156,7 @@ class Worker {
     this.#options.programs.want(atStake.map(({ job }) => job.programRoot));
     const open = [...history.claims.values()].filter((record) => this.#isMe(record.claim.worker) && isOpen(record));
     if (claimed.length > 0 || !isPlain) return;
-    attempt("claiming", "", () => this.#claim(jobs, open.length, now));
+    attempt("claiming", "", () => this.#claim(history, open.length, now));
     const awaited = jobs.filter((job) => job.open && this.#executions.awaits(job) && !this.#hasLost(job));
     if (awaited.length > 0 && hasRoom(this.#options.policy, open.length))
       attempt("looking for models", "", () => this.#want(awaited, now));
@@ -297,10 +304,10 @@ class Worker {
   }
 
   /** Claims the best paid of the suitable jobs. @param open Own claims that can be disputed. */
-  async #claim(jobs: readonly JobRecord[], open: number, now: bigint): Promise<void> {
+  async #claim(history: History, open: number, now: bigint): Promise<void> {
     const { session, policy, log } = this.#options;
     const { rate } = session.deployment.parameters;
-    const known = jobs.filter(
+    const known = [...history.jobs.values()].filter(
       (job) => job.open && !this.#hasLost(job) && !this.#failedAudits.isDistrusted(job.job.programRoot),
     );
     const priced = await this.#priced(known);
@@ -317,9 +324,14 @@ class Worker {
       if (this.#role.isNew("full", "")) log.warn({ open }, message);
       return;
     }
+    const { health } = this.#role;
+    // A job that is claimed and cannot be submitted, or whose claim cannot be defended, costs more than it pays.
+    const balance = await session.publicClient.getBalance({ address: session.sender.address });
+    const short = this.#payProblem({ balance, gasPrice: best.gasPrice }, history);
+    health.set("pays", short);
     const problem = await claimProblem(session);
-    this.#role.health.set("mayClaim", problem);
-    if (problem !== undefined || !(await this.#executions.prepare(best.record))) return;
+    health.set("mayClaim", problem);
+    if (short !== undefined || problem !== undefined || !(await this.#executions.prepare(best.record))) return;
     const { job, id } = best.record;
     await this.#races.run("claiming", id, async () =>
       this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job) }),

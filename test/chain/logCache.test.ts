@@ -43,6 +43,13 @@ describe("LogCache", function () {
     expect(await cacheOf("watcher", "a model", inner).load()).to.deep.equal(STATE);
   });
 
+  it("stateThatCannotBeSerialised_isNoError_andLeavesTheOldOne", async function () {
+    await cacheOf().save(STATE);
+    await cacheOf().save(() => undefined);
+    expect(warnings).to.have.length(1);
+    expect(await cacheOf().load()).to.deep.equal(STATE);
+  });
+
   it("othersFile_isNotUsed_andOneOfOtherContentIsReplaced", async function () {
     await cacheOf().save(STATE);
     expect(await cacheOf("worker").load()).to.equal(undefined);

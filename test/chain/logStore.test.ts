@@ -224,12 +224,28 @@ describe("LogStore", function () {
     expect(chain.requests).to.equal(4);
   });
 
+  it("shortenedEvents_areReadAgainWhenTheyAreAskedFor_andReportedAsARewind", async function () {
+    const chain = new FakeChain();
+    for (let k = 1n; k <= 200n; k++) chain.mine(k);
+    const store = new LogStore(chain.source(), [], abi, 0n);
+    await store.sync();
+    const whole = values(store);
+    store.drop(store.keptFrom, (event) => ({ ...event, args: { value: 0n } }));
+    const shortened = store.events.filter(({ args }) => args.value === 0n);
+    expect(shortened).to.have.length(135);
+    expect(await store.readAgain(shortened.slice(0, 100))).to.equal(100);
+    expect((await store.sync()).rewoundTo).to.equal(shortened[0]!.blockNumber - 1n);
+    expect(values(store).slice(0, 101)).to.deep.equal([...whole.slice(0, 100), 0n]);
+    expect(await store.readAgain(shortened)).to.equal(135);
+    expect(values(store)).to.deep.equal(whole);
+  });
+
   it("droppedEvents_doNotComeBack_butADeepReorganisationHasEverythingReadAgain", async function () {
     const chain = new FakeChain();
     for (let k = 1n; k <= 200n; k++) chain.mine(k);
     const store = new LogStore(chain.source(), [], abi, 0n);
     await store.sync();
-    store.drop(store.keptFrom, ({ args }) => args.value % 2n === 0n);
+    store.drop(store.keptFrom, (event) => (event.args.value % 2n === 0n ? undefined : event));
     const odd = values(store);
     chain.mine(201n);
     expect((await store.sync()).rewoundTo).to.equal(undefined);

@@ -1,7 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { DisputeGame } from "../../src/chain/clients/disputeGame.ts";
+import { TransactionRevertedError } from "../../src/chain/errors.ts";
 import { followMarket } from "../../src/market/session.ts";
 import { httpTensors, type TensorSource } from "../../src/trace/published.ts";
 import { TracePublisher } from "../../src/worker/publisher.ts";
@@ -80,6 +83,41 @@ describe("a published trace, end to end", function () {
       expect(moves.filter((move) => move === "reveal").length).to.be.above(0);
     });
   }
+
+  it("givenOnlyInTheWorkersTurn_whoseProofIsOvertakenByAReveal_isTriedOnceAGame", async () => {
+    const publisher = new TracePublisher();
+    const url = `http://127.0.0.1:${await publisher.listen(0)}`;
+    const { jobId } = await players().post(program, [mlpInput(seed++)]);
+    const cheat = await players().startWorker(await players().workerKey(), program, reference(lie), { publisher });
+    const key = await players().watcherKey();
+    const session = await players().chain.sessionOf(key);
+    let proofs = 0;
+    /** A reveal is always included first. */
+    class Overtaken extends DisputeGame {
+      override prove(): Promise<never> {
+        proofs++;
+        return Promise.reject(new TransactionRevertedError("prove", `0x${"00".repeat(32)}`));
+      }
+    }
+    const game = new Overtaken(session.deployment.game, session);
+    let isBait = false;
+    const honest = httpTensors(url);
+    const tensors: TensorSource = async (...of) => (isBait ? honest(...of) : undefined);
+    let rounds = 0;
+    const watcher = await players().startWatcher(key, program, reference(), {
+      session: { ...session, game },
+      tensors,
+      onRound: () => rounds++,
+    });
+    await first(watcher, "differs", (event) => event.jobId === jobId);
+    await first(cheat, "moved", ({ move }) => move === "expand");
+    await cheat.stop();
+    await first(watcher, "moved", ({ move }) => move === "pick");
+    isBait = true;
+    for (const end = rounds + 30; rounds < end;) await sleep(10);
+    await Promise.all([watcher.stop(), publisher.close()]);
+    expect(proofs).to.equal(1);
+  });
 
   it("ofAServerThatNeverEnds_isGivenUp", async () => {
     const server = createServer((request, response) => {

@@ -81,7 +81,7 @@ describe("readiness of a worker and a watcher", function () {
     await says("/metrics", `refute_credit_wei ${session.deployment.bond}`);
     await leave(key, 2_400_000_000_000n);
     await players().chain.advance(1);
-    await says("/readyz", "pays: the account has 0.0000024 ether, but a game may cost ");
+    await says("/readyz", "pays: the account has 0.0000024 ether, but a game may take ");
     await watcher.stop();
     await close();
     const other = await watched();
@@ -90,6 +90,63 @@ describe("readiness of a worker and a watcher", function () {
     await other.says("/readyz", "ready\n");
     await reporter.stop();
     await other.close();
+  });
+
+  it("watcherWhoseMachineIsAtFault_isNotReady_andLosesTwoBondsOfAProgramAtMost", async function () {
+    const { options, says, notReady, close } = await watched();
+    const watcher = await players().startWatcher(await players().watcherKey(), program, reference(LIE), options);
+    for (let k = 1; k <= 3; k++) {
+      await players().post(program, [mlpInput(k)]);
+      const worker = await players().startWorker(await players().workerKey(), program, reference());
+      const { jobId } = await first(worker, "submitted");
+      await first(watcher, "differs", (event) => event.jobId === jobId);
+      if (k < 3) await says("/readyz", "judges: an execution of program 0x");
+      // The honest worker plays its game to the end.
+      for (const end = performance.now() + 20_000; lost() < Math.min(k, 2); await sleep(10))
+        if (performance.now() > end) throw new Error(`${lost()} games are lost`);
+      await worker.stop();
+    }
+    await sleep(500);
+    expect(watcher.inbox.all.filter(({ kind }) => kind === "opened")).to.have.length(2);
+    expect(notReady("judges")).to.have.length(1);
+    await watcher.stop();
+    await close();
+
+    function lost(): number {
+      return watcher.inbox.all.filter(({ kind }) => kind === "lost").length;
+    }
+  });
+
+  it("watcherWhoseExecutionDoesNotEnd_isNotReady_whenMostOfTheWindowIsOver", async function () {
+    const { options, says, close } = await watched();
+    let goOn = (): void => undefined;
+    const released = new Promise<void>((resolve) => (goOn = resolve));
+    const execute: Execute = async (...args) => released.then(() => reference()(...args));
+    await players().post(program, [mlpInput(1)]);
+    const worker = await players().startWorker(await players().workerKey(), program, reference());
+    const { jobId } = await first(worker, "submitted");
+    const watcher = await players().startWatcher(await players().watcherKey(), program, execute, options);
+    await says("/readyz", "ready\n");
+    await players().chain.advance(2_800);
+    await says("/readyz", "judges: claims without a verdict of which most of the window is over: 1, first 0x");
+    goOn();
+    await first(watcher, "agrees", (event) => event.jobId === jobId);
+    await says("/readyz", "ready\n");
+    await worker.stop();
+    await watcher.stop();
+    await close();
+  });
+
+  it("watcherWhoseMoneyCannotBeRead_isNotReady", async function () {
+    const { options, says, close } = await watched();
+    const key = await players().watcherKey();
+    const session = await players().chain.sessionOf(key);
+    const getBalance = () => Promise.reject(new Error("no such method"));
+    const blind = { ...session, publicClient: { ...session.publicClient, getBalance } };
+    const watcher = await players().startWatcher(key, program, reference(), { ...options, session: blind });
+    await says("/readyz", "pays: the account cannot be read: no such method");
+    await watcher.stop();
+    await close();
   });
 
   it("watcher_showsItsGamesAndTheLeastClock", async function () {

@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { custom, encodeFunctionData, parseEther, size, type Hex } from "viem";
+import { custom, encodeFunctionData, parseEther, size, type Hex, type TransactionReceipt } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { connect } from "../../src/chain/connect.ts";
-import { ContractRevertError, RpcUnavailableError, ShortOfFundsError } from "../../src/chain/errors.ts";
+import { JobMarket } from "../../src/chain/clients/jobMarket.ts";
+import {
+  ContractRevertError,
+  RpcUnavailableError,
+  ShortOfFundsError,
+  TransactionRevertedError,
+} from "../../src/chain/errors.ts";
 import { inputBytesOf } from "../../src/market/history.ts";
 import { knownProgram } from "../../src/player/execution.ts";
 import { readDeployment } from "../../src/market/deployment.ts";
@@ -20,6 +26,7 @@ import { describeProgram } from "../../src/sdk/describeProgram.ts";
 import {
   FeeTooLowError,
   JobClosedError,
+  JobIncompleteError,
   JobInputError,
   JobProgramError,
   JobTermsError,
@@ -60,6 +67,57 @@ describe("postJob and waitForResult", function () {
     ]);
     expect(inputBytesOf(job)?.map((read, k) => Buffer.from(read).equals(inputs[k]!))).to.deep.equal([true, true]);
     expect(await jobProgress(requester, jobId)).to.have.property("status", "open");
+  });
+
+  describe("parts of an input", function () {
+    const count = 40_000;
+    const bytes = buildModel({
+      inputs: [{ name: "a", dtype: DType.float32, shape: [count] }],
+      outputs: [{ name: "y", dtype: DType.float32, shape: [count] }],
+      nodes: [{ op: "Neg", inputs: ["a"], outputs: ["y"] }],
+    });
+    const large = knownProgram(compile(readModel(bytes), { shapes: {} }));
+    const input = new Uint8Array(4 * count);
+
+    /** Posts a job by a market whose `publishInput` is another one. */
+    async function postWith(publish: (send: () => Promise<TransactionReceipt>, k: number) => Promise<unknown>) {
+      const requester = await players().chain.newSession(parseEther("1"));
+      await deposit(requester, parseEther("0.1"));
+      let calls = 0;
+      class Market extends JobMarket {
+        override async publishInput(...args: Parameters<JobMarket["publishInput"]>): Promise<TransactionReceipt> {
+          return (await publish(() => super.publishInput(...args), calls++)) as TransactionReceipt;
+        }
+      }
+      const session = { ...requester, market: new Market(requester.deployment.market, requester) };
+      const deadline = (await players().chain.now()) + 86_400n;
+      const terms = { fee: parseEther("0.1"), window: 3_600, claimSeconds: 1_800, deadline };
+      return { requester, posted: postJob(session, describeProgram(large), [input], terms) };
+    }
+    const statusAfter = async (publish: Parameters<typeof postWith>[0]): Promise<string> => {
+      const { requester, posted } = await postWith(publish);
+      return (await jobProgress(requester, (await posted).jobId)).status;
+    };
+
+    it("thatAStrangerPublishesFirst_areDone", async function () {
+      expect(await statusAfter(async (send) => (await send(), send()))).to.equal("open");
+      const overtaken = async (send: () => Promise<unknown>, k: number): Promise<unknown> => {
+        await send();
+        if (k === 0) throw new TransactionRevertedError("publishInput", `0x${"00".repeat(32)}`);
+        return undefined;
+      };
+      expect(await statusAfter(overtaken)).to.equal("open");
+    });
+
+    it("thatFailForGood_nameTheJob_whoseFeeComesBackIfItIsCancelled", async function () {
+      const { requester, posted } = await postWith(() => Promise.reject(new ContractRevertError("f", "Other", [])));
+      const error = await rejection(posted);
+      expect(error).to.be.instanceOf(JobIncompleteError);
+      const [jobId] = /0x[0-9a-f]{64}/.exec(error.message) as unknown as [Hex];
+      const { history } = await followMarket(requester)();
+      await requester.market.cancel(history.jobs.get(jobId)!.job);
+      expect((await requester.vault.accountOf(requester.sender.address)).credit).to.equal(parseEther("0.1"));
+    });
   });
 
   it("inputsThatANodeTellsInPlaceOfTheJobs_areNotRead", async function () {

@@ -33,7 +33,7 @@ describe("whether a watcher judges", () => {
 
   it("claimThatIsGone_leavesTheLastAudit", async () => {
     await fails(A, new Error("out of memory"));
-    judging.keep(new Set());
+    judging.keep(new Set(), []);
     // Nothing has been judged since.
     expect(reasons()).to.have.length(1);
     await ends(B);
