@@ -45,6 +45,8 @@ const FIRST_RESEND_PART = 2;
 const LONGEST_RESEND_PART = 3;
 /** A call that passed so long ago is tried again, for free, before it is sent again: a part of the same time (5 s). */
 const PASSED_PART = 9;
+/** Transactions that a reorganisation may take back. */
+const RECENT = 64;
 /** Pause between two looks for a nonce that no transaction has: a part of the same time (5 s). */
 const GAP_PART = 9;
 /**
@@ -87,6 +89,8 @@ export class Sender implements TransactionSender {
   #foreign: { nonce: number; since: number } | undefined;
   /** A nonce that no transaction had at the last look, while others waited behind it, and when the next look is due. */
   readonly #gap: { seen?: number | undefined; lookAt: number } = { lookAt: 0 };
+  /** The latest transactions whose receipts were seen, by nonce: a reorganisation may take them back. */
+  readonly #recent = new Map<number, Waiting>();
   /** The last refusal of a transaction for its size, and when it was. */
   #refused: { error: TransactionTooLargeError; at: number } | undefined;
 
@@ -248,6 +252,8 @@ export class Sender implements TransactionSender {
         const receipt = await this.#receipt(waiting);
         if (receipt !== undefined) {
           this.#afterMined = Math.max(this.#afterMined, nonce + 1);
+          this.#recent.set(nonce, waiting);
+          this.#recent.delete(nonce - RECENT);
           return receipt;
         }
         seen = await this.#seen(waiting);
@@ -271,41 +277,57 @@ export class Sender implements TransactionSender {
   }
 
   /**
-   * Uses nonces that no transaction has any more: a reorganisation may take back what was mined, and no pool has it
-   * again. A gap is closed when it was seen twice: what is sent next takes its place, and a node may lag.
+   * Looks for a nonce that no transaction has any more: a reorganisation may take back what was mined, and no pool has
+   * it again. It is used when it was seen twice: what is sent next takes its place, and a node may lag.
    */
   async #closeGapBefore({ nonce }: Waiting): Promise<void> {
     if (Date.now() < this.#gap.lookAt || nonce !== Math.min(...this.#awaited)) return;
     this.#gap.lookAt = Date.now() + this.#patience.slowMs / GAP_PART;
     const [latest, pending] = [await this.#count("latest"), await this.#count("pending")];
     const seen = latest < nonce && pending <= latest ? latest : undefined;
-    const isOld = seen !== undefined && seen === this.#gap.seen;
-    for (let free = latest; isOld && free < nonce; free++) this.#fill(free);
+    if (seen !== undefined && seen === this.#gap.seen) this.#fill(seen);
     this.#gap.seen = seen;
   }
 
   /**
-   * Sends nothing to oneself with a nonce: transactions with higher ones cannot be mined before it is used, and clocks
-   * may be running. What is to be sent next may take the place first.
+   * Uses a nonce: transactions with higher ones cannot be mined before, and clocks may be running. What a reorganisation
+   * took back is sent again, the same bytes, if it would pass; else nothing is sent to oneself. What is to be sent next
+   * may take the place first.
    * @param earlier What was sent with the nonce before, and was given up.
    */
   #fill(nonce: number, earlier?: Waiting): void {
     const filling = this.#inTurn(async () => {
       const isTaken = this.#awaited.has(nonce) || !this.#isWaitedBehind(nonce);
       if (isTaken || (await this.#count("latest")) > nonce) return;
-      const gas = await this.#publicClient.estimateGas({ account: this.address, to: this.address });
-      const usual = await this.#publicClient.estimateFeesPerGas();
-      const action = { to: this.address, data: "0x" as const, value: 0n, gas };
-      const fees = earlier === undefined ? usual : maxFees(raised(earlier.fees), usual);
-      // Any of those that were sent before may be mined in its place.
-      const hashes = [...(earlier?.hashes ?? [])];
-      const empty = this.#waiting({ functionName: "an empty transaction", nonce, action, fees, usual, hashes });
-      // Where nothing of it was given up, a pool that wants more for the nonce has a transaction with it.
-      await this.#offer(empty, earlier === undefined ? 0 : MAX_RAISES);
+      const filler = (earlier === undefined && (await this.#again(nonce))) || (await this.#nothing(nonce, earlier));
       this.#awaited.add(nonce);
-      void this.#mined(empty).catch(() => undefined);
+      // The next nonce may be without a transaction too.
+      const next = (): void => void Object.assign(this.#gap, { seen: nonce + 1, lookAt: 0 });
+      void this.#mined(filler).then(next, () => undefined);
     });
     filling.catch(() => undefined);
+  }
+
+  /** Sends what was mined with a nonce, and was taken back. @returns undefined if it would fail by now */
+  async #again(nonce: number): Promise<Waiting | undefined> {
+    const lost = this.#recent.get(nonce);
+    if (lost === undefined || (await this.#failureOf(lost)) !== undefined) return undefined;
+    await this.#broadcast(lost.raw, lost.functionName);
+    return { ...this.#waiting({ ...lost, hashes: [...lost.hashes] }), raw: lost.raw };
+  }
+
+  /** Sends nothing to oneself. */
+  async #nothing(nonce: number, earlier: Waiting | undefined): Promise<Waiting> {
+    const gas = await this.#publicClient.estimateGas({ account: this.address, to: this.address });
+    const usual = await this.#publicClient.estimateFeesPerGas();
+    const action = { to: this.address, data: "0x" as const, value: 0n, gas };
+    const fees = earlier === undefined ? usual : maxFees(raised(earlier.fees), usual);
+    // Any of those that were sent before may be mined in its place.
+    const hashes = [...(earlier?.hashes ?? [])];
+    const empty = this.#waiting({ functionName: "an empty transaction", nonce, action, fees, usual, hashes });
+    // Where nothing of it was given up, a pool that wants more for the nonce has a transaction with it.
+    await this.#offer(empty, earlier === undefined ? 0 : MAX_RAISES);
+    return empty;
   }
 
   #firstResend(): Waiting["resend"] {
@@ -339,19 +361,23 @@ export class Sender implements TransactionSender {
 
   /** @throws What refuses the call or the transaction */
   async #tryAgain(waiting: Waiting, seen: Seen): Promise<Outcome> {
-    const { functionName, action, passedAt } = waiting;
+    const { functionName, passedAt } = waiting;
     if (seen !== "pool" && Date.now() - passedAt >= this.#patience.slowMs / PASSED_PART) {
       // The state may be another by now, and a transaction that fails costs its gas.
-      const { to, data, value } = action;
-      const failure = await this.#publicClient.estimateGas({ account: this.address, to, data, value }).then(
-        () => undefined,
-        (error: unknown) => translateError(error, functionName),
-      );
+      const failure = await this.#failureOf(waiting);
       if (failure instanceof RpcUnavailableError) return "unclear";
       if (failure !== undefined) throw failure;
       waiting.passedAt = Date.now();
     }
     return this.#broadcast(waiting.raw, functionName);
+  }
+
+  /** Why a transaction would fail now, or why no node says. @returns undefined if it would pass */
+  #failureOf({ action: { to, data, value }, functionName }: Waiting): Promise<Error | undefined> {
+    return this.#publicClient.estimateGas({ account: this.address, to, data, value }).then(
+      () => undefined,
+      (error: unknown) => translateError(error, functionName),
+    );
   }
 
   /** Any of the transactions that were sent with a nonce may be the one that is mined. */

@@ -201,20 +201,26 @@ describe("Sender", function () {
     expect(new Set(node.mined.map(({ data }) => data)).size).to.equal(node.mined.length);
   });
 
-  it("transactionsThatAReorganisationTookBack_leaveNoGap_thoseBehindThemAreMined", async function () {
-    const sender = await senderOf(node, FORGETFUL);
-    const taken = [1, 2].map((number) => sender.send(move(number)));
-    while (node.pool.size < 2) await sleep(1);
-    node.mine();
-    await Promise.all(taken);
-    const behind = sender.send(move(3));
-    while (node.pool.size < 1) await sleep(1);
-    node.reorganise(2);
-    startMining();
-    await behind;
-    expect(made()).to.equal(3);
-    expect(node.mined.map(({ data }) => data).slice(0, 2)).to.deep.equal(["0x", "0x"]);
-  });
+  for (const [what, isMade, mined] of [
+    ["areSentAgain", false, [1, 2, 3]],
+    ["areReplacedByNothing_ifTheyWouldFailByNow", true, [undefined, undefined, 3]],
+  ] as const)
+    it(`transactionsThatAReorganisationTookBack_${what}_andThoseBehindThemAreMined`, async function () {
+      const sender = await senderOf(node, FORGETFUL);
+      const taken = [1, 2].map((number) => sender.send(move(number)));
+      while (node.pool.size < 2) await sleep(1);
+      node.mine();
+      await Promise.all(taken);
+      const behind = sender.send(move(3));
+      while (node.pool.size < 1) await sleep(1);
+      node.reorganise(2);
+      if (isMade) for (const number of [1, 2]) node.madeByOthers.add(encodeFunctionData(move(number)));
+      startMining();
+      await behind;
+      expect(made()).to.equal(3);
+      const expected = mined.map((number) => (number === undefined ? "0x" : encodeFunctionData(move(number))));
+      expect(node.mined.map(({ data }) => data)).to.deep.equal(expected);
+    });
 
   it("transactionThatAReorganisationTookBack_isMadeAnewInItsOwnPlace_ifItIsSentAgain", async function () {
     const sender = await senderOf(node, LONG);
