@@ -14,7 +14,8 @@ import { inTurn } from "../inTurn.ts";
 import { LogStore, type SyncResult } from "../chain/logStore.ts";
 import type { RpcFailure } from "../chain/nodes.ts";
 import type { ResumePoint } from "./resume.ts";
-import { Sender, type Patience } from "../chain/sender.ts";
+import type { Patience } from "../chain/patience.ts";
+import { Sender } from "../chain/sender.ts";
 import type { Wallet } from "../chain/wallet.ts";
 import { WalletSender } from "../chain/walletSender.ts";
 
