@@ -70,6 +70,5 @@ export async function checkPages(example: string, project: string): Promise<void
   const answer = await reportOf(binary, page, reporting("window.answer"));
   if (!/^\[\{"index":0,"score":0\.9\d+,"label":"setosa"\}/.test(answer))
     throw new Error(`the page that asks: ${answer}`);
-  throw new Error(`the page that asks: ${answer}`);
   console.log("a page posts a job with a wallet and decodes the answer in a browser");
 }
