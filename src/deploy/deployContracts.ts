@@ -51,7 +51,9 @@ export async function deployWrappedEther(deployer: Deployer): Promise<Address> {
 export async function deployContracts(deployer: Deployer, plan: MarketPlan): Promise<Address> {
   const { parameters, asset, verifier, registrar, manufacturers } = plan;
   const Refute = {
-    ...{ ...parameters, asset, manufacturers: [...manufacturers] },
+    ...parameters,
+    asset,
+    manufacturers: [...manufacturers],
     ...(verifier === undefined ? {} : { verifier }),
     ...(registrar === undefined ? {} : { registrar }),
   };

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTransport, http, type Chain, type Hex, type PublicClient, type Transport } from "viem";
-import { generatePrivateKey, mnemonicToAccount, privateKeyToAddress } from "viem/accounts";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { connect } from "../../src/chain/connect.ts";
 import type { Parameters } from "../../src/chain/structs.ts";
 import {
@@ -17,12 +17,12 @@ import { checkParameters } from "../../src/deploy/parameterChecks.ts";
 import { NETWORK_KINDS, parametersOfKind, readParameters } from "../../src/deploy/parameters.ts";
 import { verifyDeployment } from "../../src/deploy/verifyDeployment.ts";
 import { writeAddressFile } from "../../src/deploy/writeAddressFile.ts";
+import { CHAIN_ID, developmentAccount } from "../../src/devnet/accounts.ts";
 import { Anvil, anvilBinary } from "../../src/devnet/anvil.ts";
 import { readAddressFile } from "../../src/sdk/readAddressFile.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
-const account = mnemonicToAccount("test test test test test test test test test test test junk");
-const CHAIN_ID = 31_337;
+const account = developmentAccount(0);
 const FAST = { confirmations: 1, pollingMs: 50 };
 const l1 = readParameters(parametersOfKind("l1"));
 

@@ -4,16 +4,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toHex } from "viem";
-import { mnemonicToAccount } from "viem/accounts";
 import { connect } from "../../src/chain/connect.ts";
 import { deployWrappedEther } from "../../src/deploy/deployContracts.ts";
+import { developmentAccount } from "../../src/devnet/accounts.ts";
 import { Anvil, anvilBinary } from "../../src/devnet/anvil.ts";
 import { readAddressFile } from "../../src/sdk/readAddressFile.ts";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
-
-/** Of the accounts of a development node. */
-const WORDS = "test test test test test test test test test test test junk";
 
 /** The commands of the page, in its order. */
 const commands = (): string[] =>
@@ -33,9 +30,9 @@ describe("docs/deploying.md", function () {
     const folder = mkdtempSync(join(tmpdir(), "deploying-"));
     const anvil = await Anvil.start();
     try {
-      const account = mnemonicToAccount(WORDS);
+      const account = developmentAccount(0);
       // Another one: Ignition waits for confirmations of what the deploying account sent before.
-      const stranger = mnemonicToAccount(WORDS, { addressIndex: 1 });
+      const stranger = developmentAccount(1);
       const publicClient = await connect({ rpcUrls: [anvil.url] }, 31_337);
       const asset = await deployWrappedEther({ publicClient, account: stranger, confirmations: 1, pollingMs: 50 });
       await anvil.mineEvery(1);
@@ -69,7 +66,7 @@ describe("docs/deploying.md", function () {
   });
 });
 
-type Account = ReturnType<typeof mnemonicToAccount>;
+type Account = ReturnType<typeof developmentAccount>;
 const keyOf = (account: Account): string => toHex(account.getHdKey().privateKey!);
 
 /** Runs a script; the account's key is what is typed. */
