@@ -5,6 +5,8 @@ import { soakReorgs } from "../../tools/verify/soak/reorgs.ts";
 const DEPTHS = 1;
 
 describe("reorganisations", function () {
+  this.timeout(600_000);
+
   it("of1To20Blocks_atEachPointOfAGame_changeNoVerdict_andCostNobodyHonest", async function () {
     const totals = await soakReorgs(DEPTHS);
     expect(totals.wrong, totals.report()).to.deep.equal([]);

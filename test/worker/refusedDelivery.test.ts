@@ -129,6 +129,7 @@ describe("a worker whose node refuses large transactions", function () {
     await first(worker, "submitted");
     await players().chain.advance(3_601);
     await first(worker, "finalised");
+    while ((limit.tries ?? 0) < 4) await sleep(10);
     await someRounds();
     // The finalising is the last that was sent, after one loss. Three more deliveries were tried without a pause, all
     // of the same output: the others wait for it.

@@ -14,9 +14,11 @@ import { PARTIES, type Party, type Scenario } from "./scenarios.ts";
 import type { Setup } from "./setup.ts";
 import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 
-const LIMIT_MS = 15_000;
+/** What never ends is given up after this time. */
+const LIMIT_MS = 60_000;
 const INTERVAL_MS = 5;
-const POLLING_MS = 20;
+/** A nonce that a reorganisation left without a transaction is looked for after a ninth of `slowMs`. */
+const PATIENCE = { pollingMs: 5, slowMs: 9_000 };
 const TICK_MS = 25;
 
 /** The point after the end of a scenario. */
@@ -158,7 +160,7 @@ export class Playthrough {
       chainId,
       market,
       account,
-      patience: { pollingMs: POLLING_MS },
+      patience: PATIENCE,
     });
   }
 
