@@ -7,20 +7,31 @@ export type Totals = { passed: number; failed: number; skipped: number };
 const count = (output: string, word: string): number =>
   [...output.matchAll(new RegExp(`^\\s*(\\d+) ${word}`, "gm"))].reduce((sum, match) => sum + Number(match[1]), 0);
 
-/**
- * Runs a command, shows its output, and reads the totals that mocha's and Hardhat's reporters print.
- * @param env Added to this process's environment.
- */
-export function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Totals> {
+/** How a command is run. */
+export type RunOptions = {
+  /** Added to this process's environment. */
+  env?: NodeJS.ProcessEnv;
+  /** Shows the output when the command has ended: it runs beside another one. */
+  isHeld?: boolean;
+};
+
+/** Runs a command, shows its output, and reads the totals that mocha's and Hardhat's reporters print. */
+export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Totals> {
+  const { env, isHeld = false } = options;
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, ...env } });
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+    const held: [NodeJS.WriteStream, string][] = [];
+    const show = (to: NodeJS.WriteStream, text: string): void => void (isHeld ? held.push([to, text]) : to.write(text));
     let output = "";
     child.stdout.setEncoding("utf8");
     child.stdout.on("data", (text: string) => {
       output += stripVTControlCharacters(text);
-      process.stdout.write(text);
+      show(process.stdout, text);
     });
+    child.stderr.setEncoding("utf8");
+    child.stderr.on("data", (text: string) => show(process.stderr, text));
     child.on("close", (status) => {
+      for (const [to, text] of held) to.write(text);
       const totals = {
         passed: count(output, "passing"),
         failed: count(output, "failing"),

@@ -56,11 +56,11 @@ async function check(name: BuildName): Promise<Totals> {
   const { contracts, tests, solidityTests } = WORK[name];
   const env = { REFUTE_BUILD: name };
   console.log(`== build ${name}`);
-  const built = await run("hardhat", ["build", "--quiet", ...contracts], env);
+  const built = await run("hardhat", ["build", "--quiet", "--no-tests", ...contracts], { env });
   if (built.failed > 0) return built;
-  const runs = [await run("mocha", ["--parallel", "--jobs", "2", ...NOT_FOR_OTHERS, ...tests], env)];
-  if (solidityTests) runs.push(await run("hardhat", ["test", "solidity"], env));
-  return sumOf(runs);
+  const runs = [run("mocha", ["--parallel", "--jobs", "2", ...NOT_FOR_OTHERS, ...tests], { env })];
+  if (solidityTests) runs.push(run("hardhat", ["test", "solidity"], { env, isHeld: true }));
+  return sumOf(await Promise.all(runs));
 }
 
 const { values } = parseArgs({ options: { only: { type: "string" } } });
