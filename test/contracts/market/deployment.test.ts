@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { artifacts, network } from "hardhat";
 import { zeroAddress, type Address, type Hex } from "viem";
 import { deployMarket } from "../../../testkit/protocol/deployMarket.ts";
+import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { PARAMETERS } from "../../../testkit/protocol/world.ts";
 
@@ -11,15 +12,10 @@ const KNOWN_RESULT = 0x402df854n;
 describe("Deployment: contracts that do not fit together are refused", () => {
   const world = useWorld();
 
-  const refusal = (deployed: Promise<unknown>): Promise<string> =>
-    deployed.then(
-      () => "deployed",
-      (e: Error) => e.message,
-    );
   const verifierOf = (semantics: bigint, word: bigint) =>
     world().viem.deployContract("ConstantVerifier", [semantics, word]);
   const checkerWith = (verifier: Address): Promise<string> =>
-    refusal(world().viem.deployContract("ProofChecker", [verifier]));
+    refusalOf(world().viem.deployContract("ProofChecker", [verifier]));
 
   it("verifierWithoutCode_isRefused", async () => {
     expect(await checkerWith(zeroAddress)).to.include("NoCode");
@@ -35,8 +31,8 @@ describe("Deployment: contracts that do not fit together are refused", () => {
     for (const word of [0n, KNOWN_RESULT - 1n, KNOWN_RESULT + 2n ** 32n])
       expect(await checkerWith((await verifierOf(2n, word)).address)).to.include("KnownStepFails");
     // A contract, but no verifier.
-    expect(await checkerWith(world().token.address)).to.not.equal("deployed");
-    expect(await checkerWith((await verifierOf(2n, KNOWN_RESULT)).address)).to.equal("deployed");
+    expect(await checkerWith(world().token.address)).to.not.equal("accepted");
+    expect(await checkerWith((await verifierOf(2n, KNOWN_RESULT)).address)).to.equal("accepted");
   });
 
   it("elementaryFunctionsThatGiveAnotherResult_areFound", async () => {
@@ -49,24 +45,24 @@ describe("Deployment: contracts that do not fit together are refused", () => {
   it("checkerWithoutCode_orOfOtherSemantics_isRefusedByTheGame", async () => {
     const { viem, market, verifier } = world();
     const game = (checker: Address) =>
-      refusal(viem.deployContract("DisputeGame", [market.address, checker, PARAMETERS]));
+      refusalOf(viem.deployContract("DisputeGame", [market.address, checker, PARAMETERS]));
     expect(await game(zeroAddress)).to.include("NoCode");
     expect(await game((await verifierOf(1n, KNOWN_RESULT)).address)).to.include("WrongSemantics");
     // A verifier is no checker: no proof could be made.
-    expect(await game(verifier.address)).to.not.equal("deployed");
-    expect(await game((await viem.deployContract("ProofChecker", [verifier.address])).address)).to.equal("deployed");
+    expect(await game(verifier.address)).to.not.equal("accepted");
+    expect(await game((await viem.deployContract("ProofChecker", [verifier.address])).address)).to.equal("accepted");
   });
 
   it("assetWithoutCode_orWithOtherDecimals_isRefusedByTheVault", async () => {
     const { viem, provisioning, market } = world();
     const vault = (asset: Address) =>
-      refusal(viem.deployContract("StakeVault", [asset, provisioning.address, 1_000n, market.address]));
+      refusalOf(viem.deployContract("StakeVault", [asset, provisioning.address, 1_000n, market.address]));
     expect(await vault(zeroAddress)).to.include("NoCode");
     for (const decimals of [6, 8, 19]) {
       const token = await viem.deployContract("DecimalsToken", [decimals]);
       expect(await vault(token.address)).to.include("NotWrappedNative");
     }
-    expect(await vault((await viem.deployContract("DecimalsToken", [18])).address)).to.equal("deployed");
+    expect(await vault((await viem.deployContract("DecimalsToken", [18])).address)).to.equal("accepted");
   });
 
   it("vaultOrGameOfAnotherMarket_orOfOtherParameters_isRefusedByTheMarket", async () => {
@@ -80,7 +76,7 @@ describe("Deployment: contracts that do not fit together are refused", () => {
     const newGame = (changes: Partial<typeof PARAMETERS>) =>
       viem.deployContract("DisputeGame", [market, checker.address, { ...PARAMETERS, ...changes }]);
     const [ownVault, ownGame] = [await newVault(delay), await newGame({})];
-    const deploy = (v: Address, g: Address) => refusal(deployer.write.deploy([bytecode as Hex, v, g, PARAMETERS]));
+    const deploy = (v: Address, g: Address) => refusalOf(deployer.write.deploy([bytecode as Hex, v, g, PARAMETERS]));
     expect(await deploy(vault.address, ownGame.address)).to.include("NotItsMarket");
     expect(await deploy(ownVault.address, game.address)).to.include("NotItsMarket");
     expect(await deploy((await newVault(delay + 1n)).address, ownGame.address)).to.include("OtherParameters");
@@ -91,9 +87,10 @@ describe("Deployment: contracts that do not fit together are refused", () => {
     const nothing = deployer.write.deploy(["0x", ownVault.address, ownGame.address, PARAMETERS]);
     await viem.assertions.revertWithCustomError(nothing, deployer, "NothingDeployed");
     // What was refused has not used the address up.
-    expect(await deploy(ownVault.address, ownGame.address)).to.not.include("revert");
+    expect(await deploy(ownVault.address, ownGame.address)).to.equal("accepted");
     const placed = await viem.getContractAt("JobMarket", market);
     expect((await placed.read.vault()).toLowerCase()).to.equal(ownVault.address.toLowerCase());
+    expect((await placed.read.game()).toLowerCase()).to.equal(ownGame.address.toLowerCase());
     await viem.assertions.revertWithCustomError(deployer.write.deploy([...args]), deployer, "AlreadyDeployed");
   });
 
@@ -111,7 +108,7 @@ describe("Deployment: contracts that do not fit together are refused", () => {
     const before = await network.create({ override: { hardfork: "prague" } });
     try {
       const deployed = before.viem.deployContract("DongleQuoteVerifier");
-      expect(await refusal(deployed)).to.include("NoP256Precompile");
+      expect(await refusalOf(deployed)).to.include("NoP256Precompile");
     } finally {
       await before.close();
     }
