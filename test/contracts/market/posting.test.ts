@@ -97,6 +97,11 @@ describe("JobMarket: post", () => {
     };
     await refusedPost("HeaderLength", { program: { ...facts, header: "0x0001" } });
     await refusedPost("HeaderLength", { program: { ...facts, header: `${facts.header}00` } });
+    // The 30 bytes that every header has, of a program without inputs and outputs, and one byte less.
+    const bare = Buffer.from(header.subarray(0, 30));
+    bare.writeUInt32BE(0, 26);
+    await refusedPost("EmptyProgram", { program: { ...facts, header: toHex(bare) } });
+    await refusedPost("HeaderLength", { program: { ...facts, header: toHex(bare.subarray(0, 29)) } });
     for (const [error, change] of [
       // Another version of the semantics: the one before, and one to come.
       ["UnknownSemantics", (b) => b.writeUInt16BE(1, 0)],
