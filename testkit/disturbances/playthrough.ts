@@ -148,7 +148,9 @@ export class Playthrough {
     const programs = ProgramLibrary.of([this.#setup.program]);
     const common = { session, programs, execute, signal, log, intervalMs: INTERVAL_MS };
     const policy = { minFee: 1n, marginSeconds: 10 };
-    if (party === "worker") await runWorker({ ...common, policy, selfAuditSamples: 1 });
+    // A liar's audit would find its own lie now and then.
+    const selfAuditSamples = this.honest.includes(party) ? 1 : 0;
+    if (party === "worker") await runWorker({ ...common, policy, selfAuditSamples });
     else await runWatcher({ ...common, mode: "defend" });
   }
 
