@@ -10,18 +10,19 @@ const count = (output: string, word: string): number =>
 /** How a command is run. */
 export type RunOptions = {
   /** Added to this process's environment. */
-  env?: NodeJS.ProcessEnv;
-  /** Shows the output when the command has ended: it runs beside another one. */
-  isHeld?: boolean;
+  env?: NodeJS.ProcessEnv | undefined;
+  /** A run beside which this one goes on: the output is shown after that one's, as a whole. */
+  beside?: Promise<unknown>;
 };
 
 /** Runs a command, shows its output, and reads the totals that mocha's and Hardhat's reporters print. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Totals> {
-  const { env, isHeld = false } = options;
+  const { env, beside } = options;
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
     const held: [NodeJS.WriteStream, string][] = [];
-    const show = (to: NodeJS.WriteStream, text: string): void => void (isHeld ? held.push([to, text]) : to.write(text));
+    const show = (to: NodeJS.WriteStream, text: string): void =>
+      void (beside === undefined ? to.write(text) : held.push([to, text]));
     let output = "";
     child.stdout.setEncoding("utf8");
     child.stdout.on("data", (text: string) => {
@@ -31,7 +32,6 @@ export function run(command: string, args: readonly string[], options: RunOption
     child.stderr.setEncoding("utf8");
     child.stderr.on("data", (text: string) => show(process.stderr, text));
     child.on("close", (status) => {
-      for (const [to, text] of held) to.write(text);
       const totals = {
         passed: count(output, "passing"),
         failed: count(output, "failing"),
@@ -39,13 +39,30 @@ export function run(command: string, args: readonly string[], options: RunOption
       };
       // A runner that dies without a verdict is a failure, whatever it had counted.
       if (status !== 0 && totals.failed === 0) totals.failed = 1;
-      resolve(totals);
+      void Promise.resolve(beside).then(() => {
+        for (const [to, text] of held) to.write(text);
+        resolve(totals);
+      });
     });
   });
 }
 
+/** Runs TypeScript tests, two files at a time. @param tests Files, and options of mocha. */
+export const runMocha = (tests: readonly string[], env?: NodeJS.ProcessEnv): Promise<Totals> =>
+  run("mocha", ["--parallel", "--jobs", "2", ...tests], { env });
+
+/**
+ * Runs TypeScript tests and all Solidity tests, side by side: most of the time of these is the compiler's, which takes
+ * one core, and those wait for clocks now and then.
+ * @param tests Files, and options of mocha.
+ */
+export async function runAll(tests: readonly string[], env?: NodeJS.ProcessEnv): Promise<Totals> {
+  const mocha = runMocha(tests, env);
+  return sumOf(await Promise.all([mocha, run("hardhat", ["test", "solidity"], { env, beside: mocha })]));
+}
+
 /** The sum of several runs. */
-export const sumOf = (runs: readonly Totals[]): Totals =>
+const sumOf = (runs: readonly Totals[]): Totals =>
   runs.reduce((a, b) => ({
     passed: a.passed + b.passed,
     failed: a.failed + b.failed,

@@ -6,7 +6,7 @@
  */
 import { globSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { isGood, lineOf, run, sumOf, type Totals } from "../totals.ts";
+import { isGood, lineOf, run, runAll, runMocha, type Totals } from "../totals.ts";
 import { BUILD_NAMES, buildOf, type BuildName } from "./build.ts";
 
 const FOLDERS = ["verifier", "merkle", "game", "market", "vault", "provisioning", "examples"];
@@ -58,9 +58,7 @@ async function check(name: BuildName): Promise<Totals> {
   console.log(`== build ${name}`);
   const built = await run("hardhat", ["build", "--quiet", "--no-tests", ...contracts], { env });
   if (built.failed > 0) return built;
-  const runs = [run("mocha", ["--parallel", "--jobs", "2", ...NOT_FOR_OTHERS, ...tests], { env })];
-  if (solidityTests) runs.push(run("hardhat", ["test", "solidity"], { env, isHeld: true }));
-  return sumOf(await Promise.all(runs));
+  return (solidityTests ? runAll : runMocha)([...NOT_FOR_OTHERS, ...tests], env);
 }
 
 const { values } = parseArgs({ options: { only: { type: "string" } } });
