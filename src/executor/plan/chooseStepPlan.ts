@@ -11,6 +11,7 @@ import { planEpilogue } from "./planEpilogue.ts";
 import { planHalfReduction } from "./planHalfReduction.ts";
 import { planNarrowProduct } from "./planNarrowProduct.ts";
 import { planPartialSum } from "./planPartialSum.ts";
+import { widenedTerm } from "../../program/widen.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import { partOf } from "./ranges.ts";
 import type { PlanResources } from "./planResources.ts";
@@ -31,16 +32,20 @@ export function chooseStepPlan(resources: PlanResources, step: Step, out: Region
   const terms: LoopSpec = { ...termExpression(step), digits, sourceTypes, outs: [] };
   const plain = canCompile(terms) && canCompile({ ...terms, reads: step.epilogueReads });
   if (!plain) return planByDefinition(resources, step, out);
-  if (isPartial(step.reduce)) return planPartialSum(resources, step, out) ?? planByDefinition(resources, step, out);
+  if (isPartial(step.reduce)) {
+    // The terms of halves are those of float32, and so are the words of their sums.
+    const wide = isHalf(step.reduceType!) ? { ...step, ...widenedTerm(step) } : step;
+    return planPartialSum(resources, wide, out) ?? planByDefinition(resources, step, out);
+  }
   const copiesLimbs = step.epilogueReads.some(({ input }) => sourceTypes[input] === DType.limb);
   const readsLimbs = step.termReads.some(({ input }) => sourceTypes[input] === DType.limb);
   if (copiesLimbs || step.dtype === DType.limb || (readsLimbs && !isPlainTotal(step)))
     return planByDefinition(resources, step, out);
 
+  if (isPlainTotal(step)) return planTotal(resources, step, out);
   if (step.reduceType !== undefined && isHalf(step.reduceType))
     return planHalfReduction(resources, step, out, chooseStepPlan);
   if (step.reduce === Reduce.none) return planElementwise(resources, step, out);
-  if (isPlainTotal(step)) return planTotal(resources, step, out);
   const direct =
     resources.options.minEngineWork === 0
       ? undefined

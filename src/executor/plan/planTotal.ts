@@ -1,3 +1,5 @@
+import { arithmeticOf } from "../../numerics/arithmetic.ts";
+import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { ExactSum, LIMBS } from "../../numerics/exactSum.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { splitDigits } from "../../program/view.ts";
@@ -14,11 +16,17 @@ const LANES = 8;
 const LANE_BITS = 32n;
 const MAX_TERMS = 2 ** 21;
 
-/** Whether a step totals limbs that it reads unchanged and always inside the tensor. */
+/** Whether a step totals limbs, not those of float64, that it reads unchanged and always inside the tensor. */
 export function isPlainTotal(step: Step): boolean {
   const { code, outA } = step.term;
   const radices = [...step.outDigits, ...step.redDigits];
-  if (step.reduce !== Reduce.total || code.length > 0 || outA >= step.termReads.length) return false;
+  if (
+    step.reduce !== Reduce.total ||
+    step.reduceType === DType.float64 ||
+    code.length > 0 ||
+    outA >= step.termReads.length
+  )
+    return false;
   if (step.redDigits.reduce((product, radix) => product * radix, 1) >= MAX_TERMS) return false;
   return step.termReads[outA]!.axes.every((axis) => {
     const [low, high] = axisRange(axis, (digit) => radices[digit]!);
@@ -40,7 +48,8 @@ export function planTotal(resources: PlanResources, step: Step, out: Region): St
     offset(splitDigits(r, step.redDigits), step.outDigits.length),
   );
   const source = resources.allSources(step)[input]!;
-  const accumulators = resources.scratch(step.count * 4);
+  const dtype = step.reduceType!;
+  const accumulators = resources.scratch(step.count * dtypeBytes(dtype));
   const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
   const epilogue = planEpilogue(resources, step, digitStrides(step.outDigits), { digits, ranged: 0 }, out);
   return {
@@ -48,12 +57,13 @@ export function planTotal(resources: PlanResources, step: Step, out: Region): St
     bind(machine) {
       const { views, clock } = machine;
       const lanes = views.uint32(source.address, step.inputs[input]!.count * LANES);
-      const bits = views.uint32(accumulators.address, step.count);
+      const unsigned = dtype === DType.float32 ? DType.uint32 : DType.uint16;
+      const bits = views.elements(accumulators.address, unsigned, step.count);
       const finish = epilogue.bind(machine);
       return () => {
         clock.enter("products");
         for (let i = 0; i < step.count; i++) {
-          bits[i] = total(lanes, start + offset(splitDigits(i, step.outDigits), 0), termOffsets);
+          bits[i] = total(dtype, lanes, start + offset(splitDigits(i, step.outDigits), 0), termOffsets);
         }
         finish([accumulators.address], 0, step.outDigits[0]!);
       };
@@ -61,9 +71,9 @@ export function planTotal(resources: PlanResources, step: Step, out: Region): St
   };
 }
 
-function total(lanes: Uint32Array, start: number, termOffsets: readonly number[]): number {
+function total(dtype: DTypeCode, lanes: Uint32Array, start: number, termOffsets: readonly number[]): number {
   const sums = new Float64Array(LANES * (LIMBS - 1));
-  const sum = new ExactSum();
+  const sum = new ExactSum(arithmeticOf(dtype));
   termOffsets.forEach((offset, r) => {
     const from = (start + offset) * LANES;
     const word = r % LIMBS;
