@@ -1,5 +1,5 @@
 import type { Axis, View } from "../../program/types.ts";
-import { axisRange } from "../loops/address.ts";
+import { axisRange } from "../../program/loops.ts";
 import { digitStrides } from "../splitStep.ts";
 
 /** Whether no read of a view is out of bounds, whatever the values of its digits. */

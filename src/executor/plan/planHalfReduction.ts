@@ -61,7 +61,7 @@ function sumPlan(resources: PlanResources, step: Step, out: Region, chooseStepPl
       const end = (): void => {
         clock.enter("certify");
         for (let i = 0; i < bits.length; i++) {
-          const half = narrowed(bits[i]!, dtype);
+          const half = machine.alwaysExact ? undefined : narrowed(bits[i]!, dtype);
           into[i] = half ?? Number(evaluateElement(exact, i, read));
         }
         finish([halves.address], 0, step.outDigits[0]!);
