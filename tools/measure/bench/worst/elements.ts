@@ -5,9 +5,10 @@ import { Reduce, type Axis, type Instruction, type Step, type View } from "../..
 import { axis, NO_REDUCTION, rowSumStep } from "../../../../testkit/programs/stepModel.ts";
 import { randomSubject, type WorstSubject } from "./subject.ts";
 
-/** Elements of a tensor that does not fit the caches, of usual ones, and of those that the definition computes. */
+/** Elements of a tensor that does not fit the caches, of large and usual ones, and of what the definition computes. */
 const LARGE = 2 ** 24;
 const MANY = 2 ** 21;
+const USUAL = 2 ** 19;
 const FEW = 2 ** 13;
 const SIDES = [1024, 4096, 8192];
 const CHAIN = 32;
@@ -88,7 +89,7 @@ export function* operations(): Generator<WorstSubject> {
     const { accepts, bool } = signature(Op[name])!;
     for (const dtype of TYPES.filter(accepts))
       for (const times of [1, CHAIN]) {
-        const count = isSlow(dtype) ? FEW / times : MANY / times;
+        const count = (isSlow(dtype) ? FEW : USUAL) / times;
         const sources: Source[] = [
           [dtype, count],
           [dtype, count],
@@ -101,7 +102,7 @@ export function* operations(): Generator<WorstSubject> {
   const types = TYPES.filter(signature(Op.cast)!.accepts);
   for (const from of types)
     for (const to of types) {
-      const count = isSlow(from) || isSlow(to) || to === DType.bfloat16 ? FEW : MANY;
+      const count = isSlow(from) || isSlow(to) || to === DType.bfloat16 ? FEW : USUAL;
       const code = [{ op: Op.cast, dtype: from, a: 0, b: to, c: 0 }];
       const step = plainStep(to, [count], [[from, count]], [whole(0, count)], code);
       yield randomSubject(`cast from type ${from} to ${to}`, step);

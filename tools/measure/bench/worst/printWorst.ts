@@ -18,6 +18,8 @@ const KINDS: Readonly<Record<string, Subjects>> = {
   ...{ operatorSteps, graphSteps, randomSteps, catalogueModels },
 };
 
+const NAMES = [...Object.keys(KINDS), "elementary"];
+
 /** Shorter executions are not judged: a timer's error is not small beside them, and `baseWindow` holds any number. */
 const MIN_SECONDS = 0.01;
 /** The bar: the slowest execution takes at most this share of what its work allows. */
@@ -33,6 +35,8 @@ export async function printWorst(
   kinds = [...Object.keys(KINDS), "elementary"].join(),
   json?: string,
 ): Promise<boolean> {
+  const unknown = kinds.split(",").filter((kind) => !NAMES.includes(kind));
+  if (unknown.length > 0) throw new Error(`no kind ${unknown.join(", ")}; there are ${NAMES.join(", ")}`);
   const engine = await onnxEngine();
   const rows: Worst[] = [];
   for (const kind of kinds.split(",")) {
