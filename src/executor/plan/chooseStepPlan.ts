@@ -1,5 +1,5 @@
-import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
+import { DType, isHalf } from "../../numerics/dtype.ts";
+import { hasLoops, isPlainTotal } from "../../program/loops.ts";
 import { isPartial } from "../../program/reduction.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { canCompile } from "../loops/compile.ts";
@@ -19,7 +19,7 @@ import { termExpression } from "./productLayout.ts";
 import { planFloatProduct } from "./planFloatProduct.ts";
 import { planWindowSum } from "./planWindowSum.ts";
 import { planReduction } from "./planReduction.ts";
-import { isPlainTotal, planTotal } from "./planTotal.ts";
+import { planTotal } from "./planTotal.ts";
 
 /**
  * Chooses how a step is executed: by compiled loops around products and reductions; unusual steps by the definition.
@@ -69,16 +69,4 @@ function planElementwise(resources: PlanResources, step: Step, out: Region): Ste
       return () => finish([], start, end);
     },
   };
-}
-
-/**
- * Whether loops can be compiled for the step's types: not for float64, nor for conversions of large integers to
- * bfloat16.
- */
-function hasLoops({ dtype, inputs, constants, term, epilogue }: Step): boolean {
-  const code = [...term.code, ...epilogue.code];
-  const casts = code.flatMap(({ op, dtype: from, b }) => (op === Op.cast ? [{ from, to: b as DTypeCode }] : []));
-  const types = [dtype, ...[...inputs, ...constants, ...code].map((part) => part.dtype), ...casts.map(({ to }) => to)];
-  if (types.includes(DType.float64)) return false;
-  return casts.every(({ from, to }) => to !== DType.bfloat16 || isFloat(from) || dtypeBytes(from) <= 2);
 }

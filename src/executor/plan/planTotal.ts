@@ -1,9 +1,8 @@
 import { arithmeticOf } from "../../numerics/arithmetic.ts";
 import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { ExactSum, LIMBS } from "../../numerics/exactSum.ts";
-import { Reduce, type Step } from "../../program/types.ts";
+import type { Step } from "../../program/types.ts";
 import { splitDigits } from "../../program/view.ts";
-import { axisRange } from "../loops/address.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
@@ -11,28 +10,9 @@ import { planEpilogue } from "./planEpilogue.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import type { PlanResources } from "./planResources.ts";
 
-/** The 32-bit lanes of a limb: sums of fewer than 2^21 of them are exact in float64. */
+/** The 32-bit lanes of a limb: sums of a plain total's few terms are exact in float64. */
 const LANES = 8;
 const LANE_BITS = 32n;
-const MAX_TERMS = 2 ** 21;
-
-/** Whether a step totals limbs, not those of float64, that it reads unchanged and always inside the tensor. */
-export function isPlainTotal(step: Step): boolean {
-  const { code, outA } = step.term;
-  const radices = [...step.outDigits, ...step.redDigits];
-  if (
-    step.reduce !== Reduce.total ||
-    step.reduceType === DType.float64 ||
-    code.length > 0 ||
-    outA >= step.termReads.length
-  )
-    return false;
-  if (step.redDigits.reduce((product, radix) => product * radix, 1) >= MAX_TERMS) return false;
-  return step.termReads[outA]!.axes.every((axis) => {
-    const [low, high] = axisRange(axis, (digit) => radices[digit]!);
-    return axis.indirect === undefined && axis.div === 1 && low >= 0 && high < axis.extent;
-  });
-}
 
 /** Plans a total of limbs, lane by lane; for steps that {@link isPlainTotal} accepts. */
 export function planTotal(resources: PlanResources, step: Step, out: Region): StepPlan {
