@@ -1,7 +1,9 @@
-import { DType, dtypeBytes, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
+import { getOrAdd } from "../getOrAdd.ts";
+import { DType, dtypeBytes, type DType as DTypeCode } from "../numerics/dtype.ts";
 import { exactSumOfProducts, type ExactSum } from "../numerics/exactSum.ts";
-import { isDot, isPartial } from "../program/reduction.ts";
-import { Reduce, type Axis, type Step, type View } from "../program/types.ts";
+import { isPlainFloatSum, staysInside } from "../program/loops.ts";
+import { isDot } from "../program/reduction.ts";
+import type { Axis, Step, View } from "../program/types.ts";
 import { splitDigits } from "../program/view.ts";
 import { widenedBits } from "./halfBits.ts";
 
@@ -10,11 +12,10 @@ const ONE_BITS = 0x3f800000;
 /**
  * The exact sum of each element of a step, over gathered bits, which is faster than word by word.
  * @param sources The bytes of the step's inputs, little-endian.
- * @returns undefined unless terms are floats of up to 32 bits that are added or multiplied as they are read, by views
- * whose offsets plain numbers can hold
+ * @returns undefined unless the step is a plain sum of such floats (`isPlainFloatSum`)
  */
 export function exactSums(step: Step, sources: readonly Uint8Array[]): ((index: number) => ExactSum) | undefined {
-  if (!isPlainFloatDot(step)) return undefined;
+  if (!isPlainFloatSum(step)) return undefined;
   const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
   const a = new Uint32Array(terms);
   const b = new Uint32Array(terms).fill(ONE_BITS);
@@ -30,57 +31,61 @@ export function exactSums(step: Step, sources: readonly Uint8Array[]): ((index: 
   };
 }
 
-function isPlainFloatDot(step: Step): boolean {
-  const adds = step.reduce === Reduce.sum || isDot(step.reduce) || isPartial(step.reduce);
-  if (!adds || (step.reduceType !== DType.float32 && !isHalf(step.reduceType!))) return false;
-  const { code, outA, outB } = step.term;
-  const reads = step.termReads.length;
-  if (code.length > 0 || outA >= reads || (isDot(step.reduce) && outB >= reads)) return false;
-  const radices = [...step.outDigits, ...step.redDigits];
-  return step.termReads.every((view) =>
-    view.axes.every(({ base, indirect, coeffs }) => {
-      const reach = coeffs.reduce((sum, { digit, coeff }) => sum + Math.abs(coeff) * radices[digit]!, Math.abs(base));
-      return indirect === undefined && reach < 2 ** 52;
-    }),
-  );
-}
+/** Fills a row with the float32 bits that a view reads for all reduction indices at given out digits. */
+type Gather = (outDigits: readonly number[]) => void;
 
-/** An axis with its coordinate's part that depends on the reduction digits, for each term. */
-type MovingAxis = Axis & { moves: Float64Array };
+/** A coordinate: its part that depends on the reduction digits, for each term, and that of given out digits. */
+type Coordinate = { moves: Int32Array | Float64Array; start: (outDigits: readonly number[]) => number };
 
-/** Fills `row` with the float32 bits that a view reads for all reduction indices at given out digits. */
-function termGatherer(
-  step: Step,
-  view: View,
-  source: Uint8Array,
-  row: Uint32Array,
-): (outDigits: readonly number[]) => void {
-  const dtype = step.inputs[view.input]!.dtype;
-  const outCount = step.outDigits.length;
-  const axes = view.axes.map((axis): MovingAxis => {
-    const moves = new Float64Array(row.length);
-    const red = axis.coeffs.filter(({ digit }) => digit >= outCount);
-    for (let r = 0; red.length > 0 && r < row.length; r++) {
-      const digits = splitDigits(r, step.redDigits);
-      moves[r] = red.reduce((sum, { digit, coeff }) => sum + coeff * digits[digit - outCount]!, 0);
-    }
-    return { ...axis, moves };
-  });
-  const read = bitsReader(source, dtype);
-  const fill = isHalf(dtype) ? widenedBits(Number(view.fill), dtype) : Number(view.fill);
+function termGatherer(step: Step, view: View, source: Uint8Array, row: Uint32Array): Gather {
+  const bits = bitsOf(source, step.inputs[view.input]!.dtype);
+  const whole = wholeCoordinate(step, view);
+  if (whole !== undefined) {
+    const { moves, start } = coordinate(step, whole, new Int32Array(row.length));
+    const { words, widened } = bits;
+    return (outDigits) => {
+      const first = start(outDigits);
+      if (widened === undefined) for (let r = 0; r < row.length; r++) row[r] = words[first + moves[r]!]!;
+      else for (let r = 0; r < row.length; r++) row[r] = widened[words[first + moves[r]!]!]!;
+    };
+  }
+  const axes = view.axes.map((axis) => ({ ...axis, ...coordinate(step, axis, new Float64Array(row.length)) }));
+  const fill = bits.widened === undefined ? Number(view.fill) : bits.widened[Number(view.fill)]!;
   return (outDigits) => {
-    const starts = axes.map(({ base, coeffs }) =>
-      coeffs.reduce((c, { digit, coeff }) => (digit < outCount ? c + coeff * outDigits[digit]! : c), base),
-    );
+    const starts = axes.map(({ start }) => start(outDigits));
     for (let r = 0; r < row.length; r++) {
       const offset = termOffset(axes, starts, r);
-      row[r] = offset === -1 ? fill : read(offset);
+      const word = offset === -1 ? undefined : bits.words[offset]!;
+      row[r] = word === undefined ? fill : (bits.widened?.[word] ?? word);
     }
   };
 }
 
+/** The offset of a view that always stays inside its tensor, as one sum over digits; undefined for another view. */
+function wholeCoordinate({ outDigits, redDigits }: Step, view: View): Pick<Axis, "base" | "coeffs"> | undefined {
+  if (!staysInside(view, [...outDigits, ...redDigits])) return undefined;
+  const { axes } = view;
+  const coeffs = axes.flatMap((axis) => axis.coeffs.map(({ digit, coeff }) => ({ digit, coeff: coeff * axis.stride })));
+  return { base: axes.reduce((at, { base, stride }) => at + base * stride, 0), coeffs };
+}
+
+function coordinate(
+  { outDigits, redDigits }: Step,
+  { base, coeffs }: Pick<Axis, "base" | "coeffs">,
+  moves: Coordinate["moves"],
+): Coordinate {
+  const red = coeffs.filter(({ digit }) => digit >= outDigits.length);
+  for (let r = 0; red.length > 0 && r < moves.length; r++) {
+    const digits = splitDigits(r, redDigits);
+    moves[r] = red.reduce((sum, { digit, coeff }) => sum + coeff * digits[digit - outDigits.length]!, 0);
+  }
+  const out = coeffs.filter(({ digit }) => digit < outDigits.length);
+  const start = (own: readonly number[]): number => out.reduce((c, { digit, coeff }) => c + coeff * own[digit]!, base);
+  return { moves, start };
+}
+
 /** `viewOffset` of term r in plain numbers; -1 for the fill value. */
-function termOffset(axes: readonly MovingAxis[], starts: readonly number[], r: number): number {
+function termOffset(axes: readonly (Axis & Coordinate)[], starts: readonly number[], r: number): number {
   let offset = 0;
   for (let n = 0; n < axes.length; n++) {
     const { extent, stride, div, moves } = axes[n]!;
@@ -95,10 +100,23 @@ function termOffset(axes: readonly MovingAxis[], starts: readonly number[], r: n
   return offset;
 }
 
-/** Reads an element of a tensor of floats of up to 32 bits, as the bits of a float32. */
-function bitsReader(source: Uint8Array, dtype: DTypeCode): (offset: number) => number {
-  const bytes = new DataView(source.buffer, source.byteOffset, source.byteLength);
-  if (dtype === DType.float32) return (offset) => bytes.getUint32(offset * 4, true);
+/**
+ * The words of a tensor of floats of up to 32 bits, and for those of 16 bits the float32 bits of each.
+ * @param source Its bytes, which are copied unless they lie where words do.
+ */
+function bitsOf(
+  source: Uint8Array,
+  dtype: DTypeCode,
+): { words: Uint16Array | Uint32Array; widened: Uint32Array | undefined } {
   const size = dtypeBytes(dtype);
-  return (offset) => widenedBits(bytes.getUint16(offset * size, true), dtype);
+  const { buffer, byteOffset, byteLength } = source.byteOffset % size === 0 ? source : source.slice();
+  if (dtype === DType.float32)
+    return { words: new Uint32Array(buffer, byteOffset, byteLength / size), widened: undefined };
+  return { words: new Uint16Array(buffer, byteOffset, byteLength / size), widened: widenedTable(dtype) };
 }
+
+const tables = new Map<DTypeCode, Uint32Array>();
+
+/** The float32 bits of every float of 16 bits. */
+const widenedTable = (dtype: DTypeCode): Uint32Array =>
+  getOrAdd(tables, dtype, () => Uint32Array.from({ length: 2 ** 16 }, (_, word) => widenedBits(word, dtype)));

@@ -1,5 +1,5 @@
 import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
-import { isByDefinition } from "./loops.ts";
+import { isByDefinition, isPlainFloatSum, staysInside } from "./loops.ts";
 import { Op } from "./operations.ts";
 import { accumulatorTypes, isPartial } from "./reduction.ts";
 import { sum } from "./sums.ts";
@@ -29,6 +29,11 @@ const WORK = {
   read: 4,
   axis: 1,
   indirectRead: 40,
+  /**
+   * A sum of 16-bit floats that is computed once more, if terms are added as they are read: each axis is one of a view
+   * that may leave its tensor.
+   */
+  halfSum: { element: 600, term: 6, axis: 3 },
   /** An operation, and one that calls a function for each element. */
   operation: 1,
   call: 60,
@@ -113,11 +118,16 @@ function reductionKind({ reduce, reduceType }: Step): keyof typeof WORK.term {
 
 const isSum = (reduce: Reduce): boolean => reduce === Reduce.sum || reduce === Reduce.dot;
 
-/** A sum of 16-bit floats: where float32 is halfway between two of them, the definition computes the whole sum. */
+/** A sum of 16-bit floats: where float32 is halfway between two of them, the whole sum is computed once more. */
 function halfSumWork(step: Step, elements: bigint, terms: bigint): bigint {
-  const isHalfSum = isSum(step.reduce) && isHalf(step.reduceType!);
-  const accumulator: Step = { ...step, epilogueReads: [], epilogue: { code: [], out: 0 } };
-  return isHalfSum ? definedWork(accumulator, elements, terms) : 0n;
+  if (!isSum(step.reduce) || !isHalf(step.reduceType!)) return 0n;
+  if (!isPlainFloatSum(step)) {
+    const accumulator: Step = { ...step, epilogueReads: [], epilogue: { code: [], out: 0 } };
+    return definedWork(accumulator, elements, terms);
+  }
+  const radices = [...step.outDigits, ...step.redDigits];
+  const axes = sum(step.termReads.map((view) => (staysInside(view, radices) ? 0 : view.axes.length)));
+  return elements * BigInt(WORK.halfSum.element) + terms * BigInt(WORK.halfSum.term + WORK.halfSum.axis * axes);
 }
 
 const readWork = ({ axes }: View): number => {

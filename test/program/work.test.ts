@@ -149,11 +149,20 @@ describe("the work of a program", () => {
     expect(add(DType.float64)).to.equal(count * (4n + 8n + 400n + 30n + 2n * (200n + 120n + 60n) + 400n));
   });
 
-  it("sumOf16Bits_isAlsoAddedByTheDefinition", () => {
+  it("sumOf16Bits_isAddedTwice_byTheDefinitionIfItsTermsAreComputed", () => {
     const half = DType.float16;
     const sums = { ...rowSumStep(100, 3), dtype: half, reduceType: half };
-    const widened = 100n * (4n + 2n + 600n) + 300n * 7n;
-    const defined = 100n * (400n + 30n) + 300n * (400n + 60n + 200n + 2n * (120n + 60n));
-    expect(workOf(sums)).to.equal(4_000n + widened + defined);
+    const widened = 4_000n + 100n * (4n + 2n + 600n) + 300n * 7n;
+    expect(workOf(sums)).to.equal(widened + 100n * 600n + 300n * 6n);
+
+    const cut = sums.termReads.map((view) => ({
+      ...view,
+      axes: [...view.axes, { ...view.axes[0]!, base: -1, stride: 0 }],
+    }));
+    expect(workOf({ ...sums, termReads: cut })).to.equal(widened + 300n + 100n * 600n + 300n * (6n + 3n * 3n));
+
+    const negated = { ...sums, term: { code: [instruction(Op.neg, 0, half)], outA: 1, outB: 0 } };
+    const defined = 100n * (400n + 30n) + 300n * (400n + 60n + 200n + 2n * (120n + 60n) + 400n);
+    expect(workOf(negated)).to.equal(widened + 300n + defined);
   });
 });
