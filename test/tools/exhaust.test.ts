@@ -9,13 +9,21 @@ import { toNumber } from "../../src/numerics/float32.ts";
 import { applyOperation } from "../../src/program/expression.ts";
 import { Op, type OpName } from "../../src/program/operations.ts";
 import { hardOperands, relevantOperands } from "../../testkit/numerics/elementaryCases.ts";
+import { buildMpfrOracle } from "../../testkit/numerics/mpfr/oracle.ts";
 import { buildC, type Built } from "../../tools/verify/exhaust/build.ts";
-import { FUNCTIONS, inputOf } from "../../tools/verify/exhaust/chunks.ts";
+import { CHUNK, FUNCTIONS, writeInputs } from "../../tools/verify/exhaust/chunks.ts";
 import { beyondBound, exhaust, type FunctionReport } from "../../tools/verify/exhaust/exhaust.ts";
-import { differences, kernelsNow, readTable, rowOf } from "../../tools/verify/exhaust/table.ts";
+import { searchPowers } from "../../tools/verify/exhaust/powers.ts";
+import { differences, kernelsNow, pageWith, readTable, rowOf } from "../../tools/verify/exhaust/table.ts";
 
 const STRIDE = 2 ** 16;
 const defined = (name: OpName, x: bigint): bigint => applyOperation(Op[name], DType.float32, x, 0n, 0n);
+
+function inputsOf(chunk: number): Uint32Array {
+  const inputs = new Uint32Array(CHUNK / STRIDE);
+  writeInputs(inputs, chunk, 0, STRIDE);
+  return inputs;
+}
 
 describe("exhaust", function () {
   this.timeout(120_000);
@@ -24,7 +32,7 @@ describe("exhaust", function () {
 
   before(function () {
     folder = mkdtempSync(join(tmpdir(), "refute-exhausted-"));
-    for (const name of ["judge", "words"] as const) {
+    for (const name of ["judge", "words", "powers"] as const) {
       const built = buildC(name);
       if ("missing" in built) {
         console.warn(`      ${built.missing}`);
@@ -58,7 +66,7 @@ describe("exhaust", function () {
   /** What the judge says about results and estimates of e^x for the inputs of one chunk. */
   function judge(change: (results: Uint32Array, estimates: Float64Array) => void): Record<string, unknown> {
     const chunk = 0x3f;
-    const inputs = Array.from({ length: 2 ** 24 / STRIDE }, (_, k) => BigInt(inputOf(chunk, k, STRIDE)));
+    const inputs = Array.from(inputsOf(chunk), BigInt);
     const files = ["fused", "separate"].map((build) => {
       const results = Uint32Array.from(inputs, (x) => Number(defined("exp", x)));
       const estimates = Float64Array.from(inputs, (x) => Math.exp(toNumber(x)));
@@ -79,7 +87,7 @@ describe("exhaust", function () {
 
   it("resultThatIsOffByItsLastBit_isWrong", () => {
     const { wrong, firstWrong } = judge((results) => (results[100]! ^= 1));
-    expect({ wrong, firstWrong }).to.deep.equal({ wrong: 1, firstWrong: inputOf(0x3f, 100, STRIDE) });
+    expect({ wrong, firstWrong }).to.deep.equal({ wrong: 1, firstWrong: inputsOf(0x3f)[100] });
   });
 
   it("estimateThatIsFurtherOff_isMeasured_withItsInput", () => {
@@ -88,7 +96,7 @@ describe("exhaust", function () {
       builds: { error: string; at: number }[];
     };
     expect(wrong).to.equal(0);
-    expect(builds[1]!.at).to.equal(inputOf(0x3f, 100, STRIDE));
+    expect(builds[1]!.at).to.equal(inputsOf(0x3f)[100]);
     expect(Number(builds[1]!.error)).to.be.within(2 ** -43 - 2 ** -51, 2 ** -43 + 2 ** -51);
   });
 
@@ -116,6 +124,34 @@ describe("exhaust", function () {
     const lines = readFileSync(file, "utf8");
     writeFileSync(file, lines.slice(0, lines.length / 2));
     expect(await run("sin")).to.deep.equal(whole);
+  });
+
+  it("powersNextToMidpoints_areFound_andRoundedAsMpfrRounds", async function () {
+    const mpfr = buildMpfrOracle();
+    if ("missing" in mpfr) return this.skip();
+    for (const [search, stride] of [
+      ["near", 2 ** 15 + 1],
+      ["few", 2 ** 13 + 1],
+    ] as const) {
+      const { closest, x, y, taken } = await searchPowers(programs[2]!, search, stride, 2);
+      expect(taken, search).to.equal(0);
+      expect(closest, search).to.be.within(2 ** -90, 2 ** -40);
+      const pair = [BigInt(x), BigInt(y)] as const;
+      expect(applyOperation(Op.pow, DType.float32, ...pair, 0n)).to.equal(mpfr.evaluate(Op.pow, [pair])[0]);
+    }
+    mpfr.close();
+  });
+
+  it("powersThatAreMidpoints_areToldFromOthers", async () => {
+    // Bases of few bits.
+    const { midpoints, taken } = await searchPowers(programs[2]!, "few", 2 ** 13, 2);
+    expect(midpoints).to.be.above(10);
+    expect(taken).to.equal(0);
+  });
+
+  it("tableOfThePage_isTheCommittedOne", () => {
+    const page = readFileSync("docs/numerics.md", "utf8");
+    expect(page).to.equal(pageWith(page));
   });
 
   it("committedRows_areOfTheseKernels", () => {

@@ -10,7 +10,7 @@ export type Built = { program: string; folder: string; remove: () => void };
  * Compiles definition.c and one of the programs of this folder; returns the reason instead where gcc or libmpfr's
  * headers (which bring GMP's) are missing.
  */
-export function buildC(name: "judge" | "words"): Built | { missing: string } {
+export function buildC(name: "judge" | "words" | "powers"): Built | { missing: string } {
   const folder = mkdtempSync(join(tmpdir(), "refute-exhaust-"));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   const program = join(folder, name);

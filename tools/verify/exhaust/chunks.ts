@@ -19,9 +19,17 @@ export const CHUNKS = 256;
 /** Inputs in a chunk. */
 export const CHUNK = 2 ** 24;
 
-/** The bits of input `k` of a chunk: one of each `stride`, not always the first, whose last bits would be zeros. */
-export const inputOf = (chunk: number, k: number, stride: number): number =>
-  chunk * CHUNK + k * stride + ((Math.imul(k, 2654435769) >>> 8) % stride);
+/**
+ * Writes the bits of inputs of a chunk, from number `first` on: one of each `stride`, a power of two; not always the
+ * first of them, whose last bits would be zeros.
+ */
+export function writeInputs(inputs: Uint32Array, chunk: number, first: number, stride: number): void {
+  const start = chunk << 24;
+  for (let k = 0; k < inputs.length; k++) {
+    const n = first + k;
+    inputs[k] = (start + Math.imul(n, stride) + ((Math.imul(n, 0x9e3779b1) >>> 8) & (stride - 1))) | 0;
+  }
+}
 
 /** What one build did on a chunk, or on several. */
 export type Measured = {

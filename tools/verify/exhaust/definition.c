@@ -4,7 +4,6 @@
  */
 #include "definition.h"
 
-#include <math.h>
 #include <string.h>
 
 #define LN2 WORD(0x2c5c85fdf473de6aull, 0xf278ece600fcbdacull)
@@ -20,7 +19,6 @@
 #define BITS_OF_2_TO_MINUS_12 0x39800000u
 
 typedef struct { u128 mantissa; int exponent; } scaled;
-typedef struct { int negative; u256 mantissa; int exponent; } logarithm;
 typedef struct { int negative; uint32_t magnitude; uint32_t mantissa; int exponent; } decoded;
 
 static decoded decode(uint32_t x) {
@@ -32,7 +30,9 @@ static decoded decode(uint32_t x) {
 }
 
 static defined word(uint32_t bits) { return (defined){1, bits, 0, {0, 0}, 0}; }
-static defined signedWord(int negative, uint32_t magnitude) { return word(negative ? magnitude | NEGATIVE : magnitude); }
+static defined signedWord(int negative, uint32_t magnitude) {
+    return word(negative ? magnitude | NEGATIVE : magnitude);
+}
 static defined itself(decoded x) { return x.magnitude == 0 ? word(0) : signedWord(x.negative, x.magnitude); }
 static defined real256(int negative, u256 mantissa, int exponent) {
     return (defined){0, 0, negative, mantissa, exponent};
@@ -48,8 +48,12 @@ static u128 toFixed(u128 mantissa, int exponent) { return toFixed256(narrow(mant
 /* A signed number of Q126 below 1 in magnitude. */
 typedef struct { int negative; u128 magnitude; } fraction;
 
-/* The quotients by k cut towards zero, the products down: of a negative number, the magnitude up. */
+/*
+ * The quotients by k cut towards zero, the products down: of a negative number, the magnitude up. Below 2^63 units, r
+ * times what a sum is more or less than 1 stays below 1 unit: each product is r, exactly.
+ */
 static u128 expm1Quotient(fraction r) {
+    if (r.magnitude < (u128)1 << 63) return r.negative ? ONE - (r.magnitude >> 1) : ONE + (r.magnitude >> 1);
     u128 sum = ONE;
     if (r.negative) {
 #pragma GCC unroll 32
@@ -92,7 +96,7 @@ static scaled logQuotient(u128 p, u128 q) {
     return (scaled){product126(s, sum), 1 - shift};
 }
 
-static logarithm logPositive(u128 mantissa, int exponent) {
+logarithm logPositive(u128 mantissa, int exponent) {
     int bits = bits128(mantissa);
     int above = less256(left256(narrow(1), 2 * bits - 1), multiply(mantissa, mantissa));
     int unitBits = above ? bits : bits - 1;
@@ -117,6 +121,7 @@ static scaled atanSeries(u128 p, u128 q) {
     int shift = 126 - bits128(p) + bits128(q);
     u128 s = divide(left256(narrow(p), shift), q);
     u128 z = right256(multiply(s, s), 2 * shift - 126).low;
+    if (z == 0) return (scaled){s, -shift};
     u128 sum = ONE / 101;
 #pragma GCC unroll 64
     for (int k = 99; k > 0; k -= 2) sum = ONE / (u128)k - product126(z, sum);
@@ -390,6 +395,17 @@ static defined erfDefined(uint32_t bits) {
     return real256(x.negative, multiply256(multiply(c, TWO_OVER_SQRT_PI), x.mantissa), x.exponent - 224);
 }
 
+defined powPositive(int negative, uint32_t x, uint32_t y) {
+    decoded base = decode(x), power = decode(y);
+    logarithm log = logPositive(base.mantissa, base.exponent);
+    u256 product = multiply256(log.mantissa, power.mantissa);
+    int exponent = log.exponent + power.exponent;
+    int below = log.negative != power.negative;
+    if (bits256(product) + exponent > 8) return below ? word(0) : signedWord(negative, INFINITY_WORD);
+    scaled result = expFixed(below, toFixed256(product, exponent));
+    return real(negative, result.mantissa, result.exponent);
+}
+
 definition definitionOf(const char *name) {
     static const struct { const char *name; definition function; } ALL[] = {
         {"exp", expDefined},     {"expm1", expm1Defined}, {"sigmoid", sigmoidDefined}, {"tanh", tanhDefined},
@@ -401,6 +417,12 @@ definition definitionOf(const char *name) {
     for (size_t k = 0; k < sizeof ALL / sizeof *ALL; k++)
         if (strcmp(ALL[k].name, name) == 0) return ALL[k].function;
     return NULL;
+}
+
+/* src/numerics/round.ts, for a number that lies between two float32 that are not subnormal; its upper 64 bits. */
+static uint32_t roundUpper(int negative, uint64_t upper, int top) {
+    uint32_t kept = (uint32_t)(upper >> 40) + (uint32_t)(upper >> 39 & 1);
+    return ((uint32_t)(top + 126) << 23) + kept + (negative ? NEGATIVE : 0);
 }
 
 /* src/numerics/round.ts. */
@@ -421,8 +443,20 @@ static uint32_t roundToFloat32(int negative, u256 mantissa, int exponent) {
     return negative && result != 0 ? result | NEGATIVE : result;
 }
 
+/* The upper 64 bits of the mantissa, the first of them 1. */
+static uint64_t upperBits(const defined *value) {
+    int drop = bits256(value->mantissa) - 64;
+    return (uint64_t)(drop >= 0 ? right256(value->mantissa, drop) : left256(value->mantissa, -drop)).low;
+}
+
 uint32_t roundDefined(const defined *value) {
     if (value->isWord) return value->word;
+    int top = value->exponent + bits256(value->mantissa) - 1;
+    if (top >= -126 && top < 127) {
+        uint64_t upper = upperBits(value), rest = upper & ((1ull << 40) - 1);
+        /* Further than 2^-63 from the boundary: both ends round to the same. */
+        if (rest < (1ull << 39) - 1 || rest > 1ull << 39) return roundUpper(value->negative, upper, top);
+    }
     u256 halfWidth = right256(value->mantissa, 100);
     uint32_t low = roundToFloat32(value->negative, sub256(value->mantissa, halfWidth), value->exponent);
     uint32_t high = roundToFloat32(value->negative, add256(value->mantissa, halfWidth), value->exponent);
@@ -430,8 +464,10 @@ uint32_t roundDefined(const defined *value) {
 }
 
 long double valueOf(const defined *value) {
-    int drop = bits256(value->mantissa) - 64;
-    u256 cut = drop >= 0 ? right256(value->mantissa, drop) : left256(value->mantissa, -drop);
-    long double magnitude = ldexpl((long double)(uint64_t)cut.low, value->exponent + drop);
-    return value->negative ? -magnitude : magnitude;
+    int bits = bits256(value->mantissa);
+    if (bits == 0) return 0;
+    union { struct { uint64_t significand; uint16_t exponent; } parts; long double whole; } number = {0};
+    number.parts.significand = upperBits(value);
+    number.parts.exponent = (uint16_t)(16383 + value->exponent + bits - 1) | (value->negative ? 0x8000 : 0);
+    return number.whole;
 }

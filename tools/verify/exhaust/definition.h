@@ -18,6 +18,13 @@ typedef struct {
 
 typedef defined (*definition)(uint32_t x);
 
+/* x^y (negated if `negative`) for positive finite x and a finite y that is not 0: src/numerics/elementary/pow.ts. */
+defined powPositive(int negative, uint32_t x, uint32_t y);
+
+/* |log x| and its sign, for x = mantissa * 2^exponent: src/numerics/elementary/logCore.ts. */
+typedef struct { int negative; u256 mantissa; int exponent; } logarithm;
+logarithm logPositive(u128 mantissa, int exponent);
+
 /* The function of a name, or NULL. */
 definition definitionOf(const char *name);
 

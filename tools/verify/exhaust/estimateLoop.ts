@@ -58,7 +58,7 @@ export function estimateLoops(
     imports.elementary(name, 1);
     return estimates.map(estimateFunction);
   });
-  return instantiate(compiled, memory) as EstimateLoop[];
+  return instantiate(compiled, memory);
 }
 
 /** Whether this process rounds `a b + c` once. */

@@ -14,8 +14,8 @@ export type FunctionReport = {
   builds: Readonly<Record<BuildName, Measured>>;
 };
 
-/** So many chunks are run before their reports are kept, at a stride of 1: a quarter of a minute. */
-const GROUP = 8;
+/** So many chunks are run before their reports are kept, at a stride of 1: half a minute. */
+const GROUP = 16;
 
 export type ExhaustOptions = {
   names: readonly OpName[];

@@ -64,7 +64,18 @@ static void measure(figures *of, double estimate, wide value, uint32_t x) {
 
 /* One of each `stride` inputs: not always the first, whose last bits would be zeros. chunks.ts has the same. */
 static uint32_t inputOf(uint32_t chunk, uint32_t k, uint32_t stride) {
-    return (chunk << 24) + k * stride + ((k * 2654435769u) >> 8) % stride;
+    return (chunk << 24) + k * stride + ((k * 0x9e3779b1u) >> 8) % stride;
+}
+
+/*
+ * Whether the estimate is bounded. Where the result is 0 or infinite, or beyond the saturation, it may be that of
+ * another input; as long as the function's number lies between 2^-160 and 2^160 it is not.
+ */
+static int isMeasurable(float input, const defined *exact, double saturation) {
+    if (saturation != 0 && fabsf(input) >= saturation) return 0;
+    uint32_t magnitude = exact->word & 0x7fffffffu;
+    int isEdge = exact->isWord && (magnitude == 0 || magnitude >= 0x7f800000u);
+    return !(isEdge && (magnitude > 0x7f800000u || fabsf(input) >= 128));
 }
 
 static void readAll(void *to, size_t size, size_t count, FILE *from) {
@@ -112,14 +123,13 @@ int main(int count, char **arguments) {
                 uint32_t word = roundDefined(&exact);
                 float input;
                 memcpy(&input, &x, sizeof input);
-                wide value = exact.isWord ? library(input) : valueOf(&exact);
+                int isMeasured = isMeasurable(input, &exact, saturation);
+                wide value = !exact.isWord ? valueOf(&exact) : isMeasured ? library(input) : 0;
                 if (!exact.isWord && k % COMPARED == 0 && value != 0) {
                     wide apart = fabsl(library(input) / value - 1);
                     if (!(apart <= difference)) difference = apart;
                 }
-                /* Beyond, results are 0 or infinite, and estimates may be those of another input. */
-                int isMeasured = fabsl(value) >= 0x1p-160L && fabsl(value) <= 0x1p160L &&
-                                 !(saturation != 0 && fabsf(input) >= saturation);
+                isMeasured = isMeasured && fabsl(value) >= 0x1p-160L && fabsl(value) <= 0x1p160L;
                 for (int build = 0; build < BUILDS; build++) {
                     double estimate = near[build][k];
                     int open = isOpen(estimate);

@@ -10,7 +10,7 @@ import { estimateOf, farEstimateOf } from "../../../src/kernels/elementary/estim
 import { kernelMemory } from "../../../src/kernels/memory.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { Op, type OpName } from "../../../src/program/operations.ts";
-import { CHUNK, inputOf, type BuildName } from "./chunks.ts";
+import { CHUNK, writeInputs, type BuildName } from "./chunks.ts";
 import { estimateLoops, isFused } from "./estimateLoop.ts";
 
 /** What the process is asked for. */
@@ -50,7 +50,7 @@ const bytes = Buffer.alloc((4 + 8 * estimates.length) * block);
 for (const chunk of chunks) {
   const hash = createHash("sha256");
   for (let first = 0; first < perChunk; first += block) {
-    for (let k = 0; k < block; k++) inputs[k] = inputOf(chunk, first + k, stride);
+    writeInputs(inputs, chunk, first, stride);
     loop!([0], [RESULTS], 0, block);
     bytes.set(written);
     hash.update(bytes.subarray(0, 4 * block));

@@ -7,6 +7,8 @@ import { BUILDS, FUNCTIONS, type BuildName } from "./chunks.ts";
 import type { FunctionReport } from "./exhaust.ts";
 
 const FILE = join(import.meta.dirname, "table.json");
+const PAGE = join(import.meta.dirname, "../../../docs/numerics.md");
+const [BEGIN, END] = ["<!-- exhaust -->\n", "<!-- /exhaust -->"];
 
 /** A row of the table: what was found for one function. */
 export type Row = {
@@ -29,12 +31,13 @@ export function kernelsNow(): string {
 
 export const readTable = (): Table => JSON.parse(readFileSync(FILE, "utf8")) as Table;
 
-/** Puts rows in the place of those of the same functions and stride. */
+/** Puts rows in the place of those of the same functions and stride, in the file and on the page. */
 export function writeRows(stride: number, rows: ReadonlyMap<OpName, Row>): void {
   const table = readTable();
   const all = { ...table[stride], ...Object.fromEntries(rows) };
   const sorted = Object.fromEntries(FUNCTIONS.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])));
   writeFileSync(FILE, `${JSON.stringify({ ...table, [stride]: sorted }, null, 2)}\n`);
+  writeFileSync(PAGE, pageWith(readFileSync(PAGE, "utf8")));
 }
 
 const hex = (word: number): string => `0x${word.toString(16).padStart(8, "0")}`;
@@ -59,22 +62,30 @@ export function differences(name: OpName, row: Row, committed: Row | undefined):
   return words;
 }
 
-const HEADING = [
-  "| function | fused: largest error | at | in doubt | separate: largest error | at | in doubt | SHA-256 |",
-  "| -------- | -------------------- | -- | -------- | ----------------------- | -- | -------- | ------- |",
-];
+const HEADING = ["function", "stride", ...BUILDS.flatMap((build) => [`${build}: error`, "at", "in doubt"]), "SHA-256"];
 
-/** The rows of a stride as a table of docs/numerics.md. */
-export function markdown(stride: number): string[] {
-  const rows = Object.entries(readTable()[stride] ?? {}) as [OpName, Row][];
-  return [
-    ...HEADING,
-    ...rows.map(([name, row]) => {
-      const cells = BUILDS.flatMap((build) => {
-        const { log2, at, doubts } = row[build];
-        return [`2^${log2}`, at, doubts.toLocaleString("en")];
-      });
-      return `| ${[name, ...cells, row.hash.slice(0, 16)].join(" | ")} |`;
-    }),
-  ];
+/** Cells in columns, as prettier writes them. */
+function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]!.map((_, n) => Math.max(...rows.map((row) => row[n]!.length)));
+  const line = (row: readonly string[]): string => `| ${row.map((cell, n) => cell.padEnd(widths[n]!)).join(" | ")} |`;
+  const [heading, ...others] = rows;
+  return [line(heading!), line(widths.map((width) => "-".repeat(width))), ...others.map(line)];
+}
+
+/** The page with the table as it is: of each function the row of the smallest stride. */
+export function pageWith(page: string): string {
+  const table = readTable();
+  const strides = Object.keys(table).sort((a, b) => Number(a) - Number(b));
+  const rows = FUNCTIONS.flatMap((name) => {
+    const stride = strides.find((each) => table[each]![name] !== undefined);
+    if (stride === undefined) return [];
+    const row = table[stride]![name]!;
+    const found = BUILDS.flatMap((build) => {
+      const { log2, at, doubts } = row[build];
+      return [`2^${log2}`, at, doubts.toLocaleString("en")];
+    });
+    return [[name, stride, ...found, row.hash.slice(0, 8)]];
+  });
+  const text = columns([HEADING, ...rows]).map((line) => `${line}\n`);
+  return page.slice(0, page.indexOf(BEGIN) + BEGIN.length) + `\n${text.join("")}\n` + page.slice(page.indexOf(END));
 }

@@ -75,12 +75,20 @@ static inline u128 product126Up(u128 a, u128 b) {
     return ((product.high << 2) | (product.low >> 126)) + ((product.low << 2) != 0);
 }
 
-/* floor(a / k) for a small constant k: divisions of 64 bits by a constant are multiplications. */
-static inline __attribute__((always_inline)) u128 divideSmall(u128 a, uint64_t k) {
-    const uint64_t whole = UINT64_MAX / k, rest = UINT64_MAX % k + 1; /* 2^64 = whole * k + rest */
-    uint64_t high = (uint64_t)(a >> 64), low = (uint64_t)a;
-    uint64_t carried = high % k;
-    return ((u128)(high / k) << 64) + (u128)carried * whole + low / k + (carried * rest + low % k) / k;
+/* floor(a * b / 2^128). */
+static inline u128 productHigh(u128 a, u128 b) { return multiply(a, b).high; }
+
+/*
+ * floor(a / k) for a < 2^126 and a constant 1 < k < 2^32. With 2^s <= k and m = floor(2^(128 + s) / k) + 1, which is
+ * below 2^128 unless k = 2^s, a m / 2^(128 + s) is above a / k by less than a / 2^(128 + s) < 2^(-2 - s) < 1 / k.
+ */
+static inline __attribute__((always_inline)) u128 divideSmall(u128 a, uint32_t k) {
+    const int s = 31 - __builtin_clz(k);
+    if ((k & (k - 1)) == 0) return a >> s;
+    /* 2^128 = whole * k + rest. */
+    const u128 whole = ~(u128)0 / k, rest = ~(u128)0 % k + 1;
+    const u128 m = (whole << s) + (rest << s) / k + 1;
+    return productHigh(a, m) >> s;
 }
 
 /* floor(a / b), which must be below 2^128. */
