@@ -197,6 +197,7 @@ const POW_WORST = [
 const POW_CLOSEST = [
   [0x08399cf5, 0x30a07c45],
   [0x407fffff, 0x3f000000],
+  [0x3fd1da38, 0xc0000000],
 ] as const;
 
 /** `count` neighbours on either side of each word, both signs. */

@@ -6,15 +6,16 @@ import type { ChunkReport } from "./chunks.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 /** Everything that a report on a chunk depends on. */
-const SOURCES = ["src/kernels", "src/numerics", "src/executor/loops", "tools/verify/exhaust"];
+const SOURCES = [
+  "{src/kernels,src/numerics,src/executor/loops}/**/*.ts",
+  "tools/verify/exhaust/{definition.c,definition.h,wide.h,judge.c}",
+  "tools/verify/exhaust/{chunks,estimateLoop,group,kernel}.ts",
+];
 
 /** The SHA-256 of those sources, so that reports of others are not taken for theirs. */
 function hashOfSources(): string {
   const hash = createHash("sha256");
-  const files = globSync(
-    SOURCES.map((folder) => `${folder}/**/*.{ts,c,h}`),
-    { cwd: ROOT },
-  );
+  const files = globSync(SOURCES, { cwd: ROOT });
   for (const file of files.sort()) hash.update(`${file}\n`).update(readFileSync(join(ROOT, file)));
   return hash.digest("hex");
 }

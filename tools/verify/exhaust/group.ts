@@ -26,6 +26,8 @@ async function linesOf<Line>(child: ChildProcess, what: string): Promise<Line[]>
       status === 0 ? resolve() : reject(new Error(`${what} ended with ${signal ?? status}`)),
     );
   });
+  // It may end badly while its lines are still read.
+  ended.catch(() => undefined);
   const lines: Line[] = [];
   for await (const line of createInterface({ input: child.stdout! })) lines.push(JSON.parse(line) as Line);
   await ended;
