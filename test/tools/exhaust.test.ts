@@ -10,6 +10,7 @@ import { applyOperation } from "../../src/program/expression.ts";
 import { Op, type OpName } from "../../src/program/operations.ts";
 import { hardOperands, relevantOperands } from "../../testkit/numerics/elementaryCases.ts";
 import { buildMpfrOracle } from "../../testkit/numerics/mpfr/oracle.ts";
+import { rejection } from "../../testkit/rejection.ts";
 import { buildC, type Built } from "../../tools/verify/exhaust/build.ts";
 import { CHUNK, FUNCTIONS, writeInputs } from "../../tools/verify/exhaust/chunks.ts";
 import { beyondBound, exhaust, type FunctionReport } from "../../tools/verify/exhaust/exhaust.ts";
@@ -124,6 +125,14 @@ describe("exhaust", function () {
     const lines = readFileSync(file, "utf8");
     writeFileSync(file, lines.slice(0, lines.length / 2));
     expect(await run("sin")).to.deep.equal(whole);
+  });
+
+  it("judgeThatEndsEarly_endsTheRun", async () => {
+    // It knows no function of two float32.
+    const failure = await rejection(
+      exhaust({ names: ["pow"], stride: STRIDE, jobs: 2, folder, onFunction: () => undefined }),
+    );
+    expect((failure as Error).message).to.match(/judge of pow ended with 2/);
   });
 
   it("powersNextToMidpoints_areFound_andRoundedAsMpfrRounds", async function () {

@@ -4,7 +4,12 @@
  */
 #include "definition.h"
 
+#include <float.h>
 #include <string.h>
+
+#if LDBL_MANT_DIG != 64
+#error "long double must have 64 bits, as on x86-64"
+#endif
 
 #define LN2 WORD(0x2c5c85fdf473de6aull, 0xf278ece600fcbdacull)
 #define PI_OVER_2 WORD(0x6487ed5110b4611aull, 0x62633145c06e0e69ull)

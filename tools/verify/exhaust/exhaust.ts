@@ -55,11 +55,16 @@ export async function exhaust({ names, stride, jobs, folder, onFunction }: Exhau
       if (known.size === CHUNKS) onFunction(name, combine([...known.values()]));
     }
   };
-  try {
-    await Promise.all(Array.from({ length: jobs }, work));
-  } finally {
-    judge.remove();
-  }
+  // Where one job fails, the others end what they have begun: their processes do not outlive this one.
+  const stopping = (): Promise<void> =>
+    work().catch((error: unknown) => {
+      queue.length = 0;
+      throw error;
+    });
+  const ends = await Promise.allSettled(Array.from({ length: jobs }, stopping));
+  judge.remove();
+  const failed = ends.find((end) => end.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
 }
 
 const worse = (a: Measured, b: Measured): Measured => ({
