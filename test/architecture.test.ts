@@ -38,6 +38,7 @@ const TYPESCRIPT = [
   "src/executor/certificateStats.ts",
   "src/executor/errors.ts",
   "src/executor/halfBits.ts",
+  "src/executor/exactSums.ts",
   "src/executor/sources.ts",
   "src/executor/splitStep.ts",
   "src/executor/stages.ts",

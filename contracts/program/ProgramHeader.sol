@@ -61,7 +61,7 @@ library ProgramHeader {
         return uint32(_field(header, MAX_STEP_BYTES, 4));
     }
 
-    /// @notice Terms that one execution evaluates.
+    /// @notice How long the slowest execution may take, in units of which `rate` pass a second.
     function work(bytes calldata header) internal pure returns (uint64) {
         return uint64(_field(header, WORK, 8));
     }

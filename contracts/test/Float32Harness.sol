@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Cast} from "../verifier/Cast.sol";
+import {DType} from "../verifier/DType.sol";
 import {ExactSum} from "../verifier/ExactSum.sol";
 import {Float32} from "../verifier/Float32.sol";
 import {Integer} from "../verifier/Integer.sol";
@@ -47,7 +48,7 @@ contract Float32Harness {
             used -= gasleft();
             totalGas += used;
             if (used > maxGas) maxGas = used;
-            write(results, 4 * row, ExactSum.round(acc), 4);
+            write(results, 4 * row, ExactSum.round(acc, DType.FLOAT32), 4);
         }
     }
 

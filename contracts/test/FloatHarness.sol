@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Float} from "../verifier/Float.sol";
-import {FloatSum} from "../verifier/FloatSum.sol";
-import {Signature} from "../verifier/Signature.sol";
+import {FloatOperation} from "../verifier/FloatOperation.sol";
+import {Reduction} from "../verifier/Reduction.sol";
+import {StepDecoder} from "../verifier/StepDecoder.sol";
+import {View} from "../verifier/ViewDecoder.sol";
 
 /// @title Runs the arithmetic of any float type on packed batches, for tests only.
 /// @dev Operands and results are big-endian words of 32 bytes.
@@ -19,7 +20,7 @@ contract FloatHarness {
         for (uint256 k = 0; k < pairs; ++k) {
             uint256 a = uint256(bytes32(operands[64 * k:64 * k + 32]));
             uint256 b = uint256(bytes32(operands[64 * k + 32:64 * k + 64]));
-            uint256 word = _binary(operation, a, b, dtype);
+            uint256 word = FloatOperation.run(operation, a, b, dtype);
             assembly ("memory-safe") {
                 mstore(add(add(results, 0x20), shl(5, k)), word)
             }
@@ -40,34 +41,15 @@ contract FloatHarness {
             assembly ("memory-safe") {
                 first := sub(add(add(operands, 0x40), mul(shl(6, terms), row)), bytesPerWord)
             }
-            FloatSum.Acc memory acc = FloatSum.start(dtype);
-            FloatSum.addProducts(acc, dtype, first, 64, first + 32, 64, terms);
-            uint256 word = FloatSum.round(acc, dtype);
+            Reduction.State memory sum = Reduction.start(StepDecoder.REDUCE_DOT, dtype, 0, 1);
+            View memory a;
+            View memory b;
+            (a.pointer, a.step, b.pointer, b.step) = (first, 64, first + 32, 64);
+            Reduction.addProducts(sum, a, b, terms);
+            uint256 word = Reduction.result(sum);
             assembly ("memory-safe") {
                 mstore(add(add(results, 0x20), shl(5, row)), word)
             }
         }
-    }
-
-    function _binary(uint256 operation, uint256 a, uint256 b, uint256 dtype) private pure returns (uint256) {
-        if (operation == Signature.ADD) return Float.add(a, b, dtype);
-        if (operation == Signature.SUB) return Float.sub(a, b, dtype);
-        if (operation == Signature.MUL) return Float.mul(a, b, dtype);
-        if (operation == Signature.DIV) return Float.div(a, b, dtype);
-        if (operation == Signature.FMOD) return Float.fmod(a, b, dtype);
-        if (operation == Signature.MIN) return Float.min(a, b, dtype);
-        if (operation == Signature.MAX) return Float.max(a, b, dtype);
-        if (operation == Signature.EQ) return Float.eq(a, b, dtype);
-        if (operation == Signature.LT) return Float.lt(a, b, dtype);
-        if (operation == Signature.LE) return Float.le(a, b, dtype);
-        if (operation == Signature.NEG) return Float.neg(a, dtype);
-        if (operation == Signature.ABS) return Float.abs(a, dtype);
-        if (operation == Signature.SIGN) return Float.sign(a, dtype);
-        if (operation == Signature.SQRT) return Float.sqrt(a, dtype);
-        if (operation == Signature.FLOOR) return Float.floor(a, dtype);
-        if (operation == Signature.CEIL) return Float.ceil(a, dtype);
-        if (operation == Signature.ROUND) return Float.round(a, dtype);
-        if (operation == Signature.IS_NAN) return Float.isNaN(a, dtype) ? 1 : 0;
-        return Float.isInfinite(a, dtype) ? 1 : 0;
     }
 }

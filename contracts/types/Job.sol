@@ -6,7 +6,7 @@ pragma solidity ^0.8.28;
 /// @param requester Who posted it, pays for it, and receives the callback.
 /// @param programRoot The program to execute (docs/program.md).
 /// @param inputsRoot Merkle list of the input tensor roots; zero for a program without inputs.
-/// @param work Terms to evaluate, from the program's header.
+/// @param work How long the slowest execution takes, in units of work, from the program's header.
 /// @param checkpoints Checkpoints of the program, from its header: the leaves of a trace.
 /// @param fee Payment in the stake asset, in escrow.
 /// @param window Seconds between submission and finalisation in which games may be opened.

@@ -6,8 +6,8 @@ pragma solidity ^0.8.28;
 /// @param maxWindow Longest window a requester may ask for, seconds.
 /// @param baseClock Each side's time in a game, seconds, before `2 * work / rate` is added.
 /// @param withdrawalDelay Seconds between asking for stake back and having it.
-/// @param rate Terms per second that a participant is assumed to evaluate when every element needs the exact fallback.
-/// @param maxWork Largest work of a job, terms.
+/// @param rate Units of work a second that a participant is assumed to do when every element needs the exact fallback.
+/// @param maxWork Largest work of a job, units.
 /// @param arityBits log2 of the children in a reveal (k), 1..6.
 /// @param maxStepGas Largest step proof of a program that is taken, gas.
 /// @param maxStepBytes Largest transaction with a step proof of a program that is taken, bytes: what the transaction

@@ -22,9 +22,11 @@ import {Sinh} from "./elementary/Sinh.sol";
 import {Tan} from "./elementary/Tan.sol";
 import {Tanh} from "./elementary/Tanh.sol";
 import {Float} from "./Float.sol";
+import {FloatOperation} from "./FloatOperation.sol";
 import {IElementary} from "./IElementary.sol";
 
-/// @title The dispatch over the functions of contracts/verifier/elementary.
+/// @title The dispatch over the functions of contracts/verifier/elementary, and over the arithmetic of the float types
+/// that the step verifier leaves to this contract.
 /// @dev Each file there mirrors the file of the same name in src/numerics/elementary, function by function and line by
 /// line; that is where the error bounds are derived. All numbers of a function fit 256 bits, as the comments say, so
 /// the arithmetic is unchecked.
@@ -52,6 +54,7 @@ contract Elementary is IElementary {
     /// @inheritdoc IElementary
     function evaluate(uint256 opcode, uint256 dtype, uint256 a, uint256 b) external pure returns (uint256 word) {
         if (dtype == DType.FLOAT32) return _evaluate(opcode, dtype, a & 0xffffffff, b & 0xffffffff);
+        if (opcode < EXP && opcode != POW) return FloatOperation.run(opcode, a, b, dtype);
         // Operands of 16 bits are float32 words too, and so is their result, which was rounded once to 16 bits.
         a = Float.convert(a, dtype, DType.FLOAT32);
         b = Float.convert(b, dtype, DType.FLOAT32);

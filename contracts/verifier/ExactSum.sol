@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {Float} from "./Float.sol";
 import {Float32} from "./Float32.sol";
+import {Format} from "./Format.sol";
 
 /// @title The sum over the reals of products of float32 words, rounded once at the end: what most proofs spend their
 /// gas in. Mirrors src/numerics/exactSum.ts.
+/// @dev HalfSum.sol adds products of float16 and bfloat16 to the same sum; float64 has its own in Float64Sum.sol.
 library ExactSum {
     /// @notice A sum; the empty one is all zeros. Its finite part is
     /// `lowest + low * 2^128 + high * 2^256 + highest * 2^384` in units of 2^-300.
@@ -28,8 +31,12 @@ library ExactSum {
         uint256 flags;
     }
 
+    uint256 internal constant FLAG_NAN = 1;
     uint256 internal constant FLAG_POSITIVE_INFINITY = 2;
     uint256 internal constant FLAG_NEGATIVE_INFINITY = 4;
+    uint256 internal constant ALL_FLAGS = 7;
+    /// @notice The words of `Limbs`.
+    uint256 internal constant LIMBS = 4;
 
     /// @dev Parts of a float32 word: the exponent field, which is all ones for infinities and NaN; the fraction; the
     /// leading bit that a normal number has beside it, which is also 1 in the exponent field; all bits but the sign;
@@ -46,7 +53,6 @@ library ExactSum {
 
     int256 private constant LOWEST_EXPONENT = -300;
     int256 private constant LIMBS_EXPONENT = -298;
-    uint256 private constant ALL_FLAGS = 7;
     uint256 private constant LOW_HALF = type(uint128).max;
 
     /// @notice Adds `terms` products. Factors are at memory addresses `a` and `b`, most significant byte first, and the
@@ -104,11 +110,11 @@ library ExactSum {
         }
     }
 
-    /// @notice The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0
-    /// if empty.
-    function round(Acc memory acc) internal pure returns (uint256) {
+    /// @notice The sum rounded once to float32, float16 or bfloat16: NaN after a NaN or infinities of both signs, else
+    /// an infinity if there was one; +0 if empty.
+    function round(Acc memory acc, uint256 dtype) internal pure returns (uint256) {
         unchecked {
-            if (acc.flags != 0) return _special(acc.flags);
+            if (acc.flags != 0) return special(acc.flags, dtype);
             (int256 lowest, int256 low, int256 high, int256 highest) = (acc.lowest, acc.low, acc.high, acc.highest);
 
             // What is above a window's lower 128 bits goes to the next one; the last one then has the sign of all.
@@ -119,7 +125,7 @@ library ExactSum {
             highest += high >> 128;
             uint256 word0 = (uint256(low) << 128) | (uint256(lowest) & LOW_HALF);
             uint256 word1 = (uint256(highest) << 128) | (uint256(high) & LOW_HALF);
-            return _roundWords(negative, uint256(highest) >> 128, word1, word0, LOWEST_EXPONENT);
+            return _roundWords(dtype, negative, uint256(highest) >> 128, word1, word0, LOWEST_EXPONENT);
         }
     }
 
@@ -168,9 +174,9 @@ library ExactSum {
     }
 
     /// @notice The sum of limbs rounded once, as `round` does.
-    function roundLimbs(Limbs memory sum) internal pure returns (uint256) {
+    function roundLimbs(Limbs memory sum, uint256 dtype) internal pure returns (uint256) {
         unchecked {
-            if (sum.flags != 0) return _special(sum.flags);
+            if (sum.flags != 0) return special(sum.flags, dtype);
             (uint256 low, uint256 middle, uint256 high) = (sum.low, sum.middle, sum.high);
             bool negative = high >> 255 != 0;
             if (negative) {
@@ -178,18 +184,19 @@ library ExactSum {
                 middle = ~middle + (low == 0 ? 1 : 0);
                 high = ~high + (low | middle == 0 ? 1 : 0);
             }
-            return _roundWords(negative, high, middle, low, LIMBS_EXPONENT);
+            return _roundWords(dtype, negative, high, middle, low, LIMBS_EXPONENT);
         }
     }
 
-    /// @dev The value of a sum with flags.
-    function _special(uint256 flags) private pure returns (uint256) {
-        if (flags == FLAG_POSITIVE_INFINITY) return Float32.INFINITY;
-        return flags == FLAG_NEGATIVE_INFINITY ? Float32.NEG_INFINITY : Float32.NAN;
+    /// @notice The value of a sum with flags.
+    function special(uint256 flags, uint256 dtype) internal pure returns (uint256) {
+        if (flags == FLAG_POSITIVE_INFINITY) return Format.infinity(dtype);
+        return flags == FLAG_NEGATIVE_INFINITY ? Format.infinity(dtype) | Format.sign(dtype) : Format.nan(dtype);
     }
 
     /// @dev Rounds the magnitude `word2 * 2^512 + word1 * 2^256 + word0` in units of 2^lowest.
     function _roundWords(
+        uint256 dtype,
         bool negative,
         uint256 word2,
         uint256 word1,
@@ -204,7 +211,7 @@ library ExactSum {
             uint256 shift = Float32.leadingZeros(word2);
             uint256 mantissa = (word2 << shift) | (word1 >> (256 - shift));
             bool sticky = (word1 << shift) | word0 != 0;
-            return Float32.roundToFloat32(negative, mantissa, exponent - int256(shift), sticky);
+            return Float.roundTo(dtype, negative, mantissa, exponent - int256(shift), sticky);
         }
     }
 }

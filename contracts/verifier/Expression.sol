@@ -3,7 +3,6 @@ pragma solidity 0.8.37;
 
 import {Cast} from "./Cast.sol";
 import {DType} from "./DType.sol";
-import {Float} from "./Float.sol";
 import {Float32} from "./Float32.sol";
 import {IElementary} from "./IElementary.sol";
 import {Integer} from "./Integer.sol";
@@ -44,7 +43,7 @@ library Expression {
                 uint256 dtype = (instruction >> StepDecoder.ELEMENT_TYPE) & 0xff;
                 if (operation > Signature.CAST) {
                     if (dtype == DType.FLOAT32) a = _float32(operation, a, b, elementary);
-                    else if (DType.isFloat(dtype)) a = _float(operation, a, b, dtype, elementary);
+                    else if (DType.isFloat(dtype)) a = elementary.evaluate(operation, dtype, a, b);
                     else a = _integer(operation, a, b, dtype);
                 } else if (operation == Signature.SELECT) {
                     if (a == 0) {
@@ -92,39 +91,6 @@ library Expression {
         if (operation == Signature.CEIL) return Float32.ceil(a);
         if (operation == Signature.ROUND) return Float32.round(a);
         return (operation == Signature.IS_NAN ? Float32.isNaN(a) : Float32.isInfinite(a)) ? 1 : 0;
-    }
-
-    function _float(
-        uint256 operation,
-        uint256 a,
-        uint256 b,
-        uint256 dtype,
-        IElementary elementary
-    ) private pure returns (uint256) {
-        if (operation < Signature.NEG) {
-            if (operation == Signature.ADD) return Float.add(a, b, dtype);
-            if (operation == Signature.MUL) return Float.mul(a, b, dtype);
-            if (operation == Signature.SUB) return Float.sub(a, b, dtype);
-            if (operation == Signature.DIV) return Float.div(a, b, dtype);
-            if (operation == Signature.MIN) return Float.min(a, b, dtype);
-            if (operation == Signature.MAX) return Float.max(a, b, dtype);
-            if (operation == Signature.FMOD) return Float.fmod(a, b, dtype);
-            return elementary.evaluate(operation, dtype, a, b);
-        }
-        if (operation < Signature.SQRT) {
-            if (operation == Signature.LT) return Float.lt(a, b, dtype);
-            if (operation == Signature.LE) return Float.le(a, b, dtype);
-            if (operation == Signature.EQ) return Float.eq(a, b, dtype);
-            if (operation == Signature.NEG) return Float.neg(a, dtype);
-            if (operation == Signature.ABS) return Float.abs(a, dtype);
-            return Float.sign(a, dtype);
-        }
-        if (operation >= Signature.EXP) return elementary.evaluate(operation, dtype, a, 0);
-        if (operation == Signature.SQRT) return Float.sqrt(a, dtype);
-        if (operation == Signature.FLOOR) return Float.floor(a, dtype);
-        if (operation == Signature.CEIL) return Float.ceil(a, dtype);
-        if (operation == Signature.ROUND) return Float.round(a, dtype);
-        return (operation == Signature.IS_NAN ? Float.isNaN(a, dtype) : Float.isInfinite(a, dtype)) ? 1 : 0;
     }
 
     function _integer(uint256 operation, uint256 a, uint256 b, uint256 dtype) private pure returns (uint256) {

@@ -4,7 +4,8 @@ pragma solidity 0.8.37;
 import {DType} from "./DType.sol";
 import {ExactSum} from "./ExactSum.sol";
 import {Float} from "./Float.sol";
-import {FloatSum} from "./FloatSum.sol";
+import {Float64Sum} from "./Float64Sum.sol";
+import {HalfSum} from "./HalfSum.sol";
 import {Integer} from "./Integer.sol";
 import {StepDecoder} from "./StepDecoder.sol";
 import {View} from "./ViewDecoder.sol";
@@ -12,15 +13,16 @@ import {View} from "./ViewDecoder.sol";
 /// @title Folds a step's terms. Mirrors src/program/reduction.ts.
 library Reduction {
     /// @notice A reduction under way.
-    /// @param sum The sum of float32 terms.
+    /// @param sum The sum of terms of float32, float16 or bfloat16.
     /// @param one The float type's 1: the second factor of the terms of a sum.
     /// @param value The integer sum, the extremum, or the last match.
     /// @param rank What orders the extremum.
     /// @param position The term at which the extremum stands.
     /// @param found 1 after a match.
     /// @param limb The limb of a partial sum that is asked for.
-    /// @param limbs The total.
-    /// @param floatSum The sum of terms of another float type.
+    /// @param limbs The total of the words of such sums.
+    /// @param isFloat64 Whether this is a sum of float64, or a total of the words of such sums.
+    /// @param float64Sum That sum or total.
     struct State {
         uint256 reduce;
         uint256 dtype;
@@ -32,32 +34,36 @@ library Reduction {
         uint256 found;
         uint256 limb;
         ExactSum.Limbs limbs;
-        FloatSum.Acc floatSum;
+        bool isFloat64;
+        Float64Sum.Acc float64Sum;
     }
 
-    /// @dev The float32 word of 1.
-    uint256 private constant ONE = 0x3f800000;
     /// @dev Where `State.one` lies in memory, bytes from the struct's address.
     uint256 private constant STATE_ONE = 0x60;
     /// @dev Above every word's rank.
     int256 private constant HIGHEST = 1 << 100;
 
     /// @param limb The element's last out digit.
-    function start(uint256 reduce, uint256 dtype, uint256 limb) internal pure returns (State memory state) {
+    /// @param radix The radix of that digit.
+    function start(
+        uint256 reduce,
+        uint256 dtype,
+        uint256 limb,
+        uint256 radix
+    ) internal pure returns (State memory state) {
         (state.reduce, state.dtype, state.limb) = (reduce, dtype, limb);
-        if (!isExactSum(state)) return state;
-        if (dtype == DType.FLOAT32) {
-            state.one = ONE;
-            return state;
-        }
-        state.one = Float.roundTo(dtype, false, 1, 0, false);
-        state.floatSum = FloatSum.start(dtype);
+        bool exact = isExactSum(state);
+        if (exact) state.one = Float.roundTo(dtype, false, 1, 0, false);
+        if (!exact && reduce < StepDecoder.REDUCE_TOTAL) return state;
+        uint256 limbs = reduce == StepDecoder.REDUCE_PARTIAL_TOTAL ? radix : StepDecoder.limbsOf(dtype);
+        state.isFloat64 = limbs == Float64Sum.LIMBS;
+        if (state.isFloat64) state.float64Sum = Float64Sum.start();
     }
 
     /// @notice Whether this is a sum or dot product of floats, whose terms `addProducts` takes straight from memory.
     function isExactSum(State memory state) internal pure returns (bool) {
         uint256 reduce = state.reduce;
-        bool adds = reduce <= StepDecoder.REDUCE_DOT || reduce >= StepDecoder.REDUCE_PARTIAL_SUM;
+        bool adds = reduce <= StepDecoder.REDUCE_DOT || StepDecoder.isPartial(reduce);
         return adds && DType.isFloat(state.dtype);
     }
 
@@ -78,8 +84,16 @@ library Reduction {
 
     /// @notice Adds `terms` products to the sum, whose factors two views stand on.
     function addProducts(State memory state, View memory a, View memory b, uint256 terms) internal pure {
-        if (state.dtype == DType.FLOAT32) ExactSum.addProducts(state.sum, a.pointer, a.step, b.pointer, b.step, terms);
-        else FloatSum.addProducts(state.floatSum, state.dtype, a.pointer, a.step, b.pointer, b.step, terms);
+        uint256 dtype = state.dtype;
+        if (dtype == DType.FLOAT32) {
+            ExactSum.addProducts(state.sum, a.pointer, a.step, b.pointer, b.step, terms);
+        } else if (dtype == DType.FLOAT16) {
+            HalfSum.addFloat16(state.sum, a.pointer, a.step, b.pointer, b.step, terms);
+        } else if (dtype == DType.BFLOAT16) {
+            HalfSum.addBfloat16(state.sum, a.pointer, a.step, b.pointer, b.step, terms);
+        } else {
+            Float64Sum.addProducts(state.float64Sum, a.pointer, a.step, b.pointer, b.step, terms);
+        }
     }
 
     /// @notice Folds in term `r`, whose results are x and y, where this is no exact sum; terms come in increasing
@@ -88,7 +102,8 @@ library Reduction {
         unchecked {
             uint256 reduce = state.reduce;
             if (reduce >= StepDecoder.REDUCE_TOTAL) {
-                ExactSum.addLimb(state.limbs, r % StepDecoder.LIMBS, x);
+                if (state.isFloat64) Float64Sum.addLimb(state.float64Sum, r % Float64Sum.LIMBS, x);
+                else ExactSum.addLimb(state.limbs, r % ExactSum.LIMBS, x);
             } else if (reduce <= StepDecoder.REDUCE_DOT) {
                 state.value += reduce == StepDecoder.REDUCE_DOT ? x * y : x;
             } else if (reduce == StepDecoder.REDUCE_LAST) {
@@ -106,13 +121,14 @@ library Reduction {
     /// @notice The accumulator's word. (For `last`, `state.found` is the second one.)
     function result(State memory state) internal pure returns (uint256) {
         uint256 reduce = state.reduce;
-        if (reduce == StepDecoder.REDUCE_TOTAL) return ExactSum.roundLimbs(state.limbs);
-        if (reduce == StepDecoder.REDUCE_PARTIAL_TOTAL) return ExactSum.limbOf(state.limbs, state.limb);
-        if (reduce > StepDecoder.REDUCE_LAST) return ExactSum.limb(state.sum, state.limb);
-        if (isExactSum(state)) {
-            if (state.dtype == DType.FLOAT32) return ExactSum.round(state.sum);
-            return FloatSum.round(state.floatSum, state.dtype);
+        bool words = StepDecoder.isPartial(reduce) || reduce == StepDecoder.REDUCE_PARTIAL_TOTAL;
+        if (state.isFloat64) {
+            return words ? Float64Sum.limb(state.float64Sum, state.limb) : Float64Sum.round(state.float64Sum);
         }
+        if (reduce == StepDecoder.REDUCE_TOTAL) return ExactSum.roundLimbs(state.limbs, state.dtype);
+        if (reduce == StepDecoder.REDUCE_PARTIAL_TOTAL) return ExactSum.limbOf(state.limbs, state.limb);
+        if (words) return ExactSum.limb(state.sum, state.limb);
+        if (isExactSum(state)) return ExactSum.round(state.sum, state.dtype);
         if (reduce <= StepDecoder.REDUCE_DOT) return Integer.wrap(state.value, state.dtype);
         bool position = reduce >= StepDecoder.REDUCE_ARGMAX && reduce <= StepDecoder.REDUCE_ARGMIN_LAST;
         return position ? state.position : state.value;

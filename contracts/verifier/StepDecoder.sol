@@ -3,6 +3,8 @@ pragma solidity 0.8.37;
 
 import {BodyReader} from "./BodyReader.sol";
 import {DType} from "./DType.sol";
+import {ExactSum} from "./ExactSum.sol";
+import {Float64Sum} from "./Float64Sum.sol";
 import {Signature} from "./Signature.sol";
 import {TensorRef, TensorRefs} from "./TensorRefs.sol";
 import {View, ViewDecoder} from "./ViewDecoder.sol";
@@ -57,9 +59,6 @@ library StepDecoder {
     uint256 internal constant REDUCE_PARTIAL_DOT = 11;
     uint256 internal constant REDUCE_TOTAL = 12;
     uint256 internal constant REDUCE_PARTIAL_TOTAL = 13;
-
-    /// @dev Words of an exact sum: three limbs and the flags.
-    uint256 internal constant LIMBS = 4;
 
     uint256 private constant MAX_DIGITS = 12;
     uint256 private constant MAX_CONSTANTS = 64;
@@ -133,6 +132,15 @@ library StepDecoder {
     }
 
     /// @notice Whether a reduction's terms are products of two results.
+    function isPartial(uint256 reduce) internal pure returns (bool) {
+        return reduce == REDUCE_PARTIAL_SUM || reduce == REDUCE_PARTIAL_DOT;
+    }
+
+    /// @notice The words of an exact sum of a float type.
+    function limbsOf(uint256 dtype) internal pure returns (uint256) {
+        return dtype == DType.FLOAT64 ? Float64Sum.LIMBS : ExactSum.LIMBS;
+    }
+
     function isDot(uint256 reduce) internal pure returns (bool) {
         return reduce == REDUCE_DOT || reduce == REDUCE_PARTIAL_DOT;
     }
@@ -178,20 +186,29 @@ library StepDecoder {
         require(none ? dtype == 0 : DType.isKnown(dtype), UnknownReduction(reduce, dtype));
         require(dtype != DType.BOOL || reduce == REDUCE_LAST, UnknownReduction(reduce, dtype));
         require(none == (step.radices.length == step.outDigits), TermWithoutReduction());
-        bool total = reduce >= REDUCE_TOTAL;
-        bool partial_ = reduce == REDUCE_PARTIAL_SUM || reduce == REDUCE_PARTIAL_DOT;
-        require(total == (dtype == DType.LIMB), UnknownReduction(reduce, dtype));
-        require(!partial_ || dtype == DType.FLOAT32, UnknownReduction(reduce, dtype));
-        if (partial_ || reduce == REDUCE_PARTIAL_TOTAL) {
-            uint256 radix = step.radices[step.outDigits - 1];
-            require(radix == LIMBS, NoLimbDigit(radix));
-        }
-        if (total) {
-            uint256 radix = step.radices[step.radices.length - 1];
-            require(radix % LIMBS == 0, NoLimbDigit(radix));
-        }
+        require((reduce == REDUCE_PARTIAL_TOTAL) == (dtype == DType.LIMB), UnknownReduction(reduce, dtype));
         (step.reduce, step.reduceType) = (reduce, dtype);
+        if (reduce > REDUCE_LAST) _checkLimbs(step);
         return position + 2;
+    }
+
+    /// @dev The type of a sum that is passed on in words, and the digits that number these.
+    function _checkLimbs(Step memory step) private pure {
+        (uint256 reduce, uint256 dtype) = (step.reduce, step.reduceType);
+        uint256 radix = step.radices[step.outDigits - 1];
+        uint256 limbs;
+        if (reduce == REDUCE_PARTIAL_TOTAL) {
+            limbs = radix;
+            require(limbs == ExactSum.LIMBS || limbs == Float64Sum.LIMBS, NoLimbDigit(limbs));
+        } else {
+            require(DType.isFloat(dtype), UnknownReduction(reduce, dtype));
+            limbs = limbsOf(dtype);
+            require(reduce == REDUCE_TOTAL || radix == limbs, NoLimbDigit(radix));
+        }
+        if (reduce >= REDUCE_TOTAL) {
+            radix = step.radices[step.radices.length - 1];
+            require(radix % limbs == 0, NoLimbDigit(radix));
+        }
     }
 
     function _constants(
@@ -264,7 +281,8 @@ library StepDecoder {
             return;
         }
         bool last = reduce == REDUCE_LAST;
-        _checkSlot(slots, term.outA, last ? DType.BOOL : step.reduceType);
+        uint256 dtype = reduce >= REDUCE_TOTAL ? DType.LIMB : step.reduceType;
+        _checkSlot(slots, term.outA, last ? DType.BOOL : dtype);
         if (last || isDot(reduce)) _checkSlot(slots, term.outB, step.reduceType);
         else require(term.outB == 0, UnusedOperand(term.outB));
     }
@@ -273,8 +291,7 @@ library StepDecoder {
         if (reduce == REDUCE_NONE) return;
         bool position = reduce >= REDUCE_ARGMAX && reduce <= REDUCE_ARGMIN_LAST;
         if (position) dtype = DType.INT64;
-        else if (reduce == REDUCE_TOTAL) dtype = DType.FLOAT32;
-        else if (reduce > REDUCE_LAST) dtype = DType.LIMB;
+        else if (isPartial(reduce)) dtype = DType.LIMB;
         _push(slots, dtype);
         if (reduce == REDUCE_LAST) _push(slots, DType.BOOL);
     }

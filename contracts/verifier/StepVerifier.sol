@@ -56,13 +56,14 @@ contract StepVerifier is IStepVerifier {
         require(element < step.count, ElementPastEnd(element, step.count));
         Tensor[] memory tensors = _open(step.inputs, inputRoots, openings);
         uint256[] memory digits = _outDigits(step, element);
+        uint256 last = step.outDigits - 1;
         View memory none;
         Evaluation memory e = Evaluation({
             step: step,
             tensors: tensors,
             digits: digits,
             slots: _newSlots(),
-            accumulator: Reduction.start(step.reduce, step.reduceType, digits[step.outDigits - 1]),
+            accumulator: Reduction.start(step.reduce, step.reduceType, digits[last], step.radices[last]),
             a: none,
             b: none
         });

@@ -1,5 +1,6 @@
 import type { CompileProgress } from "../compiler/compile.ts";
-import { programWork, type Step } from "../program/types.ts";
+import type { Step } from "../program/types.ts";
+import { programTerms } from "../program/work.ts";
 
 /** When a command says how far it is: after this long, and then this often. */
 const FIRST_MS = 2_000;
@@ -79,7 +80,7 @@ export function compileProgress(progress: Progress): (now: CompileProgress) => v
 /** The same for an execution, whose steps differ in work. */
 export function executionProgress(progress: Progress, steps: readonly Step[]): (done: number, total: number) => void {
   let work = 0;
-  const until = [0, ...steps.map((step) => (work += Number(programWork([step]))))];
+  const until = [0, ...steps.map((step) => (work += Number(programTerms([step]))))];
   return (done, total) => progress(done, total, until[done]! / work);
 }
 

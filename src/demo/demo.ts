@@ -2,7 +2,7 @@ import { formatEther, parseEther } from "viem";
 import { FastExecutors } from "../player/fastExecutors.ts";
 import { deposit } from "../market/ledger.ts";
 import type { Session } from "../market/session.ts";
-import { programWork } from "../program/types.ts";
+import { programTerms } from "../program/work.ts";
 import { attest } from "../provisioning/attest.ts";
 import { SoftwareDevice } from "../provisioning/device.ts";
 import { SoftwareManufacturer } from "../provisioning/manufacturer.ts";
@@ -80,7 +80,7 @@ export async function runDemo(n: Narrator): Promise<Figures> {
       steps: steps.length,
       checkpoints: checkpoints.length,
       largestStepProofGas: maxStepGas,
-      terms: grouped(programWork(steps)),
+      terms: grouped(programTerms(steps)),
     },
     honest,
     fraud,

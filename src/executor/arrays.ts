@@ -1,4 +1,4 @@
-import { canonicalWord, DType, isFloat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
+import { canonicalWord, DType, floatFormat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
 
 /**
  * The elements of a tensor as the executor holds them: numbers, or bigints for the 64-bit integers; a limb is four of
@@ -46,32 +46,37 @@ function viewOf(bytes: Uint8Array, dtype: DTypeCode): TensorArray {
   return new make(aligned.buffer as ArrayBuffer, aligned.byteOffset, aligned.length / size);
 }
 
-const MAGNITUDE = 0x7fffffff;
-const INFINITY_BITS = 0x7f800000;
-const NAN_BITS = 0x7fc00000;
-const NEGATIVE_ZERO = 0x80000000;
+/** The bits of -0, the largest magnitude, infinity and the one NaN of a float type of at most 32 bits. */
+function edgesOf(dtype: DTypeCode): { negativeZero: number; magnitude: number; infinity: number; nan: number } {
+  const { sign, infinity, nan } = floatFormat(dtype);
+  return { negativeZero: Number(sign), magnitude: Number(sign) - 1, infinity: Number(infinity), nan: Number(nan) };
+}
 
-/** Makes float32 bits canonical in place: one zero, one NaN. */
-function canonicaliseFloats(bits: Uint32Array): void {
+/** Makes the bits of a float type canonical in place: one zero, one NaN. */
+function canonicaliseFloats(bits: Uint32Array | Uint16Array, dtype: DTypeCode): void {
+  const { negativeZero, magnitude, infinity, nan } = edgesOf(dtype);
   for (let i = 0; i < bits.length; i++) {
     const word = bits[i]!;
-    if ((word & MAGNITUDE) > INFINITY_BITS) bits[i] = NAN_BITS;
-    else if (word === NEGATIVE_ZERO) bits[i] = 0;
+    if ((word & magnitude) > infinity) bits[i] = nan;
+    else if (word === negativeZero) bits[i] = 0;
   }
+}
+
+function areCanonicalFloats(bits: Uint32Array | Uint16Array, dtype: DTypeCode): boolean {
+  const { negativeZero, magnitude, infinity, nan } = edgesOf(dtype);
+  for (let i = 0; i < bits.length; i++) {
+    const word = bits[i]!;
+    if (word === negativeZero || ((word & magnitude) > infinity && word !== nan)) return false;
+  }
+  return true;
 }
 
 function isCanonical(array: TensorArray, dtype: DTypeCode): boolean {
   if (dtype === DType.bool) return (array as Uint8Array).every((byte) => byte <= 1);
-  if (isHalf(dtype)) return (array as Uint16Array).every((bits) => Number(canonicalWord(BigInt(bits), dtype)) === bits);
+  if (isHalf(dtype)) return areCanonicalFloats(array as Uint16Array, dtype);
   if (dtype === DType.float64)
     return wideBits(array as Float64Array).every((bits) => canonicalWord(bits, dtype) === bits);
-  if (dtype !== DType.float32) return true;
-  const bits = float32Bits(array as Float32Array);
-  for (let i = 0; i < bits.length; i++) {
-    const word = bits[i]!;
-    if (word === NEGATIVE_ZERO || ((word & MAGNITUDE) > INFINITY_BITS && word !== NAN_BITS)) return false;
-  }
-  return true;
+  return dtype !== DType.float32 || areCanonicalFloats(float32Bits(array as Float32Array), dtype);
 }
 
 /** The elements of a tensor's bytes, canonical, as every read sees them. Copied only where necessary. */
@@ -79,12 +84,11 @@ export function readableArray(bytes: Uint8Array, dtype: DTypeCode): TensorArray 
   const array = viewOf(bytes, dtype);
   if (isCanonical(array, dtype)) return array;
   const copy = array.slice();
-  if (copy instanceof Float32Array) canonicaliseFloats(float32Bits(copy));
+  if (copy instanceof Float32Array) canonicaliseFloats(float32Bits(copy), dtype);
   else if (copy instanceof Float64Array) {
     const bits = wideBits(copy);
     bits.forEach((word, i) => (bits[i] = canonicalWord(word, dtype)));
-  } else if (isFloat(dtype))
-    (copy as Uint16Array).forEach((word, i) => (copy[i] = Number(canonicalWord(BigInt(word), dtype))));
+  } else if (isHalf(dtype)) canonicaliseFloats(copy as Uint16Array, dtype);
   else (copy as Uint8Array).forEach((byte, i) => (copy[i] = byte === 0 ? 0 : 1));
   return copy;
 }

@@ -66,8 +66,9 @@ export type ExecutorOptions = {
   /** Terms from which a matrix product is handed to the engine; 0 hands over all. */
   minEngineWork?: number;
   /**
-   * Whether every float32 sum is computed in integers, as if no error bound ever settled one. Inputs that are chosen to
-   * defeat the bounds cannot make an execution slower than this. Windows of the market are sized from it.
+   * Whether every float32 sum is computed in integers, as if no error bound ever settled one, and every sum of 16-bit
+   * floats by the definition. But for elementary functions, inputs that are chosen to defeat the bounds cannot make an
+   * execution slower than this. The weights of src/program/work.ts are measured with it.
    */
   alwaysExact?: boolean;
   /**

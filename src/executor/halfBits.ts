@@ -17,6 +17,16 @@ export function halfBits(x: number, dtype: DTypeCode): number {
   return ((bits[0]! >>> 13) & 0x7fff) | ((bits[0]! >>> 16) & 0x8000);
 }
 
+/** The float32 bits of a float of 16 bits; of a NaN those of the canonical one. */
+export function widenedBits(word: number, dtype: DTypeCode): number {
+  if (dtype === DType.bfloat16) return (word << 16) >>> 0;
+  const magnitude = word & 0x7fff;
+  if (magnitude > 0x7c00) return 0x7fc00000;
+  bits[0] = magnitude << 13;
+  value[0] = magnitude === 0x7c00 ? Infinity : value[0]! * 2 ** 112;
+  return (bits[0] | ((word & 0x8000) << 16)) >>> 0;
+}
+
 /**
  * The bits of a canonical float32 rounded to 16 bits; undefined if it lies halfway between two numbers of that type (or
  * between the largest one and the next power of two), where only the number before its rounding to float32 decides.

@@ -1,16 +1,25 @@
-import type { Word } from "./dtype.ts";
+import { DType, type DType as DTypeCode, type Word } from "./dtype.ts";
 import type { FloatArithmetic } from "./float.ts";
 import { FLOAT32_ARITHMETIC } from "./float32.ts";
+import { FLOAT32, FLOAT64, type FloatFormat } from "./format.ts";
 import { roundToFormat } from "./round.ts";
 
 /** The terms of an exact sum that are not finite. A product 0 * Infinity counts as NaN. */
 export const SumFlag = { nan: 1, positiveInfinity: 2, negativeInfinity: 4 } as const;
 
-/** A sum is four words: three 256-bit limbs of the finite part, lowest first, and the flags. */
+/**
+ * The words of a sum of float32, float16 or bfloat16: three 256-bit limbs of the finite part, lowest first, and the
+ * flags; and those of a sum of float64.
+ */
 export const LIMBS = 4;
-const FLAGS_LIMB = 3;
+export const FLOAT64_LIMBS = 18;
 const LIMB_BITS = 256;
-const FINITE_BITS = 3 * LIMB_BITS;
+/** Units of the fixed point, as powers of two: the lowest bits of products of two float32, and of two float64. */
+const UNIT = 2 * FLOAT32.lowestExponent;
+const FLOAT64_UNIT = 2 * FLOAT64.lowestExponent;
+
+/** The words of an exact sum of a float type. */
+export const limbCount = (dtype: DTypeCode): number => (dtype === DType.float64 ? FLOAT64_LIMBS : LIMBS);
 
 /**
  * A sum over the reals of words of one float type and of their products. Its terms have no order, and nothing is
@@ -18,7 +27,11 @@ const FINITE_BITS = 3 * LIMB_BITS;
  */
 export class ExactSum {
   readonly #float: FloatArithmetic;
-  /** The unit of the fixed point is 2 to this power: the lowest bit of a product of two words; 2^-298 for float32. */
+  readonly #isFloat64: boolean;
+  /**
+   * The unit of the fixed point is 2 to this power: 2^-298 for float32 and the types whose values it has, 2^-2148 for
+   * float64. Every product of two words is a multiple of it.
+   */
   readonly #unit: number;
   /** The finite part in that unit. */
   value = 0n;
@@ -28,7 +41,8 @@ export class ExactSum {
   /** @param float The type of the terms and of the rounded sum. */
   constructor(float: FloatArithmetic = FLOAT32_ARITHMETIC) {
     this.#float = float;
-    this.#unit = 2 * float.format.lowestExponent;
+    this.#isFloat64 = float.format === FLOAT64;
+    this.#unit = this.#isFloat64 ? FLOAT64_UNIT : UNIT;
   }
 
   /** Adds one word. */
@@ -61,33 +75,49 @@ export class ExactSum {
     this.addFlags(other.flags);
   }
 
+  /** The number of the sum's {@link limbs}. */
+  get limbCount(): number {
+    return this.#isFloat64 ? FLOAT64_LIMBS : LIMBS;
+  }
+
   /**
-   * A float32 sum as words: the limbs of its finite part, two's complement modulo 2^768, lowest first, then the flags.
+   * The sum as words: the limbs of its finite part, two's complement modulo 2^768 (float64: 2^4352), lowest first, then
+   * the flags.
    */
-  limbs(): [low: Word, middle: Word, high: Word, flags: Word] {
-    const limb = (k: number): Word => BigInt.asUintN(LIMB_BITS, this.value >> BigInt(LIMB_BITS * k));
-    return [limb(0), limb(1), limb(2), BigInt(this.flags)];
+  limbs(): Word[] {
+    return Array.from({ length: this.limbCount }, (_, k) => this.limb(k));
+  }
+
+  /** One of the {@link limbs}. */
+  limb(k: number): Word {
+    if (k === this.limbCount - 1) return BigInt(this.flags);
+    return BigInt.asUintN(LIMB_BITS, this.value >> BigInt(LIMB_BITS * k));
   }
 
   /** Adds one word of a sum's {@link limbs}; the finite part may leave its range: see {@link wrapped}. */
   addLimb(limb: number, word: Word): void {
-    if (limb === FLAGS_LIMB) this.addFlags(Number(word & 7n));
+    if (limb === this.limbCount - 1) this.addFlags(Number(word & 7n));
     else this.value += word << BigInt(LIMB_BITS * limb);
   }
 
-  /** The sum with its finite part modulo 2^768, from -2^767 on. */
+  /** The sum with its finite part modulo 2^768, from -2^767 on; for float64 modulo 2^4352, from -2^4351 on. */
   wrapped(): ExactSum {
     const sum = new ExactSum(this.#float);
-    sum.value = BigInt.asIntN(FINITE_BITS, this.value);
+    sum.value = BigInt.asIntN(LIMB_BITS * (this.limbCount - 1), this.value);
     sum.flags = this.flags;
     return sum;
   }
 
   /**
-   * The sum rounded once: NaN after a NaN or infinities of both signs, else an infinity if there was one; +0 if empty.
+   * The sum rounded once to the type of its terms: NaN after a NaN or infinities of both signs, else an infinity if
+   * there was one; +0 if empty.
    */
   round(): Word {
-    const { format } = this.#float;
+    return this.roundTo(this.#float.format);
+  }
+
+  /** The sum rounded once to a format, as {@link round} does. */
+  roundTo(format: FloatFormat): Word {
     const infinities = this.flags & (SumFlag.positiveInfinity | SumFlag.negativeInfinity);
     if ((this.flags & SumFlag.nan) !== 0 || infinities === (SumFlag.positiveInfinity | SumFlag.negativeInfinity))
       return format.nan;

@@ -1,7 +1,8 @@
 import { fromHash, sha256 } from "../merkle/hash.ts";
 import { DType, type Word } from "../numerics/dtype.ts";
 import { ByteWriter } from "./bytes.ts";
-import { programWork, type Instruction, type Program, type Step, type TensorRef, type View } from "./types.ts";
+import type { Instruction, Program, Step, TensorRef, View } from "./types.ts";
+import { programWork } from "./work.ts";
 
 /** Version of the semantics that a header commits to. */
 export const SEMANTICS_VERSION = 2;
@@ -75,7 +76,7 @@ export function encodeHeader(program: Program): Uint8Array {
     .unsigned(SEMANTICS_VERSION, 2)
     .unsigned(program.maxStepGas, 4)
     .unsigned(program.maxStepBytes, 4)
-    .unsigned(programWork(program.steps), 8)
+    .unsigned(programWork(program), 8)
     .unsigned(program.steps.length, 4)
     .unsigned(program.checkpoints.length, 4)
     .unsigned(program.inputs.length, 2)

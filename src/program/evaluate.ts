@@ -16,7 +16,7 @@ export function evaluateElement(step: Step, index: number, read: ReadElement): W
   const outDigits = splitDigits(index, step.outDigits);
   const slots: Word[] = readAll(step.epilogueReads, outDigits, read);
   if (step.reduceType !== undefined) {
-    const reduction = startReduction(step.reduce, step.reduceType, outDigits.at(-1)!);
+    const reduction = startReduction(step, outDigits.at(-1)!);
     const twoResults = hasTwoResults(step.reduce);
     const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
     for (let r = 0; r < terms; r++) {

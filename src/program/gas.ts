@@ -1,10 +1,11 @@
 import { CHUNK_BYTES } from "../merkle/sizes.ts";
-import { DType, dtypeBytes, isFloat, isInteger } from "../numerics/dtype.ts";
+import { DType, dtypeBytes, isFloat, isHalf, isInteger } from "../numerics/dtype.ts";
+import { FLOAT64_LIMBS } from "../numerics/exactSum.ts";
 import { encodeStepBody } from "./encode.ts";
 import { coefficient, openedChunks, type Opened } from "./openedChunks.ts";
 import { Op, signature } from "./operations.ts";
 import { INPUT_WORDS, proofBytes } from "./proofBytes.ts";
-import { isDot, isPartial } from "./reduction.ts";
+import { isDot, isPartial, isTotal, limbsOf } from "./reduction.ts";
 import { product, sum } from "./sums.ts";
 import { Reduce, type Axis, type Instruction, type Step, type View } from "./types.ts";
 
@@ -39,8 +40,13 @@ const GAS = {
   blockRead: 250,
   /** Beginning a run of the fastest digit; each slower digit that is counted up or back to 0. */
   run: { start: 900, digit: 170 },
-  /** A float32 term that is summed as it is read, and each read of it; any other term: its reads and its fold. */
+  /**
+   * A term that is summed as it is read, of float32, of 16 bits and of float64, and each read of it; any other term:
+   * its reads and its fold.
+   */
   bareTerm: 490,
+  halfBareTerm: 450,
+  float64BareTerm: 500,
   bareRead: 15,
   term: 350,
   read: 290,
@@ -70,15 +76,17 @@ const GAS = {
     float: 1_900,
     integer: 1_450,
   },
-  /** Floats that are not float32: operations, terms of a sum, and beginning and rounding a sum. */
+  /**
+   * Floats that are not float32: operations, which are calls of Elementary.sol, folds that are no sums, and beginning
+   * and rounding a sum of float64.
+   */
   otherFloat: {
     operation: 5_000,
     iterative: 9_500,
     cast: 4_000,
     elementary: 5_500,
-    bareTerm: 1_300,
     fold: 1_600,
-    sum: 25_000,
+    float64Sum: 25_000,
   },
   /** Not gas but bounds that it is reckoned from: chunks among which a read of the epilogue is found, */
   epilogueChunks: 64,
@@ -88,6 +96,12 @@ const GAS = {
 
 /** Whether a type is a float that is not float32: those have one arithmetic for all formats. */
 const isOtherFloat = (dtype: DType): boolean => isFloat(dtype) && dtype !== DType.float32;
+
+/** A term that is summed as it is read. */
+function bareTermGas(dtype: DType): number {
+  if (isHalf(dtype)) return GAS.halfBareTerm;
+  return dtype === DType.float64 ? GAS.float64BareTerm : GAS.bareTerm;
+}
 
 /** What one operation costs at run time. */
 function operationGas(instruction: Instruction): number {
@@ -248,13 +262,13 @@ function reductionGas(step: Step, opened: readonly Opened[]): number {
 
   const adds = step.reduce === Reduce.sum || isDot(step.reduce) || isPartial(step.reduce);
   const exact = isFloat(step.reduceType) && adds;
-  const other = isOtherFloat(step.reduceType);
   const bare = exact && step.term.code.length === 0;
   const reads = step.termReads.length;
-  const bareTerm = (other ? GAS.otherFloat.bareTerm : GAS.bareTerm) + GAS.bareRead * reads;
-  const fold = other ? GAS.otherFloat.fold : GAS.fold;
+  const bareTerm = bareTermGas(step.reduceType) + GAS.bareRead * reads;
+  const fold = !exact && isOtherFloat(step.reduceType) ? GAS.otherFloat.fold : GAS.fold;
   const perTerm = bare ? bareTerm : GAS.term + GAS.read * reads + fold + codeGas(step.term.code);
-  const sumOf = exact && other ? GAS.otherFloat.sum : 0;
+  const isFloat64Sum = (exact || isTotal(step.reduce)) && limbsOf(step) === FLOAT64_LIMBS;
+  const sumOf = isFloat64Sum ? GAS.otherFloat.float64Sum : 0;
   const run = GAS.run.start + GAS.run.digit * (along - step.outDigits.length);
   const turning = terms * turningGas(step, along);
   return sumOf + runs * run + blocks * (GAS.block + GAS.blockRead * reads) + places + terms * perTerm + turning;

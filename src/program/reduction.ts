@@ -1,6 +1,6 @@
 import { arithmeticOf } from "../numerics/arithmetic.ts";
 import { DType, isFloat, type DType as DTypeCode, type Word } from "../numerics/dtype.ts";
-import { ExactSum, LIMBS } from "../numerics/exactSum.ts";
+import { ExactSum, FLOAT64_LIMBS, limbCount } from "../numerics/exactSum.ts";
 import * as integer from "../numerics/integer.ts";
 import { Reduce, type Step } from "./types.ts";
 
@@ -19,20 +19,34 @@ export const isDot = (reduce: Reduce): boolean => reduce === Reduce.dot || reduc
 /** Whether a reduction uses both of the term's results. */
 export const hasTwoResults = (reduce: Reduce): boolean => isDot(reduce) || reduce === Reduce.last;
 
+/** The words of the exact sums that a step reads or writes as limbs. */
+export const limbsOf = ({
+  reduce,
+  reduceType,
+  outDigits,
+}: Pick<Step, "reduce" | "reduceType" | "outDigits">): number =>
+  reduce === Reduce.partialTotal ? outDigits.at(-1)! : limbCount(reduceType!);
+
+/** The type of a term's results; of `last` that of the second one. */
+export const termType = ({ reduce, reduceType }: Pick<Step, "reduce" | "reduceType">): DTypeCode =>
+  isTotal(reduce) ? DType.limb : reduceType!;
+
 /** The types of a reduction's accumulators, in the order of their slots. */
 export function accumulatorTypes({ reduce, reduceType }: Pick<Step, "reduce" | "reduceType">): DTypeCode[] {
   if (reduceType === undefined) return [];
   if (reduce === Reduce.last) return [reduceType, DType.bool];
-  if (isPartial(reduce) || reduce === Reduce.partialTotal) return [DType.limb];
-  if (reduce === Reduce.total) return [DType.float32];
+  if (isPartial(reduce)) return [DType.limb];
   return [reduce >= Reduce.argmax && reduce <= Reduce.argminLast ? DType.int64 : reduceType];
 }
 
 /**
- * The reduction of a kind over operands of a type.
+ * The reduction of a step for one of its elements.
+ * @param step Its reduction has a type.
  * @param limb The value of the element's last out digit: for a partial sum, the limb that is asked for.
  */
-export function startReduction(reduce: Reduce, dtype: DTypeCode, limb: number): Reduction {
+export function startReduction(step: Pick<Step, "reduce" | "reduceType" | "outDigits">, limb: number): Reduction {
+  const { reduce } = step;
+  const dtype = step.reduceType!;
   switch (reduce) {
     case Reduce.none:
       return { add: () => undefined, result: () => [] };
@@ -49,9 +63,9 @@ export function startReduction(reduce: Reduce, dtype: DTypeCode, limb: number): 
     case Reduce.partialDot:
       return exactFloat(reduce, dtype, limb);
     case Reduce.total:
-      return total();
+      return total(dtype);
     case Reduce.partialTotal:
-      return total(limb);
+      return total(limbsOf(step) === FLOAT64_LIMBS ? DType.float64 : DType.float32, limb);
     default:
       return position(reduce, dtype);
   }
@@ -61,15 +75,15 @@ function exactFloat(reduce: Reduce, dtype: DTypeCode, limb?: number): Reduction 
   const sum = new ExactSum(arithmeticOf(dtype));
   return {
     add: (a, b) => (isDot(reduce) ? sum.addProduct(a, b) : sum.add(a)),
-    result: () => [limb === undefined ? sum.round() : sum.limbs()[limb]!],
+    result: () => [limb === undefined ? sum.round() : sum.limb(limb)],
   };
 }
 
-function total(limb?: number): Reduction {
-  const sum = new ExactSum();
+function total(dtype: DTypeCode, limb?: number): Reduction {
+  const sum = new ExactSum(arithmeticOf(dtype));
   return {
-    add: (word, _, r) => sum.addLimb(r % LIMBS, word),
-    result: () => [limb === undefined ? sum.wrapped().round() : sum.limbs()[limb]!],
+    add: (word, _, r) => sum.addLimb(r % sum.limbCount, word),
+    result: () => [limb === undefined ? sum.wrapped().round() : sum.limb(limb)],
   };
 }
 

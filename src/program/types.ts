@@ -80,8 +80,3 @@ export type Program = {
   /** Upper bound of the bytes of the largest transaction that carries a step proof. */
   maxStepBytes: number;
 };
-
-/** Terms to evaluate: the sum over steps of outputs x reduction size. */
-export function programWork(steps: readonly Step[]): bigint {
-  return steps.reduce((sum, s) => sum + BigInt(s.count) * s.redDigits.reduce((p, r) => p * BigInt(r), 1n), 0n);
-}

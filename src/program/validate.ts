@@ -3,16 +3,17 @@ import {
   dtypeBytes,
   DType,
   isDType,
+  isFloat,
   isInteger,
   isSigned,
   type DType as DTypeCode,
 } from "../numerics/dtype.ts";
-import { LIMBS } from "../numerics/exactSum.ts";
+import { FLOAT64_LIMBS, LIMBS } from "../numerics/exactSum.ts";
 import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
 import { ProgramFormatError } from "./errors.ts";
 import { LIMITS, MAX_COUNT, MAX_LEVELS, MAX_STEP_BYTES, MAX_STEP_GAS } from "./limits.ts";
 import { Op, signature } from "./operations.ts";
-import { accumulatorTypes, hasTwoResults, isPartial, isTotal } from "./reduction.ts";
+import { accumulatorTypes, hasTwoResults, isPartial, isTotal, limbsOf, termType } from "./reduction.ts";
 import { product } from "./sums.ts";
 import { Reduce, type Axis, type Instruction, type Program, type Step, type View } from "./types.ts";
 
@@ -150,16 +151,20 @@ function checkAxis(step: Step, reads: readonly View[], n: number, axis: Axis, di
 }
 
 /** The types that a reduction takes, and the digit that numbers limbs. */
-function checkReduction({ reduce, reduceType, outDigits, redDigits }: Step): void {
+function checkReduction(step: Step): void {
+  const { reduce, reduceType, outDigits, redDigits } = step;
+  const isPartialTotal = reduce === Reduce.partialTotal;
   check(reduceType !== DType.bool || reduce === Reduce.last, "a reduction over bool: cast first");
-  check((reduceType === DType.limb) === isTotal(reduce), "limbs are totalled, and nothing else is");
-  if (isPartial(reduce)) {
-    check(reduceType === DType.float32, "only sums of float32 have limbs");
-  }
-  if (isPartial(reduce) || reduce === Reduce.partialTotal)
-    check(outDigits.at(-1) === LIMBS, "the last out digit of a partial sum numbers its limbs: radix 4");
+  check((reduceType === DType.limb) === isPartialTotal, "a partial total is of limbs, and nothing else is");
+  if (!isPartial(reduce) && !isTotal(reduce)) return;
+  check(isPartialTotal || isFloat(reduceType!), "only sums of floats have limbs");
+  const limbs = limbsOf(step);
+  if (isPartialTotal)
+    check(limbs === LIMBS || limbs === FLOAT64_LIMBS, "the last out digit of a partial total has radix 4 or 18");
+  if (isPartial(reduce))
+    check(outDigits.at(-1) === limbs, `the last out digit of a partial sum numbers its limbs: radix ${limbs}`);
   if (isTotal(reduce))
-    check(redDigits.at(-1)! % LIMBS === 0, "the last digit of a total counts limbs: a multiple of 4");
+    check(redDigits.at(-1)! % limbs === 0, `the last digit of a total counts limbs: a multiple of ${limbs}`);
 }
 
 function checkTerm(step: Step, digits: number): void {
@@ -170,9 +175,9 @@ function checkTerm(step: Step, digits: number): void {
   }
   const slots = [...readTypes(step, step.termReads), ...step.constants.map((c) => c.dtype)];
   checkCode(slots, code, digits);
-  const { reduce, reduceType } = step;
-  checkSlot(slots, outA, reduce === Reduce.last ? DType.bool : reduceType, "the term's first result");
-  if (hasTwoResults(reduce)) checkSlot(slots, outB, reduceType, "the term's second result");
+  const { reduce } = step;
+  checkSlot(slots, outA, reduce === Reduce.last ? DType.bool : termType(step), "the term's first result");
+  if (hasTwoResults(reduce)) checkSlot(slots, outB, termType(step), "the term's second result");
   else check(outB === 0, "an unused second result is 0");
 }
 

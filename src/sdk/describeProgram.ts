@@ -1,7 +1,7 @@
 import { dtypeName } from "../numerics/dtype.ts";
 import { programFacts, type KnownProgram } from "../player/execution.ts";
 import type { TensorInfo } from "../program/compiled.ts";
-import { programWork } from "../program/types.ts";
+import { programWork } from "../program/work.ts";
 import type { OutputDescription, ProgramDescription, TensorDescription } from "./description.ts";
 import { DescriptionError } from "./errors.ts";
 
@@ -25,7 +25,7 @@ export function describeProgram({ model, commitment }: KnownProgram, labels: Lab
     ...programFacts(commitment),
     inputs: model.inputs.map(tensor),
     outputs: model.outputs.map((output) => ({ ...tensor(output), ...labelled(output, labels) })),
-    work: String(programWork(program.steps)),
+    work: String(programWork(program)),
     maxStepGas: program.maxStepGas,
     maxStepBytes: program.maxStepBytes,
   };

@@ -2,6 +2,7 @@ import { size, type Hex } from "viem";
 import { postedJob } from "../chain/clients/jobMarket.ts";
 import { ContractRevertError } from "../chain/errors.ts";
 import { pause } from "../chain/pause.ts";
+import { workSeconds } from "../market/clock.ts";
 import type { Session } from "../market/session.ts";
 import { JobStatus, type Job, type JobRequest } from "../chain/structs.ts";
 import { RefuteError } from "../errors.ts";
@@ -42,7 +43,16 @@ export const DEFAULT_TERMS = { callbackGas: 0, maxOutputBytes: PART_BYTES } as c
 export const minWindow = (
   { deployment: { parameters } }: Pick<Session, "deployment">,
   { work }: Pick<ProgramDescription, "work">,
-): number => parameters.baseWindow + Number(BigInt(work) / parameters.rate);
+): number => parameters.baseWindow + workSeconds(BigInt(work), parameters.rate);
+
+/** What workers spare beside an execution: waiting for blocks, other claims, a restart. */
+const SPARE_SECONDS = 1_800;
+
+/** The seconds from claim to submission that leave a worker time to spare. */
+export const usualClaimSeconds = (
+  { deployment: { parameters } }: Pick<Session, "deployment">,
+  { work }: Pick<ProgramDescription, "work">,
+): number => SPARE_SECONDS + workSeconds(BigInt(work), parameters.rate);
 
 /** Called with the parts of the inputs that are on chain, and how many there are. */
 export type PartsProgress = (done: number, total: number) => void;

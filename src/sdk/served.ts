@@ -32,7 +32,7 @@ export function requireServed(
     );
   if (program.work > maxWork)
     throw new JobProgramError(
-      `the program evaluates ${program.work} terms, this deployment takes up to ${maxWork}: compile for smaller shapes`,
+      `the program's work is ${program.work} units, this deployment takes up to ${maxWork}: compile for smaller shapes`,
     );
   if (program.outputs.length > MAX_OUTPUTS)
     throw new JobProgramError(

@@ -1,4 +1,5 @@
 import { formatEther } from "viem";
+import { workSeconds } from "../market/clock.ts";
 import { inputBytesOf, type ClaimRecord, type JobRecord } from "../market/history.ts";
 import type { Session } from "../market/session.ts";
 import type { Problem } from "../player/health.ts";
@@ -45,7 +46,7 @@ export type Refusal = "terms" | "fee" | "input";
 /**
  * Why a job of a known program is not worth claiming. Pure. The input, which is hashed, is looked at last.
  * @param cost The fee that covers its gas.
- * @param rate The slowest that the deployment allows for: every element by the exact fallback.
+ * @param rate Units of work a second, of the deployment.
  * @returns undefined for a job that is open, with all its input at hand, paid, and with time left.
  */
 export function refusalOf(
@@ -56,11 +57,11 @@ export function refusalOf(
   now: bigint,
 ): Refusal | undefined {
   const { fee, claimSeconds, deadline, work, callbackGas } = record.job;
-  const needed = work / rate + BigInt(policy.marginSeconds);
+  const needed = workSeconds(work, rate) + policy.marginSeconds;
   const fits =
     record.open &&
     callbackGas <= (policy.maxCallbackGas ?? MAX_CALLBACK_GAS) &&
-    BigInt(claimSeconds) >= needed &&
+    claimSeconds >= needed &&
     now + BigInt(claimSeconds) < deadline;
   if (!fits) return "terms";
   if (fee < cost + policy.minFee) return "fee";

@@ -185,7 +185,7 @@ describe("postJob and waitForResult", function () {
     const { header } = program.commitment;
     expect(() => requireServed(limits, readHeader(header), header.length)).to.throw(
       JobProgramError,
-      /terms.*up to 10:/,
+      /work is \d+ units.*up to 10:/,
     );
   });
 

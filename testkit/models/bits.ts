@@ -5,7 +5,7 @@ import { evaluateElement } from "../../src/program/evaluate.ts";
 import { Prng } from "../random/prng.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
-import { programWork } from "../../src/program/types.ts";
+import { programTerms } from "../../src/program/work.ts";
 import { executorsDisagree, type Variant } from "../graphs/check.ts";
 import type { CatalogueModel } from "./catalogue.ts";
 import { compileModel } from "./compileModel.ts";
@@ -31,7 +31,7 @@ export async function bitsDisagree(
   maxWork: number,
 ): Promise<{ judge: string; steps: number; difference: string | undefined }> {
   const { model, inputs } = compiledModel(one);
-  const byDefinition = programWork(model.program.steps) <= BigInt(maxWork);
+  const byDefinition = programTerms(model.program.steps) <= BigInt(maxWork);
   const [first, ...others] = variants as [Variant, ...Variant[]];
   const expected = byDefinition ? executeReference(model, inputs) : await executed(model, inputs, first);
   const sampled = byDefinition ? undefined : samplesDiffer(model, inputs, expected);

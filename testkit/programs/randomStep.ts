@@ -7,15 +7,15 @@ import {
   writeWord,
   type Word,
 } from "../../src/numerics/dtype.ts";
-import { LIMBS } from "../../src/numerics/exactSum.ts";
-import { accumulatorTypes, hasTwoResults, isDot, isPartial, isTotal } from "../../src/program/reduction.ts";
+import { FLOAT64_LIMBS, limbCount, LIMBS } from "../../src/numerics/exactSum.ts";
+import { accumulatorTypes, hasTwoResults, isDot, isPartial, isTotal, termType } from "../../src/program/reduction.ts";
 import { Op, OPERATIONS, signature, type OpName } from "../../src/program/operations.ts";
 import { LIMITS } from "../../src/program/limits.ts";
 import { validateStep } from "../../src/program/validate.ts";
 import { Reduce, type Axis, type Constant, type Instruction, type Step, type View } from "../../src/program/types.ts";
 import { float32Bits } from "../numerics/float32Words.ts";
 import type { Prng } from "../random/prng.ts";
-import { floatWord } from "../numerics/floatWords.ts";
+import { floatWord, OTHER_FLOATS } from "../numerics/floatWords.ts";
 import { integerWord } from "../numerics/integerWords.ts";
 
 /** A well-formed step with the bytes of its inputs; the bytes lean on the edges and are not canonical. */
@@ -33,13 +33,17 @@ export function randomStep(prng: Prng): RandomStep {
   const outDigits = radices(prng, 1 + prng.below(3), 5);
   const long = prng.below(12) === 0;
   const redDigits = none ? [] : long ? radices(prng, 1, 600) : radices(prng, 1 + prng.below(3), 5);
-  // These digits number the words of exact sums.
-  if (isPartial(reduce) || reduce === Reduce.partialTotal) outDigits.splice(-1, 1, LIMBS);
-  if (isTotal(reduce)) redDigits.splice(-1, 1, LIMBS * prng.pick([1, 1, 2, 5]));
-  const all = [...outDigits, ...redDigits];
   const reduceType = none ? undefined : pickReduceType(prng, reduce);
+  // These digits number the words of exact sums.
+  const limbs =
+    reduce === Reduce.partialTotal ? prng.pick([LIMBS, FLOAT64_LIMBS]) : limbCount(reduceType ?? DType.float32);
+  if (isPartial(reduce) || reduce === Reduce.partialTotal) outDigits.splice(-1, 1, limbs);
+  if (isTotal(reduce)) redDigits.splice(-1, 1, limbs * prng.pick([1, 1, 2, 5]));
+  const all = [...outDigits, ...redDigits];
   const constants = Array.from({ length: prng.below(4) }, () => randomConstant(prng));
-  const termReads = none ? [] : randomReads(prng, inputs, all, 1 + prng.below(3), reduceType);
+  const termReads = none
+    ? []
+    : randomReads(prng, inputs, all, 1 + prng.below(3), isTotal(reduce) ? DType.limb : reduceType);
   const epilogueReads = randomReads(prng, inputs, outDigits, none ? 1 + prng.below(3) : prng.below(3));
   const readTypes = (views: readonly View[]): DType[] => views.map((view) => inputs[view.input]!.dtype);
   const constantTypes = constants.map((c) => c.dtype);
@@ -50,8 +54,9 @@ export function randomStep(prng: Prng): RandomStep {
     // Half of the products are bare ones: the verifier has a loop of its own for those.
     const bare = isDot(reduce) && prng.below(2) === 0;
     if (!bare) randomCode(prng, term.code, slots, prng.below(4), all.length);
-    term.outA = slotOf(prng, term.code, slots, reduce === Reduce.last ? DType.bool : reduceType);
-    if (hasTwoResults(reduce)) term.outB = slotOf(prng, term.code, slots, reduceType);
+    const dtype = termType({ reduce, reduceType });
+    term.outA = slotOf(prng, term.code, slots, reduce === Reduce.last ? DType.bool : dtype);
+    if (hasTwoResults(reduce)) term.outB = slotOf(prng, term.code, slots, dtype);
   }
   const slots = [
     ...readTypes(epilogueReads),
@@ -86,8 +91,8 @@ const radices = (prng: Prng, digits: number, bound: number): number[] =>
 
 function pickReduceType(prng: Prng, reduce: Reduce): DType {
   if (reduce === Reduce.last) return prng.pick(TYPES);
-  if (isTotal(reduce)) return DType.limb;
-  if (isPartial(reduce)) return DType.float32;
+  if (reduce === Reduce.partialTotal) return DType.limb;
+  if (isPartial(reduce) || reduce === Reduce.total) return prng.pick([DType.float32, ...OTHER_FLOATS]);
   if (prng.below(2) === 0) return DType.float32;
   return prng.pick(TYPES.filter((dtype) => dtype !== DType.bool));
 }

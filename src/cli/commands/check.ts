@@ -85,7 +85,7 @@ function page(report: CheckReport): Line[] {
       ["steps", String(program.steps)],
       ["checkpoints", String(program.checkpoints)],
       ["parameters", `${program.parameters} (${byteText(memory.constants)})`],
-      ["work, terms", program.work],
+      ["work, units of 10 ns", program.work],
       ["largest step proof", `${program.largestStepProof.gas} gas (${program.largestStepProof.step})`],
       ["longest step proof", `${program.longestStepProof.bytes} bytes (${program.longestStepProof.step})`],
       ["worst dispute", `${dispute.transactions} transactions, ${dispute.gas} gas (${dispute.step})`],

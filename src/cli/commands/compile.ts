@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { estimateStepProof } from "../../program/gas.ts";
-import { programWork } from "../../program/types.ts";
+import { programTerms } from "../../program/work.ts";
 import { addExamples } from "../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
@@ -22,7 +22,7 @@ export function compileCommand(output: Output): Command {
         programRoot: model.programRoot,
         steps: steps.length,
         checkpoints: checkpoints.length,
-        terms: programWork(steps).toString(),
+        terms: programTerms(steps).toString(),
         largestStepProofGas: maxStepGas,
         largestStep: where(proofs.findIndex(({ gas }) => gas === maxStepGas)),
         longestStepProofBytes: maxStepBytes,

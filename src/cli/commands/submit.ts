@@ -9,7 +9,7 @@ import { loadModel } from "../../player/programs/modelSpec.ts";
 import { describeProgram } from "../../sdk/describeProgram.ts";
 import type { ProgramDescription } from "../../sdk/description.ts";
 import { estimateFee, type FeeEstimate } from "../../sdk/estimateFee.ts";
-import { checkJob, minWindow, postJob } from "../../sdk/postJob.ts";
+import { checkJob, minWindow, postJob, usualClaimSeconds } from "../../sdk/postJob.ts";
 import { postingGas } from "../../sdk/postingGas.ts";
 import { amountAboveZero, amountText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
@@ -30,7 +30,7 @@ const settings = {
   ...accountSettings,
   fee: required("amount", "fee, in whole units of the stake asset, or with a unit such as 50gwei", amountAboveZero),
   window: optional<number>("seconds", "in which watchers may dispute", seconds(1), "the shortest allowed"),
-  claimSeconds: defaulted("seconds", "that a worker has to compute", seconds(1), 1_800),
+  claimSeconds: optional<number>("seconds", "that a worker has to compute", seconds(1), "1800, and the program's work"),
   deadlineSeconds: defaulted("seconds", "from now, by which a submission must be due", seconds(1), DAY_SECONDS),
   wait: toggle("wait until the result is final, and print the outputs; refute result JOB --wait resumes"),
 };
@@ -47,11 +47,8 @@ export function submitCommand(output: Output): Command {
     )
     .action(async (path: string, options: ModelOptions & { input?: string[] }, command: Command) => {
       const values = readSettings(command, settings);
-      const { fee, claimSeconds, deadlineSeconds } = values;
-      if (deadlineSeconds < claimSeconds)
-        throw new UsageError(
-          `--deadline-seconds ${deadlineSeconds}: expected at least the ${claimSeconds} of --claim-seconds`,
-        );
+      const { fee, deadlineSeconds } = values;
+      requireTimeToClaim(deadlineSeconds, values.claimSeconds ?? 0);
       const spec = modelSpec(path, options);
       const { model } = loadModel(spec);
       const given = readJobInputs(model, options.input ?? []);
@@ -66,6 +63,8 @@ export function submitCommand(output: Output): Command {
       const session = await sessionFrom(values);
       const { timestamp } = await session.publicClient.getBlock();
       const window = values.window ?? minWindow(session, program);
+      const claimSeconds = values.claimSeconds ?? usualClaimSeconds(session, program);
+      requireTimeToClaim(deadlineSeconds, claimSeconds);
       const terms = { fee, window, claimSeconds, deadline: timestamp + BigInt(deadlineSeconds) };
       await checkJob(session, program, inputs, terms);
       const estimate = await estimateFee(session, program);
@@ -110,4 +109,12 @@ function warnOfLowFee(output: Output, { fee: needed, gas, gasPrice }: FeeEstimat
     `--fee ${amountText(fee)} is below ${amountText(needed)}, what a worker needs now (${cost}): ` +
       `no worker may take the job; refute status shows whether one did`,
   );
+}
+
+/** @throws UsageError if a claim would be due after the deadline */
+function requireTimeToClaim(deadlineSeconds: number, claimSeconds: number): void {
+  if (deadlineSeconds < claimSeconds)
+    throw new UsageError(
+      `--deadline-seconds ${deadlineSeconds}: expected at least the ${claimSeconds} of --claim-seconds`,
+    );
 }

@@ -7,7 +7,8 @@ import { operatorCounts } from "../../onnx/operatorCounts.ts";
 import type { Model } from "../../onnx/model.ts";
 import type { CompiledModel, TensorInfo } from "../../program/compiled.ts";
 import { estimateStepProof } from "../../program/gas.ts";
-import { programWork, type TensorRef } from "../../program/types.ts";
+import type { TensorRef } from "../../program/types.ts";
+import { programWork } from "../../program/work.ts";
 
 /** log2 of a reveal's children, by the default of ignition/modules/Refute.ts. */
 const ARITY_BITS = 4;
@@ -77,7 +78,7 @@ function programReport(model: CompiledModel, memory: number | Refusal | undefine
     steps: program.steps.length,
     checkpoints: program.checkpoints.length,
     parameters: distinctConstants(model).reduce((sum, { count }) => sum + count, 0),
-    work: programWork(program.steps).toString(),
+    work: programWork(program).toString(),
     largestStepProof: {
       gas: program.maxStepGas,
       step: where(proofs.findIndex(({ gas }) => gas === program.maxStepGas)),

@@ -10,7 +10,7 @@ import { bindInputs } from "../../onnx/bindInputs.ts";
 import { elementCount, type Model, type TensorData } from "../../onnx/model.ts";
 import { readModel } from "../../onnx/readModel.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import { programWork } from "../../program/types.ts";
+import { programTerms } from "../../program/work.ts";
 import { readRegularFile } from "../../regularFile.ts";
 import { outputTensors } from "../compare/compare.ts";
 import { readProto } from "../../onnx/inputs/readInputFile.ts";
@@ -58,7 +58,7 @@ function prepare(model: Model, inputs: ReadonlyMap<string, TensorData>): Prepare
 }
 
 async function execute({ model, inputs }: Prepared): Promise<readonly Uint8Array[]> {
-  if (programWork(model.program.steps) < MANY_TERMS) return executeReference(model, inputs);
+  if (programTerms(model.program.steps) < MANY_TERMS) return executeReference(model, inputs);
   const executor = await createExecutor(model);
   const { tensors } = await executor.run(inputs);
   await executor.close();

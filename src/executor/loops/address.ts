@@ -1,6 +1,7 @@
 import type { Code } from "../../kernels/assembler/encoding.ts";
 import { i32, i64 } from "../../kernels/assembler/instructions.ts";
 import { DType, dtypeBytes } from "../../numerics/dtype.ts";
+import { axisRange } from "../../program/loops.ts";
 import type { Axis, View } from "../../program/types.ts";
 import { widened } from "./castOperation.ts";
 import { isWide, store, type Emitter, type Value } from "./values.ts";
@@ -14,24 +15,6 @@ export type Digits = ReadonlyMap<number, DigitLocal>;
 
 /** An i32 and the level that it is known at. */
 export type Number32 = { code: Code; level: number };
-
-/**
- * Affine parts of coordinates, and products of extents with divisors, stay below this size: they are computed in 32
- * bits.
- */
-export const REACH = 2 ** 31;
-
-/** The least and greatest value of an axis' affine part. */
-export function axisRange({ base, coeffs }: Axis, radixOf: (digit: number) => number): [number, number] {
-  let low = base;
-  let high = base;
-  for (const { digit, coeff } of coeffs) {
-    const extreme = coeff * (radixOf(digit) - 1);
-    if (extreme < 0) low += extreme;
-    else high += extreme;
-  }
-  return [low, high];
-}
 
 /** A constant modulo 2^32, as addresses are computed. */
 export const addressConstant = (value: number): Code => i32.const(Number(BigInt.asIntN(32, BigInt(value))));

@@ -4,7 +4,7 @@ import { elementaryFunctions, type ElementaryFunctions } from "../../kernels/ele
 import { writePool } from "../../kernels/elementary/pool.ts";
 import { hasTwoMemories, importTables } from "../../kernels/elementary/tables.ts";
 import { MAX_PAGES } from "../../kernels/memory.ts";
-import { axisRange, REACH } from "./address.ts";
+import { axisRange, REACH } from "../../program/loops.ts";
 import { EXACT, fmodNumber } from "./exactFunctions.ts";
 import { HALF_HELPERS } from "./halfHelpers.ts";
 import { loopFunction } from "./loopFunction.ts";

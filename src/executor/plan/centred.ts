@@ -1,7 +1,8 @@
 import { DType, isInteger } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce, type Constant, type Step, type TensorRef, type View } from "../../program/types.ts";
-import { readsInOrder, staysInside } from "./plainViews.ts";
+import { staysInside } from "../../program/loops.ts";
+import { readsInOrder } from "./plainViews.ts";
 
 /** An int32 tensor that holds the bytes of another tensor minus a zero point. */
 export type Centred = {

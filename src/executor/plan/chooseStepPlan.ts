@@ -1,5 +1,5 @@
-import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../../numerics/dtype.ts";
-import { Op } from "../../program/operations.ts";
+import { DType, isHalf } from "../../numerics/dtype.ts";
+import { hasLoops, isPlainTotal } from "../../program/loops.ts";
 import { isPartial } from "../../program/reduction.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { canCompile } from "../loops/compile.ts";
@@ -11,6 +11,7 @@ import { planEpilogue } from "./planEpilogue.ts";
 import { planHalfReduction } from "./planHalfReduction.ts";
 import { planNarrowProduct } from "./planNarrowProduct.ts";
 import { planPartialSum } from "./planPartialSum.ts";
+import { widenedTerm } from "../../program/widen.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import { partOf } from "./ranges.ts";
 import type { PlanResources } from "./planResources.ts";
@@ -18,7 +19,7 @@ import { termExpression } from "./productLayout.ts";
 import { planFloatProduct } from "./planFloatProduct.ts";
 import { planWindowSum } from "./planWindowSum.ts";
 import { planReduction } from "./planReduction.ts";
-import { isPlainTotal, planTotal } from "./planTotal.ts";
+import { planTotal } from "./planTotal.ts";
 
 /**
  * Chooses how a step is executed: by compiled loops around products and reductions; unusual steps by the definition.
@@ -31,16 +32,20 @@ export function chooseStepPlan(resources: PlanResources, step: Step, out: Region
   const terms: LoopSpec = { ...termExpression(step), digits, sourceTypes, outs: [] };
   const plain = canCompile(terms) && canCompile({ ...terms, reads: step.epilogueReads });
   if (!plain) return planByDefinition(resources, step, out);
-  if (isPartial(step.reduce)) return planPartialSum(resources, step, out) ?? planByDefinition(resources, step, out);
+  if (isPartial(step.reduce)) {
+    // The terms of halves are those of float32, and so are the words of their sums.
+    const wide = isHalf(step.reduceType!) ? { ...step, ...widenedTerm(step) } : step;
+    return planPartialSum(resources, wide, out) ?? planByDefinition(resources, step, out);
+  }
   const copiesLimbs = step.epilogueReads.some(({ input }) => sourceTypes[input] === DType.limb);
   const readsLimbs = step.termReads.some(({ input }) => sourceTypes[input] === DType.limb);
   if (copiesLimbs || step.dtype === DType.limb || (readsLimbs && !isPlainTotal(step)))
     return planByDefinition(resources, step, out);
 
+  if (isPlainTotal(step)) return planTotal(resources, step, out);
   if (step.reduceType !== undefined && isHalf(step.reduceType))
     return planHalfReduction(resources, step, out, chooseStepPlan);
   if (step.reduce === Reduce.none) return planElementwise(resources, step, out);
-  if (isPlainTotal(step)) return planTotal(resources, step, out);
   const direct =
     resources.options.minEngineWork === 0
       ? undefined
@@ -64,16 +69,4 @@ function planElementwise(resources: PlanResources, step: Step, out: Region): Ste
       return () => finish([], start, end);
     },
   };
-}
-
-/**
- * Whether loops can be compiled for the step's types: not for float64, nor for conversions of large integers to
- * bfloat16.
- */
-function hasLoops({ dtype, inputs, constants, term, epilogue }: Step): boolean {
-  const code = [...term.code, ...epilogue.code];
-  const casts = code.flatMap(({ op, dtype: from, b }) => (op === Op.cast ? [{ from, to: b as DTypeCode }] : []));
-  const types = [dtype, ...[...inputs, ...constants, ...code].map((part) => part.dtype), ...casts.map(({ to }) => to)];
-  if (types.includes(DType.float64)) return false;
-  return casts.every(({ from, to }) => to !== DType.bfloat16 || isFloat(from) || dtypeBytes(from) <= 2);
 }

@@ -1,5 +1,4 @@
-import { LIMBS } from "../../numerics/exactSum.ts";
-import { isDot, isPartial } from "../../program/reduction.ts";
+import { isDot, isPartial, limbsOf } from "../../program/reduction.ts";
 import { Reduce, type Instruction, type Step } from "../../program/types.ts";
 import { operands, neededDigits } from "../loops/slots.ts";
 import { readsInOrder } from "./plainViews.ts";
@@ -24,8 +23,9 @@ export function joinedSum(partial: Step, total: Step): Step | undefined {
     total.term.code.length === 0 &&
     view?.axes.length === 1 &&
     readsInOrder(view, [...total.outDigits, ...total.redDigits], partial.count) &&
+    total.reduceType === partial.reduceType &&
     limbDigit >= outs &&
-    partial.outDigits[limbDigit] === LIMBS &&
+    partial.outDigits[limbDigit] === limbsOf(partial) &&
     total.outDigits.every((radix, digit) => radix === partial.outDigits[digit]) &&
     partial.epilogue.out === partial.epilogueReads.length;
   if (!isPair) return undefined;

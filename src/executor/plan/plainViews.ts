@@ -1,14 +1,5 @@
 import type { Axis, View } from "../../program/types.ts";
-import { axisRange } from "../loops/address.ts";
 import { digitStrides } from "../splitStep.ts";
-
-/** Whether no read of a view is out of bounds, whatever the values of its digits. */
-export function staysInside(view: View, radices: readonly number[]): boolean {
-  return view.axes.every((axis) => {
-    const [low, high] = axisRange(axis, (digit) => radices[digit] ?? 1);
-    return axis.indirect === undefined && axis.div === 1 && low >= 0 && high < axis.extent;
-  });
-}
 
 /** Whether a view reads a whole tensor in row-major order. */
 export function readsInOrder({ axes }: View, radices: readonly number[], count: number): boolean {

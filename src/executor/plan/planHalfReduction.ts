@@ -1,10 +1,11 @@
-import { DType, dtypeBytes, readWord, type DType as DTypeCode, type Word } from "../../numerics/dtype.ts";
+import { DType, dtypeBytes, floatFormat, readWord, type DType as DTypeCode, type Word } from "../../numerics/dtype.ts";
 import { evaluateElement } from "../../program/evaluate.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { widenedReduction, widenedTerm } from "../../program/widen.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
+import { exactSums } from "../exactSums.ts";
 import { narrowed } from "../halfBits.ts";
 import { planEpilogue } from "./planEpilogue.ts";
 import type { StepPlan } from "./stepPlan.ts";
@@ -60,9 +61,11 @@ function sumPlan(resources: PlanResources, step: Step, out: Region, chooseStepPl
       const read = (input: number, offset: number): Word => readWord(parts[input]!, offset, step.inputs[input]!.dtype);
       const end = (): void => {
         clock.enter("certify");
+        let sumOf: ReturnType<typeof exactSums>;
         for (let i = 0; i < bits.length; i++) {
-          const half = narrowed(bits[i]!, dtype);
-          into[i] = half ?? Number(evaluateElement(exact, i, read));
+          const half = machine.alwaysExact ? undefined : narrowed(bits[i]!, dtype);
+          if (half === undefined) sumOf ??= exactSums(step, parts);
+          into[i] = half ?? Number(sumOf?.(i).roundTo(floatFormat(dtype)) ?? evaluateElement(exact, i, read));
         }
         finish([halves.address], 0, step.outDigits[0]!);
       };

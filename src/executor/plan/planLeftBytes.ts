@@ -6,7 +6,7 @@ import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
 import { centred, type Centred } from "./centred.ts";
 import type { Pieces } from "./planPieces.ts";
-import { staysInside } from "./plainViews.ts";
+import { staysInside } from "../../program/loops.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanResources } from "./planResources.ts";
 

@@ -1,6 +1,6 @@
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { Step, View } from "../../program/types.ts";
-import { axisRange } from "../loops/address.ts";
+import { axisRange } from "../../program/loops.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";

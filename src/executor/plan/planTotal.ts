@@ -1,7 +1,8 @@
+import { arithmeticOf } from "../../numerics/arithmetic.ts";
+import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { ExactSum, LIMBS } from "../../numerics/exactSum.ts";
-import { Reduce, type Step } from "../../program/types.ts";
+import type { Step } from "../../program/types.ts";
 import { splitDigits } from "../../program/view.ts";
-import { axisRange } from "../loops/address.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
@@ -9,22 +10,9 @@ import { planEpilogue } from "./planEpilogue.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import type { PlanResources } from "./planResources.ts";
 
-/** The 32-bit lanes of a limb: sums of fewer than 2^21 of them are exact in float64. */
+/** The 32-bit lanes of a limb: sums of a plain total's few terms are exact in float64. */
 const LANES = 8;
 const LANE_BITS = 32n;
-const MAX_TERMS = 2 ** 21;
-
-/** Whether a step totals limbs that it reads unchanged and always inside the tensor. */
-export function isPlainTotal(step: Step): boolean {
-  const { code, outA } = step.term;
-  const radices = [...step.outDigits, ...step.redDigits];
-  if (step.reduce !== Reduce.total || code.length > 0 || outA >= step.termReads.length) return false;
-  if (step.redDigits.reduce((product, radix) => product * radix, 1) >= MAX_TERMS) return false;
-  return step.termReads[outA]!.axes.every((axis) => {
-    const [low, high] = axisRange(axis, (digit) => radices[digit]!);
-    return axis.indirect === undefined && axis.div === 1 && low >= 0 && high < axis.extent;
-  });
-}
 
 /** Plans a total of limbs, lane by lane; for steps that {@link isPlainTotal} accepts. */
 export function planTotal(resources: PlanResources, step: Step, out: Region): StepPlan {
@@ -40,7 +28,8 @@ export function planTotal(resources: PlanResources, step: Step, out: Region): St
     offset(splitDigits(r, step.redDigits), step.outDigits.length),
   );
   const source = resources.allSources(step)[input]!;
-  const accumulators = resources.scratch(step.count * 4);
+  const dtype = step.reduceType!;
+  const accumulators = resources.scratch(step.count * dtypeBytes(dtype));
   const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
   const epilogue = planEpilogue(resources, step, digitStrides(step.outDigits), { digits, ranged: 0 }, out);
   return {
@@ -48,12 +37,13 @@ export function planTotal(resources: PlanResources, step: Step, out: Region): St
     bind(machine) {
       const { views, clock } = machine;
       const lanes = views.uint32(source.address, step.inputs[input]!.count * LANES);
-      const bits = views.uint32(accumulators.address, step.count);
+      const unsigned = dtype === DType.float32 ? DType.uint32 : DType.uint16;
+      const bits = views.elements(accumulators.address, unsigned, step.count);
       const finish = epilogue.bind(machine);
       return () => {
         clock.enter("products");
         for (let i = 0; i < step.count; i++) {
-          bits[i] = total(lanes, start + offset(splitDigits(i, step.outDigits), 0), termOffsets);
+          bits[i] = total(dtype, lanes, start + offset(splitDigits(i, step.outDigits), 0), termOffsets);
         }
         finish([accumulators.address], 0, step.outDigits[0]!);
       };
@@ -61,9 +51,9 @@ export function planTotal(resources: PlanResources, step: Step, out: Region): St
   };
 }
 
-function total(lanes: Uint32Array, start: number, termOffsets: readonly number[]): number {
+function total(dtype: DTypeCode, lanes: Uint32Array, start: number, termOffsets: readonly number[]): number {
   const sums = new Float64Array(LANES * (LIMBS - 1));
-  const sum = new ExactSum();
+  const sum = new ExactSum(arithmeticOf(dtype));
   termOffsets.forEach((offset, r) => {
     const from = (start + offset) * LANES;
     const word = r % LIMBS;

@@ -1,5 +1,5 @@
 import type { Step, View } from "../../program/types.ts";
-import { axisRange } from "../loops/address.ts";
+import { axisRange } from "../../program/loops.ts";
 import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import { splitDigits } from "../../program/view.ts";
 import { digitStrides } from "../splitStep.ts";

@@ -49,7 +49,7 @@ export function engineProduct(
     ...{ flagged, values, rowNorms, columnNorms, left, right, leftUnits: rowUnits, rightUnits: columnUnits },
     ...{ out, columns, inner, scratch: machine.settleScratch, stats: machine.settleStats },
   };
-  /** Computes all elements in integers, as if the bound settled none. */
+  /** Computes all elements in integers, after the compensated sum that would not have settled them either. */
   const computeExactly = (): void => {
     clock.enter("patch");
     const bits = views.uint32(out, rows * columns);
@@ -58,6 +58,7 @@ export function engineProduct(
         left + Math.floor(index / columns) * inner * FLOAT64,
         right + (index % columns) * inner * FLOAT64,
       ];
+      kernels.compensatedDot(a, b, inner);
       bits[index] = kernels.exactDot(a, b, inner, machine.settleScratch);
     }
     stats.elements += bits.length;

@@ -22,22 +22,20 @@ export function settleTerms(machine: Machine, terms: number, norms: number): (a:
     rounded[0] = value + 0;
     return roundedBits[0]!;
   };
+  const { alwaysExact } = machine;
   return (a, b) => {
-    if (machine.alwaysExact) {
-      stats.exact++;
-      return kernels.exactDot(a, b, terms, settleScratch);
-    }
     kernels.norms(a, terms, 1, norms);
     kernels.norms(b, terms, 1, norms + FLOAT64);
     const magnitude = norm[0]! * norm[1]! * SLACK;
     const sum = kernels.compensatedDot(a, b, terms);
-    if (magnitude < 2 ** 53 * (kernels.unit(a, terms) * kernels.unit(b, terms))) {
+    const isTie = magnitude < 2 ** 53 * (kernels.unit(a, terms) * kernels.unit(b, terms));
+    if (isTie && !alwaysExact) {
       stats.ties++;
       return round(sum);
     }
     const error = compensatedError(sum, terms, magnitude);
     const low = Math.fround(sum - error);
-    if (low === Math.fround(sum + error)) {
+    if (low === Math.fround(sum + error) && !alwaysExact) {
       stats.compensated++;
       return round(low);
     }

@@ -71,12 +71,12 @@ function rawWords(dtype: DTypeCode): Word[] {
   return dtype === DType.bool ? [0n, 1n, 2n, 128n, 255n] : [0n, 1n, ALL, ALL >> 1n, 1n << 255n];
 }
 
-/** The rounded total of sums' words, four each. */
-const totalOf = (words: readonly Word[]): [Step, Uint8Array] => {
+/** The total, rounded to a type, of sums' words, four each. */
+const totalOf = (words: readonly Word[], reduceType: DTypeCode = DType.float32): [Step, Uint8Array] => {
   const bytes = tensorOf(DType.limb, words);
   const step = sumOf(words.length, 1);
   const inputs = [{ kind: "input" as const, index: 0, dtype: DType.limb, count: words.length }];
-  return [{ ...step, inputs, reduce: Reduce.total, reduceType: DType.limb }, bytes];
+  return [{ ...step, dtype: reduceType, inputs, reduce: Reduce.total, reduceType }, bytes];
 };
 
 const TOTALS: [string, Word[]][] = [
@@ -115,6 +115,54 @@ describe("Edges of the step verifier", () => {
     });
   }
 
+  for (const dtype of [DType.float16, DType.bfloat16]) {
+    it(`total_ofAnyWordsTo${dtypeName(dtype)}_isTheDefinitions`, async () => {
+      for (const [name, words] of TOTALS) {
+        const [step, bytes] = totalOf(
+          words.map((word) => BigInt.asUintN(256, word)),
+          dtype,
+        );
+        const { value, proof } = proveElement(step, 0, [bytes]);
+        expect(await verifier.read.evaluate(proof), name).to.equal(value);
+      }
+    });
+  }
+
+  /** Words of sums of float64, 18 each: each word alone, with the one above it, and below zero. */
+  const float64Words = (): Word[][] => {
+    const zeros = Array.from({ length: 18 }, () => 0n);
+    const rows: Word[][] = [zeros, [...zeros.slice(0, 17).map(() => ALL), 0n], [...zeros, ...zeros].fill(ALL, 0, 17)];
+    rows[2]![18] = 1n;
+    for (let k = 0; k < 17; k++) {
+      for (const word of [1n, 1n << 255n, ALL, (3n << 202n) + 1n]) {
+        const row = zeros.with(k, word);
+        rows.push(row, k < 16 ? row.with(k + 1, ALL) : row, row.fill(ALL, k + 1, 17), [...row, ...row]);
+      }
+    }
+    for (const flags of [1n, 2n, 4n, 6n, ALL << 3n]) rows.push(zeros.with(0, 7n).with(17, flags));
+    return rows;
+  };
+
+  it("totalOfFloat64_ofAnyWords_isTheDefinitions", async () => {
+    for (const words of float64Words()) {
+      const [step, bytes] = totalOf(words, DType.float64);
+      const { value, proof } = proveElement(step, 0, [bytes]);
+      expect(await verifier.read.evaluate(proof), words.map((word) => word.toString(16)).join(" ")).to.equal(value);
+    }
+  });
+
+  it("partialTotalOf18Words_ofAnyWords_isTheDefinitions", async () => {
+    for (const words of float64Words().filter((_, k) => k % 5 < 3)) {
+      const [total, bytes] = totalOf(words);
+      const partialTotal = { reduce: Reduce.partialTotal, reduceType: DType.limb };
+      const step = { ...total, dtype: DType.limb, ...partialTotal, outDigits: [18], count: 18 };
+      for (const element of [0, 1, 7, 15, 16, 17]) {
+        const { value, proof } = proveElement(step, element, [bytes]);
+        expect(await verifier.read.evaluate(proof), `word ${element}`).to.equal(value);
+      }
+    }
+  });
+
   for (const dtype of Object.values(DType)) {
     it(`read_ofEach${dtypeName(dtype)}_isTheDefinitions`, async () => {
       const words = rawWords(dtype);
@@ -137,7 +185,8 @@ describe("Edges of the step verifier", () => {
   it("partialTotal_ofAnyWords_isTheDefinitions", async () => {
     for (const [, words] of TOTALS) {
       const [total, bytes] = totalOf(words.map((word) => BigInt.asUintN(256, word)));
-      const step = { ...total, dtype: DType.limb, reduce: Reduce.partialTotal, outDigits: [4], count: 4 };
+      const partialTotal = { reduce: Reduce.partialTotal, reduceType: DType.limb };
+      const step = { ...total, dtype: DType.limb, ...partialTotal, outDigits: [4], count: 4 };
       await everyElement(step, [bytes]);
     }
   });

@@ -84,7 +84,7 @@ describe("estimateStepProofGas", () => {
       outDigits: [8],
       redDigits: [blocks, 4],
       reduce: Reduce.total,
-      reduceType: DType.limb,
+      reduceType: DType.float32,
       inputs: [{ kind: "input", index: 0, dtype: DType.limb, count: 32 * blocks }],
       termReads: [{ input: 0, fill: 0n, axes: [contiguous(32 * blocks, coeffs)] }],
     };

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { DType, dtypeBytes, writeWord, type DType as DTypeCode, type Word } from "../../../src/numerics/dtype.ts";
+import { limbCount } from "../../../src/numerics/exactSum.ts";
 import { estimateStepProofGas, gameGas } from "../../../src/program/gas.ts";
-import { Op } from "../../../src/program/operations.ts";
+import { Op, signature } from "../../../src/program/operations.ts";
 import { hasTwoResults, isPartial } from "../../../src/program/reduction.ts";
-import { Reduce, type Axis, type Instruction, type Step } from "../../../src/program/types.ts";
+import { Reduce, type Axis, type Constant, type Instruction, type Step } from "../../../src/program/types.ts";
 import { openStepGasMeter } from "../../../testkit/verifier/stepGas.ts";
 
 const ELEMENTS = 64;
@@ -15,15 +16,16 @@ type Shape = {
   redDigits: number[];
   axes: Axis[];
   code?: Instruction[];
+  constants?: Constant[];
 };
 
 /** Many terms over few chunks, so that what a term costs is nearly all. */
-function stepOf({ reduce, dtype, reads, redDigits, axes, code = [] }: Shape): Step {
+function stepOf({ reduce, dtype, reads, redDigits, axes, code = [], constants = [] }: Shape): Step {
   const arg = reduce === Reduce.argminLast;
   const last = code.at(-1);
-  const type = last === undefined ? dtype : (last.b as DTypeCode);
-  const first = last === undefined ? 0 : reads + code.length - 1;
-  const words = isPartial(reduce) ? 4 : 1;
+  const type = last?.op === Op.cast ? (last.b as DTypeCode) : dtype;
+  const first = last === undefined ? 0 : reads + constants.length + code.length - 1;
+  const words = isPartial(reduce) ? limbCount(dtype) : 1;
   return {
     dtype: arg ? DType.int64 : isPartial(reduce) ? DType.limb : type,
     count: words,
@@ -32,7 +34,7 @@ function stepOf({ reduce, dtype, reads, redDigits, axes, code = [] }: Shape): St
     redDigits,
     reduce,
     reduceType: type,
-    constants: [],
+    constants,
     termReads: Array.from({ length: reads }, (_, input) => ({ input, fill: 0n, axes })),
     epilogueReads: [],
     term: { code, outA: first, outB: hasTwoResults(reduce) ? 1 : 0 },
@@ -52,7 +54,7 @@ describe("estimateStepProofGas for many terms of one kind", () => {
   let meter: Awaited<ReturnType<typeof openStepGasMeter>>;
   before(async () => void (meter = await openStepGasMeter()));
 
-  const { float32, float64, int64, uint8 } = DType;
+  const { float16, bfloat16, float32, float64, int64, uint8 } = DType;
   const row = axis(ELEMENTS, 1, [[2, 1]]);
   const strided = axis(ELEMENTS / 2, 2, [[2, 1]]);
   const pairs = axis(ELEMENTS, 1, [[1, 1], ...Array.from({ length: 9 }, (_, k): [number, number] => [2 + k, 1])]);
@@ -82,6 +84,32 @@ describe("estimateStepProofGas for many terms of one kind", () => {
       },
       0x00800000n,
     ],
+    // Of 1.5, of the greatest number and of the least, each with the least: calls of another contract.
+    ...(
+      [
+        [float16, [0x3e00n, 0x7bffn, 1n]],
+        [bfloat16, [0x3fc0n, 0x7f7fn, 1n]],
+        [float64, [0x3ff8000000000000n, 0x7fefffffffffffffn, 1n]],
+      ] as const
+    ).flatMap(([dtype, words]) =>
+      (["add", "sub", "mul", "div", "fmod", "min", "sqrt", "round"] as const).flatMap((name) =>
+        words.map((word): [string, Shape, Word] => [
+          `30 operations ${name} of type ${dtype} on ${word}`,
+          {
+            ...{ reduce: Reduce.max, dtype, reads: 1, redDigits: [2, 16], axes: [row] },
+            constants: [{ dtype, value: 1n }],
+            code: Array.from({ length: 30 }, () => ({
+              op: Op[name],
+              dtype,
+              a: 0,
+              b: signature(Op[name])!.arity - 1,
+              c: 0,
+            })),
+          },
+          word,
+        ]),
+      ),
+    ),
     ...[float32, float64, int64, uint8].flatMap((dtype): [string, Shape, Word][] => [
       [
         `argmins of 6 reads, type ${dtype}`,
@@ -114,6 +142,36 @@ describe("estimateStepProofGas for many terms of one kind", () => {
       { reduce: Reduce.partialDot, dtype: float32, reads: 2, redDigits: [60, 32], axes: [strided] },
       0xff800000n,
     ],
+    // Numbers, zeros and infinities; with a subnormal the loop over halves takes its longest way.
+    ...(
+      [
+        [float16, [0x3c01n, 0n, 0x8001n, 0xfc00n, 0x7e00n]],
+        [bfloat16, [0x3f81n, 0n, 0x8001n, 0xff80n, 0x7fc0n]],
+        [float64, [0x3ff0000000000001n, 0n, 0x8000000000000001n, 0xfff0000000000000n]],
+      ] as const
+    ).flatMap(([dtype, words]) =>
+      words.map((word): [string, Shape, Word] => [
+        `a dot product of type ${dtype} of ${word}`,
+        { reduce: Reduce.dot, dtype, reads: 2, redDigits: [60, 32], axes: [row] },
+        word,
+      ]),
+    ),
+    ...[float16, bfloat16, float64].flatMap((dtype): [string, Shape, Word][] => [
+      [
+        `a sum of choices of type ${dtype}`,
+        {
+          ...{ reduce: Reduce.sum, dtype, reads: 2, redDigits: [60, 32], axes: [row] },
+          code: [{ op: Op.select, dtype, a: 2, b: 0, c: 1 }],
+          constants: [{ dtype: DType.bool, value: 1n }],
+        },
+        1n,
+      ],
+      [
+        `words of a dot product with a stride, type ${dtype}`,
+        { reduce: Reduce.partialDot, dtype, reads: 2, redDigits: [60, 32], axes: [strided] },
+        1n,
+      ],
+    ]),
   ];
   for (const [name, shape, word] of cases) {
     it(`${name}_estimateIsNotBelowTheMeasuredGas`.replaceAll(/[ ,]+/g, "_"), async () => {

@@ -51,9 +51,15 @@ const constant = (dtype: DTypeCode, value: bigint): Partial<Step> => ({ constant
 const partial = (change: Partial<Step>): Partial<Step> => ({ reduce: Reduce.partialSum, ...change });
 const total = (change: Partial<Step>): Partial<Step> => ({
   reduce: Reduce.total,
-  reduceType: DType.limb,
+  reduceType: DType.float32,
   termReads: [read(3)],
   ...change,
+});
+
+const FLOAT64 = { reduceType: DType.float64, dtype: DType.float64 };
+const partialTotal = (outDigits: number[], redDigits: number[]): Partial<Step> => ({
+  ...total({ reduce: Reduce.partialTotal, reduceType: DType.limb, dtype: DType.limb, outDigits, redDigits }),
+  count: outDigits[0]!,
 });
 
 const product = (outB: number, change: Partial<Step> = {}): Partial<Step> => ({
@@ -67,7 +73,11 @@ const negated = { epilogue: { code: [instruction({})], out: 1 } };
 const BAD_SUMS: [string, Partial<Step>, string][] = [
   ["a sum of bools", { reduceType: DType.bool, termReads: [read(2)] }, "UnknownReduction"],
   ["a sum of limbs", { reduceType: DType.limb, termReads: [read(3)] }, "UnknownReduction"],
-  ["a total of floats", { reduce: Reduce.total }, "UnknownReduction"],
+  ["a total of floats", { reduce: Reduce.total }, "SlotType"],
+  ["a total to a limb", total({ reduceType: DType.limb }), "UnknownReduction"],
+  ["a total to an integer", total({ reduceType: DType.int32 }), "UnknownReduction"],
+  ["a partial sum of limbs", partial({ reduceType: DType.limb, termReads: [read(3)] }), "UnknownReduction"],
+  ["a partial total to a float", total({ reduce: Reduce.partialTotal }), "UnknownReduction"],
   ["a partial sum of integers", partial({ reduceType: DType.int32, termReads: [read(1)] }), "UnknownReduction"],
   ["an unknown reduction", { reduce: 14 as Reduce }, "UnknownReduction"],
   ["an unknown reduction of limbs", total({ reduce: 14 as Reduce }), "UnknownReduction"],
@@ -83,7 +93,12 @@ const BAD_SUMS: [string, Partial<Step>, string][] = [
   ["a reduction without digits", { redDigits: [] }, "TermWithoutReduction"],
   ["a partial sum whose last digit has 3 values", partial({ outDigits: [4, 3] }), "NoLimbDigit"],
   ["a total over 6 words", total({ redDigits: [6] }), "NoLimbDigit"],
-  ["a partial total of 5 words", total({ reduce: Reduce.partialTotal, outDigits: [5] }), "NoLimbDigit"],
+  ["a total to float64 over 4 words", total({ ...FLOAT64, redDigits: [4] }), "NoLimbDigit"],
+  ["a total to float16 over 18 words", total({ reduceType: DType.float16, redDigits: [18] }), "NoLimbDigit"],
+  ["a partial sum of float64 in 4 words", partial({ reduceType: DType.float64 }), "NoLimbDigit"],
+  ["a partial total of 5 words", partialTotal([5], [5]), "NoLimbDigit"],
+  ["a partial total of 4 words over 18", partialTotal([4], [18]), "NoLimbDigit"],
+  ["a partial total of 18 words over 20", partialTotal([18], [20]), "NoLimbDigit"],
   ["a term that is no slot", { term: { code: [], outA: 1, outB: 0 } }, "SlotType"],
   ["a term of another type", { termReads: [read(1)] }, "SlotType"],
   ["a second result of a sum", { term: { code: [], outA: 0, outB: 1 } }, "UnusedOperand"],
@@ -183,6 +198,9 @@ const GOOD: [string, Step][] = [
   ["the largest byte", { ...MAP, ...constant(DType.uint8, 255n) }],
   ["the least signed byte", { ...MAP, ...constant(DType.int8, -128n) }],
   ["a total over 8 words", { ...SUM, ...total({ redDigits: [8] }) }],
+  ["a total to float64 over 36 words", { ...SUM, ...total({ ...FLOAT64, redDigits: [36] }) }],
+  ["a partial total of 4 words", { ...SUM, ...partialTotal([4], [8]) }],
+  ["a partial total of 18 words", { ...SUM, ...partialTotal([18], [36]) }],
 ];
 
 describe("What the decoder refuses", () => {

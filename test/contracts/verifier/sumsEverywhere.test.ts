@@ -3,7 +3,7 @@ import { network } from "hardhat";
 import { concatHex, numberToHex, type Hex } from "viem";
 import { arithmeticOf } from "../../../src/numerics/arithmetic.ts";
 import { DType, dtypeBytes, dtypeName, type DType as DTypeCode, type Word } from "../../../src/numerics/dtype.ts";
-import { ExactSum } from "../../../src/numerics/exactSum.ts";
+import { ExactSum, limbCount } from "../../../src/numerics/exactSum.ts";
 import { Reduce, type Step } from "../../../src/program/types.ts";
 import { OTHER_FLOATS } from "../../../testkit/numerics/floatWords.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
@@ -97,34 +97,35 @@ describe("Exact sums at every place", () => {
     });
   }
 
-  it("partialDot_anyProductLessAnyOther_isTheDefinitions", async () => {
-    for (const row of rowsOf(DType.float32, 18)) {
-      const tensors = [0, 1].map((n) =>
-        tensorOf(
-          DType.float32,
-          [0, 1, 2].map((k) => row[2 * k + n]!),
-        ),
-      );
-      const axes = [{ extent: 3, stride: 1, base: 0, div: 1, coeffs: [{ digit: 1, coeff: 1 }] }];
-      const step: Step = {
-        dtype: DType.limb,
-        count: 4,
-        inputs: [0, 1].map((index) => ({ kind: "input", index, dtype: DType.float32, count: 3 })),
-        outDigits: [4],
-        redDigits: [3],
-        reduce: Reduce.partialDot,
-        reduceType: DType.float32,
-        constants: [],
-        termReads: [0, 1].map((input) => ({ input, fill: 0n, axes })),
-        epilogueReads: [],
-        term: { code: [], outA: 0, outB: 1 },
-        epilogue: { code: [], out: 0 },
-      };
-      const limbs = sumOf(DType.float32, row).limbs();
-      for (const [k, want] of limbs.entries()) {
-        const { proof } = proveElement(step, k, tensors);
-        expect(await verifier.read.evaluate(proof), `word ${k}`).to.equal(want);
+  for (const dtype of [DType.float32, ...OTHER_FLOATS])
+    it(`partialDotOf${dtypeName(dtype)}_anyProductLessAnyOther_isTheDefinitions`, async () => {
+      const limbs = limbCount(dtype);
+      for (const row of rowsOf(dtype, dtype === DType.float64 ? 7 : 18)) {
+        const tensors = [0, 1].map((n) =>
+          tensorOf(
+            dtype,
+            [0, 1, 2].map((k) => row[2 * k + n]!),
+          ),
+        );
+        const axes = [{ extent: 3, stride: 1, base: 0, div: 1, coeffs: [{ digit: 1, coeff: 1 }] }];
+        const step: Step = {
+          dtype: DType.limb,
+          count: limbs,
+          inputs: [0, 1].map((index) => ({ kind: "input", index, dtype, count: 3 })),
+          outDigits: [limbs],
+          redDigits: [3],
+          reduce: Reduce.partialDot,
+          reduceType: dtype,
+          constants: [],
+          termReads: [0, 1].map((input) => ({ input, fill: 0n, axes })),
+          epilogueReads: [],
+          term: { code: [], outA: 0, outB: 1 },
+          epilogue: { code: [], out: 0 },
+        };
+        for (const [k, want] of sumOf(dtype, row).limbs().entries()) {
+          const { proof } = proveElement(step, k, tensors);
+          expect(await verifier.read.evaluate(proof), `word ${k}`).to.equal(want);
+        }
       }
-    }
-  });
+    });
 });

@@ -79,7 +79,7 @@ function expected(spec: ReductionSpec, sources: readonly Word[][], index: number
     spec.outDigits.map(({ radix }) => radix),
   );
   const red = spec.redDigits.map(({ radix }) => radix);
-  const reduction = startReduction(spec.reduce, spec.reduceType, 0);
+  const reduction = startReduction({ ...spec, outDigits: [] }, 0);
   const terms = red.reduce((product, radix) => product * radix, 1);
   for (let r = 0; r < terms; r++) {
     const digits = [...out, ...splitDigits(r, red)];

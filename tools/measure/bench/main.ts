@@ -1,6 +1,7 @@
 /**
  * Exact execution against plain onnxruntime (default optimisation), interleaved in one process, medians.
- * `npm run bench -- [--models a,b] [--threads 1,2] [--seconds S] [--json FILE]`.
+ * `npm run bench -- [--models a,b] [--threads 1,2] [--seconds S] [--json FILE]`; or the slowest executions against the
+ * work of their programs: `npm run bench -- --worst [--kinds sums,reads] [--json FILE]`.
  */
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -18,8 +19,14 @@ const { values } = parseArgs({
     threads: { type: "string", default: "1,2" },
     seconds: { type: "string", default: "8" },
     json: { type: "string" },
+    worst: { type: "boolean", default: false },
+    kinds: { type: "string" },
   },
 });
+if (values.worst) {
+  const { printWorst } = await import("./worst/printWorst.ts");
+  process.exit((await printWorst(values.kinds, values.json)) ? 0 : 1);
+}
 const all = Object.keys(MODELS);
 const models = values.models?.split(",") ?? all;
 const unknown = models.filter((name) => !(name in MODELS));

@@ -50,7 +50,7 @@ export function economicsTables(d: Deployment, bounds: readonly Bounds[]): Table
     ),
     delay: markdown(
       [
-        "work, terms",
+        "work, units",
         "a side's clock, h",
         "longest delay, h",
         "1 h by sham games",

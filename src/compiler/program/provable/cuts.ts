@@ -1,5 +1,4 @@
-import { DType } from "../../../numerics/dtype.ts";
-import { LIMBS } from "../../../numerics/exactSum.ts";
+import { isTotal, limbsOf } from "../../../program/reduction.ts";
 import { product } from "../../../program/sums.ts";
 import type { Step } from "../../../program/types.ts";
 
@@ -15,9 +14,10 @@ const GROWTH = 1.1;
 const MIN_BLOCK_LENGTH = 2;
 
 /** The ways to cut a step's reduction into blocks. @param front Whether blocks are filled up at the front. */
-export function cutsOf({ redDigits, reduceType }: Step, front: boolean): Cut[] {
+export function cutsOf(step: Step, front: boolean): Cut[] {
+  const { redDigits } = step;
   const terms = product(redDigits);
-  const unit = reduceType === DType.limb ? LIMBS : 1;
+  const unit = isTotal(step.reduce) ? limbsOf(step) : 1;
   const cuts = redDigits.flatMap((radix, digit) => {
     const before = product(redDigits.slice(0, digit));
     const lengths = new Set<number>();

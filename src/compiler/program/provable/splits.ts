@@ -1,7 +1,6 @@
-import { DType, isFloat, isHalf, type DType as DTypeCode } from "../../../numerics/dtype.ts";
-import { LIMBS } from "../../../numerics/exactSum.ts";
+import { DType, isFloat, type DType as DTypeCode } from "../../../numerics/dtype.ts";
 import { Op } from "../../../program/operations.ts";
-import { isDot, isPartial, isTotal } from "../../../program/reduction.ts";
+import { isDot, isPartial, isTotal, limbsOf } from "../../../program/reduction.ts";
 import { product } from "../../../program/sums.ts";
 import {
   Reduce,
@@ -11,7 +10,6 @@ import {
   type TensorRef,
   type View,
 } from "../../../program/types.ts";
-import { widenedReduction } from "../../../program/widen.ts";
 import { blockTerms, type BlockTerms } from "./blockTerms.ts";
 import { cutsOf, type Cut } from "./cuts.ts";
 import { readsOf, sibling, wholeView, type Parts } from "./parts.ts";
@@ -33,10 +31,7 @@ function formOf({ reduce, reduceType }: Step): Form | undefined {
       return undefined;
     case Reduce.sum:
     case Reduce.dot:
-      if (reduceType === DType.float32) return exactSum;
-      // Words of exact sums are those of float32. A split sum of 16 bits is rounded to float32, then to its type.
-      if (isHalf(reduceType!)) return (step, cut) => exactSum(widenedReduction(step), cut);
-      return isFloat(reduceType!) ? undefined : joined;
+      return isFloat(reduceType!) ? exactSum : joined;
     case Reduce.max:
     case Reduce.min:
       return joined;
@@ -57,7 +52,7 @@ function blockStep(
   step: Step,
   terms: BlockTerms,
   further: readonly number[],
-  made: Pick<Step, "dtype" | "reduce"> & { epilogue?: Step["epilogue"] },
+  made: Pick<Step, "dtype" | "reduce"> & { reduceType?: DTypeCode; epilogue?: Step["epilogue"] },
 ): Step {
   const outDigits = [...step.outDigits, ...terms.blockDigits, ...further];
   const { inputs, views } = readsOf(step.inputs, terms.termReads);
@@ -68,7 +63,7 @@ function blockStep(
     outDigits,
     redDigits: terms.redDigits,
     reduce: made.reduce,
-    reduceType: step.reduceType!,
+    reduceType: made.reduceType ?? step.reduceType!,
     constants: terms.constants,
     termReads: views,
     epilogueReads: [],
@@ -95,19 +90,19 @@ function join(step: Step, reduce: Reduce, reduceType: DTypeCode, parts: readonly
   };
 }
 
-/** Sums of float32, and of the limbs of such sums: limbs are passed on, so that rounding comes once, at the end. */
+/** Sums of floats, and of the limbs of such sums: limbs are passed on, so that rounding comes once, at the end. */
 const exactSum: Form = (step, cut) => {
+  const limbs = limbsOf(step);
   const terms = blockTerms(step, cut, 1);
-  const partial = isTotal(step.reduce)
-    ? Reduce.partialTotal
-    : isDot(step.reduce)
-      ? Reduce.partialDot
-      : Reduce.partialSum;
-  const first = blockStep(step, terms, [LIMBS], { dtype: DType.limb, reduce: partial });
-  const blocks = product(terms.blockDigits);
-  const givesLimbs = isPartial(step.reduce) || step.reduce === Reduce.partialTotal;
-  const whole = givesLimbs ? Reduce.partialTotal : Reduce.total;
-  return [first, join(step, whole, DType.limb, [sibling(0, first)], blocks * LIMBS)];
+  const made = isTotal(step.reduce)
+    ? { reduce: Reduce.partialTotal, reduceType: DType.limb }
+    : { reduce: isDot(step.reduce) ? Reduce.partialDot : Reduce.partialSum };
+  const first = blockStep(step, terms, [limbs], { dtype: DType.limb, ...made });
+  const count = product(terms.blockDigits) * limbs;
+  const parts = [sibling(0, first)];
+  if (isPartial(step.reduce) || step.reduce === Reduce.partialTotal)
+    return [first, join(step, Reduce.partialTotal, DType.limb, parts, count)];
+  return [first, join(step, Reduce.total, step.reduceType!, parts, count)];
 };
 
 /** Integer sums, maxima and minima: those of the blocks' own. */

@@ -1,0 +1,107 @@
+import { DType, dtypeBytes, isFloat, type DType as DTypeCode } from "../numerics/dtype.ts";
+import { Op } from "./operations.ts";
+import { isDot, isPartial } from "./reduction.ts";
+import { product } from "./sums.ts";
+import { Reduce, type Axis, type Step, type View } from "./types.ts";
+
+/**
+ * Affine parts of coordinates, and products of extents with divisors, stay below this size in loops: they are computed
+ * in 32 bits.
+ */
+export const REACH = 2 ** 31;
+
+/** A total of fewer terms is exact in float64 lanes of 32 bits. */
+const MAX_TOTAL_TERMS = 2 ** 21;
+
+/** Coordinates below this size are exact as plain numbers. */
+const MAX_OFFSET = 2 ** 52;
+
+/** The least and greatest value of an axis' affine part. */
+export function axisRange({ base, coeffs }: Axis, radixOf: (digit: number) => number): [number, number] {
+  let low = base;
+  let high = base;
+  for (const { digit, coeff } of coeffs) {
+    const extreme = coeff * (radixOf(digit) - 1);
+    if (extreme < 0) low += extreme;
+    else high += extreme;
+  }
+  return [low, high];
+}
+
+/** Whether no read of a view is out of bounds, whatever the values of its digits. */
+export function staysInside(view: View, radices: readonly number[]): boolean {
+  return view.axes.every((axis) => {
+    const [low, high] = axisRange(axis, (digit) => radices[digit] ?? 1);
+    return axis.indirect === undefined && axis.div === 1 && low >= 0 && high < axis.extent;
+  });
+}
+
+/**
+ * Whether loops can be compiled for the step's types: not for float64, nor for conversions of large integers to
+ * bfloat16.
+ */
+export function hasLoops({ dtype, inputs, constants, term, epilogue }: Step): boolean {
+  const code = [...term.code, ...epilogue.code];
+  const casts = code.flatMap(({ op, dtype: from, b }) => (op === Op.cast ? [{ from, to: b as DTypeCode }] : []));
+  const types = [dtype, ...[...inputs, ...constants, ...code].map((part) => part.dtype), ...casts.map(({ to }) => to)];
+  if (types.includes(DType.float64)) return false;
+  return casts.every(({ from, to }) => to !== DType.bfloat16 || isFloat(from) || dtypeBytes(from) <= 2);
+}
+
+/** Whether a step totals limbs, not those of float64, that it reads unchanged and always inside the tensor. */
+export function isPlainTotal(step: Step): boolean {
+  const { code, outA } = step.term;
+  const radices = [...step.outDigits, ...step.redDigits];
+  if (step.reduce !== Reduce.total || step.reduceType === DType.float64 || code.length > 0) return false;
+  if (outA >= step.termReads.length || product(step.redDigits) >= MAX_TOTAL_TERMS) return false;
+  return staysInside(step.termReads[outA]!, radices);
+}
+
+/**
+ * Whether a step adds floats of up to 32 bits, or products of them, as they are read, by views whose offsets plain
+ * numbers can hold.
+ */
+export function isPlainFloatSum(step: Step): boolean {
+  const adds = step.reduce === Reduce.sum || isDot(step.reduce) || isPartial(step.reduce);
+  if (!adds || !isFloat(step.reduceType!) || step.reduceType === DType.float64) return false;
+  const { code, outA, outB } = step.term;
+  const reads = step.termReads.length;
+  if (code.length > 0 || outA >= reads || (isDot(step.reduce) && outB >= reads)) return false;
+  const radices = [...step.outDigits, ...step.redDigits];
+  return step.termReads.every((view) =>
+    view.axes.every((axis) => {
+      const [low, high] = axisRange(axis, (digit) => radices[digit]!);
+      return axis.indirect === undefined && low > -MAX_OFFSET && high < MAX_OFFSET;
+    }),
+  );
+}
+
+/**
+ * Whether a step is computed element by element, by the definition: no loops can be compiled for its types or reads, or
+ * it handles words of exact sums in another way than the compiler's steps do.
+ */
+export function isByDefinition(step: Step): boolean {
+  if (!hasLoops(step) || !isWithinReach(step)) return true;
+  if (isPartial(step.reduce)) return !isPlainPartial(step);
+  const reads = ({ input }: View): boolean => step.inputs[input]!.dtype === DType.limb;
+  if (step.dtype === DType.limb || step.epilogueReads.some(reads)) return true;
+  return step.termReads.some(reads) && !isPlainTotal(step);
+}
+
+function isWithinReach({ outDigits, redDigits, termReads, epilogueReads }: Step): boolean {
+  const radices = [...outDigits, ...redDigits];
+  return [...termReads, ...epilogueReads].every(({ axes }) =>
+    axes.every((axis) => {
+      const [low, high] = axisRange(axis, (digit) => radices[digit]!);
+      return low >= -REACH && high < REACH && axis.extent * axis.div < REACH;
+    }),
+  );
+}
+
+/** Whether the words of a sum have the same terms, which do not depend on the word's number, and are not altered. */
+function isPlainPartial({ outDigits, termReads, epilogueReads, term, epilogue }: Step): boolean {
+  const word = outDigits.length - 1;
+  const reads = termReads.some(({ axes }) => axes.some(({ coeffs }) => coeffs.some(({ digit }) => digit === word)));
+  const uses = term.code.some(({ op, a }) => op === Op.digit && a === word);
+  return !reads && !uses && epilogue.out === epilogueReads.length;
+}

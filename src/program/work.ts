@@ -1,0 +1,188 @@
+import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../numerics/dtype.ts";
+import { isByDefinition } from "./loops.ts";
+import { Op } from "./operations.ts";
+import { accumulatorTypes, isPartial } from "./reduction.ts";
+import { sum } from "./sums.ts";
+import { Reduce, type Instruction, type Program, type Step, type View } from "./types.ts";
+
+/*
+ * The work of a program is how long its slowest execution may take, in units of 10 ns of one core: a deployment's
+ * `rate` is 10^8 of them a second. In the slowest execution every exact sum is in doubt, every elementary function gets
+ * operands that its estimate does not settle, and reads miss the caches.
+ *
+ * Each weight is at least twice what is measured: `npm run bench -- --worst` (docs/performance.md, "The worst input").
+ * The header has the work, so that a program's root depends on the weights.
+ */
+const WORK = {
+  /** A step: calls, views of memory, the engine. */
+  step: 4_000,
+  /** An element of the step's tensor, and each of its bytes, which may be hashed. */
+  element: 4,
+  byte: 1,
+  /** A reduction, whatever its terms: an exact sum of floats, one that is given in words, the sum of such words. */
+  reduction: { sum: 600, words: 700, total: 2_000, other: 10 },
+  /** A term of a reduction, beside its reads and operations. */
+  term: { sum: 1, words: 8, total: 20, other: 1 },
+  /** An element of an input, beside its bytes: looking for a second zero or NaN; float64 are compared as bigints. */
+  input: { float64: 60, other: 2 },
+  /** A read, each axis of it, and a read whose place another one decides. */
+  read: 4,
+  axis: 1,
+  indirectRead: 40,
+  /** An operation, and one that calls a function for each element. */
+  operation: 1,
+  call: 60,
+  /** An elementary function, computed by its definition. */
+  elementary: 6_000,
+  /** What is computed by the definition, without loops: an element or a term, and each of its parts. */
+  definition: { evaluation: 400, digit: 30, constant: 4, read: 200, axis: 120, coefficient: 60, operation: 400 },
+} as const;
+
+/**
+ * The most operands of an elementary function that are left to its definition: of float32 those that the estimate does
+ * not settle (about one in 2^19), with a constant exponent also products halfway between two numbers; of 16 bits all.
+ * Results are kept, so that each is computed once.
+ */
+const UNSETTLED = { float32: 2 ** 14, power: 2 ** 16, half: 2 ** 16 } as const;
+
+/** An element that a product reads this often is gathered once, if the product has so many terms. */
+const GATHERED = { uses: 4, terms: 2 ** 14 } as const;
+
+/** The terms of a program: the sum over steps of outputs x reduction size, 1 where nothing is reduced. */
+export const programTerms = (steps: readonly Step[]): bigint => steps.reduce((all, step) => all + termsOf(step), 0n);
+
+const termsOf = ({ count, redDigits }: Step): bigint => productOf(redDigits) * BigInt(count);
+
+const productOf = (radices: readonly number[]): bigint => radices.reduce((all, radix) => all * BigInt(radix), 1n);
+
+/** The work of a program: how long its slowest execution may take, in units of 10 ns of one core. */
+export function programWork({ inputs, steps }: Pick<Program, "inputs" | "steps">): bigint {
+  const unsettled = new Unsettled();
+  const given = inputs.reduce((all, input) => all + inputWork(input), 0n);
+  return steps.reduce((all, step) => all + stepWork(step, unsettled), given) + unsettled.work();
+}
+
+const inputWork = ({ dtype, count }: Program["inputs"][number]): bigint =>
+  BigInt(count) *
+  BigInt(WORK.byte * dtypeBytes(dtype) + (dtype === DType.float64 ? WORK.input.float64 : WORK.input.other));
+
+/** Counts how often elementary functions are evaluated whose results are kept. */
+class Unsettled {
+  readonly #counts = new Map<string, { count: bigint; most: number }>();
+
+  /** @param kept What has one store of results. */
+  add(kept: string, count: bigint, most: number): void {
+    const before = this.#counts.get(kept)?.count ?? 0n;
+    this.#counts.set(kept, { count: before + count, most });
+  }
+
+  /** Another power: its results are kept with those of all others, and dropped when there are too many. */
+  addPower(count: bigint): void {
+    this.add(`power ${this.#counts.size}`, count, UNSETTLED.power);
+  }
+
+  work(): bigint {
+    const definitions = [...this.#counts.values()].map(({ count, most }) => (count < most ? count : BigInt(most)));
+    return definitions.reduce((all, count) => all + count * BigInt(WORK.elementary), 0n);
+  }
+}
+
+function stepWork(step: Step, unsettled: Unsettled): bigint {
+  const elements = BigInt(step.count);
+  const terms = step.reduce === Reduce.none ? 0n : termsOf(step);
+  const fixed = BigInt(WORK.step) + elements * BigInt(WORK.element + WORK.byte * dtypeBytes(step.dtype));
+  if (isByDefinition(step)) return fixed + definedWork(step, elements, terms);
+
+  const { term, epilogue } = step;
+  const kind = reductionKind(step);
+  const first = step.termReads.length;
+  const perTerm = WORK.term[kind] + codeWork(step, term.code, first, terms, unsettled);
+  const reduced = terms === 0n ? 0n : elements * BigInt(WORK.reduction[kind]) + terms * BigInt(perTerm);
+  const slots = step.epilogueReads.length + accumulatorTypes(step).length;
+  const perElement = sum(step.epilogueReads.map(readWork)) + codeWork(step, epilogue.code, slots, elements, unsettled);
+  const termReads = step.termReads.reduce((all, view) => all + readsOf(step, view, terms) * BigInt(readWork(view)), 0n);
+  return fixed + reduced + termReads + elements * BigInt(perElement) + halfSumWork(step, elements, terms);
+}
+
+/** How a reduction is computed in the worst case. */
+function reductionKind({ reduce, reduceType }: Step): keyof typeof WORK.term {
+  if (isPartial(reduce)) return "words";
+  if (reduce === Reduce.total) return "total";
+  return isSum(reduce) && isFloat(reduceType!) ? "sum" : "other";
+}
+
+const isSum = (reduce: Reduce): boolean => reduce === Reduce.sum || reduce === Reduce.dot;
+
+/** A sum of 16-bit floats: where float32 is halfway between two of them, the definition computes the whole sum. */
+function halfSumWork(step: Step, elements: bigint, terms: bigint): bigint {
+  const isHalfSum = isSum(step.reduce) && isHalf(step.reduceType!);
+  const accumulator: Step = { ...step, epilogueReads: [], epilogue: { code: [], out: 0 } };
+  return isHalfSum ? definedWork(accumulator, elements, terms) : 0n;
+}
+
+const readWork = ({ axes }: View): number => {
+  const isIndirect = axes.some(({ indirect }) => indirect !== undefined);
+  return (isIndirect ? WORK.indirectRead : WORK.read) + WORK.axis * axes.length;
+};
+
+/** How often a view is read: once for each term, but a product gathers what it uses several times once. */
+function readsOf({ reduce, termReads, outDigits, redDigits }: Step, view: View, terms: bigint): bigint {
+  if (reduce !== Reduce.dot || terms < GATHERED.terms) return terms;
+  const digits = new Set<number>();
+  for (const { coeffs, indirect } of view.axes) {
+    const index = indirect === undefined ? [] : termReads[indirect]!.axes.flatMap((axis) => axis.coeffs);
+    for (const { digit } of [...coeffs, ...index]) digits.add(digit);
+  }
+  const radices = [...outDigits, ...redDigits];
+  const gathered = productOf([...digits].map((digit) => radices[digit]!));
+  return gathered * BigInt(GATHERED.uses) <= terms ? gathered : terms;
+}
+
+/** The loops' work for one run of the code; counts its elementary functions for `times` runs. */
+function codeWork(
+  step: Step,
+  code: readonly Instruction[],
+  first: number,
+  times: bigint,
+  unsettled: Unsettled,
+): number {
+  const isConstant = (slot: number): boolean => {
+    if (slot < first) return false;
+    const made = code[slot - first - step.constants.length];
+    return made === undefined || (made.op === Op.cast && isConstant(made.a));
+  };
+  return sum(
+    code.map(({ op, dtype, b }) => {
+      if (!isElementary(op)) return op === Op.fmod && isFloat(dtype) ? WORK.call : WORK.operation;
+      if (op !== Op.pow) {
+        unsettled.add(`${op} ${isHalf(dtype) ? dtype : DType.float32}`, times, unsettledOf(dtype));
+      } else if (isConstant(b)) unsettled.addPower(times);
+      else return WORK.call + WORK.elementary;
+      return WORK.call;
+    }),
+  );
+}
+
+const unsettledOf = (dtype: DTypeCode): number => (isHalf(dtype) ? UNSETTLED.half : UNSETTLED.float32);
+
+const isElementary = (op: Op): boolean => op === Op.pow || op >= Op.exp;
+
+/** The work of evaluating a step's elements and terms by the definition. */
+function definedWork(step: Step, elements: bigint, terms: bigint): bigint {
+  const { outDigits, redDigits, constants, termReads, epilogueReads, term, epilogue } = step;
+  const evaluation = (digits: number, reads: readonly View[], code: readonly Instruction[]): bigint =>
+    BigInt(
+      WORK.definition.evaluation +
+        WORK.definition.digit * digits +
+        WORK.definition.constant * constants.length +
+        sum(reads.map(definedReadWork)) +
+        sum(code.map(({ op }) => (isElementary(op) ? WORK.elementary : WORK.definition.operation))),
+    );
+  const perTerm = evaluation(outDigits.length + redDigits.length, termReads, term.code);
+  return elements * evaluation(outDigits.length, epilogueReads, epilogue.code) + terms * perTerm;
+}
+
+function definedReadWork({ axes }: View): number {
+  const { read, axis, coefficient } = WORK.definition;
+  return read + axis * axes.length + coefficient * sum(axes.map(({ coeffs }) => coeffs.length));
+}

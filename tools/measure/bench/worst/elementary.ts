@@ -1,0 +1,50 @@
+import { EXACT } from "../../../../src/executor/loops/exactFunctions.ts";
+import { HALF_HELPERS, halfName } from "../../../../src/executor/loops/halfHelpers.ts";
+import { ELEMENTARY } from "../../../../src/kernels/elementary/estimates.ts";
+import { DType, type DType as DTypeCode } from "../../../../src/numerics/dtype.ts";
+import { toNumber } from "../../../../src/numerics/float32.ts";
+import { Op } from "../../../../src/program/operations.ts";
+import { relevantOperands } from "../../../../testkit/numerics/elementaryCases.ts";
+import { plainStep, whole } from "./elements.ts";
+import { against, processorSeconds, type Worst } from "./measure.ts";
+
+type Name = (typeof ELEMENTARY)[number];
+type Exact = (x: number, y: number) => number;
+
+/** Operands that need the definition, and evaluations of the same ones again. */
+const OPERANDS = 2 ** 12;
+const AGAIN = 2 ** 18;
+
+/**
+ * What elementary functions take on operands that no estimate settles: called here as loops call them, because such
+ * operands are rare (one in 2^19), beside the programs of `operations`, whose operands are settled.
+ */
+export async function measureElementary(): Promise<Worst[]> {
+  const rows: Worst[] = [];
+  for (const name of ELEMENTARY) {
+    rows.push(...(await measured(name, DType.float32, EXACT[name]!)));
+    for (const dtype of [DType.float16, DType.bfloat16])
+      rows.push(...(await measured(name, dtype, HALF_HELPERS[halfName(name, dtype)]!)));
+  }
+  return rows;
+}
+
+async function measured(name: Name, dtype: DTypeCode, exact: Exact): Promise<Worst[]> {
+  const words = relevantOperands(name, 1, OPERANDS);
+  const operands = words.map(([x, y]) => [toNumber(x), toNumber(y)] as const);
+  const evaluate = (times: number) => () => {
+    for (let n = 0; n < times; n++) exact(...operands[n % operands.length]!);
+  };
+  const sources = [dtype, dtype].map((type) => [type, AGAIN] as const);
+  const code = [{ op: Op[name], dtype, a: 0, b: name === "pow" ? 1 : 0, c: 0 }];
+  const programOf = (count: number) => ({
+    inputs: [],
+    steps: [plainStep(dtype, [count], sources, [whole(0, count), whole(1, count)], code)],
+  });
+  const first = await processorSeconds(evaluate(operands.length));
+  const again = await processorSeconds(evaluate(AGAIN));
+  return [
+    against(`${name} of type ${dtype}, by the definition`, first, programOf(operands.length)),
+    against(`${name} of type ${dtype}, kept results`, again, programOf(AGAIN)),
+  ];
+}
