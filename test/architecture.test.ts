@@ -72,6 +72,7 @@ const TYPESCRIPT = [
   "testkit/rejection.ts",
   "testkit/random",
   "testkit/numerics",
+  "testkit/kernels",
   "testkit/nodes",
   "testkit/onnx",
   "testkit/programs",
@@ -107,6 +108,7 @@ const TYPESCRIPT = [
   "tools/verify/package",
   "tools/verify/smt",
   "tools/verify/soak",
+  "tools/verify/exhaust",
   "tools/verify",
 ];
 

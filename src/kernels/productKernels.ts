@@ -1,5 +1,6 @@
 import { ModuleBuilder } from "./assembler/moduleBuilder.ts";
 import { certifyFunction, settleFunction, settleOneFunction } from "./certify.ts";
+import { checked } from "./checked.ts";
 import { compensatedDotFunction } from "./compensated.ts";
 import { addTermsFunction, carryFunction, exactDotFunction, roundSumFunction } from "./exactDot.ts";
 import { largestFunction } from "./largest.ts";
@@ -92,10 +93,10 @@ function productModule(): WebAssembly.Module {
   const exactDot = builder.define(exactDotFunction(addTerms, carry, roundSum), "exactDot");
   const settleOne = builder.define(settleOneFunction(unit, compensatedDot, exactDot), "settleOne");
   builder.define(settleFunction(settleOne), "settle");
-  return new WebAssembly.Module(builder.encode());
+  return new WebAssembly.Module(checked("products", builder.encode()));
 }
 
-/** The kernels for one memory. */
+/** The kernels for one memory. @throws OtherKernelsError */
 export function productKernels(memory: WebAssembly.Memory): ProductKernels {
   const { exports } = new WebAssembly.Instance((compiled ??= productModule()), { env: { memory } });
   const { norms, certify, exactDot, compensatedDot, unit, largest } = exports as unknown as ProductKernels;

@@ -1,4 +1,5 @@
 import { ModuleBuilder } from "../kernels/assembler/moduleBuilder.ts";
+import { checked } from "../kernels/checked.ts";
 import { kernelMemory, MAX_PAGES, PAGE_BYTES } from "../kernels/memory.ts";
 import { hashesFunction, hashTable } from "../kernels/sha256.ts";
 import { CHUNK_BYTES, HASH_BYTES } from "./sizes.ts";
@@ -26,7 +27,8 @@ function start(): Kernel {
   builder.define(hashesFunction(PAIR_BYTES / BLOCK), "pairs");
   builder.define(hashesFunction(CHUNK_BYTES / BLOCK), "chunks");
   const memory = kernelMemory(Math.ceil((RESULTS + BATCH_BYTES) / PAGE_BYTES));
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(builder.encode()), { env: { memory } });
+  const module = new WebAssembly.Module(checked("hashes", builder.encode()));
+  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
   const bytes = new Uint8Array(memory.buffer);
   bytes.set(new Uint8Array(hashTable(PAIR_BYTES / BLOCK).buffer), PAIR_TABLE);
   bytes.set(new Uint8Array(hashTable(CHUNK_BYTES / BLOCK).buffer), CHUNK_TABLE);

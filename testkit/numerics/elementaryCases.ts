@@ -193,6 +193,13 @@ const POW_WORST = [
   [0x3f7d64fa, 0x45b40045],
 ] as const;
 
+/** Those that are closest to a midpoint that they are not, as far as `npm run exhaust -- --powers` has searched. */
+const POW_CLOSEST = [
+  [0x08399cf5, 0x30a07c45],
+  [0x407fffff, 0x3f000000],
+  [0x3fd1da38, 0xc0000000],
+] as const;
+
 /** `count` neighbours on either side of each word, both signs. */
 function around(words: readonly number[], count: number): number[] {
   return words.flatMap((word) =>
@@ -220,6 +227,7 @@ export function hardOperands(): Word[] {
 export function hardPowPairs(): OperandPair[] {
   const pairs: (readonly [number, number])[] = [
     ...POW_WORST,
+    ...POW_CLOSEST,
     ...EDGE_BITS.flatMap((x) => EDGE_BITS.map((y) => [x, y] as const)),
   ];
   for (const [x, y] of exactPowers()) pairs.push([float32Bits(x), float32Bits(y)]);

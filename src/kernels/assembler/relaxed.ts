@@ -10,16 +10,16 @@ const fused = (a: Code, b: Code, c: Code): Code => [a, b, c, SIMD, unsigned(F64X
 const separate = (a: Code, b: Code, c: Code): Code => f64x2.add(f64x2.mul(a, b), c);
 
 /** Whether the engine knows the instruction (WebAssembly 3.0, relaxed SIMD). */
-function hasMadd(): boolean {
+export const hasRelaxedMadd = ((): boolean => {
   const fn = new FunctionBuilder(["v128", "v128", "v128"], "v128");
   const [a, b, c] = fn.parameters as [Local, Local, Local];
   const builder = new ModuleBuilder();
   builder.define(fn.emit(fused(a.get, b.get, c.get)), "madd");
   return WebAssembly.validate(builder.encode());
-}
+})();
 
 /**
  * `a * b + c` of float64 lanes, rounded once or twice, as the machine chooses. Only for results that are right either
  * way, such as a sum whose error bound holds for both (the product rounded as well is the worse case).
  */
-export const relaxedMadd: (a: Code, b: Code, c: Code) => Code = hasMadd() ? fused : separate;
+export const relaxedMadd: (a: Code, b: Code, c: Code) => Code = hasRelaxedMadd ? fused : separate;

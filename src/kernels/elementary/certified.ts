@@ -25,34 +25,52 @@ const LOW_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 /** An estimate whose relative error is proven to be below the bound. */
 export type BoundedEstimate = { estimate: Estimate; bound: number };
 
+/** Makes a local of a value, to be used many times. */
+type KeepOne = (type: "v128" | "i32", code: Code) => Code;
+
+/** Code that estimates a function for vectors of four float32, used more than once. */
+export function wideEstimate(estimate: Estimate, keepOne: KeepOne, operands: readonly Code[]): Wide {
+  const keep = keeping(keepOne);
+  const wide = operands.map((code) =>
+    keep([floats.promoteLowF32(code), floats.promoteLowF32(v128.shuffle(code, code, UPPER_HALF))]),
+  );
+  return keep(estimate({ keep, keepAddress: (code) => keepOne("i32", code) }, ...wide));
+}
+
+const keeping =
+  (keepOne: KeepOne) =>
+  ([first, second]: Wide): Wide => {
+    const kept = keepOne("v128", first);
+    return [kept, first === second ? kept : keepOne("v128", second)];
+  };
+
+/** The factors that give both ends of the numbers that an estimate within a bound stands for. */
+export const endFactors = (bound: number): readonly [least: number, most: number] => {
+  const width = bound + 2 ** -51;
+  return [1 - width, 1 + width];
+};
+
 /**
  * What both ends of an estimate's error round to, for four float32: where they agree that is the result.
  *
  * The ends are v (1 -+ (bound + 2^-51)): the factors are exact, their products are rounded, which may pull an end
  * inwards by 2^-53 relative. Rounding to float32 is monotone, so equal ends settle the result: subnormal ones, 0 and
  * infinities too. An estimate must be 0, infinite or NaN only where the exact value rounds to that.
- * @param keepOne Computes a value once, to be used many times.
  * @param operands Vectors of four float32, used more than once.
  */
 export function roundedEnds(
   { estimate, bound }: BoundedEstimate,
-  keepOne: (type: "v128" | "i32", code: Code) => Code,
+  keepOne: KeepOne,
   operands: readonly Code[],
 ): readonly [least: Code, most: Code] {
-  const keep = ([first, second]: Wide): Wide => {
-    const kept = keepOne("v128", first);
-    return [kept, first === second ? kept : keepOne("v128", second)];
-  };
-  const wide = operands.map((code) =>
-    keep([floats.promoteLowF32(code), floats.promoteLowF32(v128.shuffle(code, code, UPPER_HALF))]),
-  );
-  const value = keep(estimate({ keep, keepAddress: (code) => keepOne("i32", code) }, ...wide));
+  const value = wideEstimate(estimate, keepOne, operands);
+  const keep = keeping(keepOne);
   const end = (factor: number): Code => {
     const [first, second] = f64x4.mul(value, keep(all(factor)));
     return v128.shuffle(f32x4.demoteZeroF64(first), f32x4.demoteZeroF64(second), LOW_HALVES);
   };
-  const width = bound + 2 ** -51;
-  return [end(1 - width), end(1 + width)];
+  const [least, most] = endFactors(bound);
+  return [end(least), end(most)];
 }
 
 /** A function of four float32, from its estimate; where that does not settle a result, `exact` is called. */

@@ -2,9 +2,10 @@ import type { ValueType } from "../assembler/control.ts";
 import { FunctionBuilder } from "../assembler/functionBuilder.ts";
 import { f32x4 } from "../assembler/instructions.ts";
 import { ModuleBuilder, type Callable } from "../assembler/moduleBuilder.ts";
+import { checked } from "../checked.ts";
 import { certifiedFunction } from "./certified.ts";
-import { ELEMENTARY, estimateOf, farEstimateOf, writeTables } from "./estimates.ts";
-import { writePool } from "./pool.ts";
+import { ELEMENTARY, estimateOf, farEstimateOf, TABLES_END, writeTables } from "./estimates.ts";
+import { POOL_BYTES, writePool } from "./pool.ts";
 import { hasTwoMemories, importTables, TABLE_PAGES } from "./tables.ts";
 
 /** The exact functions, for elements that no estimate settles. */
@@ -42,19 +43,23 @@ function elementaryModule(): WebAssembly.Module {
         : builder.define(ofOne(builder.define(certifiedFunction(far, exact.get(name)!, arity))));
     builder.define(certifiedFunction(estimateOf(name), rest, arity), name);
   }
-  return new WebAssembly.Module(builder.encode());
+  return new WebAssembly.Module(checked("elementary functions", builder.encode()));
 }
 
 /**
  * Elementary functions of float32 vectors, correctly rounded: estimates in float64 with proven bounds, and `exact`
  * where those do not settle the result. Machines that fuse multiplications with additions may call `exact` for other
  * elements than machines that do not; the results are the same.
+ * @throws OtherKernelsError if code, tables or constants are not those that were tested
  */
 export function elementaryFunctions(exact: ExactFunctions): ElementaryFunctions {
   const tables = new WebAssembly.Memory({ initial: TABLE_PAGES, maximum: TABLE_PAGES, shared: true });
   writeTables(tables);
   const module = elementaryModule();
   writePool(tables);
+  const bytes = new Uint8Array(tables.buffer);
+  checked("constants", bytes.slice(0, POOL_BYTES));
+  checked("tables", bytes.slice(POOL_BYTES, TABLES_END));
   const instance = new WebAssembly.Instance(module, { env: { memory: tables }, tables: { memory: tables }, exact });
   return { functions: instance.exports as WebAssembly.Imports[string], tables };
 }

@@ -10,6 +10,7 @@ const DEGREE = 5;
 const PARTS = (DEGREE + 1) / 2;
 const ENTRY_BYTES = 16;
 const TABLE_BYTES = PIECES * ENTRY_BYTES;
+export const ERROR_TABLE_BYTES = PARTS * TABLE_BYTES;
 const INDEX_MASK = 2 ** 9 - 1;
 
 /** Fixed point with so many fraction bits: what its cuts are off by, below 2^10 units, does not show in a float64. */
@@ -81,7 +82,8 @@ export function errorTable(): number[] {
   return Array.from({ length: PARTS }, (_, table) => pieces.flatMap((g) => g.slice(2 * table, 2 * table + 2))).flat();
 }
 
-const LIMIT = 3.999;
+/** From here on in magnitude the estimate is that of this number: its bound holds below. */
+export const SATURATION = 3.999;
 
 /**
  * erf x = x g(|x|) for |x| < 3.999; from there on that of 3.999 (above 1 - 2^-25.8), which is 1 when rounded to
@@ -97,7 +99,7 @@ export const erfPair =
   (table: number): Estimate =>
   (builder, x) => {
     const { keep } = builder;
-    const cut = keep(f64x4.pmax(f64x4.pmin(x, keep(all(LIMIT))), keep(all(-LIMIT))));
+    const cut = keep(f64x4.pmax(f64x4.pmin(x, keep(all(SATURATION))), keep(all(-SATURATION))));
     const a = keep(f64x4.abs(cut));
     const rounder = keep(ROUNDER);
     const integer = keep(f64x4.madd(a, keep(all(STEPS)), rounder));

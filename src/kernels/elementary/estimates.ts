@@ -1,6 +1,6 @@
 import { acosPair, ARC_TABLE_BYTES, arcTable, asinPair, atanPair } from "./arc.ts";
 import { BOUND, POWER_BOUND, type BoundedEstimate } from "./certified.ts";
-import { errorTable, erfPair } from "./errorFunction.ts";
+import { ERROR_TABLE_BYTES, errorTable, erfPair } from "./errorFunction.ts";
 import {
   coshPair,
   expm1Pair,
@@ -47,6 +47,8 @@ const LOGARITHM = EXPONENTIAL + EXPONENTIAL_TABLE_BYTES;
 const ARC = LOGARITHM + LOGARITHM_TABLE_BYTES;
 const TURNS = ARC + ARC_TABLE_BYTES;
 const ERROR = TURNS + TURNS_TABLE_BYTES;
+/** Where the last table ends. */
+export const TABLES_END = ERROR + ERROR_TABLE_BYTES;
 
 /** The functions whose argument is reduced to an angle. */
 const periodic = (reduction: AngleReduction): Partial<Record<string, Estimate>> => ({

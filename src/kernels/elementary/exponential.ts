@@ -20,11 +20,13 @@ import { horner, inverseFactorial, lookUp, ROUNDER, withSign, type Builder, type
  * |t|/2 < 2^-7.5 of t, the last sum adds u: p is off by less than 2^-51.3 + 1.1 u < 2^-50.8 relative; in p = t q(t),
  * with one term less, both roundings add 2.2 u and the rest 2^-48.4.
  */
-const L = Number(LN2) * 2 ** -131;
+/** ln(2)/32 as one float64. */
+export const L = Number(LN2) * 2 ** -131;
 const ROUNDED = (LN2 + (1n << 85n)) >> 86n;
 const L1 = Number(ROUNDED) * 2 ** -45;
 const L2 = Number(LN2 - (ROUNDED << 86n)) * 2 ** -131;
-const PER_L = 1 / (L1 + L2);
+/** What is multiplied by in place of a division by that. */
+export const PER_L = 1 / (L1 + L2);
 const STEPS = 32;
 const LIMIT = 112;
 

@@ -1,0 +1,50 @@
+import type { OpName } from "../../../src/program/operations.ts";
+import { ELEMENTARY } from "../../../src/kernels/elementary/estimates.ts";
+
+/** The functions of one float32. */
+export const FUNCTIONS: readonly OpName[] = ELEMENTARY.filter((name) => name !== "pow");
+
+/** The two builds of the kernels: products and sums in one instruction, rounded once, or in two. */
+export const BUILDS = ["fused", "separate"] as const;
+export type BuildName = (typeof BUILDS)[number];
+
+/** What V8 is told for a build. */
+export const NODE_OPTIONS: Readonly<Record<BuildName, readonly string[]>> = {
+  fused: [],
+  separate: ["--no-enable-fma3"],
+};
+
+/** A chunk is the inputs whose upper eight bits are its number. */
+export const CHUNKS = 256;
+/** Inputs in a chunk. */
+export const CHUNK = 2 ** 24;
+
+/**
+ * Writes the bits of inputs of a chunk, from number `first` on: one of each `stride`, a power of two; not always the
+ * first of them, whose last bits would be zeros.
+ */
+export function writeInputs(inputs: Uint32Array, chunk: number, first: number, stride: number): void {
+  const start = chunk << 24;
+  for (let k = 0; k < inputs.length; k++) {
+    const n = first + k;
+    inputs[k] = (start + Math.imul(n, stride) + ((Math.imul(n, 0x9e3779b1) >>> 8) & (stride - 1))) | 0;
+  }
+}
+
+/** What one build did on a chunk, or on several. */
+export type Measured = {
+  /** The largest relative error of an estimate; NaN if one was no number. */
+  error: number;
+  /** The bits of an input where it is as large. */
+  at: number;
+  /** Inputs that no estimate settled: the definition was called. */
+  doubts: number;
+};
+
+/** What was found on a chunk. */
+export type ChunkReport = {
+  chunk: number;
+  /** SHA-256 of the results as little-endian words, in the order of the inputs' bits. */
+  hash: string;
+  builds: Readonly<Record<BuildName, Measured>>;
+};

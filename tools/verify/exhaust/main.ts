@@ -1,0 +1,94 @@
+/**
+ * - `npm run exhaust [-- --function NAMES] [--stride N] [--jobs N] [--write]`: every elementary function of one
+ *   float32, on all of them (or one of each N), in both builds of the kernels. Every result must be the definition's;
+ *   the errors of the estimates are measured and must be below the bounds that the kernels rely on; what is found must
+ *   be what table.json has. `--write` puts it there, and into docs/numerics.md. A run that was stopped goes on where it
+ *   was, as long as nothing changed.
+ * - `npm run exhaust -- --powers [--stride N] [--jobs N]`: a search for the powers that come closest to a midpoint of
+ *   two float32; none may come so close that the definition takes it for the midpoint.
+ */
+import { availableParallelism } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import type { OpName } from "../../../src/program/operations.ts";
+import { buildC } from "./build.ts";
+import { BUILDS, FUNCTIONS } from "./chunks.ts";
+import { beyondBound, exhaust, type FunctionReport } from "./exhaust.ts";
+import { SEARCHES, searchPowers } from "./powers.ts";
+import { differences, readTable, rowOf, writeRows, type Row } from "./table.ts";
+
+const MAX_STRIDE = 2 ** 16;
+
+const { values } = parseArgs({
+  options: {
+    function: { type: "string", default: FUNCTIONS.join(",") },
+    powers: { type: "boolean", default: false },
+    stride: { type: "string", default: "1" },
+    jobs: { type: "string", default: String(availableParallelism()) },
+    write: { type: "boolean", default: false },
+  },
+});
+const [stride, jobs] = [Number(values.stride), Number(values.jobs)];
+if (!Number.isInteger(jobs) || jobs < 1) throw new RangeError(`${values.jobs} jobs are none: choose 1 or more`);
+const right = values.powers ? await lookAtPowers() : await lookAtFunctions();
+process.exitCode = right ? 0 : 1;
+
+/** @returns Whether no power but a midpoint was taken for one. */
+async function lookAtPowers(): Promise<boolean> {
+  if (!Number.isInteger(stride) || stride % 2 !== 1 || stride < 0)
+    throw new RangeError(`a stride of ${values.stride} leaves out last bits: choose an odd number`);
+  const program = buildC("powers");
+  if ("missing" in program) throw new Error(program.missing);
+  try {
+    let taken = 0;
+    for (const search of SEARCHES) {
+      const found = await searchPowers(program, search, stride, jobs);
+      taken += found.taken;
+      console.log(
+        `${search}: ${found.tried} pairs, ${found.midpoints} of them midpoints; of the others the closest is ` +
+          `2^${Math.log2(found.closest).toFixed(2)} off, x = ${hex(found.x)}, y = ${hex(found.y)}; ` +
+          `${found.taken} would be taken for midpoints`,
+      );
+    }
+    return taken === 0;
+  } finally {
+    program.remove();
+  }
+}
+
+function hex(word: number): string {
+  return `0x${word.toString(16).padStart(8, "0")}`;
+}
+
+/** @returns Whether all is as it must be. */
+async function lookAtFunctions(): Promise<boolean> {
+  const names = values.function.split(",") as OpName[];
+  for (const name of names)
+    if (!FUNCTIONS.includes(name))
+      throw new RangeError(`"${name}" is no function of one float32: choose of ${FUNCTIONS.join(", ")}`);
+  if (!Number.isInteger(Math.log2(stride)) || stride < 1 || stride > MAX_STRIDE)
+    throw new RangeError(`a stride of ${values.stride} does not divide the inputs: choose a power of two up to 65536`);
+
+  const folder = join(resolve(import.meta.dirname, "../../.."), "cache/exhaust");
+  const committed = readTable()[stride] ?? {};
+  const rows = new Map<OpName, Row>();
+  const wrong: string[] = [];
+  const began = performance.now();
+  const onFunction = (name: OpName, report: FunctionReport): void => {
+    const row = rowOf(report);
+    rows.set(name, row);
+    const different = differences(name, row, committed[name]);
+    wrong.push(...beyondBound(name, report), ...(values.write ? [] : (different ?? [])));
+    const found = BUILDS.map((build) => {
+      const { log2, at, doubts } = row[build];
+      return `${build} 2^${log2} at ${at}, ${doubts} in doubt`;
+    });
+    const seconds = Math.round((performance.now() - began) / 1000);
+    const known = different === undefined ? "not in" : different.length === 0 ? "as in" : "other than in";
+    console.log(`${name}, after ${seconds} s: ${found.join("; ")}; ${row.hash.slice(0, 16)}, ${known} the table`);
+  };
+  await exhaust({ names, stride, jobs, folder, onFunction });
+  for (const what of wrong) console.error(what);
+  if (values.write && wrong.length === 0) writeRows(stride, rows);
+  return wrong.length === 0;
+}
