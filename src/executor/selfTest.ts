@@ -58,7 +58,9 @@ function compare(
 ): void {
   const wrong = expected.findIndex((bytes, step) => Buffer.compare(bytes, tensors[step] ?? new Uint8Array()) !== 0);
   if (wrong >= 0)
-    throw new Error(`step ${wrong} (${origins[wrong]!.operator}) has other bits than the definition; use another machine`);
+    throw new Error(
+      `step ${wrong} (${origins[wrong]!.operator}) has other bits than the definition; use another machine`,
+    );
   for (const { step } of program.checkpoints)
     if (trees.get(step)?.root !== rootByDefinition(expected[step]!))
       throw new Error(`the hashes of step ${step} are wrong; use another machine`);

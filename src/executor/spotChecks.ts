@@ -1,10 +1,19 @@
 import { freshSeed, Prng } from "../prng.ts";
 
+/** A check takes as long as its terms and so many more. */
+const CALL_TERMS = 350;
+/** The first of some checks in a row takes longer: nothing of it is in the processor's cache. */
+const COLD_TERMS = 6_000;
+
+/** How long a visit of some checks in a row takes, in terms of checks. */
+export const visitTerms = (checks: number, termsOfEach: number): number =>
+  checks * (termsOfEach + CALL_TERMS) + COLD_TERMS;
+
 /** Chooses what one thread checks of the engine's products: nobody can foresee it, and each part has the same chance. */
 export class SpotChecks {
   readonly #prng: Prng;
   readonly #areAll: boolean;
-  /** Of the expected number of checks, how many until the next one. */
+  /** The number of visits, on average, until the next one. */
   #left: number;
 
   /** @param options `areAll`: nothing is left out. */
@@ -16,16 +25,17 @@ export class SpotChecks {
 
   /**
    * Checks some of the parts 0 .. count - 1 of a product.
-   * @param expected How many parts are checked on average; the chances of different products are independent.
+   * @param visits How often parts of this product are checked, on average.
+   * @param size How many parts are checked in a row.
    */
-  run(count: number, expected: number, check: (part: number) => void): void {
+  run(count: number, visits: number, size: number, check: (part: number) => void): void {
     if (this.#areAll) {
       for (let part = 0; part < count; part++) check(part);
       return;
     }
-    this.#left -= expected;
+    this.#left -= visits;
     while (this.#left <= 0) {
-      check(this.#prng.below(count));
+      for (let k = 0; k < size; k++) check(this.#prng.below(count));
       this.#left += this.#draw();
     }
   }

@@ -2,7 +2,17 @@
  * The stages of an execution, by which time is measured. A thread waits where others have not finished a step that it
  * needs. "checks" are those of single results of the engine.
  */
-export const STAGES = ["products", "reductions", "loops", "certify", "patch", "checks", "hash", "waiting", "other"] as const;
+export const STAGES = [
+  "products",
+  "reductions",
+  "loops",
+  "certify",
+  "patch",
+  "checks",
+  "hash",
+  "waiting",
+  "other",
+] as const;
 export type Stage = (typeof STAGES)[number];
 
 const nothing = (): Record<Stage, number> => ({

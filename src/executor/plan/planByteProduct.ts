@@ -4,7 +4,7 @@ import { Reduce, type Step, type View } from "../../program/types.ts";
 import { freshSeed, Prng } from "../../prng.ts";
 import type { LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
-import { byteCheck, expectedRowChecks, makeWitness, witnessLength } from "../product/byteCheck.ts";
+import { byteCheck, makeWitness, ROWS, rowVisits, witnessLength } from "../product/byteCheck.ts";
 import { byteZero, wideProduct } from "../product/byteProduct.ts";
 import { planEpilogue } from "./planEpilogue.ts";
 import { planFactor } from "./planFactor.ts";
@@ -94,10 +94,10 @@ export function planByteProduct(resources: PlanResources, step: Step, out: Regio
       const bytes = views.part(at(start), count);
       const results = views.int32(own.address, shape.rows * columnCount);
       const multiply = engine.bytes?.product(bytes, rightBytes, { left: leftZero, right: rightZero }, results, shape);
-      const expected = expectedRowChecks(shape);
+      const visits = rowVisits(shape);
       const checkRow = byteCheck({ left: bytes, leftZero, results }, shape, witness);
       const checkSome = (): void =>
-        checks.run(shape.rows, expected, (row) => {
+        checks.run(shape.rows, visits, ROWS, (row) => {
           clock.enter("checks");
           checkRow(row);
         });

@@ -1,11 +1,12 @@
 import type { MatrixShape } from "../engine/matMulEngine.ts";
 import { EngineFaultError } from "../errors.ts";
 import type { Prng } from "../../prng.ts";
+import { visitTerms } from "../spotChecks.ts";
 
-/** A check takes at most this share of what a product of bytes takes: a term of a check as long as 64 of a product. */
-const SHARE = 2 ** -11 / 64;
-/** A check's calls take as long as this many terms of a check. */
-const CALL_TERMS = 200;
+/** So many rows are checked in a row. */
+export const ROWS = 4;
+/** Spot checks have at most this share of a product's terms: each takes some 100 times as long as there. */
+const SHARE = 2 ** -17;
 
 /** Odd weights of the columns, then the weighted sum of each row of a right operand. */
 export const witnessLength = (columns: number, inner: number): number => columns + inner;
@@ -27,9 +28,9 @@ export function makeWitness(
   }
 }
 
-/** How many rows of a product are checked on average. */
-export const expectedRowChecks = ({ rows, columns, inner }: MatrixShape): number =>
-  (rows * columns * inner * SHARE) / (columns + inner + CALL_TERMS);
+/** How often rows of a product are checked, on average. */
+export const rowVisits = ({ rows, columns, inner }: MatrixShape): number =>
+  (rows * columns * inner * SHARE) / visitTerms(ROWS, columns + inner);
 
 /**
  * Prepares the check of single rows, by their numbers: the columns' sums, weighted at random, must be what the right

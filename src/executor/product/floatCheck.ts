@@ -4,13 +4,14 @@ import { ExactSum } from "../../numerics/exactSum.ts";
 import type { MatrixShape } from "../engine/matMulEngine.ts";
 import { EngineFaultError } from "../errors.ts";
 import type { Views } from "../memory/views.ts";
+import { visitTerms } from "../spotChecks.ts";
 import { compensatedError } from "./compensated.ts";
 
 const FLOAT64 = 8;
-/** Of a product's terms, at most this share is computed again by spot checks. */
-const SHARE = 2 ** -13;
-/** A check's calls take as long as this many terms. */
-const CALL_TERMS = 300;
+/** So many elements are checked in a row. */
+export const ELEMENTS = 16;
+/** Of a product's terms, at most this share is computed again by spot checks: each takes 20 times as long as there. */
+const SHARE = 2 ** -15;
 /** This many elements usually suffice to show that sums may have been rounded. */
 const PROBED = 16;
 /** Float64 numbers are multiples of 2^-1074, exact sums of products of 2^-298. */
@@ -26,9 +27,9 @@ export type CheckedProduct = {
   columnNorms: number;
 };
 
-/** How many elements of a product are checked on average. */
-export const expectedChecks = ({ rows, columns, inner }: MatrixShape): number =>
-  (rows * columns * inner * SHARE) / (inner + CALL_TERMS);
+/** How often elements of a product are checked, on average. */
+export const elementVisits = ({ rows, columns, inner }: MatrixShape): number =>
+  (rows * columns * inner * SHARE) / visitTerms(ELEMENTS, inner);
 
 /**
  * Prepares the check of single elements, by their numbers: whether what the engine computed is what the certificate

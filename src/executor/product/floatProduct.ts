@@ -1,7 +1,7 @@
 import type { Machine } from "../machine.ts";
 import { errorFactor } from "../../kernels/certify.ts";
 import type { MatrixShape } from "../engine/matMulEngine.ts";
-import { expectedChecks, floatCheck } from "./floatCheck.ts";
+import { ELEMENTS, elementVisits, floatCheck } from "./floatCheck.ts";
 
 const FLOAT64 = 8;
 
@@ -48,7 +48,7 @@ export function engineProduct(
     shape,
   );
   const factor = errorFactor(inner);
-  const expected = expectedChecks(shape);
+  const visits = elementVisits(shape);
   const checkElement = floatCheck(machine, shape, { left, right, values, rowNorms, columnNorms });
   const check = (index: number): void => {
     clock.enter("checks");
@@ -80,7 +80,7 @@ export function engineProduct(
     kernels.norms(left, inner, rows, rowNorms);
     const count = kernels.certify(values, rowNorms, columnNorms, out, rows, columns, factor, flagged);
     stats.elements += rows * columns;
-    checks.run(rows * columns, expected, check);
+    checks.run(rows * columns, visits, ELEMENTS, check);
     if (count === 0) return;
     clock.enter("patch");
     stats.flagged += count;

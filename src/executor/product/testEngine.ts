@@ -59,7 +59,12 @@ async function testFloats(engine: MatMulEngine, shape: MatrixShape, prng: Prng):
   const { views, kernels } = (room ??= newRoom());
   const [left, right, values, rowNorms, columnNorms] = [0, 1, 2, 3, 4].map((part) => part * PART) as Five;
   const results = views.float64(values, rows * columns);
-  const multiply = engine.product(views.float64(left, rows * inner), views.float64(right, columns * inner), results, shape);
+  const multiply = engine.product(
+    views.float64(left, rows * inner),
+    views.float64(right, columns * inner),
+    results,
+    shape,
+  );
   const check = floatCheck({ views, kernels }, shape, { left, right, values, rowNorms, columnNorms });
   for (const _ of [0, 1]) {
     fill(views.float64(left, rows * inner), views.float64(right, columns * inner), inner, prng);

@@ -70,9 +70,7 @@ export class Team {
   abandon(failure: string | EngineFaultError): void {
     if (this.#isEnding) return;
     this.#failure ??=
-      typeof failure === "string"
-        ? new ExecutionThreadError(`a worker thread ${failure}; run the job again`)
-        : failure;
+      typeof failure === "string" ? new ExecutionThreadError(`a worker thread ${failure}; run the job again`) : failure;
     for (const worker of this.#workers) void worker.terminate();
   }
 

@@ -68,9 +68,7 @@ function guard(action: () => void): void {
 function fail(error: unknown): void {
   control.write(ControlWord.failed, 1);
   report(
-    error instanceof EngineFaultError
-      ? { fault: error.finding }
-      : { reason: String((error as Error).stack ?? error) },
+    error instanceof EngineFaultError ? { fault: error.finding } : { reason: String((error as Error).stack ?? error) },
   );
 }
 

@@ -21,7 +21,9 @@ describe("test of an engine at the start", function () {
   const FAULTS: Record<string, Faults> = {
     oneElement: { floats: (out) => void (out[out.length - 1] = -1 - out[out.length - 1]!) },
     oneElement_byOneByteSum: { bytes: (out) => void out[out.length - 1]!++ },
-    resultsOfLessPrecision: { floats: (out) => out.set(Float32Array.from(out, (x) => Math.fround(x * (1 + 2 ** -30)))) },
+    resultsOfLessPrecision: {
+      floats: (out) => out.set(Float32Array.from(out, (x) => Math.fround(x * (1 + 2 ** -30)))),
+    },
     resultsThatAreNotWritten: { bytes: (out) => void out.fill(0) },
     lastColumns_ofOddNumbers: {
       floats: (out, { rows, columns }) => {
