@@ -18,10 +18,10 @@ export type SelfTestReport = { milliseconds: number; threads: number };
 
 /**
  * Executes a small program, whose numbers and shapes are partly random, as jobs are executed: on one thread, and on as
- * many as jobs get, but at least two; there the engine computes all products, however small. Each tensor and each commitment is compared with the definition,
- * and each result of the engine with its exact sum: products of float32 and of bytes that onnxruntime computes in
- * shared memory, certificates, compiled loops, elementary functions, hashing. It shows that this machine can execute at
- * all, and finds coarse errors; it cannot prove that all results are right.
+ * many as jobs get, but at least two; there the engine computes all products, however small. Each tensor and each
+ * commitment is compared with the definition, and each result of the engine with its exact sum: products of float32 and
+ * of bytes that onnxruntime computes in shared memory, certificates, compiled loops, elementary functions, hashing. It
+ * shows that this machine can execute at all, and finds coarse errors; it cannot prove that all results are right.
  * @param create Makes the executor to test.
  * @param seed Of numbers and shapes. The message of an error names it, so that a failure can be repeated.
  * @throws CannotRunHereError

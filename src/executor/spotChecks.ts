@@ -9,7 +9,10 @@ const COLD_TERMS = 6_000;
 export const visitTerms = (checks: number, termsOfEach: number): number =>
   checks * (termsOfEach + CALL_TERMS) + COLD_TERMS;
 
-/** Chooses what one thread checks of the engine's products: nobody can foresee it, and each part has the same chance. */
+/**
+ * Chooses what one thread checks of the engine's products: nobody can foresee it, and the parts of a product have the
+ * same chance.
+ */
 export class SpotChecks {
   readonly #prng: Prng;
   readonly #areAll: boolean;

@@ -8,7 +8,7 @@ import type { Execute } from "./executions.ts";
 export class FastExecutors {
   readonly #options: ExecutorOptions;
   readonly #prepared = new Map<string, Promise<Executor>>();
-  /** What was found wrong with the engine. Nothing is executed any more: neither machine nor process can be relied on. */
+  /** What was found wrong with the engine. Nothing is executed any more. */
   #fault: EngineFaultError | undefined;
 
   constructor(options: ExecutorOptions = {}) {

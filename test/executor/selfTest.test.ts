@@ -67,7 +67,7 @@ describe("self test of the executor", () => {
   });
 
   it("engineWhoseByteProductsAreWrong_isRefused", async () => {
-    let isWrong = (_: MatrixShape): boolean => true;
+    let isWrong: (shape: MatrixShape) => boolean = () => true;
     const bytes: NonNullable<MatMulEngine["bytes"]> = {
       minRight: engine.bytes!.minRight,
       product: (left, right, zeros, out, shape) => {

@@ -66,7 +66,7 @@ async function testFloats(engine: MatMulEngine, shape: MatrixShape, prng: Prng):
     shape,
   );
   const check = floatCheck({ views, kernels }, shape, { left, right, values, rowNorms, columnNorms });
-  for (const _ of [0, 1]) {
+  for (let round = 0; round < 2; round++) {
     fill(views.float64(left, rows * inner), views.float64(right, columns * inner), inner, prng);
     kernels.norms(left, inner, rows, rowNorms);
     kernels.norms(right, inner, columns, columnNorms);
@@ -90,7 +90,7 @@ async function testBytes(engine: ByteEngine, shape: MatrixShape, prng: Prng): Pr
   const signed = new Int8Array(rightBytes.buffer, rightBytes.byteOffset, rightBytes.length);
   const zeroOf = (byte: number): number => (isSigned ? (byte << 24) >> 24 : byte);
   const check = byteCheck({ left, leftZero, results }, shape, witness);
-  for (const _ of [0, 1]) {
+  for (let round = 0; round < 2; round++) {
     for (const bytes of [left, leftZero, rightBytes, rightZero]) bytes.set(randomBytes(bytes.length, prng));
     makeWitness(isSigned ? signed : rightBytes, zeroOf(rightZero[0]!), shape, witness, prng);
     for (let index = 0; index < results.length; index++) results[index] = prng.uint32() | 0;

@@ -1,7 +1,7 @@
 /**
  * Exact execution against plain onnxruntime (default optimisation), interleaved in one process, medians.
- * `npm run bench -- [--models a,b] [--threads 1,2] [--seconds S] [--json FILE]`. With `--checks`, what the spot checks of
- * the engine's products take of exact execution, and nothing else.
+ * `npm run bench -- [--models a,b] [--threads 1,2] [--seconds S] [--json FILE]`. With `--checks`, what the spot checks
+ * of the engine's products take of exact execution, and nothing else.
  */
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

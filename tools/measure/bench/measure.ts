@@ -1,6 +1,6 @@
 /**
- * One measurement in a process of its own: `measure.ts time|checks|plain|exact PREPARED THREADS SECONDS`, the result as JSON
- * on a channel. With 0 seconds each kind is run once.
+ * One measurement in a process of its own: `measure.ts time|checks|plain|exact PREPARED THREADS SECONDS`, the result as
+ * JSON on a channel. With 0 seconds each kind is run once.
  */
 import * as ort from "onnxruntime-node";
 import { toOrt } from "../../../src/examine/compare/ortTensor.ts";
