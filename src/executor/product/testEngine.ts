@@ -41,8 +41,8 @@ export async function testEngine(engine: MatMulEngine, seed = freshSeed()): Prom
     if (cause instanceof EngineFaultError) throw new EngineFaultError(`${cause.finding} (seed ${seed})`, { cause });
     const { message } = cause as Error;
     throw new EngineUnfitError(
-      `the matrix product engine cannot compute in shared memory: ${message}; use Node 22.21 or newer of the line 22, ` +
-        "or 24.9 or newer",
+      `the matrix product engine cannot compute in shared memory: ${message}; use Node 22.21 or newer of the line ` +
+        "22, or 24.9 or newer",
       { cause },
     );
   }
