@@ -106,15 +106,3 @@ export function gpt2(shape: Gpt2Shape = GPT2_SMALL, seed = 1): Uint8Array {
     initializers: d.initializers,
   });
 }
-
-/** Words to go on from. */
-export const prompt = ({ tokens, vocabulary }: Gpt2Shape): Map<string, TensorData> =>
-  new Map([
-    [
-      "input_ids",
-      int64Tensor(
-        Array.from({ length: tokens }, (_, i) => (i * 7919 + 101) % vocabulary),
-        [1, tokens],
-      ),
-    ],
-  ]);
