@@ -6,7 +6,7 @@ import { visitTerms } from "../spotChecks.ts";
 /** So many rows are checked in a row. */
 export const ROWS = 4;
 /** Spot checks have less than this share of a product's terms: each takes some 200 times as long. */
-const SHARE = 2 ** -19;
+const SHARE = 2 ** -20;
 
 /** Odd weights of the columns, then the weighted sum of each row of a right operand. */
 export const witnessLength = (columns: number, inner: number): number => columns + inner;
