@@ -91,6 +91,7 @@ const TYPESCRIPT = [
   "testkit/adversaries",
   "tools/generate/abi.ts",
   "tools/generate",
+  "tools/measure/compiling.ts",
   "tools/measure/contractSize.ts",
   "tools/measure/memory.ts",
   "tools/measure/bench",
