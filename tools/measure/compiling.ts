@@ -1,6 +1,7 @@
 /**
  * How long compiling takes: chains of small nodes, an unrolled loop, and a language model in the shape of GPT-2 small
- * at 64 tokens. `npm run compiling -- [--nodes 500,1000,2000,4000]`. Processor time, which other processes change least.
+ * at 64 tokens. `npm run compiling -- [--nodes 500,1000,2000,4000]`. Processor time, which other processes change
+ * least.
  */
 import { parseArgs } from "node:util";
 import { compile } from "../../src/compiler/compile.ts";
