@@ -14,7 +14,7 @@ import type { Stage } from "./stages.ts";
 import { HashJob, hashLayout } from "./threads/hashJob.ts";
 import { SharedWork } from "./threads/shared.ts";
 import { onnxEngine } from "./engine/onnxEngine.ts";
-import { selfTest } from "./engine/selfTest.ts";
+import { testEngine } from "./product/testEngine.ts";
 
 /** A job's tensors, and how often the certificate of its float32 sums and products was not enough. */
 export type ExecutionResult = {
@@ -42,7 +42,8 @@ export type RunOptions = ExecutionOptions & {
 export type Executor = {
   /**
    * @param inputs The job's inputs in the program's order: little-endian, row-major bytes.
-   * @throws ExecutionInputError if they do not fit the program.
+   * @throws ExecutionInputError if they do not fit the program; EngineFaultError if a product was wrong: nothing of
+   * this process may be relied on any more.
    */
   run(inputs: readonly Uint8Array[], options?: RunOptions): Promise<ExecutionResult>;
   close(): Promise<void>;
@@ -71,6 +72,8 @@ export type ExecutorOptions = {
    * execution slower than this. The weights of src/program/work.ts are measured with it.
    */
   alwaysExact?: boolean;
+  /** Whether each result of the engine is checked, not only some at random: for tests of engines. */
+  checksAll?: boolean;
   /**
    * The number of elements of a product's or reduction's terms that are gathered at a time, where its shape can be cut.
    * It bounds memory.
@@ -90,6 +93,9 @@ const MIN_UNITS = 32;
 /** How long a thread takes to start. */
 const START_MS = 500;
 
+/** The number of threads that jobs are executed on, where nothing else is asked for and they are long enough. */
+export const mostThreads = (): number => Math.min(MAX_THREADS, availableParallelism());
+
 /** The threads that are asked for; 0 for as many as are worth it. */
 const threadsWanted = ({ engine, threads = 0 }: ExecutorOptions): number => (engine === undefined ? threads : 1);
 
@@ -98,7 +104,7 @@ function planOptionsOf(options: ExecutorOptions): PlanOptions {
   return {
     minEngineWork: options.minEngineWork ?? MIN_ENGINE_WORK,
     chunkElements: options.chunkElements ?? CHUNK_ELEMENTS,
-    threads: wanted === 0 ? Math.min(MAX_THREADS, availableParallelism()) : wanted,
+    threads: wanted === 0 ? mostThreads() : wanted,
   };
 }
 
@@ -113,8 +119,8 @@ export const executionBytes = (model: CompiledModel): number => planProgram(mode
  * those that it does not settle are recomputed. Compiled loops compute the rest. The results have the same bits as
  * those of `executeReference`, on any number of threads. Jobs are executed one after the other.
  * @throws ExecutionInputError if a constant is missing; ExecutionMemoryError if the program needs more than can be
- * addressed; EngineUnfitError if this process does not compute as IEEE 754 says; ExecutionThreadError if a thread
- * cannot be started.
+ * addressed; EngineUnfitError if this process does not compute as IEEE 754 says; EngineFaultError if the engine fails
+ * its test; ExecutionThreadError if a thread cannot be started.
  */
 export async function createExecutor(model: CompiledModel, options: ExecutorOptions = {}): Promise<Executor> {
   const { steps } = model.program;
@@ -122,16 +128,21 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   const planOptions = planOptionsOf(options);
   const plan = planProgram(model, planOptions);
   const engine = options.engine ?? (await onnxEngine());
-  await selfTest(engine);
+  await testEngine(engine);
   const machine = machineOf(plan, memoryOf(plan.bytes), engine, {
     thread: 0,
     alwaysExact: options.alwaysExact ?? false,
+    checksAll: options.checksAll ?? false,
   });
   const shared = new SharedWork(
     plan,
     machine,
     { program: model.program, options: planOptions },
-    { minSplit: options.minSplit ?? MIN_SPLIT, isEven: options.evenly ?? false },
+    {
+      minSplit: options.minSplit ?? MIN_SPLIT,
+      isEven: options.evenly ?? false,
+      checksAll: options.checksAll ?? false,
+    },
   );
   if (wanted > 1 && shared.splits) shared.start();
   plan.prepare(machine);

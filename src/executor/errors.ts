@@ -9,6 +9,26 @@ export class ExecutionInputError extends errorWithCode("EXECUTION_INPUT") {}
  */
 export class EngineUnfitError extends errorWithCode("ENGINE_UNFIT") {}
 
+export const ENGINE_FAULT = "ENGINE_FAULT";
+
+/**
+ * The engine computed a product wrongly: no result of this process can be relied on, and none may be posted. The
+ * message names the element.
+ */
+export class EngineFaultError extends errorWithCode(ENGINE_FAULT) {
+  /** What is wrong. */
+  readonly finding: string;
+
+  constructor(finding: string, options?: ErrorOptions) {
+    super(
+      `onnxruntime computes wrongly here: ${finding}; test the memory and the processor of this machine, install the ` +
+        "packages again, or use another machine",
+      options,
+    );
+    this.finding = finding;
+  }
+}
+
 /** A program's tensors do not fit into the memory that can be addressed. */
 export class ExecutionMemoryError extends errorWithCode("EXECUTION_MEMORY") {}
 

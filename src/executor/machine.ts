@@ -5,6 +5,7 @@ import type { LoopCall } from "./loops/compile.ts";
 import type { Views } from "./memory/views.ts";
 import type { CertificateStats } from "./certificateStats.ts";
 import type { MatMulEngine } from "./engine/matMulEngine.ts";
+import type { SpotChecks } from "./spotChecks.ts";
 import type { StageClock } from "./stages.ts";
 
 /** Everything with which one thread executes a plan: its loops, its engine, and its part of the work. */
@@ -22,6 +23,8 @@ export type Machine = {
   settleStats: number;
   stats: CertificateStats;
   clock: StageClock;
+  /** Chooses which results of the engine are checked. */
+  checks: SpotChecks;
   /** Whether every float32 sum is computed in integers, as if its error bound never settled it. */
   alwaysExact: boolean;
   /** Whether the caller alters tensors between steps; set before each job. */

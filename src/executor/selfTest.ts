@@ -4,52 +4,52 @@ import { depthOf } from "../merkle/sizes.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import { chunkOf } from "../merkle/tensor.ts";
 import { chunksOf } from "../merkle/levels.ts";
-import { DType } from "../numerics/dtype.ts";
-import { elementCount, type Model, type Node } from "../onnx/model.ts";
-import { floatTensor } from "../onnx/tensorData.ts";
 import { CannotRunHereError } from "../platform.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import { createExecutor, type Executor, type ExecutorOptions } from "./createExecutor.ts";
+import { freshSeed, Prng } from "../prng.ts";
+import { createExecutor, mostThreads, type Executor, type ExecutorOptions } from "./createExecutor.ts";
 import { executeReference } from "./reference.ts";
+import { selfTestModel } from "./selfTestModels.ts";
 
-/** A product of these sides has so many rows, terms and columns that onnxruntime computes it. */
-const [ROWS, INNER, COLUMNS] = [4, 96, 64];
-/** A product with so few columns is left to kernels of our own. */
-const FEW = 8;
 const HEAD = "the self test of the executor failed";
 
 /** What the self test did. */
 export type SelfTestReport = { milliseconds: number; threads: number };
 
 /**
- * Executes a small program on two threads, as jobs are executed, and compares each tensor and each commitment with the
- * definition: products of float32 and of bytes that onnxruntime computes in shared memory, certificates, compiled
- * loops, elementary functions, hashing. It shows that this machine can execute at all, and finds coarse errors; it
- * cannot prove that all results are right.
+ * Executes a small program, whose numbers and shapes are partly random, as jobs are executed: on one thread, and on as
+ * many as jobs get, but at least two; there the engine computes all products, however small. Each tensor and each
+ * commitment is compared with the definition, and each result of the engine with its exact sum: products of float32 and
+ * of bytes that onnxruntime computes in shared memory, certificates, compiled loops, elementary functions, hashing. It
+ * shows that this machine can execute at all, and finds coarse errors; it cannot prove that all results are right.
  * @param create Makes the executor to test.
+ * @param seed Of numbers and shapes. The message of an error names it, so that a failure can be repeated.
  * @throws CannotRunHereError
  */
 export async function selfTestExecutor(
   create: (model: CompiledModel, options: ExecutorOptions) => Promise<Executor> = createExecutor,
+  seed = freshSeed(),
 ): Promise<SelfTestReport> {
   const began = performance.now();
-  const model = compile(network(), { shapes: {} });
-  const inputs = [floatTensor(pattern(ROWS * INNER)).bytes];
-  const options = { threads: 2, minSplit: 0, evenly: true };
+  const threads = Math.max(2, mostThreads());
   try {
-    const executor = await create(model, options);
-    const trees = new Map<number, MerkleList>();
-    const { tensors } = await executor.run(inputs, { trees }).finally(() => executor.close());
-    compare(model, executeReference(model, inputs), tensors, trees);
+    const { model, inputs } = selfTestModel(new Prng(seed));
+    const compiled = compile(model, { shapes: {} });
+    const expected = executeReference(compiled, inputs);
+    for (const options of [{ threads: 1 }, { threads, minSplit: 0, evenly: true, minEngineWork: 0 }]) {
+      const executor = await create(compiled, { ...options, checksAll: true });
+      const trees = new Map<number, MerkleList>();
+      const { tensors } = await executor.run(inputs, { trees }).finally(() => executor.close());
+      compare(compiled, expected, tensors, trees);
+    }
   } catch (cause) {
-    if (cause instanceof CannotRunHereError) throw cause;
     const [reason] = (cause as Error).message.split("\n");
-    throw new CannotRunHereError(`${HEAD}: ${reason}; nothing can be executed here`, { cause });
+    throw new CannotRunHereError(`${HEAD}: ${reason}; nothing can be executed here (seed ${seed})`, { cause });
   }
-  return { milliseconds: Math.round(performance.now() - began), threads: options.threads };
+  return { milliseconds: Math.round(performance.now() - began), threads };
 }
 
-/** @throws CannotRunHereError unless all tensors and roots are those of the definition */
+/** Throws unless all tensors and roots are those of the definition. */
 function compare(
   { program, origins }: CompiledModel,
   expected: readonly Uint8Array[],
@@ -58,12 +58,12 @@ function compare(
 ): void {
   const wrong = expected.findIndex((bytes, step) => Buffer.compare(bytes, tensors[step] ?? new Uint8Array()) !== 0);
   if (wrong >= 0)
-    throw new CannotRunHereError(
-      `${HEAD}: step ${wrong} (${origins[wrong]!.operator}) has other bits than the definition; use another machine`,
+    throw new Error(
+      `step ${wrong} (${origins[wrong]!.operator}) has other bits than the definition; use another machine`,
     );
   for (const { step } of program.checkpoints)
     if (trees.get(step)?.root !== rootByDefinition(expected[step]!))
-      throw new CannotRunHereError(`${HEAD}: the hashes of step ${step} are wrong; use another machine`);
+      throw new Error(`the hashes of step ${step} are wrong; use another machine`);
 }
 
 /** The root of a tensor's tree (docs/program.md, "Merkle lists"), by Node's own SHA-256. */
@@ -76,42 +76,3 @@ function rootByDefinition(tensor: Uint8Array): Hash {
     );
   return toHash(level[0]!);
 }
-
-/** Small fractions of both signs and of many magnitudes: sums of their products are rounded. */
-const pattern = (count: number): number[] =>
-  Array.from({ length: count }, (_, k) => (((k * 7_919) % 2_003) - 1_001) / (3 + (k % 17) ** 3));
-
-/** Plain and quantised products, and a Softmax between two of them. */
-function network(): Model {
-  const weights = (shape: readonly number[]) => floatTensor(pattern(elementCount(shape)), shape);
-  return {
-    source: "self test",
-    irVersion: 8,
-    opsets: new Map([["", 17]]),
-    graph: {
-      name: "self test",
-      inputs: [{ name: "x", dtype: DType.float32, shape: [ROWS, INNER] }],
-      outputs: [
-        { name: "narrow", dtype: DType.float32, shape: [ROWS, FEW] },
-        { name: "integers", dtype: DType.int32, shape: [ROWS, COLUMNS] },
-      ],
-      initializers: new Map([
-        ["w", weights([INNER, COLUMNS])],
-        ["v", weights([COLUMNS, FEW])],
-      ]),
-      nodes: [
-        node("MatMul", ["x", "w"], ["product"]),
-        node("Softmax", ["product"], ["probabilities"]),
-        node("MatMul", ["probabilities", "v"], ["narrow"]),
-        node("DynamicQuantizeLinear", ["x"], ["left", "leftScale", "leftZero"]),
-        node("DynamicQuantizeLinear", ["w"], ["right", "rightScale", "rightZero"]),
-        node("MatMulInteger", ["left", "right", "leftZero", "rightZero"], ["integers"]),
-      ],
-    },
-  };
-}
-
-const node = (operator: string, inputs: readonly string[], outputs: readonly string[]): Node => ({
-  ...{ name: outputs[0]!, operator, domain: "", inputs, outputs },
-  attributes: new Map(),
-});

@@ -1,8 +1,18 @@
 /**
  * The stages of an execution, by which time is measured. A thread waits where others have not finished a step that it
- * needs.
+ * needs. "checks" are those of single results of the engine.
  */
-export const STAGES = ["products", "reductions", "loops", "certify", "patch", "hash", "waiting", "other"] as const;
+export const STAGES = [
+  "products",
+  "reductions",
+  "loops",
+  "certify",
+  "patch",
+  "checks",
+  "hash",
+  "waiting",
+  "other",
+] as const;
 export type Stage = (typeof STAGES)[number];
 
 const nothing = (): Record<Stage, number> => ({
@@ -11,6 +21,7 @@ const nothing = (): Record<Stage, number> => ({
   loops: 0,
   certify: 0,
   patch: 0,
+  checks: 0,
   hash: 0,
   waiting: 0,
   other: 0,

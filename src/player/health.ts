@@ -76,6 +76,11 @@ export class Health {
     }
   }
 
+  /** Why a condition does not hold; undefined if it does, or was not looked at. */
+  problem(condition: Condition): Problem | undefined {
+    return this.#states.get(condition)?.problem;
+  }
+
   /** The conditions that were looked at, and whether they hold. */
   get conditions(): { condition: Condition; holds: boolean }[] {
     return [...this.#states].map(([condition, { problem }]) => ({ condition, holds: problem === undefined }));

@@ -2,6 +2,7 @@ import type { TransactionReceipt } from "viem";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import type { Account } from "../chain/clients/stakeVault.ts";
 import { translateError } from "../chain/translateError.ts";
+import { ENGINE_FAULT } from "../executor/errors.ts";
 import type { Forget } from "../market/forget.ts";
 import { resumeFrom } from "../market/resume.ts";
 import { followMarket, type Resume, type Session, type Snapshot } from "../market/session.ts";
@@ -130,6 +131,11 @@ export class Role<E extends RoleEvent> {
     });
     await tasks.settled();
     log.info(`${name} stops`);
+  }
+
+  /** Whether the engine was found to compute wrongly: then nothing is executed until a restart. */
+  get isAtFault(): boolean {
+    return this.health.problem("executes")?.code === ENGINE_FAULT;
   }
 
   /**

@@ -155,7 +155,7 @@ class Worker {
     );
     this.#options.programs.want(atStake.map(({ job }) => job.programRoot));
     const open = [...history.claims.values()].filter((record) => this.#isMe(record.claim.worker) && isOpen(record));
-    if (claimed.length > 0 || !isPlain) return;
+    if (claimed.length > 0 || !isPlain || this.#role.isAtFault) return;
     attempt("claiming", "", () => this.#claim(history, open.length, now));
     const awaited = jobs.filter((job) => job.open && this.#executions.awaits(job) && !this.#hasLost(job));
     if (awaited.length > 0 && hasRoom(this.#options.policy, open.length))

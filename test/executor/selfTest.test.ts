@@ -1,13 +1,16 @@
 import { expect } from "chai";
-import { createExecutor, type Executor, type ExecutorOptions } from "../../src/executor/createExecutor.ts";
+import { createExecutor, mostThreads, type Executor, type ExecutorOptions } from "../../src/executor/createExecutor.ts";
 import { onnxEngine } from "../../src/executor/engine/onnxEngine.ts";
 import { isExact } from "../../src/executor/engine/byteEngine.ts";
-import type { MatMulEngine } from "../../src/executor/engine/matMulEngine.ts";
+import type { MatMulEngine, MatrixShape } from "../../src/executor/engine/matMulEngine.ts";
 import { selfTestExecutor } from "../../src/executor/selfTest.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
+import { EngineFaultError } from "../../src/executor/errors.ts";
 import { CannotRunHereError } from "../../src/platform.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { rejection } from "../../testkit/rejection.ts";
+
+const SEEDS = 5;
 
 /** The self test, with something put around each run of the executor. */
 const around = (change: (run: Executor["run"]) => Executor["run"]) =>
@@ -26,8 +29,12 @@ describe("self test of the executor", () => {
   before(async () => void (engine = await onnxEngine()));
   after(() => engine.close());
 
-  it("thisMachine_passes_onTwoThreads", async () => {
-    expect((await selfTestExecutor()).threads).to.equal(2);
+  it("thisMachine_passes_onAsManyThreadsAsJobsGet", async () => {
+    expect((await selfTestExecutor()).threads).to.equal(Math.max(2, mostThreads()));
+  });
+
+  it("aHealthyMachine_passesWithEverySeed", async () => {
+    for (let seed = 0; seed < SEEDS; seed++) await selfTestExecutor(createExecutor, seed);
   });
 
   it("onnxruntime_computesProductsOfFloats_andOfBytes", async () => {
@@ -45,7 +52,7 @@ describe("self test of the executor", () => {
   });
 
   it("addonThatTakesNoSharedMemory_isRefused", async () => {
-    // As in Node before 22.21: the engine's own test, in memory that is not shared, passes.
+    // As in Node before 22.21: products in memory that is not shared pass.
     const failure = await rejection(
       withEngine({
         ...engine,
@@ -60,20 +67,27 @@ describe("self test of the executor", () => {
   });
 
   it("engineWhoseByteProductsAreWrong_isRefused", async () => {
+    let isWrong: (shape: MatrixShape) => boolean = () => true;
     const bytes: NonNullable<MatMulEngine["bytes"]> = {
       minRight: engine.bytes!.minRight,
       product: (left, right, zeros, out, shape) => {
         const run = engine.bytes!.product(left, right, zeros, out, shape);
         return () => {
           void run();
-          out[0]! ^= 1;
+          if (isWrong(shape)) out[0]! ^= 1;
         };
       },
     };
     expect(isExact(bytes)).to.equal(false);
     const failure = await rejection(withEngine({ ...engine, bytes }));
     expect(failure).to.be.instanceOf(CannotRunHereError);
-    expect((failure as Error).message).to.match(/MatMulInteger.* has other bits/);
+    expect(failure.cause).to.be.instanceOf(EngineFaultError);
+    expect(failure.message).to.match(/of bytes has wrong sums.*\(seed \d+\)$/);
+    // Of a shape that the engine's own test does not try.
+    isWrong = ({ inner }) => inner === 96;
+    const later = await rejection(withEngine({ ...engine, bytes }));
+    expect(later.cause).to.be.instanceOf(EngineFaultError);
+    expect(later.message).to.match(/\[4, 96\] x \[96, 64\] of bytes has wrong sums/);
   });
 
   it("threadThatFails_isRefused", async () => {

@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { formatEther, parseEther, type Hex } from "viem";
 import { Health } from "../../src/player/health.ts";
 import { Monitor } from "../../src/cli/monitor.ts";
+import { EngineFaultError } from "../../src/executor/errors.ts";
 import type { Execute } from "../../src/player/executions.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
@@ -66,6 +67,24 @@ describe("readiness of a worker and a watcher", function () {
     await says("/metrics", "refute_execution_seconds_count 1");
     await worker.stop();
     await watcher.stop();
+    await close();
+  });
+
+  it("workerWhoseEngineIsAtFault_isNotReady_submitsNothing_andClaimsNoMore", async function () {
+    const { options, says, notReady, close } = await watched();
+    const execute: Execute = () => Promise.reject(new EngineFaultError("element [0, 0] is 1"));
+    const { jobId } = await players().post(program, [mlpInput(1)]);
+    const worker = await players().startWorker(await players().workerKey(), program, execute, options);
+    await first(worker, "claimed", (event) => event.jobId === jobId);
+    await says("/readyz", "executes: an execution failed: onnxruntime computes wrongly here: element [0, 0] is 1; ");
+    await players().post(program, [mlpInput(2)]);
+    await players().chain.advance(3_600);
+    await first(worker, "expired");
+    await sleep(500);
+    expect(worker.inbox.all.filter(({ kind }) => kind === "claimed")).to.have.length(1);
+    expect(worker.inbox.all.filter(({ kind }) => kind === "submitted")).to.deep.equal([]);
+    expect(notReady("executes")[0]).to.include({ code: "ENGINE_FAULT", level: 50 });
+    await worker.stop();
     await close();
   });
 

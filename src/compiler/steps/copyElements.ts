@@ -1,8 +1,10 @@
 import { dtypeBytes, writeWord } from "../../numerics/dtype.ts";
-import { countUp, linearWalk } from "./linearWalk.ts";
+import { countUp, linearWalk, type LinearWalk } from "./linearWalk.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 
-type Elements = { [index: number]: number | bigint };
+type Elements = Uint8Array | Uint16Array | Uint32Array | BigUint64Array;
+/** Elements of transposed tensors are copied in squares of this side: rows and columns of one stay in the cache. */
+const SIDE = 64;
 
 /** Bytes as elements of a size; a copy if they are not aligned to it. */
 function elements(bytes: Uint8Array, size: number): Elements {
@@ -34,12 +36,7 @@ export function copyElements(step: Step, sources: readonly Uint8Array[], into: U
       into.set(source.subarray(size * walk.offset, size * (walk.offset + step.count)));
       return true;
     }
-    const [from, to] = [elements(source, size), elements(into, size)];
-    let at = walk.offset;
-    countUp(step.outDigits, (i, counted) => {
-      if (counted >= 0) at += walk.carry[counted]!;
-      to[i] = from[at]!;
-    });
+    copyMatrices(elements(source, size), elements(into, size), step.outDigits, walk);
     return true;
   }
   const digits = step.outDigits.map(() => 0);
@@ -56,4 +53,40 @@ export function copyElements(step: Step, sources: readonly Uint8Array[], into: U
     for (let d = digits.length - 1; d >= 0 && ++digits[d]! === step.outDigits[d]; d--) digits[d] = 0;
   }
   return true;
+}
+
+/** Copies what a walk reads, in the order of the digits: matrices of the two fastest digits, one after the other. */
+function copyMatrices(from: Elements, to: Elements, radices: readonly number[], { offset, carry }: LinearWalk): void {
+  const [slower, rows, columns] = [radices.slice(0, -2), radices.at(-2) ?? 1, radices.at(-1) ?? 1];
+  const columnStride = carry.at(-1) ?? 0;
+  const rowStride = (carry.at(-2) ?? 0) + columnStride * (columns - 1);
+  let at = offset;
+  countUp(slower, (matrix, counted) => {
+    // What the digit's carry leads on from is the end of the matrix before.
+    if (counted >= 0) at += carry[counted]! + rowStride * (rows - 1) + columnStride * (columns - 1);
+    const shape = { rows, columns, rowStride, columnStride };
+    copyMatrix(from as Uint32Array, to as Uint32Array, at, matrix * rows * columns, shape);
+  });
+}
+
+type Matrix = { rows: number; columns: number; rowStride: number; columnStride: number };
+
+function copyMatrix(
+  from: Uint32Array,
+  to: Uint32Array,
+  start: number,
+  target: number,
+  { rows, columns, rowStride, columnStride }: Matrix,
+): void {
+  for (let top = 0; top < rows; top += SIDE) {
+    const bottom = Math.min(rows, top + SIDE);
+    for (let left = 0; left < columns; left += SIDE) {
+      const right = Math.min(columns, left + SIDE);
+      for (let row = top; row < bottom; row++) {
+        let at = start + row * rowStride + left * columnStride;
+        for (let k = target + row * columns + left; k < target + row * columns + right; k++, at += columnStride)
+          to[k] = from[at]!;
+      }
+    }
+  }
 }

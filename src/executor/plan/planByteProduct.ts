@@ -1,8 +1,10 @@
 import { DType } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce, type Step, type View } from "../../program/types.ts";
+import { freshSeed, Prng } from "../../prng.ts";
 import type { LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
+import { byteCheck, makeWitness, ROWS, rowVisits, witnessLength } from "../product/byteCheck.ts";
 import { byteZero, wideProduct } from "../product/byteProduct.ts";
 import { planEpilogue } from "./planEpilogue.ts";
 import { planFactor } from "./planFactor.ts";
@@ -48,16 +50,28 @@ export function planByteProduct(resources: PlanResources, step: Step, out: Regio
     isWidened: false,
     replacement: {
       name: "bytes",
-      bytes: operandBytes(rightTerms),
+      bytes: operandBytes(rightTerms) + witnessLength(columnCount, innerCount) * INT32,
       make: (machine, from, to) => {
         const least = machine.engine.bytes?.minRight ?? 0;
         narrow(machine, { loop: narrowRight, from, to, room: rightTerms, count: rightTerms, least });
+        const { values, zero, witness } = rightOf(machine, to);
+        makeWitness(values, zero[0]!, { columns: columnCount, inner: innerCount }, witness, new Prng(freshSeed()));
       },
     },
   });
   const epilogue = planEpilogue(resources, step, pieces.strides, pieces.order, out);
   const buffers = resources.perThread(() => resources.scratch(pieces.length * pieces.resultsPerValue * INT32));
   return { shared: pieces.isCut, termNanoseconds: 0.1, prepare: right.prepare, bind };
+
+  /** The right operand at an address, as signed or unsigned bytes, its zero point, and the witness of its checks. */
+  function rightOf({ views, engine }: Machine, address: number) {
+    const type = engine.bytes?.minRight === -128 ? DType.int8 : DType.uint8;
+    return {
+      values: views.elements(address, type, rightTerms) as Int8Array | Uint8Array,
+      zero: views.int32(address + zeroAt(rightTerms), 1),
+      witness: views.int32(address + operandBytes(rightTerms), witnessLength(columnCount, innerCount)),
+    };
+  }
 
   function bind(machine: Machine): Operation {
     const usual = operation(machine, left.bind(machine));
@@ -67,14 +81,12 @@ export function planByteProduct(resources: PlanResources, step: Step, out: Regio
   }
 
   function operation(machine: Machine, { at, zero, make, wide }: BoundBytes): Operation {
-    const { views, engine, clock } = machine;
+    const { views, engine, clock, checks } = machine;
     const own = buffers[machine.thread]!;
     const finish = epilogue.bind(machine);
     const rightBytes = views.part(right.region!.address, rightTerms);
     const rightZero = views.part(right.region!.address + zeroAt(rightTerms), 1);
-    const rightType = engine.bytes?.minRight === -128 ? DType.int8 : DType.uint8;
-    const rightValues = views.elements(right.region!.address, rightType, rightTerms) as Int8Array | Uint8Array;
-    const rightShift = views.int32(right.region!.address + zeroAt(rightTerms), 1);
+    const { values: rightValues, zero: rightShift, witness } = rightOf(machine, right.region!.address);
     const leftZero = views.part(zero, 1);
     const runs = piecesOf(pieces, machine).map(({ start, end }) => {
       const shape = { rows: (end - start) * rowsPerValue, columns: columnCount, inner: innerCount };
@@ -82,11 +94,21 @@ export function planByteProduct(resources: PlanResources, step: Step, out: Regio
       const bytes = views.part(at(start), count);
       const results = views.int32(own.address, shape.rows * columnCount);
       const multiply = engine.bytes?.product(bytes, rightBytes, { left: leftZero, right: rightZero }, results, shape);
+      const visits = rowVisits(shape);
+      const checkRow = byteCheck({ left: bytes, leftZero, results }, shape, witness);
+      const checkSome = (): void =>
+        checks.run(shape.rows, visits, ROWS, (row) => {
+          clock.enter("checks");
+          checkRow(row);
+        });
       const wideLeft = wide === undefined ? undefined : views.int32(wide, count);
       const run = (): void | Promise<void> => {
         const areBytes = make(start, end);
         clock.enter("products");
-        if (areBytes && multiply !== undefined) return multiply();
+        if (areBytes && multiply !== undefined) {
+          const pending = multiply();
+          return pending === undefined ? checkSome() : pending.then(checkSome);
+        }
         const [factor, shift] = areBytes ? [bytes, leftZero[0]!] : [wideLeft!, 0];
         wideProduct(factor, rightValues, { left: shift, right: rightShift[0]! }, results, shape);
       };

@@ -2,6 +2,7 @@ import { productKernels } from "../../kernels/productKernels.ts";
 import { Views } from "../memory/views.ts";
 import { noStats } from "../certificateStats.ts";
 import type { MatMulEngine } from "../engine/matMulEngine.ts";
+import { SpotChecks } from "../spotChecks.ts";
 import { StageClock } from "../stages.ts";
 import type { Machine, Operation } from "../machine.ts";
 import type { ProgramPlan } from "./planProgram.ts";
@@ -11,7 +12,7 @@ export function machineOf(
   plan: ProgramPlan,
   memory: WebAssembly.Memory,
   engine: MatMulEngine,
-  { thread, alwaysExact }: { thread: number; alwaysExact: boolean },
+  { thread, alwaysExact, checksAll }: { thread: number; alwaysExact: boolean; checksAll: boolean },
 ): Machine {
   const { scratch, stats } = plan.settling[thread]!;
   return {
@@ -26,6 +27,7 @@ export function machineOf(
     settleStats: stats.address,
     stats: noStats(),
     clock: new StageClock(),
+    checks: new SpotChecks({ areAll: checksAll }),
     alwaysExact,
     altering: { isOn: false },
     ...{ thread, part: 0, parts: 1 },

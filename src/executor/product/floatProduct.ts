@@ -1,6 +1,7 @@
 import type { Machine } from "../machine.ts";
 import { errorFactor } from "../../kernels/certify.ts";
 import type { MatrixShape } from "../engine/matMulEngine.ts";
+import { ELEMENTS, elementVisits, floatCheck } from "./floatCheck.ts";
 
 const FLOAT64 = 8;
 
@@ -27,14 +28,17 @@ export type ProductScratch = {
   keepsUnits: boolean;
 };
 
-/** Prepares a matrix product by the engine, rounded and certified. The norms of columns must be computed already. */
+/**
+ * Prepares a matrix product by the engine, rounded and certified, and spot-checked. The norms of columns must be
+ * computed already. What it prepares throws EngineFaultError.
+ */
 export function engineProduct(
   machine: Machine,
   shape: MatrixShape,
   { left, right, out }: ProductAddresses,
   scratch: ProductScratch,
 ): Product {
-  const { views, engine, stats, clock, kernels } = machine;
+  const { views, engine, stats, clock, kernels, checks } = machine;
   const { rows, columns, inner } = shape;
   const { values, flagged, rowNorms, rowUnits, columnNorms, columnUnits, keepsUnits } = scratch;
   const multiply = engine.product(
@@ -44,6 +48,12 @@ export function engineProduct(
     shape,
   );
   const factor = errorFactor(inner);
+  const visits = elementVisits(shape);
+  const checkElement = floatCheck(machine, shape, { left, right, values, rowNorms, columnNorms });
+  const check = (index: number): void => {
+    clock.enter("checks");
+    checkElement(index);
+  };
   const unknownUnits = [views.float64(rowUnits, rows), ...(keepsUnits ? [] : [views.float64(columnUnits, columns)])];
   const settlement = {
     ...{ flagged, values, rowNorms, columnNorms, left, right, leftUnits: rowUnits, rightUnits: columnUnits },
@@ -71,6 +81,7 @@ export function engineProduct(
     kernels.norms(left, inner, rows, rowNorms);
     const count = kernels.certify(values, rowNorms, columnNorms, out, rows, columns, factor, flagged);
     stats.elements += rows * columns;
+    checks.run(rows * columns, visits, ELEMENTS, check);
     if (count === 0) return;
     clock.enter("patch");
     stats.flagged += count;

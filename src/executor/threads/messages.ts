@@ -13,6 +13,7 @@ export type TeamProgram = {
   findings: Findings;
   memory: WebAssembly.Memory;
   alwaysExact: boolean;
+  checksAll: boolean;
   /** For each step, the number of its parts; 1 where one thread computes it all. */
   parts: readonly number[];
 };
@@ -25,5 +26,5 @@ export type ToWorker =
   | { kind: "hash"; base: number; layout: HashLayout; buffer: ArrayBufferLike }
   | { kind: "end" };
 
-/** Messages from a worker: that it can compute a program, or the reason of a failure. */
-export type FromWorker = { loaded: number } | { reason: string };
+/** Messages from a worker: that it can compute a program, what is wrong with its engine, or why else it failed. */
+export type FromWorker = { loaded: number } | { fault: string } | { reason: string };

@@ -22,6 +22,8 @@ export type SharingOptions = {
   minSplit: number;
   /** Whether a thread waits for the others to take their parts, instead of taking the parts of late threads. */
   isEven: boolean;
+  /** Whether each result of the engine is checked. */
+  checksAll: boolean;
 };
 
 /**
@@ -33,6 +35,7 @@ export class SharedWork {
   readonly #plan: ProgramPlan;
   readonly #machine: Machine;
   readonly #isEven: boolean;
+  readonly #checksAll: boolean;
   readonly #parts: readonly number[];
   readonly #message: { program: Program; options: PlanOptions };
   #team: Team | undefined;
@@ -48,13 +51,14 @@ export class SharedWork {
     plan: ProgramPlan,
     machine: Machine,
     message: { program: Program; options: PlanOptions },
-    { minSplit, isEven }: SharingOptions,
+    { minSplit, isEven, checksAll }: SharingOptions,
   ) {
     this.#threads = message.options.threads;
     this.#plan = plan;
     this.#machine = machine;
     this.#message = message;
     this.#isEven = isEven;
+    this.#checksAll = checksAll;
     const isSplit = (ns: number): boolean => ns > 0 && ns >= minSplit;
     const total = plan.nanoseconds.filter(isSplit).reduce((sum, ns) => sum + ns, 0);
     const isEnough = total >= MIN_STEPS * minSplit;
@@ -77,7 +81,8 @@ export class SharedWork {
     // Where only one thread computes, a second one hashes.
     this.#team = Team.hold(Math.max(2, this.#threads));
     if (!this.splits) return;
-    this.#number = this.#team.load({ ...this.#message, findings, memory, alwaysExact, parts: this.#parts });
+    const modes = { alwaysExact, checksAll: this.#checksAll };
+    this.#number = this.#team.load({ ...this.#message, findings, memory, ...modes, parts: this.#parts });
     this.#operations = partsOf(this.#plan, this.#machine, this.#parts);
   }
 

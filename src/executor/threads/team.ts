@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { ExecutionThreadError } from "../errors.ts";
+import { EngineFaultError, ExecutionThreadError } from "../errors.ts";
 import type { Operation } from "../machine.ts";
 import type { StageClock } from "../stages.ts";
 import { Control, ControlWord } from "./control.ts";
@@ -28,7 +28,7 @@ export class Team {
   #holders = 0;
   #programs = 0;
   #hashBase = 0;
-  #failure: ExecutionThreadError | undefined;
+  #failure: ExecutionThreadError | EngineFaultError | undefined;
   #isEnding = false;
   #last: Promise<void> = Promise.resolve();
 
@@ -50,7 +50,7 @@ export class Team {
   }
 
   /** The failure that ended this team; undefined while it works. */
-  get failure(): ExecutionThreadError | undefined {
+  get failure(): ExecutionThreadError | EngineFaultError | undefined {
     return this.#failure;
   }
 
@@ -65,11 +65,12 @@ export class Team {
 
   /**
    * Ends all threads by force; the jobs that they take part in fail.
-   * @param reason What a worker thread did.
+   * @param failure What a worker thread did, or what is wrong with its engine.
    */
-  abandon(reason: string): void {
+  abandon(failure: string | EngineFaultError): void {
     if (this.#isEnding) return;
-    this.#failure ??= new ExecutionThreadError(`a worker thread ${reason}; run the job again`);
+    this.#failure ??=
+      typeof failure === "string" ? new ExecutionThreadError(`a worker thread ${failure}; run the job again`) : failure;
     for (const worker of this.#workers) void worker.terminate();
   }
 
@@ -220,7 +221,10 @@ export class Team {
   #startWorker(thread: number): Worker {
     const workerData: WorkerStart = { control: this.control.buffer, threads: this.threads, thread };
     const worker = new Worker(WORKER, { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 8 } });
-    worker.on("message", (message: FromWorker) => "reason" in message && this.abandon(`failed: ${message.reason}`));
+    worker.on("message", (message: FromWorker) => {
+      if ("fault" in message) this.abandon(new EngineFaultError(message.fault));
+      else if ("reason" in message) this.abandon(`failed: ${message.reason}`);
+    });
     worker.on("error", (error) => this.abandon(`failed: ${String(error.stack ?? error)}`));
     worker.on("exit", (code) => this.abandon(`ended with ${code}`));
     // A process that does not release its team can still exit.

@@ -8,7 +8,8 @@ import { machineOf, partsOf } from "../plan/threadMachine.ts";
 import type { Operation } from "../machine.ts";
 import { planProgram } from "../plan/planProgram.ts";
 import { noStats } from "../certificateStats.ts";
-import { selfTest } from "../engine/selfTest.ts";
+import { EngineFaultError } from "../errors.ts";
+import { testEngine } from "../product/testEngine.ts";
 import { StageClock } from "../stages.ts";
 import { Control, ControlWord } from "./control.ts";
 import { HashJob } from "./hashJob.ts";
@@ -24,12 +25,12 @@ const { control: buffer, threads, thread } = workerData as WorkerStart;
 const control = new Control(buffer, threads);
 const port = parentPort!;
 const engine = await onnxEngine();
-await selfTest(engine);
 /** Counted over all programs. */
 const stats = noStats();
 const clock = new StageClock();
 const programs = new Map<number, Loaded>();
 const report = (message: FromWorker): void => port.postMessage(message);
+await testEngine(engine).catch(fail);
 
 let hashing: { base: number; job: HashJob } | undefined;
 let read = 0;
@@ -60,9 +61,15 @@ function guard(action: () => void): void {
   try {
     action();
   } catch (error) {
-    control.write(ControlWord.failed, 1);
-    report({ reason: String((error as Error).stack ?? error) });
+    fail(error);
   }
+}
+
+function fail(error: unknown): void {
+  control.write(ControlWord.failed, 1);
+  report(
+    error instanceof EngineFaultError ? { fault: error.finding } : { reason: String((error as Error).stack ?? error) },
+  );
 }
 
 function obeyAll(): void {
@@ -84,9 +91,10 @@ function obey(message: ToWorker): void {
   else ends = true;
 }
 
-function load({ program, options, findings, memory, alwaysExact, parts }: ToWorker & { kind: "load" }): Loaded {
+function load(message: ToWorker & { kind: "load" }): Loaded {
+  const { program, options, findings, memory, alwaysExact, checksAll, parts } = message;
   const plan = planProgram({ program, constants: new Map() }, options, findings);
-  const machine = { ...machineOf(plan, memory, engine, { thread, alwaysExact }), stats, clock };
+  const machine = { ...machineOf(plan, memory, engine, { thread, alwaysExact, checksAll }), stats, clock };
   return partsOf(plan, machine, parts);
 }
 

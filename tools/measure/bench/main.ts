@@ -1,6 +1,7 @@
 /**
  * Exact execution against plain onnxruntime (default optimisation), interleaved in one process, medians.
- * `npm run bench -- [--models a,b] [--threads 1,2] [--seconds S] [--json FILE]`; or the slowest executions against the
+ * `npm run bench -- [--models a,b] [--threads 1,2] [--seconds S] [--json FILE]`. With `--checks`, what the spot checks
+ * of the engine's products take of exact execution, and nothing else. With `--worst`, the slowest executions against the
  * work of their programs: `npm run bench -- --worst [--kinds sums,reads] [--json FILE]`.
  */
 import { fork } from "node:child_process";
@@ -9,7 +10,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import type { Memory, Timing } from "./measure.ts";
+import type { Checks, Memory, Timing } from "./measure.ts";
 import { MODELS } from "./models.ts";
 import { prepare } from "./prepare.ts";
 
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     threads: { type: "string", default: "1,2" },
     seconds: { type: "string", default: "8" },
     json: { type: "string" },
+    checks: { type: "boolean", default: false },
     worst: { type: "boolean", default: false },
     kinds: { type: "string" },
   },
@@ -28,7 +30,7 @@ if (values.worst) {
   process.exit((await printWorst(values.kinds, values.json)) ? 0 : 1);
 }
 const all = Object.keys(MODELS);
-const models = values.models?.split(",") ?? all;
+const models = values.models?.split(",") ?? all.filter((name) => !values.checks || MODELS[name]!.isLarge !== true);
 const unknown = models.filter((name) => !(name in MODELS));
 if (unknown.length > 0) throw new Error(`no model ${unknown.join(", ")}; there are ${all.join(", ")}`);
 
@@ -50,6 +52,7 @@ type Row = { model: string; threads: number } & Timing & { plainPeak: number; ex
 
 const folder = mkdtempSync(join(tmpdir(), "refute-bench-"));
 const rows: Row[] = [];
+const checkRows: ({ model: string; threads: number } & Checks)[] = [];
 const failed: { model: string; reason: string }[] = [];
 try {
   for (const model of models) {
@@ -60,6 +63,10 @@ try {
       const counts = values.threads.split(",").map(Number);
       const seconds = isLarge === true ? "0" : values.seconds;
       for (const threads of isLarge === true ? [Math.max(...counts)] : counts) {
+        if (values.checks) {
+          checkRows.push({ model, threads, ...(await measured<Checks>("checks", path, threads, values.seconds)) });
+          continue;
+        }
         const timing = await measured<Timing>("time", path, threads, seconds);
         const [plain, exact] = [
           await measured<Memory>("plain", path, threads, seconds),
@@ -80,50 +87,63 @@ try {
 
 const cell = (value: number, digits = 2): number => Number(value.toFixed(digits));
 console.log(`${cpus()[0]?.model ?? "unknown processor"}, ${cpus().length} processors, Node ${process.version}`);
-console.table(
-  rows.map((row) => ({
-    model: row.model,
-    threads: row.threads,
-    "plain ms": cell(row.plain),
-    "exact ms": cell(row.exact),
-    exact: cell(row.exact / row.plain),
-    committed: cell(row.committed / row.plain),
-    check: cell(row.checked / row.plain),
-    "exact, cpu": cell(row.processorRatio),
-    memory: cell(row.exactPeak / row.plainPeak),
-    runs: row.runs,
-  })),
-);
-console.table(
-  rows.map(({ model, threads, plain, exact, committed, stages, doubtful }) => {
-    const total = Object.values(stages).reduce((sum, value) => sum + value, 0);
-    const shares = Object.entries(stages).map(
-      ([stage, value]) => [`${stage} %`, cell((100 * value) / total, 0)] as const,
-    );
-    return {
-      model,
-      threads,
-      ...Object.fromEntries(shares),
-      "hash ms": cell(committed - exact, 1),
-      "all flagged ms": doubtful === undefined ? "" : cell(doubtful, 0),
-      "all flagged": doubtful === undefined ? "" : cell(doubtful / plain, 1),
-    };
-  }),
-);
-console.table(
-  rows.map(({ model, threads, stats, steps, hashedBytes }) => ({
-    model,
-    threads,
-    steps,
-    sums: stats.elements,
-    flagged: stats.flagged,
-    ties: stats.ties,
-    compensated: stats.compensated,
-    exact: stats.exact,
-    patched: stats.patched,
-    "hashed bytes": hashedBytes,
-  })),
-);
+if (values.checks)
+  console.table(
+    checkRows.map(({ model, threads, runs, milliseconds, checks }) => ({
+      ...{ model, threads, runs },
+      "exact ms": cell(milliseconds / runs),
+      "checks us": cell((1_000 * checks) / runs),
+      "checks %": cell((100 * checks) / milliseconds, 3),
+    })),
+  );
+else printTables();
 for (const { model, reason } of failed) console.log(`${model} was not measured: ${reason}`);
 if (values.json !== undefined)
-  writeFileSync(values.json, `${JSON.stringify({ cpus: cpus(), rows, failed }, null, 2)}\n`);
+  writeFileSync(values.json, `${JSON.stringify({ cpus: cpus(), rows, checkRows, failed }, null, 2)}\n`);
+
+function printTables(): void {
+  console.table(
+    rows.map((row) => ({
+      model: row.model,
+      threads: row.threads,
+      "plain ms": cell(row.plain),
+      "exact ms": cell(row.exact),
+      exact: cell(row.exact / row.plain),
+      committed: cell(row.committed / row.plain),
+      check: cell(row.checked / row.plain),
+      "exact, cpu": cell(row.processorRatio),
+      memory: cell(row.exactPeak / row.plainPeak),
+      runs: row.runs,
+    })),
+  );
+  console.table(
+    rows.map(({ model, threads, plain, exact, committed, stages, doubtful }) => {
+      const total = Object.values(stages).reduce((sum, value) => sum + value, 0);
+      const shares = Object.entries(stages).map(
+        ([stage, value]) => [`${stage} %`, cell((100 * value) / total, 0)] as const,
+      );
+      return {
+        model,
+        threads,
+        ...Object.fromEntries(shares),
+        "hash ms": cell(committed - exact, 1),
+        "all flagged ms": doubtful === undefined ? "" : cell(doubtful, 0),
+        "all flagged": doubtful === undefined ? "" : cell(doubtful / plain, 1),
+      };
+    }),
+  );
+  console.table(
+    rows.map(({ model, threads, stats, steps, hashedBytes }) => ({
+      model,
+      threads,
+      steps,
+      sums: stats.elements,
+      flagged: stats.flagged,
+      ties: stats.ties,
+      compensated: stats.compensated,
+      exact: stats.exact,
+      patched: stats.patched,
+      "hashed bytes": hashedBytes,
+    })),
+  );
+}

@@ -1,6 +1,6 @@
 /**
- * One measurement in a process of its own: `measure.ts time|plain|exact PREPARED THREADS SECONDS`, the result as JSON
- * on a channel. With 0 seconds each kind is run once.
+ * One measurement in a process of its own: `measure.ts time|checks|plain|exact PREPARED THREADS SECONDS`, the result as
+ * JSON on a channel. With 0 seconds each kind is run once.
  */
 import * as ort from "onnxruntime-node";
 import { toOrt } from "../../../src/examine/compare/ortTensor.ts";
@@ -35,6 +35,8 @@ export type Timing = {
   steps: number;
 };
 export type Memory = { peakBytes: number };
+/** Milliseconds of all threads in so many runs: in all stages but waiting, and of these in spot checks. */
+export type Checks = { runs: number; milliseconds: number; checks: number };
 
 const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]!;
 
@@ -127,6 +129,19 @@ async function doubtfulTime({ model, given }: Prepared, threads: number): Promis
   return performance.now() - start;
 }
 
+/** What spot checks take of exact executions. Reading the clock around each check counts as the check's time. */
+async function checks({ model, given }: Prepared, threads: number, seconds: number): Promise<Checks> {
+  const executor = await createExecutor(model, { threads });
+  for (let k = 0; k < WARM_UP; k++) await executor.run(given, { keep: () => false });
+  const sum = { runs: 0, milliseconds: 0, checks: 0 };
+  for (const end = performance.now() + seconds * 1000; performance.now() < end; sum.runs++) {
+    const { milliseconds } = await executor.run(given, { keep: () => false, profile: true });
+    sum.checks += milliseconds.checks;
+    for (const [stage, value] of Object.entries(milliseconds)) if (stage !== "waiting") sum.milliseconds += value;
+  }
+  return sum;
+}
+
 const WARM_UP = 3;
 const MIN_RUNS = 5;
 const MAX_RUNS = 300;
@@ -140,13 +155,17 @@ async function memory(run: () => Promise<unknown>, seconds: number): Promise<Mem
 let kept: Awaited<ReturnType<typeof createExecutor>> | undefined;
 const [mode, path, threads, seconds] = process.argv.slice(2) as [string, string, string, string];
 const prepared = readPrepared(path);
-const result =
-  mode === "time"
-    ? await time(prepared, Number(threads), Number(seconds))
-    : mode === "plain"
-      ? await memory(await plainRun(prepared, Number(threads)), Number(seconds))
-      : await memory(async () => {
-          kept ??= await createExecutor(prepared.model, { threads: Number(threads) });
-          return committed(kept, prepared);
-        }, Number(seconds));
+const limit = Number(seconds);
+const count = Number(threads);
+const modes: Readonly<Record<string, () => Promise<unknown>>> = {
+  time: () => time(prepared, count, limit),
+  checks: () => checks(prepared, count, limit),
+  plain: async () => memory(await plainRun(prepared, count), limit),
+  exact: () =>
+    memory(async () => {
+      kept ??= await createExecutor(prepared.model, { threads: count });
+      return committed(kept, prepared);
+    }, limit),
+};
+const result = await modes[mode]!();
 process.send!(result, () => process.exit(0));

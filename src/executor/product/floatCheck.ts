@@ -1,0 +1,91 @@
+import { errorFactor, SLACK } from "../../kernels/certify.ts";
+import type { ProductKernels } from "../../kernels/productKernels.ts";
+import { ExactSum } from "../../numerics/exactSum.ts";
+import type { MatrixShape } from "../engine/matMulEngine.ts";
+import { EngineFaultError } from "../errors.ts";
+import type { Views } from "../memory/views.ts";
+import { visitTerms } from "../spotChecks.ts";
+import { compensatedError } from "./compensated.ts";
+
+const FLOAT64 = 8;
+/** So many elements are checked in a row. */
+export const ELEMENTS = 16;
+/** Of a product's terms, less than this share is computed again by spot checks: each takes some 50 times as long. */
+const SHARE = 2 ** -17;
+/** This many elements usually suffice to show that sums may have been rounded. */
+const PROBED = 16;
+/** Float64 numbers are multiples of 2^-1074, exact sums of products of 2^-298. */
+const UNIT = -1074;
+const SUM_UNIT = -298;
+
+/** Where a product of float64 numbers whose values are float32's lies: see `ProductScratch`. */
+export type CheckedProduct = {
+  left: number;
+  right: number;
+  values: number;
+  rowNorms: number;
+  columnNorms: number;
+};
+
+/** How often elements of a product are checked, on average. */
+export const elementVisits = ({ rows, columns, inner }: MatrixShape): number =>
+  (rows * columns * inner * SHARE) / visitTerms(ELEMENTS, inner);
+
+/**
+ * Prepares the check of single elements, by their numbers: whether what the engine computed is what the certificate
+ * takes for granted, before anything is rounded or settled. That is within the error bound of the exact sum, and the
+ * exact sum itself where no partial sum can have been rounded. Nothing is taken for granted of sums that are not
+ * finite. The check of an element throws EngineFaultError.
+ */
+export function floatCheck(
+  { views, kernels }: { views: Views; kernels: ProductKernels },
+  { rows, columns, inner }: MatrixShape,
+  { left, right, values, rowNorms, columnNorms }: CheckedProduct,
+): (index: number) => void {
+  const value = views.float64(values, rows * columns);
+  const rowNorm = views.float64(rowNorms, rows);
+  const columnNorm = views.float64(columnNorms, columns);
+  const factor = errorFactor(inner);
+  const probed = Math.min(inner, PROBED);
+  return (index) => {
+    const [row, column] = [Math.floor(index / columns), index % columns];
+    const norms = rowNorm[row]! * columnNorm[column]!;
+    if (!(norms < Infinity)) return;
+    const [a, b] = [left + row * inner * FLOAT64, right + column * inner * FLOAT64];
+    const isExact = (n: number): boolean => norms * SLACK < 2 ** 53 * (kernels.unit(a, n) * kernels.unit(b, n));
+    const mustBeExact = isExact(probed) && isExact(inner);
+    const bound = mustBeExact ? 0 : factor * rowNorm[row]! * columnNorm[column]!;
+    const sum = kernels.compensatedDot(a, b, inner);
+    const error = mustBeExact ? 0 : compensatedError(sum, inner, norms * SLACK);
+    // The roundings here are far below what SLACK leaves.
+    if (Math.abs(value[index]! - sum) + error <= bound) return;
+    const exact = exactUnits(views.float64(a, inner), views.float64(b, inner));
+    const found = value[index]!;
+    if (Number.isFinite(found) && magnitude(unitsOf(found) - exact) <= unitsOf(bound)) return;
+    throw new EngineFaultError(
+      `element [${row}, ${column}] of a product [${rows}, ${inner}] x [${inner}, ${columns}] in float64 is ${found}; ` +
+        `its exact value is about ${sum}, and an error of ${bound} is allowed`,
+    );
+  };
+}
+
+const magnitude = (x: bigint): bigint => (x < 0n ? -x : x);
+
+/** The exact dot product of two vectors, by the definition: a multiple of 2^-1074. */
+function exactUnits(a: Float64Array, b: Float64Array): bigint {
+  const [x, y] = [wordsOf(a), wordsOf(b)];
+  const sum = new ExactSum();
+  for (let k = 0; k < x.length; k++) sum.addProduct(BigInt(x[k]!), BigInt(y[k]!));
+  return sum.value << BigInt(SUM_UNIT - UNIT);
+}
+
+const wordsOf = (vector: Float64Array): Uint32Array => new Uint32Array(Float32Array.from(vector).buffer);
+
+/** A finite number in units of 2^-1074. */
+function unitsOf(x: number): bigint {
+  const bits = new BigUint64Array(Float64Array.of(x).buffer)[0]!;
+  const field = (bits >> 52n) & 0x7ffn;
+  const fraction = bits & ((1n << 52n) - 1n);
+  const units = field === 0n ? fraction : (fraction | (1n << 52n)) << (field - 1n);
+  return x < 0 ? -units : units;
+}
