@@ -1,8 +1,8 @@
 /**
  * Exact execution against plain onnxruntime (default optimisation), interleaved in one process, medians.
- * `npm run bench -- [--models a,b] [--threads 1,2] [--seconds S] [--json FILE]`. With `--checks`, what the spot checks
- * of the engine's products take of exact execution, and nothing else. With `--worst`, the slowest executions against the
- * work of their programs: `npm run bench -- --worst [--kinds sums,reads] [--json FILE]`.
+ * `npm run bench -- [--models a,b] [--threads 1,2] [--seconds S] [--json FILE]`
+ * - `--checks`: what the spot checks of the engine's products take of exact execution, and nothing else.
+ * - `--worst [--kinds sums,reads]`: the slowest executions against the work of their programs, and nothing else.
  */
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
