@@ -1,10 +1,18 @@
 import { expect } from "chai";
-import { DType, dtypeBytes, writeWord, type DType as DTypeCode, type Word } from "../../../src/numerics/dtype.ts";
+import {
+  DType,
+  dtypeBytes,
+  dtypeName,
+  writeWord,
+  type DType as DTypeCode,
+  type Word,
+} from "../../../src/numerics/dtype.ts";
 import { limbCount } from "../../../src/numerics/exactSum.ts";
 import { estimateStepProofGas, gameGas } from "../../../src/program/gas.ts";
 import { Op, signature } from "../../../src/program/operations.ts";
 import { hasTwoResults, isPartial } from "../../../src/program/reduction.ts";
 import { Reduce, type Axis, type Constant, type Instruction, type Step } from "../../../src/program/types.ts";
+import { tensorOf } from "../../../testkit/programs/tensorOf.ts";
 import { openStepGasMeter } from "../../../testkit/verifier/stepGas.ts";
 
 const ELEMENTS = 64;
@@ -18,6 +26,20 @@ type Shape = {
   code?: Instruction[];
   constants?: Constant[];
 };
+
+/** A total of words, `limbs` for each sum, which fill few chunks that are read again and again. */
+function totalOf(reduceType: DTypeCode, limbs: number, blocks: number): Step {
+  const isWhole = reduceType !== DType.limb;
+  const terms: Shape = {
+    reduce: isWhole ? Reduce.total : Reduce.partialTotal,
+    dtype: DType.limb,
+    reads: 1,
+    redDigits: [blocks, limbs],
+    axes: [axis(ELEMENTS, 1, [[2, 1]])],
+  };
+  const words = isWhole ? 1 : limbs;
+  return { ...stepOf(terms), dtype: reduceType, reduceType, count: words, outDigits: [words] };
+}
 
 /** Many terms over few chunks, so that what a term costs is nearly all. */
 function stepOf({ reduce, dtype, reads, redDigits, axes, code = [], constants = [] }: Shape): Step {
@@ -173,6 +195,27 @@ describe("estimateStepProofGas for many terms of one kind", () => {
       ],
     ]),
   ];
+  for (const [reduceType, limbs] of [
+    [float32, 4],
+    [float16, 4],
+    [bfloat16, 4],
+    [float64, 18],
+    [DType.limb, 4],
+    [DType.limb, 18],
+  ] as const)
+    for (const word of [0n, 1n, 2n ** 256n - 1n])
+      it(`totalTo${dtypeName(reduceType)}Of${limbs}Words_of${word.toString(16).slice(0, 4)}_estimateIsNotBelowTheMeasuredGas`, async () => {
+        const step = totalOf(reduceType, limbs, 200);
+        const bytes = tensorOf(
+          DType.limb,
+          Array.from({ length: ELEMENTS }, (_, k) => (k % limbs === limbs - 1 ? 0n : word)),
+        );
+        for (const element of new Set([0, step.count - 2, step.count - 1].filter((k) => k >= 0))) {
+          const measured = await meter.measure(step, element, [bytes]);
+          expect(estimateStepProofGas(step) - gameGas(1)).to.be.at.least(measured);
+        }
+      });
+
   for (const [name, shape, word] of cases) {
     it(`${name}_estimateIsNotBelowTheMeasuredGas`.replaceAll(/[ ,]+/g, "_"), async () => {
       const step = stepOf(shape);
