@@ -131,7 +131,7 @@ library StepDecoder {
         require(position - start == body.length, BodyReader.BodyLength(body.length, position - start));
     }
 
-    /// @notice Whether a reduction's terms are products of two results.
+    /// @notice Whether a reduction of floats gives its exact sum in words.
     function isPartial(uint256 reduce) internal pure returns (bool) {
         return reduce == REDUCE_PARTIAL_SUM || reduce == REDUCE_PARTIAL_DOT;
     }
@@ -141,6 +141,7 @@ library StepDecoder {
         return dtype == DType.FLOAT64 ? Float64Sum.LIMBS : ExactSum.LIMBS;
     }
 
+    /// @notice Whether a reduction's terms are products of two results.
     function isDot(uint256 reduce) internal pure returns (bool) {
         return reduce == REDUCE_DOT || reduce == REDUCE_PARTIAL_DOT;
     }

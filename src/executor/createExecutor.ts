@@ -6,6 +6,7 @@ import { memoryOf } from "./memory/views.ts";
 import { machineOf } from "./plan/threadMachine.ts";
 import { planProgram } from "./plan/planProgram.ts";
 import type { PlanOptions } from "./plan/stepPlan.ts";
+import { EngineFaultError } from "./errors.ts";
 import { noStats, type CertificateStats } from "./certificateStats.ts";
 import type { MatMulEngine } from "./engine/matMulEngine.ts";
 import type { ExecutionOptions } from "./reference.ts";
@@ -159,9 +160,10 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   const sharesHashes = canShare && layout.units >= MIN_UNITS;
   let last: Promise<unknown> = Promise.resolve();
   let spent = 0;
+  let fault: EngineFaultError | undefined;
   return {
     run(inputs, options = {}) {
-      const execution = last.then(() => execute(inputs, options)).finally(() => shared.leave());
+      const execution = last.then(() => executeUntilFault(inputs, options)).finally(() => shared.leave());
       last = execution.catch(() => undefined);
       return execution;
     },
@@ -171,6 +173,19 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
       if (options.engine === undefined) await engine.close();
     },
   };
+
+  /** Gives no result if a fault is found meanwhile, and none after that: also those of the other threads' own tests. */
+  async function executeUntilFault(inputs: readonly Uint8Array[], runOptions: RunOptions): Promise<ExecutionResult> {
+    try {
+      if (fault !== undefined) throw fault;
+      const result = await execute(inputs, runOptions);
+      if (shared.fault !== undefined) throw shared.fault;
+      return result;
+    } catch (error) {
+      if (error instanceof EngineFaultError) fault ??= error;
+      throw error;
+    }
+  }
 
   async function execute(inputs: readonly Uint8Array[], { onStep, progress, keep, trees, profile }: RunOptions) {
     checkInputs(model, inputs);

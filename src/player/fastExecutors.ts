@@ -23,10 +23,14 @@ export class FastExecutors {
    */
   async run(model: CompiledModel, inputs: readonly Uint8Array[], options: RunOptions = {}): Promise<Uint8Array[]> {
     try {
-      if (this.#fault === undefined) return await this.#run(model, inputs, options);
+      if (this.#fault === undefined) {
+        const tensors = await this.#run(model, inputs, options);
+        // Another execution may have found a fault meanwhile.
+        if (this.#fault === undefined) return tensors;
+      }
     } catch (error) {
       if (!(error instanceof EngineFaultError)) throw error;
-      this.#fault = error;
+      this.#fault ??= error;
     }
     throw this.#fault;
   }

@@ -1,6 +1,6 @@
 import { DType, dtypeBytes, isFloat, type DType as DTypeCode } from "../numerics/dtype.ts";
 import { Op } from "./operations.ts";
-import { isDot, isPartial } from "./reduction.ts";
+import { isDot, isPartial, isTotal } from "./reduction.ts";
 import { product } from "./sums.ts";
 import { Reduce, type Axis, type Step, type View } from "./types.ts";
 
@@ -82,10 +82,15 @@ export function isPlainFloatSum(step: Step): boolean {
  */
 export function isByDefinition(step: Step): boolean {
   if (!hasLoops(step) || !isWithinReach(step)) return true;
-  if (isPartial(step.reduce)) return !isPlainPartial(step);
-  const reads = ({ input }: View): boolean => step.inputs[input]!.dtype === DType.limb;
-  if (step.dtype === DType.limb || step.epilogueReads.some(reads)) return true;
-  return step.termReads.some(reads) && !isPlainTotal(step);
+  return isPartial(step.reduce) ? !isPlainPartial(step) : handlesLimbs(step);
+}
+
+/** Whether a step, no partial sum, has words of exact sums otherwise than as a plain total. */
+export function handlesLimbs(step: Step): boolean {
+  const isLimb = ({ dtype }: { dtype: DTypeCode }): boolean => dtype === DType.limb;
+  const reads = ({ input }: View): boolean => isLimb(step.inputs[input]!);
+  if (isLimb(step) || step.constants.some(isLimb) || step.epilogueReads.some(reads)) return true;
+  return (isTotal(step.reduce) || step.termReads.some(reads)) && !isPlainTotal(step);
 }
 
 function isWithinReach({ outDigits, redDigits, termReads, epilogueReads }: Step): boolean {

@@ -83,6 +83,23 @@ describe("faults of an engine while it works", function () {
     await executors.close();
   });
 
+  it("executionsThatWait_whileAnotherFindsAFault_giveNoResult", async () => {
+    let faults = 0;
+    let isWorking = false;
+    // Wrong once: whoever computes next would find nothing.
+    const faulty = faultyEngine(engine, { floats: (out) => void (isWorking && faults++ === 0 && out.fill(0.3)) });
+    const executors = new FastExecutors({ engine: faulty, minEngineWork: 0, checksAll: true });
+    const other = stepModel([matMulStep(5, 6, 7)]);
+    const others = [floats(30, 1), floats(42, 2)];
+    await executors.execute(model, inputs);
+    await executors.execute(other, others);
+    isWorking = true;
+    const runs = [executors.execute(model, inputs), executors.execute(model, inputs), executors.execute(other, others)];
+    const results = await Promise.allSettled(runs);
+    expect(results.map(({ status }) => status)).to.deep.equal(["rejected", "rejected", "rejected"]);
+    await executors.close();
+  });
+
   it("nothingIsExecuted_afterAnEngineFailedItsTest", async () => {
     let isFaulty = true;
     const faulty = faultyEngine(engine, { bytes: (out) => void (isFaulty && out.fill(3)) });
@@ -102,6 +119,26 @@ describe("faults of an engine while it works", function () {
     const work = async (): Promise<void> => void (await team.compute(1, 0, nothing, true, new StageClock()));
     expect(await rejection(work())).to.equal(fault);
     await team.release();
+  });
+
+  it("aFault_saysMoreThanTheEndOfAThread", async () => {
+    const team = Team.hold(2);
+    const fault = new EngineFaultError("element [0, 0] is 1");
+    team.abandon("ended with 1");
+    team.abandon(fault);
+    team.abandon("ended with 1");
+    expect(team.failure).to.equal(fault);
+    await team.release();
+  });
+
+  it("aFaultInATestOfAThread_leavesNoResult", async () => {
+    const executor = await createExecutor(model, { threads: 2, minSplit: 1, minEngineWork: 0 });
+    await executor.run(inputs);
+    const fault = new EngineFaultError("element [0, 0] is 1");
+    Team.hold(2).abandon(fault);
+    expect(await rejection(executor.run(inputs))).to.equal(fault);
+    expect(await rejection(executor.run(inputs))).to.equal(fault);
+    await executor.close();
   });
 
   it("checks_areTimedAsAStage", async () => {

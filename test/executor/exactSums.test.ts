@@ -4,8 +4,14 @@ import { onnxEngine } from "../../src/executor/engine/onnxEngine.ts";
 import { exactSums } from "../../src/executor/exactSums.ts";
 import { executeStepReference } from "../../src/executor/referenceStep.ts";
 import { DType, dtypeName, readWord, type Word } from "../../src/numerics/dtype.ts";
+import { makeProvable } from "../../src/compiler/program/provable/makeProvable.ts";
+import { joinedSum } from "../../src/executor/plan/joinedSum.ts";
+import { estimateStepProof } from "../../src/program/gas.ts";
+import { MAX_STEP_BYTES } from "../../src/program/limits.ts";
+import { Op } from "../../src/program/operations.ts";
+import { validateStep } from "../../src/program/validate.ts";
 import { evaluateElement } from "../../src/program/evaluate.ts";
-import type { Step } from "../../src/program/types.ts";
+import { Reduce, type Step } from "../../src/program/types.ts";
 import { randomStep } from "../../testkit/programs/randomStep.ts";
 import { matMulStep, stepModel } from "../../testkit/programs/stepModel.ts";
 import { tensorOf } from "../../testkit/programs/tensorOf.ts";
@@ -36,6 +42,39 @@ describe("exact sums of whole steps", function () {
       expectDefinition(step, tensors, executeStepReference(step, tensors), `step ${n}`);
     }
     expect([...found.keys()].sort((a, b) => a - b)).to.deep.equal([DType.float32, DType.float16, DType.bfloat16]);
+  });
+
+  it("splitSumOf16Bits_isJoinedOnlyIfItsTermsAreAsTheyAreRead", () => {
+    const dtype = DType.float16;
+    const product = matMulStep(2, 9000, 2);
+    const bare: Step = {
+      ...product,
+      ...{ dtype, reduceType: dtype, inputs: product.inputs.map((ref) => ({ ...ref, dtype })) },
+    };
+    const code = [{ op: Op.neg, dtype, a: 0, b: 0, c: 0 }];
+    for (const [step, isJoined] of [
+      [bare, true],
+      [{ ...bare, term: { code, outA: 2, outB: 1 } }, false],
+    ] as const) {
+      const gas = Math.floor(estimateStepProof(step).gas / 2);
+      const [partial, total] = makeProvable([step], { gas, bytes: MAX_STEP_BYTES }).steps as [Step, Step];
+      expect(joinedSum(partial, total) !== undefined).to.equal(isJoined);
+    }
+  });
+
+  it("totalOfALimbConstant_isTheDefinitions", async () => {
+    for (const reduceType of [DType.float32, DType.float16]) {
+      const step: Step = {
+        ...matMulStep(1, 4, 1),
+        ...{ dtype: reduceType, count: 2, inputs: [], outDigits: [2], redDigits: [4], termReads: [] },
+        ...{ reduce: Reduce.total, reduceType, constants: [{ dtype: DType.limb, value: 8n }] },
+        term: { code: [], outA: 0, outB: 0 },
+      };
+      validateStep(step);
+      const executor = await createExecutor(stepModel([step]), { threads: 1 });
+      expectDefinition(step, [], (await executor.run([])).tensors[0]!, "executor");
+      await executor.close();
+    }
   });
 
   for (const dtype of [DType.float16, DType.bfloat16] as const) {

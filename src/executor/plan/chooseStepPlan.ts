@@ -1,5 +1,5 @@
 import { DType, isHalf } from "../../numerics/dtype.ts";
-import { hasLoops, isPlainTotal } from "../../program/loops.ts";
+import { handlesLimbs, hasLoops, isPlainTotal } from "../../program/loops.ts";
 import { isPartial } from "../../program/reduction.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import { canCompile } from "../loops/compile.ts";
@@ -37,10 +37,7 @@ export function chooseStepPlan(resources: PlanResources, step: Step, out: Region
     const wide = isHalf(step.reduceType!) ? { ...step, ...widenedTerm(step) } : step;
     return planPartialSum(resources, wide, out) ?? planByDefinition(resources, step, out);
   }
-  const copiesLimbs = step.epilogueReads.some(({ input }) => sourceTypes[input] === DType.limb);
-  const readsLimbs = step.termReads.some(({ input }) => sourceTypes[input] === DType.limb);
-  if (copiesLimbs || step.dtype === DType.limb || (readsLimbs && !isPlainTotal(step)))
-    return planByDefinition(resources, step, out);
+  if (handlesLimbs(step)) return planByDefinition(resources, step, out);
 
   if (isPlainTotal(step)) return planTotal(resources, step, out);
   if (step.reduceType !== undefined && isHalf(step.reduceType))

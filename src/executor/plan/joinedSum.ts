@@ -1,3 +1,5 @@
+import { isHalf } from "../../numerics/dtype.ts";
+import { isPlainFloatSum } from "../../program/loops.ts";
 import { isDot, isPartial, limbsOf } from "../../program/reduction.ts";
 import { Reduce, type Instruction, type Step } from "../../program/types.ts";
 import { operands, neededDigits } from "../loops/slots.ts";
@@ -9,7 +11,8 @@ import { Op } from "../../program/operations.ts";
  * Joins a total of the words of exact sums with the step that writes these words, into the one sum that they were split
  * from: the order of an exact sum does not matter.
  * @param partial The step whose tensor `total` reads.
- * @returns undefined if the two are not such a pair, in which every word is read once and in its place.
+ * @returns undefined if the two are not such a pair, in which every word is read once and in its place, or if their
+ * parts are summed faster: sums of 16 bits whose terms are computed may need the definition.
  */
 export function joinedSum(partial: Step, total: Step): Step | undefined {
   const outs = total.outDigits.length;
@@ -48,7 +51,7 @@ export function joinedSum(partial: Step, total: Step): Step | undefined {
   const code = (instruction: Instruction): Instruction =>
     instruction.op === Op.digit ? { ...instruction, a: moved(instruction.a) } : shifted(instruction, termShift);
   const dot = isDot(partial.reduce);
-  return {
+  const joined: Step = {
     ...total,
     inputs: [...partial.inputs, ...total.inputs],
     redDigits: [...blocks, ...partial.redDigits],
@@ -67,6 +70,7 @@ export function joinedSum(partial: Step, total: Step): Step | undefined {
       out: epilogueShift(total.epilogue.out),
     },
   };
+  return isHalf(partial.reduceType!) && !isPlainFloatSum(joined) ? undefined : joined;
 }
 
 function shifted(instruction: Instruction, shift: (slot: number) => number): Instruction {

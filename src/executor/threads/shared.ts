@@ -1,3 +1,4 @@
+import { EngineFaultError } from "../errors.ts";
 import type { Program } from "../../program/types.ts";
 import { partsOf } from "../plan/threadMachine.ts";
 import type { Machine, Operation } from "../machine.ts";
@@ -68,6 +69,12 @@ export class SharedWork {
   /** Whether there are steps to share. */
   get splits(): boolean {
     return this.#parts.some((parts) => parts > 1);
+  }
+
+  /** What is wrong with the engine of another thread. */
+  get fault(): EngineFaultError | undefined {
+    const failure = this.#team?.failure;
+    return failure instanceof EngineFaultError ? failure : undefined;
   }
 
   get isStarted(): boolean {

@@ -69,8 +69,9 @@ export class Team {
    */
   abandon(failure: string | EngineFaultError): void {
     if (this.#isEnding) return;
-    this.#failure ??=
-      typeof failure === "string" ? new ExecutionThreadError(`a worker thread ${failure}; run the job again`) : failure;
+    // A fault of the engine says more than the end of a thread, whichever comes first.
+    if (typeof failure !== "string") this.#failure = failure;
+    else this.#failure ??= new ExecutionThreadError(`a worker thread ${failure}; run the job again`);
     for (const worker of this.#workers) void worker.terminate();
   }
 
@@ -141,7 +142,13 @@ export class Team {
     clock.enter("waiting");
     const target = (before + parts.length - own) | 0;
     const pending = this.#reached(ControlWord.finished, target);
-    if (pending !== undefined) return pending.then(conclude);
+    if (pending !== undefined) {
+      return pending.then(conclude, (error: unknown) => {
+        // What this thread found itself comes first: it may be a fault, after which no job may be run again.
+        conclude();
+        throw error;
+      });
+    }
     conclude();
 
     function conclude(): void {

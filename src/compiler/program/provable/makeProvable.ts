@@ -34,7 +34,7 @@ type Provable = { steps: readonly Step[]; bytes: number };
  * Replaces every step whose proof would take more gas or bytes than `limit` by steps whose proofs fit, if there are
  * such.
  * Terms that lie far apart are copied next to each other. Long reductions are split in blocks that are joined, in as
- * many levels as needed. No bit changes: sums of float32 are passed on as exact words. Of all ways the one that writes
+ * many levels as needed. No bit changes: sums of floats are passed on as exact words. Of all ways the one that writes
  * the fewest bytes is taken.
  * @param beforeStep Called before each step with the number of those before it; it may throw.
  * @returns the steps renumbered, for each old number the new one, and for each new step the old one

@@ -1,4 +1,5 @@
 import { DType } from "../../../../src/numerics/dtype.ts";
+import { limbCount } from "../../../../src/numerics/exactSum.ts";
 import { Reduce, type Step, type TensorRef } from "../../../../src/program/types.ts";
 import { axis, matMulStep, rowSumStep } from "../../../../testkit/programs/stepModel.ts";
 import { randomSubject, randomTensor, type WorstSubject } from "./subject.ts";
@@ -95,27 +96,34 @@ function gatheredStep(rows: number, inner: number): Step {
   };
 }
 
-/** Exact sums in words, and sums of such words. */
+/** Exact sums in words, and sums of such words, of each float type. */
 export function* words(): Generator<WorstSubject> {
+  yield* wordsOf(DType.float32, WORDS);
+  for (const dtype of [DType.float16, DType.bfloat16, DType.float64]) yield* wordsOf(dtype, SLOW_SUMS);
+}
+
+function* wordsOf(float: DType, sizes: readonly (readonly [number, number])[]): Generator<WorstSubject> {
   const dtype = DType.limb;
-  for (const [rows, inner] of WORDS) {
-    const step = rowSumStep(rows, inner);
-    const inWords = { dtype, count: rows * 4, outDigits: [rows, 4] };
+  const limbs = limbCount(float);
+  for (const [rows, inner] of sizes) {
+    const step = ofType(rowSumStep(rows, inner), float);
+    const inWords = { dtype, count: rows * limbs, outDigits: [rows, limbs] };
     const along = (terms: number) => [{ input: 0, fill: 0n, axes: [axis(0, rows, terms), axis(2, terms, 1)] }];
-    yield randomSubject(`sums of ${inner} in words`, {
+    yield randomSubject(`sums of ${inner} in words, type ${float}`, {
       ...step,
       ...inWords,
       reduce: Reduce.partialSum,
       termReads: along(inner),
     });
-    const total = rowSumStep(rows, inner * 4);
-    const inputs = [{ kind: "input", index: 0, dtype, count: rows * inner * 4 } as const];
-    const given = { 0: randomTensor(dtype, rows * inner * 4, 1) };
-    const totals = { ...total, inputs, reduceType: dtype, reduce: Reduce.total };
-    yield randomSubject(`totals of ${inner}`, totals, given);
+    const total = rowSumStep(rows, inner * limbs);
+    const inputs = [{ kind: "input", index: 0, dtype, count: rows * inner * limbs } as const];
+    const given = { 0: randomTensor(dtype, rows * inner * limbs, 1) };
+    const totals = { ...total, dtype: float, inputs, reduceType: float, reduce: Reduce.total };
+    yield randomSubject(`totals of ${inner}, type ${float}`, totals, given);
+    const partial = { reduce: Reduce.partialTotal, reduceType: dtype };
     yield randomSubject(
-      `totals of ${inner} in words`,
-      { ...totals, ...inWords, reduce: Reduce.partialTotal, termReads: along(inner * 4) },
+      `totals of ${inner} in words, type ${float}`,
+      { ...totals, ...inWords, ...partial, termReads: along(inner * limbs) },
       given,
     );
   }
