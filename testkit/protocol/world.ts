@@ -5,7 +5,9 @@ import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { submissionOf } from "../../src/dispute/workerMove.ts";
 import { claimIdOf, claimKeyOf, jobIdOf } from "../../src/market/ids.ts";
 import type { Claim, ClaimKey, Job, JobRequest, Parameters, ProgramFacts } from "../../src/chain/structs.ts";
+import { workSeconds } from "../../src/market/clock.ts";
 import { toHex as bytesToHex } from "../../src/merkle/hash.ts";
+import { readHeader } from "../../src/program/header.ts";
 import type { ProgramCommitment } from "../../src/program/root.ts";
 import { SoftwareDevice } from "../../src/provisioning/device.ts";
 import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
@@ -154,7 +156,7 @@ export async function requestFor(
     inputRoots: [subject.inputsList.root],
     inputs: [bytesToHex(subject.input)],
     fee: ETHER,
-    window: 1_800,
+    window: 1_800 + workSeconds(readHeader(subject.commitment.header).work, world.parameters.rate),
     claimSeconds: 600,
     deadline: BigInt((await world.networkHelpers.time.latest()) + 86_400),
     callbackGas: 0,

@@ -1,4 +1,4 @@
-import { DType, isHalf } from "../../numerics/dtype.ts";
+import { isHalf } from "../../numerics/dtype.ts";
 import { handlesLimbs, hasLoops, isPlainTotal } from "../../program/loops.ts";
 import { isPartial } from "../../program/reduction.ts";
 import { Reduce, type Step } from "../../program/types.ts";
