@@ -1,8 +1,9 @@
 /** A language model in the shape of GPT-2, with seeded weights in float32. */
 import { DType } from "../../src/numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../src/onnx/model.ts";
-import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
-import { buildModel, type AttributeValue, type NodeSpec } from "../onnx/onnxBuilder.ts";
+import { int64Tensor } from "../../src/onnx/tensorData.ts";
+import { GraphBuilder } from "../onnx/graphBuilder.ts";
+import { buildModel } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 
 /** Sizes; by default those of GPT-2 small at 64 tokens. */
@@ -18,28 +19,14 @@ function weights(shape: readonly number[], prng: Prng, centre = 0): TensorData {
   return { dtype: DType.float32, shape, bytes: new Uint8Array(values.buffer) };
 }
 
-class Decoder {
-  readonly nodes: NodeSpec[] = [];
-  readonly initializers: Record<string, TensorData> = {};
+class Decoder extends GraphBuilder {
   readonly #prng: Prng;
 
   constructor(seed: number) {
+    super();
     this.#prng = new Prng(seed);
   }
 
-  node(op: string, inputs: readonly string[], attributes: Readonly<Record<string, AttributeValue>> = {}): string {
-    const output = `${op.toLowerCase()}_${this.nodes.length}`;
-    this.nodes.push({ op, inputs, outputs: [output], attributes });
-    return output;
-  }
-
-  constant(tensor: TensorData): string {
-    const name = `c${Object.keys(this.initializers).length}`;
-    this.initializers[name] = tensor;
-    return name;
-  }
-
-  scalar = (value: number): string => this.constant(floatTensor([value], []));
   weights = (shape: readonly number[], centre = 0): string => this.constant(weights(shape, this.#prng, centre));
 
   dense(x: string, inputs: number, outputs: number): string {

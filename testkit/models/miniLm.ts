@@ -2,7 +2,8 @@
 import { DType } from "../../src/numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../src/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
-import { buildModel, type AttributeValue, type NodeSpec } from "../onnx/onnxBuilder.ts";
+import { GraphBuilder } from "../onnx/graphBuilder.ts";
+import { buildModel } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 
 /** Sizes; by default those of all-MiniLM-L6-v2 at 128 tokens. */
@@ -18,13 +19,12 @@ export type MiniLmShape = {
 
 export const MINI_LM: MiniLmShape = { layers: 6, width: 384, heads: 12, tokens: 128, hidden: 1536, vocabulary: 30_522 };
 
-class Encoder {
-  readonly nodes: NodeSpec[] = [];
-  readonly initializers: Record<string, TensorData> = {};
+class Encoder extends GraphBuilder {
   readonly #prng: Prng;
   readonly #quantised: boolean;
 
   constructor(quantised: boolean, seed: number) {
+    super();
     this.#quantised = quantised;
     this.#prng = new Prng(seed);
   }
@@ -32,22 +32,6 @@ class Encoder {
   /** A number in -1 .. 1. */
   #next(): number {
     return this.#prng.uint32() / 2 ** 31 - 1;
-  }
-
-  node(op: string, inputs: readonly string[], attributes: Readonly<Record<string, AttributeValue>> = {}): string {
-    const output = `${op.toLowerCase()}_${this.nodes.length}`;
-    this.nodes.push({ op, inputs, outputs: [output], attributes });
-    return output;
-  }
-
-  constant(tensor: TensorData): string {
-    const name = `c${Object.keys(this.initializers).length}`;
-    this.initializers[name] = tensor;
-    return name;
-  }
-
-  scalar(value: number): string {
-    return this.constant(floatTensor([value], []));
   }
 
   /** Numbers in centre - spread .. centre + spread. */
