@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { submittedTrace } from "../src/dispute/disputed.ts";
+import { submittedList } from "../src/dispute/disputed.ts";
 import type { Executions } from "../src/player/executions.ts";
 import { openingPick } from "../src/dispute/pick.ts";
 import type { ClaimRecord, History, JobRecord } from "../src/market/history.ts";
@@ -30,7 +30,7 @@ export class Auditor {
   readonly #executions: Executions;
   readonly #arityBits: number;
   readonly #known = new Map<Hex, Known>();
-  /** How long the latest execution of a program took, seconds. */
+  /** How long an item took in the latest execution of a program, seconds. */
   readonly #seconds = new Map<Hex, number>();
 
   constructor(executions: Executions, arityBits: number) {
@@ -38,8 +38,11 @@ export class Auditor {
     this.#arityBits = arityBits;
   }
 
-  /** How long a job's execution takes, seconds, as far as one of its program was seen. */
-  secondsFor = ({ job }: JobRecord): number => this.#seconds.get(job.programRoot) ?? 0;
+  /**
+   * How long a job's execution takes, seconds, as far as one of its program was seen. By items: else a long run, which
+   * anybody may post and execute, would make every short job of its program look late.
+   */
+  secondsFor = ({ job }: JobRecord): number => (this.#seconds.get(job.programRoot) ?? 0) * job.items;
 
   /** Whether a claim is found right, or cannot be judged until more of its input is published or its program known. */
   isDone(job: JobRecord, claim: ClaimRecord): boolean {
@@ -55,7 +58,7 @@ export class Auditor {
   }
 
   /**
-   * Re-executes a claim's job and compares the trace roots.
+   * Re-executes a claim's job and compares the run roots.
    * @param lost Games on it that are lost.
    * @throws ExecutionInputError
    */
@@ -80,13 +83,14 @@ export class Auditor {
     const execution = await this.#executions.of(job);
     if (execution === undefined) return { kind: "unknown", reason: "its input bytes are not on chain" };
     const milliseconds = Math.round(performance.now() - start);
-    this.#seconds.set(job.job.programRoot, milliseconds / 1_000);
-    const own = execution.trace.root;
-    if (own === claim.traceRoot) {
+    this.#seconds.set(job.job.programRoot, milliseconds / 1_000 / job.job.items);
+    const own = execution.root;
+    if (own === claim.runRoot) {
       this.#executions.drop(job);
       return { kind: "agrees", milliseconds };
     }
-    const opening = openingPick(execution, submittedTrace(execution, nodes), this.#arityBits, lost);
+    const list = submittedList(execution, nodes);
+    const opening = openingPick(execution.program, execution.claimedLevel, list, this.#arityBits, lost);
     return { kind: "differs", milliseconds, own, opening };
   }
 }

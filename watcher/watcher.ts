@@ -250,7 +250,7 @@ class Watcher {
     if (kind === "unknown") return this.#reportOnce(claim.id, { ...ids, kind, reason: verdict.reason });
     const { milliseconds } = verdict;
     if (kind === "agrees") return this.#reportOnce(claim.id, { ...ids, kind, milliseconds });
-    this.#reportOnce(claim.id, { ...ids, kind, milliseconds, claimed: claim.claim.traceRoot, own: verdict.own });
+    this.#reportOnce(claim.id, { ...ids, kind, milliseconds, claimed: claim.claim.runRoot, own: verdict.own });
   }
 
   /** Reports an event about a claim or game, unless the latest one about it was of the same kind. */

@@ -76,6 +76,8 @@ contract TextDirectionDapp is ResultConsumer {
                 program: program,
                 inputRoots: roots,
                 inputs: inputs,
+                items: 1,
+                firstItem: 0,
                 fee: terms.fee,
                 window: terms.window,
                 claimSeconds: terms.claimSeconds,

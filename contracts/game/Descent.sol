@@ -26,8 +26,20 @@ library Descent {
         }
     }
 
-    /// @notice Goes from the current node to the picked one, and on into the next list if that is a leaf.
-    function descend(GameState memory s, Pick calldata p) internal view {
+    /// @notice Begins at a claim's root: of the list of its items, or of the trace of its only item.
+    function begin(GameState memory s, uint256 items) internal pure {
+        if (items == 1) {
+            enterTrace(s);
+            return;
+        }
+        s.level = Level.Run;
+        s.width = uint32(items);
+        s.depth = uint8(PositionalMerkle.depth(items));
+    }
+
+    /// @notice Goes from the current node to the picked one, and on into the next lists if that is a leaf.
+    /// @return Whether it went into a list that the program's own lists lead to.
+    function descend(GameState memory s, Pick calldata p) internal view returns (bool) {
         uint256 levels = p.siblings.length;
         require(levels <= s.depth, IDisputeGame.WrongPathLength(levels, s.depth));
         // SAFETY: the picked node is below the current one; its leading index bits say where.
@@ -41,7 +53,23 @@ library Descent {
         // Below the width, which has 32 bits.
         s.index = uint32(p.index);
         s.depth = uint8(depth);
-        if (depth == 0 && s.level != Level.Tensor) _cross(s, p);
+        // A leaf of the run is a trace root. A trace of one checkpoint is a leaf itself.
+        if (depth == 0 && s.level == Level.Run) {
+            s.item = uint16(s.index);
+            enterTrace(s);
+        }
+        if (s.depth != 0 || s.level == Level.Tensor) return false;
+        _cross(s, p);
+        return true;
+    }
+
+    /// @notice Takes the current node as the root of an item's trace.
+    function enterTrace(GameState memory s) internal pure {
+        s.level = Level.Trace;
+        s.traceRoot = s.node;
+        s.index = 0;
+        s.width = s.checkpoints;
+        s.depth = uint8(PositionalMerkle.depth(s.checkpoints));
     }
 
     /// @notice From a trace leaf into the list of its range, whose first nodes are `children`.

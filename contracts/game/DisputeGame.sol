@@ -21,13 +21,13 @@ import {Parameters} from "../types/Parameters.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 
 /*
- * The state machine of a game. A state is the list that the disputed node is in (`level`: the trace, the interior of
- * one range of steps, or one step's tensor), the levels from that node down to the list's leaves (`depth`), and the
- * side to move (`turn`). `Descent` changes the first two, `_begin` the third.
+ * The state machine of a game. A state is the list that the disputed node is in (`level`: the run, the trace of an
+ * item, the interior of one range of steps, or one step's tensor), the levels from that node down to the list's leaves
+ * (`depth`), and the side to move (`turn`). `Descent` changes the first two, `_begin` the third.
  *
  *   State       | level  | depth | turn       | Call   | Who may send it       | Next state
  *   ------------+--------+-------+------------+--------+-----------------------+-------------------------------------
- *   none        |        |       |            | open   | anyone with the bond, | ARRIVAL at a node of the trace
+ *   none        |        |       |            | open   | anyone with the bond, | ARRIVAL at a node of the run
  *               |        |       |            |        | in the claim's window |
  *   NODE        | any    | > 0   | Worker     | reveal | any plain account     | REVEALED, the same node
  *   REVEALED    | any    | > 0   | Challenger | pick   | its challenger        | ARRIVAL at a node below
@@ -38,6 +38,7 @@ import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
  *   ARRIVAL: where `open` or `pick` lands                         | Next state
  *   --------------------------------------------------------------+---------------------------------------------------
  *   above the leaves of a list                                    | NODE
+ *   at a leaf of the run, or of a run of one item                 | ARRIVAL at that item's trace root
  *   at a leaf of the trace whose range has several steps          | RANGE
  *   at a leaf of the trace whose range has one step               | that step's tensor root: NODE, or CHUNK if it has
  *   at a leaf of an interior                                      | one chunk only
@@ -134,28 +135,27 @@ contract DisputeGame is IDisputeGame {
         uint256 start = gasleft() + GasSchedule.OPEN_END;
         GameState memory s;
         bytes32 jobId = JobIds.jobId(claim.job, address(market));
-        s.claimId = JobIds.claimId(jobId, claim.worker, claim.traceRoot);
+        s.claimId = JobIds.claimId(jobId, claim.worker, claim.runRoot);
         s.programRoot = claim.job.programRoot;
         s.challenger = msg.sender;
-        s.node = claim.traceRoot;
-        s.width = claim.job.checkpoints;
-        s.depth = uint8(PositionalMerkle.depth(s.width));
+        s.node = claim.runRoot;
+        s.checkpoints = claim.job.checkpoints;
+        s.begin(claim.job.items);
         s.workerSeconds = Clock.budget(_baseClock, claim.job.work, _rate).toUint32();
         s.challengerSeconds = s.workerSeconds;
         s.since = uint40(block.timestamp);
         s.bond = uint96(bond);
-        uint8 traceDepth = s.depth;
-        s.descend(pick_);
-        // The descent has checked both: the index is below the width, the path no longer than the trace is deep.
+        uint8 depth = s.depth;
+        bool crossed = s.descend(pick_);
+        // The descent has checked both: the index is below the width, the path no longer than the list is deep.
         s.openIndex = uint32(pick_.index);
-        s.openDepth = traceDepth - uint8(pick_.siblings.length);
+        s.openDepth = depth - uint8(pick_.siblings.length);
         gameId = s.gameId();
         require(stateHash[gameId] == 0, GameExists(gameId));
         ClaimGames g = _alive(s.claimId).opened();
         // Written before the gas is measured: a claim's first game costs more.
         _claims[s.claimId] = g;
         market.gameOpened(jobId, s.claimId, msg.sender, bond);
-        bool crossed = s.depth == 0 || s.level != Level.Trace;
         uint256 gas = GasSchedule.open(pick_.siblings.length) + (crossed ? GasSchedule.seam(pick_) : 0);
         _claims[s.claimId] = g.addDues(_spend(s, gas, start));
         PackedState memory packed = s.pack(Move.Open);
@@ -167,7 +167,7 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function reveal(PackedState calldata state, bytes calldata data) external {
-        uint256 start = gasleft() + GasSchedule.MOVE_END + GasSchedule.LOGGED_BYTE * data.length;
+        uint256 start = gasleft() + GasSchedule.moveEnd(data.length);
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
         _requirePlain();
@@ -199,9 +199,7 @@ contract DisputeGame is IDisputeGame {
         // INVARIANT: what was revealed is not asked for again. So the worker has no more moves than were prepaid, and
         // spends no more gas and time.
         require(pick_.siblings.length >= hop, PickShortOfReveal(pick_.siblings.length, hop));
-        Level before = s.level;
-        s.descend(pick_);
-        bool crossed = s.level != before || (s.level == Level.Trace && s.depth == 0);
+        bool crossed = s.descend(pick_);
         uint256 gas = GasSchedule.pick(pick_.siblings.length) + (crossed ? GasSchedule.seam(pick_) : 0);
         _claims[s.claimId] = g.addDues(_spend(s, gas, start));
         PackedState memory packed = s.pack(Move.Pick);
@@ -213,15 +211,15 @@ contract DisputeGame is IDisputeGame {
     function expand(
         PackedState calldata state,
         bytes32 jobId,
-        bytes32 traceRoot,
+        bytes32 runRoot,
         bytes calldata children,
         bytes32[] calldata siblings
     ) external {
-        uint256 start = gasleft() + GasSchedule.MOVE_END + GasSchedule.LOGGED_BYTE * children.length;
+        uint256 start = gasleft() + GasSchedule.moveEnd(children.length);
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
         // SAFETY: only the worker binds itself to an interior: that of a stranger would get it refuted.
-        require(JobIds.claimId(jobId, msg.sender, traceRoot) == s.claimId, NotWorker(msg.sender, s.claimId));
+        require(JobIds.claimId(jobId, msg.sender, runRoot) == s.claimId, NotWorker(msg.sender, s.claimId));
         require(s.level == Level.Trace && s.depth == 0, NothingToExpand(s.level, s.depth));
         uint256 hop = Descent.hopOf(PositionalMerkle.depth(s.rangeOf()), _arityBits);
         s.enterInterior(hop, children, siblings);
@@ -240,8 +238,8 @@ contract DisputeGame is IDisputeGame {
         (bytes32 gameId, ClaimGames g) = _load(s, state);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
         if (s.turn == Side.Challenger) _requireTime(s);
-        ClaimKey memory key = ClaimKey(JobIds.jobId(claim.job, address(market)), claim.worker, claim.traceRoot);
-        _requireClaim(s, JobIds.claimId(key.jobId, key.worker, key.traceRoot));
+        ClaimKey memory key = ClaimKey(JobIds.jobId(claim.job, address(market)), claim.worker, claim.runRoot);
+        _requireClaim(s, JobIds.claimId(key.jobId, key.worker, key.runRoot));
         _requireWrong(gameId, s.claimId, proof.element);
         uint256 most = uint256(proof.pick.program.header.maxStepGas()) + GasSchedule.PROVE_MARGIN;
         uint256 price = _spend(s, most, start);

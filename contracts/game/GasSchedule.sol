@@ -17,7 +17,7 @@ import {Pick} from "../types/GameState.sol";
 library GasSchedule {
     /* ---- Prices of moves ---- */
 
-    /// @dev An opening at the trace root: claim and pick in calldata, the bond, the game's and the claim's words.
+    /// @dev An opening at the run root: claim and pick in calldata, the bond, the game's and the claim's words.
     /// Measured: `open` of that game, less its four levels and its crossing.
     uint256 private constant OPEN = 111_500;
     /// @dev A pick, without its levels. Measured: both picks of that game.
@@ -30,9 +30,9 @@ library GasSchedule {
     /// @dev A reveal of a chunk: 512 bytes of calldata, their log and hash. Measured: the last reveal of that game.
     uint256 internal constant CHUNK = 60_500;
     /// @dev An expansion, without its children and levels. Measured: `expand` of that game.
-    uint256 private constant EXPAND = 49_000;
+    uint256 private constant EXPAND = 49_400;
     /// @dev A reveal, without its children. Measured: the first reveal of that game, of 16 children.
-    uint256 private constant REVEAL = 45_600;
+    uint256 private constant REVEAL = 46_200;
     /// @dev A child: 32 bytes of calldata, their log and a hash. Measured: the reveal and the expansion of 16.
     uint256 private constant CHILD = 1_115;
     /// @dev A byte of a program's header, at the calldata floor (EIP-7623) of a byte that is not zero.
@@ -61,18 +61,22 @@ library GasSchedule {
     /* ---- What a move burns unmeasured ---- */
 
     /// @dev What a move's transaction burns beside what is measured (`paid`): before its first line, and for writing
-    /// and logging the new state. An opening's; another move's; and of that a byte of logged children or chunk, 8 for
-    /// the log and the rest for copies. Measured: test/contracts/game/gasPrices.test.ts holds what is paid for a move
-    /// between what it burns and 700 more, gas.test.ts an opening's between what it burns and 2 % more.
-    uint256 internal constant OPEN_END = 25_200;
-    uint256 internal constant MOVE_END = 11_250;
-    uint256 internal constant LOGGED_BYTE = 9;
+    /// and logging the new state. An opening's; another move's; what logging children or a chunk takes more; and of
+    /// that a byte, 8 for the log and the rest for copies. Measured: test/contracts/game/gasPrices.test.ts holds what
+    /// is paid for a move between what it burns and 700 more, gas.test.ts an opening's between what it burns and 2 %
+    /// more.
+    uint256 internal constant OPEN_END = 25_450;
+    uint256 internal constant MOVE_END = 11_350;
+    uint256 private constant LOGGED = 450;
+    uint256 private constant LOGGED_BYTE = 9;
 
     /* ---- The largest games ---- */
 
     /// @dev Longest header of a program that is served, bytes.
     uint256 internal constant MAX_HEADER = 2_048;
-    /// @dev Levels that the largest games are assumed to have: 12 of checkpoints, 12 of steps, 20 of chunks.
+    /// @dev Levels that the largest games are assumed to have: 16 of items, 12 of checkpoints, 12 of steps, 20 of
+    /// chunks.
+    uint256 private constant LEVELS_RUN = 16;
     uint256 private constant LEVELS_TRACE = 12;
     uint256 private constant LEVELS_INTERIOR = 12;
     uint256 private constant LEVELS_TENSOR = 20;
@@ -108,7 +112,7 @@ library GasSchedule {
         return REVEAL + (CHILD << hop);
     }
 
-    /// @notice Gas of opening a game `levels` below the trace root.
+    /// @notice Gas of opening a game `levels` below the run root.
     function open(uint256 levels) internal pure returns (uint256) {
         return OPEN + LEVEL * levels;
     }
@@ -138,6 +142,11 @@ library GasSchedule {
         return _seam(p.checkpoint.siblings.length + p.step.siblings.length, p.program.header.length);
     }
 
+    /// @notice What a move burns unmeasured that logs `length` bytes of children or chunk.
+    function moveEnd(uint256 length) internal pure returns (uint256) {
+        return MOVE_END + LOGGED + LOGGED_BYTE * length;
+    }
+
     /// @notice Gas of an expansion with `2^hop` children and a path of `levels` siblings.
     function expand(uint256 hop, uint256 levels) internal pure returns (uint256) {
         return EXPAND + (CHILD << hop) + LEVEL * levels;
@@ -146,14 +155,16 @@ library GasSchedule {
     /// @notice The maximum gas that a worker spends in one game with arity 2^k.
     function worstWorker(uint256 k) internal pure returns (uint256) {
         // The expansion carries the interior list's first reveal.
-        uint256 reveals = _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) - 1 + _ceil(LEVELS_TENSOR, k);
+        uint256 reveals =
+            _ceil(LEVELS_RUN, k) + _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) - 1 + _ceil(LEVELS_TENSOR, k);
         return reveals * reveal(k) + expand(k, LEVELS_INTERIOR) + CHUNK + TIMEOUT;
     }
 
     /// @notice The maximum gas that a challenger spends in one game with arity 2^k and step proofs up to `maxStepGas`.
     function worstChallenger(uint256 k, uint256 maxStepGas) internal pure returns (uint256) {
-        uint256 picks = _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) + _ceil(LEVELS_TENSOR, k);
-        uint256 levels = LEVELS_TRACE + LEVELS_INTERIOR + LEVELS_TENSOR;
+        uint256 picks =
+            _ceil(LEVELS_RUN, k) + _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) + _ceil(LEVELS_TENSOR, k);
+        uint256 levels = LEVELS_RUN + LEVELS_TRACE + LEVELS_INTERIOR + LEVELS_TENSOR;
         uint256 seams = 2 * _seam(2 * LEVELS_STEPS, MAX_HEADER);
         return OPEN + SETTLE + picks * PICK + LEVEL * levels + seams + maxStepGas + PROVE_MARGIN;
     }

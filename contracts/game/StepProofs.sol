@@ -3,14 +3,15 @@ pragma solidity 0.8.37;
 
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {GameState, InputProof, StepProof} from "../types/GameState.sol";
-import {Claim} from "../types/Job.sol";
+import {Claim, Job} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {DType} from "../verifier/DType.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 import {TensorRef, TensorRefs} from "../verifier/TensorRefs.sol";
 import {Descent} from "./Descent.sol";
-import {ProgramHeader} from "../program/ProgramHeader.sol";
+import {InputSource, ProgramHeader} from "../program/ProgramHeader.sol";
 import {ProgramProofs} from "../program/ProgramProofs.sol";
+import {Runs} from "../program/Runs.sol";
 import {TensorTree} from "../merkle/TensorTree.sol";
 
 /// @title Authenticates everything that a step proof rests on: the step, the claimed element, the roots of what the
@@ -52,34 +53,69 @@ library StepProofs {
         TensorRef[] memory refs = TensorRefs.decode(proof.body);
         require(proof.inputs.length == refs.length, IDisputeGame.WrongInputCount(proof.inputs.length, refs.length));
         roots = new bytes32[](refs.length);
+        _checkPrevious(s, claim, proof);
         for (uint256 i = 0; i < refs.length; ++i) {
             TensorRef memory ref = refs[i];
             // A constant's root is in the body, which the program commits to.
             if (ref.kind == TensorRefs.KIND_CONSTANT) continue;
-            InputProof calldata input = proof.inputs[i];
-            bool proven =
+            roots[i] =
                 ref.kind == TensorRefs.KIND_INPUT
-                    ? _isJobInput(proof.pick.program, claim.job.inputsRoot, ref.index, input)
-                    : _isStep(s, claim.traceRoot, proof.pick.program, i, ref.index, input);
-            require(proven, IDisputeGame.InputNotProven(i));
-            roots[i] = input.root;
+                    ? _inputRoot(s, claim.job, proof, i, ref.index)
+                    : _stepRoot(s, proof.pick.program, i, ref.index, proof.inputs[i]);
         }
     }
 
-    function _isJobInput(
-        ProgramFacts calldata program,
-        bytes32 inputsRoot,
-        uint256 index,
-        InputProof calldata input
-    ) private view returns (bool) {
-        return PositionalMerkle.leafUnder(inputsRoot, program.header.inputCount(), input.root, index, input.siblings);
+    /// @dev The trace root of the item before, if the proof brings one, is the worker's.
+    function _checkPrevious(GameState memory s, Claim calldata claim, StepProof calldata proof) private view {
+        if (proof.previous == 0) return;
+        require(s.item != 0, IDisputeGame.NoItemBefore());
+        bytes32[] calldata siblings = proof.previousSiblings;
+        require(
+            PositionalMerkle.leafUnder(claim.runRoot, claim.job.items, proof.previous, s.item - 1, siblings),
+            IDisputeGame.PreviousNotProven(s.item)
+        );
+    }
+
+    /// @dev What an input of the program is in the item in dispute.
+    function _inputRoot(
+        GameState memory s,
+        Job calldata job,
+        StepProof calldata proof,
+        uint256 i,
+        uint256 index
+    ) private view returns (bytes32) {
+        bytes calldata header = proof.pick.program.header;
+        InputProof calldata input = proof.inputs[i];
+        (InputSource source, uint256 carried) = header.inputSource(index);
+        if (source == InputSource.Index) return Runs.indexRoot(job, s.item);
+        bool proven;
+        if (source == InputSource.Carried && s.item != 0) {
+            bytes32 previous = proof.previous;
+            proven =
+                previous != 0 &&
+                PositionalMerkle.leafUnder(previous, s.checkpoints, input.root, carried, input.siblings);
+        } else {
+            proven = Runs.hasInput(job, header, s.item, index, input.root, input.siblings);
+        }
+        require(proven, IDisputeGame.InputNotProven(i));
+        return input.root;
     }
 
     /// @dev A step inside the range is taken from the worker's interior list, one before it from the trace: both are
     /// the worker's own word.
+    function _stepRoot(
+        GameState memory s,
+        ProgramFacts calldata program,
+        uint256 i,
+        uint32 read,
+        InputProof calldata input
+    ) private view returns (bytes32) {
+        require(_isStep(s, program, i, read, input), IDisputeGame.InputNotProven(i));
+        return input.root;
+    }
+
     function _isStep(
         GameState memory s,
-        bytes32 traceRoot,
         ProgramFacts calldata program,
         uint256 i,
         uint32 read,
@@ -96,8 +132,7 @@ library StepProofs {
             input.checkpoint.step == read && program.hasCheckpoint(checkpoint, input.checkpoint),
             IDisputeGame.NotACheckpoint(i, read)
         );
-        uint256 checkpoints = program.header.checkpointCount();
-        return PositionalMerkle.leafUnder(traceRoot, checkpoints, input.root, checkpoint, input.siblings);
+        return PositionalMerkle.leafUnder(s.traceRoot, s.checkpoints, input.root, checkpoint, input.siblings);
     }
 
     /// @dev The chunk is number `index` of the tensor, and below the node in dispute.

@@ -50,6 +50,8 @@ interface IDisputeGame {
     error ElementNotBelowNode(uint64 element);
     error WrongInputCount(uint256 given, uint256 expected);
     error InputNotProven(uint256 input);
+    error NoItemBefore();
+    error PreviousNotProven(uint256 item);
     error ReadsLaterStep(uint256 input, uint32 read, uint32 step);
     error NotACheckpoint(uint256 input, uint32 step);
     error ProofFails(uint256 claimed, uint256 exact);
@@ -81,12 +83,12 @@ interface IDisputeGame {
     /// @notice A worker collected what its moves earned from bonds.
     event EarningsCollected(bytes32 indexed claimId, address indexed worker, uint256 amount);
 
-    /// @notice Opens a game against a claim in its window, at a node of the trace. Takes the bond from the caller's
+    /// @notice Opens a game against a claim in its window, at a node of the run. Takes the bond from the caller's
     /// credit.
     /// @dev Reverts with `GameExists`, `ClaimDead`, the market's `WindowClosed` or `WrongClaimStatus`, the vault's
     /// `InsufficientCredit`, and as `pick` does for a wrong pick.
     /// @param claim The whole claim, with its job.
-    /// @param pick_ The first node; without siblings, the trace root.
+    /// @param pick_ The first node; without siblings, the run root.
     /// @return gameId The game's id.
     function open(Claim calldata claim, Pick calldata pick_) external returns (bytes32 gameId);
 
@@ -111,14 +113,14 @@ interface IDisputeGame {
     /// elsewhere, and `WrongDataLength`, `PaddingNotZero` or `LastLeafNotDisputed` for wrong nodes.
     /// @param state The game's current state.
     /// @param jobId Job of the caller's claim.
-    /// @param traceRoot Trace root of the caller's claim.
+    /// @param runRoot Run root of the caller's claim.
     /// @param children Those nodes, 32 bytes each; the interior root is their hash.
     /// @param siblings Opening of the list's last leaf, which must be the disputed leaf, up to the last child that is
     /// not past the width.
     function expand(
         PackedState calldata state,
         bytes32 jobId,
-        bytes32 traceRoot,
+        bytes32 runRoot,
         bytes calldata children,
         bytes32[] calldata siblings
     ) external;

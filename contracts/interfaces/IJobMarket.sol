@@ -34,12 +34,19 @@ enum ClaimStatus {
 
 /// @notice What a requester asks for. See `Job` for the terms.
 /// @param program The program's header and roots: the market derives `programRoot`, `work` and the outputs from them.
-/// @param inputRoots Tensor root of each input.
-/// @param inputs The bytes of each input. An empty entry: published in parts later. An empty array: none with the post.
+/// @param inputRoots Of each input its tensor root; if each item has its own, the root of the list of their tensor
+/// roots; zero for the index.
+/// @param inputs The bytes of each input; if each item has its own, of all items in order; none for the index, nor
+/// for state that is carried and begins with zeros. An empty entry: published in parts later. An empty array: none with
+/// the post.
+/// @param items How often the program is executed, 1 to 65,536.
+/// @param firstItem What an input that is the index reads in the first item.
 struct JobRequest {
     ProgramFacts program;
     bytes32[] inputRoots;
     bytes[] inputs;
+    uint32 items;
+    uint32 firstItem;
     uint128 fee;
     uint32 window;
     uint32 claimSeconds;
@@ -50,13 +57,15 @@ struct JobRequest {
     bytes32 salt;
 }
 
-/// @notice One part of one input: `PART_BYTES` bytes from `part * PART_BYTES` (the last part: what is left).
+/// @notice One part of one tensor of an input: `PART_BYTES` bytes of it (the last part: what is left).
 /// @param input Number of the input.
-/// @param part Number of the part.
+/// @param part Number of the part: its number in its tensor; if each item has its own tensor, plus the item times the
+/// parts of a tensor.
 /// @param data Its bytes.
-/// @param siblings Opening of the part's subtree under the input's tensor root.
-/// @param inputRoot The input's tensor root.
-/// @param inputSiblings Opening of `inputRoot` under the job's inputs root.
+/// @param siblings Opening of the part's subtree under the tensor root.
+/// @param inputRoot The tensor root.
+/// @param inputSiblings Opening of `inputRoot` under the job's inputs root; if each item has its own, first its path in
+/// the list of these.
 struct InputPart {
     uint32 input;
     uint32 part;
@@ -70,7 +79,8 @@ struct InputPart {
 /// @param program The job's program.
 /// @param output Number of the output.
 /// @param data Its bytes.
-/// @param siblings Opening of its tensor root under the trace root, at the checkpoint that the header names.
+/// @param siblings Opening of its tensor root under the item's trace root, at the checkpoint that the header names, and
+/// then of that trace root under the run root.
 struct Delivery {
     ProgramFacts program;
     uint32 output;
@@ -112,7 +122,8 @@ interface IJobMarket {
     error JobExists(bytes32 jobId);
     error ClaimExists(bytes32 claimId);
     error WrongProgram(bytes32 expected, bytes32 given);
-    error TooMuchWork(uint64 work, uint64 maxWork);
+    error ItemsOutOfRange(uint256 given, uint256 limit);
+    error TooMuchWork(uint256 work, uint256 maxWork);
     error StepProofTooLarge(uint32 maxStepGas, uint32 limit);
     error StepProofTooLong(uint32 maxStepBytes, uint32 limit);
     error HeaderTooLong(uint256 bytes_, uint256 limit);
@@ -127,12 +138,13 @@ interface IJobMarket {
     error WrongInputLength(uint256 input, uint256 given, uint256 expected);
     error WrongInputRoot(uint256 input, bytes32 given, bytes32 actual);
     error RootOnlyWithBytes();
+    error TooManyParts(uint256 input, uint256 parts);
     error NoSuchPart(uint256 input, uint256 part);
     error PartAlreadyPublished(uint256 input, uint256 part);
     error NotLive(address worker);
     error TimeIsUp(uint256 until);
     error TimeNotUp(uint256 until);
-    error ZeroTraceRoot();
+    error ZeroRunRoot();
     error WindowClosed(bytes32 claimId, uint256 windowEnd);
     error WindowOpen(bytes32 claimId, uint256 windowEnd);
     error GamesOpen(bytes32 claimId, uint256 games);
@@ -140,6 +152,7 @@ interface IJobMarket {
     error NotDeliverable(uint256 output);
     error AlreadyDelivered(bytes32 claimId, uint256 output);
     error WrongOutputLength(uint256 output, uint256 given, uint256 expected);
+    error NotAnOutputOfItem(uint256 output, uint256 item);
     error OutputNotInTrace(uint256 output);
     error TooLittleGas(uint256 available, uint256 needed);
     error NothingToDeliver(bytes32 jobId);
@@ -163,7 +176,7 @@ interface IJobMarket {
         bytes32 indexed jobId,
         bytes32 indexed claimId,
         address indexed worker,
-        bytes32 traceRoot,
+        bytes32 runRoot,
         uint256 windowEnd,
         bytes nodes
     );
@@ -198,9 +211,10 @@ interface IJobMarket {
     /// @param job The whole job.
     function claim(Job calldata job) external;
 
-    /// @notice Submits the trace, by the nodes that a reveal at its root would show (the root itself, if it has one
-    /// checkpoint): a game opens below them. Games may be opened from now until the window ends.
-    /// @dev Reverts with `WrongJobStatus`, `NotWorker`, `TimeIsUp`, `ZeroTraceRoot`, `ClaimExists` for a claim that was
+    /// @notice Submits the list of the items' trace roots (of one item: its trace), by the nodes that a reveal at its
+    /// root would show (the root itself, if it has one leaf): a game opens below them. Games may be opened from
+    /// now until the window ends.
+    /// @dev Reverts with `WrongJobStatus`, `NotWorker`, `TimeIsUp`, `ZeroRunRoot`, `ClaimExists` for a claim that was
     /// refuted, and the game's `WrongDataLength` or `PaddingNotZero`.
     /// @param job The whole job.
     /// @param nodes `2^hop` nodes of 32 bytes, `hop` levels below the root, zero subtrees past the width.
@@ -284,6 +298,15 @@ interface IJobMarket {
     /// @return returned Whether the job was closed, or its fee reclaimed.
     /// @return amount Smallest units of the stake asset; 0 if nothing was returned.
     function refundOf(Job calldata job) external view returns (bool returned, uint256 amount);
+
+    /// @notice Requires that an output of an item is part of a final claim. For dapps that read single results of a
+    /// run: nothing is stored.
+    /// @dev Reverts with `WrongClaimStatus`, `ItemsOutOfRange`, `WrongProgram`, `NotAnOutputOfItem`,
+    /// `WrongOutputLength` or `OutputNotInTrace`.
+    /// @param claim_ The whole claim.
+    /// @param item Number of the item, from 0.
+    /// @param delivery The output, and its opening.
+    function requireOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) external view;
 
     /// @notice What is kept of a claim.
     /// @param key The claim.

@@ -3,10 +3,14 @@ pragma solidity 0.8.37;
 
 import {IJobMarket, InputPart} from "../interfaces/IJobMarket.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
-import {ProgramHeader} from "../program/ProgramHeader.sol";
+import {InputSource, ProgramHeader} from "../program/ProgramHeader.sol";
+import {Runs} from "../program/Runs.sol";
 import {TensorTree} from "../merkle/TensorTree.sol";
+import {Job} from "../types/Job.sol";
 
-/// @title Input bytes against the roots that a job names: whole, or in aligned parts.
+/// @title Input bytes against the roots that a job names: whole, or in aligned parts. Of an input of which each item
+/// has its own tensor, the bytes are those of the items' tensors in order, and its root is that of the list of their
+/// roots.
 library Inputs {
     using ProgramHeader for bytes;
 
@@ -15,8 +19,23 @@ library Inputs {
     uint256 internal constant PART_LEVELS = 7;
     uint256 internal constant PART_CHUNKS = 1 << PART_LEVELS;
     uint256 internal constant PART_BYTES = PART_CHUNKS * TensorTree.CHUNK_BYTES;
+    /// @dev Parts of an input of all items together, at most: as many as have a number (`InputPart.part`).
+    uint256 internal constant MAX_PARTS = 1 << 32;
 
-    /// @notice Parts of an input of `length` bytes.
+    /// @notice Tensors of input `index` of a job of `items` items: none for the index, of which nothing is posted.
+    function tensorCount(bytes calldata header, uint256 index, uint256 items) internal pure returns (uint256) {
+        (InputSource source, ) = header.inputSource(index);
+        if (source == InputSource.Index) return 0;
+        return source == InputSource.Each ? items : 1;
+    }
+
+    /// @notice Whether an input is known without its bytes: state that is carried and begins with zeros.
+    function isZeros(bytes calldata header, uint256 index, bytes32 root) internal view returns (bool) {
+        (InputSource source, ) = header.inputSource(index);
+        return source == InputSource.Carried && root == TensorTree.zeroRoot(header.inputBytes(index));
+    }
+
+    /// @notice Parts of a tensor of `length` bytes.
     function partCount(uint256 length) internal pure returns (uint256) {
         return (length + PART_BYTES - 1) / PART_BYTES;
     }
@@ -26,30 +45,41 @@ library Inputs {
         return roots.length == 0 ? bytes32(0) : PositionalMerkle.leavesRoot(roots);
     }
 
-    /// @notice Checks the bytes of a whole input.
-    function checkWhole(bytes calldata header, uint256 input, bytes calldata data, bytes32 root) internal view {
-        uint256 expected = header.inputBytes(input);
-        require(data.length == expected, IJobMarket.WrongInputLength(input, data.length, expected));
-        bytes32 actual = TensorTree.root(data);
+    /// @notice Checks the bytes of a whole input: those of its `tensors` tensors, in order.
+    function checkWhole(
+        bytes calldata header,
+        uint256 input,
+        uint256 tensors,
+        bytes calldata data,
+        bytes32 root
+    ) internal view {
+        uint256 length = header.inputBytes(input);
+        require(data.length == tensors * length, IJobMarket.WrongInputLength(input, data.length, tensors * length));
+        bytes32[] memory roots = new bytes32[](tensors);
+        for (uint256 k = 0; k < tensors; ++k) roots[k] = TensorTree.root(data[k * length:(k + 1) * length]);
+        bytes32 actual = PositionalMerkle.leavesRoot(roots);
         require(actual == root, IJobMarket.WrongInputRoot(input, root, actual));
     }
 
-    /// @notice Checks one part of an input, down from the job's inputs root.
-    function checkPart(bytes calldata header, bytes32 inputsRoot, InputPart calldata part) internal view {
+    /// @notice Checks one part of an input, down from the job's inputs root. Parts are numbered tensor after tensor.
+    function checkPart(bytes calldata header, Job calldata job, InputPart calldata part) internal view {
         uint256 length = header.inputBytes(part.input);
-        require(part.part < partCount(length), IJobMarket.NoSuchPart(part.input, part.part));
+        uint256 parts = partCount(length);
+        uint256 tensor = part.part / parts;
+        require(tensor < tensorCount(header, part.input, job.items), IJobMarket.NoSuchPart(part.input, part.part));
         require(
-            PositionalMerkle.leafUnder(inputsRoot, header.inputCount(), part.inputRoot, part.input, part.inputSiblings),
-            IJobMarket.WrongInputRoot(part.input, inputsRoot, part.inputRoot)
+            Runs.hasInput(job, header, tensor, part.input, part.inputRoot, part.inputSiblings),
+            IJobMarket.WrongInputRoot(part.input, job.inputsRoot, part.inputRoot)
         );
-        uint256 left = length - part.part * PART_BYTES;
+        uint256 number = part.part % parts;
+        uint256 left = length - number * PART_BYTES;
         uint256 expected = left < PART_BYTES ? left : PART_BYTES;
         require(part.data.length == expected, IJobMarket.WrongInputLength(part.input, part.data.length, expected));
         uint256 depth = PositionalMerkle.depth(TensorTree.chunkCount(length));
         uint256 levels = depth < PART_LEVELS ? depth : PART_LEVELS;
         bytes32 subtree = TensorTree.subtree(part.data, levels);
         require(
-            PositionalMerkle.nodeUnder(part.inputRoot, depth - levels, subtree, part.part, part.siblings),
+            PositionalMerkle.nodeUnder(part.inputRoot, depth - levels, subtree, number, part.siblings),
             IJobMarket.WrongInputRoot(part.input, part.inputRoot, subtree)
         );
     }

@@ -9,6 +9,7 @@ import {Descent} from "../game/Descent.sol";
 import {Payouts} from "../game/Payouts.sol";
 import {JobPosting} from "./JobPosting.sol";
 import {JobRecords} from "./JobRecords.sol";
+import {Runs} from "../program/Runs.sol";
 import {ResultDelivery} from "./ResultDelivery.sol";
 import {Job, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
@@ -52,14 +53,14 @@ contract JobMarket is ResultDelivery, JobPosting {
         address worker = address(bytes20(record.subject));
         require(msg.sender == worker, NotWorker(msg.sender, worker));
         require(block.timestamp <= record.number, TimeIsUp(record.number));
-        bytes32 traceRoot = _traceRoot(job.checkpoints, nodes);
-        claimId = JobIds.claimId(jobId, msg.sender, traceRoot);
+        bytes32 runRoot = _runRoot(Runs.claimWidth(job), nodes);
+        claimId = JobIds.claimId(jobId, msg.sender, runRoot);
         (, bool dead, , ) = _game.claimGames(claimId);
         // SAFETY: a refuted claim, against which no game can be opened, cannot come back under the same name.
         require(!dead, ClaimExists(claimId));
         uint256 windowEnd = block.timestamp + job.window;
         _jobs[jobId] = JobRecord(JobStatus.Submitted, uint40(windowEnd), bytes26(claimId));
-        emit ClaimSubmitted(jobId, claimId, msg.sender, traceRoot, windowEnd, nodes);
+        emit ClaimSubmitted(jobId, claimId, msg.sender, runRoot, windowEnd, nodes);
     }
 
     /* ---- Expiry and cancellation ---- */
@@ -124,11 +125,11 @@ contract JobMarket is ResultDelivery, JobPosting {
 
     /* ---- Helpers ---- */
 
-    /// @dev The root over the nodes of a trace that a reveal at its root would show.
-    function _traceRoot(uint256 checkpoints, bytes calldata nodes) private view returns (bytes32 root) {
-        uint256 depth = PositionalMerkle.depth(checkpoints);
-        root = Descent.checkChildren(0, checkpoints, depth, Descent.hopOf(depth, _arityBits), nodes);
-        require(root != 0, ZeroTraceRoot());
+    /// @dev The root over the nodes of a list of `width` leaves that a reveal at its root would show.
+    function _runRoot(uint256 width, bytes calldata nodes) private view returns (bytes32 root) {
+        uint256 depth = PositionalMerkle.depth(width);
+        root = Descent.checkChildren(0, width, depth, Descent.hopOf(depth, _arityBits), nodes);
+        require(root != 0, ZeroRunRoot());
     }
 
     /// @dev Ends the claim of a worker that missed its time: takes the penalty, unlocks the rest of the collateral.

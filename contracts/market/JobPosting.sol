@@ -7,6 +7,7 @@ import {GasSchedule} from "../game/GasSchedule.sol";
 import {Inputs} from "./Inputs.sol";
 import {ProgramHeader} from "../program/ProgramHeader.sol";
 import {ProgramProofs} from "../program/ProgramProofs.sol";
+import {Runs} from "../program/Runs.sol";
 import {Job, JobIds} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {JobRecords} from "./JobRecords.sol";
@@ -19,13 +20,16 @@ abstract contract JobPosting is JobRecords {
 
     /// @dev Parts of inputs that are published, 256 to a word.
     mapping(bytes32 jobId => mapping(uint256 input => mapping(uint256 word => uint256))) private _published;
+    /// @dev Bit i: nothing of input i is missing since the post. Kept only if something of another one is. A header
+    /// that is served has room for far less than 256 inputs.
+    mapping(bytes32 jobId => uint256) private _posted;
 
     /* ---- Calls ---- */
 
     /// @inheritdoc IJobMarket
     function post(JobRequest calldata request) external returns (bytes32 jobId) {
         Job memory job = _terms(request);
-        jobId = job.jobId(address(this));
+        jobId = job.newJobId(address(this));
         require(_jobs[jobId].status == JobStatus.None, JobExists(jobId));
         uint256 missing = _checkInputs(jobId, request);
         _jobs[jobId] = JobRecord(missing == 0 ? JobStatus.Open : JobStatus.AwaitingInput, uint40(missing), 0);
@@ -40,7 +44,8 @@ abstract contract JobPosting is JobRecords {
         JobRecord storage record = _jobs[jobId];
         _needJob(jobId, record.status, JobStatus.AwaitingInput);
         _needProgram(program, job.programRoot);
-        Inputs.checkPart(program.header, job.inputsRoot, part);
+        Inputs.checkPart(program.header, job, part);
+        require((_posted[jobId] >> part.input) & 1 == 0, PartAlreadyPublished(part.input, part.part));
         mapping(uint256 => uint256) storage published = _published[jobId][part.input];
         uint256 bit = 1 << (part.part & 0xff);
         require(published[part.part >> 8] & bit == 0, PartAlreadyPublished(part.input, part.part));
@@ -61,7 +66,9 @@ abstract contract JobPosting is JobRecords {
         // SAFETY: what a header adds to the gas of moves is paid for (GasSchedule.seam).
         require(header.length <= GasSchedule.MAX_HEADER, HeaderTooLong(header.length, GasSchedule.MAX_HEADER));
         bytes32 programRoot = request.program.root();
-        uint64 work = header.work();
+        uint256 items = request.items;
+        require(items != 0 && items <= Runs.MAX_ITEMS, ItemsOutOfRange(items, Runs.MAX_ITEMS));
+        uint256 work = Runs.work(items, header.work());
         require(work <= _maxWork, TooMuchWork(work, _maxWork));
         require(header.maxStepGas() <= _maxStepGas, StepProofTooLarge(header.maxStepGas(), _maxStepGas));
         require(header.maxStepBytes() <= _maxStepBytes, StepProofTooLong(header.maxStepBytes(), _maxStepBytes));
@@ -85,8 +92,10 @@ abstract contract JobPosting is JobRecords {
             requester: msg.sender,
             programRoot: programRoot,
             inputsRoot: Inputs.listRoot(request.inputRoots),
-            work: work,
+            work: uint64(work),
             checkpoints: uint32(header.checkpointCount()),
+            items: request.items,
+            firstItem: request.firstItem,
             fee: request.fee,
             window: request.window,
             claimSeconds: request.claimSeconds,
@@ -99,13 +108,13 @@ abstract contract JobPosting is JobRecords {
         });
     }
 
-    /// @dev Bit i: output i has at most `most` bytes. Checks every output of the header.
+    /// @dev Bit i: output i is the last item's, and has at most `most` bytes. Checks every output of the header.
     function _deliverables(bytes calldata header, uint256 most) private pure returns (uint64 bits) {
         uint256 count = header.outputCount();
         require(count <= MAX_OUTPUTS, TooManyOutputs(count, MAX_OUTPUTS));
         for (uint256 i = 0; i < count; ++i) {
-            (, uint256 size) = header.output(i);
-            if (size <= most) bits |= uint64(1 << i);
+            (, uint256 size, bool each) = header.output(i);
+            if (size <= most && !each) bits |= uint64(1 << i);
         }
     }
 
@@ -117,21 +126,32 @@ abstract contract JobPosting is JobRecords {
         bool none = request.inputs.length == 0;
         require(none || request.inputs.length == count, WrongInputCount(request.inputs.length, count));
         require(none || !request.rootOnly, RootOnlyWithBytes());
+        uint256 posted = 0;
         for (uint256 i = 0; i < count; ++i) {
-            uint256 parts = Inputs.partCount(header.inputBytes(i));
-            if (none || request.inputs[i].length == 0) {
+            bytes32 root = request.inputRoots[i];
+            uint256 tensors = Inputs.tensorCount(header, i, request.items);
+            uint256 given = none ? 0 : request.inputs[i].length;
+            if (Inputs.isZeros(header, i, root)) {
+                // SAFETY: what is not missing cannot be published, else the job would open before all bytes are there.
+                posted |= 1 << i;
+                require(given == 0, WrongInputLength(i, given, 0));
+            } else if (given == 0) {
+                uint256 parts = tensors * Inputs.partCount(header.inputBytes(i));
+                // INVARIANT: every part has a number of its own, and the job's record holds how many are missing: a
+                // header has room for less than 256 inputs.
+                require(parts <= Inputs.MAX_PARTS, TooManyParts(i, parts));
                 missing += parts;
+                // INVARIANT: what is not read is zero, so that a job has one id.
+                require(tensors != 0 || root == 0, WrongInputRoot(i, root, 0));
             } else {
-                Inputs.checkWhole(header, i, request.inputs[i], request.inputRoots[i]);
+                require(tensors != 0, WrongInputLength(i, given, 0));
+                Inputs.checkWhole(header, i, tensors, request.inputs[i], root);
+                posted |= 1 << i;
                 emit InputPublished(jobId, i, 0, request.inputs[i]);
             }
         }
         if (request.rootOnly) return 0;
-        if (missing == 0 || none) return missing;
-        for (uint256 i = 0; i < count; ++i) {
-            // What came with the post cannot be published again. Calldata holds far less than 256 parts.
-            uint256 parts = Inputs.partCount(request.inputs[i].length);
-            if (parts != 0) _published[jobId][i][0] = (1 << parts) - 1;
-        }
+        // What is there cannot be published again.
+        if (missing != 0 && posted != 0) _posted[jobId] = posted;
     }
 }

@@ -4,9 +4,9 @@ pragma solidity 0.8.37;
 import {IJobMarket, JobStatus, ClaimStatus, Delivery} from "../interfaces/IJobMarket.sol";
 import {Callback} from "./Callback.sol";
 import {ProgramHeader} from "../program/ProgramHeader.sol";
+import {Runs} from "../program/Runs.sol";
 import {TensorTree} from "../merkle/TensorTree.sol";
 import {Claim, ClaimKey, JobIds} from "../types/Job.sol";
-import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 import {JobRecords} from "./JobRecords.sol";
 
 /// @title How an undisputed claim ends: it is final, its outputs are delivered, its fee is released.
@@ -52,7 +52,7 @@ abstract contract ResultDelivery is JobRecords {
             require(_jobs[jobId].status != JobStatus.Complete, AlreadyDelivered(claimId, output));
             done = _deliveries[claimId];
         }
-        _checkOutput(claim_, delivery);
+        _checkOutput(claim_, claim_.job.items - 1, delivery);
         uint64 bit = uint64(1 << output);
         bool first = done.delivered & bit == 0;
         bool call = claim_.job.callbackGas != 0 && done.calledBack & bit == 0;
@@ -116,6 +116,14 @@ abstract contract ResultDelivery is JobRecords {
     /* ---- Views ---- */
 
     /// @inheritdoc IJobMarket
+    function requireOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) external view {
+        (, bytes32 claimId, ClaimStatus status) = _claim(claim_);
+        _needClaim(claimId, status, ClaimStatus.Finalised);
+        require(item < claim_.job.items, ItemsOutOfRange(item, claim_.job.items));
+        _checkOutput(claim_, item, delivery);
+    }
+
+    /// @inheritdoc IJobMarket
     function claimOf(
         ClaimKey calldata key
     ) external view returns (ClaimStatus status, uint256 time, uint256 delivered, uint256 calledBack, bool paid) {
@@ -145,18 +153,20 @@ abstract contract ResultDelivery is JobRecords {
         _vault.unlock(claim_.worker, _collateral);
     }
 
-    /// @dev SAFETY: an output is proven at its own position, at the depth of the program's checkpoints.
-    function _checkOutput(Claim calldata claim_, Delivery calldata delivery) private view {
+    /// @dev SAFETY: an output is proven at its own position, at the depth of the program's checkpoints and of the run.
+    function _checkOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) private view {
         _needProgram(delivery.program, claim_.job.programRoot);
-        bytes calldata header = delivery.program.header;
-        (uint256 checkpoint, uint256 size) = header.output(delivery.output);
+        (uint256 checkpoint, uint256 size, bool each) = delivery.program.header.output(delivery.output);
+        // The other outputs are the last item's alone.
+        require(each || item == claim_.job.items - 1, NotAnOutputOfItem(delivery.output, item));
         require(delivery.data.length == size, WrongOutputLength(delivery.output, delivery.data.length, size));
         require(
-            PositionalMerkle.leafUnder(
-                claim_.traceRoot,
-                header.checkpointCount(),
-                TensorTree.root(delivery.data),
+            Runs.hasCheckpoint(
+                claim_.job,
+                claim_.runRoot,
+                item,
                 checkpoint,
+                TensorTree.root(delivery.data),
                 delivery.siblings
             ),
             OutputNotInTrace(delivery.output)

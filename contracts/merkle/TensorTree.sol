@@ -9,6 +9,9 @@ import {PositionalMerkle, SHA256} from "./PositionalMerkle.sol";
 library TensorTree {
     uint256 internal constant CHUNK_BYTES = 512;
 
+    /// @dev SHA-256 of a chunk of zeros.
+    bytes32 private constant ZERO_CHUNK = 0x076a27c79e5ace2a3d47f9dd2e83e4ff6ea8872b3c2218f66c92b89b55f36560;
+
     error ChunkHashFailed();
 
     /// @notice Chunks of a tensor of `length` bytes.
@@ -19,6 +22,20 @@ library TensorTree {
     /// @notice The root of the tensor tree over `data`.
     function root(bytes calldata data) internal view returns (bytes32) {
         return PositionalMerkle.leavesRoot(_leaves(data));
+    }
+
+    /// @notice The root of the tensor tree over `length` bytes that are zero.
+    function zeroRoot(uint256 length) internal view returns (bytes32 edge) {
+        uint256 last = chunkCount(length) - 1;
+        // Nodes of each height: over chunks only, over the last chunk, over padding only.
+        bytes32 full = ZERO_CHUNK;
+        edge = ZERO_CHUNK;
+        bytes32 padding = 0;
+        for (; last != 0; last >>= 1) {
+            edge = last & 1 == 1 ? PositionalMerkle.parent(full, edge) : PositionalMerkle.parent(edge, padding);
+            full = PositionalMerkle.parent(full, full);
+            padding = PositionalMerkle.parent(padding, padding);
+        }
     }
 
     /// @notice The root of a subtree of `levels` levels whose chunks begin with `data`.

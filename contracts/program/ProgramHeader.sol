@@ -4,6 +4,16 @@ pragma solidity 0.8.37;
 import {SEMANTICS} from "../types/Semantics.sol";
 import {DType} from "../verifier/DType.sol";
 
+/// @notice Where an item of a run takes an input from. Shared: a tensor of the job, the same for all items. Each: a
+/// tensor of the job for each item. Carried: a checkpoint of the item before; for the first item a tensor of the job.
+/// Index: the item's number.
+enum InputSource {
+    Shared,
+    Each,
+    Carried,
+    Index
+}
+
 /// @title Reads a program's header (docs/program.md, "Header"). Every width and position in a dispute comes from here.
 /// @dev `check` must have passed before the other functions are used.
 library ProgramHeader {
@@ -15,8 +25,10 @@ library ProgramHeader {
     error OutputWithoutCheckpoint(uint256 output, uint256 checkpoint);
     error UnknownElementType(uint256 dtype);
     error WrongElementCount(uint256 count);
-    error InputSourceNotServed(uint256 input, uint256 source, uint256 checkpoint);
-    error OutputScopeNotServed(uint256 output, uint256 scope);
+    error UnknownInputSource(uint256 input, uint256 source);
+    error WrongCarriedCheckpoint(uint256 input, uint256 checkpoint);
+    error IndexNotInt64(uint256 input);
+    error UnknownOutputScope(uint256 output, uint256 scope);
 
     /// @dev Where each field of a header begins, bytes; its size follows from the next one.
     uint256 private constant VERSION = 0;
@@ -39,6 +51,8 @@ library ProgramHeader {
     uint256 private constant OUTPUT_ELEMENTS = 5;
     uint256 private constant OUTPUT_SCOPE = 13;
     uint256 private constant OUTPUT_BYTES = 14;
+    /// @dev Scope of an output that every item has, and not only the last one.
+    uint256 private constant SCOPE_EACH = 1;
 
     /// @notice Refuses a header of another version, of the wrong length, or of a program without steps, checkpoints or
     /// outputs.
@@ -86,29 +100,45 @@ library ProgramHeader {
         return _field(header, OUTPUTS, 2);
     }
 
-    /// @notice Bytes of input `index`.
+    /// @notice Bytes of input `index`: those of one item.
     function inputBytes(bytes calldata header, uint256 index) internal pure returns (uint256) {
-        uint256 count = inputCount(header);
-        require(index < count, InputOutOfRange(index, count));
-        uint256 offset = FIXED_BYTES + INPUT_BYTES * index;
-        (uint256 source, uint256 carried) = (
-            _field(header, offset + INPUT_SOURCE, 1),
-            _field(header, offset + INPUT_CARRIED, 4)
-        );
-        // INVARIANT: a job is one execution, so that every input is a tensor of the job.
-        require(source == 0 && carried == 0, InputSourceNotServed(index, source, carried));
+        uint256 offset = _inputOffset(header, index);
         return tensorBytes(_field(header, offset, 1), _field(header, offset + INPUT_ELEMENTS, 8));
     }
 
-    /// @notice The checkpoint that is output `index`, and the output's bytes.
-    function output(bytes calldata header, uint256 index) internal pure returns (uint256 checkpoint, uint256 bytes_) {
+    /// @notice Where items take input `index` from, and the checkpoint that it is carried from.
+    function inputSource(
+        bytes calldata header,
+        uint256 index
+    ) internal pure returns (InputSource source, uint256 carried) {
+        uint256 offset = _inputOffset(header, index);
+        uint256 code = _field(header, offset + INPUT_SOURCE, 1);
+        require(code <= uint256(InputSource.Index), UnknownInputSource(index, code));
+        source = InputSource(code);
+        carried = _field(header, offset + INPUT_CARRIED, 4);
+        // INVARIANT: a field that is not read is zero, so that a program has one header.
+        bool known = source == InputSource.Carried ? carried < checkpointCount(header) : carried == 0;
+        require(known, WrongCarriedCheckpoint(index, carried));
+        if (source == InputSource.Index) {
+            bool isNumber = _field(header, offset, 1) == DType.INT64 && _field(header, offset + INPUT_ELEMENTS, 8) == 1;
+            require(isNumber, IndexNotInt64(index));
+        }
+    }
+
+    /// @notice The checkpoint that is output `index`, the output's bytes, and whether every item has it, and not only
+    /// the last one.
+    function output(
+        bytes calldata header,
+        uint256 index
+    ) internal pure returns (uint256 checkpoint, uint256 bytes_, bool each) {
         uint256 count = outputCount(header);
         require(index < count, OutputOutOfRange(index, count));
         uint256 offset = FIXED_BYTES + INPUT_BYTES * inputCount(header) + OUTPUT_BYTES * index;
         checkpoint = _field(header, offset, 4);
         require(checkpoint < checkpointCount(header), OutputWithoutCheckpoint(index, checkpoint));
         uint256 scope = _field(header, offset + OUTPUT_SCOPE, 1);
-        require(scope == 0, OutputScopeNotServed(index, scope));
+        require(scope <= SCOPE_EACH, UnknownOutputScope(index, scope));
+        each = scope == SCOPE_EACH;
         bytes_ = tensorBytes(_field(header, offset + OUTPUT_TYPE, 1), _field(header, offset + OUTPUT_ELEMENTS, 8));
     }
 
@@ -117,6 +147,13 @@ library ProgramHeader {
         require(DType.isKnown(dtype), UnknownElementType(dtype));
         require(count != 0 && count <= type(uint32).max, WrongElementCount(count));
         return count << DType.log2Bytes(dtype);
+    }
+
+    /// @dev Where the fields of input `index` begin.
+    function _inputOffset(bytes calldata header, uint256 index) private pure returns (uint256) {
+        uint256 count = inputCount(header);
+        require(index < count, InputOutOfRange(index, count));
+        return FIXED_BYTES + INPUT_BYTES * index;
     }
 
     /// @dev `size` bytes from `offset`, big-endian; `offset + size` is within the header by `check`.

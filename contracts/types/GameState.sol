@@ -4,9 +4,10 @@ pragma solidity ^0.8.28;
 import {ProgramFacts, CheckpointOpening, StepOpening} from "./Program.sol";
 import {ChunkOpening} from "../interfaces/IStepVerifier.sol";
 
-/// @notice The list that a game is in: the checkpoints of the trace, the steps of one range, or the chunks of one
-/// tensor.
+/// @notice The list that a game is in: the items of the run, the checkpoints of one item's trace, the steps of one
+/// range, or the chunks of one tensor.
 enum Level {
+    Run,
     Trace,
     Interior,
     Tensor
@@ -26,9 +27,10 @@ enum Move {
 
 /// @notice The whole state of a game, unpacked. Only the hash of the packed form is stored: each move brings the state
 /// it answers, and is refused if that is stale.
-/// @param claimId The claim: with it the job, the worker and the trace root.
+/// @param claimId The claim: with it the job, the worker and the run root.
 /// @param programRoot The job's program.
 /// @param node Hash of the node in dispute.
+/// @param traceRoot Trace root of the item once entered, else zero.
 /// @param interiorRoot Root of the range's interior list once expanded, else zero.
 /// @param index Position of `node` among the nodes of its height: it covers leaves `index << depth` and up.
 /// @param width Leaves of the list.
@@ -39,8 +41,11 @@ enum Move {
 /// @param last Last step of that range: the checkpoint's own step.
 /// @param step The step whose tensor is in dispute (set at `Level.Tensor`).
 /// @param tailBytes Bytes of the tensor in its last chunk, 1..512 (set at `Level.Tensor`).
-/// @param openIndex Where the game was opened: index of the node in the trace.
-/// @param openDepth Where the game was opened: levels between that node and the trace's leaves.
+/// @param openIndex Where the game was opened: index of the node in the claim's list (the run, or the trace of its only
+/// item).
+/// @param openDepth Where the game was opened: levels between that node and that list's leaves.
+/// @param item The item whose trace is in dispute (set when its trace is entered).
+/// @param checkpoints Leaves of each item's trace.
 /// @param move The move that led to this state.
 /// @param challenger Who opened the game.
 /// @param bond What is left of the challenger's bond.
@@ -52,6 +57,7 @@ struct GameState {
     bytes32 claimId;
     bytes32 programRoot;
     bytes32 node;
+    bytes32 traceRoot;
     bytes32 interiorRoot;
     address challenger;
     uint96 bond;
@@ -59,6 +65,7 @@ struct GameState {
     uint40 since;
     uint32 workerSeconds;
     uint32 challengerSeconds;
+    uint32 checkpoints;
     uint8 depth;
     Level level;
     Side turn;
@@ -71,14 +78,16 @@ struct GameState {
     uint32 first;
     uint32 last;
     uint32 step;
+    uint16 item;
 }
 
-/// @notice A `GameState` in seven words, as calls bring it and events show it (contracts/game/States.sol says where
+/// @notice A `GameState` in eight words, as calls bring it and events show it (contracts/game/States.sol says where
 /// each field lies).
 struct PackedState {
     bytes32 claimId;
     bytes32 programRoot;
     bytes32 node;
+    bytes32 traceRoot;
     bytes32 interiorRoot;
     uint256 place;
     uint256 party;
@@ -90,7 +99,7 @@ struct PackedState {
 /// @param index Position of the picked node among the nodes of its height.
 /// @param node Hash of the picked node.
 /// @param siblings From the picked node up to the current one; as many as levels descended. None only when opening at
-/// the trace root.
+/// the run root.
 /// @param program The program, when the pick lands on a leaf of the trace or an interior. Else an empty header and zero
 /// roots.
 /// @param checkpoint The checkpoint at `index`, when the pick lands on a trace leaf. Else empty.
@@ -106,9 +115,12 @@ struct Pick {
 }
 
 /// @notice How one input of the disputed step is authenticated.
-/// @param root The input's tensor root; zero for a constant, whose root is in the body.
-/// @param siblings Job input: its path under the inputs root. Step inside the range: its path under the interior root.
-/// Step before the range: the path of its checkpoint under the trace root. Constant: empty.
+/// @param root The input's tensor root; zero for a constant, whose root is in the body, and for the index, whose root
+/// is recomputed.
+/// @param siblings Input of the job: its path under the inputs root; before that, if each item has its own, the item's
+/// path in the list of these. Input carried from the item before: the path of its checkpoint under that item's trace
+/// root. Step inside the range: its path under the interior root. Step before the range: the path of its checkpoint
+/// under the trace root. Constant, index: empty.
 /// @param checkpointIndex Step before the range: the number of the checkpoint of that step. Else zero.
 /// @param checkpoint Step before the range: the opening of that checkpoint. Else empty.
 struct InputProof {
@@ -126,6 +138,8 @@ struct InputProof {
 /// @param chunk The 512-byte chunk that holds it.
 /// @param chunkSiblings Opening of the chunk under the current node, or the tensor's root just picked; none when that
 /// is the chunk.
+/// @param previous Trace root of the item before, if an input is carried from it. Else zero.
+/// @param previousSiblings Its path under the run root, if an input is carried. Else empty.
 /// @param inputs One proof for each input of the step.
 /// @param openings One opening for each input of the step (empty if not read).
 struct StepProof {
@@ -134,6 +148,8 @@ struct StepProof {
     uint64 element;
     bytes chunk;
     bytes32[] chunkSiblings;
+    bytes32 previous;
+    bytes32[] previousSiblings;
     InputProof[] inputs;
     ChunkOpening[] openings;
 }

@@ -5,9 +5,11 @@ pragma solidity ^0.8.28;
 /// it.
 /// @param requester Who posted it, pays for it, and receives the callback.
 /// @param programRoot The program to execute (docs/program.md).
-/// @param inputsRoot Merkle list of the input tensor roots; zero for a program without inputs.
-/// @param work How long the slowest execution takes, in units of work, from the program's header.
+/// @param inputsRoot Merkle list of the roots of the inputs; zero for a program without inputs.
+/// @param work How long the slowest execution of all items takes, in units of work.
 /// @param checkpoints Checkpoints of the program, from its header: the leaves of a trace.
+/// @param items How often the program is executed: a run of so many items, 1 to `MAX_ITEMS`.
+/// @param firstItem What an input that is the index reads in the first item.
 /// @param fee Payment in the stake asset, in escrow.
 /// @param window Seconds between submission and finalisation in which games may be opened.
 /// @param claimSeconds Seconds a worker has from claim to submission.
@@ -24,6 +26,8 @@ struct Job {
     bytes32 inputsRoot;
     uint64 work;
     uint32 checkpoints;
+    uint32 items;
+    uint32 firstItem;
     uint128 fee;
     uint32 window;
     uint32 claimSeconds;
@@ -35,34 +39,58 @@ struct Job {
     bytes32 salt;
 }
 
-/// @notice The whole content of a claim: `claimId = keccak256(abi.encode(jobId, worker, traceRoot))`.
+/// @notice The whole content of a claim: `claimId = keccak256(abi.encode(jobId, worker, runRoot))`.
+/// @param runRoot Merkle list of the trace roots of the items: of one item, its trace root.
 struct Claim {
     Job job;
     address worker;
-    bytes32 traceRoot;
+    bytes32 runRoot;
 }
 
 /// @notice The content of a claim's id, without the job's own content.
 struct ClaimKey {
     bytes32 jobId;
     address worker;
-    bytes32 traceRoot;
+    bytes32 runRoot;
 }
 
 /// @title Content hashes that name jobs and claims.
 library JobIds {
-    /// @notice The id of a job on this chain and market.
-    function jobId(Job memory job, address market) internal view returns (bytes32) {
-        return keccak256(abi.encode(block.chainid, market, job));
+    /// @dev Bytes of a job's fields, in a call as in memory, and of what is hashed: chain and market come before them.
+    uint256 private constant JOB_BYTES = 0x200;
+    uint256 private constant HASHED_BYTES = 0x240;
+
+    /// @notice The id of a job on this chain and market: `keccak256(abi.encode(chainid, market, job))`.
+    /// @dev SAFETY: fields are hashed as the call brings them. One with bits beyond its type gives the id of no job.
+    function jobId(Job calldata job, address market) internal view returns (bytes32 id) {
+        assembly ("memory-safe") {
+            let start := mload(0x40)
+            mstore(start, chainid())
+            mstore(add(start, 0x20), shr(96, shl(96, market)))
+            calldatacopy(add(start, 0x40), job, JOB_BYTES)
+            id := keccak256(start, HASHED_BYTES)
+        }
     }
 
-    /// @notice The id of a worker's claim that `traceRoot` commits to the execution of a job.
-    function claimId(bytes32 job, address worker, bytes32 traceRoot) internal pure returns (bytes32) {
-        return keccak256(abi.encode(job, worker, traceRoot));
+    /// @notice The same id of a job that is not posted yet.
+    /// @dev SAFETY: a field in memory has no bits beyond its type's.
+    function newJobId(Job memory job, address market) internal view returns (bytes32 id) {
+        assembly ("memory-safe") {
+            let start := mload(0x40)
+            mstore(start, chainid())
+            mstore(add(start, 0x20), shr(96, shl(96, market)))
+            mcopy(add(start, 0x40), job, JOB_BYTES)
+            id := keccak256(start, HASHED_BYTES)
+        }
+    }
+
+    /// @notice The id of a worker's claim that `runRoot` commits to the executions of a job.
+    function claimId(bytes32 job, address worker, bytes32 runRoot) internal pure returns (bytes32) {
+        return keccak256(abi.encode(job, worker, runRoot));
     }
 
     /// @notice The id of the claim that a key names.
     function claimId(ClaimKey calldata key) internal pure returns (bytes32) {
-        return claimId(key.jobId, key.worker, key.traceRoot);
+        return claimId(key.jobId, key.worker, key.runRoot);
     }
 }

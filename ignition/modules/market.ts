@@ -40,11 +40,11 @@ export const marketModule = (marketCode: string, newVerifier = false) =>
       maxStepGas: m.getParameter("maxStepGas", 12_000_000),
       // Below the sequencers' pools of large rollups (95,000), so that programs move between networks.
       maxStepBytes: m.getParameter("maxStepBytes", 90_000),
-      // The worst game costs a worker 921,340 gas by the schedule.
-      bondGas: m.getParameter("bondGas", 1_000_000),
+      // The worst game costs a worker 1,183,900 gas by the schedule.
+      bondGas: m.getParameter("bondGas", 1_250_000),
       priceCap: m.getParameter("priceCap", 50n * GWEI),
       bounty: m.getParameter("bounty", ETHER / 50n),
-      // 20 bounties and twice the worst game of a challenger: 0.4 + 2 * (1.0 M + 13.0 M) * 50 gwei = 1.8.
+      // 20 bounties and twice the worst game of a challenger: 0.4 + 2 * 14.0 M * 50 gwei = 1.8.
       collateral: m.getParameter("collateral", (18n * ETHER) / 10n),
       penaltyBps: m.getParameter("penaltyBps", 500),
       sink: m.getParameter("sink", DEFAULT_SINK),

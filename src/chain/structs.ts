@@ -41,7 +41,7 @@ function firstInput(abi: typeof disputeGameAbi | typeof provisioningAbi, name: s
 }
 
 /** Solidity's enums, in their order. */
-export const Level = { trace: 0, interior: 1, tensor: 2 } as const;
+export const Level = { run: 0, trace: 1, interior: 2, tensor: 3 } as const;
 export type Level = (typeof Level)[keyof typeof Level];
 export const Side = { worker: 0, challenger: 1 } as const;
 export type Side = (typeof Side)[keyof typeof Side];

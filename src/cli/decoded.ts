@@ -77,7 +77,8 @@ export function writeOutputs(
       const what = `--output ${name}=${path}: the output`;
       if (!isDue) throw new NotReadyError(`${what} is not delivered yet: --wait waits for it`);
       throw new JobStateError(
-        `${what} was not delivered on chain, and will not be: it is too large, or the job closed`,
+        `${what} was not delivered on chain, and will not be: it is too large or each item of a run has it ` +
+          "(refute result JOB --item N --from URL fetches those), or the job closed",
       );
     }
     try {

@@ -2,9 +2,15 @@ import type { Command } from "commander";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import { DEFAULT_STEP_BYTES, MAX_STEP_BYTES } from "../program/limits.ts";
 import { defaultLimits, type CompileLimits } from "../compiler/budget.ts";
+import type { DecoderOptions } from "../compiler/decoder/wrapDecoder.ts";
+import type { RunWiring } from "../compiler/runWiring.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";
-import { bindingText, parseBinding, parseSeed, parseShape, parseUint8, uint8Text } from "./models.ts";
+import { UsageError } from "./errors.ts";
+import { bindingText, parseBinding, parseCarry, parseSeed, parseShape, parseUint8, uint8Text } from "./models.ts";
 import { as, whole } from "./parse.ts";
+
+/** Rows of a decoder's caches where nothing else is asked for: an item computes with all of them. */
+const SLOTS = 256;
 
 /** What the flags of `modelOptions` and `seedOption` give. */
 export type ModelOptions = {
@@ -17,6 +23,16 @@ export type ModelOptions = {
   compileNodes?: number;
   foldElements?: number;
   seed?: bigint;
+  batch?: true;
+  each?: string[];
+  index?: string[];
+  carry?: Record<string, string>;
+  eachOutput?: string[];
+  lastOutput?: string[];
+  decoder?: true;
+  slots?: number;
+  endToken?: number[];
+  greedy?: true;
 };
 
 /** The flags that say how a model is compiled. */
@@ -32,7 +48,34 @@ export function modelOptions(command: Command): Command {
       "--uint8 <spec>",
       "a picture input given as bytes, e.g. x,mean=0.5,std=0.5; repeat for more",
       (text: string, all: readonly ImagePreprocessing[] = []) => [...all, parseUint8(text)],
+    )
+    .option("--batch", "items of a run that have nothing in common: all inputs and outputs are each item's own")
+    .option("--each <input>", "an input that each item of a run has of its own; repeat for more", appendOption)
+    .option("--index <input>", "an input that is the item's number: int64, one element", appendOption)
+    .option(
+      "--carry <input=output>",
+      "an input that is an output of the item before; repeat for more",
+      appendEntry(parseCarry),
+    )
+    .option("--each-output <output>", "an output that each item of a run has; repeat for more", appendOption)
+    .option(
+      "--last-output <output>",
+      "an output of the last item (default: all that are neither carried nor each item's)",
+      appendOption,
     );
+  command
+    .option("--decoder", "wrap a language model with a cache into a run that generates text")
+    .option(
+      "--slots <n>",
+      `rows of each cache; a text has one token more at most (default: ${SLOTS})`,
+      as(whole(1), "--slots"),
+    )
+    .option(
+      "--end-token <id>",
+      "a token that ends a text; repeat for more",
+      (text: string, all: readonly number[] = []) => [...all, whole(0)(text, "--end-token")],
+    )
+    .option("--greedy", "always the most probable token: a program without temperature, top-k, top-p and seed");
   const { seconds, mib, nodes, foldElements } = defaultLimits();
   limit("--step-bytes", "bytes of the largest transaction with a step proof", DEFAULT_STEP_BYTES, MAX_STEP_BYTES);
   limit("--compile-seconds", "seconds that compiling may take", seconds);
@@ -68,19 +111,37 @@ const limitsOf = ({
 export const seedOption = (command: Command): Command =>
   command.option("--seed <n>", "of random operators; without it they are refused", parseSeed);
 
-/** The model that the flags describe. */
+/** How the items of a run hang together; undefined if no flag says it. */
+function wiringOf({ batch, each, index, carry: carried, eachOutput, lastOutput }: ModelOptions): RunWiring | undefined {
+  const given = { batch, each, index, carried, eachOutputs: eachOutput, lastOutputs: lastOutput };
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** How a decoder is wrapped; undefined if it is not. @throws UsageError */
+function decoderOf({ decoder, slots, endToken, greedy }: ModelOptions): DecoderOptions | undefined {
+  if (decoder === true) return { slots: slots ?? SLOTS, endTokens: endToken, greedy };
+  const given = slots !== undefined ? "--slots" : endToken !== undefined ? "--end-token" : greedy && "--greedy";
+  if (given) throw new UsageError(`${given} says how a decoder is wrapped: give --decoder too`);
+  return undefined;
+}
+
+/** The model that the flags describe. @throws UsageError */
 export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
   path,
   shapes: options.shape ?? {},
   bind: options.bind ?? {},
   uint8: options.uint8 ?? [],
+  run: wiringOf(options),
+  decoder: decoderOf(options),
   stepByteLimit: options.stepBytes,
   seed: options.seed,
   limits: limitsOf(options),
 });
 
 /** The flags that describe a model, for whoever must compile the same program: the other way of `modelSpec`. */
-export function modelFlags({ shapes, bind, uint8, stepByteLimit, seed, limits = {} }: ModelSpec): string[] {
+export function modelFlags(spec: ModelSpec): string[] {
+  const { shapes, bind, uint8, run = {}, decoder, stepByteLimit, seed, limits = {} } = spec;
   const { seconds, mib, nodes, foldElements } = limits;
   const numbers = {
     ...{ "step-bytes": stepByteLimit, "compile-seconds": seconds, "compile-mib": mib, "compile-nodes": nodes },
@@ -90,7 +151,24 @@ export function modelFlags({ shapes, bind, uint8, stepByteLimit, seed, limits = 
     ...Object.entries(shapes).flatMap(([name, shape]) => ["--shape", `${name}=${shape.join(",")}`]),
     ...Object.entries(bind).flatMap(([name, value]) => ["--bind", `${name}=${bindingText(value)}`]),
     ...uint8.flatMap((picture) => ["--uint8", uint8Text(picture)]),
+    ...wiringFlags(run),
+    ...(decoder === undefined ? [] : decoderFlags(decoder)),
     ...Object.entries(numbers).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, String(value)])),
+  ];
+}
+
+const decoderFlags = ({ slots, endTokens = [], greedy }: DecoderOptions): string[] => [
+  ...["--decoder", "--slots", String(slots)],
+  ...endTokens.flatMap((token) => ["--end-token", String(token)]),
+  ...(greedy === true ? ["--greedy"] : []),
+];
+
+function wiringFlags({ batch, each, index, carried = {}, eachOutputs, lastOutputs }: RunWiring): string[] {
+  const names = { each, index, "each-output": eachOutputs, "last-output": lastOutputs };
+  return [
+    ...(batch === true ? ["--batch"] : []),
+    ...Object.entries(names).flatMap(([flag, all = []]) => all.flatMap((name) => [`--${flag}`, name])),
+    ...Object.entries(carried).flatMap(([input, output]) => ["--carry", `${input}=${output}`]),
   ];
 }
 

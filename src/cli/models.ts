@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { checkDecoder } from "../examine/decoder/checkDecoder.ts";
+import type { CompiledModel } from "../program/compiled.ts";
 import { knownProgram, type KnownProgram } from "../player/execution.ts";
 import { compile } from "../compiler/compile.ts";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
@@ -9,16 +11,34 @@ import {
   seedSchema,
   uint8Schema,
 } from "../player/programs/compileOptions.ts";
-import { loadModel, type ModelSpec } from "../player/programs/modelSpec.ts";
+import { loadModel, type LoadedModel, type ModelSpec } from "../player/programs/modelSpec.ts";
 import { UsageError } from "./errors.ts";
 import type { Output } from "./output.ts";
 import { compileProgress } from "./progress.ts";
 import { readJson } from "./settings.ts";
 
 /** Reads and compiles a model. @throws the reader's and the compiler's errors, which name the file and the node */
-export function loadProgram(spec: ModelSpec, output: Output): KnownProgram {
-  return knownProgram(
-    compile(loadModel(spec).model, { ...spec, progress: compileProgress(output.progress("compiling node")) }),
+export function loadProgram(spec: ModelSpec, output: Output): KnownProgram & { loaded: LoadedModel } {
+  const loaded = loadModel(spec);
+  const progress = compileProgress(output.progress("compiling node"));
+  return { ...knownProgram(compile(loaded.model, { ...spec, run: loaded.run, progress })), loaded };
+}
+
+/**
+ * Compares a wrapped decoder with its model in plain onnxruntime, and says so; does nothing of other models.
+ * @throws DecoderError if they differ
+ */
+export async function checkIfDecoder(
+  path: string,
+  wrapped: CompiledModel,
+  { decoder, bound }: LoadedModel,
+  output: Output,
+): Promise<void> {
+  if (decoder === undefined) return;
+  const { tokens, difference } = await checkDecoder(path, wrapped, decoder, { bound });
+  output.note(
+    `logits of ${tokens} random tokens are those of the model in plain onnxruntime, but for ` +
+      `${(100 * difference).toPrecision(2)} % of their spread`,
   );
 }
 
@@ -40,6 +60,14 @@ export function parseBinding(text: string): [name: string, value: unknown] {
   } catch (cause) {
     throw new UsageError(`--bind ${text}: expected a JSON value, or a file that ends in .pb, .npy or .json`, { cause });
   }
+}
+
+/** `input=output`: names without an equals sign. @throws UsageError */
+export function parseCarry(text: string): [input: string, output: string] {
+  const [input, output, ...rest] = text.split("=");
+  if (!input || !output || rest.length > 0)
+    throw new UsageError(`--carry ${text}: expected INPUT=OUTPUT, for example past=present`);
+  return [input, output];
 }
 
 /** What `parseBinding` reads as this value. */
@@ -96,7 +124,10 @@ const limitsSchema = z
 
 const modelsSchema = z.array(z.object({ path: z.string(), limits: limitsSchema, ...compileOptions }).strict()).min(1);
 
-/** Reads a models file: a JSON array of `{path, shapes, bind, uint8, stepBytes, limits, seed}`. @throws UsageError */
+/**
+ * Reads a models file: a JSON array of `{path, shapes, bind, uint8, run, decoder, stepBytes, limits, seed}`.
+ * @throws UsageError
+ */
 export function readModels(path: string): ModelSpec[] {
   const result = modelsSchema.safeParse(readJson(path, "models file"));
   if (result.success)

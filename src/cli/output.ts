@@ -62,6 +62,13 @@ export class Output {
     else console.log(this.#text(lines, process.stdout.isTTY));
   }
 
+  /** Gives a part of the answer, for people, as soon as it is known; with --json the answer has it. */
+  part(line: Line): void {
+    if (this.mode.json) return;
+    this.#status.clear();
+    console.log(this.#text([line], process.stdout.isTTY));
+  }
+
   /**
    * Says that a command that goes on is ready, in place of an answer.
    * @param value A plain value, for --json, in one line: whoever waits for it reads a line.

@@ -3,8 +3,9 @@ import { dtypeBytes } from "../numerics/dtype.ts";
 import type { CompiledModel, TensorInfo } from "../program/compiled.ts";
 import { estimateStepProof, type ProofSize } from "../program/gas.ts";
 import { DEFAULT_STEP_BYTES, MAX_LEVELS, MAX_STEP_BYTES, MAX_STEP_GAS } from "../program/limits.ts";
+import { mostRunProofBytes, runProofBytes } from "../program/proofBytes.ts";
 import { programRoot } from "../program/root.ts";
-import type { Program, Step } from "../program/types.ts";
+import type { InputSource, Program, Step } from "../program/types.ts";
 import { validateProgram, validateStep } from "../program/validate.ts";
 import { elementCount, type Model } from "../onnx/model.ts";
 import { bindShapes } from "./graph/bindShapes.ts";
@@ -16,10 +17,13 @@ import { keepLiveSteps } from "./program/liveSteps.ts";
 import { lowerGraph } from "./graph/lowerGraph.ts";
 import { locateValues } from "./program/valueLocations.ts";
 import { makeProvable } from "./program/provable/makeProvable.ts";
+import { checkSource, wire, type RunWiring } from "./runWiring.ts";
 
 export type CompileOptions = {
   /** Concrete shapes by input name; an input whose shape the model fixes may be left out. */
   shapes: Readonly<Record<string, readonly number[]>>;
+  /** How the items of a run hang together. Without it, all inputs are shared and all outputs the last item's. */
+  run?: RunWiring | undefined;
   /** The seed of random operators, 64 bits. Without it they are refused. */
   seed?: bigint;
   /** Called as nodes are compiled, those of loops' bodies included, and as the proofs of steps are made to fit. */
@@ -79,11 +83,17 @@ function checkSteps(steps: readonly Step[], origins: readonly Origin[]): void {
 }
 
 /** The gas and the bytes that no step's proof exceeds. @throws StepTooExpensiveError if one exceeds the limits */
-function largestProof(steps: readonly Step[], origins: readonly Origin[], limit: ProofSize): ProofSize {
+function largestProof(
+  steps: readonly Step[],
+  sources: readonly InputSource["kind"][],
+  origins: readonly Origin[],
+  limit: ProofSize,
+): ProofSize {
   const largest = { gas: 0, bytes: 0 };
   const expensive: ExpensiveStep[] = [];
   steps.forEach((step, s) => {
-    const { gas, bytes } = estimateStepProof(step);
+    const { gas, bytes: alone } = estimateStepProof(step);
+    const bytes = alone + runProofBytes(step, sources);
     if (gas > limit.gas || bytes > limit.bytes) expensive.push({ ...origins[s]!, gas, bytes });
     largest.gas = Math.max(largest.gas, gas);
     largest.bytes = Math.max(largest.bytes, bytes);
@@ -96,8 +106,8 @@ function largestProof(steps: readonly Step[], origins: readonly Origin[], limit:
 /**
  * Compiles a model for concrete input shapes into the program that a job names. It is deterministic: the same model and
  * shapes give the same program root on every machine.
- * @throws UnsupportedOperatorError, NodeInputError, InputShapeError, ModelOutputError, StepTooExpensiveError,
- *   StepLimitError, CompileBudgetError
+ * @throws UnsupportedOperatorError, NodeInputError, InputShapeError, ModelOutputError, RunWiringError,
+ *   StepTooExpensiveError, StepLimitError, CompileBudgetError
  */
 export const compile = (model: Model, options: CompileOptions): CompiledModel =>
   compileWithin(model, options, new Budget(options.limits));
@@ -109,14 +119,17 @@ export function compileWithin(model: Model, options: CompileOptions, budget: Bud
     gas: Math.min(options.stepGasLimit ?? MAX_STEP_GAS, MAX_STEP_GAS),
     bytes: Math.min(options.stepByteLimit ?? DEFAULT_STEP_BYTES, MAX_STEP_BYTES),
   };
+  const wired = wire(model, options.run);
   const shapes = bindShapes(model, options.shapes);
   const builder = new ProgramBuilder(budget, options.seed);
   // An input without elements is a constant and no input of the job: past keys and values before the first token.
-  const inputs: TensorInfo[] = [];
+  const inputs: (TensorInfo & { of: number })[] = [];
   const operands = graph.inputs.map(({ name, dtype }, i) => {
     const shape = shapes[i]!;
+    const kind = wired.sources.get(i)?.kind ?? "shared";
+    checkSource(model.source, { name, dtype, shape }, options.run?.batch === true ? "shared" : kind);
     if (elementCount(shape) === 0) return builder.filled(dtype, shape, 0n);
-    return builder.input(inputs.push({ name, dtype, shape }) - 1, dtype, shape);
+    return builder.input(inputs.push({ name, dtype, shape, of: i }) - 1, dtype, shape);
   });
   let top = { done: 0, total: graph.nodes.length };
   let nodes = 0;
@@ -127,39 +140,63 @@ export function compileWithin(model: Model, options: CompileOptions, budget: Bud
     report();
   };
   const values = lowerGraph(builder, model, operands, (done, total) => (top = { done, total }));
-  const outputs = graph.outputs.map((output): TensorInfo & { step: number } => {
-    const tensor = values.get(output.name)!;
+  const stepOf = (output: number): TensorInfo & { step: number } => {
+    const { name } = graph.outputs[output]!;
+    const tensor = values.get(name)!;
     if (elementCount(tensor.shape) === 0)
-      throw new ModelOutputError(
-        `${model.source}: the output "${output.name}" [${tensor.shape.join(", ")}] has no elements`,
-      );
-    return { name: output.name, dtype: tensor.dtype, shape: tensor.shape, step: builder.outputStep(tensor) };
+      throw new ModelOutputError(`${model.source}: the output "${name}" [${tensor.shape.join(", ")}] has no elements`);
+    return { name, dtype: tensor.dtype, shape: tensor.shape, step: builder.outputStep(tensor) };
+  };
+  const outputs = wired.outputs.map(({ output }) => stepOf(output));
+  /** For each input, the step that it is carried from, if it is. */
+  const carried = inputs.map((input) => {
+    const source = wired.sources.get(input.of);
+    if (source?.kind !== "carried") return undefined;
+    const from = stepOf(source.output);
+    checkSource(model.source, input, "carried", from);
+    return from.step;
   });
+  const kept = [...outputs.map(({ step }) => step), ...carried.filter((step) => step !== undefined)];
 
   budget.place = { node: "", operator: "" };
-  const live = keepLiveSteps(
-    builder.steps,
-    outputs.map((output) => output.step),
-  );
+  const live = keepLiveSteps(builder.steps, kept);
   const liveOrigins = builder.origins
     .filter((_, s) => live.renumber[s] !== undefined)
     .map(({ node, operators }) => ({ node, operator: [...operators.values()].join("+") }));
   checkSteps(live.steps, liveOrigins);
-  const { steps, renumber, origin } = makeProvable(live.steps, limit, (done) => {
-    budget.checkTime();
-    report({ done, total: live.steps.length });
-  });
+  // Paths of what items have of their own, or carry, are longer than those that a step's estimate knows of.
+  const kinds = inputs.map(({ of }) => wired.sources.get(of)?.kind ?? "shared");
+  const paths = mostRunProofBytes(kinds);
+  const { steps, renumber, origin } = makeProvable(
+    live.steps,
+    { ...limit, bytes: Math.max(1, limit.bytes - paths) },
+    (done) => {
+      budget.checkTime();
+      report({ done, total: live.steps.length });
+    },
+  );
   const origins = origin.map((s) => liveOrigins[s]!);
   const numberOf = live.renumber.map((step) => (step === undefined ? undefined : renumber[step]));
-  const outputSteps = outputs.map((output) => numberOf[output.step]!);
   budget.checkTime();
-  const checkpoints = chooseCheckpoints(steps, outputSteps);
-  const largest = largestProof(steps, origins, limit);
+  const checkpoints = chooseCheckpoints(
+    steps,
+    kept.map((step) => numberOf[step]!),
+  );
+  const checkpointOf = (step: number): number => checkpoints.findIndex((each) => each.step === numberOf[step]);
+  const sources = kinds.map((kind, k): InputSource =>
+    kind === "carried" ? { kind, checkpoint: checkpointOf(carried[k]!) } : { kind },
+  );
+  const each = wired.outputs.flatMap((output, k) => (output.each ? [k] : []));
+  const largest = largestProof(steps, kinds, origins, limit);
   const program: Program = {
-    inputs: inputs.map(({ dtype, shape }) => ({ dtype, count: shape.reduce((product, dim) => product * dim, 1) })),
+    inputs: inputs.map(({ dtype, shape }, k) => {
+      const source = sources[k]!;
+      return { dtype, count: elementCount(shape), ...(source.kind !== "shared" && { source }) };
+    }),
     steps,
     checkpoints,
-    outputs: outputSteps.map((step) => checkpoints.findIndex((checkpoint) => checkpoint.step === step)),
+    outputs: outputs.map(({ step }) => checkpointOf(step)),
+    ...(each.length > 0 && { each }),
     maxStepGas: largest.gas,
     maxStepBytes: largest.bytes,
   };
@@ -168,7 +205,7 @@ export function compileWithin(model: Model, options: CompileOptions, budget: Bud
     program,
     programRoot: programRoot(program),
     constants: builder.constantsOf(steps),
-    inputs,
+    inputs: inputs.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
     outputs: outputs.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
     origins,
     valueLocations: locateValues(values, numberOf),

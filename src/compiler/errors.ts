@@ -64,6 +64,12 @@ export class InputShapeError extends errorWithCode("COMPILE_INPUT_SHAPE") {}
 /** An output of the model that no job can have: a tensor without elements, or no tensor. */
 export class ModelOutputError extends errorWithCode("COMPILE_OUTPUT") {}
 
+/** The wiring of a run does not fit the model: names, types, shapes. */
+export class RunWiringError extends errorWithCode("COMPILE_RUN") {}
+
+/** A model is no decoder that can be wrapped into a run, by the input or output that does not fit. */
+export class DecoderError extends errorWithCode("COMPILE_DECODER") {}
+
 /** The shapes of some inputs are needed. The message names them all. */
 export class OpenShapeError extends InputShapeError {
   /** For each input what it leaves open, and the flag that says it. */

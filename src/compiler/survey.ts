@@ -64,7 +64,8 @@ export function surveyDraft(
   const shapes = Object.fromEntries(
     Object.entries(options.shapes).filter(([name]) => inputs.some((input) => input.name === name)),
   );
-  const more = surveyFrom(rest, { ...options, shapes }, [...refusals, ...unknown]);
+  const run = rest === draft ? options.run : undefined;
+  const more = surveyFrom(rest, { ...options, shapes, run }, [...refusals, ...unknown]);
   return { ...more, unreached: more.unreached + unreached };
 }
 
@@ -102,6 +103,8 @@ function surveyFrom(model: Model, options: CompileOptions, before: readonly Refu
       const pruned = without(rest, dependent);
       if (pruned === undefined) return { refusals, unreached };
       rest = pruned;
+      // What is left is judged node by node: its outputs are others than those that a run names.
+      options = { ...options, run: undefined };
       budget.restart();
     }
   }

@@ -1,5 +1,5 @@
 import type { KnownProgram } from "../player/execution.ts";
-import type { Execute } from "../player/executions.ts";
+import type { Execute } from "../player/executeRun.ts";
 import type { FastExecutors } from "../player/fastExecutors.ts";
 import { DType } from "../numerics/dtype.ts";
 import { Trace } from "../trace/trace.ts";

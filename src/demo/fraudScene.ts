@@ -81,7 +81,12 @@ function sayMoves(game: GameRecord, moves: readonly { move: string; gas: number 
   });
 }
 
-const LISTS = { [Level.trace]: "checkpoints", [Level.interior]: "steps of the range", [Level.tensor]: "chunks" };
+const LISTS = {
+  [Level.run]: "items",
+  [Level.trace]: "checkpoints",
+  [Level.interior]: "steps of the range",
+  [Level.tensor]: "chunks",
+};
 
 function explain({ move, state, data }: GameRecord["moves"][number]): string {
   const list = LISTS[state.level];

@@ -2,7 +2,7 @@ import { parseEther, type Address } from "viem";
 import type { KnownProgram } from "../player/execution.ts";
 import { FastExecutors } from "../player/fastExecutors.ts";
 import type { History } from "../market/history.ts";
-import type { Execute } from "../player/executions.ts";
+import type { Execute } from "../player/executeRun.ts";
 import { followMarket, type Session } from "../market/session.ts";
 import { runWorker } from "../worker/worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";

@@ -179,13 +179,15 @@ const liarCommand = (): string[] => [
 ];
 
 /** A model as a models file has it. */
-const modelEntry = ({ path, shapes, bind, uint8, stepByteLimit, seed, limits }: ModelSpec) => ({
+const modelEntry = ({ path, shapes, bind, uint8, run, decoder, stepByteLimit, seed, limits }: ModelSpec) => ({
   path,
   shapes,
   bind,
   uint8: uint8.map(({ reverseChannels, ...picture }) => ({ ...picture, reverse: reverseChannels ?? false })),
   ...(stepByteLimit === undefined ? {} : { stepBytes: stepByteLimit }),
   ...(seed === undefined ? {} : { seed: seed.toString() }),
+  ...(run === undefined ? {} : { run }),
+  ...(decoder === undefined ? {} : { decoder }),
   ...(limits === undefined ? {} : { limits }),
 });
 

@@ -9,7 +9,7 @@ import { compile } from "../compiler/compile.ts";
 import { openSession } from "../market/session.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import { knownProgram } from "../player/execution.ts";
-import type { Execute } from "../player/executions.ts";
+import type { Execute } from "../player/executeRun.ts";
 import { FastExecutors } from "../player/fastExecutors.ts";
 import { ProgramLibrary } from "../player/programLibrary.ts";
 import { loadModel, type ModelSpec } from "../player/programs/modelSpec.ts";
@@ -48,9 +48,10 @@ const session = await openSession({
   market,
   account: privateKeyToAccount(key),
 });
-const programs = models.map(({ seed, ...spec }) =>
-  knownProgram(compile(loadModel(spec).model, { ...spec, ...(seed === undefined ? {} : { seed: BigInt(seed) }) })),
-);
+const programs = models.map(({ seed, ...spec }) => {
+  const { model, run } = loadModel(spec);
+  return knownProgram(compile(model, { ...spec, run, ...(seed === undefined ? {} : { seed: BigInt(seed) }) }));
+});
 await runWorker({
   session,
   programs: ProgramLibrary.of(programs),

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { disputedOf, currentList } from "./disputed.ts";
-import type { Execution } from "../player/execution.ts";
+import type { RunExecution } from "../player/runExecution.ts";
 import { overtime } from "../market/clock.ts";
 import { hopOf } from "../market/hop.ts";
 import { pickBelow } from "./pick.ts";
@@ -26,7 +26,7 @@ export type ChallengerMove =
  * @param now The chain's time, unix seconds.
  */
 export function challengerMove(
-  execution: Execution,
+  run: RunExecution,
   nodes: Hex,
   moves: readonly MoveRecord[],
   arityBits: number,
@@ -34,15 +34,16 @@ export function challengerMove(
 ): ChallengerMove {
   const { state } = moves.at(-1)!;
   if (state.turn === Side.worker) return overtime(state, now) > 0 ? { kind: "timeout" } : { kind: "wait" };
-  const disputed = disputedOf(execution, nodes, moves);
+  const disputed = disputedOf(run, nodes, moves);
   if (state.level === Level.tensor && state.depth === 0 && disputed.chunk !== undefined) {
+    const execution = run.item(state.item);
     const step = execution.model.program.steps[state.step]!;
     const chunk = state.index;
     const own = chunkOf(execution.trace.tensor(state.step), chunk);
     const element = firstDifferentElement(disputed.chunk, own, chunk, step.dtype);
     if (element === undefined) return { kind: "concede", reason: `chunk ${chunk} of step ${state.step} is one's own` };
-    const target = { step: state.step, first: state.first, element, chunk: disputed.chunk };
-    return { kind: "prove", ...buildStepProof(execution, disputed, target) };
+    const target = { item: state.item, step: state.step, first: state.first, element, chunk: disputed.chunk };
+    return { kind: "prove", ...buildStepProof(run, disputed, target) };
   }
   const list = currentList(disputed, state.level);
   const hop = hopOf(state.depth, arityBits);
@@ -50,5 +51,5 @@ export function challengerMove(
   if (index === undefined) return { kind: "concede", reason: "every revealed child is one's own" };
   const depth = state.depth - hop;
   const landing = { depth, index, node: list.node(depth, index), siblings: list.path(index, depth, state.depth) };
-  return { kind: "pick", pick: pickBelow(execution, state, landing) };
+  return { kind: "pick", pick: pickBelow(run.program, state, landing) };
 }

@@ -1,4 +1,4 @@
-import type { Execution } from "../player/execution.ts";
+import type { RunExecution } from "../player/runExecution.ts";
 import { overtime } from "../market/clock.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../market/history.ts";
 import { Side } from "../chain/structs.ts";
@@ -36,13 +36,13 @@ export type PlanOptions = {
 export async function planChallengerMove(
   claim: ClaimRecord,
   game: GameRecord,
-  execution: Execution,
+  execution: RunExecution,
   { arityBits, maxStepBytes, now, tensors }: PlanOptions,
 ): Promise<PlannedMove> {
   const move = challengerMove(execution, claim.nodes, game.moves, arityBits, now);
   const ahead = tensors && tensorAhead(execution, game.moves, move);
   if (ahead === undefined) return { move };
-  const tensor = await publishedTensor(tensors!, claim.id, ahead.step, ahead.bytes, ahead.committed);
+  const tensor = await publishedTensor(tensors!, { claimId: claim.id, ...ahead }, ahead.committed);
   const shortcut = tensor && publishedProof(execution, claim.nodes, game.moves, move, ahead, tensor);
   if (shortcut === undefined || proofTransactionBytes(shortcut.proof) > maxStepBytes) return { move };
   return { move, shortcut };

@@ -3,15 +3,21 @@ import type { Hash } from "../merkle/hash.ts";
 import { DisputedList } from "../trace/disputedList.ts";
 import type { MoveRecord } from "../market/history.ts";
 import { Level, Move } from "../chain/structs.ts";
-import type { Execution } from "../player/execution.ts";
+import type { RunExecution } from "../player/runExecution.ts";
 import { checkpointOf } from "./openings.ts";
 
-/** The worker's lists as far as a game has shown them. */
-export type Disputed = { trace: DisputedList; interior?: DisputedList; tensor?: DisputedList; chunk?: Uint8Array };
+/** The worker's lists as far as a game has shown them. The run is missing where a claim has one item only. */
+export type Disputed = {
+  run?: DisputedList;
+  trace?: DisputedList;
+  interior?: DisputedList;
+  tensor?: DisputedList;
+  chunk?: Uint8Array;
+};
 
-/** The worker's trace as far as its submission shows it. @param nodes The nodes that came with it. */
-export function submittedTrace({ trace }: Execution, nodes: Hex): DisputedList {
-  const list = new DisputedList(trace.list);
+/** The worker's list that its submission shows: its run, or the trace of the only item. @param nodes What it shows. */
+export function submittedList({ claimed }: Pick<RunExecution, "claimed">, nodes: Hex): DisputedList {
+  const list = new DisputedList(claimed);
   list.addReveal(list.depth, 0, words(nodes));
   return list;
 }
@@ -21,26 +27,35 @@ export function submittedTrace({ trace }: Execution, nodes: Hex): DisputedList {
  * @param nodes The nodes that came with the submission.
  * @param moves All of the game's moves, oldest first.
  */
-export function disputedOf(execution: Execution, nodes: Hex, moves: readonly MoveRecord[]): Disputed {
-  const { trace } = execution;
-  const disputed: Disputed = { trace: submittedTrace(execution, nodes) };
+export function disputedOf(run: RunExecution, nodes: Hex, moves: readonly MoveRecord[]): Disputed {
+  const submitted = submittedList(run, nodes);
+  const disputed: Disputed = run.items === 1 ? { trace: submitted } : { run: submitted };
   moves.forEach(({ move, state, data }, k) => {
     const before = moves[k - 1]?.state;
+    if (state.level !== Level.run) disputed.trace ??= new DisputedList(run.item(state.item).trace.list);
     if (move === Move.expand) {
-      disputed.interior = new DisputedList(trace.interior(checkpointOf(execution, state.last)));
+      const { trace, ...program } = run.item(state.item);
+      disputed.interior = new DisputedList(trace.interior(checkpointOf(program, state.last)));
       disputed.interior.addReveal(disputed.interior.depth, 0, words(data));
     } else if (move === Move.reveal && before !== undefined) {
       if (before.level === Level.tensor && before.depth === 0) disputed.chunk = hexToBytes(data);
       else currentList(disputed, before.level).addReveal(before.depth, before.index, words(data));
     }
-    if (state.level === Level.tensor) disputed.tensor ??= new DisputedList(trace.tree(state.step));
+    if (state.level === Level.tensor) disputed.tensor ??= new DisputedList(run.item(state.item).trace.tree(state.step));
   });
   return disputed;
 }
 
+const LISTS = {
+  [Level.run]: "run",
+  [Level.trace]: "trace",
+  [Level.interior]: "interior",
+  [Level.tensor]: "tensor",
+} as const;
+
 /** The list of a level, which a game has entered. */
 export function currentList(disputed: Disputed, level: Level): DisputedList {
-  const list = level === Level.trace ? disputed.trace : level === Level.interior ? disputed.interior : disputed.tensor;
+  const list = disputed[LISTS[level]];
   if (list === undefined) throw new RangeError(`the game has not entered level ${level}`);
   return list;
 }

@@ -8,8 +8,8 @@ export const MOVE_GAS = {
   seam: 6_200,
   level: 800,
   chunk: 60_500,
-  expand: 49_000,
-  reveal: 45_600,
+  expand: 49_400,
+  reveal: 46_200,
   child: 1_115,
   headerByte: 40,
 } as const;
@@ -24,6 +24,8 @@ export type DisputeMoves = { moves: MoveName[]; gas: number };
 
 /** What the length of a game follows from: the lists that it goes through, and how it is played. */
 export type DisputeShape = {
+  /** Items of the run; one if it is left out. */
+  items?: number;
   checkpoints: number;
   /** Steps of the program. */
   steps: number;
@@ -43,7 +45,17 @@ export type DisputeShape = {
 
 /** The moves of a game by the hop rule and the depths of its lists; without a published trace nobody skips a level. */
 export function disputeMoves(shape: DisputeShape): DisputeMoves {
-  const { checkpoints, steps, range, tensorBytes, proofGas, headerBytes, arityBits, published = false } = shape;
+  const {
+    items = 1,
+    checkpoints,
+    steps,
+    range,
+    tensorBytes,
+    proofGas,
+    headerBytes,
+    arityBits,
+    published = false,
+  } = shape;
   const chunkBytes = shape.chunkBytes ?? CHUNK_BYTES;
   const moves: MoveName[] = [];
   let gas = 0;
@@ -70,10 +82,14 @@ export function disputeMoves(shape: DisputeShape): DisputeMoves {
   const [traceDepth, stepDepth] = [depthOf(checkpoints), depthOf(steps)];
   const toTensor = range === 1;
   const traceSeam = seam(traceDepth + (toTensor ? stepDepth : 0));
+  const runDepth = depthOf(items);
+  const claimed =
+    items === 1 ? { depth: traceDepth, seam: traceSeam } : { depth: runDepth, seam: traceDepth === 0 ? traceSeam : 0 };
   // The submission shows the first nodes.
-  const first = published ? traceDepth : hopOf(traceDepth, arityBits);
-  add("open", MOVE_GAS.open + level * first + (first === traceDepth ? traceSeam : 0));
-  goDown(traceDepth - first, traceSeam, 0);
+  const first = published ? claimed.depth : hopOf(claimed.depth, arityBits);
+  add("open", MOVE_GAS.open + level * first + (first === claimed.depth ? claimed.seam : 0));
+  goDown(claimed.depth - first, claimed.seam, 0);
+  if (items > 1) goDown(traceDepth, traceSeam, 0);
   if (!toTensor) {
     const depth = depthOf(range);
     const hop = hopOf(depth, arityBits);

@@ -11,19 +11,26 @@ type Landing = { level: Level; depth: number; index: number; node: Hash; sibling
 
 /**
  * The pick that opens a game: the first node of those submitted that differs from the challenger's own.
- * @param trace The worker's trace as submitted.
+ * @param level What the submitted list is: the run, or the trace of the only item.
+ * @param list The worker's list as submitted.
  * @param lost Games that were lost there: a game is named by where it was opened, so the next one begins a level higher
  *   for each.
  * @returns undefined if no node differs, or all games from there up to the root are lost
  */
-export function openingPick(program: KnownProgram, trace: DisputedList, arityBits: number, lost = 0): Pick | undefined {
-  const hop = hopOf(trace.depth, arityBits);
-  const different = trace.firstDifference(trace.depth, 0, hop);
+export function openingPick(
+  program: KnownProgram,
+  level: Level,
+  list: DisputedList,
+  arityBits: number,
+  lost = 0,
+): Pick | undefined {
+  const hop = hopOf(list.depth, arityBits);
+  const different = list.firstDifference(list.depth, 0, hop);
   if (different === undefined || lost > hop) return undefined;
-  const depth = trace.depth - hop + lost;
+  const depth = list.depth - hop + lost;
   const index = Math.floor(different / 2 ** lost);
-  const landing = { depth, index, node: trace.node(depth, index), siblings: trace.path(index, depth) };
-  return landOn(program, { ...landing, level: Level.trace }, 0);
+  const landing = { depth, index, node: list.node(depth, index), siblings: list.path(index, depth) };
+  return landOn(program, { ...landing, level }, 0);
 }
 
 /** The pick of a node in the list that `state` is in. */
@@ -40,9 +47,11 @@ function landOn(program: KnownProgram, { level, depth, index, node, siblings }: 
     step: NO_STEP,
   };
   if (depth > 0 || level === Level.tensor) return pick;
+  // A leaf of the run is a trace root, which is a leaf itself if there is one checkpoint.
+  if (level === Level.run && program.model.program.checkpoints.length > 1) return pick;
   const facts = programFacts(program.commitment);
   if (level === Level.interior) return { ...pick, program: facts, step: openStep(program, first + index) };
-  const checkpoint = openCheckpoint(program, index);
+  const checkpoint = openCheckpoint(program, level === Level.run ? 0 : index);
   // A range of one step has no interior list: the game enters the tensor at once.
   const step = checkpoint.first === checkpoint.step ? openStep(program, checkpoint.step) : NO_STEP;
   return { ...pick, program: facts, checkpoint, step };

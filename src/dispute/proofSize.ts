@@ -10,6 +10,7 @@ export const BLANK_STATE: PackedState = {
   claimId: ZERO_HASH,
   programRoot: ZERO_HASH,
   node: ZERO_HASH,
+  traceRoot: ZERO_HASH,
   interiorRoot: ZERO_HASH,
   place: 0n,
   party: 0n,
@@ -22,6 +23,8 @@ export const BLANK_CLAIM: Claim = {
     inputsRoot: ZERO_HASH,
     work: 0n,
     checkpoints: 0,
+    items: 1,
+    firstItem: 0,
     fee: 0n,
     window: 0,
     claimSeconds: 0,
@@ -33,7 +36,7 @@ export const BLANK_CLAIM: Claim = {
     salt: ZERO_HASH,
   },
   worker: NOBODY,
-  traceRoot: ZERO_HASH,
+  runRoot: ZERO_HASH,
 };
 
 /** The bytes of the transaction that carries a step proof, whatever its fees and nonce: at most so many. */

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { disputedOf } from "./disputed.ts";
-import type { Execution } from "../player/execution.ts";
+import type { RunExecution } from "../player/runExecution.ts";
 import { buildStepProof, firstDifferentElement } from "./stepProof.ts";
 import type { MoveRecord } from "../market/history.ts";
 import { Level, NO_STEP } from "../chain/structs.ts";
@@ -11,7 +11,7 @@ import type { CommittedNode, PublishedTensor } from "../trace/published.ts";
 import type { ChallengerMove } from "./challengerMove.ts";
 
 /** The tensor with which a game could be ended now. */
-export type TensorAhead = { step: number; first: number; bytes: number; committed: CommittedNode };
+export type TensorAhead = { item: number; step: number; first: number; bytes: number; committed: CommittedNode };
 
 /**
  * The tensor that a game is in, or that a pick enters: with its bytes at hand the next move is the proof.
@@ -19,7 +19,7 @@ export type TensorAhead = { step: number; first: number; bytes: number; committe
  * @returns undefined while the game is in a list of tensors, or down at a chunk that was revealed
  */
 export function tensorAhead(
-  { model }: Execution,
+  { program: { model } }: RunExecution,
   moves: readonly MoveRecord[],
   move: ChallengerMove,
 ): TensorAhead | undefined {
@@ -29,9 +29,9 @@ export function tensorAhead(
     return count * dtypeBytes(dtype);
   };
   if (state.level === Level.tensor) {
-    const { step, first, depth: height, index, node } = state;
+    const { item, step, first, depth: height, index, node } = state;
     if (move.kind === "prove" || move.kind === "timeout" || move.kind === "concede") return undefined;
-    return { step, first, bytes: bytesOf(step), committed: { height, index, node } };
+    return { item, step, first, bytes: bytesOf(step), committed: { height, index, node } };
   }
   // Only a pick that enters a tensor brings a step.
   if (move.kind !== "pick" || move.pick.step.bodyHash === NO_STEP.bodyHash) return undefined;
@@ -40,6 +40,8 @@ export function tensorAhead(
   const bytes = bytesOf(step);
   const height = depthOf(Math.ceil(bytes / CHUNK_BYTES));
   return {
+    // A pick goes from the run into a tensor only if a trace has one checkpoint, of one step.
+    item: state.level === Level.run ? Number(index) : state.item,
     step,
     first: state.level === Level.interior ? state.first : step,
     bytes,
@@ -54,14 +56,15 @@ export function tensorAhead(
  * @returns undefined if no element differs
  */
 export function publishedProof(
-  execution: Execution,
+  run: RunExecution,
   nodes: Hex,
   moves: readonly MoveRecord[],
   move: ChallengerMove,
-  { step, first, committed }: TensorAhead,
+  { item, step, first, committed }: TensorAhead,
   { bytes, tree }: PublishedTensor,
 ): Extract<ChallengerMove, { kind: "prove" }> | undefined {
   const { height, index } = committed;
+  const execution = run.item(item);
   const own = execution.trace.tree(step);
   const end = Math.min(tree.width, (index + 1) * 2 ** height);
   let chunk = index * 2 ** height;
@@ -71,8 +74,8 @@ export function publishedProof(
   const { dtype } = execution.model.program.steps[step]!;
   const element = firstDifferentElement(claimed, chunkOf(execution.trace.tensor(step), chunk), chunk, dtype);
   if (element === undefined) return undefined;
-  const target = { step, first, element, chunk: claimed };
-  const { proof, exact } = buildStepProof(execution, disputedOf(execution, nodes, moves), target);
+  const target = { item, step, first, element, chunk: claimed };
+  const { proof, exact } = buildStepProof(run, disputedOf(run, nodes, moves), target);
   const pick = move.kind === "pick" ? { ...proof.pick, ...move.pick } : proof.pick;
   return { kind: "prove", proof: { ...proof, pick, chunkSiblings: tree.path(chunk, 0, height) }, exact };
 }

@@ -1,5 +1,5 @@
 import type { ProgramShape } from "../player/execution.ts";
-import { disputeMoves, MOVE_GAS } from "./moveGas.ts";
+import { disputeMoves, MOVE_GAS, type DisputeShape } from "./moveGas.ts";
 
 /** Levels of a list of which an expansion shows a path: no program has 2^32 steps. */
 const MAX_LEVELS = 32;
@@ -11,7 +11,7 @@ export type SideGas = { worker: number; challenger: number };
  * What a game may take each side: a game through the longest range, over the largest tensor, with the dearest proof.
  * @param arityBits log2 of the children in a reveal: the deployment's.
  */
-export function sideGas(shape: ProgramShape, arityBits: number): SideGas {
+export function sideGas(shape: ProgramShape & Pick<DisputeShape, "items">, arityBits: number): SideGas {
   const { moves, gas } = disputeMoves({ ...shape, arityBits });
   const children = MOVE_GAS.child * 2 ** arityBits;
   let [worker, least] = [0, 0];

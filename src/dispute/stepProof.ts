@@ -1,5 +1,5 @@
 import { toHex } from "../merkle/hash.ts";
-import { inputsList } from "../merkle/tensor.ts";
+import { tensorRoot } from "../merkle/tensor.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import { encodeStepBody } from "../program/encode.ts";
 import type { TensorRef } from "../program/types.ts";
@@ -7,10 +7,11 @@ import { openElement } from "../trace/opening.ts";
 import { NO_CHECKPOINT, NO_PICK, ZERO_HASH, type StepProof } from "../chain/structs.ts";
 import type { Disputed } from "./disputed.ts";
 import { openable, programFacts, type Execution } from "../player/execution.ts";
+import type { RunExecution } from "../player/runExecution.ts";
 import { checkpointOf, openCheckpoint, openStep } from "./openings.ts";
 
-/** The element to prove: of the tensor of `step`, in a range that begins at `first`, in the revealed chunk. */
-export type Target = { step: number; first: number; element: number; chunk: Uint8Array };
+/** The element to prove: of a step's tensor in an item, in a range that begins at `first`, in the revealed chunk. */
+export type Target = { item: number; step: number; first: number; element: number; chunk: Uint8Array };
 
 /**
  * Builds the proof that an element of a step is wrong. Paths lead through the worker's own nodes, as the game has shown
@@ -18,10 +19,11 @@ export type Target = { step: number; first: number; element: number; chunk: Uint
  * @returns The proof and the exact value, a word of the element's type.
  */
 export function buildStepProof(
-  execution: Execution,
+  run: RunExecution,
   disputed: Disputed,
-  { step: s, first, element, chunk }: Target,
+  { item, step: s, first, element, chunk }: Target,
 ): { proof: StepProof; exact: bigint } {
+  const execution = run.item(item);
   const step = execution.model.program.steps[s]!;
   const { value, openings } = openElement(
     step,
@@ -34,31 +36,63 @@ export function buildStepProof(
     element: BigInt(element),
     chunk: toHex(chunk),
     chunkSiblings: [],
-    inputs: step.inputs.map((ref) => proveInput(execution, disputed, ref, first)),
+    ...provePrevious(run, disputed, item, step.inputs),
+    inputs: step.inputs.map((ref) => proveInput(run, disputed, item, ref, first)),
     openings,
   };
   return { proof, exact: value };
 }
 
+/** Whether a step reads a tensor of the item before. */
+function isCarried({ program: { model } }: RunExecution, item: number, ref: TensorRef): boolean {
+  return item > 0 && ref.kind === "input" && model.program.inputs[ref.index]!.source?.kind === "carried";
+}
+
+/** The trace root of the item before, if one of the inputs is carried from it. */
+function provePrevious(
+  run: RunExecution,
+  disputed: Disputed,
+  item: number,
+  refs: readonly TensorRef[],
+): Pick<StepProof, "previous" | "previousSiblings"> {
+  if (!refs.some((ref) => isCarried(run, item, ref))) return { previous: ZERO_HASH, previousSiblings: [] };
+  return { previous: run.list.node(0, item - 1), previousSiblings: disputed.run!.path(item - 1) };
+}
+
 function proveInput(
-  execution: Execution,
+  run: RunExecution,
   { trace, interior }: Disputed,
+  item: number,
   ref: TensorRef,
   first: number,
 ): StepProof["inputs"][number] {
+  const execution = run.item(item);
   const none = { checkpointIndex: 0, checkpoint: NO_CHECKPOINT };
   if (ref.kind === "constant") return { root: ZERO_HASH, siblings: [], ...none };
-  if (ref.kind === "input") {
-    const list = inputsList(execution.inputs);
-    return { root: list.node(0, ref.index), siblings: list.path(ref.index), ...none };
-  }
+  if (ref.kind === "input") return { ...proveItemInput(run, execution, item, ref.index), ...none };
   const { root } = execution.trace.tree(ref.index);
   if (ref.index >= first) {
     if (interior === undefined) throw new RangeError(`step ${ref.index} is read in a range that was not expanded`);
     return { root, siblings: interior.path(ref.index - first), ...none };
   }
   const j = checkpointOf(execution, ref.index);
-  return { root, siblings: trace.path(j), checkpointIndex: j, checkpoint: openCheckpoint(execution, j) };
+  return { root, siblings: trace!.path(j), checkpointIndex: j, checkpoint: openCheckpoint(execution, j) };
+}
+
+/** An input of the program as an item has it. One's own lists of the item before are the worker's: it agrees there. */
+function proveItemInput(
+  run: RunExecution,
+  execution: Execution,
+  item: number,
+  index: number,
+): Pick<StepProof["inputs"][number], "root" | "siblings"> {
+  const { source } = run.program.model.program.inputs[index]!;
+  if (source?.kind === "index") return { root: ZERO_HASH, siblings: [] };
+  if (source?.kind === "carried" && item > 0) {
+    const { list } = run.item(item - 1).trace;
+    return { root: list.node(0, source.checkpoint), siblings: list.path(source.checkpoint) };
+  }
+  return { root: tensorRoot(execution.inputs[index]!), siblings: run.inputs.path(index, item) };
 }
 
 /** The number of the first element of a chunk that differs from the own execution's; undefined if none does. */

@@ -2,10 +2,9 @@ import type { Hex } from "viem";
 import { toHex, type Hash } from "../merkle/hash.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import { chunkOf } from "../merkle/tensor.ts";
-import type { Trace } from "../trace/trace.ts";
 import { Level, Side } from "../chain/structs.ts";
 import type { GameState } from "../market/state.ts";
-import type { Execution } from "../player/execution.ts";
+import type { RunExecution } from "../player/runExecution.ts";
 import { overtime } from "../market/clock.ts";
 import { hopOf } from "../market/hop.ts";
 import { checkpointOf } from "./openings.ts";
@@ -28,17 +27,14 @@ export function idleWorkerMove(state: GameState, now: bigint): WorkerMove | unde
  * nothing.
  * @param now The chain's time, unix seconds.
  */
-export function workerMove(execution: Execution, state: GameState, arityBits: number, now: bigint): WorkerMove {
+export function workerMove(run: RunExecution, state: GameState, arityBits: number, now: bigint): WorkerMove {
   const idle = idleWorkerMove(state, now);
   if (idle !== undefined) return idle;
-  const { trace } = execution;
   const { index } = state;
-  if (state.depth > 0) {
-    const list = listOf(execution, trace, state);
-    return { kind: "reveal", data: childrenOf(list, state.depth, index, arityBits) };
-  }
+  if (state.depth > 0) return { kind: "reveal", data: childrenOf(listOf(run, state), state.depth, index, arityBits) };
+  const { trace } = run.item(state.item);
   if (state.level === Level.tensor) return { kind: "reveal", data: toHex(chunkOf(trace.tensor(state.step), index)) };
-  const interior = trace.interior(checkpointOf(execution, state.last));
+  const interior = trace.interior(checkpointOf(run.program, state.last));
   const hop = hopOf(interior.depth, arityBits);
   return {
     kind: "expand",
@@ -47,14 +43,21 @@ export function workerMove(execution: Execution, state: GameState, arityBits: nu
   };
 }
 
-/** What a worker submits: the nodes that a reveal at the trace root would show. */
-export const submissionOf = ({ list }: Pick<Trace, "list">, arityBits: number): Hex =>
-  childrenOf(list, list.depth, 0, arityBits);
+/**
+ * What a worker submits: the nodes that a reveal at the claim's root would show.
+ * @param claimed The list that the claim's root is the root of.
+ */
+export const submissionOf = (claimed: MerkleList, arityBits: number): Hex =>
+  childrenOf(claimed, claimed.depth, 0, arityBits);
 
 /** The list that a state is in, as the worker's execution has it. */
-export function listOf(program: Execution, trace: Trace, state: GameState): MerkleList {
+export function listOf(run: RunExecution, state: GameState): MerkleList {
+  if (state.level === Level.run) return run.list;
+  const { trace } = run.item(state.item);
   if (state.level === Level.trace) return trace.list;
-  return state.level === Level.interior ? trace.interior(checkpointOf(program, state.last)) : trace.tree(state.step);
+  return state.level === Level.interior
+    ? trace.interior(checkpointOf(run.program, state.last))
+    : trace.tree(state.step);
 }
 
 /** The nodes one hop below a node, concatenated. */

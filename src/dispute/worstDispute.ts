@@ -7,11 +7,15 @@ import { disputeMoves, type DisputeMoves } from "./moveGas.ts";
 /** A game over one element of `step`. */
 export type DisputeCost = DisputeMoves & { step: number };
 
-/** The moves of a game over one element of `step`, entered through checkpoint `j`, if nobody skips a level. */
-export function disputeCost(program: Program, j: number, step: number, arityBits: number): DisputeCost {
+/**
+ * The moves of a game over one element of `step`, entered through checkpoint `j`, if nobody skips a level.
+ * @param items Of the run.
+ */
+export function disputeCost(program: Program, j: number, step: number, arityBits: number, items = 1): DisputeCost {
   const { first, step: last } = program.checkpoints[j]!;
   const { count, dtype } = program.steps[step]!;
   const moves = disputeMoves({
+    items,
     checkpoints: program.checkpoints.length,
     steps: program.steps.length,
     range: last - first + 1,
@@ -26,12 +30,13 @@ export function disputeCost(program: Program, j: number, step: number, arityBits
 /**
  * The dispute of a program that takes the most gas.
  * @param arityBits log2 of the children in a reveal: the deployment's.
+ * @param items Of the run.
  */
-export function worstDispute(program: Program, arityBits: number): DisputeCost {
+export function worstDispute(program: Program, arityBits: number, items = 1): DisputeCost {
   let worst: DisputeCost | undefined;
   program.checkpoints.forEach(({ first, step: last }, j) => {
     for (let step = first; step <= last; step++) {
-      const cost = disputeCost(program, j, step, arityBits);
+      const cost = disputeCost(program, j, step, arityBits, items);
       if (worst === undefined || cost.gas > worst.gas) worst = cost;
     }
   });

@@ -2,9 +2,10 @@ import { availableParallelism } from "node:os";
 import type { MerkleList } from "../merkle/list.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { bytesOf, readableArray } from "./arrays.ts";
+import { MAX_MEMORY_BYTES } from "./memory/memoryPlan.ts";
 import { memoryOf } from "./memory/views.ts";
 import { machineOf } from "./plan/threadMachine.ts";
-import { planProgram } from "./plan/planProgram.ts";
+import { planWithin } from "./plan/planProgram.ts";
 import type { PlanOptions } from "./plan/stepPlan.ts";
 import { EngineFaultError } from "./errors.ts";
 import { noStats, type CertificateStats } from "./certificateStats.ts";
@@ -80,6 +81,8 @@ export type ExecutorOptions = {
    * It bounds memory.
    */
   chunkElements?: number;
+  /** The most bytes of one memory, by default 4 GiB: for tests of programs that need several. */
+  memoryBytes?: number;
 };
 
 /** With fewer terms, a call of the engine costs more than the loops (about 10 us against 1 ns a term). */
@@ -100,12 +103,13 @@ export const mostThreads = (): number => Math.min(MAX_THREADS, availableParallel
 /** The threads that are asked for; 0 for as many as are worth it. */
 const threadsWanted = ({ engine, threads = 0 }: ExecutorOptions): number => (engine === undefined ? threads : 1);
 
-function planOptionsOf(options: ExecutorOptions): PlanOptions {
+function planOptionsOf(options: ExecutorOptions): Omit<PlanOptions, "spreads"> {
   const wanted = threadsWanted(options);
   return {
     minEngineWork: options.minEngineWork ?? MIN_ENGINE_WORK,
     chunkElements: options.chunkElements ?? CHUNK_ELEMENTS,
     threads: wanted === 0 ? mostThreads() : wanted,
+    memoryBytes: options.memoryBytes ?? MAX_MEMORY_BYTES,
   };
 }
 
@@ -113,7 +117,10 @@ function planOptionsOf(options: ExecutorOptions): PlanOptions {
  * The bytes that the fast executor addresses at once for a program on this machine. Nothing is executed.
  * @throws ExecutionMemoryError if they are more than can be addressed.
  */
-export const executionBytes = (model: CompiledModel): number => planProgram(model, planOptionsOf({})).bytes;
+export function executionBytes(model: CompiledModel): number {
+  const { bytes, farBytes } = planWithin(model, planOptionsOf({}));
+  return farBytes.reduce((sum, each) => sum + each, bytes);
+}
 
 /**
  * Creates the fast executor. onnxruntime computes matrix products in float64; an error bound certifies each result, and
@@ -126,11 +133,11 @@ export const executionBytes = (model: CompiledModel): number => planProgram(mode
 export async function createExecutor(model: CompiledModel, options: ExecutorOptions = {}): Promise<Executor> {
   const { steps } = model.program;
   const wanted = threadsWanted(options);
-  const planOptions = planOptionsOf(options);
-  const plan = planProgram(model, planOptions);
+  const plan = planWithin(model, planOptionsOf(options));
   const engine = options.engine ?? (await onnxEngine());
   await testEngine(engine);
-  const machine = machineOf(plan, memoryOf(plan.bytes), engine, {
+  const memories = { memory: memoryOf(plan.bytes), far: plan.farBytes.map(memoryOf) };
+  const machine = machineOf(plan, memories, engine, {
     thread: 0,
     alwaysExact: options.alwaysExact ?? false,
     checksAll: options.checksAll ?? false,
@@ -138,7 +145,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   const shared = new SharedWork(
     plan,
     machine,
-    { program: model.program, options: planOptions },
+    { program: model.program, options: plan.options, memories },
     {
       minSplit: options.minSplit ?? MIN_SPLIT,
       isEven: options.evenly ?? false,
@@ -146,11 +153,12 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     },
   );
   if (wanted > 1 && shared.splits) shared.start();
-  plan.prepare(machine);
+  const giveBack = plan.prepare(machine);
   const operations = plan.steps.map((step) => step.bind(machine));
   try {
     await shared.started();
   } catch (error) {
+    giveBack();
     await shared.close();
     throw error;
   }
@@ -169,6 +177,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     },
     async close() {
       await last;
+      giveBack();
       await shared.close();
       if (options.engine === undefined) await engine.close();
     },

@@ -1,10 +1,11 @@
 import { getOrAdd } from "../getOrAdd.ts";
 import { DType, dtypeBytes, type DType as DTypeCode } from "../numerics/dtype.ts";
 import { exactSumOfProducts, type ExactSum } from "../numerics/exactSum.ts";
-import { isPlainFloatSum, staysInside } from "../program/loops.ts";
+import { isPlainFloatSum } from "../program/loops.ts";
 import { isDot } from "../program/reduction.ts";
 import type { Axis, Step, View } from "../program/types.ts";
 import { splitDigits } from "../program/view.ts";
+import { coordinate, wholeCoordinate, type Coordinate } from "./coordinates.ts";
 import { widenedBits } from "./halfBits.ts";
 
 const ONE_BITS = 0x3f800000;
@@ -34,9 +35,6 @@ export function exactSums(step: Step, sources: readonly Uint8Array[]): ((index: 
 /** Fills a row with the float32 bits that a view reads for all reduction indices at given out digits. */
 type Gather = (outDigits: readonly number[]) => void;
 
-/** A coordinate: its part that depends on the reduction digits, for each term, and that of given out digits. */
-type Coordinate = { moves: Int32Array | Float64Array; start: (outDigits: readonly number[]) => number };
-
 function termGatherer(step: Step, view: View, source: Uint8Array, row: Uint32Array): Gather {
   const bits = bitsOf(source, step.inputs[view.input]!.dtype);
   const whole = wholeCoordinate(step, view);
@@ -59,29 +57,6 @@ function termGatherer(step: Step, view: View, source: Uint8Array, row: Uint32Arr
       row[r] = word === undefined ? fill : (bits.widened?.[word] ?? word);
     }
   };
-}
-
-/** The offset of a view that always stays inside its tensor, as one sum over digits; undefined for another view. */
-function wholeCoordinate({ outDigits, redDigits }: Step, view: View): Pick<Axis, "base" | "coeffs"> | undefined {
-  if (!staysInside(view, [...outDigits, ...redDigits])) return undefined;
-  const { axes } = view;
-  const coeffs = axes.flatMap((axis) => axis.coeffs.map(({ digit, coeff }) => ({ digit, coeff: coeff * axis.stride })));
-  return { base: axes.reduce((at, { base, stride }) => at + base * stride, 0), coeffs };
-}
-
-function coordinate(
-  { outDigits, redDigits }: Step,
-  { base, coeffs }: Pick<Axis, "base" | "coeffs">,
-  moves: Coordinate["moves"],
-): Coordinate {
-  const red = coeffs.filter(({ digit }) => digit >= outDigits.length);
-  for (let r = 0; red.length > 0 && r < moves.length; r++) {
-    const digits = splitDigits(r, redDigits);
-    moves[r] = red.reduce((sum, { digit, coeff }) => sum + coeff * digits[digit - outDigits.length]!, 0);
-  }
-  const out = coeffs.filter(({ digit }) => digit < outDigits.length);
-  const start = (own: readonly number[]): number => out.reduce((c, { digit, coeff }) => c + coeff * own[digit]!, base);
-  return { moves, start };
 }
 
 /** `viewOffset` of term r in plain numbers; -1 for the fill value. */

@@ -12,6 +12,8 @@ import type { StageClock } from "./stages.ts";
 export type Machine = {
   memory: WebAssembly.Memory;
   views: Views;
+  /** The memories that constants are read from besides, from number 1 on. */
+  farViews: readonly Views[];
   /** In the order in which the plan requested them. */
   loops: readonly LoopCall[];
   reductions: readonly ReductionCall[];

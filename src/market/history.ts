@@ -1,11 +1,13 @@
 import { hexToBytes, type Address, type Hex } from "viem";
 import { getOrAdd } from "../getOrAdd.ts";
 import { MerkleList } from "../merkle/list.ts";
+import { zeroRoot } from "../merkle/tensor.ts";
 import { concatenated } from "../merkle/concatenated.ts";
-import { tensorRoot } from "../merkle/tensor.ts";
 import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import type { ChainEvent } from "../chain/logReader.ts";
+import { readHeader } from "../program/header.ts";
+import { bytesOf, RunInputError, RunInputs } from "../trace/runInputs.ts";
 import { unpackState, type GameState } from "./state.ts";
 import { claimKeyOf } from "./ids.ts";
 import {
@@ -49,7 +51,7 @@ export type ClaimRecord = {
   jobId: Hex;
   claim: Claim;
   windowEnd: bigint;
-  /** The nodes under the trace root that came with the submission: as many as a reveal shows. */
+  /** The nodes under the run root that came with the submission: as many as a reveal shows. */
   nodes: Hex;
   games: GameRecord[];
   finalised: boolean;
@@ -131,10 +133,10 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       update(jobs, event.args.jobId, { open: false, holder: undefined, closed: true });
       break;
     case "ClaimSubmitted": {
-      const { jobId, claimId, worker, traceRoot, windowEnd, nodes } = event.args;
+      const { jobId, claimId, worker, runRoot, windowEnd, nodes } = event.args;
       const job = jobs.get(jobId);
       if (job === undefined) break;
-      const claim = newClaim(claimId, jobId, { job: job.job, worker, traceRoot }, windowEnd, nodes);
+      const claim = newClaim(claimId, jobId, { job: job.job, worker, runRoot }, windowEnd, nodes);
       job.claims.push(claim);
       job.holder = undefined;
       claims.set(claimId, claim);
@@ -208,24 +210,34 @@ function update<T extends object>(records: Map<Hex, T>, id: Hex, change: Partial
  */
 export function inputBytesOf({
   job,
+  program,
   parts,
   inputRoots,
-}: Pick<JobRecord, "job" | "parts" | "inputRoots">): Uint8Array[] | undefined {
+}: Pick<JobRecord, "job" | "program" | "parts" | "inputRoots">): Uint8Array[] | undefined {
   // The contract gives the job's own roots. A node that gave others would have a worker execute another input, and lose
   // its collateral.
   const list = inputRoots.length === 0 ? ZERO_HASH : MerkleList.fromHashes(inputRoots).root;
   if (list !== job.inputsRoot) return undefined;
+  const sources = readHeader(hexToBytes(program.header)).inputs;
   const inputs: Uint8Array[] = [];
   for (const [input, root] of inputRoots.entries()) {
     const published = parts.get(input) ?? new Map<number, Hex>();
     const ordered = [...published].sort(([a], [b]) => a - b).map(([, data]) => hexToBytes(data));
-    if (ordered.length === 0) return undefined;
-    const bytes = concatenated(ordered);
-    // The chain checked each part against the root; only a missing part can make the whole differ.
-    if (tensorRoot(bytes) !== root) return undefined;
-    inputs.push(bytes);
+    const source = sources[input];
+    if (ordered.length > 0 || source?.source.kind === "index") inputs.push(concatenated(ordered));
+    // State that begins with zeros is not published. Nothing is allocated for other state that is not there.
+    else if (source?.source.kind === "carried" && root === zeroRoot(bytesOf(source)))
+      inputs.push(new Uint8Array(bytesOf(source)));
+    else return undefined;
   }
-  return inputs;
+  try {
+    // The chain checked each part against the root; only a missing part can make the whole differ.
+    const { roots } = new RunInputs(sources, job, inputs);
+    return roots.every((root, k) => root === inputRoots[k]) ? inputs : undefined;
+  } catch (error) {
+    if (error instanceof RunInputError) return undefined;
+    throw error;
+  }
 }
 
 /** The state that a game is in: that of its latest move. */

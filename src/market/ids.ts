@@ -7,18 +7,18 @@ export function jobIdOf(job: Job, chainId: number, market: Address): Hex {
   return keccak256(encodeAbiParameters(types, [BigInt(chainId), market, job]));
 }
 
-/** `claimId`: the hash of the job, the worker and its trace root. */
-export function claimIdOf(jobId: Hex, worker: Address, traceRoot: Hex): Hex {
+/** `claimId`: the hash of the job, the worker and its run root. */
+export function claimIdOf(jobId: Hex, worker: Address, runRoot: Hex): Hex {
   const types = [{ type: "bytes32" }, { type: "address" }, { type: "bytes32" }] as const;
-  return keccak256(encodeAbiParameters(types, [jobId, worker, traceRoot]));
+  return keccak256(encodeAbiParameters(types, [jobId, worker, runRoot]));
 }
 
 /** What names a claim, without the job's content. */
-export const claimKeyOf = (jobId: Hex, { worker, traceRoot }: Pick<Claim, "worker" | "traceRoot">): ClaimKey => ({
+export const claimKeyOf = (jobId: Hex, { worker, runRoot }: Pick<Claim, "worker" | "runRoot">): ClaimKey => ({
   jobId,
   worker,
-  traceRoot,
+  runRoot,
 });
 
-/** The claim that a worker's trace root for a job makes. */
-export const claimOf = (job: Job, worker: Address, traceRoot: Hex): Claim => ({ job, worker, traceRoot });
+/** The claim that a worker's run root for a job makes. */
+export const claimOf = (job: Job, worker: Address, runRoot: Hex): Claim => ({ job, worker, runRoot });

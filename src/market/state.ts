@@ -7,6 +7,7 @@ export type GameState = {
   claimId: Hex;
   programRoot: Hex;
   node: Hash;
+  traceRoot: Hash;
   interiorRoot: Hash;
   index: number;
   width: number;
@@ -19,6 +20,8 @@ export type GameState = {
   tailBytes: number;
   openIndex: number;
   openDepth: number;
+  item: number;
+  checkpoints: number;
   /** The move that led here. */
   move: Move;
   challenger: Address;
@@ -55,15 +58,18 @@ const CLOCK: Fields = [
   ["challengerSeconds", 32],
   ["since", 40],
   ["spent", 96],
+  ["item", 16],
+  ["checkpoints", 32],
 ];
 const BIG: ReadonlySet<keyof GameState> = new Set(["bond", "spent"]);
 
-/** The seven words in which calls bring a state. */
+/** The eight words in which calls bring a state. */
 export function packState(state: GameState): PackedState {
-  const { claimId, programRoot, node, interiorRoot } = state;
+  const { claimId, programRoot, node, traceRoot, interiorRoot } = state;
   const word = (fields: Fields): bigint =>
     fields.reduceRight((bits, [name, size]) => (bits << BigInt(size)) | BigInt(state[name]), 0n);
-  return { claimId, programRoot, node, interiorRoot, place: word(PLACE), party: word(PARTY), clock: word(CLOCK) };
+  const roots = { claimId, programRoot, node, traceRoot, interiorRoot };
+  return { ...roots, place: word(PLACE), party: word(PARTY), clock: word(CLOCK) };
 }
 
 /** The state in the words of an event. */
@@ -86,12 +92,12 @@ function fieldsOf(word: bigint, fields: Fields): Record<string, unknown> {
 /** The hash by which a state is named. */
 export function hashStateOf(state: GameState): Hex {
   const packed = packState(state);
-  const { claimId, programRoot, node, interiorRoot } = packed;
+  const { claimId, programRoot, node, traceRoot, interiorRoot } = packed;
   const words = [packed.place, packed.party, packed.clock].map((word) => numberToHex(word, { size: 32 }));
-  return keccak256(concat([claimId, programRoot, node, interiorRoot, ...words]));
+  return keccak256(concat([claimId, programRoot, node, traceRoot, interiorRoot, ...words]));
 }
 
-/** The id of a game: its claim, its challenger, and where in the trace it was opened. */
+/** The id of a game: its claim, its challenger, and where in its list it was opened. */
 export const gameIdOf = ({ claimId, challenger, openIndex, openDepth }: GameState): Hex =>
   keccak256(
     encodeAbiParameters(

@@ -1,4 +1,4 @@
-import type { Hash } from "./hash.ts";
+import { sha256, toHash, type Hash } from "./hash.ts";
 import { chunksOf, levelBytes, Levels, unitsOf } from "./levels.ts";
 import { MerkleList } from "./list.ts";
 import { CHUNK_BYTES } from "./sizes.ts";
@@ -24,5 +24,26 @@ export function tensorTree(tensor: Uint8Array): MerkleList {
 /** The root of a tensor's tree. */
 export const tensorRoot = (tensor: Uint8Array): Hash => tensorTree(tensor).root;
 
-/** The list of a job's input tensor roots. */
-export const inputsList = (inputs: readonly Uint8Array[]): MerkleList => MerkleList.fromHashes(inputs.map(tensorRoot));
+/** Whether all bytes of a tensor are zero. */
+export function isZeros(tensor: Uint8Array): boolean {
+  const { buffer, byteOffset, length } = tensor;
+  // By words where they are aligned: state may have gigabytes.
+  const words = byteOffset % 4 === 0 ? new Uint32Array(buffer, byteOffset, length >>> 2) : new Uint32Array(0);
+  for (let k = 0; k < words.length; k++) if (words[k] !== 0) return false;
+  for (let k = 4 * words.length; k < length; k++) if (tensor[k] !== 0) return false;
+  return true;
+}
+
+/** The root of a tensor of so many bytes that are zero, at least one: a few hashes, whatever the length. */
+export function zeroRoot(length: number): Hash {
+  let full = sha256(new Uint8Array(CHUNK_BYTES));
+  let edge = full;
+  let padding: Uint8Array = new Uint8Array(full.length);
+  // Nodes of each height: over chunks only, over the last chunk, over padding only.
+  for (let last = chunksOf(length) - 1; last > 0; last = Math.floor(last / 2)) {
+    edge = last % 2 === 1 ? sha256(full, edge) : sha256(edge, padding);
+    full = sha256(full, full);
+    padding = sha256(padding, padding);
+  }
+  return toHash(edge);
+}

@@ -55,7 +55,7 @@ export function isElementType(code: number): code is DType {
 
 /** Whether `code` is an element type of models that Refute executes: all but limbs. */
 export function isDType(code: number): code is DType {
-  return code in LAYOUTS && code !== DType.limb;
+  return isElementType(code) && code !== DType.limb;
 }
 
 function layout(dtype: DType): Layout {
@@ -105,8 +105,10 @@ export function readWord(bytes: Uint8Array, index: number, dtype: DType): Word {
 export function writeWord(bytes: Uint8Array, index: number, dtype: DType, word: Word): void {
   const size = dtypeBytes(dtype);
   let raw = BigInt.asUintN(size * 8, word);
-  for (let k = 0; k < size; k++) {
-    bytes[index * size + k] = Number(raw & 0xffn);
-    raw >>= 8n;
+  // Few of the operations are on bigints, which are slow. Storing a byte drops the bits above it.
+  for (let k = 0; k < size; k += 4, raw >>= 32n) {
+    const low = Number(raw & 0xffffffffn);
+    const end = Math.min(size - k, 4);
+    for (let byte = 0; byte < end; byte++) bytes[index * size + k + byte] = low >>> (8 * byte);
   }
 }

@@ -15,20 +15,23 @@ const READERS: ReadonlySet<string> = new Set(["DequantizeLinear", "Cast"]);
 export const widenedType = (dataType: number): DType | undefined => WIDENED.get(dataType);
 
 /**
- * The elements of four bits, two to a byte, the lower half first.
+ * The elements of four bits, two to a byte, the lower half first, as they are in the model.
  * @returns undefined if there are too few or too many bytes
  */
-export function unpackFourBits(tensor: TensorProto, raw: Uint8Array, shape: readonly number[]): TensorData | undefined {
-  const dtype = WIDENED.get(tensor.dataType)!;
-  const count = elementCount(shape);
-  const packed = raw.length > 0 ? raw : Uint8Array.from(tensor.int32Data);
-  if (packed.length !== Math.ceil(count / 2)) return undefined;
-  const bytes = new Uint8Array(count);
-  for (let i = 0; i < count; i++) {
+export function readFourBits(tensor: TensorProto, raw: Uint8Array, shape: readonly number[]): TensorData | undefined {
+  const bytes = raw.length > 0 ? raw : Uint8Array.from(tensor.int32Data);
+  if (bytes.length !== Math.ceil(elementCount(shape) / 2)) return undefined;
+  return { dtype: WIDENED.get(tensor.dataType)!, shape, bytes, fourBits: true };
+}
+
+/** The same tensor with a byte for each element. */
+export function unpackFourBits({ dtype, shape, bytes: packed }: TensorData): TensorData {
+  const bytes = new Uint8Array(elementCount(shape));
+  for (let i = 0; i < bytes.length; i++) {
     const half = (packed[i >> 1]! >> (4 * (i & 1))) & 15;
     bytes[i] = dtype === DType.int8 && half > 7 ? half - 16 : half;
   }
-  return { dtype, shape, bytes, fourBits: true };
+  return { dtype, shape, bytes };
 }
 
 /** The tensors of four bits that are graph outputs or are read by an operator that is not one of READERS. */

@@ -5,7 +5,7 @@ export type TensorData = {
   dtype: DType;
   shape: readonly number[];
   bytes: Uint8Array;
-  /** Whether the model holds it as integers of four bits (`fourBits.ts`). */
+  /** Whether `bytes` holds integers of four bits, two to a byte (`fourBits.ts`). */
   fourBits?: true;
 };
 

@@ -3,7 +3,7 @@ import { TensorProto_DataLocation, TensorProto_DataTypeSchema, type TensorProto 
 import { DType, dtypeBytes, isDType, writeWord } from "../numerics/dtype.ts";
 import { FileError, withRegularFile, type RegularFile } from "../regularFile.ts";
 import { DTypeError, ExternalDataError, ModelGraphError } from "./errors.ts";
-import { unpackFourBits, widenedType } from "./fourBits.ts";
+import { readFourBits, widenedType } from "./fourBits.ts";
 import { elementCount, MAX_RANK, type TensorData } from "./model.ts";
 import type { ReadContext } from "./readContext.ts";
 
@@ -105,7 +105,7 @@ function fieldBytes(tensor: TensorProto, dtype: DType, count: number): Uint8Arra
 }
 
 /**
- * A tensor of the model as plain bytes.
+ * A tensor of the model as plain bytes, where possible those of the file.
  * @param where its name in messages, e.g. `initializer "w"`
  * @throws DTypeError, ExternalDataError, ModelGraphError
  */
@@ -124,12 +124,13 @@ export function readTensor(tensor: TensorProto, where: string, context: ReadCont
   const raw = external ? externalBytes(tensor, where, context) : tensor.rawData;
   if (!external) context.memory.take(raw.length, context.source, where);
   if (narrow !== undefined) {
-    const read = unpackFourBits(tensor, raw, shape);
+    const read = readFourBits(tensor, raw, shape);
     if (read === undefined)
       throw new ModelGraphError(context.source, where, `its data does not fit the shape [${shape.join(", ")}]`);
     return read;
   }
-  const bytes = !external && raw.length === 0 && count > 0 ? fieldBytes(tensor, dtype, count) : Uint8Array.from(raw);
+  // Raw data stays where it is: whoever keeps a tensor copies it.
+  const bytes = !external && raw.length === 0 && count > 0 ? fieldBytes(tensor, dtype, count) : raw;
   if (bytes?.length !== count * dtypeBytes(dtype))
     throw new ModelGraphError(context.source, where, `its data does not fit the shape [${shape.join(", ")}]`);
   return { dtype, shape, bytes };

@@ -14,6 +14,7 @@ export { parseDescription } from "../sdk/description.ts";
 export type { OutputDescription, ProgramDescription, TensorDescription } from "../sdk/description.ts";
 export { encodeInputs } from "../sdk/encodeInputs.ts";
 export * from "../sdk/errors.ts";
+export { itemOutputs, type ItemOutputs } from "../sdk/itemOutputs.ts";
 export { estimateFee, type FeeEstimate } from "../sdk/estimateFee.ts";
 export { DEFAULT_TERMS, jobRequest, minWindow, postJob, type JobTerms } from "../sdk/postJob.ts";
 export { jobProgress, jobState, waitForResult } from "../sdk/result.ts";

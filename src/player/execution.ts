@@ -18,7 +18,7 @@ export type ProgramShape = {
   /** Of the program's header. */
   headerBytes: number;
   checkpoints: number;
-  /** Bytes of each output. */
+  /** Bytes of each output that the last item has alone: those that can be delivered on chain. */
   outputBytes: readonly number[];
   steps: number;
   /** The maximum of the steps of a checkpoint's range. */
@@ -29,9 +29,9 @@ export type ProgramShape = {
   proofGas: number;
 };
 
-/** A player's own execution of a job: all that its moves are made of. */
+/** A player's own execution of one item of a job. */
 export type Execution = KnownProgram & {
-  /** The job's input tensors: little-endian bytes. */
+  /** The item's input tensors: little-endian bytes. */
   inputs: readonly Uint8Array[];
   trace: Trace;
 };
@@ -44,13 +44,15 @@ export const knownProgram = (model: CompiledModel): KnownProgram => ({
 
 /** What decisions about a job need to know of a program. */
 export function programShape({ model: { program }, commitment }: KnownProgram): ProgramShape {
-  const { steps, checkpoints, outputs } = program;
+  const { steps, checkpoints, outputs, each = [] } = program;
   const bytesOf = ({ dtype, count }: Step): number => count * dtypeBytes(dtype);
   const largest = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), 0);
   return {
     headerBytes: commitment.header.length,
     checkpoints: checkpoints.length,
-    outputBytes: outputs.map((checkpoint) => bytesOf(steps[checkpoints[checkpoint]!.step]!)),
+    outputBytes: outputs.flatMap((checkpoint, k) =>
+      each.includes(k) ? [] : [bytesOf(steps[checkpoints[checkpoint]!.step]!)],
+    ),
     steps: steps.length,
     range: largest(checkpoints.map(({ first, step: last }) => last - first + 1)),
     tensorBytes: largest(steps.map(bytesOf)),

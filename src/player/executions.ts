@@ -1,24 +1,14 @@
 import type { Hex } from "viem";
-import type { CompiledModel } from "../program/compiled.ts";
 import type { Program } from "../program/types.ts";
-import type { MerkleList } from "../merkle/list.ts";
-import { MissingTensorsError, Trace } from "../trace/trace.ts";
+import { RunInputs } from "../trace/runInputs.ts";
+import { MissingTensorsError, type Trace } from "../trace/trace.ts";
 import { inputBytesOf, type JobRecord } from "../market/history.ts";
 import { ProgramUnavailableError } from "./errors.ts";
-import type { Execution, ProgramShape } from "./execution.ts";
+import type { OpenedOutput } from "../trace/openedOutput.ts";
+import { executeItems, executeRun, itemOf, type Execute } from "./executeRun.ts";
+import type { Execution, KnownProgram, ProgramShape } from "./execution.ts";
 import type { ProgramLibrary } from "./programLibrary.ts";
-
-/**
- * Executes a program: one tensor for each step, canonical little-endian bytes.
- * @param keep Steps whose tensors are asked for; others may be left out, as holes. Without it, all.
- * @param trees May be given the trees of checkpoints' tensors, where those are hashed on the way.
- */
-export type Execute = (
-  model: CompiledModel,
-  inputs: readonly Uint8Array[],
-  keep?: (step: number) => boolean,
-  trees?: Map<number, MerkleList>,
-) => Promise<Uint8Array[]>;
+import { MissingItemsError, outputAt, type RunExecution } from "./runExecution.ts";
 
 /** Bytes of executions that are kept by default: 512 MiB. */
 export const KEPT_BYTES = 2 ** 29;
@@ -26,15 +16,17 @@ export const KEPT_BYTES = 2 ** 29;
 const OBJECT_BYTES = 2 ** 16;
 
 type Kept = {
-  execution: Promise<Execution>;
+  execution: Promise<RunExecution>;
   /** The same, once it is there. */
-  done?: Execution;
+  done?: RunExecution;
   /** Bytes of memory, as measured when it was used last. */
   bytes: number;
   /** How many use it now: meanwhile nothing of it is released. */
   users: number;
   /** Whether moves are made of it. */
   isPlayed: boolean;
+  /** Whether only others have asked for it: it is kept as long as there is room for it, and displaces nothing. */
+  isForOthers: boolean;
 };
 
 /**
@@ -51,6 +43,8 @@ export class Executions {
   readonly #kept = new Map<Hex, Kept>();
   /** The latest execution for tensors that were not kept, and the steps that it is for while it has not begun. */
   readonly #fills = new WeakMap<Trace, { last: Promise<void>; next: Set<number> | undefined }>();
+  /** The latest execution of items that were not kept, and the items that it is for while it has not begun. */
+  readonly #items = new WeakMap<RunExecution, { last: Promise<void>; next: Set<number> | undefined }>();
 
   /**
    * @param budget Bytes of executions that are kept, besides those in use. The latest one is kept however large it is.
@@ -108,17 +102,17 @@ export class Executions {
    * @returns undefined if its program is not known or its input bytes are not (all) on chain.
    * @throws ExecutionInputError, ProgramUnavailableError
    */
-  async of(job: JobRecord): Promise<Execution | undefined> {
+  async of(job: JobRecord): Promise<RunExecution | undefined> {
     return this.#find(job)?.execution;
   }
 
   /**
-   * Does something with an execution. If it needs tensors that were not kept, the job is executed again for those and
-   * their segments, and `action` begins anew: it must ask for them before it does anything that has an effect. They are
-   * released when there is too little room.
+   * Does something with an execution. If it needs tensors or items that were not kept, they are executed again, tensors
+   * with their segments, and `action` begins anew: it must ask for them before it does anything that has an effect.
+   * They are released when there is too little room.
    * @returns undefined if there is no execution: see {@link of}.
    */
-  async use<T>(job: JobRecord, action: (execution: Execution) => T | Promise<T>): Promise<T | undefined> {
+  async use<T>(job: JobRecord, action: (execution: RunExecution) => T | Promise<T>): Promise<T | undefined> {
     const kept = this.#find(job);
     if (kept === undefined) return undefined;
     kept.users++;
@@ -129,9 +123,11 @@ export class Executions {
         try {
           return await action(execution);
         } catch (error) {
-          if (!(error instanceof MissingTensorsError)) throw error;
-          await this.#fill(execution, error.steps);
-          execution.trace.require(error.steps);
+          if (error instanceof MissingItemsError) await this.#fillItems(execution, error.items);
+          else if (error instanceof MissingTensorsError) {
+            await this.#fill(execution.ofTrace(error.trace), error.steps);
+            error.trace.require(error.steps);
+          } else throw error;
         }
       }
     } finally {
@@ -141,29 +137,44 @@ export class Executions {
   }
 
   /**
-   * One tensor of a job's execution, for others: if need be, the job is executed for that tensor alone, and nothing of
+   * One tensor of a job's execution, for others: if need be, an item is executed for that tensor alone, and nothing of
    * it is kept, so that requests of others displace nothing that a game needs.
-   * @returns undefined if there is no such step or no execution: see {@link of}.
+   * @returns undefined if there is no such item or step, or no execution of it is there: see {@link of}.
    */
-  async tensor(job: JobRecord, step: number): Promise<Uint8Array | undefined> {
+  async tensor(job: JobRecord, item: number, step: number): Promise<Uint8Array | undefined> {
     const program = await this.#programs.load(job.job.programRoot);
-    if (program === undefined || !(step in program.model.program.steps)) return undefined;
-    const trace = this.#kept.get(job.id)?.done?.trace;
-    if (trace?.missing([step]).length === 0) return trace.tensor(step);
-    const inputs = inputBytesOf(job);
+    if (program === undefined || !(step in program.model.program.steps) || item >= job.job.items) return undefined;
+    const run = this.#kept.get(job.id)?.done;
+    const own = run?.missing([item]).length === 0 ? run.item(item) : undefined;
+    if (own?.trace.missing([step]).length === 0) return own.trace.tensor(step);
+    const inputs = own?.inputs ?? firstInputs(program, job, item, run?.inputs);
     return inputs && (await this.#execute(program.model, inputs, (s) => s === step))[step];
   }
 
-  #find(job: JobRecord): Kept | undefined {
+  /**
+   * One output of an item with its path, for others. What is executed for it displaces nothing that a game needs.
+   * @returns undefined if there is no such item or output, or no execution: see {@link of}.
+   */
+  async output(job: JobRecord, item: number, output: number): Promise<OpenedOutput | undefined> {
+    const run = item < job.job.items ? await this.#find(job, true)?.execution : undefined;
+    const checkpoint = run?.program.model.program.outputs[output];
+    if (run === undefined || checkpoint === undefined) return undefined;
+    const execution = await itemOf(run, item, this.#execute);
+    return outputAt(run, item, execution.trace, checkpoint);
+  }
+
+  #find(job: JobRecord, isForOthers = false): Kept | undefined {
     const known = this.#kept.get(job.id);
     if (known !== undefined) {
+      if (isForOthers) return known;
+      known.isForOthers = false;
       this.#kept.delete(job.id);
       this.#kept.set(job.id, known);
       return known;
     }
     const inputs = this.knows(job) ? inputBytesOf(job) : undefined;
     if (inputs === undefined) return undefined;
-    const kept: Kept = { execution: this.#run(job, inputs), bytes: 0, users: 0, isPlayed: false };
+    const kept: Kept = { execution: this.#run(job, inputs), bytes: 0, users: 0, isPlayed: false, isForOthers };
     this.#kept.set(job.id, kept);
     kept.execution.then(
       (execution) => {
@@ -182,7 +193,13 @@ export class Executions {
     kept.bytes = bytesOf(kept);
     let excess = this.bytes - this.#budget;
     if (excess <= 0) return;
-    const idle = [...this.#kept].slice(0, -1).filter(([, { users, done }]) => users === 0 && done !== undefined);
+    if (kept.isForOthers) {
+      // SAFETY: anybody may ask. Else old claims, asked for in turns, would displace what games with clocks need.
+      for (const [id, one] of this.#kept) if (one === kept) this.#kept.delete(id);
+      return;
+    }
+    const latest = [...this.#kept.values()].findLast(({ isForOthers }) => !isForOthers);
+    const idle = [...this.#kept].filter(([, one]) => one !== latest && one.users === 0 && one.done !== undefined);
     const played = idle.filter(([, { isPlayed }]) => isPlayed);
     const release = ([id, { bytes }]: [Hex, Kept]): void => {
       if (excess <= 0) return;
@@ -192,7 +209,7 @@ export class Executions {
     idle.filter(([, { isPlayed }]) => !isPlayed).forEach(release);
     for (const [, one] of played) {
       if (excess <= 0) return;
-      one.done!.trace.release();
+      one.done!.release();
       excess -= one.bytes - bytesOf(one);
       one.bytes = bytesOf(one);
     }
@@ -223,20 +240,48 @@ export class Executions {
     return filled;
   }
 
-  async #run({ job }: JobRecord, inputs: readonly Uint8Array[]): Promise<Execution> {
+  /** Executes items again. All who ask for some while others are executed wait for one sweep after that. */
+  #fillItems(run: RunExecution, items: readonly number[]): Promise<void> {
+    const { last, next } = this.#items.get(run) ?? { last: Promise.resolve(), next: undefined };
+    if (next !== undefined) {
+      for (const item of items) next.add(item);
+      return last;
+    }
+    const needed = new Set(items);
+    const filled = last
+      .catch(() => undefined)
+      .then(() => {
+        this.#items.set(run, { last: filled, next: undefined });
+        return executeItems(run, [...needed], this.#execute);
+      });
+    this.#items.set(run, { last: filled, next: needed });
+    return filled;
+  }
+
+  async #run({ job }: JobRecord, inputs: readonly Uint8Array[]): Promise<RunExecution> {
     const program = await this.#programs.load(job.programRoot);
     if (program === undefined) throw new ProgramUnavailableError(`program ${job.programRoot} is not known any more`);
-    const checkpoints = new Set(program.model.program.checkpoints.map(({ step }) => step));
-    const trees = new Map<number, MerkleList>();
-    const tensors = await this.#execute(program.model, inputs, (step) => checkpoints.has(step), trees);
-    return { ...program, inputs, trace: new Trace(program.model.program, tensors, trees) };
+    return executeRun(program, new RunInputs(program.model.program.inputs, job, inputs), this.#execute);
   }
 }
 
-function bytesOf({ done }: Kept): number {
-  if (done === undefined) return 0;
-  return done.inputs.reduce((sum, { length }) => sum + length, done.trace.bytes + OBJECT_BYTES);
+/**
+ * The inputs of an item that takes nothing from the item before.
+ * @param known Those of the job, if they were read: reading them hashes all of them.
+ */
+function firstInputs(
+  { model }: KnownProgram,
+  job: JobRecord,
+  item: number,
+  known: RunInputs | undefined,
+): Uint8Array[] | undefined {
+  if (item > 0 && model.program.inputs.some(({ source }) => source?.kind === "carried")) return undefined;
+  if (known !== undefined) return known.of(item);
+  const inputs = inputBytesOf(job);
+  return inputs && new RunInputs(model.program.inputs, job.job, inputs).of(item);
 }
+
+const bytesOf = ({ done }: Kept): number => (done === undefined ? 0 : done.bytes + OBJECT_BYTES);
 
 /** All steps of the segments that some steps lie in: what a dispute that enters one of them asks for. */
 function segmentsOf({ checkpoints }: Program, steps: readonly number[]): Set<number> {

@@ -2,7 +2,7 @@ import { createExecutor, type Executor, type ExecutorOptions, type RunOptions } 
 import { getOrAdd } from "../getOrAdd.ts";
 import { EngineFaultError } from "../executor/errors.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import type { Execute } from "./executions.ts";
+import type { Execute } from "./executeRun.ts";
 
 /** The fast executor, prepared once for each program. */
 export class FastExecutors {

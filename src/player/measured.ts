@@ -1,5 +1,5 @@
 import { ExecutionInputError } from "../executor/errors.ts";
-import type { Execute } from "./executions.ts";
+import type { Execute } from "./executeRun.ts";
 import type { Meter } from "./figures.ts";
 import { problemOf, type Health } from "./health.ts";
 

@@ -12,8 +12,11 @@ export type ValueLocation = { step: number; dtype: DType; shape: readonly number
 export type CompiledModel = {
   program: Program;
   programRoot: Hash;
-  /** Constant tensors by their root: canonical, little-endian, row-major. */
-  constants: ReadonlyMap<Hash, Uint8Array>;
+  /**
+   * Constant tensors by their root: canonical, little-endian, row-major. An executor lets them lie in its memory, so
+   * that they are not kept twice: the same bytes at another place.
+   */
+  constants: Map<Hash, Uint8Array>;
   inputs: readonly TensorInfo[];
   outputs: readonly TensorInfo[];
   /** For each step, the ONNX node that it computes last and the operators that it fuses, for people to read. */

@@ -6,10 +6,11 @@ import { programWork } from "./work.ts";
 
 /** Version of the semantics that a header commits to. */
 export const SEMANTICS_VERSION = 2;
-/** Where an input comes from, and which of its tensors an output is: those of a job that is one execution. */
-const SOURCE_SHARED = 0;
-const SCOPE_LAST = 0;
-/** The checkpoint that an input is carried from: none. */
+/** The codes of where an input comes from. */
+export const SOURCE = { shared: 0, each: 1, carried: 2, index: 3 } as const;
+/** Which items have an output: the last one, or each. */
+export const SCOPE = { last: 0, each: 1 } as const;
+/** The checkpoint that an input is carried from, if it is not. */
 const NOT_CARRIED = 0;
 
 const KIND = { input: 0, constant: 1, step: 2 } as const;
@@ -81,12 +82,17 @@ export function encodeHeader(program: Program): Uint8Array {
     .unsigned(program.checkpoints.length, 4)
     .unsigned(program.inputs.length, 2)
     .unsigned(program.outputs.length, 2);
-  for (const { dtype, count } of program.inputs) {
-    w.unsigned(dtype, 1).unsigned(count, 8).unsigned(SOURCE_SHARED, 1).unsigned(NOT_CARRIED, 4);
+  for (const { dtype, count, source } of program.inputs) {
+    const carried = source?.kind === "carried" ? source.checkpoint : NOT_CARRIED;
+    w.unsigned(dtype, 1)
+      .unsigned(count, 8)
+      .unsigned(SOURCE[source?.kind ?? "shared"], 1)
+      .unsigned(carried, 4);
   }
-  for (const checkpoint of program.outputs) {
+  program.outputs.forEach((checkpoint, k) => {
     const { dtype, count } = program.steps[program.checkpoints[checkpoint]!.step]!;
-    w.unsigned(checkpoint, 4).unsigned(dtype, 1).unsigned(count, 8).unsigned(SCOPE_LAST, 1);
-  }
+    const scope = program.each?.includes(k) ? SCOPE.each : SCOPE.last;
+    w.unsigned(checkpoint, 4).unsigned(dtype, 1).unsigned(count, 8).unsigned(scope, 1);
+  });
   return w.finish();
 }

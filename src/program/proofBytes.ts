@@ -2,8 +2,9 @@ import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
 import { encodeStepBody } from "./encode.ts";
 import { openedChunks, type Opened } from "./openedChunks.ts";
 import { sum } from "./sums.ts";
-import type { Step, TensorRef } from "./types.ts";
-import { HEADER_BYTES, MAX_LEVELS } from "./limits.ts";
+import type { InputSource, Step, TensorRef } from "./types.ts";
+import { HEADER_BYTES, LIMITS, MAX_LEVELS } from "./limits.ts";
+import { MAX_ITEMS } from "./run.ts";
 
 /*
  * The bytes of the transaction that carries a step proof: `prove(PackedState, Claim, StepProof)` of
@@ -15,16 +16,16 @@ const WORD = 32;
 
 /** Words that every proof has: structs without their dynamic parts, their offsets and lengths. */
 const FIXED_WORDS =
-  7 + // PackedState
-  14 + // Job
-  2 + // Claim: worker, trace root
+  8 + // PackedState
+  16 + // Job
+  2 + // Claim: worker, run root
   1 + // offset of StepProof
-  7 + // StepProof: pick, body, element, chunk, chunkSiblings, inputs, openings
+  9 + // StepProof: pick, body, element, chunk, chunkSiblings, previous, previousSiblings, inputs, openings
   6 + // Pick: index, node, siblings, program, checkpoint, step
   3 + // ProgramFacts: header, two roots
   3 + // CheckpointOpening
   4 + // StepOpening
-  9; // lengths: three paths of the pick, header, body, chunk, its path, inputs, openings
+  10; // lengths: three paths of the pick, header, body, chunk, its path, the path of the item before, inputs, openings
 
 /** Words of an input's proof: offset, InputProof, CheckpointOpening, and the lengths of their two paths. */
 const INPUT_PROOF_WORDS = 1 + 4 + 3 + 2;
@@ -43,10 +44,10 @@ const SELECTOR = 4;
 const FIXED_SIBLINGS = MAX_LEVELS.trace + MAX_LEVELS.trace + MAX_LEVELS.steps + MAX_LEVELS.tensor;
 
 /**
- * Room for jobs of many executions: one more list of up to 16 levels, its path in the pick and in the claim, and the
- * fields that name its place. Programs that are compiled before are served then.
+ * Room for runs: the list of items has up to 16 levels, the path of the item before as many, and a pick from that list
+ * straight to a tensor four more than one from a trace.
  */
-export const ROOM_FOR_RUNS = 1_024;
+export const ROOM_FOR_RUNS = 832;
 
 /**
  * The envelope in RLP (EIP-1559): its type and two lists' heads (1 + 4 + 4), chain id, nonce and gas (9 each), two fees
@@ -64,13 +65,38 @@ const FIXED_BYTES =
   WORD * FIXED_SIBLINGS +
   ROOM_FOR_RUNS;
 
-/** Siblings of the longest path to the root of an input of a step. */
+/** Levels of the list of the inputs of a program with the largest header. */
+const INPUT_LEVELS = depthOf(Math.floor((HEADER_BYTES.max - HEADER_BYTES.fixed) / HEADER_BYTES.input));
+
+/** What the path of an input takes more than that of a shared one, in siblings. */
+const RUN_SIBLINGS: Readonly<Record<InputSource["kind"], number>> = {
+  shared: 0,
+  index: 0,
+  // The path in the list of the items' tensors comes before.
+  each: depthOf(MAX_ITEMS),
+  // The path of its checkpoint in the trace of the item before, instead of that of an input.
+  carried: MAX_LEVELS.trace - INPUT_LEVELS,
+};
+
+/**
+ * The bytes that the proof of a step takes beside `estimateStepProofBytes`, because items have some of its inputs of
+ * their own, or carry them.
+ * @param sources Where the program's inputs come from.
+ */
+export const runProofBytes = ({ inputs }: Step, sources: readonly InputSource["kind"][]): number =>
+  WORD * sum(inputs.map((ref) => (ref.kind === "input" ? RUN_SIBLINGS[sources[ref.index]!] : 0)));
+
+/** The most that `runProofBytes` gives for any step. */
+export const mostRunProofBytes = (sources: readonly InputSource["kind"][]): number =>
+  WORD * LIMITS.inputs * Math.max(0, ...sources.map((source) => RUN_SIBLINGS[source]));
+
+/** Siblings of the longest path to the root of an input of a step, in a program that is no run. */
 function inputSiblings({ kind }: TensorRef): number {
   switch (kind) {
     case "constant":
       return 0;
     case "input":
-      return depthOf(Math.floor((HEADER_BYTES.max - HEADER_BYTES.fixed) / HEADER_BYTES.input));
+      return INPUT_LEVELS;
     case "step":
       // A step before the range: the checkpoint under the trace root, and under the program's list. In the range the
       // path in the interior list is shorter.

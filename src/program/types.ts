@@ -69,12 +69,25 @@ export type Step = {
 /** A checkpoint: the tensor of `step`, with the range of steps `[first .. step]` that its interior tree covers. */
 export type Checkpoint = { first: number; step: number };
 
+/**
+ * Where an item of a run takes an input from (docs/program.md, "Run"). shared: a tensor of the job, the same for all
+ * items; each: a tensor of the job for each item; carried: a checkpoint of the item before, for the first item a tensor
+ * of the job; index: the item's number, one int64.
+ */
+export type InputSource =
+  { kind: "shared" } | { kind: "each" } | { kind: "carried"; checkpoint: number } | { kind: "index" };
+
+/** An input of a program. Without a source, it is shared. */
+export type ProgramInput = { dtype: DType; count: number; source?: InputSource };
+
 export type Program = {
-  inputs: readonly { dtype: DType; count: number }[];
+  inputs: readonly ProgramInput[];
   steps: readonly Step[];
   checkpoints: readonly Checkpoint[];
   /** For each output, the number of its checkpoint. */
   outputs: readonly number[];
+  /** Numbers of the outputs that every item of a run has; the others are the last item's alone. Without it, none. */
+  each?: readonly number[];
   /** Estimated gas of the largest step proof. */
   maxStepGas: number;
   /** Upper bound of the bytes of the largest transaction that carries a step proof. */

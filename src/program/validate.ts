@@ -102,6 +102,29 @@ export function validateProgram(program: Program): void {
   outputs.forEach((checkpoint, o) =>
     check(checkpoint < checkpoints.length, `output ${o} names checkpoint ${checkpoint}`),
   );
+  checkRun(program);
+}
+
+/** Where the items of a run take inputs from, and which outputs each of them has. */
+function checkRun({ inputs, steps, checkpoints, outputs, each = [] }: Program): void {
+  inputs.forEach(({ dtype, count, source }, i) => {
+    if (source?.kind === "index")
+      check(dtype === DType.int64 && count === 1, `input ${i} is an item's number, which is one int64`);
+    if (source?.kind !== "carried") return;
+    const from = checkpoints[source.checkpoint];
+    check(from !== undefined, `input ${i} is carried from checkpoint ${source.checkpoint}`);
+    const { dtype: made, count: length } = steps[from.step]!;
+    check(
+      made === dtype && length === count,
+      `input ${i} is carried from checkpoint ${source.checkpoint}, which is another tensor`,
+    );
+  });
+  each.forEach((output, k) =>
+    check(
+      outputs[output] !== undefined && (k === 0 || each[k - 1]! < output),
+      `output ${output} is named as one of each item`,
+    ),
+  );
 }
 
 function checkLevels(width: number, levels: number, what: string): void {

@@ -1,5 +1,5 @@
 import type { KnownProgram } from "../player/execution.ts";
-import type { Execute } from "../player/executions.ts";
+import type { Execute } from "../player/executeRun.ts";
 import type { Session } from "../market/session.ts";
 import { benchmark, identify } from "./content.ts";
 import type { SoftwareDevice } from "./device.ts";

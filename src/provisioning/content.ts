@@ -1,7 +1,7 @@
 import { cpus, platform, release, totalmem } from "node:os";
 import type { Hex } from "viem";
 import type { KnownProgram } from "../player/execution.ts";
-import type { Execute } from "../player/executions.ts";
+import type { Execute } from "../player/executeRun.ts";
 import { fromHash, sha256 } from "../merkle/hash.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import { Trace } from "../trace/trace.ts";
@@ -28,7 +28,7 @@ export async function benchmark(execute: Execute, { model }: KnownProgram, nonce
   const start = performance.now();
   const { root } = new Trace(model.program, await execute(model, inputs));
   const milliseconds = Math.round(performance.now() - start);
-  return { program: model.programRoot, nonce, traceRoot: root, milliseconds };
+  return { program: model.programRoot, nonce, runRoot: root, milliseconds };
 }
 
 /** Bytes that a nonce fixes: SHA-256 in counter mode. */

@@ -29,3 +29,6 @@ export class OutputError extends errorWithCode("OUTPUT") {}
 
 /** A file of addresses that cannot be read. */
 export class AddressFileError extends errorWithCode("ADDRESS_FILE") {}
+
+/** Nobody served the output of an item, or what was served is not part of the claim. */
+export class ItemOutputError extends errorWithCode("ITEM_OUTPUT") {}

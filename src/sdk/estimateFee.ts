@@ -25,10 +25,10 @@ export type FeeEstimate = {
 export async function estimateFee(
   { publicClient, deployment }: Pick<Reader, "publicClient" | "deployment">,
   program: ProgramDescription,
-  terms: Pick<JobTerms, "callbackGas" | "maxOutputBytes"> = {},
+  terms: Pick<JobTerms, "callbackGas" | "maxOutputBytes" | "items"> = {},
 ): Promise<FeeEstimate> {
   const { checkpoints, outputs } = requireGenuine(program);
-  const outputBytes = outputs.map(({ dtype, count }) => count * dtypeBytes(dtype));
+  const outputBytes = outputs.flatMap(({ dtype, count, each }) => (each ? [] : [count * dtypeBytes(dtype)]));
   const shape = { headerBytes: size(program.header), checkpoints, outputBytes };
   const gas = jobGas(jobShape(shape, { ...DEFAULT_TERMS, ...terms }, deployment.parameters.arityBits));
   const gasPrice = await gasPriceNow(publicClient);

@@ -1,3 +1,5 @@
+import type { DecoderOptions } from "../compiler/decoder/wrapDecoder.ts";
+import type { RunWiring } from "../compiler/runWiring.ts";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import type { ProgramDescription } from "./description.ts";
 import type { Labels } from "./describeProgram.ts";
@@ -14,6 +16,10 @@ export type LoadOptions = {
   seed?: bigint;
   /** Bytes of the largest transaction with a step proof: at most the deployment's `maxStepBytes`. */
   stepByteLimit?: number;
+  /** How the items of a run hang together, by names of the model. */
+  run?: RunWiring;
+  /** Wraps a decoder into a run that generates text. */
+  decoder?: DecoderOptions;
   labels?: Labels;
 };
 

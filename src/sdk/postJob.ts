@@ -1,4 +1,4 @@
-import { size, type Hex } from "viem";
+import { hexToBytes, size, type Hex } from "viem";
 import { postedJob } from "../chain/clients/jobMarket.ts";
 import { ContractRevertError } from "../chain/errors.ts";
 import { pause } from "../chain/pause.ts";
@@ -7,14 +7,22 @@ import type { Session } from "../market/session.ts";
 import { JobStatus, type Job, type JobRequest } from "../chain/structs.ts";
 import { RefuteError } from "../errors.ts";
 import { toHex } from "../merkle/hash.ts";
-import { inputsList, tensorTree } from "../merkle/tensor.ts";
+import { concatenated } from "../merkle/concatenated.ts";
+import { tensorTree } from "../merkle/tensor.ts";
+import { readHeader, type HeaderFacts } from "../program/header.ts";
+import { ONE_ITEM, runWork } from "../program/run.ts";
+import { RunInputs, tensorsOf } from "../trace/runInputs.ts";
 import { elementsOf, factsOf, requireGenuine, type ProgramDescription } from "./description.ts";
 import { FeeTooLowError, JobIncompleteError, JobInputError } from "./errors.ts";
-import { PART_BYTES, requireDeliverable, requireServed, requireTerms, requireWindow } from "./served.ts";
+import { isPostedWhole, PART_BYTES, requireDeliverable, requireServed, requireTerms, requireWindow } from "./served.ts";
 import { bytesPerElement } from "./typedArrays.ts";
 
 /** What a requester asks for and pays. Amounts in the smallest unit of the stake asset, times in seconds. */
 export type JobTerms = {
+  /** How often the program is executed: a run of 1 to 65,536 items, 1 if it is left out. */
+  items?: number;
+  /** What an input that is the index reads in the first item, 0 if it is left out. */
+  firstItem?: number;
   /** More than 0. Workers ask for what the job's gas costs them (`coveringFee` in src/worker/jobCost.ts), and more. */
   fee: bigint;
   /** In which watchers may dispute; the deployment has a minimum, see `minWindow`. */
@@ -36,23 +44,25 @@ const PAUSE_MS = 1_000;
 /** Levels under a full part of an input: 128 chunks of 512 bytes. */
 const PART_LEVELS = 7;
 
-/** The terms that a requester may leave out: no callback, and every output that can be delivered is. */
-export const DEFAULT_TERMS = { callbackGas: 0, maxOutputBytes: PART_BYTES } as const;
+/** The terms that a requester may leave out: one item, no callback, and every output that can be delivered is. */
+export const DEFAULT_TERMS = { ...ONE_ITEM, callbackGas: 0, maxOutputBytes: PART_BYTES } as const;
 
-/** The shortest window that a deployment takes for a program. */
+/** The shortest window that a deployment takes for a program. @param items Of the run. */
 export const minWindow = (
   { deployment: { parameters } }: Pick<Session, "deployment">,
   { work }: Pick<ProgramDescription, "work">,
-): number => parameters.baseWindow + workSeconds(BigInt(work), parameters.rate);
+  items = 1,
+): number => parameters.baseWindow + workSeconds(runWork(items, BigInt(work)), parameters.rate);
 
 /** What workers spare beside an execution: waiting for blocks, other claims, a restart. */
 const SPARE_SECONDS = 1_800;
 
-/** The seconds from claim to submission that leave a worker time to spare. */
+/** The seconds from claim to submission that leave a worker time to spare. @param items Of the run. */
 export const usualClaimSeconds = (
   { deployment: { parameters } }: Pick<Session, "deployment">,
   { work }: Pick<ProgramDescription, "work">,
-): number => SPARE_SECONDS + workSeconds(BigInt(work), parameters.rate);
+  items = 1,
+): number => SPARE_SECONDS + workSeconds(runWork(items, BigInt(work)), parameters.rate);
 
 /** Called with the parts of the inputs that are on chain, and how many there are. */
 export type PartsProgress = (done: number, total: number) => void;
@@ -76,7 +86,9 @@ export async function checkJob(
 /**
  * Posts a job; the fee is taken from the sender's credit in the vault. Inputs of up to 64 KiB together go with the
  * post, larger ones in parts after it; the job opens when all bytes are on chain.
- * @param inputs The input tensors in the program's order, as `encodeInputs` gives them: little-endian, row-major.
+ * @param inputs The inputs in the program's order, as `encodeInputs` gives them: little-endian, row-major; of an input
+ *   of which each item has its own tensor, those of all items in order; of the index no bytes. State that is carried
+ *   and begins with zeros is not posted, whatever its size.
  * @param progress Called after each part.
  * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError; once
  *   the job is posted, JobIncompleteError
@@ -89,9 +101,10 @@ export async function postJob(
   progress?: PartsProgress,
 ): Promise<{ jobId: Hex; job: Job }> {
   checkLocally(session, program, inputs, terms);
-  const { jobId, job } = postedJob(await session.market.post(jobRequest(program, inputs, terms)));
-  if (goTogether(inputs)) return { jobId, job };
-  await publishParts(session, program, inputs, job, progress).catch((cause: unknown) => {
+  const run = runInputs(program, inputs, terms);
+  const { jobId, job } = postedJob(await session.market.post(requestOf(program, run, terms)));
+  if (goTogether(postedOf(program, run))) return { jobId, job };
+  await publishParts(session, program, run, job, progress).catch((cause: unknown) => {
     throw new JobIncompleteError(
       `job ${jobId} is posted, but its input is not all on chain (${(cause as Error).message}): ` +
         `cancel the job, and its fee comes back`,
@@ -108,63 +121,83 @@ function checkLocally(
   terms: JobTerms,
 ): void {
   const { parameters } = session.deployment;
-  requireServed(parameters, requireGenuine(program), size(program.header));
-  checkInputs(program, inputs);
+  const { items = 1 } = terms;
+  const facts = requireGenuine(program);
   checkFee(terms);
   requireTerms({ ...DEFAULT_TERMS, ...terms });
+  requireServed(parameters, facts, size(program.header), items);
+  checkInputs(program, facts, inputs, items);
   requireDeliverable(terms.maxOutputBytes ?? PART_BYTES);
-  requireWindow(terms.window, minWindow(session, program), parameters);
+  requireWindow(terms.window, minWindow(session, program, items), parameters);
 }
 
-/** Whether all inputs fit into the transaction that posts the job. */
-const goTogether = (inputs: readonly Uint8Array[]): boolean =>
-  inputs.reduce((sum, { length }) => sum + length, 0) <= PART_BYTES;
+/** What is posted of each input. */
+const postedOf = ({ inputs }: ProgramDescription, run: RunInputs): (readonly Uint8Array[])[] =>
+  inputs.map((_, input) => run.posted(input));
+
+/** Whether all that is posted of the inputs fits into the transaction that posts the job. */
+const goTogether = (posted: readonly (readonly Uint8Array[])[]): boolean =>
+  isPostedWhole(
+    posted.flat().length,
+    posted.flat().reduce((sum, { length }) => sum + length, 0),
+  );
 
 /**
  * What a contract that asks the market needs of a job: with the inputs if they fit into the transaction. Nothing is
  * checked here; `postJob` checks for accounts that ask themselves.
  */
-export const jobRequest = (
-  program: ProgramDescription,
-  inputs: readonly Uint8Array[],
-  terms: JobTerms,
-): JobRequest => ({
-  ...DEFAULT_TERMS,
-  salt: toHex(crypto.getRandomValues(new Uint8Array(32))),
-  rootOnly: false,
-  ...terms,
-  program: factsOf(program),
-  inputRoots: inputs.map((bytes) => tensorTree(bytes).root),
-  inputs: goTogether(inputs) ? inputs.map(toHex) : [],
-});
+export const jobRequest = (program: ProgramDescription, inputs: readonly Uint8Array[], terms: JobTerms): JobRequest =>
+  requestOf(program, runInputs(program, inputs, terms), terms);
+
+function requestOf(program: ProgramDescription, run: RunInputs, terms: JobTerms): JobRequest {
+  const posted = postedOf(program, run);
+  return {
+    ...DEFAULT_TERMS,
+    salt: toHex(crypto.getRandomValues(new Uint8Array(32))),
+    rootOnly: false,
+    ...terms,
+    program: factsOf(program),
+    inputRoots: run.roots,
+    inputs: goTogether(posted) ? posted.map((tensors) => toHex(concatenated(tensors))) : [],
+  };
+}
+
+/** The inputs as the items of a job take them. */
+const runInputs = (program: ProgramDescription, inputs: readonly Uint8Array[], terms: JobTerms): RunInputs =>
+  new RunInputs(readHeader(hexToBytes(program.header)).inputs, { ...ONE_ITEM, ...terms }, inputs);
 
 async function publishParts(
   { market }: Session,
   program: ProgramDescription,
-  inputs: readonly Uint8Array[],
+  inputs: RunInputs,
   job: Job,
   progress?: PartsProgress,
 ): Promise<void> {
-  const total = inputs.reduce((sum, { length }) => sum + Math.ceil(length / PART_BYTES), 0);
+  const tensors = postedOf(program, inputs);
+  const total = tensors.flat().reduce((sum, { length }) => sum + partsOf(length), 0);
   let done = 0;
   const facts = factsOf(program);
-  const list = inputsList(inputs);
-  for (const [input, bytes] of inputs.entries()) {
-    const tree = tensorTree(bytes);
-    for (let part = 0; part * PART_BYTES < bytes.length; part++) {
-      const published = {
-        input,
-        part,
-        data: toHex(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES)),
-        siblings: tree.path(part, Math.min(tree.depth, PART_LEVELS)),
-        inputRoot: tree.root,
-        inputSiblings: list.path(input),
-      };
-      await publishPart(() => market.publishInput(job, facts, published));
-      progress?.(++done, total);
+  for (const [input, ofItems] of tensors.entries()) {
+    for (const [item, bytes] of ofItems.entries()) {
+      const tree = tensorTree(bytes);
+      for (let part = 0; part < partsOf(bytes.length); part++) {
+        const published = {
+          input,
+          part: item * partsOf(bytes.length) + part,
+          data: toHex(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES)),
+          siblings: tree.path(part, Math.min(tree.depth, PART_LEVELS)),
+          inputRoot: tree.root,
+          inputSiblings: inputs.path(input, item),
+        };
+        await publishPart(() => market.publishInput(job, facts, published));
+        progress?.(++done, total);
+      }
     }
   }
 }
+
+/** Parts of a tensor. */
+const partsOf = (bytes: number): number => Math.ceil(bytes / PART_BYTES);
 
 /**
  * Has a part published, by whomever. Anybody may publish it, so that a copy of the transaction may come first, and make
@@ -204,16 +237,26 @@ function checkFee({ fee }: JobTerms): void {
   );
 }
 
-function checkInputs({ inputs: expected }: ProgramDescription, inputs: readonly Uint8Array[]): void {
+function checkInputs(
+  { inputs: expected }: ProgramDescription,
+  facts: HeaderFacts,
+  inputs: readonly Uint8Array[],
+  items: number,
+): void {
   if (inputs.length !== expected.length) {
     throw new JobInputError(`the program takes ${expected.length} inputs, got ${inputs.length}`);
   }
   expected.forEach((input, k) => {
     const { name, dtype } = input;
-    const bytes = elementsOf(input) * bytesPerElement(dtype);
+    const { kind } = facts.inputs[k]!.source;
+    const bytes = tensorsOf(facts.inputs[k]!, items) * elementsOf(input) * bytesPerElement(dtype);
     if (inputs[k]!.length !== bytes) {
+      const ofItems = kind === "each" ? ` for each of ${items} items` : "";
       throw new JobInputError(
-        `input "${name}" has ${inputs[k]!.length} bytes, expected ${bytes} (${elementsOf(input)} x ${dtype})`,
+        kind === "index"
+          ? `input "${name}" is the number of the item: leave it empty, got ${inputs[k]!.length} bytes`
+          : `input "${name}" has ${inputs[k]!.length} bytes, expected ${bytes} ` +
+              `(${elementsOf(input)} x ${dtype}${ofItems})`,
       );
     }
   });

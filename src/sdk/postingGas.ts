@@ -1,9 +1,13 @@
-import { encodeFunctionData, size, type Hex } from "viem";
+import { encodeFunctionData, hexToBytes, size, type Hex } from "viem";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
-import { depthOf } from "../merkle/sizes.ts";
+import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
+import { sum } from "../program/sums.ts";
+import { readHeader } from "../program/header.ts";
+import { ONE_ITEM } from "../program/run.ts";
+import { RunInputs } from "../trace/runInputs.ts";
 import { elementsOf, factsOf, type ProgramDescription } from "./description.ts";
 import { DEFAULT_TERMS } from "./postJob.ts";
-import { PART_BYTES } from "./served.ts";
+import { isPostedWhole, PART_BYTES } from "./served.ts";
 import { bytesPerElement } from "./typedArrays.ts";
 
 /** What posting a job takes its requester. */
@@ -25,6 +29,10 @@ const ZERO_BYTE = { gas: 4, floor: 10 } as const;
  */
 const POST = 75_000;
 const PUBLISH = 45_000;
+/** A tensor that comes with the post: its tree and its place in the lists. */
+const TENSOR = 2_750;
+/** A level of the tree of state that is carried: the market computes the root of zeros. */
+const ZERO_LEVEL = 1_500;
 /** A byte of calldata: log 8, the rest for hashes and copies. */
 const LOGGED_BYTE = 13;
 
@@ -35,13 +43,28 @@ const FULL = "ff";
 const word: Hex = `0x${FULL.repeat(32)}`;
 const bytes = (count: number): Hex => `0x${FULL.repeat(count)}`;
 
-/** An upper bound of the gas of posting a job: the deposit of its fee, the post, and the parts of large inputs. */
-export function postingGas(program: ProgramDescription): PostingGas {
-  const sizes = program.inputs.map((input) => elementsOf(input) * bytesPerElement(input.dtype));
+/**
+ * An upper bound of the gas of posting a job: the deposit of its fee, the post, and the parts of large inputs.
+ * @param items Of the run.
+ * @param given The inputs, if they are known. Otherwise state that is carried is taken to begin with zeros, which are
+ *   not posted.
+ */
+export function postingGas(program: ProgramDescription, items = 1, given?: readonly Uint8Array[]): PostingGas {
+  const { inputs } = readHeader(hexToBytes(program.header));
+  const run = given && new RunInputs(inputs, { ...ONE_ITEM, items }, given);
+  const tensors = program.inputs.map((input, k): InputTensors => {
+    const { kind } = inputs[k]!.source;
+    const usual = kind === "each" ? items : kind === "shared" ? 1 : 0;
+    return { count: run?.posted(k).length ?? usual, bytes: elementsOf(input) * bytesPerElement(input.dtype) };
+  });
+  const levels = tensors.map(({ bytes: size }, k) => (inputs[k]!.source.kind === "carried" ? levelsOf(size) : 0));
+  const sizes = tensors.map(({ count, bytes: size }) => count * size);
   const inputBytes = sizes.reduce((total, length) => total + length, 0);
-  const together = inputBytes <= PART_BYTES;
-  const parts = together ? [] : sizes.flatMap((length) => partGas(program, length));
-  const post = transaction(postData(program, together ? sizes : []), POST);
+  const count = tensors.reduce((total, input) => total + input.count, 0);
+  const together = isPostedWhole(count, inputBytes);
+  const posted = together ? count : 0;
+  const parts = together ? [] : tensors.flatMap((input) => partGas(program, input));
+  const post = transaction(postData(program, together ? sizes : []), POST + TENSOR * posted + ZERO_LEVEL * sum(levels));
   return {
     gas: DEPOSIT.gas + post + parts.reduce((total, gas) => total + gas, 0),
     transactions: DEPOSIT.transactions + 1 + parts.length,
@@ -49,13 +72,21 @@ export function postingGas(program: ProgramDescription): PostingGas {
   };
 }
 
+/** Levels of a tensor's tree, and one for its chunks. */
+const levelsOf = (length: number): number => 1 + depthOf(Math.ceil(length / CHUNK_BYTES));
+
+/** The tensors of an input that are posted, and the bytes of each. */
+type InputTensors = { count: number; bytes: number };
+
 /** The gas of each part of an input. */
-function partGas(program: ProgramDescription, length: number): number[] {
+function partGas(program: ProgramDescription, { count, bytes: length }: InputTensors): number[] {
+  if (count === 0) return [];
   const whole = Math.floor(length / PART_BYTES);
   const rest = length % PART_BYTES;
-  const full = whole === 0 ? 0 : transaction(partData(program, length, PART_BYTES), PUBLISH);
-  const last = rest === 0 ? [] : [transaction(partData(program, length, rest), PUBLISH)];
-  return [...Array.from({ length: whole }, () => full), ...last];
+  const full = whole === 0 ? 0 : transaction(partData(program, length, count, PART_BYTES), PUBLISH);
+  const last = rest === 0 ? [] : [transaction(partData(program, length, count, rest), PUBLISH)];
+  const ofTensor = [...Array.from({ length: whole }, () => full), ...last];
+  return Array.from({ length: count }, () => ofTensor).flat();
 }
 
 function transaction(data: Hex, execution: number): number {
@@ -68,6 +99,8 @@ function transaction(data: Hex, execution: number): number {
 
 const TERMS = {
   ...DEFAULT_TERMS,
+  items: 2 ** 32 - 1,
+  firstItem: 2 ** 32 - 1,
   fee: 2n ** 128n - 1n,
   window: 2 ** 32 - 1,
   claimSeconds: 2 ** 32 - 1,
@@ -87,10 +120,12 @@ const postData = (program: ProgramDescription, sizes: readonly number[]): Hex =>
 
 const path = (levels: number): Hex[] => Array.from({ length: levels }, () => word);
 
-function partData(program: ProgramDescription, input: number, length: number): Hex {
+/** @param tensors Of the input. */
+function partData(program: ProgramDescription, input: number, tensors: number, length: number): Hex {
   const { fee, window, claimSeconds, deadline, callbackGas, maxOutputBytes, rootOnly, salt } = TERMS;
   const [work, deliverables] = [deadline, deadline];
-  const roots = { programRoot: word, inputsRoot: word, work, checkpoints: window, deliverables };
+  const counts = { checkpoints: window, items: window, firstItem: window };
+  const roots = { programRoot: word, inputsRoot: word, work, ...counts, deliverables };
   const limits = { fee, window, claimSeconds, deadline, callbackGas, maxOutputBytes, rootOnly, salt };
   const siblings = path(Math.max(0, depthOf(Math.ceil(input / PART_BYTES))));
   const part = {
@@ -99,7 +134,7 @@ function partData(program: ProgramDescription, input: number, length: number): H
     data: bytes(length),
     siblings,
     inputRoot: word,
-    inputSiblings: path(depthOf(program.inputs.length)),
+    inputSiblings: path(depthOf(tensors) + depthOf(program.inputs.length)),
   };
   return encodeFunctionData({
     abi: jobMarketAbi,

@@ -12,14 +12,14 @@ export type JobProgress = {
   status: keyof typeof JobStatus;
   /** Who has claimed it, while somebody has. */
   worker?: Address;
-  /** Of the latest claim: its trace root, and how many games dispute it. */
+  /** Of the latest claim: its run root, and how many games dispute it. */
   claim?: ClaimProgress;
 };
 
-/** How far a claim is: its trace root, the end of its window (unix seconds), and how many games dispute it. */
+/** How far a claim is: its run root, the end of its window (unix seconds), and how many games dispute it. */
 export type ClaimProgress = {
   worker: Address;
-  traceRoot: Hex;
+  runRoot: Hex;
   windowEnd: bigint;
   gamesOpen: number;
   refuted: boolean;
@@ -41,7 +41,7 @@ export type JobResult = {
   /** Of the program that was asked for. */
   programRoot: Hex;
   worker: Address;
-  traceRoot: Hex;
+  runRoot: Hex;
   /** The delivered outputs by their number: little-endian, row-major. */
   outputs: ReadonlyMap<number, Uint8Array>;
 };
@@ -101,7 +101,7 @@ export async function waitForResult(
       if (claim?.reclaimed === true)
         throw new JobClosedError(
           `outputs of job ${jobId} were not delivered in time, and its fee was returned; its result is final and has ` +
-            `the trace root ${claim.claim.traceRoot}`,
+            `the run root ${claim.claim.runRoot}`,
         );
       const now = phaseOf(job);
       if (now !== phase) onPhase?.(now, windowOf(job));
@@ -138,8 +138,8 @@ const outputsOf = ({ delivered }: ClaimRecord): Map<number, Uint8Array> =>
   new Map([...delivered].map(([output, data]) => [output, hexToBytes(data)]));
 
 function resultOf(record: ClaimRecord): JobResult {
-  const { job, worker, traceRoot } = record.claim;
-  return { programRoot: job.programRoot, worker, traceRoot, outputs: outputsOf(record) };
+  const { job, worker, runRoot } = record.claim;
+  return { programRoot: job.programRoot, worker, runRoot, outputs: outputsOf(record) };
 }
 
 /** @param blockNumber Of the history: what is read beside it agrees with it. */
@@ -162,7 +162,7 @@ async function progressOf(
 
 function claimProgress({ claim, windowEnd, games, refuted }: ClaimRecord): ClaimProgress {
   const gamesOpen = refuted ? 0 : games.filter(({ closed }) => closed === undefined).length;
-  return { worker: claim.worker, traceRoot: claim.traceRoot, windowEnd, gamesOpen, refuted };
+  return { worker: claim.worker, runRoot: claim.runRoot, windowEnd, gamesOpen, refuted };
 }
 
 /** A job of a market's history. @throws JobUnknownError */

@@ -1,24 +1,36 @@
 import type { Parameters } from "../chain/structs.ts";
 import type { HeaderFacts } from "../program/header.ts";
 import { HEADER_BYTES } from "../program/limits.ts";
+import { MAX_ITEMS, runWork } from "../program/run.ts";
 import { JobProgramError, JobTermsError } from "./errors.ts";
 
 /** Outputs of a program, at most (contracts/market/MarketParameters.sol). */
 const MAX_OUTPUTS = 64;
 /** Bytes of an output that can be delivered on chain, and of a part of an input (contracts/market/Inputs.sol). */
 export const PART_BYTES = 65_536;
+/**
+ * Tensors that are posted in one transaction, at most: each takes some 2,700 gas for its tree and its place in the
+ * lists, so that these and their bytes stay below 12,000,000.
+ */
+const MAX_POSTED_TENSORS = 4_000;
+
+/** Whether all that is posted of a job's inputs fits into the transaction that posts the job. */
+export const isPostedWhole = (tensors: number, bytes: number): boolean =>
+  tensors <= MAX_POSTED_TENSORS && bytes <= PART_BYTES;
 
 type Limits = Pick<Parameters, "maxStepGas" | "maxStepBytes" | "maxWork">;
 
 /**
  * Checks that a deployment takes jobs of a program, as its market does.
  * @param header Bytes of the program's header.
+ * @param items Of the run.
  * @throws JobProgramError that names what is too large, both figures, and what to do
  */
 export function requireServed(
   { maxStepGas, maxStepBytes, maxWork }: Limits,
   program: HeaderFacts,
   header: number,
+  items = 1,
 ): void {
   if (program.maxStepBytes > maxStepBytes)
     throw new JobProgramError(
@@ -30,9 +42,12 @@ export function requireServed(
       `the program's largest step proof takes ${program.maxStepGas} gas, this deployment takes up to ${maxStepGas}: ` +
         `compile with stepGasLimit ${maxStepGas}`,
     );
-  if (program.work > maxWork)
+  const work = runWork(items, program.work);
+  if (work > maxWork)
     throw new JobProgramError(
-      `the program's work is ${program.work} units, this deployment takes up to ${maxWork}: compile for smaller shapes`,
+      items === 1
+        ? `the program's work is ${work} units, this deployment takes up to ${maxWork}: compile for smaller shapes`
+        : `the work of ${items} items is ${work} units, this deployment takes up to ${maxWork}: ask for fewer items`,
     );
   if (program.outputs.length > MAX_OUTPUTS)
     throw new JobProgramError(
@@ -48,6 +63,8 @@ export function requireServed(
 
 /** The numbers of a job's terms, and what the contracts' types and limits hold of each. */
 const TERMS = {
+  items: [1n, BigInt(MAX_ITEMS)],
+  firstItem: [0n, 2n ** 32n - 1n],
   fee: [0n, 2n ** 128n - 1n],
   claimSeconds: [1n, 2n ** 32n - 1n],
   deadline: [0n, 2n ** 64n - 1n],

@@ -2,11 +2,14 @@ import type { Hash } from "../merkle/hash.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import { tensorTree } from "../merkle/tensor.ts";
 
+/** A tensor of a claim: that of a step of an item, with its length. */
+export type TensorName = { claimId: Hash; item: number; step: number; bytes: number };
+
 /**
  * A source of a claim's tensors: somebody who publishes the worker's trace. Nothing that it returns is trusted.
- * @returns `bytes` bytes, or undefined if there are none
+ * @returns the tensor's bytes, or undefined if there are none
  */
-export type TensorSource = (claimId: Hash, step: number, bytes: number) => Promise<Uint8Array | undefined>;
+export type TensorSource = (tensor: TensorName) => Promise<Uint8Array | undefined>;
 
 /** A tensor that a worker has committed to. */
 export type PublishedTensor = { bytes: Uint8Array; tree: MerkleList };
@@ -27,21 +30,18 @@ const PAUSE_FACTOR = 9;
 
 /**
  * Asks a source for a tensor, and accepts it only if the worker committed to it.
- * @param length The tensor's bytes.
  * @returns undefined if the source has nothing, fails, gives anything else, or did so recently
  */
 export async function publishedTensor(
   source: TensorSource,
-  claimId: Hash,
-  step: number,
-  length: number,
+  name: TensorName,
   committed: CommittedNode,
 ): Promise<PublishedTensor | undefined> {
   const asked = performance.now();
   if (asked < (pausedUntil.get(source) ?? 0)) return undefined;
-  const bytes = await source(claimId, step, length).catch(() => undefined);
+  const bytes = await source(name).catch(() => undefined);
   const answered = performance.now();
-  const tree = bytes?.length === length ? tensorTree(bytes) : undefined;
+  const tree = bytes?.length === name.bytes ? tensorTree(bytes) : undefined;
   if (bytes !== undefined && tree?.node(committed.height, committed.index) === committed.node) return { bytes, tree };
   pausedUntil.set(source, answered + PAUSE_FACTOR * (answered - asked));
   return undefined;
@@ -51,14 +51,14 @@ export async function publishedTensor(
 const TIMEOUT_MS = 10_000;
 
 /**
- * Tensors over HTTP: `<url>/<claim id>/<step>` is the tensor's bytes. An answer that is too long is not read to its
- * end.
+ * Tensors over HTTP: `<url>/<claim id>/<item>/<step>` is the tensor's bytes. An answer that is too long is not read to
+ * its end.
  * @param url Without a slash at the end.
  */
 export const httpTensors =
   (url: string, timeoutMs = TIMEOUT_MS): TensorSource =>
-  async (claimId, step, bytes) => {
-    const response = await fetch(`${url}/${claimId}/${step}`, { signal: AbortSignal.timeout(timeoutMs) });
+  async ({ claimId, item, step, bytes }) => {
+    const response = await fetch(`${url}/${claimId}/${item}/${step}`, { signal: AbortSignal.timeout(timeoutMs) });
     if (!response.ok || response.body === null) return undefined;
     const parts: Uint8Array[] = [];
     let read = 0;

@@ -9,10 +9,11 @@ import type { Program } from "../program/types.ts";
 export class MissingTensorsError extends RefuteError {
   readonly code = "TENSORS_NOT_KEPT";
   readonly steps: readonly number[];
+  readonly trace: Trace;
 
-  constructor(steps: readonly number[]) {
+  constructor(trace: Trace, steps: readonly number[]) {
     super(`the tensors of steps ${steps.join(", ")} were not kept; execute the job again and hold them`);
-    this.steps = steps;
+    [this.trace, this.steps] = [trace, steps];
   }
 }
 
@@ -61,14 +62,14 @@ export class Trace {
   tensor(step: number): Uint8Array {
     if (!(step in this.#program.steps)) throw new RangeError(`no tensor of step ${step}`);
     const tensor = this.#tensors[step] ?? this.#held.get(step);
-    if (tensor === undefined) throw new MissingTensorsError([step]);
+    if (tensor === undefined) throw new MissingTensorsError(this, [step]);
     return tensor;
   }
 
   /** @throws MissingTensorsError that names all of these tensors that were not kept. */
   require(steps: readonly number[]): void {
     const missing = this.missing(steps);
-    if (missing.length > 0) throw new MissingTensorsError(missing);
+    if (missing.length > 0) throw new MissingTensorsError(this, missing);
   }
 
   /** Those of the steps whose tensors were not kept and are not held. */

@@ -1,5 +1,5 @@
 import type { TransactionReceipt } from "viem";
-import type { Execution } from "../player/execution.ts";
+import type { RunExecution } from "../player/runExecution.ts";
 import { workerMove, type WorkerMove } from "../dispute/workerMove.ts";
 import { packState } from "../market/state.ts";
 import { stateOf, type GameRecord } from "../market/history.ts";
@@ -7,7 +7,7 @@ import type { Session } from "../market/session.ts";
 import type { WorkerEvent } from "./events.ts";
 
 /** Makes the worker's next move in a game. @returns undefined when there is none to make. */
-export const defend = (session: Session, game: GameRecord, execution: Execution, now: bigint) =>
+export const defend = (session: Session, game: GameRecord, execution: RunExecution, now: bigint) =>
   makeMove(session, game, workerMove(execution, stateOf(game), session.deployment.parameters.arityBits, now));
 
 /** Sends a worker's move. @returns undefined when there is nothing to send. */
@@ -23,7 +23,7 @@ export async function makeMove(session: Session, game: GameRecord, move: WorkerM
     case "reveal":
       return moved(await session.game.reveal(packed, move.data));
     case "expand":
-      return moved(await session.game.expand(packed, key.jobId, key.traceRoot, move.children, move.siblings));
+      return moved(await session.game.expand(packed, key.jobId, key.runRoot, move.children, move.siblings));
     case "timeout":
       return moved(await session.game.timeout(packed, key));
   }

@@ -33,11 +33,11 @@ export class FailedAudits {
    * Adds an execution that failed.
    * @returns Whether the job is given up: the same execution failed before, or too many did.
    */
-  add({ id, job }: JobRecord, traceRoot: Hex, sample: Sample): boolean {
+  add({ id, job }: JobRecord, runRoot: Hex, sample: Sample): boolean {
     const failures = getOrAdd(this.#jobs, id, (): Failures => ({ roots: new Set(), samples: [], isWithheld: false }));
     failures.samples.push(sample);
-    failures.isWithheld = failures.roots.has(traceRoot) || failures.samples.length >= MAX_TRIES;
-    failures.roots.add(traceRoot);
+    failures.isWithheld = failures.roots.has(runRoot) || failures.samples.length >= MAX_TRIES;
+    failures.roots.add(runRoot);
     if (failures.isWithheld) this.#programs.add(job.programRoot);
     return failures.isWithheld;
   }

@@ -24,6 +24,8 @@ export type JobShape = {
   headerBytes: number;
   /** Checkpoints of the program. */
   checkpoints: number;
+  /** Items of the run. */
+  items: number;
   /** Bytes of each output that is delivered on chain. */
   delivered: readonly number[];
   /** Gas of the callback that each delivery makes, 0 for none. */
@@ -61,9 +63,9 @@ const sum = (...parts: readonly Calldata[]): Calldata => ({
 const words = (count: number, full: number): Calldata => ({ full, zero: count * WORD - full });
 const bytes = (count: number): Calldata => ({ full: Math.ceil(count / WORD) * WORD, zero: 0 });
 const SELECTOR: Calldata = { full: 4, zero: 0 };
-/** Requester 20, two roots and the salt 96, work 8, checkpoints 4, fee 16, the times 16, limits 16, flag 1. */
-const JOB = sum(SELECTOR, words(14, 177));
-/** The worker and its trace root. */
+/** Requester 20, two roots and the salt 96, work 8, counts 12, fee 16, the times 16, limits 16, flag 1. */
+const JOB = sum(SELECTOR, words(16, 185));
+/** The worker and its run root. */
 const CLAIMED = sum(JOB, words(2, 20 + WORD));
 /** Offset and length of the nodes. */
 const NODES_HEAD = words(2, 2 * 3);
@@ -105,20 +107,22 @@ const transaction = ({ full, zero }: Calldata, execution: number): number => {
 /** What a job's gas follows from. @param terms Of the job, posted or not. */
 export const jobShape = (
   { headerBytes, checkpoints, outputBytes }: Pick<ProgramShape, "headerBytes" | "checkpoints" | "outputBytes">,
-  { callbackGas, maxOutputBytes }: Pick<Job, "callbackGas" | "maxOutputBytes">,
+  { callbackGas, maxOutputBytes, items }: Pick<Job, "callbackGas" | "maxOutputBytes" | "items">,
   arityBits: number,
 ): JobShape => ({
   headerBytes,
   checkpoints,
+  items,
   delivered: outputBytes.filter((bytes) => bytes <= maxOutputBytes),
   callbackGas,
   arityBits,
 });
 
 /** Upper bounds of the gas that a job takes its worker, if nobody disputes its claim. Pure. */
-export function jobGas({ headerBytes, checkpoints, delivered, callbackGas, arityBits }: JobShape): JobGas {
-  const depth = depthOf(checkpoints);
-  const nodes = 2 ** hopOf(depth, arityBits);
+export function jobGas({ headerBytes, checkpoints, items, delivered, callbackGas, arityBits }: JobShape): JobGas {
+  // Down to an output: through the run, then through the last item's trace.
+  const depth = depthOf(items) + depthOf(checkpoints);
+  const nodes = 2 ** hopOf(items === 1 ? depth : depthOf(items), arityBits);
   const claim = transaction(JOB, CLAIM);
   const submit = transaction(sum(JOB, NODES_HEAD, bytes(nodes * HASH_BYTES)), SUBMIT + nodes * NODE);
   const finalise = transaction(CLAIMED, FINALISE + RELEASE);

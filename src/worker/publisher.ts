@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Hex } from "viem";
 import type { Executions } from "../player/executions.ts";
 import type { JobRecord } from "../market/history.ts";
+import { encodeOutput } from "../trace/openedOutput.ts";
 import { HttpServer } from "../player/httpServer.ts";
 
 /**
@@ -13,9 +14,10 @@ const MAX_REQUESTS = 4;
 const PATIENCE_MS = 20_000;
 
 /**
- * Publishes a worker's traces over HTTP: `/<claim id>/<step>` is the tensor of that step, little-endian, while the
- * claim can be disputed. A challenger that has that tensor goes from a range's steps straight to the proof, so that a
- * dispute takes three transactions instead of eleven.
+ * Publishes a worker's traces over HTTP. `/<claim id>/<item>/<step>` is the tensor of a step of an item, little-endian,
+ * while the claim can be disputed: a challenger that has it goes from a range's steps straight to the proof, so that a
+ * dispute takes three transactions instead of eleven. `/<claim id>/<item>/outputs/<number>` is an output of an item
+ * with its path (`encodeOutput`), as long as the worker knows the claim.
  */
 export class TracePublisher {
   readonly #server = new HttpServer((url, response) => this.#answer(url, response));
@@ -45,29 +47,30 @@ export class TracePublisher {
   }
 
   async #answer(url: string, response: ServerResponse): Promise<void> {
-    const [, claimId, number] = /^\/(0x[0-9a-f]{64})\/(\d{1,9})$/.exec(url) ?? [];
-    const job = this.#disputable((claimId ?? "") as Hex);
-    if (job === undefined) return void response.writeHead(404).end("no such claim, or it is past dispute\n");
-    // SAFETY: anybody may ask, and a tensor that was not kept takes an execution. The worker's own moves, whose clocks
-    // run, wait for one of these at most.
+    const [, claimId, item, outputs, number] = /^\/(0x[0-9a-f]{64})\/(\d{1,9})\/(outputs\/)?(\d{1,9})$/.exec(url) ?? [];
+    const job = this.#served((claimId ?? "") as Hex, outputs !== undefined);
+    if (job === undefined) return void response.writeHead(404).end("no such claim, or it is over\n");
+    // SAFETY: anybody may ask, and what was not kept takes an execution. The worker's own moves, whose clocks run, wait
+    // for one execution of an item at most.
     if (this.#requests === MAX_REQUESTS)
       return void response.writeHead(503, { "retry-after": "10" }).end("too many requests\n");
     this.#requests++;
     try {
-      const tensor = await this.#inTurn(() =>
-        response.destroyed ? Promise.resolve(undefined) : this.#tensor(job, Number(number)),
+      const read = outputs === undefined ? this.#tensor : this.#output;
+      const bytes = await this.#inTurn(() =>
+        response.destroyed ? Promise.resolve(undefined) : read(job, Number(item), Number(number)),
       );
-      await this.#send(response, tensor);
+      await this.#send(response, bytes);
     } finally {
       this.#requests--;
     }
   }
 
-  /** The job of a claim against which there is, or may be, a game. */
-  #disputable(claimId: Hex): JobRecord | undefined {
+  /** The job of a claim whose tensors are served while it can be disputed, and its outputs as long as it is known. */
+  #served(claimId: Hex, isOutput: boolean): JobRecord | undefined {
     const job = this.#claims.get(claimId);
     const claim = job?.claims.find(({ id }) => id === claimId);
-    return claim === undefined || claim.finalised || claim.refuted ? undefined : job;
+    return claim === undefined || claim.refuted || (claim.finalised && !isOutput) ? undefined : job;
   }
 
   #inTurn<T>(action: () => Promise<T>): Promise<T> {
@@ -76,19 +79,23 @@ export class TracePublisher {
     return result;
   }
 
-  async #tensor(job: JobRecord, step: number): Promise<Uint8Array | undefined> {
-    return this.#executions?.tensor(job, step);
-  }
+  readonly #tensor = async (job: JobRecord, item: number, step: number): Promise<Uint8Array | undefined> =>
+    this.#executions?.tensor(job, item, step);
+
+  readonly #output = async (job: JobRecord, item: number, output: number): Promise<Uint8Array | undefined> => {
+    const opened = await this.#executions?.output(job, item, output);
+    return opened && encodeOutput(opened);
+  };
 
   /** Resolves when the answer is read or given up: until then it takes memory. */
-  async #send(response: ServerResponse, tensor: Uint8Array | undefined): Promise<void> {
+  async #send(response: ServerResponse, bytes: Uint8Array | undefined): Promise<void> {
     if (response.destroyed) return;
     const closed = new Promise((resolve) => response.once("close", resolve));
     const patience = setTimeout(() => response.destroy(), this.#patienceMs);
-    if (tensor === undefined) response.writeHead(404).end("no such step\n");
+    if (bytes === undefined) response.writeHead(404).end("no such item, step or output\n");
     else {
-      response.writeHead(200, { "content-type": "application/octet-stream", "content-length": tensor.length });
-      response.end(tensor);
+      response.writeHead(200, { "content-type": "application/octet-stream", "content-length": bytes.length });
+      response.end(bytes);
     }
     await closed;
     clearTimeout(patience);

@@ -1,4 +1,5 @@
-import { programFacts, type Execution } from "../player/execution.ts";
+import { programFacts } from "../player/execution.ts";
+import { outputAt, type RunExecution } from "../player/runExecution.ts";
 import type { ClaimRecord, JobRecord } from "../market/history.ts";
 import { claimKeyOf } from "../market/ids.ts";
 import type { Session } from "../market/session.ts";
@@ -18,16 +19,11 @@ export const missingOutputs = ({
 }: Pick<ClaimRecord, "claim" | "delivered" | "reclaimed">): number[] =>
   reclaimed ? [] : wantedOutputs(claim.job).filter((output) => !delivered.has(output));
 
-/** An output with its opening under the trace root. */
-export function deliveryOf({ model, commitment, trace }: Execution, output: number): Delivery {
-  const j = model.program.outputs[output]!;
-  const { step } = model.program.checkpoints[j]!;
-  return {
-    program: programFacts(commitment),
-    output,
-    data: toHex(trace.tensor(step)),
-    siblings: trace.list.path(j),
-  };
+/** An output of the last item with its opening under the run root. */
+export function deliveryOf(run: RunExecution, output: number): Delivery {
+  const { model, commitment } = run.program;
+  const { bytes, siblings } = outputAt(run, run.items - 1, run.last.trace, model.program.outputs[output]!);
+  return { program: programFacts(commitment), output, data: toHex(bytes), siblings };
 }
 
 /** Finalises a claim whose window is over. */
@@ -48,7 +44,7 @@ export async function expire({ market }: Session, { id, job }: JobRecord): Promi
 export async function deliver(
   { market }: Session,
   record: ClaimRecord,
-  execution: Execution,
+  execution: RunExecution,
   output: number,
 ): Promise<WorkerEvent> {
   const receipt = await market.deliver(record.claim, deliveryOf(execution, output));

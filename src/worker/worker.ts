@@ -261,9 +261,10 @@ class Worker {
     const audited = await this.#executions.use(job, async (execution) => {
       const milliseconds = Math.round(performance.now() - start);
       if (this.#role.isNew("executed", job.id, String(until)))
-        this.#role.report({ kind: "executed", jobId: job.id, traceRoot: execution.trace.root, milliseconds });
+        this.#role.report({ kind: "executed", jobId: job.id, runRoot: execution.root, milliseconds });
       const again = this.#failedAudits.samplesOf(job);
-      const audit = selfAudit(session.publicClient, deployment.verifier, execution, selfAuditSamples, draw(), again);
+      const { last } = execution;
+      const audit = selfAudit(session.publicClient, deployment.verifier, last, selfAuditSamples, draw(), again);
       const failure = await audit.then(
         () => undefined,
         (error: unknown) => {
@@ -271,26 +272,27 @@ class Worker {
           throw error;
         },
       );
-      return { trace: execution.trace, failure };
+      return { execution, failure };
     });
     if (audited === undefined) {
       if (this.#role.isNew("unknown", job.id))
         log.error({ job: job.id }, `a claimed job cannot be executed: ${UNKNOWN}`);
       return;
     }
-    const { trace, failure } = audited;
-    if (failure !== undefined) return this.#withhold(job, trace.root, until, failure);
-    const receipt = await session.market.submit(job.job, submissionOf(trace, deployment.parameters.arityBits));
-    this.#role.report({ kind: "submitted", jobId: job.id, traceRoot: trace.root, receipt });
+    const { execution, failure } = audited;
+    if (failure !== undefined) return this.#withhold(job, execution.root, until, failure);
+    const nodes = submissionOf(execution.claimed, deployment.parameters.arityBits);
+    const receipt = await session.market.submit(job.job, nodes);
+    this.#role.report({ kind: "submitted", jobId: job.id, runRoot: execution.root, receipt });
   }
 
   /** Has a job whose execution is wrong executed anew, or gives it up. */
-  #withhold(job: JobRecord, traceRoot: Hex, submitBy: bigint, { code, message, sample }: SelfAuditError): void {
+  #withhold(job: JobRecord, runRoot: Hex, submitBy: bigint, { code, message, sample }: SelfAuditError): void {
     const { session, log } = this.#options;
     const { collateral, penaltyBps } = session.deployment.parameters;
     this.#executions.drop(job);
     this.#role.meter.auditFailed();
-    if (!this.#failedAudits.add(job, traceRoot, sample))
+    if (!this.#failedAudits.add(job, runRoot, sample))
       return log.warn({ code, job: job.id, reason: message }, "self-audit failed, executing anew");
     const penalty = (collateral * BigInt(penaltyBps)) / 10_000n;
     const by = new Date(Number(submitBy) * 1_000).toISOString();

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Command } from "commander";
+import { UsageError } from "../../src/cli/errors.ts";
 import { modelFlags, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../src/cli/modelOptions.ts";
 
 const specOf = (flags: readonly string[]) => {
@@ -14,10 +15,15 @@ describe("modelFlags", () => {
       ...["--bind", 'names=["a b","c"]', "--uint8", "x,layout=NCHW,mean=0.485:0.456:0.406,std=0.2,reverse=true"],
       ...["--uint8", "y", "--seed", "18446744073709551615", "--step-bytes", "80000"],
       ...["--compile-seconds", "1200", "--compile-mib", "9", "--compile-nodes", "7", "--fold-elements", "8"],
+      ...["--each", "a", "--each", "b", "--index", "i", "--each-output", "y", "--last-output", "z", "--carry", "p=q"],
     ];
     const spec = specOf(flags);
     expect(specOf(modelFlags(spec))).to.deep.equal(spec);
     expect(modelFlags(spec)).to.have.length(flags.length);
+    const decoder = ["--decoder", "--slots", "64", "--end-token", "2", "--end-token", "3", "--greedy"];
+    expect(modelFlags(specOf(decoder))).to.deep.equal(decoder);
+    expect(() => specOf(["--slots", "64"])).to.throw(UsageError, "--decoder");
+    expect(modelFlags(specOf(["--batch"]))).to.deep.equal(["--batch"]);
     expect(modelFlags(specOf([]))).to.deep.equal([]);
   });
 });

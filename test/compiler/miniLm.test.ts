@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { compile } from "../../src/compiler/compile.ts";
-import { createExecutor } from "../../src/executor/createExecutor.ts";
-import { executeReference } from "../../src/executor/reference.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
+import { executeBoth } from "../../testkit/models/executeBoth.ts";
 import { miniLm, sentence } from "../../testkit/models/miniLm.ts";
 import { runOnnxruntime } from "../../testkit/onnx/onnxruntime.ts";
 import { firstDifference } from "../../src/examine/conform/tolerance.ts";
@@ -20,13 +19,7 @@ describe("MiniLM", () => {
       const inputs = sentence(SMALL);
       const model = compile(readModel(bytes), { shapes: {} });
       const given = model.inputs.map((input) => inputs.get(input.name)!.bytes);
-      const reference = executeReference(model, given);
-      const executor = await createExecutor(model, { threads: 1, minEngineWork: 2 ** 10 });
-      const { tensors } = await executor.run(given);
-      await executor.close();
-      tensors.forEach((tensor, s) =>
-        expect(Buffer.compare(tensor, reference[s]!), `step ${s}: ${model.origins[s]!.operator}`).to.equal(0),
-      );
+      const reference = await executeBoth(model, given);
       const expected = (await runOnnxruntime(bytes, inputs)).get("embedding")!;
       const got = { ...model.outputs[0]!, bytes: reference.at(-1)! };
       expect(got.shape).to.deep.equal([1, SMALL.width]);

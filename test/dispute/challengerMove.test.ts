@@ -1,35 +1,34 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { knownProgram, type Execution } from "../../src/player/execution.ts";
+import { knownProgram } from "../../src/player/execution.ts";
+import type { RunExecution } from "../../src/player/runExecution.ts";
 import { openingPick } from "../../src/dispute/pick.ts";
-import { submittedTrace } from "../../src/dispute/disputed.ts";
+import { submittedList } from "../../src/dispute/disputed.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
-import { Side } from "../../src/chain/structs.ts";
+import { Level, Side } from "../../src/chain/structs.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Trace } from "../../src/trace/trace.ts";
 import { MemoryGame } from "../../testkit/game/memoryGame.ts";
 import { randomSums, sumsInput } from "../../testkit/programs/randomSums.ts";
+import { runOfOne } from "../../testkit/programs/runOfOne.ts";
 import { Prng } from "../../testkit/random/prng.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 
 type Lie = { step: number; element: number };
 
 /** An execution; with a lie, one element is changed and the rest runs on from it. */
-function execute(model: CompiledModel, input: Uint8Array, lie?: Lie): Execution {
+function execute(model: CompiledModel, input: Uint8Array, lie?: Lie): RunExecution {
   const onStep = (step: number, tensor: Uint8Array) => {
     if (step === lie?.step) tensor[lie.element * 4]! ^= 0x40;
   };
   const inputs = [input];
-  return {
-    ...knownProgram(model),
-    inputs,
-    trace: new Trace(model.program, executeReference(model, inputs, { onStep })),
-  };
+  const trace = new Trace(model.program, executeReference(model, inputs, { onStep }));
+  return runOfOne({ ...knownProgram(model), inputs, trace });
 }
 
 /** A random program with an honest execution and one that is wrong from a random element on. */
-function randomLie(seed: number): { honest: Execution; lie: Lie; wrong: Execution } {
+function randomLie(seed: number): { honest: RunExecution; lie: Lie; wrong: RunExecution } {
   const prng = new Prng(seed);
   const model = randomSums(prng);
   const input = sumsInput(prng, model);
@@ -39,11 +38,11 @@ function randomLie(seed: number): { honest: Execution; lie: Lie; wrong: Executio
 }
 
 /** Plays both strategies against each other until the challenger proves or gives up. */
-function play(worker: Execution, challenger: Execution, arityBits: number) {
-  const nodes = submissionOf(worker.trace, arityBits);
-  const opening = openingPick(challenger, submittedTrace(challenger, nodes), arityBits);
+function play(worker: RunExecution, challenger: RunExecution, arityBits: number) {
+  const nodes = submissionOf(worker.claimed, arityBits);
+  const opening = openingPick(challenger.program, Level.trace, submittedList(challenger, nodes), arityBits);
   if (opening === undefined) return undefined;
-  const game = new MemoryGame(challenger, worker.trace.root, opening);
+  const game = new MemoryGame(challenger.program, worker.root, opening);
   for (let k = 0; k < 60; k++) {
     if (game.state.turn === Side.worker) {
       game.answer(workerMove(worker, game.state, arityBits, 0n));
@@ -64,7 +63,7 @@ describe("challengerMove against workerMove", function () {
       fc.property(cases, ({ seed, arityBits }) => {
         const { honest, lie, wrong: liar } = randomLie(seed);
         // A wrong tensor that no checkpoint depends on leaves the claim true.
-        if (liar.trace.root === honest.trace.root) return;
+        if (liar.root === honest.root) return;
         const { game, move } = play(liar, honest, arityBits)!;
         expect(move.kind).to.equal("prove");
         if (move.kind !== "prove") return;
@@ -80,7 +79,7 @@ describe("challengerMove against workerMove", function () {
     fc.assert(
       fc.property(cases, ({ seed, arityBits }) => {
         const { honest, wrong: confused } = randomLie(seed);
-        if (confused.trace.root === honest.trace.root) return;
+        if (confused.root === honest.root) return;
         const { game, move } = play(honest, confused, arityBits)!;
         if (move.kind !== "prove") return;
         // The element is what the step gives on the worker's own tensors, whatever the challenger believes.
@@ -95,8 +94,9 @@ describe("challengerMove against workerMove", function () {
     const input = sumsInput(new Prng(2), model);
     const honest = execute(model, input);
     const liar = execute(model, input, { step: 3, element: 0 });
-    const nodes = submissionOf(liar.trace, 4);
-    const game = new MemoryGame(honest, liar.trace.root, openingPick(honest, submittedTrace(honest, nodes), 4)!);
+    const nodes = submissionOf(liar.claimed, 4);
+    const opening = openingPick(honest.program, Level.trace, submittedList(honest, nodes), 4)!;
+    const game = new MemoryGame(honest.program, liar.root, opening);
     expect(challengerMove(honest, nodes, game.moves, 4, 100n).kind).to.equal("wait");
     expect(challengerMove(honest, nodes, game.moves, 4, 101n).kind).to.equal("timeout");
     game.answer(workerMove(liar, game.state, 4, 0n));

@@ -1,16 +1,19 @@
 import { expect } from "chai";
 import { planChallengerMove, type PlannedMove } from "../../src/dispute/challengerPlan.ts";
-import { submittedTrace } from "../../src/dispute/disputed.ts";
+import { submittedList } from "../../src/dispute/disputed.ts";
 import { openingPick } from "../../src/dispute/pick.ts";
 import { proofTransactionBytes } from "../../src/dispute/proofSize.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
-import { Side } from "../../src/chain/structs.ts";
+import { Level, Side } from "../../src/chain/structs.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { ClaimRecord, GameRecord } from "../../src/market/history.ts";
-import { knownProgram, type Execution } from "../../src/player/execution.ts";
+import { knownProgram } from "../../src/player/execution.ts";
+import type { RunExecution } from "../../src/player/runExecution.ts";
+import type { TensorSource } from "../../src/trace/published.ts";
 import { Trace } from "../../src/trace/trace.ts";
 import { MemoryGame } from "../../testkit/game/memoryGame.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
+import { runOfOne } from "../../testkit/programs/runOfOne.ts";
 
 const ARITY_BITS = 4;
 
@@ -18,27 +21,24 @@ describe("planChallengerMove", () => {
   const { model } = mlpProgram();
   const inputs = [mlpInput(1)];
 
-  function execute(lie: boolean): Execution {
+  function execute(lie: boolean): RunExecution {
     const onStep = (step: number, tensor: Uint8Array) => {
       if (lie && step === 0) tensor[600]! ^= 0x40;
     };
-    return {
-      ...knownProgram(model),
-      inputs,
-      trace: new Trace(model.program, executeReference(model, inputs, { onStep })),
-    };
+    const trace = new Trace(model.program, executeReference(model, inputs, { onStep }));
+    return runOfOne({ ...knownProgram(model), inputs, trace });
   }
 
   /** The first plan of a game whose challenger has the worker's tensors, in its first turn. */
   async function firstPlan(maxStepBytes: number): Promise<PlannedMove> {
     const [challenger, worker] = [execute(false), execute(true)];
-    const nodes = submissionOf(worker.trace, ARITY_BITS);
-    const opening = openingPick(challenger, submittedTrace(challenger, nodes), ARITY_BITS)!;
-    const game = new MemoryGame(challenger, worker.trace.root, opening);
+    const nodes = submissionOf(worker.claimed, ARITY_BITS);
+    const opening = openingPick(challenger.program, Level.trace, submittedList(challenger, nodes), ARITY_BITS)!;
+    const game = new MemoryGame(challenger.program, worker.root, opening);
     while (game.state.turn === Side.worker) game.answer(workerMove(worker, game.state, ARITY_BITS, 0n));
-    const claim = { id: worker.trace.root, nodes } as ClaimRecord;
+    const claim = { id: worker.root, nodes } as ClaimRecord;
     const record = { moves: game.moves } as unknown as GameRecord;
-    const tensors = (_claim: string, step: number): Promise<Uint8Array> => Promise.resolve(worker.trace.tensor(step));
+    const tensors: TensorSource = ({ item, step }) => Promise.resolve(worker.item(item).trace.tensor(step));
     const options = { arityBits: ARITY_BITS, maxStepBytes, now: 0n, tensors };
     return planChallengerMove(claim, record, challenger, options);
   }

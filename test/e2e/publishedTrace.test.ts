@@ -59,7 +59,12 @@ describe("a published trace, end to end", function () {
         async (...of) =>
           Buffer.concat([(await tensors(...of))!, Buffer.alloc(4)]),
     ],
-    ["ofZeros", () => (_claim, _step, bytes) => Promise.resolve(new Uint8Array(bytes))],
+    [
+      "ofZeros",
+      () =>
+        ({ bytes }) =>
+          Promise.resolve(new Uint8Array(bytes)),
+    ],
     [
       "thatIsRightWhereTheClaimIsWrong",
       (tensors) =>
@@ -126,8 +131,9 @@ describe("a published trace, end to end", function () {
     });
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
     const tensors = httpTensors(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 200);
-    expect(await tensors("0x", 0, 512).catch(() => "given up")).to.equal("given up");
-    expect(await tensors("0x", 1, 512)).to.equal(undefined);
+    const named = { claimId: "0x", item: 0, bytes: 512 } as const;
+    expect(await tensors({ ...named, step: 0 }).catch(() => "given up")).to.equal("given up");
+    expect(await tensors({ ...named, step: 1 })).to.equal(undefined);
     server.closeAllConnections();
     server.close();
   });

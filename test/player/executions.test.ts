@@ -1,19 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { numberToHex, type Hex } from "viem";
-import { submittedTrace } from "../../src/dispute/disputed.ts";
-import type { Execution } from "../../src/player/execution.ts";
-import { Executions, type Execute } from "../../src/player/executions.ts";
+import { submittedList } from "../../src/dispute/disputed.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
+import { programFacts } from "../../src/player/execution.ts";
+import { Executions } from "../../src/player/executions.ts";
 import { openingPick } from "../../src/dispute/pick.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
+import { Level } from "../../src/chain/structs.ts";
 import type { JobRecord } from "../../src/market/history.ts";
 import { executeReference } from "../../src/executor/reference.ts";
+import { ONE_ITEM } from "../../src/program/run.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
 import { tensorRoot } from "../../src/merkle/tensor.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { rejection } from "../../testkit/rejection.ts";
 import { lyingTrace, chainProgram, type GameProgram } from "../../testkit/protocol/chainProgram.ts";
+import { runOfOne } from "../../testkit/programs/runOfOne.ts";
 import { MemoryGame } from "../../testkit/game/memoryGame.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { ProgramLibrary } from "../../src/player/programLibrary.ts";
@@ -23,11 +27,12 @@ const subject = chainProgram(300, [3, 6]);
 const steps = subject.program.steps.map((_, step) => step);
 const lost = steps.filter((step) => subject.program.checkpoints.every((checkpoint) => checkpoint.step !== step));
 
-function jobOf({ model, input }: GameProgram, k = 1): JobRecord {
+function jobOf({ model, commitment, input }: GameProgram, k = 1): JobRecord {
   const root = tensorRoot(input);
   return {
     id: numberToHex(k),
-    job: { programRoot: model.programRoot, inputsRoot: MerkleList.fromHashes([root]).root },
+    job: { programRoot: model.programRoot, inputsRoot: MerkleList.fromHashes([root]).root, ...ONE_ITEM },
+    program: programFacts(commitment),
     inputRoots: [root],
     parts: new Map([[0, new Map([[0, toHex(input)]])]]),
   } as unknown as JobRecord;
@@ -66,7 +71,7 @@ function counted(
 /** Ranges of several steps, whose tensors have many chunks. */
 const wide = chainProgram(3_000, [3, 6, 5, 8]);
 /** A challenger's execution that differs from the worker's inside the second range. */
-const sham: Execution = { ...wide, inputs: [wide.input], trace: lyingTrace(wide, 5, 700) };
+const sham = runOfOne({ ...wide, inputs: [wide.input], trace: lyingTrace(wide, 5, 700) });
 const ARITY_BITS = 1;
 const CLAIMS = 12;
 
@@ -85,12 +90,12 @@ class ShamGames {
   async open(count: number): Promise<void> {
     for (let k = 0; k < count; k++) {
       const job = jobOf(wide, k);
-      const [root, nodes] = (await this.#executions.use(job, ({ trace }) => [
-        trace.root,
-        submissionOf(trace, ARITY_BITS),
+      const [root, nodes] = (await this.#executions.use(job, ({ root, claimed }) => [
+        root,
+        submissionOf(claimed, ARITY_BITS),
       ]))!;
-      const opening = openingPick(sham, submittedTrace(sham, nodes), ARITY_BITS)!;
-      this.#games.push({ job, game: new MemoryGame(sham, root, opening), nodes });
+      const opening = openingPick(wide, Level.trace, submittedList(sham, nodes), ARITY_BITS)!;
+      this.#games.push({ job, game: new MemoryGame(wide, root, opening), nodes });
     }
   }
 
@@ -162,15 +167,15 @@ describe("Executions", () => {
     const between = async (): Promise<void> => {
       await executions.of(jobOf(wide, 1_000 + audits++));
       // The first step of the last range: no game enters it.
-      const tensor = await executions.tensor(jobOf(wide, asked++ % CLAIMS), 14);
+      const tensor = await executions.tensor(jobOf(wide, asked++ % CLAIMS), 0, 14);
       expect(tensor).to.have.length(4 * 3_000);
     };
     await games.play({ between });
     expect(count() - audits - asked).to.equal(2 * CLAIMS);
     const before = count();
     const checkpoint = wide.program.checkpoints[0]!.step;
-    expect(await executions.tensor(jobOf(wide, CLAIMS - 1), checkpoint)).to.have.length(4 * 3_000);
-    expect(await executions.tensor(jobOf(wide), wide.program.steps.length)).to.equal(undefined);
+    expect(await executions.tensor(jobOf(wide, CLAIMS - 1), 0, checkpoint)).to.have.length(4 * 3_000);
+    expect(await executions.tensor(jobOf(wide), 0, wide.program.steps.length)).to.equal(undefined);
     expect(count()).to.equal(before);
   });
 
@@ -183,8 +188,9 @@ describe("Executions", () => {
     const { executions, count } = counted(wide, room.executions.bytes - 1);
     const games = new ShamGames(executions);
     await games.open(3);
-    for (const k of [0, 1, 2]) await executions.use(jobOf(wide, k), ({ trace }) => trace.interior(1));
-    const missing = async (k: number) => (await executions.of(jobOf(wide, k)))!.trace.missing([3, 4, 5, 6, 7]).length;
+    for (const k of [0, 1, 2]) await executions.use(jobOf(wide, k), ({ last }) => last.trace.interior(1));
+    const missing = async (k: number) =>
+      (await executions.of(jobOf(wide, k)))!.last.trace.missing([3, 4, 5, 6, 7]).length;
     expect([await missing(0), await missing(1), await missing(2)]).to.deep.equal([5, 0, 0]);
     expect(count()).to.equal(6);
   });
@@ -194,8 +200,8 @@ describe("Executions", () => {
     await executions.of(job);
     expect([count(), lost.length > 1]).to.deep.equal([1, true]);
     const games = Array.from({ length: 100 }, (_, k) =>
-      executions.use(job, async ({ trace }) => {
-        const tensor = trace.tensor(lost[k % lost.length]!);
+      executions.use(job, async ({ last }) => {
+        const tensor = last.trace.tensor(lost[k % lost.length]!);
         await sleep(1);
         return tensor;
       }),
@@ -210,7 +216,7 @@ describe("Executions", () => {
     const { executions, fail } = counted(subject);
     await executions.of(job);
     fail(1);
-    const ask = () => executions.use(job, ({ trace }) => trace.tensor(lost[0]!));
+    const ask = () => executions.use(job, ({ last }) => last.trace.tensor(lost[0]!));
     expect((await rejection(ask())).message).to.equal("out of memory");
     expect((await ask())!.length).to.be.above(0);
   });

@@ -5,7 +5,7 @@ import { formatEther, parseEther, type Hex } from "viem";
 import { Health } from "../../src/player/health.ts";
 import { Monitor } from "../../src/cli/monitor.ts";
 import { EngineFaultError } from "../../src/executor/errors.ts";
-import type { Execute } from "../../src/player/executions.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, reference } from "../../testkit/players/players.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { encodeFunctionData, serializeTransaction, size, type Hex } from "viem";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
-import type { Claim, PackedState, StepProof } from "../../src/chain/structs.ts";
+import { ZERO_HASH, type Claim, type PackedState, type StepProof } from "../../src/chain/structs.ts";
 import { buildStepProof } from "../../src/dispute/stepProof.ts";
 import { proofTransactionBytes } from "../../src/dispute/proofSize.ts";
 import { executeReference } from "../../src/executor/reference.ts";
@@ -19,6 +19,7 @@ import { Trace } from "../../src/trace/trace.ts";
 import { longReduction } from "../../testkit/programs/longReduction.ts";
 import { randomProgram, type RandomModel } from "../../testkit/programs/randomProgram.ts";
 import { randomWindow, VALUES } from "../../testkit/programs/randomWindow.ts";
+import { runOfOne } from "../../testkit/programs/runOfOne.ts";
 import { matMulStep, reluProductStep, stepModel } from "../../testkit/programs/stepModel.ts";
 import { randomTensor } from "../../testkit/programs/randomStep.ts";
 import { Prng } from "../../testkit/random/prng.ts";
@@ -29,17 +30,24 @@ const path = (levels: number): Hex[] => new Array<Hex>(levels).fill(HASH);
 const greatest = (bits: number): bigint => 2n ** BigInt(bits) - 1n;
 
 const STATE: PackedState = {
-  ...{ claimId: HASH, programRoot: HASH, node: HASH, interiorRoot: HASH },
+  ...{ claimId: HASH, programRoot: HASH, node: HASH, traceRoot: HASH, interiorRoot: HASH },
   ...{ place: greatest(256), party: greatest(256), clock: greatest(256) },
 };
 const CLAIM: Claim = {
   job: {
     ...{ requester: words(20), programRoot: HASH, inputsRoot: HASH, work: greatest(64), checkpoints: 2 ** 12 },
     ...{ fee: greatest(128), window: 86_400, claimSeconds: 86_400, deadline: greatest(64), callbackGas: 2_000_000 },
-    ...{ maxOutputBytes: 65_536, deliverables: greatest(64), rootOnly: true, salt: HASH },
+    ...{
+      items: 2 ** 16,
+      firstItem: 2 ** 31,
+      maxOutputBytes: 65_536,
+      deliverables: greatest(64),
+      rootOnly: true,
+      salt: HASH,
+    },
   },
   worker: words(20),
-  traceRoot: HASH,
+  runRoot: HASH,
 };
 
 /** The bytes of a signed transaction whose fields are as long as chains make them. */
@@ -72,6 +80,8 @@ const longestProof = (step: Step): StepProof => ({
   element: 2n ** 31n,
   chunk: words(CHUNK_BYTES),
   chunkSiblings: path(MAX_LEVELS.tensor),
+  previous: ZERO_HASH,
+  previousSiblings: [],
   inputs: step.inputs.map(longestInput),
   openings: step.inputs.map((_, input) => {
     const { chunks, siblings } = openedChunks(step, input);
@@ -86,13 +96,13 @@ const longestProof = (step: Step): StepProof => ({
 /** Proofs of some elements of every step of a program, as a challenger builds them. */
 function proofsOf({ model, inputs }: RandomModel, prng: Prng): { step: Step; proof: StepProof }[] {
   const trace = new Trace(model.program, executeReference(model, inputs));
-  const execution = { ...knownProgram(model), inputs, trace };
+  const run = runOfOne({ ...knownProgram(model), inputs, trace });
   const disputed = { trace: new DisputedList(trace.list), interior: new DisputedList(trace.interior(0)) };
   return model.program.steps.flatMap((step, s) =>
     [0, step.count - 1, prng.below(step.count)].map((element) => {
       const chunk = Math.floor((element * dtypeBytes(step.dtype)) / CHUNK_BYTES);
-      const target = { step: s, first: 0, element, chunk: chunkOf(trace.tensor(s), chunk) };
-      const { proof } = buildStepProof(execution, disputed, target);
+      const target = { item: 0, step: s, first: 0, element, chunk: chunkOf(trace.tensor(s), chunk) };
+      const { proof } = buildStepProof(run, disputed, target);
       return { step, proof: { ...proof, chunkSiblings: trace.tree(s).path(chunk) } };
     }),
   );

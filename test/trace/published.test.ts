@@ -5,6 +5,7 @@ import { publishedTensor, type TensorSource } from "../../src/trace/published.ts
 
 const BYTES = new Uint8Array(1_024).fill(7);
 const tree = tensorTree(BYTES);
+const named = { claimId: "0x", item: 0, bytes: BYTES.length } as const;
 const committed = { height: tree.depth, index: 0, node: tree.root };
 
 /**
@@ -19,7 +20,7 @@ async function askFor(games: number, answer: () => Promise<Uint8Array | undefine
     return answer();
   };
   for (let game = 0; game < games; game++)
-    if ((await publishedTensor(source, "0x", game, BYTES.length, committed)) !== undefined) taken++;
+    if ((await publishedTensor(source, { ...named, step: game }, committed)) !== undefined) taken++;
   return [asked, taken];
 }
 
@@ -38,7 +39,7 @@ describe("publishedTensor", () => {
     expect(await askFor(3, () => Promise.resolve(BYTES))).to.deep.equal([3, 3]);
     let has = false;
     const source: TensorSource = () => Promise.resolve(has ? BYTES : undefined);
-    const ask = () => publishedTensor(source, "0x", 0, BYTES.length, committed);
+    const ask = () => publishedTensor(source, { ...named, step: 0 }, committed);
     expect(await ask()).to.equal(undefined);
     has = true;
     let tensor = await ask();

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import type { Hex } from "viem";
 import { emptyHistory, type ClaimRecord, type JobRecord } from "../../src/market/history.ts";
+import { programFacts } from "../../src/player/execution.ts";
+import { ONE_ITEM } from "../../src/program/run.ts";
 import { Executions } from "../../src/player/executions.ts";
 import { reference } from "../../testkit/players/players.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
@@ -40,8 +42,9 @@ describe("what a watcher remembers of thousands of claims", () => {
     let largest = 0;
     for (let k = 0; k < 200; k++) {
       const parts = new Map([[0, new Map([[0, toHex(input)]])]]);
-      const job = { id: idOf(k), job: { programRoot: program.model.programRoot, inputsRoot: root }, inputRoots, parts };
-      expect(await executions.of(job as unknown as JobRecord)).not.to.equal(undefined);
+      const job = { programRoot: program.model.programRoot, inputsRoot: root, ...ONE_ITEM };
+      const record = { id: idOf(k), job, program: programFacts(program.commitment), inputRoots, parts };
+      expect(await executions.of(record as unknown as JobRecord)).not.to.equal(undefined);
       largest = Math.max(largest, executions.bytes);
     }
     expect(largest).to.be.within(budget / 4, budget);

@@ -43,13 +43,13 @@ describe("jobGas", function () {
     await requester.write.setBehaviour([CONSUMER[consumer]]);
     const job = await postedJob(world(), await requester.write.post([request]));
     const trace = honestTrace(of);
-    const claim = { job, worker: worker.account.address, traceRoot: trace.root };
+    const claim = { job, worker: worker.account.address, runRoot: trace.root };
     const burnt = async (sent: Promise<Hex>): Promise<number> => Number(await gasOf(world(), await sent));
     const claimed = await burnt(market.write.claim([job], by));
-    const nodes = submissionOf(trace, parameters.arityBits);
+    const nodes = submissionOf(trace.list, parameters.arityBits);
     const submitted = await burnt(market.write.submit([job, nodes], by));
     await networkHelpers.time.increase(3_601);
-    const bound = jobGas(jobShape(programShape(of), { callbackGas, maxOutputBytes }, parameters.arityBits));
+    const bound = jobGas(jobShape(programShape(of), { callbackGas, maxOutputBytes, items: 1 }, parameters.arityBits));
     const delivered: number[] = [];
     for (const k of maxOutputBytes === 0 ? [] : of.program.outputs.keys())
       delivered.push(await burnt(market.write.deliver([claim, delivery(of, k)], { ...by, gas: 16_777_216n })));
@@ -112,7 +112,14 @@ describe("coveringFee", () => {
 
 describe("missingGas", () => {
   it("ofAllOutputs_isThatOfTheirDeliveries_ofSome_thatOfAJobWithThese_ofNone_nothing", () => {
-    const shape = { headerBytes: 200, checkpoints: 4, delivered: [4, 400, 4_000], callbackGas: 0, arityBits: 4 };
+    const shape = {
+      headerBytes: 200,
+      checkpoints: 4,
+      items: 1,
+      delivered: [4, 400, 4_000],
+      callbackGas: 0,
+      arityBits: 4,
+    };
     const sum = (delivered: number[]): number => jobGas({ ...shape, delivered }).deliveries.reduce((a, b) => a + b, 0);
     expect(missingGas(shape, [1, 3, 5], [1, 3, 5])).to.equal(sum([4, 400, 4_000]));
     expect(missingGas(shape, [1, 3, 5], [3, 5])).to.equal(sum([400, 4_000]));

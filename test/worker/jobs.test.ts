@@ -1,8 +1,11 @@
 import { expect } from "chai";
 import type { JobRecord } from "../../src/market/history.ts";
 import { ZERO_HASH } from "../../src/chain/structs.ts";
+import { ONE_ITEM } from "../../src/program/run.ts";
 import { hasRoom, isOpen, MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS, refusalOf, type Refusal } from "../../src/worker/jobs.ts";
 
+/** A header of a program without inputs. */
+const HEADER = `0x0002${"00".repeat(28)}`;
 const policy = { minFee: 5n, marginSeconds: 60 };
 /** What the gas of the job costs. */
 const COST = 7n;
@@ -20,9 +23,10 @@ function refusal(
     work: 100n,
     callbackGas: 0,
     inputsRoot: ZERO_HASH,
+    ...ONE_ITEM,
     ...changes,
   };
-  const record = { job, open, inputRoots: [], parts: new Map() } as unknown as JobRecord;
+  const record = { job, open, program: { header: HEADER }, inputRoots: [], parts: new Map() } as unknown as JobRecord;
   return refusalOf(record, COST, { ...policy, ...policyChanges }, 1n, 1_000n);
 }
 

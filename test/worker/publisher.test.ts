@@ -20,7 +20,7 @@ class Slow {
   done = 0;
   gate: Promise<unknown> = Promise.resolve();
 
-  async tensor(_job: JobRecord, step: number): Promise<Uint8Array | undefined> {
+  async tensor(_job: JobRecord, _item: number, step: number): Promise<Uint8Array | undefined> {
     this.maximum = Math.max(this.maximum, ++this.running);
     await this.gate;
     await sleep(1);
@@ -54,23 +54,23 @@ describe("TracePublisher", () => {
     slow.gate = new Promise<void>((resolve) => void (open = resolve));
     let refused = 0;
     const asked = Array.from({ length: 40 }, async (_, k) => {
-      const [status, bytes] = await ask(port, `/${id(1)}/${k % STEPS}`);
+      const [status, bytes] = await ask(port, `/${id(1)}/0/${k % STEPS}`);
       if (status === 503 && ++refused === 40 - AT_ONCE) open?.();
       return status === 503 ? 0 : bytes;
     });
     const bytes = await Promise.all(asked);
     expect(bytes.filter((length) => length === TENSOR.length).length).to.equal(AT_ONCE);
     expect([refused, slow.maximum, slow.done]).to.deep.equal([40 - AT_ONCE, 1, AT_ONCE]);
-    expect((await ask(port, `/${id(1)}/0`))[0]).to.equal(200);
+    expect((await ask(port, `/${id(1)}/0/0`))[0]).to.equal(200);
   });
 
   it("claimPastDispute_unknownClaim_andStep_areNotThere", async () => {
     const { slow, port } = await publishing();
     const statusOf = async (path: string) => (await ask(port, path))[0];
-    for (const claim of [2, 3, 4]) expect(await statusOf(`/${id(claim)}/0`)).to.equal(404);
+    for (const claim of [2, 3, 4]) expect(await statusOf(`/${id(claim)}/0/0`)).to.equal(404);
     expect(slow.done).to.equal(0);
-    expect(await statusOf(`/${id(1)}/${STEPS}`)).to.equal(404);
-    expect(await statusOf(`/${id(1)}/${STEPS - 1}`)).to.equal(200);
+    expect(await statusOf(`/${id(1)}/0/${STEPS}`)).to.equal(404);
+    expect(await statusOf(`/${id(1)}/0/${STEPS - 1}`)).to.equal(200);
   });
 
   it("answersThatNobodyReads_areGivenUp", async () => {
@@ -78,13 +78,13 @@ describe("TracePublisher", () => {
     const idle = Array.from({ length: AT_ONCE }, () => {
       const socket = connect(port, "127.0.0.1");
       socket.on("error", () => undefined);
-      socket.pause().write(`GET /${id(1)}/0 HTTP/1.1\r\nhost: x\r\n\r\n`);
+      socket.pause().write(`GET /${id(1)}/0/0 HTTP/1.1\r\nhost: x\r\n\r\n`);
       return socket;
     });
     await Promise.all(idle.map((socket) => once(socket, "connect")));
     let status = 0;
     for (let tries = 0; status !== 200 && tries < 500; tries++) {
-      [status] = await ask(port, `/${id(1)}/0`).catch(() => [0]);
+      [status] = await ask(port, `/${id(1)}/0/0`).catch(() => [0]);
       if (status !== 200) await sleep(10);
     }
     expect(status).to.equal(200);

@@ -4,7 +4,8 @@ import { pino } from "pino";
 import { numberToHex } from "viem";
 import { programFacts } from "../../src/player/execution.ts";
 import { toHex } from "../../src/merkle/hash.ts";
-import { inputsList, tensorRoot } from "../../src/merkle/tensor.ts";
+import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { ONE_ITEM } from "../../src/program/run.ts";
 import { coveringFee, jobGas, jobShape } from "../../src/worker/jobCost.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, reference } from "../../testkit/players/players.ts";
@@ -57,6 +58,7 @@ describe("a worker whose policy asks for no profit", function () {
       program: programFacts(program.commitment),
       inputRoots: inputs.map(tensorRoot),
       inputs: inputs.map(toHex),
+      ...ONE_ITEM,
       fee: 0n,
       window: 3_600,
       claimSeconds: 1_800,
@@ -64,7 +66,7 @@ describe("a worker whose policy asks for no profit", function () {
       callbackGas: 0,
       maxOutputBytes: 4_096,
       rootOnly: false,
-      salt: inputsList(inputs).root,
+      salt: tensorRoot(inputs[0]!),
     });
     await someRounds();
     await worker.stop();
@@ -76,7 +78,7 @@ describe("a worker whose policy asks for no profit", function () {
     const { worker } = await startWorker();
     const session = await players().chain.newSession();
     const { arityBits } = session.deployment.parameters;
-    const gas = jobGas(jobShape(programShape(program), { callbackGas: 0, maxOutputBytes: 4_096 }, arityBits));
+    const gas = jobGas(jobShape(programShape(program), { callbackGas: 0, maxOutputBytes: 4_096, items: 1 }, arityBits));
     const fee = coveringFee(gas, 2n * 10n ** 9n);
     await players().post(program, [mlpInput(4)], { fee, maxOutputBytes: 4_096 });
     await first(worker, "submitted");
@@ -93,7 +95,7 @@ describe("a worker whose policy asks for no profit", function () {
     const { worker, lines, someRounds } = await startWorker("not delivered now");
     const { chain } = players();
     const { arityBits } = (await chain.newSession()).deployment.parameters;
-    const gas = jobGas(jobShape(programShape(program), { callbackGas: 0, maxOutputBytes: 4_096 }, arityBits));
+    const gas = jobGas(jobShape(programShape(program), { callbackGas: 0, maxOutputBytes: 4_096, items: 1 }, arityBits));
     const fee = coveringFee(gas, 2n * 10n ** 9n);
     const { jobId } = await players().post(program, [mlpInput(5)], { fee, maxOutputBytes: 4_096 });
     await first(worker, "submitted");

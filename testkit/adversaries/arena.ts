@@ -2,7 +2,7 @@ import { decodeFunctionData, parseEther, type Hex } from "viem";
 import { disputeGameAbi } from "../../src/chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { knownProgram, type Execution, type KnownProgram } from "../../src/player/execution.ts";
-import type { Execute } from "../../src/player/executions.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type History, type JobRecord } from "../../src/market/history.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import { followMarket, type Session } from "../../src/market/session.ts";
@@ -182,7 +182,7 @@ export class Arena {
 
   /** Opens a game at a claim's trace root. */
   async openAtRoot({ key, session }: Challenger, { program }: Posted, claim: ClaimRecord): Promise<GameRecord> {
-    await open(session, claim, rootPick(program, claim.claim.traceRoot));
+    await open(session, claim, rootPick(program, claim.claim.runRoot));
     return this.gameOn(claim, key);
   }
 

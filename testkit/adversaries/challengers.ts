@@ -83,7 +83,7 @@ export class FiftyParasites extends AgainstAnHonestWorker {
       sessions.push(await arena.players.chain.sessionOf(await arena.players.chain.newAccount()));
       await deposit(rich, bond, sessions[k]!.sender.address);
     }
-    const opening = rootPick(posted.program, claim.claim.traceRoot);
+    const opening = rootPick(posted.program, claim.claim.runRoot);
     await Promise.all(sessions.map((session) => open(session, claim, opening)));
     const answered = ({ moves, closed }: GameRecord): boolean => moves.length > 1 || closed !== undefined;
     await arena.until("fifty answers", () => (claim.games.length === 50 && claim.games.every(answered)) || undefined);

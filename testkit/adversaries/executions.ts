@@ -1,4 +1,4 @@
-import type { Execute } from "../../src/player/executions.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
 import type { KnownProgram } from "../../src/player/execution.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";

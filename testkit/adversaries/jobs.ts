@@ -1,6 +1,6 @@
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { knownProgram, programFacts, type KnownProgram } from "../../src/player/execution.ts";
-import type { Execute } from "../../src/player/executions.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
 import { FastExecutors } from "../../src/player/fastExecutors.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import { compile } from "../../src/compiler/compile.ts";
@@ -11,6 +11,7 @@ import { DType, writeWord } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { programRoot } from "../../src/program/root.ts";
+import { ONE_ITEM } from "../../src/program/run.ts";
 import { parseEther } from "viem";
 import { buildModel } from "../onnx/onnxBuilder.ts";
 import { first, reference } from "../players/players.ts";
@@ -58,6 +59,7 @@ export class WithheldInput extends Adversary {
       program: programFacts(commitment),
       inputRoots: [tensorRoot(sumsInput(new Prng(2), model))],
       inputs: [],
+      ...ONE_ITEM,
       fee: 10n ** 17n,
       window: 3_600,
       claimSeconds: 600,

@@ -3,7 +3,7 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../src/onnx/tensorData.ts";
 import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
-import type { Execute } from "../../src/player/executions.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
 import { FastExecutors } from "../../src/player/fastExecutors.ts";
 import { buildModel, type ModelSpec } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";

@@ -20,7 +20,7 @@ export const claim = (session: Session, { job }: JobRecord) =>
 export const submit = (session: Session, { job }: JobRecord, execution: Execution | Hex) => {
   const { arityBits } = session.deployment.parameters;
   const trace = typeof execution === "string" ? traceOf(execution, job.checkpoints) : execution.trace;
-  const nodes = submissionOf(trace, arityBits);
+  const nodes = submissionOf(trace.list, arityBits);
   return session.sender.send({ ...atMarket(session), functionName: "submit", args: [job, nodes] });
 };
 
@@ -38,15 +38,15 @@ export const expand = (session: Session, game: GameRecord, children: Hex, siblin
   session.sender.send({
     ...atGame(session),
     functionName: "expand",
-    args: [packState(stateOf(game)), game.key.jobId, game.key.traceRoot, children, siblings],
+    args: [packState(stateOf(game)), game.key.jobId, game.key.runRoot, children, siblings],
   });
 
 export const pick = (session: Session, game: GameRecord, chosen: Pick, state: GameState = stateOf(game)) =>
   session.sender.send({ ...atGame(session), functionName: "pick", args: [packState(state), chosen] });
 
 export const prove = (session: Session, { job }: JobRecord, game: GameRecord, proof: StepProof) => {
-  const { worker, traceRoot } = game.key;
-  const args = [packState(stateOf(game)), { job, worker, traceRoot }, proof] as const;
+  const { worker, runRoot } = game.key;
+  const args = [packState(stateOf(game)), { job, worker, runRoot }, proof] as const;
   return session.sender.send({ ...atGame(session), functionName: "prove", args });
 };
 

@@ -18,10 +18,12 @@ import { stateOf, type ClaimRecord, type GameRecord } from "../../src/market/his
 import { claimKeyOf } from "../../src/market/ids.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
+import { ONE_ITEM } from "../../src/program/run.ts";
 import { Side } from "../../src/chain/structs.ts";
 import { deliveryOf } from "../../src/worker/settlement.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { reference } from "../players/players.ts";
+import { runOfOne } from "../programs/runOfOne.ts";
 import { rootPick } from "../soak/challengers.ts";
 import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
@@ -184,13 +186,14 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: Execu
   const at = (data: Hex) => ({ to: market, data });
   const encode = encodeFunctionData;
   const abi = jobMarketAbi;
-  const own = claim?.claim ?? { job, worker: sender.address, traceRoot: lie.trace.root };
+  const own = claim?.claim ?? { job, worker: sender.address, runRoot: lie.trace.root };
   const input = toHex(inputs[0]!);
   const facts = programFacts(program.commitment);
   const request = {
     program: facts,
     inputRoots: record.inputRoots,
     inputs: [input],
+    ...ONE_ITEM,
     ...{ fee: 1n, window: job.window, claimSeconds: job.claimSeconds, deadline: job.deadline, callbackGas: 0 },
     ...{ maxOutputBytes: 4_096, rootOnly: false, salt: `0x${"33".repeat(32)}` as const },
   };
@@ -200,9 +203,9 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: Execu
     at(encode({ abi, functionName: "post", args: [request] })),
     at(encode({ abi, functionName: "publishInput", args: [job, facts, part] })),
     at(encode({ abi, functionName: "claim", args: [job] })),
-    at(encode({ abi, functionName: "submit", args: [job, submissionOf(lie.trace, parameters.arityBits)] })),
+    at(encode({ abi, functionName: "submit", args: [job, submissionOf(lie.trace.list, parameters.arityBits)] })),
     at(encode({ abi, functionName: "finalise", args: [own] })),
-    at(encode({ abi, functionName: "deliver", args: [own, deliveryOf(lie, 0)] })),
+    at(encode({ abi, functionName: "deliver", args: [own, deliveryOf(runOfOne(lie), 0)] })),
     at(encode({ abi, functionName: "accept", args: [own] })),
     at(encode({ abi, functionName: "reclaim", args: [own] })),
     at(encode({ abi, functionName: "expire", args: [job] })),
@@ -226,20 +229,20 @@ function gameCalls(
   const encode = encodeFunctionData;
   const abi = disputeGameAbi;
   const key = claimKeyOf(record.jobId, record.claim);
-  const root = rootPick(own, record.claim.traceRoot);
+  const root = rootPick(own, record.claim.runRoot);
   const calls = [
     at(encode({ abi, functionName: "open", args: [record.claim, root] })),
     at(encode({ abi, functionName: "collect", args: [key] })),
   ];
   if (game === undefined) return calls;
   const packed = packState(stateOf(game));
-  const answer = workerMove(lie, { ...stateOf(game), turn: Side.worker }, arityBits, 0n);
-  const next = challengerMove(own, record.nodes, game.moves, arityBits, 0n);
+  const answer = workerMove(runOfOne(lie), { ...stateOf(game), turn: Side.worker }, arityBits, 0n);
+  const next = challengerMove(runOfOne(own), record.nodes, game.moves, arityBits, 0n);
   const data = answer.kind === "reveal" ? answer.data : "0x00";
   const [children, siblings] = answer.kind === "expand" ? [answer.children, answer.siblings] : (["0x00", []] as const);
   calls.push(
     at(encode({ abi, functionName: "reveal", args: [packed, data] })),
-    at(encode({ abi, functionName: "expand", args: [packed, key.jobId, key.traceRoot, children, siblings] })),
+    at(encode({ abi, functionName: "expand", args: [packed, key.jobId, key.runRoot, children, siblings] })),
     at(encode({ abi, functionName: "pick", args: [packed, next.kind === "pick" ? next.pick : root] })),
     at(encode({ abi, functionName: "timeout", args: [packed, key] })),
     at(encode({ abi, functionName: "concede", args: [packed, key] })),

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { parseEther, type Hex } from "viem";
-import type { Execute } from "../../src/player/executions.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import type { Arena } from "./arena.ts";
 import { LiarWorker } from "./liarWorker.ts";

@@ -40,7 +40,7 @@ export const censored: Disturbance = (playthrough) => {
   });
 };
 
-/** Honest parties cannot pay for gas for a while. */
+/** Honest parties cannot pay for gas for a while: those that have to move, until one has said so. */
 export const withoutGasMoney: Disturbance = async (playthrough) => {
   const set = (ether: string) =>
     Promise.all(
@@ -52,7 +52,12 @@ export const withoutGasMoney: Disturbance = async (playthrough) => {
       ),
     );
   await set("0");
-  void sleep(3 * PAUSE_MS).then(() => playthrough.fork.alone(() => set("100")));
+  void (async () => {
+    await sleep(3 * PAUSE_MS);
+    // An honest worker may have no move to make.
+    while (!playthrough.honest.includes("worker") && !playthrough.isShortOfGasMoney()) await sleep(PAUSE_MS);
+    await playthrough.fork.alone(() => set("100"));
+  })();
 };
 
 function meanwhile(playthrough: Playthrough, fault: Fault, until: () => Promise<void>): void {

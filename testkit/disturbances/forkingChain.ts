@@ -1,17 +1,10 @@
-import {
-  decodeErrorResult,
-  decodeFunctionData,
-  keccak256,
-  numberToHex,
-  parseTransaction,
-  recoverTransactionAddress,
-  type Hex,
-} from "viem";
+import { decodeErrorResult, decodeFunctionData, numberToHex, type Hex } from "viem";
 import { errorsAbi } from "../../src/chain/abi/errors.ts";
 import { wrappedEtherAbi } from "../../src/chain/abi/wrappedEther.ts";
 import { stakeVaultAbi } from "../../src/chain/abi/stakeVault.ts";
 import { protocolAbi } from "../../src/market/history.ts";
 import type { LocalChain } from "../../src/demo/localChain.ts";
+import { readSigned } from "../nodes/poolTransaction.ts";
 
 /** A transaction that got into a block. */
 export type Included = { raw: Hex; hash: Hex; from: Hex; functionName: string };
@@ -111,7 +104,8 @@ export class ForkingChain {
   /** All transactions of the scenario that the chain holds, oldest first. */
   async canonical(): Promise<{ hash: Hex; from: Hex; input: Hex; reverted: boolean }[]> {
     const found: { hash: Hex; from: Hex; input: Hex; reverted: boolean }[] = [];
-    for (let number = this.firstBlock + 1; number <= (await this.height()); number++) {
+    const height = await this.height();
+    for (let number = this.firstBlock + 1; number <= height; number++) {
       const block = (await this.#request("eth_getBlockByNumber", [numberToHex(number), true])) as {
         transactions: { hash: Hex; from: Hex; input: Hex }[];
       };
@@ -124,14 +118,12 @@ export class ForkingChain {
   }
 
   async #include(raw: Hex): Promise<Included> {
-    const hash = keccak256(raw);
-    const from = await recoverTransactionAddress({ serializedTransaction: raw as never });
-    const { data, nonce = 0 } = parseTransaction(raw);
-    const { functionName } = decodeFunctionData({ abi: knownAbi, data: data! });
+    const { hash, from, data, nonce } = await readSigned(raw);
+    const { functionName } = decodeFunctionData({ abi: knownAbi, data });
     // The pool before the chain would keep it, and mine it later in a block that is not among these.
     const next = Number(await this.#request("eth_getTransactionCount", [from, "latest"]));
     if (nonce > next) throw new Error(`nonce ${nonce} is behind a gap: the next one is ${next}`);
-    const included = { raw, hash, from: from.toLowerCase() as Hex, functionName };
+    const included = { raw, hash, from, functionName };
     await this.#block(async () => {
       await this.#request("eth_sendRawTransaction", [raw]).catch(async (error: unknown) => {
         // The embedded chain answers with an error where a node includes a transaction that reverts.

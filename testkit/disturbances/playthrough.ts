@@ -30,10 +30,7 @@ export const AFTER_END = Infinity;
  */
 export type Disturbance = (playthrough: Playthrough, included?: Included) => Promise<void> | void;
 
-/** The result of a playthrough. */
-export type PlaythroughResult = {
-  /** The functions that were called, in order, also those that a reorganisation took back. */
-  calls: string[];
+type Refusals = {
   /**
    * Transactions of honest parties that the chain holds and that reverted, without those that a reorganisation moved:
    * what was called, and why it was refused.
@@ -44,6 +41,12 @@ export type PlaythroughResult = {
    * was something new to collect.
    */
   repeated: number;
+};
+
+/** The result of a playthrough. */
+export type PlaythroughResult = Refusals & {
+  /** The functions that were called, in order, also those that a reorganisation took back. */
+  calls: string[];
   /** What the parties logged at the level of warnings or above. */
   complaints: readonly string[];
 };
@@ -113,6 +116,11 @@ export class Playthrough {
   /** Whose transaction it is; undefined for the requester. */
   partyOf({ from }: Pick<Included, "from">): Party | undefined {
     return PARTIES.find((party) => this.#setup.addressOf(party).toLowerCase() === from.toLowerCase());
+  }
+
+  /** Whether a party has said that it cannot pay for gas, or it is too late for it to say so. */
+  isShortOfGasMoney(): boolean {
+    return this.#isOver || this.#complaints.some((text) => text.includes("INSUFFICIENT_GAS_FUNDS"));
   }
 
   get honest(): readonly Party[] {
@@ -194,8 +202,11 @@ export class Playthrough {
       if (job === undefined) await this.fork.include(post).catch(() => undefined);
       else {
         const next = await this.#direct(requester, job, snapshot);
-        if (next === undefined && !atEnd) break;
-        if (next === undefined) {
+        if (next === undefined && !atEnd) {
+          const refusals = await this.#refusalsAt(snapshot.blockNumber);
+          if (refusals !== undefined && this.#failure === undefined)
+            return { calls: this.#calls, complaints: this.#complaints, ...refusals };
+        } else if (next === undefined) {
           atEnd = false;
           await new Promise((resolve) => setTimeout(resolve, 10 * INTERVAL_MS));
           await this.fork.alone(async () => disturb(this));
@@ -204,7 +215,6 @@ export class Playthrough {
       if (this.#failure !== undefined) throw new Error("the disturbance failed", { cause: this.#failure });
       if (Date.now() > end) throw new Error(`waited for: ${due}\n${this.#circumstances()}`);
     }
-    return { calls: this.#calls, complaints: this.#complaints, ...(await this.#refusals()) };
   }
 
   /** Does what the requester does, and lets time pass. @returns What is waited for; undefined at the end. */
@@ -263,7 +273,14 @@ export class Playthrough {
     return undefined;
   }
 
-  async #refusals(): Promise<{ refused: readonly string[]; repeated: number }> {
+  /** Undefined if the latest block is not `seen` any more: the end that was seen there may have been taken back. */
+  #refusalsAt(seen: bigint): Promise<Refusals | undefined> {
+    return this.fork.alone(async () =>
+      BigInt(await this.fork.height()) === seen ? this.#refusals() : undefined,
+    );
+  }
+
+  async #refusals(): Promise<Refusals> {
     const made = new Set<string>();
     const refused: string[] = [];
     let repeated = 0;

@@ -1,4 +1,4 @@
-import type { Execute } from "../../src/player/executions.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
 import { reference } from "../players/players.ts";
 
 /** The parties of a scenario besides the requester. */

@@ -25,6 +25,7 @@ export class Setup {
   readonly #jobs: { delivered: SignedPost; kept: SignedPost };
   /** What each party has in the vault before a scenario. */
   readonly wealth = new Map<Party, bigint>();
+  readonly #addresses: Record<Party, Hex>;
   readonly #observer: Session;
 
   private constructor(
@@ -37,6 +38,8 @@ export class Setup {
     this.fork = fork;
     this.program = program;
     this.keys = keys;
+    const addressOf = (party: Party): Hex => privateKeyToAccount(keys[party]).address;
+    this.#addresses = { worker: addressOf("worker"), watcher: addressOf("watcher"), second: addressOf("second") };
     this.deployment = observer.deployment;
     this.#observer = observer;
     this.#jobs = jobs;
@@ -71,7 +74,7 @@ export class Setup {
   }
 
   addressOf(party: Party): Hex {
-    return privateKeyToAccount(this.keys[party]).address;
+    return this.#addresses[party];
   }
 
   /** A party's ledger entries, without what is locked in games. */

@@ -15,25 +15,27 @@ type Refusal = string;
  */
 export class MemoryGame {
   readonly moves: MoveRecord[] = [];
-  readonly #traceRoot: Hash;
   #state: GameState;
 
-  constructor(program: KnownProgram, traceRoot: Hash, pick: Pick) {
-    const width = program.model.program.checkpoints.length;
+  /** @param items Of the run that `runRoot` is the root of. */
+  constructor(program: KnownProgram, runRoot: Hash, pick: Pick, items = 1) {
+    const checkpoints = program.model.program.checkpoints.length;
+    const depth = items === 1 ? depthOf(checkpoints) : depthOf(items);
     const account = `0x${"00".repeat(20)}` as const;
     this.#state = {
       claimId: ZERO_HASH,
       programRoot: program.model.programRoot,
       challenger: account,
-      node: traceRoot,
+      node: runRoot,
+      traceRoot: ZERO_HASH,
       interiorRoot: ZERO_HASH,
       index: 0,
-      width,
+      width: items,
       openIndex: 0,
-      openDepth: depthOf(width),
+      openDepth: depth,
       move: Move.open,
-      depth: depthOf(width),
-      level: Level.trace,
+      depth,
+      level: Level.run,
       turn: Side.worker,
       first: 0,
       last: 0,
@@ -44,8 +46,10 @@ export class MemoryGame {
       since: 0,
       bond: 0n,
       spent: 0n,
+      item: 0,
+      checkpoints,
     };
-    this.#traceRoot = traceRoot;
+    if (items === 1) this.#enterTrace();
     this.#descend(pick);
     this.#record(Move.open, "0x");
   }
@@ -99,7 +103,7 @@ export class MemoryGame {
       if (root === ZERO_HASH || siblings.length === 0) return;
       const inside = checkpoint.siblings.length === 0 && checkpoint.step === 0 && s.interiorRoot !== ZERO_HASH;
       const index = inside ? this.#indexUnder(root, siblings, s.interiorRoot) : checkpointIndex;
-      const top = inside ? s.interiorRoot : this.#traceRoot;
+      const top = inside ? s.interiorRoot : s.traceRoot;
       this.#require(fold(root, index, siblings) === top, `input ${k} is not proven`);
     });
     return chunk.subarray(at, at + size).reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n);
@@ -123,12 +127,24 @@ export class MemoryGame {
     const low = Number(pick.index & ((1n << BigInt(levels)) - 1n));
     this.#require(fold(pick.node, low, pick.siblings) === s.node, "not under the node");
     this.#state = { ...s, node: pick.node, index: Number(pick.index), depth };
-    if (depth > 0 || s.level === Level.tensor) return;
+    // A leaf of the run is a trace root. A trace of one checkpoint is a leaf itself.
+    if (depth === 0 && s.level === Level.run) {
+      this.#state = { ...this.#state, item: this.#state.index };
+      this.#enterTrace();
+    }
+    if (this.#state.depth > 0 || s.level === Level.tensor) return;
     this.#require(pick.program.header !== "0x", "a leaf needs the program");
     if (s.level === Level.interior) return this.#enterTensor(pick, s.first + Number(pick.index));
     const { first, step } = pick.checkpoint;
     this.#state = { ...this.#state, first, last: step };
     if (first === step) this.#enterTensor(pick, step);
+  }
+
+  /** Takes the current node as the root of an item's trace. */
+  #enterTrace(): void {
+    const { node, checkpoints: width } = this.#state;
+    const entered = { level: Level.trace, traceRoot: node, index: 0, width, depth: depthOf(width) };
+    this.#state = { ...this.#state, ...entered };
   }
 
   #enterTensor({ step: { count } }: Pick, step: number): void {

@@ -17,8 +17,16 @@ export type Pooled = Offered & { raw: Hex; hash: Hex; from: Hex; to: Hex | null;
 
 const bytesIn = (hex: Hex): number => hex.length / 2 - 1;
 
+/** The transaction that was read last. A chain that is sent one reads it, and the pool before it does so again. */
+let last: { raw: Hex; read: Promise<Pooled> } | undefined;
+
 /** Reads a signed transaction. One without the fees of EIP-1559 offers its gas price as both. */
-export async function readSigned(raw: Hex): Promise<Pooled> {
+export function readSigned(raw: Hex): Promise<Pooled> {
+  if (last?.raw !== raw) last = { raw, read: readAndRecover(raw) };
+  return last.read;
+}
+
+async function readAndRecover(raw: Hex): Promise<Pooled> {
   const parsed = parseTransaction(raw);
   const { nonce = 0, gas = 0n, value = 0n, data = "0x", to = null } = parsed;
   const maxFee = parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n;

@@ -32,12 +32,14 @@ export function floatPairs(prng: Prng, dtype: DType, count: number): [Word, Word
   return pairs;
 }
 
+const EDGES = new Map(OTHER_FLOATS.map((dtype) => [dtype as DType, edgeWords(dtype)]));
+
 /** A word of a float type, not canonical: any bits, edges, or a number of float32's usual size. */
 export function floatWord(prng: Prng, dtype: DType): Word {
   if (dtype === DType.float32) return BigInt(float32Bits(prng));
   switch (prng.below(4)) {
     case 0:
-      return prng.pick(edgeWords(dtype));
+      return prng.pick(EDGES.get(dtype)!);
     case 1:
       return prng.bits(floatFormat(dtype).bits);
     default:

@@ -23,11 +23,13 @@ export function integerWords(dtype: DType): Word[] {
   return [...small, ...near, ...(isSigned(dtype) ? small.slice(1).map((value) => -value) : [])];
 }
 
+const EDGES = new Map(INTEGER_TYPES.map((dtype) => [dtype, integerWords(dtype)]));
+
 /** An edge value, a small number, or any number of any length, of an integer type. */
 export function integerWord(prng: Prng, dtype: DType): Word {
+  if (prng.below(3) === 0) return prng.pick(EDGES.get(dtype)!);
   const bits = 8 * dtypeBytes(dtype);
-  const wrap = (value: bigint): bigint => (isSigned(dtype) ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value));
-  if (prng.below(3) === 0) return prng.pick(integerWords(dtype));
   const magnitude = prng.bits(1 + prng.below(bits));
-  return wrap(prng.below(2) === 0 ? magnitude : -magnitude);
+  const value = prng.below(2) === 0 ? magnitude : -magnitude;
+  return isSigned(dtype) ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
 }

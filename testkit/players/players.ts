@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { numberToHex, parseEther, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { KnownProgram } from "../../src/player/execution.ts";
-import type { Execute } from "../../src/player/executions.ts";
+import type { Execute } from "../../src/player/executeRun.ts";
 import { postedJob } from "../../src/chain/clients/jobMarket.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";

@@ -12,6 +12,7 @@ import { MAX_STEP_BYTES } from "../../src/program/limits.ts";
 import { commitProgram, type ProgramCommitment } from "../../src/program/root.ts";
 import type { Checkpoint, Program, Step, TensorRef } from "../../src/program/types.ts";
 import { Trace } from "../../src/trace/trace.ts";
+import { int32Words } from "../programs/int32Words.ts";
 import { axis, NO_REDUCTION, rowSumStep, stepModel } from "../programs/stepModel.ts";
 
 /** A program that games are played on, with its commitments and one input. */
@@ -29,7 +30,7 @@ export type GameProgram = {
  * @param rangeLengths Steps of each range.
  */
 export function chainProgram(count: number, rangeLengths: readonly number[], outputs?: readonly number[]): GameProgram {
-  const constant = words(count, (i) => 7 * i + 1);
+  const constant = int32Words(count, (i) => 7 * i + 1);
   const root = tensorRoot(constant);
   const steps: Step[] = [];
   const checkpoints: Checkpoint[] = [];
@@ -49,7 +50,7 @@ export function chainProgram(count: number, rangeLengths: readonly number[], out
   return int32Program(
     program,
     new Map([[root, constant]]),
-    words(count, (i) => i * i + 3),
+    int32Words(count, (i) => i * i + 3),
   );
 }
 
@@ -126,13 +127,6 @@ function addition(count: number, index: number, root: `0x${string}`): Step {
       out: 4,
     },
   };
-}
-
-function words(count: number, value: (i: number) => number): Uint8Array {
-  const bytes = new Uint8Array(4 * count);
-  const view = new DataView(bytes.buffer);
-  for (let i = 0; i < count; i++) view.setInt32(4 * i, value(i) | 0, true);
-  return bytes;
 }
 
 /** The nodes of a trace's tree at which a game can be opened, from its root down: levels below the root, index. */

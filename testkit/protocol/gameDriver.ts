@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { hopOf } from "../../src/market/hop.ts";
 import { packState, unpackState, type GameState } from "../../src/market/state.ts";
-import { Level, NO_CHECKPOINT, NO_PICK, NO_PROGRAM, NO_STEP } from "../../src/chain/structs.ts";
+import { Level, NO_CHECKPOINT, NO_PICK, NO_PROGRAM, NO_STEP, ZERO_HASH } from "../../src/chain/structs.ts";
 import type { Claim, ClaimKey, PackedState, Pick, StepProof } from "../../src/chain/structs.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import type { MerkleList } from "../../src/merkle/list.ts";
@@ -114,7 +114,7 @@ export class GameDriver {
   }
 
   async expand(): Promise<this> {
-    const args = [this.packed, this.key.jobId, this.key.traceRoot, ...this.expandArgs()] as const;
+    const args = [this.packed, this.key.jobId, this.key.runRoot, ...this.expandArgs()] as const;
     await this.run("expand", this.world.game.write.expand(args, { account: this.world.worker.account }));
     return this;
   }
@@ -151,6 +151,8 @@ export class GameDriver {
       element: BigInt(element),
       chunk: toHex(chunkOf(this.trace.tensor(s), chunk)),
       chunkSiblings: tree.path(chunk, 0, depth),
+      previous: ZERO_HASH,
+      previousSiblings: [],
       inputs: step.inputs.map((ref) => {
         const none = { root: NO_STEP.bodyHash, siblings: [], checkpointIndex: 0, checkpoint: NO_CHECKPOINT };
         if (ref.kind === "constant") return none;

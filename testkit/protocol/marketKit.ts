@@ -9,7 +9,7 @@ import { factsOf, jobId, postJob, submitted, requestFor, type World } from "./wo
 export const smallProgram = chainProgram(300, [3, 1, 2]);
 
 /** What an honest worker of that program submits. */
-export const SUBMITTED_NODES = submissionOf(honestTrace(smallProgram), 4);
+export const SUBMITTED_NODES = submissionOf(honestTrace(smallProgram).list, 4);
 
 /** A root that is none of theirs. */
 export const OTHER_ROOT: Hex = `0x${"ab".repeat(32)}`;

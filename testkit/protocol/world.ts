@@ -9,6 +9,7 @@ import { workSeconds } from "../../src/market/clock.ts";
 import { toHex as bytesToHex } from "../../src/merkle/hash.ts";
 import { readHeader } from "../../src/program/header.ts";
 import type { ProgramCommitment } from "../../src/program/root.ts";
+import { ONE_ITEM, runWork } from "../../src/program/run.ts";
 import { SoftwareDevice } from "../../src/provisioning/device.ts";
 import { SoftwareManufacturer } from "../../src/provisioning/manufacturer.ts";
 import type { Trace } from "../../src/trace/trace.ts";
@@ -31,7 +32,7 @@ export const PARAMETERS: Parameters = {
   arityBits: 4,
   maxStepGas: 12_000_000,
   maxStepBytes: 90_000,
-  bondGas: 1_000_000,
+  bondGas: 1_250_000,
   priceCap: 50n * GWEI,
   bounty: ETHER / 50n,
   collateral: (18n * ETHER) / 10n,
@@ -145,24 +146,33 @@ export const factsOf = ({ header, steps, checkpoints }: ProgramCommitment): Prog
   checkpointsRoot: checkpoints.root,
 });
 
+/** The terms of a request that are the same for all programs: of one item, due in a day, without a callback. */
+export async function usualTerms({ networkHelpers }: Pick<World, "networkHelpers">) {
+  return {
+    fee: ETHER,
+    ...ONE_ITEM,
+    claimSeconds: 600,
+    deadline: BigInt((await networkHelpers.time.latest()) + 86_400),
+    callbackGas: 0,
+    maxOutputBytes: 4_096,
+    rootOnly: false,
+    salt: zeroHash,
+  };
+}
+
 /** A request for a subject program with its input posted. */
 export async function requestFor(
   world: World,
   subject: GameProgram,
   changes: Partial<JobRequest> = {},
 ): Promise<JobRequest> {
+  const { items = 1 } = changes;
   return {
     program: factsOf(subject.commitment),
     inputRoots: [subject.inputsList.root],
     inputs: [bytesToHex(subject.input)],
-    fee: ETHER,
-    window: 1_800 + workSeconds(readHeader(subject.commitment.header).work, world.parameters.rate),
-    claimSeconds: 600,
-    deadline: BigInt((await world.networkHelpers.time.latest()) + 86_400),
-    callbackGas: 0,
-    maxOutputBytes: 4_096,
-    rootOnly: false,
-    salt: zeroHash,
+    ...(await usualTerms(world)),
+    window: 1_800 + workSeconds(runWork(items, readHeader(subject.commitment.header).work), world.parameters.rate),
     ...changes,
   };
 }
@@ -189,16 +199,16 @@ export async function submitted(
 ): Promise<Claim> {
   const job = await postJob(world, await requestFor(world, subject, changes));
   await world.market.write.claim([job], { account: world.worker.account });
-  const nodes = submissionOf(trace, world.parameters.arityBits);
+  const nodes = submissionOf(trace.list, world.parameters.arityBits);
   await world.market.write.submit([job, nodes], { account: world.worker.account });
-  return { job, worker: checksummed(world.worker), traceRoot: trace.root };
+  return { job, worker: checksummed(world.worker), runRoot: trace.root };
 }
 
 const checksummed = ({ account }: Actor): Address => account.address;
 
 export const jobId = (world: World, job: Job): Hex => jobIdOf(job, world.chainId, world.market.address);
-export const claimId = (world: World, { job, worker, traceRoot }: Claim): Hex =>
-  claimIdOf(jobId(world, job), worker, traceRoot);
+export const claimId = (world: World, { job, worker, runRoot }: Claim): Hex =>
+  claimIdOf(jobId(world, job), worker, runRoot);
 
 /** What names a claim in the game's calls. */
 export const claimKey = (world: World, claim: Claim): ClaimKey => claimKeyOf(jobId(world, claim.job), claim);

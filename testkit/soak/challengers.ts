@@ -4,7 +4,7 @@ import type { Disputed } from "../../src/dispute/disputed.ts";
 import type { Execution, KnownProgram } from "../../src/player/execution.ts";
 import { hopOf } from "../../src/market/hop.ts";
 import { checkpointOf } from "../../src/dispute/openings.ts";
-import { submittedTrace } from "../../src/dispute/disputed.ts";
+import { submittedList } from "../../src/dispute/disputed.ts";
 import { openingPick, pickBelow } from "../../src/dispute/pick.ts";
 import type { GameState } from "../../src/market/state.ts";
 import { buildStepProof } from "../../src/dispute/stepProof.ts";
@@ -16,6 +16,7 @@ import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
 import { chunkOf } from "../../src/merkle/tensor.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
+import { runOfOne } from "../programs/runOfOne.ts";
 import type { Prng } from "../random/prng.ts";
 import type { SoakWorker } from "./workers.ts";
 
@@ -41,14 +42,15 @@ type Goal = { checkpoint: number; step: number; element: number };
 
 /** The watcher of this repository, with its own execution. */
 export function watcher(address: Address, own: Execution, nodes: Hex, arityBits: number): SoakChallenger {
+  const run = runOfOne(own);
   const reply = (game: GameRecord, now: bigint): Reply => {
-    const move = challengerMove(own, nodes, game.moves, arityBits, now);
+    const move = challengerMove(run, nodes, game.moves, arityBits, now);
     return move.kind === "wait" || move.kind === "timeout" ? { kind: "stall" } : move;
   };
-  const submitted = submittedTrace(own, nodes);
+  const submitted = submittedList(run, nodes);
   // A watcher that finds no error opens at the root, without cause.
   const opening = (): Pick =>
-    openingPick(own, submitted, arityBits) ?? rootPick(own, submitted.node(submitted.depth, 0));
+    openingPick(own, Level.trace, submitted, arityBits) ?? rootPick(own, submitted.node(submitted.depth, 0));
   return { kind: "watcher", honest: true, address, opening, reply };
 }
 
@@ -60,10 +62,10 @@ export const confused = (address: Address, wrong: Execution, nodes: Hex, arityBi
 });
 
 /** The pick that opens a game at a claim's trace root. */
-export function rootPick(program: KnownProgram, traceRoot: Pick["node"]): Pick {
+export function rootPick(program: KnownProgram, runRoot: Pick["node"]): Pick {
   const { depth } = program.commitment.checkpoints;
   const state = { level: Level.trace, depth, first: 0 } as GameState;
-  return pickBelow(program, state, { depth, index: 0, node: traceRoot, siblings: [] });
+  return pickBelow(program, state, { depth, index: 0, node: runRoot, siblings: [] });
 }
 
 /** Holds the published trace and jumps down to its first difference, by any number of levels at a time. */
@@ -94,11 +96,11 @@ export function wanderer(
 }
 
 /** Opens a game and never moves again. */
-export const silent = (address: Address, theirs: Execution, traceRoot: Pick["node"]): SoakChallenger => ({
+export const silent = (address: Address, theirs: Execution, runRoot: Pick["node"]): SoakChallenger => ({
   kind: "silent",
   honest: false,
   address,
-  opening: () => rootPick(theirs, traceRoot),
+  opening: () => rootPick(theirs, runRoot),
   reply: () => ({ kind: "stall" }),
 });
 
@@ -123,10 +125,10 @@ export function parasite(
   arityBits: number,
 ): SoakChallenger {
   const published = worker.published;
-  if (published === undefined) return silent(address, own, worker.traceRoot);
+  if (published === undefined) return silent(address, own, worker.runRoot);
   switch (prng.below(6)) {
     case 0:
-      return silent(address, own, worker.traceRoot);
+      return silent(address, own, worker.runRoot);
     case 1:
       return quitter(prng, wanderer(prng, "wanderer", address, published, arityBits));
     case 2:
@@ -147,6 +149,7 @@ function guided(
   goal: Goal,
   arityBits: number,
 ): SoakChallenger {
+  const run = runOfOne(theirs);
   const { trace, model } = theirs;
   const eager = prng.below(2) === 0;
   const { dtype } = model.program.steps[goal.step]!;
@@ -171,7 +174,7 @@ function guided(
     if (state.level === Level.tensor && (state.depth === 0 || eager)) {
       return { kind: "prove", proof: proofAt(theirs, goal, state) };
     }
-    const list = listOf(theirs, trace, state);
+    const list = listOf(run, state);
     const hop = hopOf(state.depth, arityBits);
     const below = state.depth - hop - prng.below(state.depth - hop + 1);
     const index = Math.floor(leafIn(state) / 2 ** below);
@@ -194,7 +197,7 @@ export function proofAt(theirs: Execution, { step, element }: Omit<Goal, "checkp
   if (state.first !== state.last) {
     disputed.interior = new DisputedList(trace.interior(checkpointOf(theirs, state.last)));
   }
-  const { proof } = buildStepProof(theirs, disputed, { step, first: state.first, element, chunk });
+  const { proof } = buildStepProof(runOfOne(theirs), disputed, { item: 0, step, first: state.first, element, chunk });
   return { ...proof, chunkSiblings: trace.tree(step).path(index, 0, state.depth) };
 }
 

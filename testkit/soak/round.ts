@@ -13,8 +13,10 @@ import {
   type StepProof,
 } from "../../src/chain/structs.ts";
 import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
-import { inputsList, tensorRoot } from "../../src/merkle/tensor.ts";
+import { MerkleList } from "../../src/merkle/list.ts";
+import { tensorRoot } from "../../src/merkle/tensor.ts";
 import { toHex } from "../../src/merkle/hash.ts";
+import { ONE_ITEM } from "../../src/program/run.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import type { Prng } from "../random/prng.ts";
 import { ETHER } from "../protocol/world.ts";
@@ -93,6 +95,7 @@ export class Round {
       program: programFacts(known.commitment),
       inputRoots: inputs.map(tensorRoot),
       inputs: inputs.map(toHex),
+      ...ONE_ITEM,
       fee: (BigInt(this.#prng.below(100)) * ETHER) / 100n,
       window: chain.parameters.baseWindow + 1 + this.#prng.below(3_600),
       claimSeconds: 600,
@@ -106,7 +109,8 @@ export class Round {
     const posted = sent?.events.find((e) => e.eventName === "JobPosted");
     if (posted?.eventName !== "JobPosted") return;
     this.#job = posted.args.job;
-    if (this.#job.inputsRoot !== inputsList(inputs).root) this.#market.fault("another inputs root");
+    if (this.#job.inputsRoot !== MerkleList.fromHashes(inputs.map(tensorRoot)).root)
+      this.#market.fault("another inputs root");
     this.#plan(chain.now + 1 + this.#prng.below(300), () => this.#take());
   }
 
@@ -118,16 +122,16 @@ export class Round {
 
   async #submit(): Promise<void> {
     const { chain } = this.#market;
-    const { traceRoot, nodes } = this.#worker;
+    const { runRoot, nodes } = this.#worker;
     const call = chain.onMarket("submit", [this.#job, nodes]);
     const refusal = this.#isHonest ? undefined : await chain.refusal(this.#workerAddress, call);
     if (refusal !== undefined) return this.#abandoned(refusal);
     const sent = await this.#market.must("worker", this.#workerAddress, call);
     const submitted = sent?.events.find((e) => e.eventName === "ClaimSubmitted");
     if (submitted?.eventName !== "ClaimSubmitted") return;
-    this.#claim = { job: this.#job, worker: this.#workerAddress, traceRoot };
+    this.#claim = { job: this.#job, worker: this.#workerAddress, runRoot };
     this.#claimId = submitted.args.claimId;
-    if (claimIdOf(submitted.args.jobId, this.#workerAddress, traceRoot) !== this.#claimId)
+    if (claimIdOf(submitted.args.jobId, this.#workerAddress, runRoot) !== this.#claimId)
       this.#market.fault("another id");
     this.#submittedAt = chain.now;
     const window = Number(submitted.args.windowEnd) - chain.now;
@@ -247,7 +251,7 @@ export class Round {
           game,
           from,
           "expand",
-          [game.key.jobId, game.key.traceRoot, answer.children, answer.siblings],
+          [game.key.jobId, game.key.runRoot, answer.children, answer.siblings],
           !this.#isHonest,
         );
       case "concede":
@@ -285,7 +289,7 @@ export class Round {
       ["concede", [packed, key]],
       ["settle", [packed]],
       ["timeout", [packState({ ...state, since: state.since - 1_000_000 }), key]],
-      ["expand", [packed, key.jobId, key.traceRoot, "0x", []]],
+      ["expand", [packed, key.jobId, key.runRoot, "0x", []]],
       ["reveal", [packed, toHex(new Uint8Array(512).fill(0xa5))]],
       ["pick", [packed, rootPick(this.#program.known, state.node)]],
       ...(proof === undefined ? [] : ([["prove", [packed, this.#claim, proof]]] as [string, unknown[]][])),
@@ -390,7 +394,7 @@ export class Round {
     this.#ended = true;
     const { chain, totals, requester } = this.#market;
     const record = this.#record;
-    const key = { jobId: record.jobId, worker: this.#workerAddress, traceRoot: this.#worker.traceRoot };
+    const key = { jobId: record.jobId, worker: this.#workerAddress, runRoot: this.#worker.runRoot };
     const collect = chain.onGame("collect", [key]);
     if (record.games.length > 0 && (await chain.refusal(this.#workerAddress, collect)) === undefined) {
       const sent = await this.#market.must("collect", this.#workerAddress, collect);

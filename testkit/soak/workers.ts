@@ -1,10 +1,12 @@
 import type { Execution } from "../../src/player/execution.ts";
+import type { RunExecution } from "../../src/player/runExecution.ts";
 import { submissionOf, workerMove, type WorkerMove } from "../../src/dispute/workerMove.ts";
 import { stateOf, type GameRecord } from "../../src/market/history.ts";
 import { Level, Move } from "../../src/chain/structs.ts";
 import type { Hex } from "viem";
 import { toHex, type Hash } from "../../src/merkle/hash.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
+import { runOfOne } from "../programs/runOfOne.ts";
 import type { Prng } from "../random/prng.ts";
 import { executionOf, lyingTensors, mutated, paddedWithGarbage, type LieKind } from "./lies.ts";
 import type { SoakProgram } from "./programs.ts";
@@ -19,7 +21,7 @@ export type SoakWorker = {
   kind: WorkerKind;
   /** Whether the trace root is the definition's. */
   right: boolean;
-  traceRoot: Hash;
+  runRoot: Hash;
   /** What it submits. */
   nodes: Hex;
   /** The published trace; undefined if the worker shows each game another one. */
@@ -43,13 +45,14 @@ const LIARS: readonly WorkerKind[] = [
 /** The honest worker. */
 export function honestWorker(program: SoakProgram, arityBits: number): SoakWorker {
   const execution = executionOf(program, program.tensors);
+  const run = runOfOne(execution);
   return {
     kind: "honest",
     right: true,
-    traceRoot: execution.trace.root,
-    nodes: submissionOf(execution.trace, arityBits),
+    runRoot: execution.trace.root,
+    nodes: submissionOf(execution.trace.list, arityBits),
     published: execution,
-    answer: (game, now) => workerMove(execution, stateOf(game), arityBits, now),
+    answer: (game, now) => workerMove(run, stateOf(game), arityBits, now),
   };
 }
 
@@ -59,7 +62,7 @@ export function lyingWorker(prng: Prng, program: SoakProgram, arityBits: number)
   for (;;) {
     const kind = prng.pick(LIARS);
     const worker = liar(prng, program, arityBits, kind);
-    if (worker !== undefined && (kind === "deserter" || worker.traceRoot !== honest.traceRoot)) {
+    if (worker !== undefined && (kind === "deserter" || worker.runRoot !== honest.runRoot)) {
       return sometimesGivingUp(prng, worker);
     }
   }
@@ -70,15 +73,15 @@ function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerK
   if (kind === "garbage") {
     const root = () => toHex(Uint8Array.from({ length: 32 }, () => 1 + prng.below(255)));
     const list = MerkleList.fromHashes(program.known.model.program.checkpoints.map(root));
-    const nodes = submissionOf({ list }, arityBits);
-    return { kind, right: false, traceRoot: list.root, nodes, published: undefined, answer: () => ({ kind: "stall" }) };
+    const nodes = submissionOf(list, arityBits);
+    return { kind, right: false, runRoot: list.root, nodes, published: undefined, answer: () => ({ kind: "stall" }) };
   }
   if (kind === "deserter") {
-    const { traceRoot, nodes, published } = honestWorker(program, arityBits);
+    const { runRoot, nodes, published } = honestWorker(program, arityBits);
     return {
       kind,
       right: true,
-      traceRoot,
+      runRoot,
       nodes,
       published,
       answer: () => ({ kind: prng.pick(["stall", "concede"]) }),
@@ -90,28 +93,29 @@ function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerK
       : executionOf(program, lyingTensors(prng, program, kind === "chameleon" ? "tensor" : (kind as LieKind)));
   if (execution === undefined) return undefined;
   const changing = kind === "chameleon";
-  const faces = new Map<string, Execution>();
+  const run = runOfOne(execution);
+  const faces = new Map<string, RunExecution>();
   /** Another interior in each game, under the same leaf. */
-  const faceOf = (game: GameRecord): Execution => {
+  const faceOf = (game: GameRecord): RunExecution => {
     const { last, level } = stateOf(game);
     const expanded = game.moves.some(({ move }) => move === Move.expand);
     const expanding = level === Level.trace && stateOf(game).depth === 0;
-    if (!changing || (!expanded && !expanding)) return execution;
+    if (!changing || (!expanded && !expanding)) return run;
     const known = faces.get(game.id);
     if (known !== undefined) return known;
     const interior = tensors.map((right, s) => {
       const own = execution.trace.tensor(s);
       return s === last ? own : prng.pick([own, right, mutated(prng, right)]);
     });
-    const face = executionOf(program, interior);
+    const face = runOfOne(executionOf(program, interior));
     faces.set(game.id, face);
     return face;
   };
   return {
     kind,
     right: false,
-    traceRoot: execution.trace.root,
-    nodes: submissionOf(execution.trace, arityBits),
+    runRoot: execution.trace.root,
+    nodes: submissionOf(execution.trace.list, arityBits),
     published: changing || kind === "padding" ? undefined : execution,
     answer: (game, now) => workerMove(faceOf(game), stateOf(game), arityBits, now),
   };

@@ -80,11 +80,11 @@ export class DisputeGame extends DisputeGameReader {
   expand(
     state: PackedState,
     jobId: Hex,
-    traceRoot: Hex,
+    runRoot: Hex,
     children: Hex,
     siblings: readonly Hex[],
   ): Promise<TransactionReceipt> {
-    const args = [state, jobId, traceRoot, children, siblings] as const;
+    const args = [state, jobId, runRoot, children, siblings] as const;
     return this.#sender.send({ ...this.contract, functionName: "expand", args });
   }
 

@@ -72,7 +72,7 @@ export class JobMarket extends JobMarketReader {
    * @throws ContractRevertError `InsufficientCredit`, `JobExists`, `WindowOutOfRange`, `DeadlineTooSoon`,
    *   `DeadlineTooFar`, `TooMuchWork`, `StepProofTooLarge`, `StepProofTooLong`, `HeaderTooLong`, `TooManyOutputs`,
    *   `OutputLimitTooHigh`, `CallbackGasTooHigh`, `WrongInputCount`, `WrongInputLength`, `WrongInputRoot`,
-   *   `RootOnlyWithBytes`, `ZeroClaimSeconds`
+   *   `RootOnlyWithBytes`, `ZeroClaimSeconds`, `ItemsOutOfRange`, `TooManyParts`
    */
   post(request: JobRequest): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "post", args: [request] });
@@ -110,9 +110,9 @@ export class JobMarket extends JobMarketReader {
 
   /**
    * Submits the trace of a job that the sender has claimed.
-   * @param nodes The `2^hop` nodes that a reveal at the trace root would show, 32 bytes each, concatenated.
+   * @param nodes The `2^hop` nodes that a reveal at the run root would show, 32 bytes each, concatenated.
    * @throws ContractRevertError `NotWorker`, `TimeIsUp`, `ClaimExists`, `WrongJobStatus`, `WrongDataLength`,
-   *   `PaddingNotZero`, `ZeroTraceRoot`
+   *   `PaddingNotZero`, `ZeroRunRoot`
    */
   submit(job: Job, nodes: Hex): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "submit", args: [job, nodes] });

@@ -39,7 +39,7 @@ export function auditCommand(output: Output): Command {
     .option("--seed <n>", "of random operators, of random inputs and of the draw", as(whole(0), "--seed"), 1)
     .action(async (path: string, options: Options) => {
       const spec = modelSpec(path, { ...options, seed: BigInt(options.seed) });
-      const { model: source } = loadModel(spec);
+      const { model: source, run } = loadModel(spec);
       const files = inputFiles(source, options.input ?? []);
       const given = new Map(
         source.graph.inputs
@@ -48,6 +48,7 @@ export function auditCommand(output: Output): Command {
       );
       const model = compile(source, {
         ...spec,
+        run,
         shapes: { ...shapesOf(given), ...spec.shapes },
         progress: compileProgress(output.progress("compiling node")),
       });

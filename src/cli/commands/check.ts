@@ -7,6 +7,7 @@ import { checkReport, type CheckReport } from "../../examine/check/report.ts";
 import { givenNames, requireName } from "../inputs.ts";
 import { addExamples } from "../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
+import { checkIfDecoder } from "../models.ts";
 import { prepareModel } from "../../player/programs/modelSpec.ts";
 import type { Line, Output } from "../output.ts";
 import { compileProgress } from "../progress.ts";
@@ -19,7 +20,7 @@ export function checkCommand(output: Output): Command {
       "say whether a model can be served: operators, size, proof gas, worst dispute; exit status 0 if it can",
     )
     .argument("<model>", "ONNX file")
-    .action((path: string, options: ModelOptions) => {
+    .action(async (path: string, options: ModelOptions) => {
       const spec = modelSpec(path, options);
       const refused: RefuteError[] = [];
       const lost: string[] = [];
@@ -33,14 +34,16 @@ export function checkCommand(output: Output): Command {
       // Of inputs that are refused themselves, nothing more can be asked.
       const there = draft.graph.inputs.map(({ name }) => name);
       const gone = (name: string): boolean => lost.includes(name) && !there.includes(name);
-      const { model } = prepareModel(draft, {
+      const loaded = prepareModel(draft, {
         bind: Object.fromEntries(Object.entries(spec.bind).filter(([name]) => !gone(name))),
         uint8: spec.uint8.filter(({ input }) => !gone(input)),
+        run: spec.run,
+        decoder: spec.decoder,
       });
-      const report = checkReport(
-        model,
-        surveyDraft(model, { ...spec, progress: compileProgress(output.progress("compiling node")) }, refused, lost),
-      );
+      const progress = compileProgress(output.progress("compiling node"));
+      const survey = surveyDraft(loaded.model, { ...spec, run: loaded.run, progress }, refused, lost);
+      if (survey.model !== undefined) await checkIfDecoder(path, survey.model, loaded, output);
+      const report = checkReport(loaded.model, survey);
       output.answer(report, page(report));
       if (report.served) return;
       const why = needsShapes(report) ? "cannot be judged without the right shapes" : "cannot be served";

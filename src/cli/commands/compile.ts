@@ -1,9 +1,11 @@
 import { Command } from "commander";
 import { estimateStepProof } from "../../program/gas.ts";
+import type { TensorInfo } from "../../program/compiled.ts";
+import { inputTexts, outputTexts } from "../../program/sourceText.ts";
 import { programTerms } from "../../program/work.ts";
 import { addExamples } from "../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
-import { loadProgram } from "../models.ts";
+import { checkIfDecoder, loadProgram } from "../models.ts";
 import type { Output } from "../output.ts";
 import { table } from "../../text.ts";
 
@@ -12,8 +14,9 @@ export function compileCommand(output: Output): Command {
   const command = new Command("compile")
     .description("compile an ONNX model and show its program: root, steps, checkpoints, largest step proof")
     .argument("<model>", "ONNX file")
-    .action((path: string, options: ModelOptions) => {
-      const { model } = loadProgram(modelSpec(path, options), output);
+    .action(async (path: string, options: ModelOptions) => {
+      const { model, loaded } = loadProgram(modelSpec(path, options), output);
+      await checkIfDecoder(path, model, loaded, output);
       const { steps, checkpoints, maxStepGas, maxStepBytes } = model.program;
       const proofs = steps.map(estimateStepProof);
       const where = (step: number): string =>
@@ -27,8 +30,8 @@ export function compileCommand(output: Output): Command {
         largestStep: where(proofs.findIndex(({ gas }) => gas === maxStepGas)),
         longestStepProofBytes: maxStepBytes,
         longestStep: where(proofs.findIndex(({ bytes }) => bytes === maxStepBytes)),
-        inputs: model.inputs.map(({ name, shape: dims }) => `${name} [${dims.join(", ")}]`),
-        outputs: model.outputs.map(({ name, shape: dims }) => `${name} [${dims.join(", ")}]`),
+        inputs: inputTexts(model.program, model.inputs.map(shapeText)),
+        outputs: outputTexts(model.program, model.outputs.map(shapeText)),
       };
       const rows = Object.entries(facts).map(([key, value]) => [
         LABELS[key as keyof typeof facts],
@@ -36,8 +39,14 @@ export function compileCommand(output: Output): Command {
       ]);
       output.answer(facts, table(rows));
     });
-  return addExamples(seedOption(modelOptions(command)), "compile model.onnx --shape x=1,48,192,3");
+  return addExamples(
+    seedOption(modelOptions(command)),
+    "compile model.onnx --shape x=1,48,192,3",
+    "compile model.onnx --decoder --slots 512 --end-token 2",
+  );
 }
+
+const shapeText = ({ name, shape }: TensorInfo): string => `${name} [${shape.join(", ")}]`;
 
 const LABELS = {
   programRoot: "program root",

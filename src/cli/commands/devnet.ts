@@ -112,12 +112,21 @@ function words(
   };
   // With the flags with which worker and watcher compile: without them it would be another program, which none serves.
   const next = specs.map((spec, k) => {
-    const inputs = programs[k]!.inputs.flatMap(({ name }) => ["--input", `${name}=${fileNameFor(name)}.npy`]);
-    const words = ["refute", "submit", spec.path, ...modelFlags(spec), ...inputs, "--fee", "0.05", "--wait"];
+    const words = ["refute", "submit", spec.path, ...modelFlags(spec), ...inputFlags(spec, programs[k]!)];
+    words.push("--fee", "0.05", "--wait");
     return words.map(shellWord).join(" ");
   });
   const models = specs.map(({ path }, k) => ({ path, programRoot: programs[k]!.programRoot }));
   return { env, next, value: { ready: true, account: user.address, env, addressFile, models, next } };
+}
+
+/** What a job of a program is given: of a decoder a prompt; else a file for each input that must be given. */
+function inputFlags({ decoder }: ModelSpec, { inputs, program }: CompiledModel): string[] {
+  if (decoder !== undefined) return ["--prompt", "1,2,3", "--tokens", "8"];
+  return inputs.flatMap(({ name }, k) => {
+    const kind = program.inputs[k]!.source?.kind;
+    return kind === "index" || kind === "carried" ? [] : ["--input", `${name}=${fileNameFor(name)}.npy`];
+  });
 }
 
 /** Names in a model are anybody's: a slash would be a folder. */
@@ -151,10 +160,17 @@ function pageOf(
   ];
 }
 
+/** The flags that say how a model is compiled. */
+const COMPILING = [
+  ...["shape", "bind", "uint8", "seed", "stepBytes"],
+  ...["batch", "each", "index", "carry", "eachOutput", "lastOutput"],
+  ...["decoder", "slots", "endToken", "greedy"],
+];
+
 /** @throws UsageError */
 function modelSpecs(file: string | undefined, options: Options): ModelSpec[] {
   const paths = options.model ?? [];
-  const isCompiling = ["shape", "bind", "uint8", "seed", "stepBytes"].find((key) => key in options);
+  const isCompiling = COMPILING.find((key) => key in options);
   if (file !== undefined && (paths.length > 0 || isCompiling !== undefined))
     throw new UsageError("--models names the models and how they are compiled: leave out --model and its flags");
   if (file !== undefined) return readModels(file);

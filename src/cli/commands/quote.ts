@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { formatGwei } from "viem";
 import { worstDispute } from "../../dispute/worstDispute.ts";
 import { followMarket, type Reader } from "../../market/session.ts";
+import { MAX_ITEMS } from "../../program/run.ts";
 import { describeProgram } from "../../sdk/describeProgram.ts";
 import { estimateFee } from "../../sdk/estimateFee.ts";
 import { minWindow } from "../../sdk/postJob.ts";
@@ -13,6 +14,7 @@ import { addExamples } from "../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
 import type { Output } from "../output.ts";
+import { as, whole } from "../parse.ts";
 import { duration } from "../progress.ts";
 import { addSettings, readSettings } from "../settings.ts";
 
@@ -24,18 +26,21 @@ export function quoteCommand(output: Output): Command {
   const command = new Command("quote")
     .description("say what a job of this model costs now: gas of posting, fee, what others pay, window, worst dispute")
     .argument("<model>", "ONNX file")
-    .action(async (path: string, options: ModelOptions, command: Command) => {
+    .option("--items <n>", "items of a run (default: 1)", as(whole(1, MAX_ITEMS), "--items"))
+    .action(async (path: string, options: ModelOptions & { items?: number }, command: Command) => {
+      const { items = 1 } = options;
       const known = loadProgram(modelSpec(path, options), output);
       const reader = await readerFrom(readSettings(command, chainSettings));
       const program = describeProgram(known);
       const { parameters, bond } = reader.deployment;
-      const { fee, gas, gasPrice } = await estimateFee(reader, program);
-      const posting = postingGas(program);
-      const dispute = worstDispute(known.model.program, parameters.arityBits);
-      const window = minWindow(reader, program);
+      const { fee, gas, gasPrice } = await estimateFee(reader, program, { items });
+      const posting = postingGas(program, items);
+      const dispute = worstDispute(known.model.program, parameters.arityBits, items);
+      const window = minWindow(reader, program, items);
       const paid = await recentFees(reader, program.programRoot);
       const value = {
         programRoot: program.programRoot,
+        items,
         gasPrice,
         posting: { ...posting, cost: amountText(BigInt(posting.gas) * gasPrice) },
         fee: { least: amountText(fee), workerGas: gas.total },

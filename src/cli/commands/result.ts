@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { Hex } from "viem";
 import { describeProgram } from "../../sdk/describeProgram.ts";
 import { parseDescription, type ProgramDescription } from "../../sdk/description.ts";
+import { itemOutputs, type ItemOutputs } from "../../sdk/itemOutputs.ts";
 import { jobState, type JobState } from "../../sdk/result.ts";
 import { timeText } from "../amount.ts";
 import { chainSettings, readerFrom } from "../chainSettings.ts";
@@ -11,7 +12,7 @@ import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
 import type { Output } from "../output.ts";
-import { as, jobId, whole } from "../parse.ts";
+import { as, jobId, webUrl, whole } from "../parse.ts";
 import { addSettings, readJson, readSettings, toggle } from "../settings.ts";
 import { resultLines, waitOnTerminal } from "../waiting.ts";
 
@@ -20,7 +21,15 @@ const settings = {
   wait: toggle("wait until the result is final and delivered, also while no node answers"),
 };
 
-type Options = ModelOptions & { model?: string; program?: string; output?: string[]; labels?: string; top?: number };
+type Options = ModelOptions & {
+  item?: number;
+  from?: string;
+  model?: string;
+  program?: string;
+  output?: string[];
+  labels?: string;
+  top?: number;
+};
 
 /** `refute result`: what the chain says of a job, and its outputs. Reads only: no key is needed. */
 export function resultCommand(output: Output): Command {
@@ -34,6 +43,8 @@ export function resultCommand(output: Output): Command {
       "write an output as a NumPy file, e.g. scores=scores.npy; repeat for more",
       appendOption,
     )
+    .option("--item <n>", "of a run: the outputs of this item, from 0; needs --from", as(whole(0), "--item"))
+    .option("--from <url>", "the server of a worker that publishes its claims, for --item", as(webUrl, "--from"))
     .option("--labels <file>", "names of the scores' classes: a text a line, or a JSON array")
     .option("--top <n>", "show the highest scores along the last dimension", as(whole(1), "--top"))
     .action(async (job: Hex, options: Options, command: Command) => {
@@ -41,6 +52,15 @@ export function resultCommand(output: Output): Command {
       const program = programOf(options, output);
       const files = outputFiles(program, options.output ?? []);
       const shown: Presentation = { program, top: options.top };
+      const { item, from } = options;
+      if (item !== undefined || from !== undefined) {
+        const found = await itemOutputs(await readerFrom(values), job, requireItem(options));
+        requireProgram(program, found.programRoot, job);
+        if (program !== undefined) writeOutputs(found.outputs, program, files, true);
+        const { programRoot, runRoot, finalised } = found;
+        const value = { job, item, programRoot, runRoot, finalised, outputs: outputsJson(found.outputs, shown) };
+        return output.answer(value, itemLines(job, item!, found, shown));
+      }
       if (values.wait) {
         const result = await waitOnTerminal(output, job, false, () => readerFrom(values));
         requireProgram(program, result.programRoot, job);
@@ -60,8 +80,31 @@ export function resultCommand(output: Output): Command {
     "result JOB",
     "result JOB --wait --model model.onnx --top 5 --labels classes.txt",
     "result JOB --program program.json --output scores=scores.npy",
+    "result JOB --item 617 --from http://worker.example:8080 --program program.json",
   );
 }
+
+/** @throws UsageError if one of both flags is missing */
+function requireItem({ item, from, wait }: Options & { wait?: boolean }): { item: number; url: string } {
+  if (wait === true) throw new UsageError("--item asks the worker now: leave out --wait");
+  if (item === undefined) throw new UsageError("--from says where the outputs of an item are: give --item N too");
+  if (from === undefined)
+    throw new UsageError(
+      "--item: the outputs of items are not on the chain: give --from, the URL of the worker's server",
+    );
+  return { item, url: from };
+}
+
+const itemLines = (
+  job: Hex,
+  item: number,
+  { runRoot, finalised, outputs }: ItemOutputs,
+  shown: Presentation,
+): string[] => [
+  `job ${job}, item ${item}`,
+  `part of the claim with the run root ${runRoot}, which ${finalised ? "is final" : "may still be disputed"}`,
+  ...outputLines(outputs, shown),
+];
 
 function programOf(options: Options, output: Output): ProgramDescription | undefined {
   const { model, program, labels, top } = options;
@@ -84,7 +127,7 @@ function requireProgram(program: ProgramDescription | undefined, asked: Hex, job
   if (program === undefined || program.programRoot === asked) return;
   throw new UsageError(
     `job ${job} is of the program ${asked}, the one given is ${program.programRoot}: give the job's model, and the ` +
-      "flags with which it was submitted (--shape, --bind, --uint8, --seed, --step-bytes)",
+      "flags with which it was submitted (--shape, --bind, --uint8, --seed, --step-bytes, those of a run or a decoder)",
   );
 }
 
@@ -92,10 +135,10 @@ const stateLines = (job: Hex, { programRoot, status, claims, outputs }: JobState
   `job ${job}`,
   `program ${programRoot}`,
   `status ${status}`,
-  ...claims.map(({ worker, traceRoot, windowEnd, gamesOpen, refuted, finalised }) => {
+  ...claims.map(({ worker, runRoot, windowEnd, gamesOpen, refuted, finalised }) => {
     const open = gamesOpen === 0 ? "" : `, games open ${gamesOpen}`;
     const fate = refuted ? "refuted" : finalised ? "final" : `may be disputed until ${timeText(windowEnd)}${open}`;
-    return `claim by ${worker}, trace root ${traceRoot}: ${fate}`;
+    return `claim by ${worker}, run root ${runRoot}: ${fate}`;
   }),
   ...outputLines(outputs, shown),
 ];

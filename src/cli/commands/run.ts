@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { compile } from "../../compiler/compile.ts";
 import { createExecutor } from "../../executor/createExecutor.ts";
 import { compare, outputTensors, type Comparison } from "../../examine/compare/compare.ts";
+import { generateText, generationOptions, requireNoGeneration, type GenerationOptions } from "../generateText.ts";
 import { UsageError } from "../errors.ts";
 import { shapesOf } from "../../onnx/inputs/readInputFile.ts";
 import { readInputs } from "../inputs.ts";
@@ -13,7 +14,7 @@ import { compileProgress, executionProgress } from "../progress.ts";
 import { tensorJson, tensorText } from "../tensorText.ts";
 import { table } from "../../text.ts";
 
-type Options = ModelOptions & { input?: string[]; compare?: boolean };
+type Options = ModelOptions & GenerationOptions & { input?: string[]; compare?: boolean };
 
 /** `refute run`: exact execution of a model on files. */
 export function runCommand(output: Output): Command {
@@ -26,10 +27,17 @@ export function runCommand(output: Output): Command {
       if (options.compare === true && options.uint8 !== undefined)
         throw new UsageError("--compare takes the model's own inputs: give floats, without --uint8");
       const spec = modelSpec(path, options);
-      const { model, bound } = loadModel(spec);
+      if (spec.decoder !== undefined) {
+        const other = options.input !== undefined ? "--input" : options.compare === true ? "--compare" : undefined;
+        if (other !== undefined) throw new UsageError(`${other}: a decoder takes its inputs from --prompt`);
+        return generateText(spec, options, output);
+      }
+      requireNoGeneration(options);
+      const { model, run, bound } = loadModel(spec);
       const inputs = readInputs(model, options.input ?? []);
       const compiled = compile(model, {
         ...spec,
+        run,
         shapes: { ...shapesOf(inputs), ...spec.shapes },
         progress: compileProgress(output.progress("compiling node")),
       });
@@ -51,8 +59,9 @@ export function runCommand(output: Output): Command {
       ]);
     });
   return addExamples(
-    seedOption(modelOptions(command)),
+    generationOptions(seedOption(modelOptions(command))),
     "run model.onnx --input x=x.npy",
+    "run model.onnx --decoder --prompt 1,2,3 --tokens 20 --temperature 0.8 --seed 7",
     "run model.onnx --input x=x.json --compare",
   );
 }

@@ -45,7 +45,7 @@ async function jobStatus(reader: Reader, job: Hex): Promise<Status> {
   const rows = [["status", status]];
   if (worker !== undefined) rows.push(["worker", worker]);
   if (claim !== undefined) {
-    rows.push(["trace root", claim.traceRoot], ["disputable until", timeText(claim.windowEnd)]);
+    rows.push(["run root", claim.runRoot], ["disputable until", timeText(claim.windowEnd)]);
     rows.push(["games open", String(claim.gamesOpen)], ["refuted", claim.refuted ? "yes" : "no"]);
   }
   return { value: progress, lines: table(rows) };

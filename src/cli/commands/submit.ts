@@ -1,11 +1,9 @@
 import { Command } from "commander";
 import { formatEther, formatGwei } from "viem";
 import { InsufficientGasFundsError } from "../../chain/errors.ts";
-import { compile } from "../../compiler/compile.ts";
 import { deposit } from "../../market/ledger.ts";
 import type { Session } from "../../market/session.ts";
 import { knownProgram } from "../../player/execution.ts";
-import { loadModel } from "../../player/programs/modelSpec.ts";
 import { describeProgram } from "../../sdk/describeProgram.ts";
 import type { ProgramDescription } from "../../sdk/description.ts";
 import { estimateFee, type FeeEstimate } from "../../sdk/estimateFee.ts";
@@ -14,12 +12,13 @@ import { postingGas } from "../../sdk/postingGas.ts";
 import { amountAboveZero, amountText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
+import { generationOptions, type GenerationOptions } from "../generateText.ts";
 import { addExamples } from "../globalOptions.ts";
-import { jobBytes, readJobInputs, shapesOfJob } from "../inputs.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import type { Output } from "../output.ts";
-import { seconds } from "../parse.ts";
-import { compileProgress } from "../progress.ts";
+import { MAX_ITEMS } from "../../program/run.ts";
+import { seconds, whole } from "../parse.ts";
+import { prepareJob } from "../prepareJob.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../settings.ts";
 import { outputsJson } from "../decoded.ts";
 import { resultLines, waitOnTerminal } from "../waiting.ts";
@@ -31,9 +30,13 @@ const settings = {
   fee: required("amount", "fee, in whole units of the stake asset, or with a unit such as 50gwei", amountAboveZero),
   window: optional<number>("seconds", "in which watchers may dispute", seconds(1), "the shortest allowed"),
   claimSeconds: optional<number>("seconds", "that a worker has to compute", seconds(1), "1800, and the program's work"),
+  items: optional<number>("n", "items of a run", whole(1, MAX_ITEMS), "as many as files are given, or 1"),
+  firstItem: defaulted("n", "what an input that is the index reads in the first item", whole(0, 2 ** 32 - 1), 0),
   deadlineSeconds: defaulted("seconds", "from now, by which a submission must be due", seconds(1), DAY_SECONDS),
   wait: toggle("wait until the result is final, and print the outputs; refute result JOB --wait resumes"),
 };
+
+type Options = ModelOptions & GenerationOptions & { input?: string[] };
 
 /** `refute submit`: post a job, and if asked wait for its result. */
 export function submitCommand(output: Output): Command {
@@ -42,33 +45,32 @@ export function submitCommand(output: Output): Command {
     .argument("<model>", "ONNX file")
     .option(
       "--input <name=file>",
-      "an input: a tensor as .npy, .pb or .json, or its bytes, little-endian; repeat for more",
+      "an input: a tensor as .npy, .pb or .json, or its bytes, little-endian; repeat for more; an input that each " +
+        "item of a run has of its own takes a file for each item, or a folder of them",
       appendOption,
     )
-    .action(async (path: string, options: ModelOptions & { input?: string[] }, command: Command) => {
+    .action(async (path: string, options: Options, command: Command) => {
       const values = readSettings(command, settings);
       const { fee, deadlineSeconds } = values;
       requireTimeToClaim(deadlineSeconds, values.claimSeconds ?? 0);
       const spec = modelSpec(path, options);
-      const { model } = loadModel(spec);
-      const given = readJobInputs(model, options.input ?? []);
-      const shapes = { ...shapesOfJob(given), ...spec.shapes };
-      const compiled = compile(model, {
-        ...spec,
-        shapes,
-        progress: compileProgress(output.progress("compiling node")),
-      });
-      const inputs = jobBytes(given, compiled.inputs);
+      const { firstItem } = values;
+      const { compiled, inputs, items } = await prepareJob(
+        spec,
+        { ...options, items: values.items, firstItem },
+        output,
+      );
       const program = describeProgram(knownProgram(compiled));
       const session = await sessionFrom(values);
       const { timestamp } = await session.publicClient.getBlock();
-      const window = values.window ?? minWindow(session, program);
-      const claimSeconds = values.claimSeconds ?? usualClaimSeconds(session, program);
+      const window = values.window ?? minWindow(session, program, items);
+      const claimSeconds = values.claimSeconds ?? usualClaimSeconds(session, program, items);
       requireTimeToClaim(deadlineSeconds, claimSeconds);
-      const terms = { fee, window, claimSeconds, deadline: timestamp + BigInt(deadlineSeconds) };
+      const deadline = timestamp + BigInt(deadlineSeconds);
+      const terms = { items, firstItem, fee, window, claimSeconds, deadline };
       await checkJob(session, program, inputs, terms);
-      const estimate = await estimateFee(session, program);
-      await requireGasFunds(session, program, estimate);
+      const estimate = await estimateFee(session, program, terms);
+      await requireGasFunds(session, program, estimate, items, inputs);
       warnOfLowFee(output, estimate, fee);
       output.note("the inputs and outputs of a job are public: anybody can read them on the chain");
       const { credit } = await session.vault.accountOf(session.sender.address);
@@ -81,8 +83,10 @@ export function submitCommand(output: Output): Command {
       output.answer(value, [`job ${jobId}`, ...resultLines(result, { program })]);
     });
   return addExamples(
-    addSettings(seedOption(modelOptions(command)), settings),
+    addSettings(generationOptions(seedOption(modelOptions(command))), settings),
     "submit model.onnx --input x=x.npy --fee 0.05 --wait",
+    "submit model.onnx --batch --input x=pictures/ --fee 0.2",
+    "submit model.onnx --decoder --prompt 1,2,3 --tokens 60 --fee 0.2 --wait",
   );
 }
 
@@ -91,8 +95,10 @@ async function requireGasFunds(
   { sender: { address }, publicClient }: Session,
   program: ProgramDescription,
   { gasPrice }: FeeEstimate,
+  items: number,
+  inputs: readonly Uint8Array[],
 ): Promise<void> {
-  const { gas } = postingGas(program);
+  const { gas } = postingGas(program, items, inputs);
   const [balance, cost] = [await publicClient.getBalance({ address }), BigInt(gas) * gasPrice];
   if (balance >= cost) return;
   throw new InsufficientGasFundsError(

@@ -15,7 +15,7 @@ const settings = {
     oneOf("watch", "defend"),
     "watch",
   ),
-  traces: optional<string>("url", "where workers publish their traces: <url>/<claim>/<step>", webUrl, "none"),
+  traces: optional<string>("url", "where workers publish their traces: <url>/<claim>/<item>/<step>", webUrl, "none"),
 };
 
 /** `refute watcher`: re-execute claims and, in defence, refute the wrong ones. */

@@ -32,7 +32,7 @@ const settings = {
     MAX_OPEN_CLAIMS,
   ),
   selfAudit: defaulted("n", "elements that the chain recomputes, free, before a submission", whole(0), 8),
-  publishPort: optional<number>("port", "serve the traces of its claims on 127.0.0.1: /<claim>/<step>", port, "none"),
+  publishPort: optional<number>("port", "serve the traces and outputs of its claims on 127.0.0.1", port, "none"),
 };
 
 /** `refute worker`: serve jobs until stopped. */

@@ -232,13 +232,19 @@ export class Expressions implements Formulas {
 
   /** The expression over other digits: each digit replaced by an affine function of the new ones. */
   remap(expr: Expr, of: (digit: number) => Affine | undefined): Expr {
-    const done = new Map<Expr, Expr>();
-    const visit = (e: Expr): Expr => {
-      let result = done.get(e);
-      if (result === undefined) done.set(e, (result = this.#remapOne(e, of, visit)));
-      return result;
-    };
-    return visit(expr);
+    return rewritten(expr, (e, visit) => this.#remapOne(e, of, visit));
+  }
+
+  /** The expression with other values in place of what it reads at places that no other read decides. */
+  withReads(expr: Expr, of: (read: ReadExpr) => Expr): Expr {
+    return rewritten(expr, (e, visit) => {
+      if (e.kind === "read") return e.axes.some(({ indirect }) => indirect !== undefined) ? e : of(e);
+      return e.kind === "operation" ? this.#withArguments(e, visit) : e;
+    });
+  }
+
+  #withArguments({ op, dtype, args }: OperationExpr, visit: (e: Expr) => Expr): Expr {
+    return op === Op.cast ? this.cast(visit(args[0]!), dtype) : this.operation(op, ...args.map(visit));
   }
 
   #remapOne(e: Expr, of: (digit: number) => Affine | undefined, visit: (e: Expr) => Expr): Expr {
@@ -258,9 +264,20 @@ export class Expressions implements Formulas {
       case "found":
         return this.found(visit(e.of) as AccumulatorExpr);
       case "operation":
-        return e.op === Op.cast ? this.cast(visit(e.args[0]!), e.dtype) : this.operation(e.op, ...e.args.map(visit));
+        return this.#withArguments(e, visit);
       case "accumulator":
         return this.accumulator(e.reduce, e.type, e.dtype, e.radices, visit(e.a), e.b && visit(e.b));
     }
   }
+}
+
+/** An expression made anew, each part of it once. @param one Makes a part from its parts, which `visit` makes. */
+function rewritten(expr: Expr, one: (e: Expr, visit: (part: Expr) => Expr) => Expr): Expr {
+  const done = new Map<Expr, Expr>();
+  const visit = (e: Expr): Expr => {
+    let result = done.get(e);
+    if (result === undefined) done.set(e, (result = one(e, visit)));
+    return result;
+  };
+  return visit(expr);
 }

@@ -160,6 +160,8 @@ function lowerNodes(scope: Scope, graph: Body, progress?: Progress): void {
         if (builder.isConstant(tensor)) delete tensor.trail;
         return;
       }
+      // Those that multiply by it, and others, find out for themselves whether they need it whole.
+      if (builder.isPacked(tensor)) return;
       const storage = storages.get(name);
       if (storage !== undefined) tensor.order = storageOrder(storage, tensor.shape.length);
       // A result of the job lies in ONNX's order, whatever its readers prefer.

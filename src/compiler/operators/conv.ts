@@ -28,8 +28,7 @@ export function convolution(context: NodeContext, x: LazyTensor, w: LazyTensor):
 
   const input = builder.plain(x);
   // Committed with the reduction contiguous: output channel, kernel positions, channel of the group.
-  if (builder.isConstant(w)) builder.store(w, channelsLast(rank));
-  const weights = builder.plain(w);
+  const weights = builder.plain(builder.weights(w, channelsLast(rank)));
 
   const members = outputs / groups;
   const digits = shape.map((dim, d) => (d === 1 ? [groups, members].filter((r) => r > 1) : dim === 1 ? [] : [dim]));

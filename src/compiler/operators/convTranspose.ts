@@ -99,8 +99,7 @@ export const convTranspose: Lower = (context) => {
 
   const input = builder.plain(x);
   // Committed with the reduction contiguous: output channel, kernel positions, input channel.
-  if (builder.isConstant(w)) builder.store(w, [1, ...shape.slice(2).map((_, d) => d + 2), 0]);
-  const weights = builder.plain(w);
+  const weights = builder.plain(builder.weights(w, [1, ...shape.slice(2).map((_, d) => d + 2), 0]));
 
   const digits: number[][] = [shape[0] === 1 ? [] : [shape[0]!], [groups, members].filter((radix) => radix > 1)];
   const readings = spreads.map((spread, d) => {

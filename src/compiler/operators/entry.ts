@@ -13,8 +13,8 @@ export type Use = "fuse" | "memory" | "shape";
 /** A row of the table of operators. */
 export type Entry = {
   operator: string;
-  /** "" is ai.onnx. */
-  domain: "" | "com.microsoft";
+  /** "" is ai.onnx; "refute" has what the compiler itself puts around decoders. */
+  domain: "" | "com.microsoft" | "refute";
   /** The first and the last version of the operator set in which it is executed here. */
   since: number;
   until: number;

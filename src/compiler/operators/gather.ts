@@ -3,6 +3,7 @@ import { combine } from "../lowering/broadcast.ts";
 import type { Lower, NodeContext } from "../lowering/nodeContext.ts";
 import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor } from "../expressions/tensor.ts";
 import { readAt } from "../steps/views.ts";
+import { chosenRows } from "../lowering/chosenRows.ts";
 import { readIndirect } from "../lowering/readIndirect.ts";
 import { slicedAlong } from "../lowering/slices.ts";
 
@@ -31,6 +32,8 @@ export function gatherAlong(context: NodeContext, x: LazyTensor, indexTensor: La
   const all = dimensionIndices(digits);
   const rank = indexTensor.shape.length;
   const indirect = readAt(e, builder.plain(indexTensor), all.slice(axis, axis + rank), radix);
+  const chosen = builder.isPacked(x) ? chosenRows(e, x, axis, indirect, indexTensor.shape) : undefined;
+  if (chosen !== undefined) return chosen;
   const coordinates = [...all.slice(0, axis), { indirect }, ...all.slice(axis + rank)];
   const expr = readIndirect(builder, x, coordinates, radix);
   return { dtype: x.dtype, shape, digits, expr, order: identityOrder(shape.length) };

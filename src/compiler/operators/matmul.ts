@@ -10,19 +10,17 @@ import { dimensionIndices, identityOrder, plainDigits, radixOf, type LazyTensor 
 import { readAt, transposed } from "../steps/views.ts";
 
 /** The exact product of [..., M, K] and [..., K, N], batch dimensions broadcast. */
-export function matrixProduct(context: NodeContext, a: LazyTensor, b: LazyTensor): LazyTensor {
+export function matrixProduct(context: NodeContext, a: LazyTensor, right: LazyTensor): LazyTensor {
   const { builder } = context;
   const [, k] = a.shape.slice(-2) as [number, number];
-  const kb = b.shape.at(-2)!;
-  const batch = broadcastShapes([a.shape.slice(0, -2), b.shape.slice(0, -2)]);
-  if (k !== kb || batch === undefined || a.dtype !== b.dtype)
-    return context.fail(`shapes [${a.shape.join()}] and [${b.shape.join()}] do not multiply`);
+  const kb = right.shape.at(-2)!;
+  const batch = broadcastShapes([a.shape.slice(0, -2), right.shape.slice(0, -2)]);
+  if (k !== kb || batch === undefined || a.dtype !== right.dtype)
+    return context.fail(`shapes [${a.shape.join()}] and [${right.shape.join()}] do not multiply`);
   builder.plain(a);
   // Committed transposed, [..., N, K], so that a reduction reads neighbours.
-  if (builder.isConstant(b)) {
-    const rank = b.shape.length;
-    builder.store(b, [...identityOrder(rank - 2), rank - 1, rank - 2]);
-  }
+  const rank = right.shape.length;
+  const b = builder.weights(right, [...identityOrder(rank - 2), rank - 1, rank - 2]);
   builder.plain(b);
   const rows = { tensor: a, order: identityOrder(a.shape.length) };
   const columns = {

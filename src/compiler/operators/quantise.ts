@@ -94,6 +94,7 @@ export const dequantizeLinear: Lower = (context) => {
   if (output !== 0 && output !== DType.float32) context.refuse("output_dtype", "is not float32");
   const aligned = alignParameters(context, x, scale);
   const hasZero = context.optional(2) !== undefined;
+  if (isQuantised(x)) context.builder.keepPacked(x);
   const inputs = [aligned.data, aligned.parameter(scale), zeroPoint(context, aligned, x.dtype)];
   const build = (q: Expr, s: Expr, z: Expr): Expr => {
     const wide = e.cast(q, DType.int32);

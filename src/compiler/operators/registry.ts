@@ -1,6 +1,7 @@
 import { Op } from "../../program/operations.ts";
 import { Reduce } from "../../program/types.ts";
 import { MICROSOFT_REGISTRY } from "./microsoft/registry.ts";
+import { OWN_REGISTRY } from "./own/registry.ts";
 import { LATEST, type Entry } from "./entry.ts";
 import * as activations from "./activations.ts";
 import { attention } from "./attention.ts";
@@ -274,8 +275,10 @@ const OPERATORS: readonly Omit<Entry, "domain">[] = [
 export const REGISTRY: readonly Entry[] = OPERATORS.map((row) => ({ ...row, domain: "" }));
 
 const BY_NAME: ReadonlyMap<string, Entry> = new Map(
-  [...REGISTRY, ...MICROSOFT_REGISTRY].map((entry) => [`${entry.domain}.${entry.operator}`, entry] as const),
+  [...REGISTRY, ...MICROSOFT_REGISTRY, ...OWN_REGISTRY].map(
+    (entry) => [`${entry.domain}.${entry.operator}`, entry] as const,
+  ),
 );
 
-/** The table's entry for an operator, or undefined. Domains: ai.onnx ("") and com.microsoft. */
+/** The table's entry for an operator, or undefined. Domains: ai.onnx (""), com.microsoft and the compiler's own. */
 export const findEntry = (operator: string, domain: string): Entry | undefined => BY_NAME.get(`${domain}.${operator}`);

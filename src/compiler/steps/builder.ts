@@ -1,5 +1,6 @@
 import { canonicalWord, dtypeBytes, DType, readWord, writeWord, type Word } from "../../numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../onnx/model.ts";
+import { unpackFourBits } from "../../onnx/fourBits.ts";
 import { tensorRoot } from "../../merkle/tensor.ts";
 import type { Hash } from "../../merkle/hash.ts";
 import { constantBytes } from "../../program/constants.ts";
@@ -12,9 +13,22 @@ import { foldDistinct } from "./foldDistinct.ts";
 import type { Budget } from "../budget.ts";
 import { StepLimitError } from "../errors.ts";
 import { emitStep } from "./emit.ts";
+import { unpackedLast } from "./packedBits.ts";
 import { Expressions, type Expr } from "../expressions/expression.ts";
 import { identityOrder, plainDigits, type LazyTensor, type Trail } from "../expressions/tensor.ts";
-import { digitStarts, lazyOf, plainStrides, reshaped, rowMajorStrides, strides, type PlainTensor } from "./views.ts";
+import {
+  digitStarts,
+  lazyOf,
+  plainStrides,
+  refine,
+  reshaped,
+  rowMajorStrides,
+  strides,
+  type PlainTensor,
+} from "./views.ts";
+
+/** The elements from which weights that are computed from packed ones stay packed: 64 KiB of float32. */
+const MIN_PACKED = 2 ** 14;
 
 /** Tensors that are alike but for `axis`, one after the other along it. */
 type Parts = { tensors: readonly LazyTensor[]; axis: number };
@@ -27,6 +41,8 @@ export class ProgramBuilder {
   /** For each step, the node that it computes last and the operators in it. */
   readonly origins: Trail[] = [];
   readonly constants = new Map<Hash, Uint8Array>();
+  /** The constants whose numbers stay packed: see {@link keepPacked}. */
+  readonly #packed = new Set<Hash>();
   /** The seed of random operators, and how many of them there have been. */
   readonly seed: bigint | undefined;
   randomNodes = 0;
@@ -53,7 +69,9 @@ export class ProgramBuilder {
   }
 
   /** A tensor known at compile time. One of a single element is a constant of the expressions that use it. */
-  constant({ dtype, shape, bytes }: TensorData): LazyTensor {
+  constant(data: TensorData): LazyTensor {
+    if (data.fourBits) return this.#fourBits(data);
+    const { dtype, shape, bytes } = data;
     const count = elementCount(shape);
     // An empty list of axes or sizes: it has a shape but no value that anything could read.
     if (count === 0) return this.filled(dtype, shape, 0n);
@@ -69,10 +87,33 @@ export class ProgramBuilder {
     );
   }
 
+  /** Integers of four bits stay packed as they are, unless a row of them ends within a byte. */
+  #fourBits(data: TensorData): LazyTensor {
+    const { dtype, shape, bytes } = data;
+    const last = shape.at(-1) ?? 1;
+    if (last % 2 !== 0 || bytes.length < 2) return this.constant(unpackFourBits(data));
+    const packed = this.constant({ dtype: DType.uint8, shape: [...shape.slice(0, -1), last / 2], bytes });
+    return unpackedLast(this.expressions, packed, 4, dtype === DType.int8);
+  }
+
   /** A tensor whose every element is `value`. */
   filled(dtype: DType, shape: readonly number[], value: Word): LazyTensor {
     const expr = this.expressions.constant(dtype, canonicalWord(value, dtype));
     return { dtype, shape, digits: plainDigits(shape), expr, order: identityOrder(shape.length) };
+  }
+
+  /**
+   * Says that weights that are computed from a constant are not kept: each execution computes them from it, so that
+   * memory and proofs hold the constant as it is in the model.
+   */
+  keepPacked({ expr }: LazyTensor): void {
+    for (const source of constantSources(expr) ?? []) this.#packed.add(source.root);
+  }
+
+  /** Whether a tensor of float32 is computed from a constant that stays packed, and large enough for that to matter. */
+  isPacked({ expr, shape, dtype }: LazyTensor): boolean {
+    if (expr.kind === "read" || dtype !== DType.float32 || elementCount(shape) < MIN_PACKED) return false;
+    return constantSources(expr)?.some(({ root }) => this.#packed.has(root)) ?? false;
   }
 
   #commit(dtype: DType, count: number, bytes: Uint8Array): TensorRef {
@@ -85,7 +126,7 @@ export class ProgramBuilder {
 
   /** Whether every element is known at compile time. */
   isConstant(tensor: LazyTensor): boolean {
-    return constantExpr(tensor.expr, new Set());
+    return constantSources(tensor.expr) !== undefined;
   }
 
   /** The elements in row-major order if they are known at compile time, else undefined. */
@@ -124,7 +165,7 @@ export class ProgramBuilder {
     const parts = this.#partsOf(tensor);
     if (parts !== undefined) return this.#foldParts(parts, order, tensor);
     const step = this.#step(tensor, order);
-    const sources = step.inputs.map((ref) => constantBytes(this.constants, ref as TensorRef & { kind: "constant" }));
+    const sources = step.inputs.map((ref) => constantBytes(this.constants, ref as ConstantRef));
     const size = step.count * dtypeBytes(step.dtype);
     this.budget.moveElements(step.count);
     this.budget.hold(size);
@@ -188,18 +229,55 @@ export class ProgramBuilder {
     if (tensor.expr.kind !== "read" && tensor.expr.kind !== "constant") this.store(tensor, tensor.order);
   }
 
+  /**
+   * Weights with memory in `order`: constants as constants, but computed by a step where they are computed from what
+   * stays packed. That step is this reader's own, so that its tensor is needed for no longer than one step.
+   */
+  weights(tensor: LazyTensor, order: readonly number[]): LazyTensor {
+    if (!this.isConstant(tensor)) return tensor;
+    if (!this.isPacked(tensor)) {
+      this.store(tensor, order);
+      return tensor;
+    }
+    const own = { ...tensor, expr: this.#readInOrder(tensor, order) };
+    this.#storeStep(own, order);
+    return own;
+  }
+
+  /** The expression of packed weights, with a constant that has a number for each of them lying as they do. */
+  #readInOrder(weights: LazyTensor, order: readonly number[]): Expr {
+    const { shape, digits, expr } = weights;
+    const starts = digitStarts(digits);
+    return this.expressions.withReads(expr, (read) => {
+      const { source } = read;
+      const isOwn = source.kind === "constant" && this.#packed.has(source.root);
+      if (!isOwn || source.count !== elementCount(shape)) return read;
+      const numbers = { ...weights, dtype: source.dtype, expr: read };
+      this.store(numbers, order);
+      const finer = digits.map((radices, dim) => ({ radices, start: starts[dim]! }));
+      return refine(this.expressions, numbers, finer);
+    });
+  }
+
   /** Gives a tensor memory of its own, dimensions in `order`, slowest first. */
   store(tensor: LazyTensor, order: readonly number[]): void {
     const { dtype, shape } = tensor;
     const count = elementCount(shape);
     // Nothing reads it, and no list has no leaf.
     if (count === 0) return void Object.assign(tensor, this.filled(dtype, shape, 0n));
-    let source: TensorRef;
-    if (this.isConstant(tensor)) {
-      source = this.#commit(dtype, count, this.#fold(tensor, order));
-    } else {
-      source = { kind: "step", index: this.#push(tensor, order), dtype, count };
-    }
+    if (!this.isConstant(tensor)) return this.#storeStep(tensor, order);
+    if (liesIn(tensor, order)) return;
+    this.#read(tensor, this.#commit(dtype, count, this.#fold(tensor, order)), order);
+  }
+
+  #storeStep(tensor: LazyTensor, order: readonly number[]): void {
+    const [index, count] = [this.#push(tensor, order), elementCount(tensor.shape)];
+    this.#read(tensor, { kind: "step", index, dtype: tensor.dtype, count }, order);
+  }
+
+  /** Lets a tensor read memory that holds it in `order`. */
+  #read(tensor: LazyTensor, source: TensorRef, order: readonly number[]): void {
+    const { shape } = tensor;
     delete tensor.trail;
     Object.assign(tensor, lazyOf(this.expressions, { source, base: 0, strides: strides(shape, order), shape }, order));
   }
@@ -208,16 +286,8 @@ export class ProgramBuilder {
   outputStep(tensor: LazyTensor): number {
     const { expr, shape } = tensor;
     const rowMajor = identityOrder(shape.length);
-    const known = expr.kind === "read" && expr.source.kind === "step" ? plainStrides(expr, tensor.digits) : undefined;
-    if (
-      expr.kind === "read" &&
-      expr.source.kind === "step" &&
-      known?.base === 0 &&
-      expr.source.count === elementCount(shape)
-    ) {
-      const wanted = rowMajorStrides(shape);
-      if (shape.every((dim, d) => dim === 1 || known.strides[d] === wanted[d])) return expr.source.index;
-    }
+    const source = expr.kind === "read" ? expr.source : undefined;
+    if (source?.kind === "step" && liesIn(tensor, rowMajor)) return source.index;
     return this.#push(tensor, rowMajor);
   }
 
@@ -275,22 +345,37 @@ export class ProgramBuilder {
   }
 }
 
-function constantExpr(e: Expr, seen: Set<Expr>): boolean {
-  if (seen.has(e)) return true;
-  seen.add(e);
-  switch (e.kind) {
-    case "constant":
-    case "digit":
-      return true;
-    case "read":
-      return (
-        e.source.kind === "constant" && e.axes.every((a) => a.indirect === undefined || constantExpr(a.indirect, seen))
-      );
-    case "operation":
-      return e.args.every((arg) => constantExpr(arg, seen));
-    case "found":
-      return constantExpr(e.of, seen);
-    case "accumulator":
-      return constantExpr(e.a, seen) && (e.b === undefined || constantExpr(e.b, seen));
-  }
+/** Whether a tensor reads memory that holds nothing else, its dimensions in `order`. */
+function liesIn({ expr, digits, shape }: LazyTensor, order: readonly number[]): boolean {
+  if (expr.kind !== "read" || expr.source.count !== elementCount(shape)) return false;
+  const plain = plainStrides(expr, digits);
+  const wanted = strides(shape, order);
+  return plain?.base === 0 && plain.strides.every((stride, dim) => shape[dim] === 1 || stride === wanted[dim]);
+}
+
+type ConstantRef = TensorRef & { kind: "constant" };
+
+/** The constants that an expression reads; undefined if it is not known at compile time. */
+function constantSources(expr: Expr): ConstantRef[] | undefined {
+  const [seen, sources] = [new Set<Expr>(), new Set<ConstantRef>()];
+  const isKnown = (e: Expr): boolean => {
+    if (seen.has(e)) return true;
+    seen.add(e);
+    switch (e.kind) {
+      case "constant":
+      case "digit":
+        return true;
+      case "read":
+        if (e.source.kind !== "constant") return false;
+        sources.add(e.source);
+        return e.axes.every(({ indirect }) => indirect === undefined || isKnown(indirect));
+      case "operation":
+        return e.args.every(isKnown);
+      case "found":
+        return isKnown(e.of);
+      case "accumulator":
+        return isKnown(e.a) && (e.b === undefined || isKnown(e.b));
+    }
+  };
+  return isKnown(expr) ? [...sources] : undefined;
 }

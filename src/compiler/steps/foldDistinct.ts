@@ -10,6 +10,9 @@ const MAX_COMBINATIONS = 2 ** 24;
 /** One operand: its value is known by its word if it is narrow, else by its offset. */
 type Operand = LinearWalk & { input: number; axes: string; narrow: boolean; radix: number };
 
+const digitStride = (radices: readonly number[], digit: number): number =>
+  radices.slice(digit + 1).reduce((product, radix) => product * radix, 1);
+
 function operandOf(step: Step, view: View): Operand | undefined {
   const walk = linearWalk(view, step.outDigits);
   if (walk === undefined) return undefined;
@@ -27,7 +30,7 @@ function operandOf(step: Step, view: View): Operand | undefined {
  */
 export function foldDistinct(step: Step, sources: readonly Uint8Array[], into: Uint8Array): boolean {
   const { epilogueReads: reads, epilogue, outDigits, count, dtype } = step;
-  if (step.reduce !== Reduce.none || epilogue.code.some(({ op }) => op === Op.digit)) return false;
+  if (step.reduce !== Reduce.none) return false;
   // Reads at the same offset of equally long sources (a scale and its zero point) share one digit of the key.
   const operands: Operand[] = [];
   for (const view of reads) {
@@ -37,7 +40,10 @@ export function foldDistinct(step: Step, sources: readonly Uint8Array[], into: U
       axes === operand.axes && (input === operand.input || (!narrow && !operand.narrow));
     if (!operands.some(same)) operands.push(operand);
   }
-  const combinations = operands.reduce((product, { radix }) => product * radix, 1);
+  // Digits that are operands themselves: the place of a number in its byte.
+  const used = new Set(epilogue.code.filter(({ op }) => op === Op.digit).map(({ a }) => a));
+  const places = [...used].map((digit) => ({ radix: outDigits[digit]!, stride: digitStride(outDigits, digit) }));
+  const combinations = [...operands, ...places].reduce((product, { radix }) => product * radix, 1);
   if (combinations > count || combinations > MAX_COMBINATIONS) return false;
 
   const read = (input: number, offset: number): Word => readWord(sources[input]!, offset, step.inputs[input]!.dtype);
@@ -55,6 +61,7 @@ export function foldDistinct(step: Step, sources: readonly Uint8Array[], into: U
       else if (radix === 256) key = key * radix + source[offset]!;
       else key = key * radix + source[2 * offset]! + 256 * source[2 * offset + 1]!;
     });
+    for (const { radix, stride } of places) key = key * radix + (Math.floor(i / stride) % radix);
     const first = firsts[key]!;
     if (first === 0) {
       firsts[key] = i + 1;

@@ -8,6 +8,7 @@ import type { Model } from "../../onnx/model.ts";
 import type { CompiledModel, TensorInfo } from "../../program/compiled.ts";
 import { estimateStepProof } from "../../program/gas.ts";
 import type { TensorRef } from "../../program/types.ts";
+import { inputTexts, outputTexts } from "../../program/sourceText.ts";
 import { programWork } from "../../program/work.ts";
 
 /** log2 of a reveal's children, by the default of ignition/modules/Refute.ts. */
@@ -73,8 +74,8 @@ function programReport(model: CompiledModel, memory: number | Refusal | undefine
   const tensors = sumBytes(program.steps);
   return {
     programRoot: model.programRoot,
-    inputs: model.inputs.map(tensorText),
-    outputs: model.outputs.map(tensorText),
+    inputs: inputTexts(program, model.inputs.map(tensorText)),
+    outputs: outputTexts(program, model.outputs.map(tensorText)),
     steps: program.steps.length,
     checkpoints: program.checkpoints.length,
     parameters: distinctConstants(model).reduce((sum, { count }) => sum + count, 0),

@@ -14,34 +14,34 @@ import {
 } from "../../kernels/assembler/instructions.ts";
 import { DType, dtypeBytes, isSigned, type DType as DTypeCode } from "../../numerics/dtype.ts";
 
-/** Loads an element. */
-export function loadScalar(dtype: DTypeCode, address: Code, offset = 0): Code {
+/** Loads an element. @param memory The number of the memory. */
+export function loadScalar(dtype: DTypeCode, address: Code, offset: number, memory: number): Code {
   switch (dtype) {
     case DType.float32:
-      return f32.load(address, offset);
+      return f32.load(address, offset, memory);
     case DType.int64:
     case DType.uint64:
-      return i64.load(address, offset);
+      return i64.load(address, offset, memory);
     case DType.int32:
     case DType.uint32:
-      return i32.load(address, offset);
+      return i32.load(address, offset, memory);
     case DType.int16:
-      return i32.load16S(address, offset);
+      return i32.load16S(address, offset, memory);
     case DType.uint16:
-      return i32.load16U(address, offset);
+      return i32.load16U(address, offset, memory);
     case DType.int8:
-      return i32.load8S(address, offset);
+      return i32.load8S(address, offset, memory);
     default:
-      return i32.load8U(address, offset);
+      return i32.load8U(address, offset, memory);
   }
 }
 
 /** Loads LANES elements of at most 32 bits that lie one after the other. */
-export function loadVector(dtype: DTypeCode, address: Code): Code {
+export function loadVector(dtype: DTypeCode, address: Code, memory: number): Code {
   const bytes = dtypeBytes(dtype);
-  if (bytes === 4) return v128.load(address);
-  if (bytes === 2) return isSigned(dtype) ? v128.load16x4S(address) : v128.load16x4U(address);
-  const four = v128.load32Zero(address);
+  if (bytes === 4) return v128.load(address, 0, memory);
+  if (bytes === 2) return isSigned(dtype) ? v128.load16x4S(address, 0, memory) : v128.load16x4U(address, 0, memory);
+  const four = v128.load32Zero(address, 0, memory);
   if (dtype === DType.int8) return i32x4.extendLowI16S(i16x8.extendLowI8S(four));
   const lanes = i32x4.extendLowI16U(i16x8.extendLowI8U(four));
   return dtype === DType.bool ? i32x4.ne(lanes, i32x4.splat(i32.const(0))) : lanes;

@@ -18,8 +18,11 @@ import type { Imports } from "./values.ts";
  */
 export type LoopCall = (sources: readonly number[], outs: readonly number[], start: number, end: number) => void;
 
-/** Compiled loops, bound to one memory at a time: one function for each nest. */
-export type LoopCode = { compiled: CompiledFunctions; on(memory: WebAssembly.Memory): LoopCall[] };
+/** Compiled loops, bound to one memory, and those from which sources are read besides, at a time. */
+export type LoopCode = {
+  compiled: CompiledFunctions;
+  on(memory: WebAssembly.Memory, far?: readonly WebAssembly.Memory[]): LoopCall[];
+};
 
 /**
  * A module and the names of its functions, in the order of the request; threads can send it to each other. Elementary
@@ -29,6 +32,8 @@ export type CompiledFunctions = {
   module: WebAssembly.Module;
   names: readonly string[];
   tables: WebAssembly.Memory | undefined;
+  /** How many memories are read from besides. */
+  far: number;
 };
 
 /** Compiled modules by their bytes, so that equal ones are compiled once; emptied when full. */
@@ -48,15 +53,16 @@ export function canCompile(spec: LoopSpec): boolean {
 
 /** Compiles nests of loops to one WebAssembly module; equal nests share a function. */
 export function compileLoops(specs: readonly LoopSpec[]): LoopCode {
-  return loopCode(compileFunctions((imports) => specs.map((spec) => loopFunction(spec, imports))));
+  const far = specs.reduce((most, { sourceMemories = [] }) => Math.max(most, ...sourceMemories), 0);
+  return loopCode(compileFunctions((imports) => specs.map((spec) => loopFunction(spec, imports)), far));
 }
 
 /** Loops that {@link compileLoops} has compiled, in this thread or another. */
 export function loopCode(compiled: CompiledFunctions): LoopCode {
   return {
     compiled,
-    on: (memory) =>
-      instantiate(compiled, memory).map((run) => (sources, outs, start, end) => {
+    on: (memory, far) =>
+      instantiate(compiled, memory, far).map((run) => (sources, outs, start, end) => {
         run(...sources, ...outs, start, end);
       }),
   };
@@ -70,23 +76,29 @@ type Run = (...values: number[]) => number | undefined;
 /**
  * Compiles functions to one module; equal ones are compiled once.
  * @param make Makes the functions, given the functions that they call.
+ * @param far The number of memories that they read from besides.
  */
-export function compileFunctions(make: (imports: Imports) => readonly FunctionBuilder[]): CompiledFunctions {
+export function compileFunctions(make: (imports: Imports) => readonly FunctionBuilder[], far = 0): CompiledFunctions {
   const builder = new ModuleBuilder();
   builder.importMemory(true, MAX_PAGES);
+  let tables: WebAssembly.Memory | undefined;
+  const needTables = (): void => {
+    if (tables !== undefined) return;
+    ({ tables } = elementary());
+    if (hasTwoMemories) importTables(builder);
+  };
+  // They have the number before those of the other memories.
+  if (far > 0) needTables();
+  for (let k = 1; k <= far; k++) builder.importMemory(true, MAX_PAGES, `far${k}`);
   const imported = new Map<string, Callable>();
   const importOnce = (from: string, name: string, signature: Signature): Callable => {
     const callable = imported.get(name) ?? builder.importFunction(from, name, signature);
     imported.set(name, callable);
     return callable;
   };
-  let tables: WebAssembly.Memory | undefined;
   const imports: Imports = {
     elementary: (name, arity) => {
-      if (tables === undefined) {
-        ({ tables } = elementary());
-        if (hasTwoMemories) importTables(builder);
-      }
+      needTables();
       return importOnce("elementary", name, { parameters: new Array<"v128">(arity).fill("v128"), results: ["v128"] });
     },
     fmod: () => importOnce("scalar", "fmod", { parameters: ["f32", "f32"], results: ["f32"] }),
@@ -102,13 +114,18 @@ export function compileFunctions(make: (imports: Imports) => readonly FunctionBu
     return name;
   });
   if (tables !== undefined) writePool(tables);
-  return { module: moduleOf(builder.encode()), names: functions, tables };
+  return { module: moduleOf(builder.encode()), names: functions, tables, far };
 }
 
 /** The functions on a memory, in the order of the request. */
-export function instantiate({ module, names, tables }: CompiledFunctions, memory: WebAssembly.Memory): Run[] {
+export function instantiate(
+  { module, names, tables, far }: CompiledFunctions,
+  memory: WebAssembly.Memory,
+  others: readonly WebAssembly.Memory[] = [],
+): Run[] {
   const { exports } = new WebAssembly.Instance(module, {
     env: { memory },
+    ...Object.fromEntries(others.slice(0, far).map((other, k) => [`far${k + 1}`, { memory: other }])),
     ...(tables === undefined ? {} : { tables: { memory: tables }, elementary: elementary().functions }),
     scalar: { fmod: fmodNumber },
     half: HALF_HELPERS,

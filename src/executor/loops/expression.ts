@@ -15,7 +15,7 @@ import { literal } from "./literal.ts";
 import { assembleLanes, dependsOn, emitRead, emitVectorRead, type ReadScope } from "./read.ts";
 import { neededSlots, operands, slotTypes, type Expression } from "./slots.ts";
 import { define, exact, isWide, LANES, splat, type Value } from "./values.ts";
-import { castLanes, hasCastLanes, hasIntegerLanes, integerLanes } from "./vectorOperation.ts";
+import { castLanes, hasCastLanes, hasIntegerLanes, integerLanes, isShift, shiftedLanes } from "./vectorOperation.ts";
 
 /** Operations whose result on values of 16 bits need not have 16 bits. */
 const ROUNDED: ReadonlySet<OpName> = new Set<OpName>(["add", "sub", "mul", "div", "sqrt"]);
@@ -63,6 +63,7 @@ export function expressionEmitter(
 
   function operation({ op, dtype, b: target }: Instruction, values: readonly Value[]): Value {
     const isVector = values.some((value) => value.isVector);
+    if (isVector && isShift(signature(op)!.name)) return shiftedBy(signature(op)!.name, dtype, values);
     const used = isVector ? values.map((value) => splat(emitter, value)) : values;
     const [a, b, c] = used as [Value, Value, Value];
     const level = Math.max(...used.map((value) => value.level));
@@ -86,6 +87,11 @@ export function expressionEmitter(
       ? integerLanes(name, dtype, a.code, b?.code ?? [])
       : integerOperation(name, dtype, a.code, b?.code ?? [], emitter.fn);
     return exact(made, bool ? DType.bool : dtype, level, isVector);
+  }
+
+  function shiftedBy(name: OpName, dtype: DTypeCode, [a, count]: readonly Value[]): Value {
+    const lanes = splat(emitter, a!);
+    return exact(shiftedLanes(name, dtype, lanes.code, count!.code), dtype, Math.max(a!.level, count!.level), true);
   }
 
   /** To float32 from 16 bits, which changes nothing, or to 16 bits. */
@@ -185,7 +191,9 @@ export function canVectorise(
     if (!moves(slot)) return true;
     if (isWide(types[slot]!)) return false;
     const instruction = code[slot - first];
-    return instruction === undefined || hasLanes(instruction);
+    if (instruction === undefined) return true;
+    const isShifted = instruction.op === Op.shl || instruction.op === Op.shr;
+    return hasLanes(instruction) && !(isShifted && moves(instruction.b));
   });
 }
 

@@ -8,6 +8,9 @@ import { canonical, digitsByNumber, FLOAT64_BYTES, scaled, stored, storedDigits 
 import type { LoopSpec } from "./spec.ts";
 import { LANES, splat, type Emitter, type Imports } from "./values.ts";
 
+/** The number of memory 1 in a module: after the one that is computed in and the tables. */
+export const FIRST_FAR = 2;
+
 /**
  * The function `(sources..., outs..., start, end)` of addresses and values of the ranged digit that runs a nest of
  * loops.
@@ -15,7 +18,10 @@ import { LANES, splat, type Emitter, type Imports } from "./values.ts";
 export function loopFunction(spec: LoopSpec, imports: Imports): FunctionBuilder {
   const { digits: loops, ranged, scale } = mergeLoops(spec, storedDigits(spec), spec.outs, spec.ranged);
   const fn = new FunctionBuilder([...spec.sourceTypes, ...spec.outs, 0, 0].map(() => "i32"));
-  const sources = spec.sourceTypes.map((dtype, n) => ({ address: fn.parameters[n]!.get, dtype }));
+  const sources = spec.sourceTypes.map((dtype, n) => {
+    const memory = spec.sourceMemories?.[n] ?? 0;
+    return { address: fn.parameters[n]!.get, dtype, memory: memory === 0 ? 0 : FIRST_FAR + memory - 1 };
+  });
   const outs = spec.outs.map((_, n) => fn.parameters[sources.length + n]!);
   const [start, end] = fn.parameters.slice(-2) as [Local, Local];
   const counted = loops.map((loop) => ({ ...loop, counter: fn.local("i32") }));

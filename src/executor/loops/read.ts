@@ -14,8 +14,8 @@ export type ReadScope = {
   emitter: Emitter;
   digits: Digits;
   views: readonly View[];
-  /** The addresses of sources, and their types. */
-  sources: readonly { address: Code; dtype: DType }[];
+  /** The addresses of sources, their types, and the number of the module's memory that they lie in. */
+  sources: readonly { address: Code; dtype: DType; memory: number }[];
 };
 
 /** Emits a view's offset, bounds check and load; the result is the element or the fill value. */
@@ -24,8 +24,8 @@ export function emitRead(context: ReadScope, view: View): Value {
   const own = sources[view.input]!.dtype;
   if (isHalf(own)) return decoded(emitter, emitRead(asBits(context, view), view), own);
   const { address, inside } = emitAddress(...addressOf(context, view));
-  const { dtype } = sources[view.input]!;
-  const load = loadScalar(dtype, address.code);
+  const { dtype, memory } = sources[view.input]!;
+  const load = loadScalar(dtype, address.code, 0, memory);
   if (inside === undefined) return define(emitter, exact(load, dtype, address.level));
   const code = ifElse(inside.code, load, literal(view.fill, dtype), scalarType(dtype));
   return define(emitter, exact(code, dtype, Math.max(inside.level, address.level)));
@@ -55,7 +55,7 @@ export const dependsOn = (views: readonly View[], view: View, digit: number): bo
 /** Emits a read for LANES values of a digit that it depends on. */
 export function emitVectorRead(context: ReadScope, view: View, digit: number): Value {
   const { emitter, views, sources } = context;
-  const { dtype } = sources[view.input]!;
+  const { dtype, memory } = sources[view.input]!;
   if (isHalf(dtype)) return decoded(emitter, emitVectorRead(asBits(context, view), view, digit), dtype);
   const steps = stepOf(view, digit);
   const isAffine = view.axes.every(
@@ -68,7 +68,7 @@ export function emitVectorRead(context: ReadScope, view: View, digit: number): V
   const { address, inside } = emitAddress(...addressOf(context, view));
   const level = Math.max(address.level, inside?.level ?? 0, context.digits.get(digit)!.level);
   if (step < 0) return define(emitter, laneByLane(context, view, digit));
-  const load = step === 1 ? loadVector(dtype, address.code) : loadLanes(dtype, address.code, step);
+  const load = step === 1 ? loadVector(dtype, address.code, memory) : loadLanes(dtype, address.code, step, memory);
   if (inside === undefined) return define(emitter, exact(load, dtype, level, true));
   // Affine coordinates are inside for all lanes if they are for the first and the last.
   const last = emitAddress(...addressOf(atLane(context, digit, LANES - 1), view));
@@ -109,12 +109,12 @@ const EVEN_LANES = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
  * Loads every `step`th element. For a step of 2 the elements between are loaded too, and the last of them may lie past
  * the end of the tensor.
  */
-const loadLanes = (dtype: DType, address: Code, step: number): Code => {
+const loadLanes = (dtype: DType, address: Code, step: number, memory: number): Code => {
   if (step === 2 && dtypeBytes(dtype) === FOUR_BYTES)
-    return v128.shuffle(v128.load(address), v128.load(address, 16), EVEN_LANES);
+    return v128.shuffle(v128.load(address, 0, memory), v128.load(address, 16, memory), EVEN_LANES);
   return assembleLanes(
     dtype,
-    Array.from({ length: LANES }, (_, lane) => loadScalar(dtype, address, lane * step * dtypeBytes(dtype))),
+    Array.from({ length: LANES }, (_, lane) => loadScalar(dtype, address, lane * step * dtypeBytes(dtype), memory)),
   );
 };
 

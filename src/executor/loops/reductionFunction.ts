@@ -48,7 +48,7 @@ export function reductionFunction(spec: ReductionSpec, imports: Imports): Functi
     [...sourceTypes, ...types, 0, 0, 0].map(() => "i32"),
     "i32",
   );
-  const sources = sourceTypes.map((type, n) => ({ address: fn.parameters[n]!.get, dtype: type }));
+  const sources = sourceTypes.map((type, n) => ({ address: fn.parameters[n]!.get, dtype: type, memory: 0 }));
   const outs = types.map((_, n) => fn.parameters[sources.length + n]!);
   const [flagged, start, end] = fn.parameters.slice(-3) as [Local, Local, Local];
   const count = fn.local("i32");

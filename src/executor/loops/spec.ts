@@ -14,6 +14,8 @@ export type LoopSpec = {
   /** `view.input` is the number of a source. */
   reads: readonly View[];
   sourceTypes: readonly DType[];
+  /** The number of the memory that each source lies in; by default 0, where everything else lies. */
+  sourceMemories?: readonly number[];
   constants: readonly Constant[];
   code: readonly Instruction[];
   outs: readonly number[];

@@ -15,7 +15,18 @@ export function wrappedLanes(dtype: DTypeCode, code: Code): Code {
     : v128.and(code, constant(2 ** (8 * dtypeBytes(dtype)) - 1));
 }
 
-const SCALAR_ONLY: ReadonlySet<OpName> = new Set<OpName>(["div", "mod", "fmod", "shl", "shr"]);
+const SCALAR_ONLY: ReadonlySet<OpName> = new Set<OpName>(["div", "mod", "fmod"]);
+
+/** Operations whose lanes have their second operand in common: a scalar. */
+export const isShift = (name: OpName): boolean => name === "shl" || name === "shr";
+
+/** Lanes of integers of at most 32 bits, shifted by one count; 0 where it is not below the number of bits. */
+export function shiftedLanes(name: OpName, dtype: DTypeCode, a: Code, count: Code): Code {
+  const shift = name === "shl" ? i32x4.shl : isSigned(dtype) ? i32x4.shrS : i32x4.shrU;
+  const inRange = i32.ltU(count, i32.const(8 * dtypeBytes(dtype)));
+  const mask = i32x4.splat(i32.sub(i32.const(0), inRange));
+  return v128.and(wrappedLanes(dtype, shift(a, count)), mask);
+}
 
 /** Whether an operation on integers or bools of at most 32 bits has a vector form. */
 export const hasIntegerLanes = (name: OpName): boolean => !SCALAR_ONLY.has(name);

@@ -4,7 +4,7 @@ const ALIGNMENT = 64;
 /** A vector loop may read this far past the end of a region. */
 const MARGIN = 64;
 /** The address space of WebAssembly minus one page, so that the ends of regions do not wrap around. */
-const MAX_BYTES = 2 ** 32 - 2 ** 16;
+export const MAX_MEMORY_BYTES = 2 ** 32 - 2 ** 16;
 
 /** Bytes that are needed from moment `first` to moment `last`; at `address` once the plan is settled. */
 export class Region {
@@ -12,11 +12,14 @@ export class Region {
   readonly first: number;
   #last: number;
   #address = NaN;
+  /** The number of its memory: 0, where everything is computed, or one that is only read from. */
+  readonly memory: number;
 
-  constructor(bytes: number, first: number, last: number) {
+  constructor(bytes: number, first: number, last: number, memory = 0) {
     this.bytes = bytes;
     this.first = first;
     this.#last = last;
+    this.memory = memory;
   }
 
   get last(): number {
@@ -58,10 +61,11 @@ export class MemoryPlan {
 
   /**
    * Gives every region its address: the largest first, each at the lowest place that is free all its time.
+   * @param maxBytes The most that one memory has.
    * @returns The bytes of memory needed.
-   * @throws ExecutionMemoryError if they are more than WebAssembly can address.
+   * @throws ExecutionMemoryError if they are more than that.
    */
-  settle(): number {
+  settle(maxBytes: number): number {
     const placed: Region[] = [];
     let top = ALIGNMENT;
     for (const region of [...this.#regions].sort((a, b) => b.size - a.size)) {
@@ -75,13 +79,37 @@ export class MemoryPlan {
       top = Math.max(top, address + region.size);
       insert(placed, region);
     }
-    if (top > MAX_BYTES) {
+    if (top > maxBytes) {
+      const [needed, most] = [top, maxBytes].map((bytes) => (bytes / 2 ** 30).toFixed(1));
       throw new ExecutionMemoryError(
-        `an execution needs ${(top / 2 ** 30).toFixed(1)} GiB of memory at once, at most 4 can be addressed; ` +
+        `an execution needs ${needed} GiB of memory at once, at most ${most} can be addressed; ` +
           "give smaller shapes (--shape)",
       );
     }
     return top;
+  }
+}
+
+/** Memories that are only read from: for constants, when they do not all find place where everything is computed. */
+export class FarMemories {
+  readonly #maxBytes: number;
+  /** The bytes that are taken of each. */
+  readonly bytes: number[] = [];
+
+  /** @param maxBytes The most that one memory has. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** A place in the first memory that has room, for good. */
+  place(bytes: number): Region {
+    const { size } = new Region(bytes, -Infinity, Infinity);
+    let n = this.bytes.findIndex((taken) => taken + size <= this.#maxBytes);
+    if (n < 0) n = this.bytes.push(ALIGNMENT) - 1;
+    const region = new Region(bytes, -Infinity, Infinity, n + 1);
+    region.put(this.bytes[n]!);
+    this.bytes[n]! += size;
+    return region;
   }
 }
 

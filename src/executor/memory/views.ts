@@ -79,3 +79,6 @@ export function memoryOf(bytes: number): WebAssembly.Memory {
     );
   }
 }
+
+/** The memories of a program: the one that it is computed in, and those that constants are read from besides. */
+export type ProgramMemories = { memory: WebAssembly.Memory; far: readonly WebAssembly.Memory[] };

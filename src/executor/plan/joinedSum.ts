@@ -1,7 +1,7 @@
 import { isHalf } from "../../numerics/dtype.ts";
 import { isPlainFloatSum } from "../../program/loops.ts";
 import { isDot, isPartial, limbsOf } from "../../program/reduction.ts";
-import { Reduce, type Instruction, type Step } from "../../program/types.ts";
+import { Reduce, type Axis, type Instruction, type Step } from "../../program/types.ts";
 import { operands, neededDigits } from "../loops/slots.ts";
 import { readsInOrder } from "./plainViews.ts";
 import { termExpression } from "./productLayout.ts";
@@ -70,7 +70,51 @@ export function joinedSum(partial: Step, total: Step): Step | undefined {
       out: epilogueShift(total.epilogue.out),
     },
   };
-  return isHalf(partial.reduceType!) && !isPlainFloatSum(joined) ? undefined : joined;
+  return isHalf(partial.reduceType!) && !isPlainFloatSum(joined) ? undefined : withoutFillers(joined);
+}
+
+/**
+ * The same sum without the terms that fill up its last block: a digit that was cut into blocks is whole again where all
+ * that is read beyond it is 0.
+ */
+function withoutFillers(step: Step): Step {
+  if (step.term.code.length > 0) return step;
+  const first = step.outDigits.length;
+  for (let block = first; block + 1 < first + step.redDigits.length; block++) {
+    const radix = radixWithoutFillers(step, block);
+    if (radix === undefined) continue;
+    const moved = (digit: number): number => (digit > block ? digit - 1 : digit);
+    return {
+      ...step,
+      redDigits: step.redDigits.toSpliced(block - first, 2, radix),
+      termReads: step.termReads.map((read) => ({
+        ...read,
+        axes: read.axes.map((axis) => ({
+          ...axis,
+          coeffs: axis.coeffs
+            .filter(({ digit }) => digit !== block)
+            .map((each) => ({ ...each, digit: moved(each.digit) })),
+        })),
+      })),
+    };
+  }
+  return step;
+}
+
+/** The radix of the digit that `block` and the next digit are parts of, if it is less than the product of theirs. */
+function radixWithoutFillers({ termReads, outDigits, redDigits }: Step, block: number): number | undefined {
+  const [blocks, length] = redDigits.slice(block - outDigits.length) as [number, number];
+  const coeffOf = ({ coeffs }: Axis, digit: number): number => coeffs.find((c) => c.digit === digit)?.coeff ?? 0;
+  const bounds = termReads.map(({ axes, fill }) => {
+    if (fill !== 0n || axes.some((axis) => coeffOf(axis, block) !== length * coeffOf(axis, block + 1)))
+      return undefined;
+    const bounding = axes.find(
+      (axis) => axis.div === 1 && axis.base === 0 && coeffOf(axis, block + 1) === 1 && axis.coeffs.length === 2,
+    );
+    return bounding?.extent;
+  });
+  const [bound] = bounds;
+  return bound !== undefined && bound < blocks * length && bounds.every((each) => each === bound) ? bound : undefined;
 }
 
 function shifted(instruction: Instruction, shift: (slot: number) => number): Instruction {

@@ -36,8 +36,7 @@ export function planEpilogue(
     outs: [step.epilogue.out],
     outStrides: digits.map(({ digit }) => outStrides[digit]!),
   };
-  const loop = resources.loop(spec);
-  const sources = resources.sources(step, spec);
+  const { loop, sources } = resources.loopOver(step, spec);
   return {
     bind(machine) {
       const addresses = sources.map((region) => region?.address ?? 0);

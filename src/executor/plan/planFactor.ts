@@ -5,14 +5,14 @@ import type { LoopDigit, LoopSpec } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanResources } from "./planResources.ts";
-import { isConstantFactor, sizeOf, termExpression } from "./productLayout.ts";
+import { isConstantFactor, isPackedFactor, sizeOf, termExpression } from "./productLayout.ts";
 
 /** The gathered vectors of one factor of a product. */
 export type Factor = {
   /** Bytes for each value of the first digit. */
   bytesPerValue: number;
   firstRadix: number;
-  /** The region of a constant factor, which is gathered once and whole. */
+  /** The region of a constant factor that is not packed, which is gathered once and whole. */
   region: Region | undefined;
   prepare: ((machine: Machine) => void) | undefined;
   /** A function that gathers the vectors of values `start .. end - 1` of the first digit to an address. */
@@ -49,11 +49,13 @@ export function planFactor(
   };
   const firstRadix = digits[0]?.radix ?? 1;
   const bytesPerValue = (sizeOf(digits) / firstRadix) * (isWidened ? 8 : dtypeBytes(dtype));
-  const loop = resources.loop(spec);
-  const gather = ({ loops }: Machine, sources: readonly number[], address: number, start: number, end: number): void =>
-    loops[loop]!(sources, [address - start * bytesPerValue], start, end);
+  const gatherBy =
+    (loop: number) =>
+    ({ loops }: Machine, sources: readonly number[], address: number, start: number, end: number): void =>
+      loops[loop]!(sources, [address - start * bytesPerValue], start, end);
 
-  if (isConstantFactor(step, slot)) {
+  if (isConstantFactor(step, slot) && !isPackedFactor(step, slot, resources.options)) {
+    const gather = gatherBy(resources.loop(spec));
     const whole = firstRadix * bytesPerValue;
     const { replacement } = options;
     const { region, prepare } = resources.prepared(step, spec, {
@@ -69,7 +71,8 @@ export function planFactor(
     });
     return { bytesPerValue, firstRadix, region, prepare, bind: () => () => undefined };
   }
-  const sources = resources.sources(step, spec);
+  const { loop, sources } = resources.loopOver(step, spec);
+  const gather = gatherBy(loop);
   return {
     bytesPerValue,
     firstRadix,

@@ -8,6 +8,7 @@ import { piecesOf, planPieces, type Piece } from "./planPieces.ts";
 import type { Machine, Operation } from "../machine.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import type { PlanResources } from "./planResources.ts";
+import { isPackedFactor } from "./productLayout.ts";
 
 const FLOAT64 = 8;
 const FLOAT32 = 4;
@@ -25,7 +26,9 @@ export function planFloatProduct(resources: PlanResources, step: Step, out: Regi
   const { minEngineWork } = resources.options;
   const pieces = planPieces(step, resources.options);
   const { groups, rows, columns, inner, rowCount, columnCount, groupCount, innerCount, cutsGroups } = pieces;
-  const isMatrix = rowCount >= MIN_SIDE && columnCount >= MIN_SIDE;
+  // A packed factor is worth making once for all columns, however few.
+  const isMatrix =
+    rowCount >= MIN_SIDE && (columnCount >= MIN_SIDE || isPackedFactor(step, pieces.left, resources.options));
   if (minEngineWork > 0 && (!isMatrix || rowCount * columnCount * innerCount < minEngineWork)) return undefined;
 
   const rightVectors = groupCount * columnCount;

@@ -9,7 +9,7 @@ import { exactSums } from "../exactSums.ts";
 import { narrowed } from "../halfBits.ts";
 import { planEpilogue } from "./planEpilogue.ts";
 import type { StepPlan } from "./stepPlan.ts";
-import type { PlanResources } from "./planResources.ts";
+import { bytesAt, type PlanResources } from "./planResources.ts";
 
 /** Plans a step whose reduction is not over floats of 16 bits. */
 type ChooseStepPlan = (resources: PlanResources, step: Step, out: Region) => StepPlan;
@@ -46,7 +46,7 @@ function sumPlan(resources: PlanResources, step: Step, out: Region, chooseStepPl
   const halves = resources.scratch(step.count * dtypeBytes(dtype));
   const digits = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix }));
   const epilogue = planEpilogue(resources, step, digitStrides(step.outDigits), { digits, ranged: 0 }, out);
-  const sources = resources.allSources(step);
+  const sources = resources.readSources(step);
   return {
     shared: false,
     prepare: rounded.prepare,
@@ -57,7 +57,7 @@ function sumPlan(resources: PlanResources, step: Step, out: Region, chooseStepPl
       const finish = epilogue.bind(machine);
       const bits = views.uint32(sums.address, step.count);
       const into = views.elements(halves.address, DType.uint16, step.count);
-      const parts = sources.map(({ address, bytes }) => views.part(address, bytes));
+      const parts = sources.map((region) => bytesAt(machine, region));
       const read = (input: number, offset: number): Word => readWord(parts[input]!, offset, step.inputs[input]!.dtype);
       const end = (): void => {
         clock.enter("certify");

@@ -28,7 +28,7 @@ const upTo = (count: number, multiple: number): number => Math.ceil(count / mult
  */
 export function planNarrowProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
-  const layout = productLayout(step);
+  const layout = productLayout(step, resources.options);
   const { groups, columns, inner } = layout;
   const view = step.termReads[layout.left];
   const columnCount = sizeOf(columns);

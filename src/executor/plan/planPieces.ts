@@ -34,8 +34,9 @@ export type Pieces = ProductLayout & {
 };
 
 /** Lays out a dot step's products in pieces of about `chunkElements` terms and results. */
-export function planPieces(step: Step, { chunkElements }: PlanOptions): Pieces {
-  const layout = productLayout(step);
+export function planPieces(step: Step, options: PlanOptions): Pieces {
+  const { chunkElements } = options;
+  const layout = productLayout(step, options);
   const { groups, rows, columns, inner } = layout;
   const [groupCount, rowCount, columnCount, innerCount] = [groups, rows, columns, inner].map(sizeOf) as Four;
   const radix = (groups[0] ?? rows[0])?.radix ?? 1;

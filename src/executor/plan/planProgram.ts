@@ -6,14 +6,17 @@ import {
   type DirectCode,
 } from "../../kernels/direct/directKernels.ts";
 import { EXACT_SCRATCH } from "../../kernels/exactDot.ts";
-import { Reduce, type Step } from "../../program/types.ts";
+import { Reduce, type Step, type TensorRef } from "../../program/types.ts";
 import { compileLoops, loopCode, type CompiledFunctions, type LoopCode } from "../loops/compile.ts";
 import { compileReductions, reductionCode, type ReductionCode } from "../loops/reductions.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions, StepPlan } from "./stepPlan.ts";
 import { stepNanoseconds } from "./stepNanoseconds.ts";
-import { PlanResources, type PlannedModel } from "./planResources.ts";
+import { hasTwoMemories } from "../../kernels/elementary/tables.ts";
+import { ExecutionMemoryError } from "../errors.ts";
+import { PlanResources, textOf, type PlannedModel } from "./planResources.ts";
+import { inlinedWeights } from "./inlinedWeights.ts";
 import { joinedSum } from "./joinedSum.ts";
 import { both } from "./planFloatProduct.ts";
 import { chooseStepPlan } from "./chooseStepPlan.ts";
@@ -21,12 +24,15 @@ import { chooseStepPlan } from "./chooseStepPlan.ts";
 /** The plan of a program: the addresses of its data and how each step is computed. */
 export type ProgramPlan = {
   /**
-   * Steps whose tensors are read only if tensors are altered: parts of sums that are computed whole, and differences
-   * whose operands are multiplied instead.
+   * Steps whose tensors are read only if tensors are altered: parts of sums that are computed whole, weights that are
+   * computed where they are multiplied, and differences whose operands are multiplied instead.
    */
   optional: ReadonlySet<number>;
-  /** Bytes of memory needed. */
+  /** What it was planned with. */
+  options: PlanOptions;
+  /** Bytes of memory needed, and of each of the memories that constants are read from besides. */
   bytes: number;
+  farBytes: readonly number[];
   inputs: readonly Region[];
   /** For each thread, the memory for settling elements and for their counts. */
   settling: readonly { scratch: Region; stats: Region }[];
@@ -39,8 +45,12 @@ export type ProgramPlan = {
   loops: LoopCode;
   reductions: ReductionCode;
   directs: DirectCode;
-  /** Writes constants, in the forms that steps read, into the memory. */
-  prepare(machine: Machine): void;
+  /**
+   * Writes constants, in the forms that steps read, into the memory. Those that it then holds as they are, the model
+   * does not keep besides.
+   * @returns What gives them back to the model.
+   */
+  prepare(machine: Machine): () => void;
 };
 
 /** The results of planning that let another thread make the same plan without the program's constants. */
@@ -50,6 +60,19 @@ export type Findings = {
   reductions: CompiledFunctions;
   directs: CompiledKernels;
 };
+
+/**
+ * Plans a program in one memory, or, if it needs more than that has, with its constants in memories of their own.
+ * @throws ExecutionMemoryError
+ */
+export function planWithin(model: PlannedModel, options: Omit<PlanOptions, "spreads">): ProgramPlan {
+  try {
+    return planProgram(model, { ...options, spreads: false });
+  } catch (error) {
+    if (!(error instanceof ExecutionMemoryError && hasTwoMemories)) throw error;
+    return planProgram(model, { ...options, spreads: true });
+  }
+}
 
 /**
  * Plans a program: how each step is computed, and where its data lies. The same program and options give the same plan
@@ -67,13 +90,15 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
   const nanoseconds: number[] = [];
   const steps = model.program.steps.map((step, s) => {
     const out = resources.memory.during(step.count * dtypeBytes(step.dtype), s, s);
-    const whole = joinedWith(model.program.steps, step);
-    if (whole !== undefined) resources.absorb(whole.partial);
+    const whole = wholeOf(resources, step);
+    for (const absorbed of whole?.absorbed ?? []) resources.absorb(absorbed);
     const split = chooseStepPlan(resources, step, out);
     const plan = whole === undefined ? split : eitherOf(chooseStepPlan(resources, whole.step, out), split);
-    const same = first.get(keyOf(step));
-    if (same === undefined) first.set(keyOf(step), s);
-    else {
+    // What is made from constants alone is copied by nothing: mostly it is not even made.
+    const key = step.inputs.every(({ kind }) => kind === "constant") ? undefined : textOf(step);
+    const same = key === undefined ? undefined : first.get(key);
+    if (key !== undefined && same === undefined) first.set(key, s);
+    else if (same !== undefined) {
       resources.tensors[same]!.keepUntil(s);
       copied.add(same);
     }
@@ -89,7 +114,9 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
   const directs = findings === undefined ? compileDirect(resources.directs) : directCode(findings.directs);
   return {
     optional: new Set([...resources.absorbed()].filter((step) => !copied.has(step))),
-    bytes: resources.memory.settle(),
+    options,
+    bytes: resources.memory.settle(options.memoryBytes),
+    farBytes: resources.far.bytes,
     inputs: resources.inputs,
     settling,
     tensors: resources.tensors,
@@ -107,6 +134,7 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
     prepare(machine) {
       for (const { prepare } of steps) prepare?.(machine);
       resources.loadConstants(machine);
+      return resources.moveConstants(machine);
     },
   };
 }
@@ -114,19 +142,23 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
 /** Four counts of 32 bits. */
 const STATS_BYTES = 16;
 
-const keyOf = (step: Step): string =>
-  JSON.stringify(step, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
-
-/** A total of parts from an earlier step, as one sum. */
-function joinedWith(steps: readonly Step[], step: Step): { partial: number; step: Step } | undefined {
+/**
+ * A step as one with earlier steps: a total with the parts of its sum, a product with the computation of its weights.
+ * @returns undefined if there are none; else the step, and those whose tensors it does not read
+ */
+function wholeOf(resources: PlanResources, step: Step): { step: Step; absorbed: readonly number[] } | undefined {
+  const stepOf = (ref: TensorRef): Step | undefined => resources.stepOf(ref);
   const view = step.termReads[step.term.outA];
   const ref = step.reduce === Reduce.total && view !== undefined ? step.inputs[view.input]! : undefined;
-  if (ref?.kind !== "step") return undefined;
-  const whole = joinedSum(steps[ref.index]!, step);
-  return whole === undefined ? undefined : { partial: ref.index, step: whole };
+  const joined = ref?.kind === "step" ? joinedSum(stepOf(ref)!, step) : undefined;
+  const inlined = inlinedWeights(joined ?? step, stepOf);
+  const whole = inlined?.step ?? joined;
+  if (whole === undefined) return undefined;
+  const parts = joined !== undefined && ref?.kind === "step" ? [ref.index] : [];
+  return { step: whole, absorbed: [...parts, ...(inlined === undefined ? [] : [inlined.weights])] };
 }
 
-/** Computes a sum as a whole, or split into its parts if tensors are altered between steps. */
+/** Computes a step as one with earlier ones, or by itself if tensors are altered between steps. */
 function eitherOf(whole: StepPlan, split: StepPlan): StepPlan {
   return {
     ...whole,

@@ -7,6 +7,7 @@ import type { Region } from "../memory/memoryPlan.ts";
 import { NORMS_BYTES, settleTerms } from "../product/settleTerms.ts";
 import { splitDigits } from "../../program/view.ts";
 import { neededSlots } from "../loops/slots.ts";
+import { LANES } from "../loops/values.ts";
 import { digitStrides } from "../splitStep.ts";
 import { isIdentityEpilogue, planEpilogue } from "./planEpilogue.ts";
 import { planPadding, type PaddedRead } from "./planPadding.ts";
@@ -18,7 +19,6 @@ import { termExpression } from "./productLayout.ts";
 
 const FLOAT64 = 8;
 const UINT32 = 4;
-const LANES = 4;
 
 /**
  * Plans a reduction element by element, without gathering its terms: all but words of exact sums and large matrix

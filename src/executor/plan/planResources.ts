@@ -3,11 +3,13 @@ import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype
 import { constantBytes } from "../../program/constants.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { Step, TensorRef } from "../../program/types.ts";
+import { getOrAdd } from "../../getOrAdd.ts";
 import { bytesOf, readableArray } from "../arrays.ts";
 import { neededSlots, type Expression } from "../loops/slots.ts";
 import type { ReductionSpec } from "../loops/reductionSpec.ts";
 import type { LoopSpec } from "../loops/spec.ts";
-import { MemoryPlan, type Region } from "../memory/memoryPlan.ts";
+import { FarMemories, MemoryPlan, type Region } from "../memory/memoryPlan.ts";
+import type { Views } from "../memory/views.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions } from "./stepPlan.ts";
 
@@ -38,7 +40,12 @@ export class PlanResources {
   readonly #constants = new Map<string, { ref: ConstantRef; region: Region }>();
   /** For each step, the later steps that do not read its tensor but compute from its inputs what they need of it. */
   readonly #absorbers = new Map<number, Set<number>>();
+  /** Memories for constants that are only read by loops, and what lies there. */
+  readonly far: FarMemories;
+  readonly #farConstants = new Map<string, { ref: ConstantRef; region: Region }>();
   readonly #prepared = new Map<string, Region>();
+  /** For each list of specifications, the numbers of those that are in it. */
+  readonly #numbers = new Map<unknown, Map<string, number>>();
   /** The answers about constants, in the order of the questions. */
   readonly answers: boolean[] = [];
   readonly #known: readonly boolean[] | undefined;
@@ -48,22 +55,47 @@ export class PlanResources {
     this.#model = model;
     this.options = options;
     this.#known = known;
+    this.far = new FarMemories(options.memoryBytes);
     this.inputs = model.program.inputs.map((input) => this.memory.during(bytesOfRef(input), -1, -1));
   }
 
-  /** The number of a loop among those of a machine. */
+  /** The number of a loop among those of a machine; equal ones, as the layers of a model have, are one. */
   loop(spec: LoopSpec): number {
-    return this.specs.push(spec) - 1;
+    return this.#numberOf(this.specs, spec);
+  }
+
+  /**
+   * A loop over inputs of a step, and the regions that it reads, by the number of the input; constants may lie in
+   * memories of their own.
+   */
+  loopOver(step: Step, spec: LoopSpec): { loop: number; sources: (Region | undefined)[] } {
+    const used = inputsOf(spec);
+    const sources = step.inputs.map((ref, n) => (used.has(n) ? this.#anySource(ref) : undefined));
+    const memories = spec.sourceTypes.map((_, n) => sources[n]?.memory ?? 0);
+    const isFar = memories.some((memory) => memory > 0);
+    return { loop: this.loop(isFar ? { ...spec, sourceMemories: memories } : spec), sources };
+  }
+
+  /** The region of a tensor that is not needed in the memory where everything is computed. */
+  #anySource(ref: TensorRef): Region {
+    if (!this.options.spreads || ref.kind !== "constant") return this.source(ref);
+    const place = (): { ref: ConstantRef; region: Region } => ({ ref, region: this.far.place(bytesOfRef(ref)) });
+    return getOrAdd(this.#farConstants, constantKey(ref), place).region;
   }
 
   /** The number of a reduction among those of a machine. */
   reduction(spec: ReductionSpec): number {
-    return this.reductions.push(spec) - 1;
+    return this.#numberOf(this.reductions, spec);
   }
 
   /** The number of a direct kernel among those of a machine. */
   direct(spec: DirectSpec): number {
-    return this.directs.push(spec) - 1;
+    return this.#numberOf(this.directs, spec);
+  }
+
+  #numberOf<Spec>(list: Spec[], spec: Spec): number {
+    const known = getOrAdd(this.#numbers, list, () => new Map<string, number>());
+    return getOrAdd(known, textOf(spec), () => list.push(spec) - 1);
   }
 
   /** The step that gives a tensor. */
@@ -78,13 +110,18 @@ export class PlanResources {
 
   /** The steps whose tensors are read only if tensors are altered. */
   absorbed(): Set<number> {
-    const readers = new Map<number, Set<number>>();
-    this.#model.program.steps.forEach(({ inputs }, reader) => {
-      for (const ref of inputs)
-        if (ref.kind === "step") readers.set(ref.index, (readers.get(ref.index) ?? new Set()).add(reader));
-    });
-    const all = [...this.#absorbers].filter(([step, absorbers]) => absorbers.size === readers.get(step)?.size);
-    return new Set(all.map(([step]) => step));
+    const { steps } = this.#model.program;
+    const readers = steps.map(() => new Set<number>());
+    const all = new Set<number>();
+    for (let s = steps.length - 1; s >= 0; s--) {
+      const absorbers = this.#absorbers.get(s);
+      if (absorbers !== undefined && [...readers[s]!].every((reader) => absorbers.has(reader))) all.add(s);
+      // What absorbs this step reads in its stead.
+      const own = all.has(s) ? absorbers! : [s];
+      for (const ref of steps[s]!.inputs)
+        if (ref.kind === "step") for (const reader of own) readers[ref.index]!.add(reader);
+    }
+    return all;
   }
 
   /** Makes something once for each thread. */
@@ -113,6 +150,11 @@ export class PlanResources {
     return step.inputs.map((ref) => this.source(ref));
   }
 
+  /** All inputs of a step, for code that is not bound to one memory: see `bytesAt`. */
+  readSources(step: Step): Region[] {
+    return step.inputs.map((ref) => this.#anySource(ref));
+  }
+
   /** The region of a tensor that the step being planned reads. */
   source(ref: TensorRef): Region {
     if (ref.kind === "constant") {
@@ -134,7 +176,7 @@ export class PlanResources {
   ): { region: Region; prepare?: (machine: Machine) => void } {
     const used = inputsOf(spec);
     const refs = step.inputs.map((ref, n) => (used.has(n) ? (ref as ConstantRef) : undefined));
-    const full = `${key} ${refs.map((ref) => ref && constantKey(ref)).join(";")} ${specKey(spec)}`;
+    const full = `${key} ${refs.map((ref) => ref && constantKey(ref)).join(";")} ${textOf(spec)}`;
     const known = this.#prepared.get(full);
     if (known !== undefined) return { region: known };
     const region = this.memory.permanent(bytes);
@@ -169,13 +211,46 @@ export class PlanResources {
 
   /** Writes the constants that loops read into their memory. */
   loadConstants(machine: Machine): void {
-    for (const { ref, region } of this.#constants.values()) this.#load(machine, ref, region);
+    for (const { ref, region } of this.#placed()) this.#load(machine, ref, region);
   }
 
-  #load({ views }: Machine, ref: ConstantRef, region: Region): void {
-    views.bytes.set(bytesOf(readableArray(constantBytes(this.#model.constants, ref), ref.dtype)), region.address);
+  /**
+   * Lets the model's constants lie in the memory where loops read them, and nowhere else.
+   * @returns What copies them out of it again.
+   */
+  moveConstants(machine: Machine): () => void {
+    const { constants } = this.#model;
+    const moved = this.#placed().flatMap(({ ref: { root }, region }) => {
+      const held = constants.get(root);
+      // Those of another executor stay there.
+      if (held?.length !== region.bytes || held.buffer instanceof SharedArrayBuffer) return [];
+      const part = bytesAt(machine, region);
+      constants.set(root, part);
+      return [{ root, part }];
+    });
+    return () => {
+      for (const { root, part } of moved) if (constants.get(root) === part) constants.set(root, Uint8Array.from(part));
+    };
+  }
+
+  #placed(): { ref: ConstantRef; region: Region }[] {
+    return [...this.#constants.values(), ...this.#farConstants.values()];
+  }
+
+  #load(machine: Machine, ref: ConstantRef, region: Region): void {
+    viewsOf(machine, region).bytes.set(
+      bytesOf(readableArray(constantBytes(this.#model.constants, ref), ref.dtype)),
+      region.address,
+    );
   }
 }
+
+const viewsOf = ({ views, farViews }: Machine, { memory }: Region): Views =>
+  memory === 0 ? views : farViews[memory - 1]!;
+
+/** The bytes of a region, in whichever memory it lies; not copied. */
+export const bytesAt = (machine: Machine, region: Region): Uint8Array =>
+  viewsOf(machine, region).part(region.address, region.bytes);
 
 type Preparation = {
   /** Identifies what is made, together with the constants and the loop. */
@@ -193,5 +268,6 @@ function inputsOf(spec: Expression & { outs: readonly number[] }): Set<number> {
   return new Set(slots.map((slot) => spec.reads[slot]!.input));
 }
 
-const specKey = (spec: LoopSpec): string =>
-  JSON.stringify(spec, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+/** A specification or a step as text: the same for equal ones. */
+export const textOf = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? `${part}n` : part));

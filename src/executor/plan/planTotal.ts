@@ -5,6 +5,7 @@ import type { Step } from "../../program/types.ts";
 import { splitDigits } from "../../program/view.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
+import { coordinate, wholeCoordinate, type Coordinate } from "../coordinates.ts";
 import { digitStrides } from "../splitStep.ts";
 import { planEpilogue } from "./planEpilogue.ts";
 import type { StepPlan } from "./stepPlan.ts";
@@ -16,17 +17,10 @@ const LANE_BITS = 32n;
 
 /** Plans a total of limbs, lane by lane; for steps that {@link isPlainTotal} accepts. */
 export function planTotal(resources: PlanResources, step: Step, out: Region): StepPlan {
-  const { input, axes } = step.termReads[step.term.outA]!;
-  const start = axes.reduce((at, { base, stride }) => at + base * stride, 0);
-  const moves = [...step.outDigits, ...step.redDigits].map((_, digit) =>
-    axes.reduce((by, axis) => by + axis.stride * (axis.coeffs.find((c) => c.digit === digit)?.coeff ?? 0), 0),
-  );
-  const offset = (digits: readonly number[], first: number): number =>
-    digits.reduce((at, value, k) => at + value * moves[first + k]!, 0);
+  const view = step.termReads[step.term.outA]!;
+  const { input } = view;
   const terms = step.redDigits.reduce((product, radix) => product * radix, 1);
-  const termOffsets = Array.from({ length: terms }, (_, r) =>
-    offset(splitDigits(r, step.redDigits), step.outDigits.length),
-  );
+  const { moves, start } = coordinate(step, wholeCoordinate(step, view)!, new Float64Array(terms));
   const source = resources.allSources(step)[input]!;
   const dtype = step.reduceType!;
   const accumulators = resources.scratch(step.count * dtypeBytes(dtype));
@@ -43,7 +37,7 @@ export function planTotal(resources: PlanResources, step: Step, out: Region): St
       return () => {
         clock.enter("products");
         for (let i = 0; i < step.count; i++) {
-          bits[i] = total(dtype, lanes, start + offset(splitDigits(i, step.outDigits), 0), termOffsets);
+          bits[i] = total(dtype, lanes, start(splitDigits(i, step.outDigits)), moves);
         }
         finish([accumulators.address], 0, step.outDigits[0]!);
       };
@@ -51,7 +45,7 @@ export function planTotal(resources: PlanResources, step: Step, out: Region): St
   };
 }
 
-function total(dtype: DTypeCode, lanes: Uint32Array, start: number, termOffsets: readonly number[]): number {
+function total(dtype: DTypeCode, lanes: Uint32Array, start: number, termOffsets: Coordinate["moves"]): number {
   const sums = new Float64Array(LANES * (LIMBS - 1));
   const sum = new ExactSum(arithmeticOf(dtype));
   termOffsets.forEach((offset, r) => {

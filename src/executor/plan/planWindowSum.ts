@@ -27,7 +27,7 @@ const MIN_ROWS = 4;
  */
 export function planWindowSum(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
-  const layout = productLayout(step);
+  const layout = productLayout(step, resources.options);
   const { groups, rows, columns, inner } = layout;
   const terms = sizeOf(inner);
   const view = step.termReads[layout.left];

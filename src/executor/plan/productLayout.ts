@@ -1,5 +1,8 @@
+import { DType, dtypeBytes } from "../../numerics/dtype.ts";
 import { Reduce, type Step } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
+import type { PlanOptions } from "./stepPlan.ts";
+import { LANES } from "../loops/values.ts";
 import { neededDigits, neededSlots, type Expression } from "../loops/slots.ts";
 
 /**
@@ -34,14 +37,43 @@ export function isConstantFactor(step: Step, slot: number): boolean {
   return reads.every((read) => step.inputs[step.termReads[read]!.input]!.kind === "constant");
 }
 
+/** The bytes of constants, for each element of a factor that is made from them, up to which it counts as packed. */
+const PACKED_BYTES = 1.5;
+
+/**
+ * Whether a result of the term is made from constants that take much less memory than it does, or for which there is
+ * no more. It is made piece by piece, whenever it is needed.
+ */
+export function isPackedFactor(step: Step, slot: number, { spreads }: Pick<PlanOptions, "spreads">): boolean {
+  const expression = termExpression(step);
+  if (step.reduceType !== DType.float32 || !isConstantFactor(step, slot)) return false;
+  if (spreads) return true;
+  const radices = [...step.outDigits, ...step.redDigits];
+  const reads = [...neededSlots(expression, [slot])].filter((needed) => needed < expression.reads.length);
+  const inputs = new Set(reads.map((read) => step.inputs[expression.reads[read]!.input]!));
+  const bytes = [...inputs].reduce((sum, { count, dtype }) => sum + count * dtypeBytes(dtype), 0);
+  const elements = [...neededDigits(expression, slot, radices)].reduce((size, digit) => size * radices[digit]!, 1);
+  return bytes <= PACKED_BYTES * elements;
+}
+
+/** Digits of terms, in an order in which the last one has enough values for vectors. The order of terms is free. */
+function inVectors(inner: readonly LoopDigit[]): LoopDigit[] {
+  const last = inner.at(-1);
+  const better = last !== undefined && last.radix < LANES && inner.findLast(({ radix }) => radix >= LANES);
+  return better ? [...inner.filter((digit) => digit !== better), better] : [...inner];
+}
+
 /**
  * Sorts digits by the factors that depend on them: both, groups; only the right one, columns; all others, rows. A sum
- * has no right factor: all its digits are rows. Digits of radix 1 are left out. If only one factor is constant, it is
- * made the right one, because rows can be cut.
+ * has no right factor: all its digits are rows. Digits of radix 1 are left out. Rows can be cut: a packed factor is
+ * made the left one; else, if only one factor is constant, it is made the right one.
  */
-export function productLayout(step: Step, isDot = step.reduce === Reduce.dot): ProductLayout {
+export function productLayout(step: Step, options: Pick<PlanOptions, "spreads">): ProductLayout {
+  const isDot = step.reduce === Reduce.dot;
   const { outA, outB } = step.term;
-  const swaps = isDot && isConstantFactor(step, outA) && !isConstantFactor(step, outB);
+  const packed = isDot ? [outA, outB].find((slot) => isPackedFactor(step, slot, options)) : undefined;
+  const isRight = isDot && isConstantFactor(step, outA) && !isConstantFactor(step, outB);
+  const swaps = packed === undefined ? isRight : packed === outB;
   const [leftSlot, rightSlot] = swaps ? [outB, outA] : [outA, outB];
   const radices = [...step.outDigits, ...step.redDigits];
   const expression = termExpression(step);
@@ -52,7 +84,8 @@ export function productLayout(step: Step, isDot = step.reduce === Reduce.dot): P
   const groups = out.filter(({ digit }) => left.has(digit) && right.has(digit));
   const rows = out.filter(({ digit }) => !right.has(digit));
   const columns = out.filter(({ digit }) => !left.has(digit) && right.has(digit));
-  const inner = all.filter(({ digit }) => digit >= step.outDigits.length);
+  const terms = all.filter(({ digit }) => digit >= step.outDigits.length);
+  const inner = packed === undefined ? terms : inVectors(terms);
   const strides = new Array<number>(step.outDigits.length).fill(0);
   let stride = 1;
   for (const { digit, radix } of [...groups, ...rows, ...columns].reverse()) {

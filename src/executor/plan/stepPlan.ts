@@ -24,4 +24,11 @@ export type PlanOptions = {
    */
   chunkElements: number;
   threads: number;
+  /** The most bytes of one memory. */
+  memoryBytes: number;
+  /**
+   * Whether constants lie in memories of their own, and every constant factor of a product is made piece by piece: for
+   * programs that do not find place in one memory.
+   */
+  spreads: boolean;
 };

@@ -1,5 +1,5 @@
 import { productKernels } from "../../kernels/productKernels.ts";
-import { Views } from "../memory/views.ts";
+import { Views, type ProgramMemories } from "../memory/views.ts";
 import { noStats } from "../certificateStats.ts";
 import type { MatMulEngine } from "../engine/matMulEngine.ts";
 import { SpotChecks } from "../spotChecks.ts";
@@ -10,7 +10,7 @@ import type { ProgramPlan } from "./planProgram.ts";
 /** The machine of a thread that executes a plan alone. */
 export function machineOf(
   plan: ProgramPlan,
-  memory: WebAssembly.Memory,
+  { memory, far }: ProgramMemories,
   engine: MatMulEngine,
   { thread, alwaysExact, checksAll }: { thread: number; alwaysExact: boolean; checksAll: boolean },
 ): Machine {
@@ -18,7 +18,8 @@ export function machineOf(
   return {
     memory,
     views: new Views(memory),
-    loops: plan.loops.on(memory),
+    farViews: far.map((each) => new Views(each)),
+    loops: plan.loops.on(memory, far),
     reductions: plan.reductions.on(memory),
     directs: plan.directs.on(memory),
     engine,

@@ -20,8 +20,8 @@ const WORD = 8;
 const PART = 2 ** 16 * WORD;
 const PARTS = 5;
 
-/** Memory as executions compute in, one for each thread. */
-let room: { views: Views; kernels: ProductKernels } | undefined;
+/** Memory as executions compute in. Each test has its own: several may run at once. */
+type Room = { views: Views; kernels: ProductKernels };
 
 /**
  * Refuses an engine that computes wrongly: in memory as executions use it, products of random shapes and numbers, each
@@ -33,9 +33,10 @@ export async function testEngine(engine: MatMulEngine, seed = freshSeed()): Prom
   await selfTest(engine);
   const prng = new Prng(seed);
   try {
+    const room = newRoom();
     for (let k = 0; k < PRODUCTS; k++) {
-      await testFloats(engine, randomShape(prng), prng);
-      if (engine.bytes !== undefined) await testBytes(engine.bytes, randomShape(prng), prng);
+      await testFloats(engine, randomShape(prng), prng, room);
+      if (engine.bytes !== undefined) await testBytes(engine.bytes, randomShape(prng), prng, room);
     }
   } catch (cause) {
     if (cause instanceof EngineFaultError) throw new EngineFaultError(`${cause.finding} (seed ${seed})`, { cause });
@@ -54,9 +55,13 @@ const randomShape = (prng: Prng): MatrixShape => ({
   inner: prng.pick(TERMS),
 });
 
-async function testFloats(engine: MatMulEngine, shape: MatrixShape, prng: Prng): Promise<void> {
+async function testFloats(
+  engine: MatMulEngine,
+  shape: MatrixShape,
+  prng: Prng,
+  { views, kernels }: Room,
+): Promise<void> {
   const { rows, columns, inner } = shape;
-  const { views, kernels } = (room ??= newRoom());
   const [left, right, values, rowNorms, columnNorms] = [0, 1, 2, 3, 4].map((part) => part * PART) as Five;
   const results = views.float64(values, rows * columns);
   const multiply = engine.product(
@@ -76,9 +81,8 @@ async function testFloats(engine: MatMulEngine, shape: MatrixShape, prng: Prng):
   }
 }
 
-async function testBytes(engine: ByteEngine, shape: MatrixShape, prng: Prng): Promise<void> {
+async function testBytes(engine: ByteEngine, shape: MatrixShape, prng: Prng, { views }: Room): Promise<void> {
   const { rows, columns, inner } = shape;
-  const { views } = (room ??= newRoom());
   const left = views.part(0, rows * inner);
   const leftZero = views.part(PART - 1, 1);
   const rightBytes = views.part(PART, columns * inner);
@@ -99,7 +103,7 @@ async function testBytes(engine: ByteEngine, shape: MatrixShape, prng: Prng): Pr
   }
 }
 
-function newRoom(): { views: Views; kernels: ProductKernels } {
+function newRoom(): Room {
   const memory = kernelMemory((PARTS * PART) / PAGE_BYTES);
   return { views: new Views(memory), kernels: productKernels(memory) };
 }

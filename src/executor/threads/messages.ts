@@ -1,5 +1,6 @@
 import type { PlanOptions } from "../plan/stepPlan.ts";
 import type { Findings } from "../plan/planProgram.ts";
+import type { ProgramMemories } from "../memory/views.ts";
 import type { HashLayout } from "./hashJob.ts";
 import type { Program } from "../../program/types.ts";
 
@@ -11,7 +12,7 @@ export type TeamProgram = {
   program: Program;
   options: PlanOptions;
   findings: Findings;
-  memory: WebAssembly.Memory;
+  memories: ProgramMemories;
   alwaysExact: boolean;
   checksAll: boolean;
   /** For each step, the number of its parts; 1 where one thread computes it all. */

@@ -2,6 +2,7 @@ import { EngineFaultError } from "../errors.ts";
 import type { Program } from "../../program/types.ts";
 import { partsOf } from "../plan/threadMachine.ts";
 import type { Machine, Operation } from "../machine.ts";
+import type { ProgramMemories } from "../memory/views.ts";
 import type { PlanOptions } from "../plan/stepPlan.ts";
 import type { ProgramPlan } from "../plan/planProgram.ts";
 import type { CertificateStats } from "../certificateStats.ts";
@@ -27,6 +28,9 @@ export type SharingOptions = {
   checksAll: boolean;
 };
 
+/** What other threads need of a program to plan it and to compute it. */
+export type Shareable = { program: Program; options: PlanOptions; memories: ProgramMemories };
+
 /**
  * One program's work as a team of threads shares it. Before it is started, and after a thread has failed, it shares
  * nothing.
@@ -38,7 +42,7 @@ export class SharedWork {
   readonly #isEven: boolean;
   readonly #checksAll: boolean;
   readonly #parts: readonly number[];
-  readonly #message: { program: Program; options: PlanOptions };
+  readonly #message: Shareable;
   #team: Team | undefined;
   #number = 0;
   /** The team that hashes the current job. */
@@ -51,7 +55,7 @@ export class SharedWork {
   constructor(
     plan: ProgramPlan,
     machine: Machine,
-    message: { program: Program; options: PlanOptions },
+    message: Shareable,
     { minSplit, isEven, checksAll }: SharingOptions,
   ) {
     this.#threads = message.options.threads;
@@ -84,12 +88,12 @@ export class SharedWork {
   /** Starts the threads, which takes some hundred milliseconds. */
   start(): void {
     const { findings } = this.#plan;
-    const { memory, alwaysExact } = this.#machine;
+    const { alwaysExact } = this.#machine;
     // Where only one thread computes, a second one hashes.
     this.#team = Team.hold(Math.max(2, this.#threads));
     if (!this.splits) return;
     const modes = { alwaysExact, checksAll: this.#checksAll };
-    this.#number = this.#team.load({ ...this.#message, findings, memory, ...modes, parts: this.#parts });
+    this.#number = this.#team.load({ ...this.#message, findings, ...modes, parts: this.#parts });
     this.#operations = partsOf(this.#plan, this.#machine, this.#parts);
   }
 

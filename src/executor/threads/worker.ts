@@ -92,9 +92,9 @@ function obey(message: ToWorker): void {
 }
 
 function load(message: ToWorker & { kind: "load" }): Loaded {
-  const { program, options, findings, memory, alwaysExact, checksAll, parts } = message;
+  const { program, options, findings, memories, alwaysExact, checksAll, parts } = message;
   const plan = planProgram({ program, constants: new Map() }, options, findings);
-  const machine = { ...machineOf(plan, memory, engine, { thread, alwaysExact, checksAll }), stats, clock };
+  const machine = { ...machineOf(plan, memories, engine, { thread, alwaysExact, checksAll }), stats, clock };
   return partsOf(plan, machine, parts);
 }
 

@@ -54,6 +54,8 @@ export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string
     shapes: Object.entries(spec.shapes).sort(byName),
     bound: bound.sort(byName),
     uint8: spec.uint8,
+    run: spec.run,
+    decoder: spec.decoder,
     stepBytes: spec.stepByteLimit ?? DEFAULT_STEP_BYTES,
     seed: spec.seed === undefined ? undefined : String(spec.seed),
   };

@@ -31,7 +31,8 @@ const GUARD = `
 async function compileOne({ spec, folders, expectedRoot }: CompileJob): Promise<CompileAnswer> {
   const key = await cacheKey(spec);
   const files: string[] = [];
-  const model = compile(loadModel(spec, (path) => files.push(path)).model, { ...spec });
+  const loaded = loadModel(spec, (path) => files.push(path));
+  const model = compile(loaded.model, { ...spec, run: loaded.run });
   if (expectedRoot !== undefined && model.programRoot !== expectedRoot)
     return { kind: "other root", root: model.programRoot };
   if ((await cacheKey(spec)) !== key)

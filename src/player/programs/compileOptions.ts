@@ -25,6 +25,27 @@ export const seedSchema = z
   .refine((text) => /^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n, "expected a whole number below 2^64")
   .transform(BigInt);
 
+/** How the items of a run hang together, by names of the model's inputs and outputs. */
+const runSchema = z
+  .object({
+    batch: z.literal(true).optional(),
+    each: z.array(z.string()).min(1).optional(),
+    index: z.array(z.string()).min(1).optional(),
+    carried: z.record(z.string()).optional(),
+    eachOutputs: z.array(z.string()).min(1).optional(),
+    lastOutputs: z.array(z.string()).min(1).optional(),
+  })
+  .strict();
+
+/** How a decoder becomes a run that generates text. */
+const decoderSchema = z
+  .object({
+    slots: z.number().int().positive(),
+    endTokens: z.array(z.number().int().nonnegative()).optional(),
+    greedy: z.literal(true).optional(),
+  })
+  .strict();
+
 /** How a model is compiled, as a models file and a catalogue say it. */
 export const compileOptions = {
   shapes: z.record(z.array(z.number().int().positive())).default({}),
@@ -32,6 +53,8 @@ export const compileOptions = {
   uint8: z.array(uint8Schema).default([]),
   stepBytes: z.number().int().min(1).max(MAX_STEP_BYTES).optional(),
   seed: seedSchema.optional(),
+  run: runSchema.optional(),
+  decoder: decoderSchema.optional(),
 };
 
 type CompileOptions = z.output<z.ZodObject<typeof compileOptions>>;

@@ -1,4 +1,8 @@
 import type { CompileLimits } from "../../compiler/budget.ts";
+import type { DecoderInterface } from "../../compiler/decoder/decoderInterface.ts";
+import { wrapDecoder, type DecoderOptions } from "../../compiler/decoder/wrapDecoder.ts";
+import { RunWiringError } from "../../compiler/errors.ts";
+import type { RunWiring } from "../../compiler/runWiring.ts";
 import { bindInputs } from "../../onnx/bindInputs.ts";
 import { boundTensors } from "../../onnx/inputs/boundTensors.ts";
 import type { Model, TensorData } from "../../onnx/model.ts";
@@ -16,14 +20,29 @@ export type ModelSpec = {
   uint8: readonly ImagePreprocessing[];
   /** Bytes of the largest transaction with a step proof, if not the compiler's default. */
   stepByteLimit?: number | undefined;
+  /** How the items of a run hang together, by names of the model. */
+  run?: RunWiring | undefined;
+  /** Wraps a decoder into a run that generates text; `run` is then its own. */
+  decoder?: DecoderOptions | undefined;
   /** Of random operators; without it they are refused. */
   seed?: bigint | undefined;
   /** What compiling may take, if not the compiler's defaults. */
   limits?: Partial<CompileLimits> | undefined;
 };
 
-/** A model ready to compile, and the tensors that were bound to inputs of its file. */
-export type LoadedModel = { model: Model; bound: ReadonlyMap<string, TensorData> };
+/**
+ * A model ready to compile with the wiring of its run, and the tensors that were bound to inputs of its file. Of a
+ * wrapped decoder also what the model itself has.
+ */
+export type LoadedModel = {
+  model: Model;
+  run: RunWiring | undefined;
+  bound: ReadonlyMap<string, TensorData>;
+  decoder?: DecoderInterface;
+};
+
+/** What of a specification decides how a model is prepared. */
+type Preparation = Pick<ModelSpec, "bind" | "uint8" | "run" | "decoder">;
 
 /**
  * Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it.
@@ -31,13 +50,16 @@ export type LoadedModel = { model: Model; bound: ReadonlyMap<string, TensorData>
  * @throws the reader's errors
  */
 export const loadModel = (
-  spec: Pick<ModelSpec, "path" | "bind" | "uint8" | "limits">,
+  spec: Preparation & Pick<ModelSpec, "path" | "limits">,
   externalFile?: (path: string) => void,
 ): LoadedModel =>
   prepareModel(readModel(spec.path, { mib: spec.limits?.mib, ...(externalFile && { externalFile }) }), spec);
 
-/** The same of a model that is read already. @throws InputBindingError, PreprocessingError */
-export function prepareModel(own: Model, { bind, uint8 }: Pick<ModelSpec, "bind" | "uint8">): LoadedModel {
+/** The same of a model that is read already. @throws InputBindingError, PreprocessingError, DecoderError */
+export function prepareModel(own: Model, { bind, uint8, run, decoder }: Preparation): LoadedModel {
   const bound = boundTensors(own, bind);
-  return { model: uint8.reduce(withImagePreprocessing, bindInputs(own, bound)), bound };
+  const model = uint8.reduce(withImagePreprocessing, bindInputs(own, bound));
+  if (decoder === undefined) return { model, run, bound };
+  if (run !== undefined) throw new RunWiringError("a wrapped decoder has a run of its own: leave the other wiring out");
+  return { ...wrapDecoder(model, decoder), bound };
 }

@@ -6,6 +6,7 @@ import { coveringFee, jobGas, type JobShape } from "../../../src/worker/jobCost.
 const shapes: fc.Arbitrary<JobShape> = fc.record({
   headerBytes: fc.integer({ min: 30, max: 2_048 }),
   checkpoints: fc.integer({ min: 1, max: 5_000 }),
+  items: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 65_536 })),
   delivered: fc.array(fc.integer({ min: 1, max: 65_536 }), { maxLength: 5 }),
   callbackGas: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2_000_000 })),
   arityBits: fc.integer({ min: 1, max: 6 }),
@@ -21,6 +22,7 @@ describe("JobFees", () => {
         const asked = {
           headerBytes: BigInt(shape.headerBytes),
           checkpoints: BigInt(shape.checkpoints),
+          items: BigInt(shape.items),
           callbackGas: BigInt(shape.callbackGas),
           arityBits: BigInt(shape.arityBits),
           delivered: shape.delivered.map(BigInt),

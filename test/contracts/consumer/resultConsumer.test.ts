@@ -57,8 +57,8 @@ describe("ResultConsumer: fees that come back go to who asked", () => {
     const { market, worker } = world();
     await market.write.claim([job], as("worker"));
     const trace = honestTrace(smallProgram);
-    await market.write.submit([job, submissionOf(trace, world().parameters.arityBits)], as("worker"));
-    return { job, worker: worker.account.address, traceRoot: trace.root };
+    await market.write.submit([job, submissionOf(trace.list, world().parameters.arityBits)], as("worker"));
+    return { job, worker: worker.account.address, runRoot: trace.root };
   }
 
   it("refund_openQuestion_cancelsIt_andReturnsTheWholeFee", async () => {

@@ -24,9 +24,10 @@ const GWEI = 10n ** 9n;
 const subject = chainProgram(300, [3, 1, 5]);
 
 /** Sum of all that the vault owes the named accounts, and what the market holds. */
-async function owed({ vault, worker, watcher, requester, mallory }: World): Promise<bigint> {
+async function owed({ vault, worker, watcher, requester, mallory, registrar }: World): Promise<bigint> {
   let sum = await vault.read.custody();
-  for (const address of [...[worker, watcher, requester, mallory].map((a) => a.account.address), SINK] as const) {
+  const actors = [worker, watcher, requester, mallory, registrar];
+  for (const address of [...actors.map((a) => a.account.address), SINK] as const) {
     const [credit, staked, , withdrawing] = await vault.read.accountOf([address]);
     sum += credit + staked + withdrawing;
   }
@@ -35,8 +36,8 @@ async function owed({ vault, worker, watcher, requester, mallory }: World): Prom
 
 const game = (world: World, trace: Trace, claim: GameDriver["claim"], by?: Actor) =>
   new GameDriver(world, subject, trace, claim, by);
-const collect = ({ game: contract, ...world }: World, { job, worker, traceRoot }: GameDriver["claim"]) =>
-  contract.write.collect([{ jobId: jobId({ game: contract, ...world }, job), worker, traceRoot }]);
+const collect = ({ game: contract, ...world }: World, { job, worker, runRoot }: GameDriver["claim"]) =>
+  contract.write.collect([{ jobId: jobId({ game: contract, ...world }, job), worker, runRoot }]);
 /** The next reveal of a game, with a tip: what it burnt, and its price. */
 async function revealed(g: GameDriver, tip: bigint): Promise<{ gas: bigint; price: bigint }> {
   const args = [g.packed, g.revealData()] as const;
@@ -331,15 +332,18 @@ describe("DisputeGame: a pot that is too short", () => {
   it("manyDearGames_sharePotProRata", async function () {
     this.timeout(120_000);
     // The smallest collateral that may be deployed, and gas far above the cap.
-    const minimum = 1_000_000n + 2_224_340n;
+    const minimum = 1_250_000n + 2_443_540n;
     const w = await createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + minimum * 50n * GWEI });
-    for (const actor of [w.worker, w.watcher, w.mallory, w.requester]) {
-      await w.networkHelpers.setBalance(actor.account.address, 1_000_000n * ETHER);
+    const challengers = [w.watcher, w.mallory, w.requester, w.registrar, w.worker];
+    for (const { account } of challengers) {
+      await w.networkHelpers.setBalance(account.address, 1_000_000n * ETHER);
     }
+    await w.token.write.mint([w.mallory.account.address, ETHER]);
+    await w.vault.write.deposit([w.registrar.account.address, ETHER], { account: w.mallory.account });
     const trace = lyingTrace(subject, 6, 299);
     const claim = await submitted(w, subject, trace);
     const games: GameDriver[] = [];
-    for (const by of [w.watcher, w.mallory, w.requester, w.worker]) {
+    for (const by of challengers) {
       for (const [levels, index] of traceNodes(trace)) {
         const g = game(w, trace, claim, by);
         await setBaseFee(w, 200n * GWEI);

@@ -47,7 +47,7 @@ function next(
   }
   if (depth === 0 && list === Level.trace) {
     const [nodes, siblings] = game.expandArgs();
-    const args = [game.packed, game.key.jobId, game.key.traceRoot, nodes, siblings] as const;
+    const args = [game.packed, game.key.jobId, game.key.runRoot, nodes, siblings] as const;
     const shown = hopOf(game.trace.interior(game.checkpoint).depth, ARITY_BITS);
     return {
       name: "expand",
@@ -75,7 +75,7 @@ async function play(game: GameDriver, leaf: number, more: Suffix = {}) {
 }
 
 describe("GasSchedule: what is paid", () => {
-  const world = useWorld(() => createWorld({ arityBits: ARITY_BITS, bondGas: 1_500_000 }));
+  const world = useWorld(() => createWorld({ arityBits: ARITY_BITS, bondGas: 2_000_000 }));
   const { against } = disputeKit(world);
 
   async function opened(game: GameDriver, levels = 0, index = 0): Promise<{ paid: bigint; pick: Pick }> {
@@ -92,7 +92,7 @@ describe("GasSchedule: what is paid", () => {
     await opened(game);
     const moves: Awaited<ReturnType<typeof play>>[] = [];
     while (!(game.state.turn === 1 && game.state.depth === 0)) {
-      const leaf = { [Level.trace]: 15, [Level.interior]: 5, [Level.tensor]: 15 }[game.state.level];
+      const leaf = { [Level.run]: 0, [Level.trace]: 15, [Level.interior]: 5, [Level.tensor]: 15 }[game.state.level];
       moves.push(await play(game, leaf, more));
     }
     const list = ["reveal", "pick", "reveal", "pick across"];

@@ -148,14 +148,14 @@ describe("Prices and payouts, by the numbers", () => {
 
   it("worstGame_ofEveryArity_isThatOfTheLongestLists", async () => {
     const { read } = await harness();
-    const [trace, interior, tensor] = [12n, 12n, 20n];
+    const [run, trace, interior, tensor] = [16n, 12n, 12n, 20n];
     for (let k = 1n; k <= 6n; k++) {
-      const picks = ceil(trace, k) + ceil(interior, k) + ceil(tensor, k);
+      const picks = ceil(run, k) + ceil(trace, k) + ceil(interior, k) + ceil(tensor, k);
       const reveal = schedule("REVEAL") + (child << k);
       const expand = schedule("EXPAND") + (child << k) + interior * level;
       // The expansion is one of the reveals.
       const worker = (picks - 1n) * reveal + expand + schedule("CHUNK") + schedule("TIMEOUT");
-      const own = schedule("OPEN") + picks * schedule("PICK") + (trace + interior + tensor) * level;
+      const own = schedule("OPEN") + picks * schedule("PICK") + (run + trace + interior + tensor) * level;
       const ends = schedule("SETTLE") + 5_000_000n + schedule("PROVE_MARGIN");
       expect(await read.worst([k, 5_000_000n])).to.deep.equal([worker, own + 2n * seamOf(48n, 2_048n) + ends]);
     }

@@ -17,7 +17,7 @@ describe("DisputeGame: expand", () => {
   const { revert, against, againstLiar, statusOf } = disputeKit(world);
 
   const expand = (game: GameDriver, children: Hex, siblings: Hex[], by = world().worker) =>
-    world().game.write.expand([game.packed, game.key.jobId, game.key.traceRoot, children, siblings], {
+    world().game.write.expand([game.packed, game.key.jobId, game.key.runRoot, children, siblings], {
       account: by.account,
     });
 
@@ -120,7 +120,7 @@ describe("DisputeGame: prove", () => {
     const options = { account: world().watcher.account };
     const claim = { ...game.claim, job: { ...game.claim.job, inputsRoot: ROOT } };
     await revert(world().game.write.prove([game.packed, claim, proof], options), "WrongClaim");
-    const other = { ...game.claim, traceRoot: ROOT };
+    const other = { ...game.claim, runRoot: ROOT };
     await revert(world().game.write.prove([game.packed, other, proof], options), "WrongClaim");
   });
 

@@ -27,8 +27,8 @@ describe("JobMarket: callbacks", () => {
     const job = posted!.args.job!;
     await market.write.claim([job], as("worker"));
     const trace = honestTrace(of);
-    await market.write.submit([job, submissionOf(trace, 4)], as("worker"));
-    const claim = { job, worker: world().worker.account.address, traceRoot: trace.root };
+    await market.write.submit([job, submissionOf(trace.list, 4)], as("worker"));
+    const claim = { job, worker: world().worker.account.address, runRoot: trace.root };
     await pass(1_801);
     await market.write.finalise([claim]);
     return { consumer, claim };

@@ -66,7 +66,7 @@ describe("JobMarket: claim and submit", () => {
     const wide = chainProgram(4, new Array<number>(17).fill(1));
     const job17 = await post({}, wide);
     await market.write.claim([job17], as("worker"));
-    const nodes = submissionOf(honestTrace(wide), 4);
+    const nodes = submissionOf(honestTrace(wide).list, 4);
     const withNode = (k: number): Hex =>
       `0x${nodes.slice(2, 2 + 64 * k)}${OTHER_ROOT.slice(2)}${nodes.slice(66 + 64 * k)}`;
     for (const k of [5, 6, 7])
@@ -75,7 +75,7 @@ describe("JobMarket: claim and submit", () => {
     const single = chainProgram(8, [3]);
     const one = await post({}, single);
     await market.write.claim([one], as("worker"));
-    await revert(market.write.submit([one, zeroHash], as("worker")), "ZeroTraceRoot");
+    await revert(market.write.submit([one, zeroHash], as("worker")), "ZeroRunRoot");
   });
 
   it("submit_attestationLapsed_accepted", async () => {

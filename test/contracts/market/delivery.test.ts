@@ -45,8 +45,8 @@ describe("JobMarket: finalise, deliver, accept", () => {
     const [posted] = await market.getEvents.JobPosted();
     const job = posted!.args.job!;
     await spend(market.write.claim([job], as("worker")));
-    await spend(market.write.submit([job, submissionOf(honestTrace(tiny), 4)], as("worker")));
-    const claim = { job, worker: worker.account.address, traceRoot: honestTrace(tiny).root };
+    await spend(market.write.submit([job, submissionOf(honestTrace(tiny).list, 4)], as("worker")));
+    const claim = { job, worker: worker.account.address, runRoot: honestTrace(tiny).root };
     await pass(1_801);
     await spend(market.write.deliver([claim, delivery(tiny)]));
     expect((await vault.read.accountOf([worker.account.address]))[2]).to.equal(0n);
@@ -60,7 +60,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
     const claim = await submitted(world(), subject, honestTrace(subject));
     await revert(market.write.finalise([claim]), "WindowOpen");
     await pass(1_801);
-    await revert(market.write.finalise([{ ...claim, traceRoot: OTHER_ROOT }]), "WrongClaimStatus");
+    await revert(market.write.finalise([{ ...claim, runRoot: OTHER_ROOT }]), "WrongClaimStatus");
     await market.write.finalise([claim]);
     await revert(market.write.finalise([claim]), "WrongClaimStatus");
   });
@@ -86,7 +86,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
     await revert(send({ output: 64 }), "NotDeliverable");
     await revert(send({ data: d.data.slice(0, -2) as Hex }), "WrongOutputLength");
     await revert(send({ data: `${d.data.slice(0, -2)}ff` as Hex }), "OutputNotInTrace");
-    await revert(send({ siblings: d.siblings.slice(1) }), "SiblingCount");
+    await revert(send({ siblings: d.siblings.slice(1) }), "PathTooShort");
     await revert(send({ siblings: [...d.siblings, OTHER_ROOT] }), "SiblingCount");
     await revert(send({ program: { ...d.program, stepsRoot: OTHER_ROOT } }), "WrongProgram");
   });
@@ -103,7 +103,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
   it("deliver_beforeFinalisation_reverts", async () => {
     const claim = await submitted(world(), subject, honestTrace(subject));
     await revert(world().market.write.deliver([claim, delivery()]), "WindowOpen");
-    await revert(world().market.write.deliver([{ ...claim, traceRoot: OTHER_ROOT }, delivery()]), "WrongClaimStatus");
+    await revert(world().market.write.deliver([{ ...claim, runRoot: OTHER_ROOT }, delivery()]), "WrongClaimStatus");
   });
 
   it("deliver_twice_reverts", async () => {
@@ -143,7 +143,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
     await pass(1_801);
     await revert(market.write.finalise([claim]), "WrongClaimStatus");
     await market.write.claim([claim.job], as("worker"));
-    await revert(market.write.submit([claim.job, submissionOf(lie, 4)], as("worker")), "ClaimExists");
+    await revert(market.write.submit([claim.job, submissionOf(lie.list, 4)], as("worker")), "ClaimExists");
     await market.write.submit([claim.job, SUBMITTED_NODES], as("worker"));
   });
 });

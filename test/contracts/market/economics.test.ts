@@ -109,7 +109,7 @@ type Strategy = {
 describe("Economics: a cheat that refutes itself", function () {
   this.timeout(120_000);
   // The least collateral that may be deployed, so that not many games use it up.
-  const collateral = ETHER / 50n + 3_224_340n * 50n * GWEI;
+  const collateral = ETHER / 50n + 3_693_540n * 50n * GWEI;
   const world = useWorld(() => createWorld({ maxStepGas: 1_000_000, collateral }));
   const trace = lyingTrace(toy, 6, 299);
   const nodes = traceNodes(trace);
@@ -182,11 +182,11 @@ describe("Economics: a cheat that refutes itself", function () {
     if (depth !== 0 || level !== Level.trace) {
       return g.run("reveal", w.game.write.reveal([g.packed, g.revealData()], fees));
     }
-    const { jobId, traceRoot } = g.key;
-    return g.run("expand", w.game.write.expand([g.packed, jobId, traceRoot, ...g.expandArgs()], fees));
+    const { jobId, runRoot } = g.key;
+    return g.run("expand", w.game.write.expand([g.packed, jobId, runRoot, ...g.expandArgs()], fees));
   }
 
-  const here = (): Deployment => ({ ...deployment, collateral: inEther(collateral), worstChallenger: 2_224_340 });
+  const here = (): Deployment => ({ ...deployment, collateral: inEther(collateral), worstChallenger: 2_443_540 });
   const gwei = 1e-9;
 
   it("inOneGame_losesAtLeastWhatTheTableSays", async () => {

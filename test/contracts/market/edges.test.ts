@@ -74,8 +74,12 @@ describe("JobMarket: to the second and to the byte", () => {
       "StepProofTooLong",
       withHeader((b) => b.writeUInt32BE(90_001, 6)),
     );
-    // 1e12 of work at 1e8 a second: 10,000 seconds more.
-    const largest = withHeader((b) => b.writeBigUInt64BE(1_000_000_000_000n, 10));
+    // 1e12 of work at 1e8 a second: 10,000 seconds more. 20,000 of it are the item's own.
+    await refusedPost(
+      "TooMuchWork",
+      withHeader((b) => b.writeBigUInt64BE(999_999_980_001n, 10)),
+    );
+    const largest = withHeader((b) => b.writeBigUInt64BE(999_999_980_000n, 10));
     await refusedPost("WindowOutOfRange", { ...largest, window: 11_799 });
     await accepted({ ...largest, window: 11_800 });
     await refusedPost(
@@ -216,13 +220,13 @@ describe("JobMarket: what it tells and stores", () => {
     });
     await market.write.submit([job, SUBMITTED_NODES], as("worker"));
     const [told] = await market.getEvents.ClaimSubmitted();
-    const claim = { job, worker: worker.account.address, traceRoot: honestTrace(subject).root };
+    const claim = { job, worker: worker.account.address, runRoot: honestTrace(subject).root };
     const { claimId } = told!.args;
     expect(told!.args).to.deep.equal({
       jobId: id,
       claimId,
       worker: claimed!.args.worker,
-      traceRoot: claim.traceRoot,
+      runRoot: claim.runRoot,
       windowEnd: (await now()) + 1_800n,
       nodes: SUBMITTED_NODES,
     });
@@ -343,7 +347,7 @@ describe("JobMarket: what it tells and stores", () => {
     await market.write.deliver([claim, delivery(two, 0)]);
     expect((await read())[2]).to.equal(true);
     await revert(market.write.deliver([claim, delivery(two, 0)]), "AlreadyDelivered");
-    const unknown = { ...claimKey(world(), claim), traceRoot: OTHER_ROOT };
+    const unknown = { ...claimKey(world(), claim), runRoot: OTHER_ROOT };
     expect(await market.read.claimOf([unknown])).to.deep.equal([ClaimStatus.none, 0n, ...none]);
     const nowhere = { ...unknown, jobId: zeroHash };
     expect((await market.read.claimOf([nowhere]))[0]).to.equal(ClaimStatus.none);
@@ -353,7 +357,7 @@ describe("JobMarket: what it tells and stores", () => {
     const { market } = world();
     const job = await post();
     await market.write.claim([job], as("worker"));
-    const claim = { job, worker: world().worker.account.address, traceRoot: honestTrace(subject).root };
+    const claim = { job, worker: world().worker.account.address, runRoot: honestTrace(subject).root };
     await revert(market.write.finalise([claim]), "WrongClaimStatus");
     await revert(market.write.accept([claim], as("requester")), "WrongClaimStatus");
     await revert(market.write.deliver([claim, delivery()]), "WrongClaimStatus");

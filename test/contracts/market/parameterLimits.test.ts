@@ -64,15 +64,15 @@ describe("Deployment at the limits of its parameters", () => {
     }
   });
 
-  // Lists of 12, 12 and 20 levels in hops of k: reveals of 2^k children, one of them by the expansion, and a pick for
-  // each.
+  // Lists of 16, 12, 12 and 20 levels in hops of k: reveals of 2^k children, one of them by the expansion, and a pick
+  // for each.
   for (const [arityBits, reveals, picks] of [
-    [1, 43n, 44n],
-    [2, 21n, 22n],
-    [3, 14n, 15n],
-    [4, 10n, 11n],
-    [5, 9n, 10n],
-    [6, 7n, 8n],
+    [1, 59n, 60n],
+    [2, 29n, 30n],
+    [3, 20n, 21n],
+    [4, 14n, 15n],
+    [5, 13n, 14n],
+    [6, 10n, 11n],
   ] as const) {
     it(`leastBondAndCollateral_ofArity2^${arityBits}_payTheLongestGameMoveByMove`, async () => {
       const [level, child] = [schedule("LEVEL"), schedule("CHILD")];
@@ -86,7 +86,7 @@ describe("Deployment at the limits of its parameters", () => {
       expect(bondGas).to.equal(worker);
       // Into the interior and into the tensor, each with two openings in the program's lists of 24 levels.
       const seam = schedule("SEAM") + 48n * level + 2_048n * schedule("HEADER_BYTE");
-      const own = schedule("OPEN") + schedule("SETTLE") + picks * schedule("PICK") + 44n * level + 2n * seam;
+      const own = schedule("OPEN") + schedule("SETTLE") + picks * schedule("PICK") + 60n * level + 2n * seam;
       const { maxStepGas, bounty, priceCap } = PARAMETERS;
       const challenger = own + BigInt(maxStepGas) + schedule("PROVE_MARGIN");
       const changes = { arityBits, bondGas: Number(bondGas), collateral: 1n };

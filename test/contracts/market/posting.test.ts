@@ -108,9 +108,11 @@ describe("JobMarket: post", () => {
       ["UnknownSemantics", (b) => b.writeUInt16BE(3, 0)],
       ["StepProofTooLarge", (b) => b.writeUInt32BE(12_000_001, 2)],
       ["StepProofTooLong", (b) => b.writeUInt32BE(90_001, 6)],
-      ["TooMuchWork", (b) => b.writeBigUInt64BE(1_000_000_000_001n, 10)],
+      // An item has 20,000 beside its program's.
+      ["TooMuchWork", (b) => b.writeBigUInt64BE(999_999_980_001n, 10)],
+      ["TooMuchWork", (b) => b.writeBigUInt64BE(2n ** 64n - 1n, 10)],
       // Work of 10,000 seconds needs a window of as much more.
-      ["WindowOutOfRange", (b) => b.writeBigUInt64BE(1_000_000_000_000n, 10)],
+      ["WindowOutOfRange", (b) => b.writeBigUInt64BE(999_999_980_000n, 10)],
       ["EmptyProgram", (b) => b.writeUInt32BE(0, 18)],
       ["EmptyProgram", (b) => b.writeUInt32BE(0, 22)],
       ["WrongElementCount", (b) => b.writeBigUInt64BE(0n, 31)],
@@ -134,10 +136,32 @@ describe("JobMarket: post", () => {
       await refused("UnknownElementType", 48, [dtype]);
       await refused("UnknownElementType", 30, [dtype]);
     }
-    // Inputs that are not shared, or are carried from a checkpoint; outputs of every execution.
-    for (const source of [1, 2, 3, 255]) await refused("InputSourceNotServed", 39, [source]);
-    await refused("InputSourceNotServed", 40, [0, 0, 0, 1]);
-    for (const scope of [1, 2, 255]) await refused("OutputScopeNotServed", 57, [scope]);
+    // Sources of inputs and scopes of outputs to come.
+    for (const source of [4, 255]) await refused("UnknownInputSource", 39, [source]);
+    for (const scope of [2, 255]) await refused("UnknownOutputScope", 57, [scope]);
+  });
+
+  it("post_inputFromWhereNoneCanBe_reverts", async () => {
+    const facts = factsOf(subject.commitment);
+    // After the element type and the count: the source, and the checkpoint that it is carried from.
+    const refused = async (error: string, dtype: DType, count: number, source: readonly number[]): Promise<void> => {
+      const header = Buffer.from(subject.commitment.header);
+      header.writeUInt8(dtype, 30);
+      header.writeBigUInt64BE(BigInt(count), 31);
+      header.set(source, 39);
+      await refusedPost(error, { program: { ...facts, header: toHex(header) } });
+    };
+    // Three checkpoints.
+    await refused("WrongCarriedCheckpoint", DType.int32, 300, [2, 0, 0, 0, 3]);
+    await refused("WrongCarriedCheckpoint", DType.int32, 300, [2, 255, 255, 255, 255]);
+    // What is not carried comes from no checkpoint: shared, each, index.
+    await refused("WrongCarriedCheckpoint", DType.int32, 300, [0, 0, 0, 0, 1]);
+    await refused("WrongCarriedCheckpoint", DType.int32, 300, [1, 0, 0, 0, 1]);
+    await refused("WrongCarriedCheckpoint", DType.int64, 1, [3, 0, 0, 0, 1]);
+    // The index is one int64.
+    await refused("IndexNotInt64", DType.int32, 1, [3]);
+    await refused("IndexNotInt64", DType.int64, 2, [3]);
+    await refused("IndexNotInt64", DType.uint64, 1, [3]);
   });
 
   it("post_programWithoutOutputs_orWithTooLargeAnInput_reverts", async () => {

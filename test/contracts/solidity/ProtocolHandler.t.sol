@@ -64,7 +64,7 @@ abstract contract ProtocolHandler is ProtocolModel {
     function submitJob(uint8 which, bool lie) public {
         Job memory job = _jobs[which % _jobs.length];
         (, address worker, , ) = market.jobOf(market.jobIdOf(job));
-        bytes32 root = traceRoot(lie);
+        bytes32 root = runRoot(lie);
         _prankAs(worker);
         bytes32 claimId = market.submit(job, abi.encodePacked(root));
         _lie[claimId] = lie;
@@ -119,9 +119,7 @@ abstract contract ProtocolHandler is ProtocolModel {
         uint256 c = which % _claims.length;
         Claim memory claim = _claims[c];
         uint256 credit = _creditOf(claim.job.requester);
-        (, uint256 finalSince, , , ) = market.claimOf(
-            ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.traceRoot)
-        );
+        (, uint256 finalSince, , , ) = market.claimOf(ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.runRoot));
         market.reclaim(claim);
         bool due = _now > finalSince + 7 days && finalSince > _windowEnd[c] && !_isPaid[c] && !_refuted(c);
         if (!due || _creditOf(claim.job.requester) != credit + claim.job.fee) ++wrongDeliveries;
@@ -331,7 +329,8 @@ abstract contract ProtocolHandler is ProtocolModel {
 
     bytes private constant _JOB_POSTED =
         "JobPosted(bytes32,address,bytes32,"
-        "(address,bytes32,bytes32,uint64,uint32,uint128,uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32),"
+        "(address,bytes32,bytes32,uint64,uint32,uint32,uint32,uint128,"
+        "uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32),"
         "(bytes,bytes32,bytes32),bytes32[])";
 
     function _openBy(address by, uint256 c, bool direct) internal {
@@ -404,6 +403,7 @@ abstract contract ProtocolHandler is ProtocolModel {
     function _post(address requester, uint64 fee, uint32 maxOutputBytes, uint32 callbackGas) private {
         JobRequest memory request;
         request.program = program();
+        request.items = 1;
         request.fee = fee % 1 ether;
         request.window = 1_800;
         request.claimSeconds = 3_600;

@@ -111,7 +111,7 @@ contract ProtocolLibrariesTest {
         GameState memory s = _stateOf(seed);
         PackedState memory p = States.pack(s, s.move);
         require(p.claimId == s.claimId && p.programRoot == s.programRoot, "claim, program");
-        require(p.node == s.node && p.interiorRoot == s.interiorRoot, "nodes");
+        require(p.node == s.node && p.traceRoot == s.traceRoot && p.interiorRoot == s.interiorRoot, "nodes");
         uint256 place = _field(
             _field(_field(uint256(uint8(s.move)), 8, s.openDepth), 32, s.openIndex),
             16,
@@ -121,7 +121,8 @@ contract ProtocolLibrariesTest {
         place = _field(_field(_field(place, 8, uint8(s.turn)), 8, uint8(s.level)), 8, s.depth);
         require(p.place == _field(_field(place, 32, s.width), 32, s.index), "place");
         require(p.party == _field(s.bond, 160, uint160(s.challenger)), "party");
-        uint256 clock = _field(_field(s.spent, 40, s.since), 32, s.challengerSeconds);
+        uint256 clock = _field(_field(uint256(s.checkpoints), 16, s.item), 96, s.spent);
+        clock = _field(_field(clock, 40, s.since), 32, s.challengerSeconds);
         require(p.clock == _field(clock, 32, s.workerSeconds), "clock");
         require(keccak256(abi.encode(this.unpack(p))) == keccak256(abi.encode(s)), "unpacked");
         require(States.hash(p) == keccak256(abi.encode(p)), "hash");
@@ -131,7 +132,7 @@ contract ProtocolLibrariesTest {
     function testFuzz_states_everyBitCounts(bytes32 seed, uint8 word, uint8 bit) external pure {
         PackedState memory p = States.pack(_stateOf(seed), Move.Pick);
         bytes32 before = States.hash(p);
-        uint256 offset = 32 * (uint256(word) % 7);
+        uint256 offset = 32 * (uint256(word) % 8);
         assembly ("memory-safe") {
             mstore(add(p, offset), xor(mload(add(p, offset)), shl(bit, 1)))
         }
@@ -149,8 +150,8 @@ contract ProtocolLibrariesTest {
     }
 
     function _stateOf(bytes32 seed) private pure returns (GameState memory s) {
-        uint256[22] memory words;
-        for (uint256 i = 0; i < 22; ++i) {
+        uint256[25] memory words;
+        for (uint256 i = 0; i < 25; ++i) {
             words[i] = uint256(keccak256(abi.encode(seed, i)));
             // Often all bits of a field or none.
             if (words[i] % 4 == 0) words[i] = type(uint256).max;
@@ -164,9 +165,10 @@ contract ProtocolLibrariesTest {
         (s.bond, s.spent, s.since) = (uint96(words[5]), uint96(words[6]), uint40(words[7]));
         (s.workerSeconds, s.challengerSeconds) = (uint32(words[8]), uint32(words[9]));
         (s.depth, s.openDepth, s.tailBytes) = (uint8(words[10]), uint8(words[11]), uint16(words[12]));
-        (s.level, s.turn, s.move) = (Level(words[13] % 3), Side(words[14] % 2), Move(words[15] % 4));
+        (s.level, s.turn, s.move) = (Level(words[13] % 4), Side(words[14] % 2), Move(words[15] % 4));
         (s.openIndex, s.index, s.width) = (uint32(words[16]), uint32(words[17]), uint32(words[18]));
         (s.first, s.last, s.step) = (uint32(words[19]), uint32(words[20]), uint32(words[21]));
+        (s.traceRoot, s.item, s.checkpoints) = (bytes32(words[22]), uint16(words[23]), uint32(words[24]));
     }
 
     function _requireFields(ClaimGames g, uint256 open, bool dead, uint256 dues, uint256 earned) private pure {

@@ -91,7 +91,7 @@ abstract contract ProtocolWorld {
         facts.checkpointsRoot = sha256(abi.encodePacked(bytes1(0), uint32(0), uint32(0)));
     }
 
-    function traceRoot(bool lie) public pure returns (bytes32) {
+    function runRoot(bool lie) public pure returns (bytes32) {
         bytes32 leaf = sha256(_chunk(lie));
         bytes32 pair = sha256(abi.encodePacked(leaf, leaf));
         return sha256(abi.encodePacked(pair, pair));
@@ -116,7 +116,7 @@ abstract contract ProtocolWorld {
     }
 
     function _openingOf(bool lie) internal pure returns (Pick memory pick) {
-        pick.node = traceRoot(lie);
+        pick.node = runRoot(lie);
         pick.program = program();
         pick.step.dtype = 2;
         pick.step.count = 2_048;
@@ -138,11 +138,11 @@ abstract contract ProtocolWorld {
     }
 
     function _key(Claim memory claim) internal view returns (ClaimKey memory) {
-        return ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.traceRoot);
+        return ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.runRoot);
     }
 
     function _claimId(Claim memory claim) internal view returns (bytes32) {
-        return JobIds.claimId(market.jobIdOf(claim.job), claim.worker, claim.traceRoot);
+        return JobIds.claimId(market.jobIdOf(claim.job), claim.worker, claim.runRoot);
     }
 
     function _creditOf(address account) internal view returns (uint256 credit) {
@@ -180,7 +180,7 @@ abstract contract ProtocolWorld {
                 arityBits: 4,
                 maxStepGas: 12_000_000,
                 maxStepBytes: 90_000,
-                bondGas: 1_000_000,
+                bondGas: 1_250_000,
                 priceCap: 50 gwei,
                 bounty: 0.02 ether,
                 collateral: 1.8 ether,

@@ -56,12 +56,12 @@ contract ShortPotHandler is TrespassHandler {
     }
 
     function _swarmSize() internal pure override returns (uint160) {
-        return 48;
+        return 56;
     }
 
     function _parameters() internal pure override returns (Parameters memory p) {
         p = super._parameters();
         p.maxStepGas = 1_000_000;
-        p.collateral = 0.1813 ether;
+        p.collateral = 0.2047 ether;
     }
 }

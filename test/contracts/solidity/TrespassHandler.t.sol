@@ -65,7 +65,7 @@ contract TrespassHandler is ProtocolHandler {
         }
         if (status == ClaimStatus.Finalised) {
             Claim memory lie = claim;
-            lie.traceRoot = traceRoot(!_lie[_claimId(claim)]);
+            lie.runRoot = runRoot(!_lie[_claimId(claim)]);
             _deliver(lie, "another claim is delivered");
         }
     }
@@ -202,12 +202,7 @@ contract TrespassHandler is ProtocolHandler {
     }
 
     function _deliver(Claim memory claim, string memory what) private {
-        Delivery memory delivery = Delivery(
-            program(),
-            0,
-            _tensor(claim.traceRoot == traceRoot(true)),
-            new bytes32[](0)
-        );
+        Delivery memory delivery = Delivery(program(), 0, _tensor(claim.runRoot == runRoot(true)), new bytes32[](0));
         _mustRevert(address(market), abi.encodeCall(market.deliver, (claim, delivery)), what);
     }
 
@@ -216,7 +211,7 @@ contract TrespassHandler is ProtocolHandler {
     }
 
     function _submit(Job memory job, address by, string memory what) private {
-        bytes memory nodes = abi.encodePacked(traceRoot(true));
+        bytes memory nodes = abi.encodePacked(runRoot(true));
         _mustRevert(by, address(market), abi.encodeCall(market.submit, (job, nodes)), what);
     }
 

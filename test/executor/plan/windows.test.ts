@@ -7,7 +7,7 @@ import { kernelMemory } from "../../../src/kernels/memory.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { randomWindow, VALUES, type Values } from "../../../testkit/programs/randomWindow.ts";
 
-const OPTIONS = { minEngineWork: 2 ** 14, chunkElements: 2 ** 18, threads: 1 };
+const OPTIONS = { minEngineWork: 2 ** 14, chunkElements: 2 ** 18, threads: 1, memoryBytes: 2 ** 32, spreads: false };
 const ROUNDS = 50;
 
 describe("convolutions with constant weights", function () {

@@ -14,6 +14,12 @@ describe("test of an engine at the start", function () {
   before(async () => void (engine = await onnxEngine()));
   after(() => engine.close());
 
+  it("severalAtOnce_findNoFault", async () => {
+    const engines = await Promise.all(Array.from({ length: 4 }, () => onnxEngine()));
+    await Promise.all([...engines, ...engines].map((engine, seed) => testEngine(engine, seed)));
+    await Promise.all(engines.map((engine) => engine.close()));
+  });
+
   it("onnxruntime_passes_withEverySeed", async () => {
     for (let seed = 0; seed < 10 * SEEDS; seed++) await testEngine(engine, seed);
   });

@@ -1,4 +1,4 @@
-import { Side } from "../../../src/chain/structs.ts";
+import { Level, Side } from "../../../src/chain/structs.ts";
 import {
   afterPick,
   afterWorker,
@@ -37,7 +37,10 @@ export type Explored = {
 const key = (s: ModelState): string =>
   [s.level, s.turn, s.width, s.depth, s.index, +s.same, +s.clean, +s.lastSame, s.children.map(Number).join("")].join();
 
-/** Explores every state of every game over lists of up to `maxWidth` checkpoints, steps and chunks, and solves them. */
+/**
+ * Explores every state of every game over lists of up to `maxWidth` items, checkpoints, steps and chunks, and solves
+ * them.
+ */
 export function explore(shape: Shape, maxWidth = MAX_WIDTH): Explored {
   const solver = new Solver(shape, maxWidth);
   const totals: Explored = {
@@ -48,18 +51,14 @@ export function explore(shape: Shape, maxWidth = MAX_WIDTH): Explored {
     lostByTheHonestWorker: 0,
     longest: 0,
   };
-  for (let width = 1; width <= maxWidth; width++) {
-    for (const same of [true, false]) {
-      for (const start of crossings(opening(width, same), shape, maxWidth)) {
-        solver.reach(start);
-        if (same) {
-          if (solver.wins(start, false)) totals.lostByTheHonestWorker++;
-          continue;
-        }
-        if (!solver.wins(start, true)) totals.lostByTheWatcher++;
-        if (!solver.wins(start, false)) totals.lostByAll++;
-      }
+  for (const start of openings(maxWidth).flatMap((root) => crossings(root, shape, maxWidth))) {
+    solver.reach(start);
+    if (start.same) {
+      if (solver.wins(start, false)) totals.lostByTheHonestWorker++;
+      continue;
     }
+    if (!solver.wins(start, true)) totals.lostByTheWatcher++;
+    if (!solver.wins(start, false)) totals.lostByAll++;
   }
   totals.states = solver.seen.size;
   for (const s of solver.seen.values()) {
@@ -69,6 +68,12 @@ export function explore(shape: Shape, maxWidth = MAX_WIDTH): Explored {
   }
   return totals;
 }
+
+/** Claims of one item, whose root is its trace's, and of many, honest and wrong. */
+const openings = (maxWidth: number): ModelState[] =>
+  Array.from({ length: maxWidth }, (_, k) => k + 1).flatMap((width) =>
+    [true, false].flatMap((same) => [opening(width, same), ...(width === 1 ? [] : [opening(width, same, Level.run)])]),
+  );
 
 class Solver {
   readonly seen = new Map<string, ModelState>();

@@ -27,7 +27,12 @@ export type ModelState = {
 
 /** A rule that is left out, to show that it is needed. */
 export type Flaw =
-  "none" | "padding unchecked" | "always 2^k children" | "range not closed under reads" | "last leaf unbound";
+  | "none"
+  | "padding unchecked"
+  | "always 2^k children"
+  | "range not closed under reads"
+  | "last leaf unbound"
+  | "item before unproven";
 
 /** The part of the model that a program and a deployment fix. */
 export type Shape = { arityBits: number; flaw: Flaw };
@@ -45,10 +50,10 @@ export const MAX_WIDTH = 8;
 
 const isLeaf = ({ depth }: ModelState): boolean => depth === 0;
 
-/** A game on a trace of `width` checkpoints, before the challenger's first pick. */
-export function opening(width: number, same: boolean): ModelState {
+/** A game on a run of `width` items or, by default, on a trace of `width` checkpoints, before the first pick. */
+export function opening(width: number, same: boolean, level: Level = Level.trace): ModelState {
   const depth = depthOf(width);
-  const base = { level: Level.trace, width, depth, index: 0, same, clean: true, lastSame: true, children: [] };
+  const base = { level, width, depth, index: 0, same, clean: true, lastSame: true, children: [] };
   return { ...base, turn: Side.worker };
 }
 
@@ -143,9 +148,9 @@ export function picks(s: ModelState, { arityBits, flaw }: Shape): ModelPick[] {
 }
 
 /**
- * The states that a pick may lead to: at a leaf of the trace or of an interior list the game enters the next list, as
- * wide as the program has it.
- * @param maxWidth Chunks of the largest tensor.
+ * The states that a pick may lead to: at a leaf of the run, of a trace or of an interior list the game enters the next
+ * list, as wide as the program has it.
+ * @param maxWidth Checkpoints of the longest trace, chunks of the largest tensor.
  */
 export function afterPick(
   s: ModelState,
@@ -158,8 +163,16 @@ export function afterPick(
 }
 
 /** A picked node, or the lists that it leads into. */
-export function crossings(at: ModelState, { flaw }: Shape, maxWidth = MAX_WIDTH): ModelState[] {
+export function crossings(at: ModelState, shape: Shape, maxWidth = MAX_WIDTH): ModelState[] {
+  const { flaw } = shape;
   if (!isLeaf(at) || at.level === Level.tensor) return [at];
+  if (at.level === Level.run) {
+    // What an item takes from the one before is the honest one's only if that item's trace is bound to the run.
+    const clean = at.clean && (flaw !== "item before unproven" || at.index === 0);
+    return Array.from({ length: maxWidth }, (_, k) => k + 1).flatMap((width) =>
+      crossings({ ...at, level: Level.trace, width, depth: depthOf(width), index: 0, clean }, shape, maxWidth),
+    );
+  }
   const clean = at.clean && (flaw !== "range not closed under reads" || at.level === Level.trace);
   const tensors = Array.from({ length: maxWidth }, (_, k): ModelState => {
     const width = k + 1;

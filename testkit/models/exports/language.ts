@@ -73,8 +73,13 @@ export function bert(): Exported {
 export const gpt2 = (): Exported => gpt2After(4);
 /** Its first tokens: the past has no elements. */
 export const gpt2First = (): Exported => gpt2After(0);
+/** The same with positions from elsewhere than the length of the past, and with the names that Optimum gives. */
+export const gpt2Decoder = (positions: Positions): Exported => gpt2After(4, positions, "past_key_values");
 
-function gpt2After(past: number): Exported {
+/** Where the positions of tokens come from: the length of the past, the mask, or an input. */
+type Positions = "past" | "mask" | "input";
+
+function gpt2After(past: number, from: Positions = "past", prefix = "past"): Exported {
   const [g, width, heads] = [new Exporter(22), 24, 3];
   const ids = g.random.integer(DType.int64, [1, 3], 0, 49);
   const cache = (): TensorData => g.random.float([1, heads, past, width / heads], -1, 1);
@@ -86,15 +91,15 @@ function gpt2After(past: number): Exported {
     input_ids: SEQUENCE,
     attention_mask: ["batch_size", "total_length"],
   };
-  for (const name of ["past.0.key", "past.0.value", "past.1.key", "past.1.value"]) {
+  if (from === "input") {
+    inputs.position_ids = int64Tensor([past, past + 1, past + 2], [1, 3]);
+    dims.position_ids = SEQUENCE;
+  }
+  for (const name of ["0.key", "0.value", "1.key", "1.value"].map((end) => `${prefix}.${end}`)) {
     inputs[name] = cache();
     dims[name] = ["batch_size", heads, "past_length", width / heads];
   }
-  const [length, before] = [g.size("input_ids", 1), g.size("past.0.key", 2)];
-  const positions = g.node("Unsqueeze", [
-    g.node("Range", [before, g.node("Add", [before, length]), g.int(1)]),
-    g.ints(0),
-  ]);
+  const positions = gpt2Positions(g, from, `${prefix}.0.key`);
   const table = g.weight([50, width], 1);
   let y = g.node("Add", [
     g.node("Gather", [table, "input_ids"]),
@@ -127,8 +132,8 @@ function gpt2After(past: number): Exported {
       axis: 2,
     });
     const [q, own, values] = parts.map((part) => splitHeads(g, part, heads, width / heads)) as [string, string, string];
-    const k = g.node("Concat", [`past.${layer}.key`, own], { axis: -2 });
-    const v = g.node("Concat", [`past.${layer}.value`, values], { axis: -2 });
+    const k = g.node("Concat", [`${prefix}.${layer}.key`, own], { axis: -2 });
+    const v = g.node("Concat", [`${prefix}.${layer}.value`, values], { axis: -2 });
     outputs[`present.${layer}.key`] = [k];
     outputs[`present.${layer}.value`] = [v];
     const [queries, keys] = [g.size(q, 2), g.size(k, 2)];
@@ -155,6 +160,18 @@ function gpt2After(past: number): Exported {
   }
   const logits = g.node("MatMul", [g.layerNorm(y, width), g.node("Transpose", [table], { perm: [1, 0] })]);
   return g.model("gpt2", 13 + 4, inputs, dims, { logits: [logits], ...outputs });
+}
+
+function gpt2Positions(g: Exporter, from: Positions, past: string): string {
+  if (from === "input") return "position_ids";
+  const [length, before] = [g.size("input_ids", 1), g.size(past, 2)];
+  if (from === "past")
+    return g.node("Unsqueeze", [g.node("Range", [before, g.node("Add", [before, length]), g.int(1)]), g.ints(0)]);
+  const all = g.node("Sub", [g.node("CumSum", ["attention_mask", g.int(1)]), g.ints(1)]);
+  const ends = g.node("Shape", ["attention_mask"]);
+  const end = g.node("Gather", [ends, g.ints(1)], { axis: 0 });
+  const start = g.node("Sub", [end, g.node("Unsqueeze", [length, g.ints(0)])]);
+  return g.node("Slice", [all, start, end, g.ints(1)]);
 }
 
 /**

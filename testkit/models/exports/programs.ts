@@ -196,7 +196,8 @@ export function qOperatorCnn(): Exported {
   const u8 = (value: number): string => g.initializer({ dtype: DType.uint8, shape: [], bytes: Uint8Array.of(value) });
   const scalar = (value: number): string => g.initializer(floatTensor([value], []));
   const scales = g.initializer(floatTensor([0.002, 0.003, 0.004, 0.005]));
-  const weights = g.initializer(g.random.integer(DType.int8, [4, 3, 3, 3], -127, 127));
+  // Of 7 bits, as the quantiser's `reduce_range` makes them: onnxruntime's sums of others saturate on older processors.
+  const weights = g.initializer(g.random.integer(DType.int8, [4, 3, 3, 3], -64, 63));
   const zeros = g.initializer({ dtype: DType.int8, shape: [4], bytes: new Uint8Array(4) });
   const bias = g.initializer(g.random.integer(DType.int32, [4], -999, 999));
   const [s, z] = [scalar(0.02), u8(110)];

@@ -37,10 +37,10 @@ async function measure(job: string, program: GameProgram, trace: Trace): Promise
   const posted = await market.write.post([request], by.requester);
   const content = await postedJob(world, posted);
   const claimed = await market.write.claim([content], by.worker);
-  const nodes = submissionOf(trace, world.parameters.arityBits);
+  const nodes = submissionOf(trace.list, world.parameters.arityBits);
   const submittedNodes = await market.write.submit([content, nodes], by.worker);
   await networkHelpers.time.increase(3_601);
-  const claim = { job: content, worker: worker.account.address, traceRoot: trace.root };
+  const claim = { job: content, worker: worker.account.address, runRoot: trace.root };
   const checkpoint = program.program.outputs[0]!;
   const delivery = {
     program: factsOf(program.commitment),

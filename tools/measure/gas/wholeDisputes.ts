@@ -38,7 +38,7 @@ export const subjectOf = (name: keyof typeof DISPUTED_MODELS): Promise<Subject> 
  */
 export async function gasWorld(arityBits = 4): Promise<World> {
   // Reveals of few children take more moves, and the bond prepays them all.
-  const world = await createWorld({ arityBits, bondGas: arityBits < 3 ? 4_000_000 : 1_500_000 });
+  const world = await createWorld({ arityBits, bondGas: arityBits < 3 ? 4_000_000 : 2_000_000 });
   await world.vault.write.deposit([SINK, 1n], { account: world.mallory.account });
   return world;
 }

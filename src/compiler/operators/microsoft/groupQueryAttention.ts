@@ -58,10 +58,23 @@ export const microsoftRotaryEmbedding: Lower = (context) => {
   return [builder.reshape(transposed(context.expressions, result, [0, 2, 1, 3]), x.shape)];
 };
 
-/** The number of tokens before the new ones: known at compile time, and the same for all examples. */
-function pastLength(context: NodeContext, length: number, total: number, available: number): number {
+/**
+ * The number of tokens before the new ones, the same for all examples: known at compile time, or for one new token of
+ * one example a tensor, int64[1].
+ */
+function pastLength(context: NodeContext, shape: readonly number[], total: number, available: number) {
+  const [batch, , length] = shape as [number, number, number];
   // The whole text at once: the padding after the end of an example does not change what comes before it.
   if (total === length) return 0;
+  const lengths = context.optional(5);
+  if (lengths !== undefined && batch === 1 && length === 1 && !context.builder.isConstant(lengths)) {
+    if (available + 1 !== total)
+      return context.refuse("seqlens_k", `is not known at compile time, for ${total} tokens after ${available}`);
+    const e = context.expressions;
+    const past = broadcast(context, [context.builder.reshape(lengths, [1])], (end) => e.cast(end, DType.int64));
+    context.builder.realise(past);
+    return past;
+  }
   const ends = new Set(context.constantInts(5, "seqlens_k") ?? []);
   const [end] = ends;
   if (ends.size !== 1 || end === undefined)
@@ -73,17 +86,31 @@ function pastLength(context: NodeContext, length: number, total: number, availab
 }
 
 /** Scores of keys that a query does not see become -Infinity: later keys, and with a window those further away. */
-function visible(context: NodeContext, scores: LazyTensor, past: number): LazyTensor {
+function visible(context: NodeContext, scores: LazyTensor, past: number | LazyTensor): LazyTensor {
   const e = context.expressions;
   const window = context.int("local_window_size", -1);
-  const mask = positionMask(context, scores.shape[2]!, scores.shape[3]!, (i, j) => {
-    const at = e.add(i, e.int64(past));
+  const isKnown = (at: Expr, j: Expr): Expr => {
     const known = e.le(j, at);
     if (window <= 0) return known;
     return e.and(known, e.lt(at, e.add(j, e.int64(window))));
-  });
+  };
+  const [queries, keys] = [scores.shape[2]!, scores.shape[3]!];
+  const mask =
+    typeof past === "number"
+      ? positionMask(context, queries, keys, (i, j) => isKnown(e.add(i, e.int64(past)), j))
+      : broadcast(context, [past, indexTensor(e, [1, keys], 1)], isKnown);
   const none = e.float(-Infinity);
   return broadcast(context, [mask, scores], (m, s) => e.select(m, s, none), true);
+}
+
+/** Keys or values of one example, one row more than `cache`, with the row `now` at the place `past`. */
+function placed(context: NodeContext, cache: LazyTensor, now: LazyTensor, past: LazyTensor): LazyTensor {
+  const { builder, expressions: e } = context;
+  const [, heads, rows, size] = cache.shape as [number, number, number, number];
+  const longer = concatenate(context, [cache, builder.filled(cache.dtype, [1, heads, 1, size], 0n)], 2);
+  const row = indexTensor(e, [1, 1, rows + 1, 1], 2);
+  const place = builder.reshape(past, [1, 1, 1, 1]);
+  return broadcast(context, [row, place, now, longer], (r, p, x, y) => e.select(e.eq(r, p), x, y), true);
 }
 
 /** A score by head that stands for no key: `head_sink`, or 0 with `smooth_softmax`. */
@@ -123,7 +150,7 @@ export const groupQueryAttention: Lower = (context) => {
 
   const pastKey = context.optional(3) && context.floatInput(3);
   const total = context.constantInts(6, "total_sequence_length")?.[0] ?? length;
-  const past = pastLength(context, length, total, pastKey?.shape[2] ?? 0);
+  const past = pastLength(context, q.shape, total, pastKey?.shape[2] ?? 0);
   let [query, key] = [q, k];
   if (context.int("do_rotary", 0) !== 0) {
     const positions = context.optional(9) ?? consecutive(context, batch, length, past);
@@ -134,6 +161,7 @@ export const groupQueryAttention: Lower = (context) => {
   const joined = (index: number, now: LazyTensor): LazyTensor => {
     if (past === 0) return now;
     const cache = context.floatInput(index);
+    if (typeof past !== "number") return placed(context, cache, now, past);
     const before = partAlong(context, cache, 2, [past, cache.shape[2]! - past], 0);
     return concatenate(context, [before, now], 2);
   };

@@ -5,6 +5,7 @@ import * as fused from "./fused.ts";
 import { microsoftAttention, multiHeadAttention } from "./attention.ts";
 import * as diffusion from "./diffusion.ts";
 import * as normalisation from "./normalisation.ts";
+import * as blockQuantised from "./blockQuantised.ts";
 import * as products from "./products.ts";
 import * as quantised from "./quantised.ts";
 import { pad } from "../pad.ts";
@@ -36,14 +37,14 @@ const OPERATORS: readonly Pick<Entry, "operator" | "use" | "lower">[] = [
   { operator: "FusedConv", use: "memory", lower: fused.fusedConv },
   { operator: "FusedGemm", use: "memory", lower: fused.fusedGemm },
   { operator: "FusedMatMul", use: "memory", lower: fused.fusedMatMul },
-  { operator: "GatherBlockQuantized", use: "memory", lower: products.gatherBlockQuantized },
+  { operator: "GatherBlockQuantized", use: "memory", lower: blockQuantised.gatherBlockQuantized },
   { operator: "GatherND", use: "memory", lower: asOfOpset13(gatherNd) },
   { operator: "Gelu", use: "fuse", lower: fused.microsoftGelu },
   { operator: "GridSample", use: "memory", lower: asOfOpset13(gridSample) },
   { operator: "GroupNorm", use: "memory", lower: diffusion.groupNormalised },
   { operator: "GroupQueryAttention", use: "memory", lower: groupQueryAttention },
   { operator: "MatMulIntegerToFloat", use: "memory", lower: products.matMulIntegerToFloat },
-  { operator: "MatMulNBits", use: "memory", lower: products.matMulNBits },
+  { operator: "MatMulNBits", use: "memory", lower: blockQuantised.matMulNBits },
   { operator: "MultiHeadAttention", use: "memory", lower: multiHeadAttention },
   { operator: "NhwcConv", use: "memory", lower: diffusion.nhwcConv },
   { operator: "NhwcMaxPool", use: "memory", lower: quantised.nhwcMaxPool },

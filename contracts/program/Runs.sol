@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
+import {TensorTree} from "../merkle/TensorTree.sol";
+import {Job} from "../types/Job.sol";
+import {InputSource, ProgramHeader} from "./ProgramHeader.sol";
+
+/// @title Runs: one program executed item after item (docs/program.md, "Run"). What is where under the roots of a job
+/// and of a claim.
+library Runs {
+    using ProgramHeader for bytes;
+
+    /// @notice Maximum number of items of a run: 16 levels, for which bonds are sized (GasSchedule).
+    uint256 internal constant MAX_ITEMS = 1 << 16;
+    /// @notice Work of an item beside its program's: what beginning and ending an execution takes, in units of work.
+    uint256 internal constant ITEM_WORK = 20_000;
+
+    error PathTooShort(uint256 given, uint256 least);
+
+    /// @notice Work of a run of `items` executions of a program, in units of work. No overflow: 64 and 32 bits.
+    function work(uint256 items, uint256 programWork) internal pure returns (uint256) {
+        return items * (programWork + ITEM_WORK);
+    }
+
+    /// @notice Leaves of the list that a claim's root is the root of: the items, or the checkpoints of the only one.
+    function claimWidth(Job calldata job) internal pure returns (uint256) {
+        return job.items == 1 ? job.checkpoints : job.items;
+    }
+
+    /// @notice Whether `root` is the tensor root of input `index` of item `item`, as the job has it.
+    /// @param siblings The item's path in the list of the items' tensors, if each has its own; then the path of that
+    /// list, or of the tensor, under the inputs root.
+    function hasInput(
+        Job calldata job,
+        bytes calldata header,
+        uint256 item,
+        uint256 index,
+        bytes32 root,
+        bytes32[] calldata siblings
+    ) internal view returns (bool) {
+        (InputSource source, ) = header.inputSource(index);
+        bytes32 node = root;
+        uint256 below = source == InputSource.Each ? PositionalMerkle.depth(job.items) : 0;
+        require(siblings.length >= below, PathTooShort(siblings.length, below));
+        if (below != 0) node = PositionalMerkle.rootFromPath(root, item, siblings[:below]);
+        return PositionalMerkle.leafUnder(job.inputsRoot, header.inputCount(), node, index, siblings[below:]);
+    }
+
+    /// @notice The tensor root of the index of an item: one int64.
+    function indexRoot(Job calldata job, uint256 item) internal pure returns (bytes32) {
+        bytes memory chunk = new bytes(TensorTree.CHUNK_BYTES);
+        uint256 index = uint256(job.firstItem) + item;
+        // Little-endian; less than 2^33.
+        for (uint256 i = 0; i < 5; ++i) chunk[i] = bytes1(uint8(index >> (8 * i)));
+        return sha256(chunk);
+    }
+
+    /// @notice Whether `root` is the tensor root of a checkpoint of item `item`, under a claim's root.
+    /// @param siblings The checkpoint's path in the item's trace; then the path of the trace root in the run.
+    function hasCheckpoint(
+        Job calldata job,
+        bytes32 runRoot,
+        uint256 item,
+        uint256 checkpoint,
+        bytes32 root,
+        bytes32[] calldata siblings
+    ) internal view returns (bool) {
+        uint256 below = PositionalMerkle.depth(job.checkpoints);
+        require(siblings.length >= below, PathTooShort(siblings.length, below));
+        require(checkpoint < job.checkpoints, PositionalMerkle.PastWidth(checkpoint, job.checkpoints));
+        bytes32 trace = PositionalMerkle.rootFromPath(root, checkpoint, siblings[:below]);
+        return PositionalMerkle.leafUnder(runRoot, job.items, trace, item, siblings[below:]);
+    }
+}

@@ -1,0 +1,134 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { RunWiring } from "../compiler/runWiring.ts";
+import { concatenated } from "../merkle/concatenated.ts";
+import type { Model, TensorData, ValueInfo } from "../onnx/model.ts";
+import { InputFileError } from "../onnx/inputs/errors.ts";
+import { isTensorFile, readInputFile } from "../onnx/inputs/readInputFile.ts";
+import { dtypeBytes, dtypeName } from "../numerics/dtype.ts";
+import type { TensorInfo } from "../program/compiled.ts";
+import { readRegularFile } from "../regularFile.ts";
+import { UsageError } from "./errors.ts";
+import { filesByName, missingInput, onlyFile } from "./inputs.ts";
+
+/** The maximum bytes of an input: those of a tensor. */
+const MAX_INPUT_BYTES = 2 ** 29;
+const KINDS = ".npy, .pb, .json, or its bytes";
+
+/** An input of a job: a tensor, or bytes of which the file says neither type nor shape. */
+type JobInput = { path: string } & ({ tensor: TensorData } | { bytes: Uint8Array });
+
+/** The inputs of a job, by name: one file each; of an input that each item has of its own, one an item; no index. */
+export type JobInputs = ReadonlyMap<string, readonly JobInput[]>;
+
+/**
+ * All inputs of a job. A file whose name ends in .npy, .pb or .json is a tensor, any other the input's bytes:
+ * little-endian, row-major. An input that each item has of its own takes several files, or a folder of them in the
+ * order of their names.
+ * @throws UsageError if one is missing; InputFileError
+ */
+export function readJobInputs(model: Model, run: RunWiring | undefined, given: readonly string[]): JobInputs {
+  const files = filesByName(model, given);
+  const inputs = new Map<string, JobInput[]>();
+  for (const input of model.graph.inputs) {
+    const { name } = input;
+    const paths = files.get(name);
+    if (run?.index?.includes(name) === true) {
+      if (paths !== undefined) throw new UsageError(`--input ${name}=${paths[0]}: ${name} is the number of the item`);
+      continue;
+    }
+    // State that is carried begins with zeros.
+    if (paths === undefined && Object.hasOwn(run?.carried ?? {}, name)) continue;
+    if (paths === undefined) throw missingInput(name, KINDS);
+    const isEach = run?.batch === true || run?.each?.includes(name) === true;
+    const all = isEach ? paths.flatMap((path) => filesOf(name, path)) : [onlyFile(name, paths)];
+    inputs.set(
+      name,
+      all.map((path) => jobInput(input, path)),
+    );
+  }
+  return inputs;
+}
+
+/**
+ * The number of a job's items.
+ * @param wanted As the user gives it.
+ * @throws UsageError if inputs that each item has of its own are of different numbers, or of another one than wanted
+ */
+export function itemsOf(inputs: JobInputs, run: RunWiring | undefined, wanted: number | undefined): number {
+  let items = wanted;
+  let says = `--items ${wanted}`;
+  for (const [name, { length }] of inputs) {
+    if (run?.batch !== true && run?.each?.includes(name) !== true) continue;
+    if (items !== undefined && items !== length)
+      throw new UsageError(`input ${name} has ${length} files, but ${says}: each item takes one`);
+    [items, says] = [length, `${name} has ${length}`];
+  }
+  return items ?? 1;
+}
+
+/** A file itself, or the files of a folder. */
+function filesOf(name: string, path: string): string[] {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path];
+  let names: string[];
+  try {
+    names = readdirSync(path).filter((file) => !file.startsWith("."));
+  } catch (cause) {
+    throw new InputFileError(path, "is a folder that cannot be read", { cause });
+  }
+  if (names.length === 0) throw new UsageError(`--input ${name}=${path}: the folder has no files`);
+  return names.sort(byName).map((file) => join(path, file));
+}
+
+/** By numbers in names as numbers: picture 2 comes before picture 10. */
+const { compare: byName } = new Intl.Collator("en", { numeric: true });
+
+function jobInput(input: ValueInfo, path: string): JobInput {
+  if (isTensorFile(path)) return { path, tensor: readInputFile(input, path) };
+  try {
+    return { path, bytes: readRegularFile(path, MAX_INPUT_BYTES) };
+  } catch (cause) {
+    throw new InputFileError(path, `cannot be read: it ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** The shapes that the files of a job's inputs give. */
+export const shapesOfJob = (inputs: JobInputs): Record<string, readonly number[]> =>
+  Object.fromEntries(
+    [...inputs].flatMap(([name, [input]]) =>
+      input !== undefined && "tensor" in input ? [[name, input.tensor.shape]] : [],
+    ),
+  );
+
+/**
+ * The bytes of a job's inputs, in the program's order: those of all items one after the other, zeros for state that is
+ * carried and was not given.
+ * @throws InputFileError if one is no such tensor as the program takes
+ */
+export const jobBytes = (inputs: JobInputs, run: RunWiring | undefined, taken: readonly TensorInfo[]): Uint8Array[] =>
+  taken.map((info) => {
+    const given = inputs.get(info.name);
+    if (given !== undefined) return concatenated(given.map((input) => bytesOf(input, info)));
+    return new Uint8Array(run?.index?.includes(info.name) === true ? 0 : sizeOf(info));
+  });
+
+const sizeOf = ({ dtype, shape }: TensorInfo): number =>
+  shape.reduce((product, extent) => product * extent, dtypeBytes(dtype));
+
+function bytesOf(input: JobInput, info: TensorInfo): Uint8Array {
+  const { name, dtype, shape } = info;
+  const expected = `the program takes ${dtypeName(dtype)}[${shape.join(", ")}]`;
+  if ("tensor" in input) {
+    const { tensor, path } = input;
+    if (tensor.shape.join() !== shape.join())
+      throw new InputFileError(path, `has the shape [${tensor.shape.join(", ")}], but of input ${name} ${expected}`);
+    return tensor.bytes;
+  }
+  const size = sizeOf(info);
+  if (input.bytes.length === size) return input.bytes;
+  throw new InputFileError(
+    input.path,
+    `has ${input.bytes.length} bytes, but of input ${name} ${expected}, ${size} bytes: give a tensor as .npy, .pb ` +
+      "or .json, or the bytes, little-endian and row-major",
+  );
+}

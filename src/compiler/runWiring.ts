@@ -1,0 +1,119 @@
+import { DType, dtypeName } from "../numerics/dtype.ts";
+import { elementCount, type Model } from "../onnx/model.ts";
+import type { InputSource } from "../program/types.ts";
+import { RunWiringError } from "./errors.ts";
+
+/**
+ * Where the items of a run take the inputs of a graph from, and which outputs of the graph are the program's, by their
+ * names in the graph. An input that is not named is shared.
+ */
+export type RunWiring = {
+  /** A batch: all inputs are `each`, all outputs too. Nothing else is given then. */
+  batch?: true | undefined;
+  /** Inputs that each item has of its own. */
+  each?: readonly string[] | undefined;
+  /** Inputs that are the item's number: int64, one element. */
+  index?: readonly string[] | undefined;
+  /** Inputs that are an output of the item before, by the input's name. */
+  carried?: Readonly<Record<string, string>> | undefined;
+  /** Outputs that each item has. */
+  eachOutputs?: readonly string[] | undefined;
+  /** Outputs that only the last item has. By default all that are neither carried nor each item's. */
+  lastOutputs?: readonly string[] | undefined;
+};
+
+/** The source of an input; a carried one by the number of the output in the graph. */
+type WiredSource = { kind: "each" } | { kind: "index" } | { kind: "carried"; output: number };
+
+/** A wiring whose names were looked up. */
+export type Wired = {
+  /** By the number of the input in the graph. */
+  sources: ReadonlyMap<number, WiredSource>;
+  /** The outputs of the graph that are the program's, in the graph's order. */
+  outputs: readonly { output: number; each: boolean }[];
+};
+
+/** Inputs of a graph that are not known as a type says it. */
+type Names = readonly { name: string }[];
+
+/**
+ * Looks up the names of a wiring.
+ * @param wiring Without one, all inputs are shared and all outputs the last item's.
+ * @throws RunWiringError by the name that is unknown, given twice, or does not go with the others
+ */
+export function wire({ graph, source }: Model, wiring: RunWiring = {}): Wired {
+  const { inputs, outputs } = graph;
+  const refuse = (what: string): never => {
+    throw new RunWiringError(`${source}: ${what}`);
+  };
+  const numberOf = (list: Names, kind: string, name: string): number => {
+    const at = list.findIndex((value) => value.name === name);
+    if (at >= 0) return at;
+    return refuse(`it has no ${kind} "${name}"; its ${kind}s are ${list.map((value) => `"${value.name}"`).join(", ")}`);
+  };
+  const { batch, each = [], index = [], carried = {}, eachOutputs = [], lastOutputs } = wiring;
+  if (batch === true) {
+    const others = [...each, ...index, ...Object.keys(carried), ...eachOutputs, ...(lastOutputs ?? [])];
+    if (others.length > 0) return refuse(`in a batch, all inputs and outputs are each item's; "${others[0]}" is named`);
+    return {
+      sources: new Map(inputs.map((_, i) => [i, { kind: "each" }])),
+      outputs: outputs.map((_, output) => ({ output, each: true })),
+    };
+  }
+  const sources = new Map<number, WiredSource>();
+  const setSource = (name: string, source: () => WiredSource): void => {
+    const input = numberOf(inputs, "input", name);
+    if (sources.has(input)) refuse(`the input "${name}" is given two sources`);
+    sources.set(input, source());
+  };
+  for (const name of each) setSource(name, () => ({ kind: "each" }));
+  for (const name of index) setSource(name, () => ({ kind: "index" }));
+  for (const [name, from] of Object.entries(carried))
+    setSource(name, () => ({ kind: "carried", output: numberOf(outputs, "output", from) }));
+  const scopes = new Map<number, boolean>();
+  const setScope = (name: string, isEach: boolean): void => {
+    const output = numberOf(outputs, "output", name);
+    if (scopes.has(output)) refuse(`the output "${name}" is named twice`);
+    scopes.set(output, isEach);
+  };
+  for (const name of eachOutputs) setScope(name, true);
+  for (const name of lastOutputs ?? []) setScope(name, false);
+  if (lastOutputs === undefined) {
+    const isCarried = new Set([...sources.values()].map((from) => (from.kind === "carried" ? from.output : -1)));
+    outputs.forEach((_, output) => {
+      if (!scopes.has(output) && !isCarried.has(output)) scopes.set(output, false);
+    });
+  }
+  if (scopes.size === 0)
+    refuse("all outputs are carried, so the program has none: name those of the last item (--last-output)");
+  const numbers = [...scopes.keys()].sort((a, b) => a - b);
+  return { sources, outputs: numbers.map((output) => ({ output, each: scopes.get(output)! })) };
+}
+
+/** A tensor as the compiler knows it: its type and its shape. */
+type Typed = { dtype: DType; shape: readonly number[] };
+
+const text = ({ dtype, shape }: Typed): string => `${dtypeName(dtype)}[${shape.join(", ")}]`;
+
+/**
+ * Checks that an input can have the source that it is given.
+ * @param from The output that it is carried from, if it is.
+ * @throws RunWiringError by the input's name
+ */
+export function checkSource(
+  source: string,
+  input: Typed & { name: string },
+  kind: InputSource["kind"],
+  from?: Typed & { name: string },
+): void {
+  const refuse = (what: string): never => {
+    throw new RunWiringError(`${source}: the input "${input.name}" is ${text(input)}: ${what}`);
+  };
+  if (kind === "shared") return;
+  // A program has no input without elements: it would be a constant of all items.
+  if (elementCount(input.shape) === 0) refuse(`without elements it cannot be ${kind}; give it a shape that has some`);
+  if (kind === "index" && (input.dtype !== DType.int64 || elementCount(input.shape) !== 1))
+    refuse("an item's number is one int64");
+  if (from !== undefined && text(from) !== text(input))
+    refuse(`it cannot be carried from the output "${from.name}", which is ${text(from)}`);
+}

@@ -1,0 +1,138 @@
+import { Level } from "../chain/structs.ts";
+import type { Hash } from "../merkle/hash.ts";
+import type { MerkleList } from "../merkle/list.ts";
+import { RefuteError } from "../errors.ts";
+import type { OpenedOutput } from "../trace/openedOutput.ts";
+import type { RunInputs } from "../trace/runInputs.ts";
+import { carriedTensors } from "../trace/runItems.ts";
+import type { Trace } from "../trace/trace.ts";
+import type { Execution, KnownProgram } from "./execution.ts";
+
+/** Executions of items that were not kept. Executing these items again gives them. */
+export class MissingItemsError extends RefuteError {
+  readonly code = "ITEMS_NOT_KEPT";
+  readonly items: readonly number[];
+
+  constructor(items: readonly number[]) {
+    super(`the executions of items ${items.join(", ")} were not kept; execute these items again and hold them`);
+    this.items = items;
+  }
+}
+
+/** Tensors that an item takes from the item before, by input. */
+export type Carried = ReadonlyMap<number, Uint8Array>;
+
+/**
+ * A player's own execution of a job: all items of its run. Of many items only the trace roots are kept, and the
+ * executions of some.
+ */
+export class RunExecution {
+  readonly program: KnownProgram;
+  readonly inputs: RunInputs;
+  /** The trace roots of the items. */
+  readonly list: MerkleList;
+  /** The execution of the last item. */
+  readonly last: Execution;
+  readonly #held = new Map<number, Execution>();
+  readonly #snapshots: ReadonlyMap<number, Carried>;
+
+  /** @param snapshots What some items take from the item before, by item. */
+  constructor(
+    program: KnownProgram,
+    inputs: RunInputs,
+    list: MerkleList,
+    last: Execution,
+    snapshots: ReadonlyMap<number, Carried> = new Map(),
+  ) {
+    [this.program, this.inputs, this.list] = [program, inputs, list];
+    [this.last, this.#snapshots] = [last, snapshots];
+  }
+
+  /** What a claim says: the root of the list of the items' traces. */
+  get root(): Hash {
+    return this.list.root;
+  }
+
+  get items(): number {
+    return this.list.width;
+  }
+
+  /** The list that a claim's root is the root of: the items, or the trace of the only one. */
+  get claimed(): MerkleList {
+    return this.items === 1 ? this.last.trace.list : this.list;
+  }
+
+  /** What that list is, as games name it. */
+  get claimedLevel(): Level {
+    return this.items === 1 ? Level.trace : Level.run;
+  }
+
+  /** @throws MissingItemsError */
+  item(item: number): Execution {
+    this.require([item]);
+    return item === this.items - 1 ? this.last : this.#held.get(item)!;
+  }
+
+  /** @throws MissingItemsError that names all of these items that were not kept */
+  require(items: readonly number[]): void {
+    const missing = this.missing(items);
+    if (missing.length > 0) throw new MissingItemsError(missing);
+  }
+
+  /** Those of the items whose executions were not kept and are not held. */
+  missing(items: readonly number[]): number[] {
+    return items.filter((item) => item !== this.items - 1 && !this.#held.has(item));
+  }
+
+  /** The nearest item at or before an item from which executing can begin, and what it takes from the item before. */
+  before(item: number): { from: number; carried: Carried } {
+    if (!this.program.model.program.inputs.some(({ source }) => source?.kind === "carried"))
+      return { from: item, carried: new Map() };
+    let [from, carried]: [number, Carried] = [0, new Map()];
+    for (const [at, snapshot] of this.#snapshots) if (at <= item && at > from) [from, carried] = [at, snapshot];
+    for (const [at, execution] of this.#held)
+      if (at < item && at + 1 > from) [from, carried] = [at + 1, carriedFrom(execution)];
+    return { from, carried };
+  }
+
+  /** Holds the execution of an item. */
+  hold(item: number, execution: Execution): void {
+    this.#held.set(item, execution);
+  }
+
+  /** The execution that a trace belongs to. */
+  ofTrace(trace: Trace): Execution {
+    const own = [this.last, ...this.#held.values()].find((execution) => execution.trace === trace);
+    if (own === undefined) throw new RangeError("a trace of another run");
+    return own;
+  }
+
+  /** Releases what was held since the run was executed. */
+  release(): void {
+    this.#held.clear();
+    this.last.trace.release();
+  }
+
+  /** Roughly the bytes of memory that it takes. */
+  get bytes(): number {
+    let sum = this.list.bytes + this.inputs.size + this.last.trace.bytes;
+    for (const { trace } of this.#held.values()) sum += trace.bytes;
+    for (const carried of this.#snapshots.values()) for (const { length } of carried.values()) sum += length;
+    return sum;
+  }
+}
+
+/** What the item after this one takes from it, by input. */
+export const carriedFrom = ({ model, trace }: Execution): Carried =>
+  carriedTensors(model.program, (step) => trace.tensor(step));
+
+/** An output with its path under the run root. @param trace Of the item. @param checkpoint The output's. */
+export const outputAt = (
+  { list, program: { model } }: RunExecution,
+  item: number,
+  trace: Trace,
+  checkpoint: number,
+): OpenedOutput => ({
+  bytes: trace.tensor(model.program.checkpoints[checkpoint]!.step),
+  siblings: [...trace.list.path(checkpoint), ...list.path(item)],
+});

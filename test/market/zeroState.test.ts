@@ -1,0 +1,39 @@
+import { expect } from "chai";
+import { toHex } from "../../src/merkle/hash.ts";
+import { inputBytesOf, type JobRecord } from "../../src/market/history.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import { commitProgram } from "../../src/program/root.ts";
+import { MerkleList } from "../../src/merkle/list.ts";
+import { zeroRoot } from "../../src/merkle/tensor.ts";
+import { RunInputs } from "../../src/trace/runInputs.ts";
+import { runProgram } from "../../testkit/programs/runProgram.ts";
+
+/** A job whose only input is state, of which nothing is published. */
+function jobOf(count: number, root: `0x${string}`): JobRecord {
+  const inputs = [{ dtype: DType.uint8, count, source: { kind: "carried", checkpoint: 0 } }] as const;
+  const { header } = commitProgram({ ...runProgram().model.program, inputs });
+  return {
+    job: { inputsRoot: MerkleList.fromHashes([root]).root, items: 3, firstItem: 0 },
+    program: { header: toHex(header) },
+    inputRoots: [root],
+    parts: new Map(),
+  } as unknown as JobRecord;
+}
+
+describe("state that is carried and not published", () => {
+  it("zeros_areKnown_byTheirRoot", () => {
+    for (const count of [1, 512, 1_300]) {
+      expect(inputBytesOf(jobOf(count, zeroRoot(count)))).to.deep.equal([new Uint8Array(count)]);
+      const inputs = [{ dtype: DType.uint8, count, source: { kind: "carried", checkpoint: 0 } }] as const;
+      expect(new RunInputs(inputs, { items: 3, firstItem: 0 }, [new Uint8Array(count)]).roots).to.deep.equal([
+        zeroRoot(count),
+      ]);
+    }
+  });
+
+  it("otherState_isMissing_andTakesNoMemory", () => {
+    // More than can be allocated.
+    for (const count of [1_300, 2 ** 32 - 1])
+      expect(inputBytesOf(jobOf(count, `0x${"ab".repeat(32)}`))).to.equal(undefined);
+  });
+});

@@ -1,0 +1,114 @@
+import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import { Op } from "../../src/program/operations.ts";
+import { commitProgram } from "../../src/program/root.ts";
+import type { Instruction, Program, Step, TensorRef } from "../../src/program/types.ts";
+import { int32Words } from "./int32Words.ts";
+import { axis, NO_REDUCTION } from "./stepModel.ts";
+
+/** Elements of each tensor: three chunks. */
+export const RUN_COUNT = 300;
+const count = RUN_COUNT;
+const dtype = DType.int32;
+
+/** Steps of {@link runProgram} whose tensors hold what is read from each kind of source. */
+export const RUN_STEPS = { carriedAndEach: 0, shared: 1, index: 2, last: 3 } as const;
+
+/** The ranges of steps of a program's checkpoints. */
+export type RunRanges = "two" | "one" | "step";
+
+/**
+ * A program whose items read from every kind of source, all of int32: with `x` each item's own, `seed` shared, `i` the
+ * index and `state` carried, an item gives `a = state + x + seed` (an output that each item has) and the next state
+ * `a + i + state + c` (an output of the last item).
+ * @param ranges "two" as {@link RUN_STEPS} has them. With "one" checkpoint all four steps are its range, with one
+ *   "step" that step gives the same next state: both have no other output, and a leaf of the run is the only one of its
+ *   trace.
+ */
+export function runProgram(ranges: RunRanges = "two"): KnownProgram {
+  const constant = int32Words(count, (k) => 3 * k + 1);
+  const root = tensorRoot(constant);
+  const state: TensorRef = { kind: "input", index: 0, dtype, count };
+  const x: TensorRef = { kind: "input", index: 1, dtype, count };
+  const seed: TensorRef = { kind: "input", index: 2, dtype, count };
+  const index: TensorRef = { kind: "input", index: 3, dtype: DType.int64, count: 1 };
+  const c: TensorRef = { kind: "constant", root, dtype, count };
+  const steps =
+    ranges === "step"
+      ? [sum([state, x, seed, index, state, c])]
+      : [sum([state, x]), sum([step(0), seed]), sum([step(1), index]), sum([step(2), state, c])];
+  const last = steps.length - 1;
+  const checkpoints =
+    ranges === "two"
+      ? [
+          { first: 0, step: 1 },
+          { first: 2, step: last },
+        ]
+      : [{ first: 0, step: last }];
+  const program: Program = {
+    inputs: [
+      { dtype, count, source: { kind: "carried", checkpoint: checkpoints.length - 1 } },
+      { dtype, count, source: { kind: "each" } },
+      { dtype, count },
+      { dtype: DType.int64, count: 1, source: { kind: "index" } },
+    ],
+    steps,
+    checkpoints,
+    ...(ranges === "two" ? { outputs: [1, 0], each: [1] } : { outputs: [0] }),
+    maxStepGas: 1_000_000,
+    maxStepBytes: 90_000,
+  };
+  const shape = [count];
+  return knownProgram({
+    program,
+    programRoot: commitProgram(program).programRoot,
+    constants: new Map([[root, constant]]),
+    inputs: [
+      { name: "state", dtype, shape },
+      { name: "x", dtype, shape },
+      { name: "seed", dtype, shape },
+      { name: "i", dtype: DType.int64, shape: [1] },
+    ],
+    outputs: program.outputs.map((_, k) => ({ name: k === 0 ? "next" : "a", dtype, shape })),
+    origins: steps.map((_, s) => ({ node: `sum${s}`, operator: "Sum" })),
+  });
+}
+
+/** The inputs of a job of that program: with the tensors of `x` of all items in order, and nothing of the index. */
+export const runInputBytes = (items: number): Uint8Array[] => [
+  int32Words(count, (k) => k * k),
+  Buffer.concat(Array.from({ length: items }, (_, item) => int32Words(count, (k) => k + 1_000 * item))),
+  int32Words(count, (k) => 7 * k),
+  new Uint8Array(0),
+];
+
+const step = (index: number): TensorRef => ({ kind: "step", index, dtype, count });
+
+/** The sum of tensors, element by element; of one int64, the same number for all elements. */
+function sum(inputs: readonly TensorRef[]): Step {
+  const code: Instruction[] = [];
+  const slots = inputs.map((ref, slot) => {
+    if (ref.dtype === dtype) return slot;
+    code.push({ op: Op.cast, dtype: ref.dtype, a: slot, b: dtype, c: 0 });
+    return inputs.length + code.length - 1;
+  });
+  let out = slots[0]!;
+  for (const slot of slots.slice(1)) {
+    code.push({ op: Op.add, dtype, a: out, b: slot, c: 0 });
+    out = inputs.length + code.length - 1;
+  }
+  return {
+    dtype,
+    count,
+    inputs,
+    outDigits: [count],
+    ...NO_REDUCTION,
+    epilogueReads: inputs.map((ref, input) => ({
+      input,
+      fill: 0n,
+      axes: ref.count === 1 ? [] : [axis(0, count, 1)],
+    })),
+    epilogue: { code, out },
+  };
+}

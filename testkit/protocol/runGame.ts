@@ -1,0 +1,160 @@
+import { zeroHash, type Hex } from "viem";
+import { challengerMove, type ChallengerMove } from "../../src/dispute/challengerMove.ts";
+import { submittedList } from "../../src/dispute/disputed.ts";
+import { openingPick } from "../../src/dispute/pick.ts";
+import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
+import { Side, type Claim, type JobRequest, type Pick, type StepProof } from "../../src/chain/structs.ts";
+import { workSeconds } from "../../src/market/clock.ts";
+import type { MoveRecord } from "../../src/market/history.ts";
+import { packState, unpackState, type GameState } from "../../src/market/state.ts";
+import { toHex } from "../../src/merkle/hash.ts";
+import { readHeader } from "../../src/program/header.ts";
+import { runWork } from "../../src/program/run.ts";
+import { withItems, type OwnRun } from "../programs/runsOf.ts";
+import { claimKey, ETHER, factsOf, gameEvents, postJob, type Actor, type World } from "./world.ts";
+
+/** A worker's claim of a run on chain, with its execution and the nodes that it showed. */
+export type ClaimedRun = { worker: OwnRun; claim: Claim; nodes: Hex };
+
+/** Inputs of up to so many bytes together go with the post; of more the job has the roots only. */
+const POSTED_BYTES = 60_000;
+
+/** A request for a run. */
+export async function runRequest(
+  { parameters, networkHelpers }: World,
+  { inputs, program, items }: OwnRun["run"],
+  changes: Partial<JobRequest> = {},
+): Promise<JobRequest> {
+  const together = inputs.size <= POSTED_BYTES;
+  const work = runWork(items, readHeader(program.commitment.header).work);
+  return {
+    program: factsOf(program.commitment),
+    inputRoots: inputs.roots,
+    inputs: together ? inputs.roots.map((_, k) => toHex(Buffer.concat(inputs.tensors(k)))) : [],
+    items,
+    firstItem: inputs.length.firstItem,
+    fee: ETHER,
+    window: parameters.baseWindow + workSeconds(work, parameters.rate),
+    claimSeconds: 600,
+    deadline: BigInt((await networkHelpers.time.latest()) + 86_400),
+    callbackGas: 0,
+    maxOutputBytes: 4_096,
+    rootOnly: !together,
+    salt: zeroHash,
+    ...changes,
+  };
+}
+
+/** Posts a run, has a worker claim it and submit its execution. */
+export async function claimedRun(world: World, worker: OwnRun, changes: Partial<JobRequest> = {}): Promise<ClaimedRun> {
+  const { run } = worker;
+  const job = await postJob(world, await runRequest(world, run, changes));
+  const { account } = world.worker;
+  await world.market.write.claim([job], { account });
+  const nodes = submissionOf(run.claimed, world.parameters.arityBits);
+  await world.market.write.submit([job, nodes], { account });
+  return { worker, claim: { job, worker: account.address, runRoot: run.root }, nodes };
+}
+
+/** A game about a claim of a run on chain. Both sides play as worker and watcher do, by executions of their own. */
+export class RunGame {
+  gameId: Hex = "0x";
+  readonly moves: MoveRecord[] = [];
+  readonly #world: World;
+  readonly #claimed: ClaimedRun;
+  readonly #own: OwnRun;
+  readonly #challenger: Actor;
+
+  /** @param own The challenger's execution. */
+  constructor(world: World, claimed: ClaimedRun, own: OwnRun, challenger: Actor = world.watcher) {
+    [this.#world, this.#claimed, this.#own, this.#challenger] = [world, claimed, own, challenger];
+  }
+
+  get state(): GameState {
+    return this.moves.at(-1)!.state;
+  }
+
+  /** What a watcher would open with. */
+  get firstPick(): Pick {
+    const { run } = this.#own;
+    const list = submittedList(run, this.#claimed.nodes);
+    return openingPick(run.program, run.claimedLevel, list, this.#world.parameters.arityBits)!;
+  }
+
+  async open(pick: Pick = this.firstPick): Promise<this> {
+    const { game } = this.#world;
+    await this.#send("0x", game.write.open([this.#claimed.claim, pick], { account: this.#challenger.account }));
+    return this;
+  }
+
+  /** Plays both sides until the challenger neither picks nor waits. @returns what it does then */
+  async play(): Promise<ChallengerMove> {
+    if (this.gameId === "0x") await this.open();
+    for (;;) {
+      if (this.state.turn === Side.worker) await this.answer();
+      else {
+        const move = await this.#next();
+        if (move.kind !== "pick") return move;
+        await this.pick(move.pick);
+      }
+    }
+  }
+
+  async pick(pick: Pick): Promise<void> {
+    const { game } = this.#world;
+    await this.#send("0x", game.write.pick([packState(this.state), pick], { account: this.#challenger.account }));
+  }
+
+  /** Plays until the challenger has a proof. @throws Error if it concedes */
+  async proof(): Promise<StepProof> {
+    const move = await this.play();
+    if (move.kind !== "prove") throw new Error(`the challenger does not prove: ${JSON.stringify(move)}`);
+    return move.proof;
+  }
+
+  prove(proof: StepProof, claim: Claim = this.#claimed.claim): Promise<Hex> {
+    const options = { account: this.#challenger.account };
+    return this.#world.game.write.prove([packState(this.state), claim, proof], options);
+  }
+
+  /** The claim's status on chain. */
+  async status(): Promise<number> {
+    const [status] = await this.#world.market.read.claimOf([claimKey(this.#world, this.#claimed.claim)]);
+    return status;
+  }
+
+  #next(): Promise<ChallengerMove> {
+    const { nodes } = this.#claimed;
+    const now = BigInt(this.state.since);
+    return withItems(this.#own, () =>
+      challengerMove(this.#own.run, nodes, this.moves, this.#world.parameters.arityBits, now),
+    );
+  }
+
+  /** Plays the worker's move. */
+  async answer(): Promise<void> {
+    const { game, parameters } = this.#world;
+    const { worker, claim } = this.#claimed;
+    const now = BigInt(this.state.since);
+    const move = await withItems(worker, () => workerMove(worker.run, this.state, parameters.arityBits, now));
+    const [state, options] = [packState(this.state), { account: this.#world.worker.account }];
+    if (move.kind === "reveal") await this.#send(move.data, game.write.reveal([state, move.data], options));
+    else if (move.kind === "expand") {
+      const { jobId, runRoot } = claimKey(this.#world, claim);
+      await this.#send(
+        move.children,
+        game.write.expand([state, jobId, runRoot, move.children, move.siblings], options),
+      );
+    } else throw new Error(`the worker does not move: ${move.kind}`);
+  }
+
+  async #send(data: Hex, sent: Promise<Hex>): Promise<void> {
+    const transactionHash = await sent;
+    for (const event of await gameEvents(this.#world, transactionHash)) {
+      if (event.eventName !== "Moved" && event.eventName !== "Picked") continue;
+      this.gameId = event.args.gameId;
+      const state = unpackState(event.args.state);
+      this.moves.push({ move: state.move, state, data, transactionHash });
+    }
+  }
+}
