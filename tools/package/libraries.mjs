@@ -6,7 +6,10 @@ import { packageOf } from "./licences.mjs";
 import { importingBuilt } from "./transpile.mjs";
 
 const { peerDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
-const IMPORT = /^(import|export) (\{[^}]*\}|\w+) from "([^".][^"]*)";$/gm;
+/** A statement that takes names or the default export of a library, as `transpile` writes it: without white space. */
+const IMPORT = /(?<=^|;)(import|export)(\{[^}]*\}| \w+ )from"([^".][^"]*)"(?=;)/gm;
+/** Any statement or call that names a library. */
+const LIBRARY = /(?<=^|;)(?:(?:import|export)[^;"'`]*"([^".][^"]*)")(?=;)|\bimport\("([^".][^"]*)"\)/gm;
 /** CommonJS libraries call `require` for what Node has built in. */
 const REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
@@ -33,7 +36,7 @@ export async function bundleLibraries(folder) {
     const rewritten = text.replaceAll(IMPORT, (line, keyword, names, library) => {
       if (!isBundled(library)) return line;
       for (const name of exportsNamed(names)) wanted.set(library, (wanted.get(library) ?? new Set()).add(name));
-      return `${keyword} ${names} from "${up}/${fileOf(library)}";`;
+      return `${keyword}${names}from"${up}/${fileOf(library)}"`;
     });
     requireRewritten(file, rewritten);
     writeFileSync(join(folder, file), rewritten);
@@ -58,7 +61,7 @@ export async function bundleLibraries(folder) {
   return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
 }
 
-/** The exports that an import takes: `{ a, b as c }`, or a name for the default one. */
+/** The exports that an import takes: `{a,b as c}`, or a name for the default one. */
 const exportsNamed = (names) =>
   names.startsWith("{") ? [...names.matchAll(/(\w+)(?: as \w+)?/g)].map(([, name]) => name) : ["default"];
 
@@ -76,7 +79,7 @@ const namesOf = (wanted) => ({
 
 /** Other ways to import a library would miss the bundle. */
 function requireRewritten(file, text) {
-  for (const [line, library] of text.matchAll(/^(?:import|export|\}) .*?"([^".][^"]*)";$|^import "([^".][^"]*)";$/gm))
-    if (library !== undefined && isBundled(library))
+  for (const [line, stated, called] of text.matchAll(LIBRARY))
+    if (isBundled(stated ?? called))
       throw new Error(`${file}: ${line}: import it by names or its default, so that it can be bundled`);
 }
