@@ -6,6 +6,7 @@ import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
 import { Level, Side, type Pick } from "../../src/chain/structs.ts";
 import { openChunks } from "../../src/trace/opening.ts";
+import { runOfOne } from "../programs/runOfOne.ts";
 import { Prng } from "../random/prng.ts";
 import { first, reference } from "../players/players.ts";
 import { firstDifference, jumper, proofAt, rootPick, wanderer, type SoakChallenger } from "../soak/challengers.ts";
@@ -122,7 +123,7 @@ export class MalformedPicksAndProofs extends AgainstAnHonestWorker {
     const { session } = challenger;
     const theirs = await arena.execution(posted);
     const { arityBits } = posted.requester.deployment.parameters;
-    const player = wanderer(new Prng(5), "wanderer", session.sender.address, theirs, arityBits);
+    const player = wanderer(new Prng(5), "wanderer", session.sender.address, runOfOne(theirs), arityBits);
     const game = await arena.openAtRoot(challenger, posted, claim);
     for await (const good of picksOf(player, arena, game)) {
       const hop = BigInt(hopOf(stateOf(game).depth, arityBits));
@@ -155,7 +156,7 @@ export class MalformedPicksAndProofs extends AgainstAnHonestWorker {
   async #proofs(session: Session, posted: Posted, game: GameRecord, theirs: Execution): Promise<void> {
     const state = stateOf(game);
     const element = Number(state.index) * 128;
-    const good = proofAt(theirs, { step: state.step, element }, state);
+    const good = proofAt(runOfOne(theirs), { item: 0, step: state.step, element }, state);
     const send = (changes: Partial<typeof good>) => prove(session, posted.record, game, { ...good, ...changes });
     await mustRefuse(send({}), "ProofFails");
     await mustRefuse(send({ chunk: `${good.chunk}00` }), "WrongDataLength");
@@ -193,7 +194,8 @@ export class CopiedChallenge extends Adversary {
       const state = stateOf(honest);
       if (state.level === Level.tensor) {
         // The honest challenger's proof, sent by another account, and on the copycat's own game.
-        const proof = proofAt(lie, firstDifference(await arena.execution(posted), lie), state);
+        const run = runOfOne(lie);
+        const proof = proofAt(run, firstDifference(runOfOne(await arena.execution(posted)), run), state);
         await mustRefuse(
           prove(copycat.session, posted.record, honest, proof),
           "NotChallenger",
@@ -228,13 +230,14 @@ export class GasGriefingOpenings extends Adversary {
     await arena.watcher.stop();
     await liar.submit(posted, lie);
     const claim = await arena.claimOn(posted);
-    const goal = firstDifference(await arena.execution(posted), lie);
+    const [own, run] = [runOfOne(await arena.execution(posted)), runOfOne(lie)];
+    const goal = firstDifference(own, run);
     const game = await arena.openAtRoot(challenger, posted, claim);
     liar.answer(() => lie);
     const { arityBits } = posted.requester.deployment.parameters;
-    const player = jumper(new Prng(6), session.sender.address, await arena.execution(posted), lie, arityBits);
+    const player = jumper(new Prng(6), session.sender.address, own, run, arityBits);
     for await (const chosen of picksOf(player, arena, game)) await pick(session, game, chosen);
-    const proof = proofAt(lie, goal, stateOf(game));
+    const proof = proofAt(run, goal, stateOf(game));
     const { inputs } = lie.model.program.steps[goal.step]!;
     // Every chunk of every input that the step reads at all.
     const openings = inputs.map((ref, i) => {

@@ -14,10 +14,12 @@ export abstract class WrongExecution extends Adversary {
   protected abstract execute: Execute;
   protected program = (arena: Arena): KnownProgram => arena.mlp;
   protected inputs = (): Uint8Array[] => [mlpInput(1)];
+  /** Of the job's run. */
+  protected readonly items: number = 1;
 
   async attack(arena: Arena): Promise<Verdict> {
     const program = this.program(arena);
-    const posted = await arena.post(program, this.inputs());
+    const posted = await arena.post(program, this.inputs(), { items: this.items });
     const key = await arena.players.workerKey();
     const [wealth, own] = [await arena.wealth(key), await arena.wealth(arena.watcherKey)];
     const liar = await arena.players.startWorker(key, program, this.execute);

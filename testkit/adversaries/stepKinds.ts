@@ -5,7 +5,7 @@ import { getOrAdd } from "../../src/getOrAdd.ts";
 import { Reduce, type ReduceName } from "../../src/program/types.ts";
 import { Trace } from "../../src/trace/trace.ts";
 import { Prng } from "../random/prng.ts";
-import { soakProgram, type SoakProgram } from "../soak/programs.ts";
+import { drawProgram, type DrawnProgram } from "../soak/programs.ts";
 import type { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena } from "./arena.ts";
@@ -16,10 +16,10 @@ type Lie = { known: KnownProgram; inputs: readonly Uint8Array[]; onStep: (step: 
 
 /** Random programs by their seeds: the liars of all kinds look through the same ones. */
 class Drawn {
-  readonly #programs = new Map<number, SoakProgram>();
+  readonly #programs = new Map<number, DrawnProgram>();
 
-  of(seed: number): SoakProgram {
-    return getOrAdd(this.#programs, seed, () => soakProgram(new Prng(seed)));
+  of(seed: number): DrawnProgram {
+    return getOrAdd(this.#programs, seed, () => drawProgram(new Prng(seed)));
   }
 }
 

@@ -1,17 +1,10 @@
-import type { Execution } from "../../src/player/execution.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
-import { Trace } from "../../src/trace/trace.ts";
+import type { RunExecution } from "../../src/player/runExecution.ts";
 import type { Prng } from "../random/prng.ts";
+import { executedRun, heldRun, itemsOf } from "./executedRun.ts";
 import type { SoakProgram } from "./programs.ts";
-
-/** An execution of a program's job: some tensors, right or wrong. */
-export const executionOf = ({ known, inputs }: SoakProgram, tensors: readonly Uint8Array[]): Execution => ({
-  ...known,
-  inputs,
-  trace: new Trace(known.model.program, tensors),
-});
 
 /** Other bytes than these: one bit, one random byte, zeros, or noise. */
 export function mutated(prng: Prng, bytes: Uint8Array): Uint8Array {
@@ -36,38 +29,67 @@ export function mutated(prng: Prng, bytes: Uint8Array): Uint8Array {
 /** A wrong execution. */
 export type LieKind = "bit" | "tensor" | "patched" | "input";
 
-/** Tensors of a wrong execution: continued consistently after the lie, or patched afterwards. */
-export function lyingTensors(prng: Prng, program: SoakProgram, kind: LieKind): Uint8Array[] {
-  const { model } = program.known;
-  const { inputs } = program;
-  const lieStep = prng.below(model.program.steps.length);
-  if (kind === "patched") return program.tensors.map((t, s) => (s === lieStep ? mutated(prng, t) : Uint8Array.from(t)));
+/** A run that is wrong in one item: continued consistently after the lie, or patched afterwards. */
+export function lyingRun(prng: Prng, program: SoakProgram, kind: LieKind): RunExecution {
+  const { known, right } = program;
+  const { steps } = known.model.program;
+  const [lieItem, lieStep] = [prng.below(right.items), prng.below(steps.length)];
+  if (kind === "patched")
+    return executedRun(program, (item) =>
+      steps.map((_, s) => {
+        const tensor = right.item(item).trace.tensor(s);
+        return item === lieItem && s === lieStep ? mutated(prng, tensor) : Uint8Array.from(tensor);
+      }),
+    );
   if (kind === "input") {
-    const wrong = prng.below(inputs.length);
-    return executeReference(
-      model,
-      inputs.map((bytes, i) => (i === wrong ? mutated(prng, bytes) : bytes)),
+    const wrong = prng.below(known.model.program.inputs.length);
+    return executedRun(program, (item, inputs) =>
+      executeReference(
+        known.model,
+        inputs.map((bytes, k) => (item === lieItem && k === wrong ? otherInput(prng, program, item, k) : bytes)),
+      ),
     );
   }
-  return executeReference(model, inputs, {
-    onStep: (step, tensor) => {
-      if (step !== lieStep) return;
-      if (kind === "bit") tensor[prng.below(tensor.length)]! ^= 1 << prng.below(8);
-      else tensor.set(mutated(prng, tensor));
-    },
-  });
+  return executedRun(program, (item, inputs) =>
+    executeReference(known.model, inputs, {
+      onStep: (step, tensor) => {
+        if (item !== lieItem || step !== lieStep) return;
+        if (kind === "bit") tensor[prng.below(tensor.length)]! ^= 1 << prng.below(8);
+        else tensor.set(mutated(prng, tensor));
+      },
+    }),
+  );
+}
+
+/** Another tensor in place of an item's input: another item's, or changed bytes. */
+function otherInput(prng: Prng, { right }: SoakProgram, item: number, input: number): Uint8Array {
+  const own = right.item(item).inputs[input]!;
+  const other = right.item(prng.below(right.items)).inputs[input]!;
+  return prng.below(2) === 0 && Buffer.compare(own, other) !== 0 ? other : mutated(prng, own);
 }
 
 /**
- * Right tensors under a root with garbage past the width of the checkpoint list; undefined if the list is full.
+ * Right tensors under a root with garbage past the width of the list of the items, or of an item's list of checkpoints;
+ * undefined if the list is full.
  */
-export function paddedWithGarbage(prng: Prng, program: SoakProgram): Execution | undefined {
-  const execution = executionOf(program, program.tensors);
-  const { list } = execution.trace;
+export function paddedWithGarbage(prng: Prng, program: SoakProgram): RunExecution | undefined {
+  const executions = itemsOf(executedRun(program));
+  const { list } = heldRun(program, executions);
+  if (list.width > 1 && prng.below(2) === 0) {
+    const padded = withGarbage(prng, list);
+    return padded && heldRun(program, executions, padded);
+  }
+  const { trace } = prng.pick(executions);
+  const padded = withGarbage(prng, trace.list);
+  if (padded === undefined) return undefined;
+  Object.assign(trace, { list: padded });
+  return heldRun(program, executions);
+}
+
+function withGarbage(prng: Prng, list: MerkleList): MerkleList | undefined {
   const leaves = 2 ** list.depth;
   if (list.width === leaves) return undefined;
   const garbage = (): `0x${string}` => toHex(Uint8Array.from({ length: 32 }, () => prng.below(256)));
   const nodes = Array.from({ length: leaves }, (_, j) => (j < list.width ? list.node(0, j) : garbage()));
-  Object.assign(execution.trace, { list: MerkleList.fromHashes(nodes) });
-  return execution;
+  return MerkleList.fromHashes(nodes);
 }

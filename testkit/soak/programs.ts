@@ -7,12 +7,20 @@ import { DEFAULT_STEP_BYTES } from "../../src/program/limits.ts";
 import { programRoot } from "../../src/program/root.ts";
 import type { Checkpoint, Program, Step } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
+import type { RunExecution } from "../../src/player/runExecution.ts";
+import { RunInputs } from "../../src/trace/runInputs.ts";
 import type { Prng } from "../random/prng.ts";
 import { randomProgram } from "../programs/randomProgram.ts";
 import { randomSums, sumsInput } from "../programs/randomSums.ts";
+import { runInputBytes, runProgram } from "../programs/runProgram.ts";
+import { executedRun } from "./executedRun.ts";
+import { jobBytes, randomLength, wired } from "./wiring.ts";
 
-/** A program with inputs and the tensors that the definition gives for them. */
-export type SoakProgram = { known: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
+/** A program of one item, with inputs and the tensors that the definition gives for them. */
+export type DrawnProgram = { known: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
+
+/** A job: a program with the inputs of all items, and what the definition gives for them. */
+export type SoakProgram = { known: KnownProgram; inputs: RunInputs; right: RunExecution };
 
 /** The maximum gas of a step's proof: larger ones only make games slower. */
 const MAX_STEP_GAS = 2_500_000;
@@ -23,7 +31,7 @@ const MAX_INPUT_BYTES = 30_000;
  * A random program: half of them chains of integer additions with deep lists, half of random steps of every kind, with
  * random checkpoints.
  */
-export function soakProgram(prng: Prng): SoakProgram {
+export function drawProgram(prng: Prng): DrawnProgram {
   for (;;) {
     const drawn =
       prng.below(2) === 0 ? sumsProgram(prng) : withCheckpoints(prng, randomProgram(prng, 1 + prng.below(5)));
@@ -37,6 +45,42 @@ export function soakProgram(prng: Prng): SoakProgram {
     const model = withProgram(drawn.model, { ...drawn.model.program, maxStepGas, maxStepBytes });
     return { known: knownProgram(model), inputs: drawn.inputs, tensors: executeReference(model, drawn.inputs) };
   }
+}
+
+/**
+ * A run of random length and wiring: of such a program, or of one whose steps read from every kind of source.
+ */
+export function soakProgram(prng: Prng): SoakProgram {
+  for (;;) {
+    const length = randomLength(prng);
+    const { items } = length;
+    const inputs = prng.below(4) === 0 ? wholeRun(prng, items) : wiredRun(prng, items);
+    const { known, bytes } = inputs;
+    if (bytes.reduce((sum, { length }) => sum + length, 0) > MAX_INPUT_BYTES) continue;
+    const run = new RunInputs(known.model.program.inputs, length, bytes);
+    return { known, inputs: run, right: executedRun({ known, inputs: run }) };
+  }
+}
+
+/** A program with the bytes of its inputs for all items. */
+type Job = { known: KnownProgram; bytes: readonly Uint8Array[] };
+
+/** Of the program whose steps read from every kind of source. */
+const wholeRun = (prng: Prng, items: number): Job => ({
+  known: runProgram(prng.pick(["two", "one", "step"])),
+  bytes: runInputBytes(items),
+});
+
+/** Of a random program with random sources. */
+function wiredRun(prng: Prng, items: number): Job {
+  const { known, inputs } = drawProgram(prng);
+  const program = wired(prng, known.model.program);
+  validateProgram(program);
+  const model = withProgram(known.model, program);
+  return {
+    known: knownProgram(model),
+    bytes: program.inputs.map((input, k) => jobBytes(prng, input, items, inputs[k]!)),
+  };
 }
 
 function sumsProgram(prng: Prng): { model: CompiledModel; inputs: Uint8Array[] } {

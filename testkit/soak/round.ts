@@ -1,6 +1,7 @@
 import { zeroHash, type Address, type Hex } from "viem";
 import { claimIdOf } from "../../src/market/ids.ts";
-import { programFacts, type Execution } from "../../src/player/execution.ts";
+import { programFacts } from "../../src/player/execution.ts";
+import type { RunExecution } from "../../src/player/runExecution.ts";
 import { packState, type GameState } from "../../src/market/state.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../../src/market/history.ts";
 import {
@@ -13,10 +14,8 @@ import {
   type StepProof,
 } from "../../src/chain/structs.ts";
 import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
-import { MerkleList } from "../../src/merkle/list.ts";
-import { tensorRoot } from "../../src/merkle/tensor.ts";
+import { concatenated } from "../../src/merkle/concatenated.ts";
 import { toHex } from "../../src/merkle/hash.ts";
-import { ONE_ITEM } from "../../src/program/run.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import type { Prng } from "../random/prng.ts";
 import { ETHER } from "../protocol/world.ts";
@@ -30,7 +29,7 @@ import {
   watcher,
   type SoakChallenger,
 } from "./challengers.ts";
-import { executionOf, lyingTensors } from "./lies.ts";
+import { lyingRun } from "./lies.ts";
 import { soakProgram, type SoakProgram } from "./programs.ts";
 import type { SoakMarket } from "./market.ts";
 import { honestWorker, lyingWorker, type SoakWorker } from "./workers.ts";
@@ -93,9 +92,9 @@ export class Round {
     const { known, inputs } = this.#program;
     const request: JobRequest = {
       program: programFacts(known.commitment),
-      inputRoots: inputs.map(tensorRoot),
-      inputs: inputs.map(toHex),
-      ...ONE_ITEM,
+      inputRoots: inputs.roots,
+      inputs: inputs.roots.map((_, k) => toHex(concatenated(inputs.posted(k)))),
+      ...inputs.length,
       fee: (BigInt(this.#prng.below(100)) * ETHER) / 100n,
       window: chain.parameters.baseWindow + 1 + this.#prng.below(3_600),
       claimSeconds: 600,
@@ -109,8 +108,7 @@ export class Round {
     const posted = sent?.events.find((e) => e.eventName === "JobPosted");
     if (posted?.eventName !== "JobPosted") return;
     this.#job = posted.args.job;
-    if (this.#job.inputsRoot !== MerkleList.fromHashes(inputs.map(tensorRoot)).root)
-      this.#market.fault("another inputs root");
+    if (this.#job.inputsRoot !== inputs.list.root) this.#market.fault("another inputs root");
     this.#plan(chain.now + 1 + this.#prng.below(300), () => this.#take());
   }
 
@@ -158,9 +156,9 @@ export class Round {
   #challengers(): SoakChallenger[] {
     const { prng, chain, watchers, parasites } = this.#market;
     const { arityBits } = chain.parameters;
-    const own = executionOf(this.#program, this.#program.tensors);
+    const own = this.#program.right;
     const worker = this.#worker;
-    const wrong = () => executionOf(this.#program, lyingTensors(prng, this.#program, "bit"));
+    const wrong = () => lyingRun(prng, this.#program, "bit");
     const list: SoakChallenger[] = [];
     if (!worker.right) {
       const first = prng.below(watchers.length);
@@ -291,7 +289,7 @@ export class Round {
       ["timeout", [packState({ ...state, since: state.since - 1_000_000 }), key]],
       ["expand", [packed, key.jobId, key.runRoot, "0x", []]],
       ["reveal", [packed, toHex(new Uint8Array(512).fill(0xa5))]],
-      ["pick", [packed, rootPick(this.#program.known, state.node)]],
+      ["pick", [packed, rootPick(this.#program.known, state.node, this.#program.right.items)]],
       ...(proof === undefined ? [] : ([["prove", [packed, this.#claim, proof]]] as [string, unknown[]][])),
     ];
     for (const [name, args] of tries) {
@@ -334,6 +332,7 @@ export class Round {
     const { outcome, paid } = game.closed!;
     const lost = outcome === Outcome.workerWon;
     this.#book(lost ? "worker" : game.id, paid);
+    if (how === "prove") for (const read of this.#readsOf(stateOf(game))) totals.count(totals.proofs, read);
     totals.count(totals.endings, `${challenger.kind}: ${lost ? "lost" : "won"} by ${how}`);
     const record = this.#record;
     if (!record.refuted) {
@@ -347,6 +346,18 @@ export class Round {
       this.#plan(chain.now + 1 + prng.below(5_000), () => this.#settle(other));
     }
     this.#plan(chain.now + 6_000, () => this.#end());
+  }
+
+  /** What the step of a proof reads, apart from constants and other steps. */
+  #readsOf({ item, step }: GameState): Set<string> {
+    const { inputs, steps } = this.#program.known.model.program;
+    return new Set(
+      steps[step]!.inputs.flatMap((ref) => {
+        if (ref.kind !== "input") return [];
+        const kind = inputs[ref.index]!.source?.kind ?? "shared";
+        return [kind === "carried" && item === 0 ? "carried, in the first item" : kind];
+      }),
+    );
   }
 
   async #settle(game: GameRecord): Promise<void> {
@@ -430,9 +441,9 @@ export class Round {
 const errorName = (refusal: string): string => /custom error '(\w+)/.exec(refusal)?.[1] ?? refusal;
 
 /** A step proof where a game stands, of the first element there. */
-function proofAt(theirs: Execution, state: GameState): StepProof | undefined {
+function proofAt(theirs: RunExecution, state: GameState): StepProof | undefined {
   if (state.level !== Level.tensor) return undefined;
-  const { dtype } = theirs.model.program.steps[state.step]!;
+  const { dtype } = theirs.program.model.program.steps[state.step]!;
   const element = Math.floor((Number(state.index) * 2 ** state.depth * CHUNK_BYTES) / dtypeBytes(dtype));
-  return stepProofAt(theirs, { step: state.step, element }, state);
+  return stepProofAt(theirs, { item: state.item, step: state.step, element }, state);
 }

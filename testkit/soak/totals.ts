@@ -7,6 +7,8 @@ export class Totals {
   readonly verdicts = new Map<string, number>();
   /** By the challenger's kind and how its game ended. */
   readonly endings = new Map<string, number>();
+  /** Elements that were proven wrong, by what their steps read of the job's inputs and of the item before. */
+  readonly proofs = new Map<string, number>();
   /** Moves that the contract refused, as it should, by the name of the error. */
   readonly refusals = new Map<string, number>();
   readonly wrong: string[] = [];
@@ -42,6 +44,7 @@ export class Totals {
       `${this.jobs} jobs, ${this.games} games, ${this.transactions} transactions`,
       ...table("claims, by worker and verdict:", this.verdicts),
       ...table("games, by challenger and ending:", this.endings),
+      ...table("proofs, by what their steps read:", this.proofs),
       ...table("moves refused by the contract, as they should be:", this.refusals),
       `largest gas of a transaction: ${this.largestGas.gas} (${this.largestGas.move})`,
       `largest delay of a result: ${this.largestDelayBlocks} blocks of 12 s`,

@@ -1,4 +1,3 @@
-import type { Execution } from "../../src/player/execution.ts";
 import type { RunExecution } from "../../src/player/runExecution.ts";
 import { submissionOf, workerMove, type WorkerMove } from "../../src/dispute/workerMove.ts";
 import { stateOf, type GameRecord } from "../../src/market/history.ts";
@@ -6,9 +5,10 @@ import { Level, Move } from "../../src/chain/structs.ts";
 import type { Hex } from "viem";
 import { toHex, type Hash } from "../../src/merkle/hash.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
-import { runOfOne } from "../programs/runOfOne.ts";
+import { Trace } from "../../src/trace/trace.ts";
 import type { Prng } from "../random/prng.ts";
-import { executionOf, lyingTensors, mutated, paddedWithGarbage, type LieKind } from "./lies.ts";
+import { heldRun, itemsOf } from "./executedRun.ts";
+import { lyingRun, mutated, paddedWithGarbage, type LieKind } from "./lies.ts";
 import type { SoakProgram } from "./programs.ts";
 
 /** A worker's answer; a wrong worker may also concede or stop answering. */
@@ -19,13 +19,13 @@ export type WorkerKind = "honest" | LieKind | "chameleon" | "padding" | "garbage
 /** A worker with its claim. */
 export type SoakWorker = {
   kind: WorkerKind;
-  /** Whether the trace root is the definition's. */
+  /** Whether the root is the definition's. */
   right: boolean;
   runRoot: Hash;
   /** What it submits. */
   nodes: Hex;
-  /** The published trace; undefined if the worker shows each game another one. */
-  published: Execution | undefined;
+  /** The published execution; undefined if the worker shows each game another one. */
+  published: RunExecution | undefined;
   answer: (game: GameRecord, now: bigint) => Answer;
 };
 
@@ -43,18 +43,14 @@ const LIARS: readonly WorkerKind[] = [
 ];
 
 /** The honest worker. */
-export function honestWorker(program: SoakProgram, arityBits: number): SoakWorker {
-  const execution = executionOf(program, program.tensors);
-  const run = runOfOne(execution);
-  return {
-    kind: "honest",
-    right: true,
-    runRoot: execution.trace.root,
-    nodes: submissionOf(execution.trace.list, arityBits),
-    published: execution,
-    answer: (game, now) => workerMove(run, stateOf(game), arityBits, now),
-  };
-}
+export const honestWorker = ({ right }: SoakProgram, arityBits: number): SoakWorker => ({
+  kind: "honest",
+  right: true,
+  runRoot: right.root,
+  nodes: submissionOf(right.claimed, arityBits),
+  published: right,
+  answer: (game, now) => workerMove(right, stateOf(game), arityBits, now),
+});
 
 /** A liar of a random kind. If a lie changes no checkpoint, another one is drawn. */
 export function lyingWorker(prng: Prng, program: SoakProgram, arityBits: number): SoakWorker {
@@ -69,10 +65,10 @@ export function lyingWorker(prng: Prng, program: SoakProgram, arityBits: number)
 }
 
 function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerKind): SoakWorker | undefined {
-  const { tensors } = program;
+  const { right } = program;
   if (kind === "garbage") {
     const root = () => toHex(Uint8Array.from({ length: 32 }, () => 1 + prng.below(255)));
-    const list = MerkleList.fromHashes(program.known.model.program.checkpoints.map(root));
+    const list = MerkleList.fromHashes(Array.from({ length: right.claimed.width }, root));
     const nodes = submissionOf(list, arityBits);
     return { kind, right: false, runRoot: list.root, nodes, published: undefined, answer: () => ({ kind: "stall" }) };
   }
@@ -87,36 +83,39 @@ function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerK
       answer: () => ({ kind: prng.pick(["stall", "concede"]) }),
     };
   }
-  const execution =
+  const run =
     kind === "padding"
       ? paddedWithGarbage(prng, program)
-      : executionOf(program, lyingTensors(prng, program, kind === "chameleon" ? "tensor" : (kind as LieKind)));
-  if (execution === undefined) return undefined;
+      : lyingRun(prng, program, kind === "chameleon" ? "tensor" : (kind as LieKind));
+  if (run === undefined) return undefined;
   const changing = kind === "chameleon";
-  const run = runOfOne(execution);
   const faces = new Map<string, RunExecution>();
   /** Another interior in each game, under the same leaf. */
   const faceOf = (game: GameRecord): RunExecution => {
-    const { last, level } = stateOf(game);
+    const { last, level, item, depth } = stateOf(game);
     const expanded = game.moves.some(({ move }) => move === Move.expand);
-    const expanding = level === Level.trace && stateOf(game).depth === 0;
+    const expanding = level !== Level.tensor && depth === 0;
     if (!changing || (!expanded && !expanding)) return run;
     const known = faces.get(game.id);
     if (known !== undefined) return known;
-    const interior = tensors.map((right, s) => {
-      const own = execution.trace.tensor(s);
-      return s === last ? own : prng.pick([own, right, mutated(prng, right)]);
+    const executions = itemsOf(run);
+    const shown = executions[item]!;
+    const interior = program.known.model.program.steps.map((_, s) => {
+      const own = shown.trace.tensor(s);
+      const other = right.item(item).trace.tensor(s);
+      return s === last ? own : prng.pick([own, other, mutated(prng, other)]);
     });
-    const face = runOfOne(executionOf(program, interior));
+    executions[item] = { ...shown, trace: new Trace(program.known.model.program, interior) };
+    const face = heldRun(program, executions, run.list);
     faces.set(game.id, face);
     return face;
   };
   return {
     kind,
     right: false,
-    runRoot: execution.trace.root,
-    nodes: submissionOf(execution.trace.list, arityBits),
-    published: changing || kind === "padding" ? undefined : execution,
+    runRoot: run.root,
+    nodes: submissionOf(run.claimed, arityBits),
+    published: changing || kind === "padding" ? undefined : run,
     answer: (game, now) => workerMove(faceOf(game), stateOf(game), arityBits, now),
   };
 }

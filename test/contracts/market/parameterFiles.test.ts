@@ -123,7 +123,7 @@ describe("parameter files", function () {
       const { worker, challenger } = worstGames(p);
       expect(p.maxWindow! >= p.baseWindow! + workTime).to.equal(true);
       expect(p.withdrawalDelay! > p.maxWindow! + 2n * clock).to.equal(true);
-      expect([worker, challenger]).to.deep.equal([1_183_900n, 13_443_540n]);
+      expect([worker, challenger]).to.deep.equal([1_183_900n, 13_443_940n]);
       expect(p.bondGas! >= worker).to.equal(true);
       const least = p.bounty! + (p.bondGas! + challenger) * p.priceCap!;
       expect(p.collateral! >= least).to.equal(true);

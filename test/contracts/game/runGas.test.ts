@@ -1,0 +1,77 @@
+import { expect } from "chai";
+import { MOVE_GAS } from "../../../src/dispute/moveGas.ts";
+import { executeReference } from "../../../src/executor/reference.ts";
+import { packState } from "../../../src/market/state.ts";
+import { executeRun, type Execute } from "../../../src/player/executeRun.ts";
+import { knownProgram } from "../../../src/player/execution.ts";
+import { RunInputs } from "../../../src/trace/runInputs.ts";
+import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
+import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/runGame.ts";
+import { schedule } from "../../../testkit/protocol/schedule.ts";
+import { useWorld } from "../../../testkit/protocol/useWorld.ts";
+import { rootPick } from "../../../testkit/soak/challengers.ts";
+import { claimKey, gasOf } from "../../../testkit/protocol/world.ts";
+import type { OwnRun } from "../../../testkit/programs/runsOf.ts";
+
+/** Each item has 16 checkpoints, 16 steps in the last range and 16 chunks, so that every reveal has 16 children. */
+const FULL = chainProgram(2_048, [...new Array<number>(15).fill(1), 16]);
+const ITEMS = 256;
+const LIE = { step: 20, element: 2_047 };
+
+/** A run of that program, in which all items are right or all are wrong. */
+async function fullRun(lying: boolean): Promise<OwnRun> {
+  const program = knownProgram(FULL.model);
+  const tensors = executeReference(FULL.model, [FULL.input], {
+    onStep: (step, tensor) => void (lying && step === LIE.step && (tensor[4 * LIE.element]! ^= 1)),
+  });
+  const execute: Execute = () => Promise.resolve(tensors.map((tensor) => Uint8Array.from(tensor)));
+  const inputs = new RunInputs(FULL.program.inputs, { items: ITEMS, firstItem: 0 }, [FULL.input]);
+  return { run: await executeRun(program, inputs, execute), execute };
+}
+
+describe("GasSchedule: runs", function () {
+  this.timeout(120_000);
+  const world = useWorld();
+  const { pick, seam, level, headerByte, expand, reveal, child, chunk } = MOVE_GAS;
+  const header = FULL.commitment.header.length * headerByte;
+  /** The prices of the moves after the opening, in their order. */
+  const prices = [
+    ...[reveal + 16 * child, pick + 4 * level],
+    ...[reveal + 16 * child, pick + 4 * level + seam + 4 * level + header],
+    ...[expand + 16 * child, pick + 4 * level + seam + FULL.commitment.steps.depth * level + header],
+    ...[reveal + 16 * child, pick + 4 * level, chunk],
+  ];
+  let own: OwnRun;
+  let claimed: ClaimedRun;
+  before(async () => void (own = await fullRun(false)));
+  beforeEach(async () => void (claimed = await claimedRun(world(), await fullRun(true))));
+
+  it("moves_aboutAnItem_costAtMostTheirPrice_andNotMuchLess", async () => {
+    const game = new RunGame(world(), claimed, own);
+    await game.proof();
+    expect(game.moves.length).to.equal(1 + prices.length);
+    for (const [n, { transactionHash }] of game.moves.slice(1).entries()) {
+      const [gas, price] = [await gasOf(world(), transactionHash), BigInt(prices[n]!)];
+      expect(gas <= price && gas * 105n >= price * 100n, `move ${n + 1} costs ${gas}, pays ${price}`).to.equal(true);
+    }
+  });
+
+  it("settle_whereAGameStandsInAChunk_costsAtMostItsPrice_andNotMuchLess", async () => {
+    const { game: contract, worker, watcher, mallory } = world();
+    const games = [new RunGame(world(), claimed, own), new RunGame(world(), claimed, own, mallory)] as const;
+    for (const game of games) await game.proof();
+    const third = await new RunGame(world(), claimed, own).open(
+      rootPick(own.run.program, claimed.claim.runRoot, ITEMS),
+    );
+    const key = claimKey(world(), claimed.claim);
+    await contract.write.concede([packState(third.state), key], { account: worker.account });
+    for (const [n, price] of [
+      [0, schedule("SETTLE")],
+      [1, schedule("SETTLE") + schedule("LAST")],
+    ] as const) {
+      const hash = await contract.write.settle([packState(games[n].state)], { account: watcher.account });
+      const gas = await gasOf(world(), hash);
+      expect(gas <= price && gas * 105n >= price * 100n, `costs ${gas}, pays ${price}`).to.equal(true);
+    }
+  });
+});
