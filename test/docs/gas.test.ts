@@ -6,6 +6,7 @@ type Dispute = Omit<PlayedDispute, "moves" | "dearestMove">;
 type Row = Record<string, string | number>;
 type Golden = {
   jobs: Row[];
+  runs: Row[];
   disputes: Record<string, Dispute[]>;
   endings: Row[];
   sweep: Row[];
@@ -56,6 +57,7 @@ describe("docs/gas.md", () => {
     const disputes = Object.entries(golden.disputes);
     expect(tables(readFileSync("docs/gas.md", "utf8"))).to.deep.equal([
       fields(golden.jobs, ["job", "post", "claim", "submit", "deliver, finalise", "total"]),
+      fields(golden.runs, ["run", "items", "post", "inputs", "claim", "submit", "finalise", "total", "an item"]),
       disputes.flatMap(([model, games]) =>
         [false, true].map((published) =>
           summary(

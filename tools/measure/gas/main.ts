@@ -9,6 +9,7 @@ import { endingsGas } from "./endings.ts";
 import { growth } from "./growth.ts";
 import { jobGas } from "./job.ts";
 import { stepProofGas } from "./stepProofs.ts";
+import { runGas } from "./runs.ts";
 import { sweep } from "./sweep.ts";
 import { subjectOf, wholeDisputes, type PlayedDispute } from "./wholeDisputes.ts";
 
@@ -40,6 +41,10 @@ const jobs = await jobGas(cls);
 console.log("An undisputed job without its input bytes");
 console.table(jobs);
 
+const runs = await runGas();
+console.log("Undisputed runs of ppocr2_cls");
+console.table(runs);
+
 const disputes: Record<string, PlayedDispute[]> = {};
 for (const [name, subject] of Object.entries({ ppocr2_cls: cls, ppocr4_rec: rec })) {
   disputes[name] = await wholeDisputes(subject, samples);
@@ -66,6 +71,6 @@ console.log(
 );
 console.table(proofs);
 if (values.json !== undefined) {
-  const all = { jobs, disputes, endings, sweep: swept, growth: grown, proofs };
+  const all = { jobs, runs, disputes, endings, sweep: swept, growth: grown, proofs };
   writeFileSync(values.json, `${JSON.stringify(all, null, 2)}\n`);
 }

