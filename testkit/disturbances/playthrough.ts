@@ -153,7 +153,7 @@ export class Playthrough {
     const session = await this.#session(line, this.#setup.keys[party]);
     const execute = this.#scenario.executions[party]!;
     const log = pino({ level: "warn" }, { write: (text: string) => void this.#complaints.push(`${party}: ${text}`) });
-    const programs = ProgramLibrary.of([this.#setup.program]);
+    const programs = ProgramLibrary.of(this.#setup.programs);
     const common = { session, programs, execute, signal, log, intervalMs: INTERVAL_MS };
     const policy = { minFee: 1n, marginSeconds: 10 };
     // A liar's audit would find its own lie now and then.

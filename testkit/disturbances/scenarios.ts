@@ -1,9 +1,17 @@
 import type { Execute } from "../../src/player/executeRun.ts";
 import { reference } from "../players/players.ts";
+import { RUN_STEPS } from "../programs/runProgram.ts";
+import { executionOf } from "../programs/runsOf.ts";
 
 /** The parties of a scenario besides the requester. */
 export const PARTIES = ["worker", "watcher", "second"] as const;
 export type Party = (typeof PARTIES)[number];
+
+/** A job of one item whose output is delivered on chain or is kept off it, or a run whose last output is delivered. */
+export type ScenarioJob = "delivered" | "kept" | "run";
+
+/** Items of the run. */
+export const RUN_ITEMS = 37;
 
 /**
  * One job from its post to its end, played by the real worker and real watchers. Some of them lie or stop answering.
@@ -13,8 +21,8 @@ export type Scenario = {
   /** How the claim must end, whatever is disturbed. */
   ending: "refuted" | "finalised";
   honest: readonly Party[];
-  /** Whether the output's bytes are delivered on chain. */
-  delivery: boolean;
+  /** Which job is played. */
+  job: ScenarioJob;
   executions: Partial<Record<Party, Execute>>;
   /** A party whose transactions of these functions are never included. */
   silent?: { party: Party; functions: readonly string[] };
@@ -27,8 +35,19 @@ const LIAR: Scenario = {
   name: "a liar against two watchers",
   ending: "refuted",
   honest: ["watcher", "second"],
-  delivery: true,
+  job: "delivered",
   executions: { worker: wrong, watcher: right, second: right },
+};
+
+const LIAR_IN_A_RUN: Scenario = {
+  ...LIAR,
+  name: "a liar in one item of a run against two watchers",
+  job: "run",
+  executions: {
+    worker: executionOf({ item: 20, step: RUN_STEPS.carriedAndEach, element: 200 }),
+    watcher: executionOf(),
+    second: executionOf(),
+  },
 };
 
 const SILENT_LIAR: Scenario = {
@@ -41,7 +60,7 @@ const CONFUSED: Scenario = {
   name: "an honest worker against a watcher that computes wrongly",
   ending: "finalised",
   honest: ["worker"],
-  delivery: true,
+  job: "delivered",
   executions: { worker: right, watcher: wrong },
 };
 
@@ -49,9 +68,9 @@ const SILENT_CHALLENGER: Scenario = {
   name: "an honest worker against a challenger that never moves again",
   ending: "finalised",
   honest: ["worker"],
-  delivery: false,
+  job: "kept",
   executions: { worker: right, watcher: wrong },
   silent: { party: "watcher", functions: ["pick", "prove", "concede"] },
 };
 
-export const SCENARIOS: readonly Scenario[] = [LIAR, SILENT_LIAR, CONFUSED, SILENT_CHALLENGER];
+export const SCENARIOS: readonly Scenario[] = [LIAR, LIAR_IN_A_RUN, SILENT_LIAR, CONFUSED, SILENT_CHALLENGER];

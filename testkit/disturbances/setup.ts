@@ -5,24 +5,26 @@ import type { Deployment } from "../../src/market/deployment.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import { openSession, type Session } from "../../src/market/session.ts";
 import { describeProgram } from "../../src/sdk/describeProgram.ts";
-import { postJob } from "../../src/sdk/postJob.ts";
+import { postJob, type JobTerms } from "../../src/sdk/postJob.ts";
 import { Players } from "../players/players.ts";
+import { runInputBytes, runProgram } from "../programs/runProgram.ts";
 import { chainOfSums, sumsInput } from "../programs/randomSums.ts";
 import { Prng } from "../random/prng.ts";
 import { ForkingChain } from "./forkingChain.ts";
 import { RpcLine } from "./rpcLine.ts";
-import { PARTIES, type Party, type Scenario } from "./scenarios.ts";
+import { PARTIES, RUN_ITEMS, type Party, type Scenario, type ScenarioJob } from "./scenarios.ts";
 
 const FEE = parseEther("0.1");
 
 /** A chain with the protocol, and every party's key and money. Scenarios can be played on it any number of times. */
 export class Setup {
   readonly fork: ForkingChain;
-  readonly program: KnownProgram;
+  /** Of the scenarios' jobs. */
+  readonly programs: readonly KnownProgram[];
   readonly keys: Record<Party | "requester", Hex>;
   readonly fee = FEE;
   readonly deployment: Deployment;
-  readonly #jobs: { delivered: SignedPost; kept: SignedPost };
+  readonly #jobs: Record<ScenarioJob, SignedPost>;
   /** What each party has in the vault before a scenario. */
   readonly wealth = new Map<Party, bigint>();
   readonly #addresses: Record<Party, Hex>;
@@ -30,13 +32,13 @@ export class Setup {
 
   private constructor(
     fork: ForkingChain,
-    program: KnownProgram,
+    programs: readonly KnownProgram[],
     keys: Setup["keys"],
     observer: Session,
-    jobs: { delivered: SignedPost; kept: SignedPost },
+    jobs: Record<ScenarioJob, SignedPost>,
   ) {
     this.fork = fork;
-    this.program = program;
+    this.programs = programs;
     this.keys = keys;
     const addressOf = (party: Party): Hex => privateKeyToAccount(keys[party]).address;
     this.#addresses = { worker: addressOf("worker"), watcher: addressOf("watcher"), second: addressOf("second") };
@@ -57,20 +59,22 @@ export class Setup {
       second: await players.watcherKey(),
       requester,
     };
-    const program = chainOfSums();
+    const [sums, run] = [chainOfSums(), runProgram()];
     const fork = new ForkingChain(chain);
+    const input = [sumsInput(new Prng(1), sums.model)];
     const jobs = {
-      delivered: await signPost(fork, program, requester, 4_096),
-      kept: await signPost(fork, program, requester, 0),
+      delivered: await signPost(fork, sums, requester, input, { maxOutputBytes: 4_096 }),
+      kept: await signPost(fork, sums, requester, input, { maxOutputBytes: 0 }),
+      run: await signPost(fork, run, requester, runInputBytes(RUN_ITEMS), { maxOutputBytes: 4_096, items: RUN_ITEMS }),
     };
-    const setup = new Setup(fork, program, keys, observer, jobs);
+    const setup = new Setup(fork, [sums, run], keys, observer, jobs);
     for (const party of PARTIES) setup.wealth.set(party, await setup.wealthOf(party));
     return setup;
   }
 
   /** The job of a scenario. */
-  jobOf({ delivery }: Scenario): SignedPost {
-    return delivery ? this.#jobs.delivered : this.#jobs.kept;
+  jobOf({ job }: Scenario): SignedPost {
+    return this.#jobs[job];
   }
 
   addressOf(party: Party): Hex {
@@ -96,7 +100,8 @@ async function signPost(
   fork: ForkingChain,
   program: KnownProgram,
   key: Hex,
-  maxOutputBytes: number,
+  inputs: readonly Uint8Array[],
+  more: Partial<JobTerms>,
 ): Promise<SignedPost> {
   await fork.begin();
   const line = new RpcLine(fork);
@@ -109,8 +114,8 @@ async function signPost(
   const account = privateKeyToAccount(key);
   const session = await openSession({ endpoint: { transport: line.transport }, chainId, market, account });
   const deadline = (await now()) + 86_400n;
-  const terms = { fee: FEE, window: 3_600, claimSeconds: 1_800, deadline, maxOutputBytes };
-  const { jobId } = await postJob(session, describeProgram(program), [sumsInput(new Prng(1), program.model)], terms);
+  const terms = { fee: FEE, window: 3_600, claimSeconds: 1_800, deadline, ...more };
+  const { jobId } = await postJob(session, describeProgram(program), inputs, terms);
   await fork.begin();
   return { post, jobId };
 }
