@@ -24,7 +24,9 @@ export type TextOf = (job: DecoderJob) => string | undefined;
 export function textOfJobs(path: string | undefined, program: ProgramDescription | undefined): TextOf | undefined {
   if (path === undefined) return undefined;
   if (program === undefined)
-    throw new UsageError("--tokenizer needs the program, which has the tokens: give --model FILE or --program FILE too");
+    throw new UsageError(
+      "--tokenizer needs the program, which has the tokens: give --model FILE or --program FILE too",
+    );
   return textOf(readTokenizer(path), program);
 }
 

@@ -26,7 +26,10 @@ export type GenerationRequest = {
 export const generationOptions = (command: Command): Command =>
   tokenizerOption(
     command
-      .option("--prompt <text>", "with --decoder: what a text begins with: tokens, e.g. 1,15043, or with --tokenizer text")
+      .option(
+        "--prompt <text>",
+        "with --decoder: what a text begins with: tokens, e.g. 1,15043, or with --tokenizer text",
+      )
       .option("--tokens <n>", "with --decoder: tokens to choose after the prompt", as(whole(1), "--tokens")),
   )
     .option("--temperature <t>", "of drawn tokens (default: 0, the most probable token)", number("--temperature"))
@@ -45,14 +48,7 @@ const number =
   };
 
 /** @throws UsageError if a flag says what a decoder generates, and there is none */
-export function requireNoGeneration({
-  prompt,
-  tokens,
-  tokenizer,
-  temperature,
-  topK,
-  topP,
-}: GenerationOptions): void {
+export function requireNoGeneration({ prompt, tokens, tokenizer, temperature, topK, topP }: GenerationOptions): void {
   const given = {
     "--prompt": prompt,
     "--tokens": tokens,

@@ -34,7 +34,8 @@ export function decoderLimits({
   valueLocations,
 }: Pick<CompiledModel, "inputs" | "valueLocations">): DecoderLimits {
   const slots = inputs.find(({ name }) => name === DECODER.before)?.shape[0];
-  if (slots === undefined) throw new DecoderRequestError("the program is no wrapped decoder: compile it with --decoder");
+  if (slots === undefined)
+    throw new DecoderRequestError("the program is no wrapped decoder: compile it with --decoder");
   const isGreedy = !inputs.some(({ name }) => name === DECODER.temperature);
   return { slots, vocabulary: valueLocations?.get(DECODER.logits)?.shape[0], isGreedy };
 }
@@ -59,7 +60,9 @@ export function requireGeneration(
   if (unknown !== undefined)
     throw new DecoderRequestError(`the prompt's token ${unknown}: the model knows tokens from 0 to ${vocabulary! - 1}`);
   if (isGreedy && (temperature !== 0 || topK !== 0 || topP !== 1 || seed !== undefined))
-    throw new DecoderRequestError("the program is greedy and draws nothing: compile it without --greedy to draw tokens");
+    throw new DecoderRequestError(
+      "the program is greedy and draws nothing: compile it without --greedy to draw tokens",
+    );
 }
 
 /**
