@@ -74,8 +74,7 @@ async function measure(path: string): Promise<void> {
   say(
     `compared on ${tokens} random tokens in ${seconds(checking)}: ${difference.toExponential(1)} of the spread apart`,
   );
-  const { choices, milliseconds } = await plainText(path, decoder, PROMPT, items);
-  say(`plain onnxruntime, ${items} tokens: ${seconds(milliseconds)}, ${Math.round(milliseconds / items)} ms a token`);
+  const choices = await plainText(path, decoder, PROMPT, items);
   await drawn(model);
   await onChain(model, (exact) => agreement(exact, choices, difference));
 }

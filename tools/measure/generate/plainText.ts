@@ -10,20 +10,17 @@ export async function plainText(
   of: DecoderInterface,
   prompt: readonly number[],
   items: number,
-): Promise<{ choices: PlainChoice[]; milliseconds: number }> {
+): Promise<PlainChoice[]> {
   const plain = await openPlainDecoder(path, of);
   const choices: PlainChoice[] = [];
-  let milliseconds = 0;
   let token = prompt[0]!;
   for (let item = 0; item < items; item++) {
-    const start = performance.now();
     const logits = await plain.next(token);
-    milliseconds += performance.now() - start;
     token = prompt[item + 1] ?? logits.reduce((best, x, k) => (x > logits[best]! ? k : best), 0);
     choices.push({ token, logits });
   }
   await plain.close();
-  return { choices, milliseconds };
+  return choices;
 }
 
 /**
