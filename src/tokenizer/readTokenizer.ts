@@ -1,4 +1,4 @@
-import { Tokenizer as Library } from "@huggingface/tokenizers";
+import { Tokenizer as LibraryTokenizer } from "@huggingface/tokenizers";
 import { FileError, readRegularFile } from "../regularFile.ts";
 import { TokenizerError } from "./errors.ts";
 
@@ -12,6 +12,17 @@ export type Tokenizer = {
   /** The text of tokens. Special ones, and those that the file does not have, give none. */
   decode: (tokens: readonly number[]) => string;
 };
+
+/** What is used of the library. The types that it brings along name files without endings, which resolves to none here. */
+type Library = {
+  encode: (text: string) => { ids: number[] };
+  decode: (
+    tokens: number[],
+    options: { skip_special_tokens: boolean; clean_up_tokenization_spaces: boolean },
+  ) => string;
+  id_to_token: (token: number) => string | undefined;
+};
+const LibraryClass = LibraryTokenizer as unknown as new (tokenizer: object, config: object) => Library;
 
 /** The largest known ones, of 256,000 tokens, have some 35 MB. */
 const MAX_BYTES = 2 ** 28;
@@ -46,11 +57,11 @@ export function readTokenizer(path: string): Tokenizer {
 
 function opened(path: string, json: object): Tokenizer {
   const parts = { added_tokens: [], normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null };
-  const library = new Library({ ...parts, ...json }, {});
+  const library = new LibraryClass({ ...parts, ...json }, {});
   const isKnown = (token: number): boolean => library.id_to_token(token) !== undefined;
   return {
     encode: (text) => {
-      const ids: number[] = library.encode(text).ids;
+      const { ids } = library.encode(text);
       if (ids.every((id) => Number.isSafeInteger(id))) return ids;
       throw new TokenizerError(`${path} has no token for a part of the text ${JSON.stringify(text)}`);
     },

@@ -7,7 +7,6 @@ import { constants as os, setPriority } from "node:os";
 import { Worker } from "node:worker_threads";
 import { compile } from "../../compiler/compile.ts";
 import { RefuteError } from "../../errors.ts";
-import { checkDecoder } from "../../examine/decoder/checkDecoder.ts";
 import { cacheKey } from "./cacheKey.ts";
 import type { CompileAnswer, CompileJob } from "./compileJob.ts";
 import { loadModel } from "./modelSpec.ts";
@@ -36,8 +35,11 @@ async function compileOne({ spec, folders, expectedRoot }: CompileJob): Promise<
   const model = compile(loaded.model, { ...spec, run: loaded.run });
   if (expectedRoot !== undefined && model.programRoot !== expectedRoot)
     return { kind: "other root", root: model.programRoot };
-  // With slots, a decoder might be another model than its file: nobody serves that.
-  if (loaded.decoder !== undefined) await checkDecoder(spec.path, model, loaded.decoder, loaded);
+  if (loaded.decoder !== undefined) {
+    // Other models need no executor here, and none is loaded for them.
+    const { checkDecoder } = await import("../../examine/decoder/checkDecoder.ts");
+    await checkDecoder(spec.path, model, loaded.decoder, loaded);
+  }
   if ((await cacheKey(spec)) !== key)
     return { kind: "refused", code: "MODEL_FILE", reason: `${spec.path} changed while it was compiled` };
   let unwritable: string | undefined;

@@ -1,7 +1,7 @@
 /**
  * Text from a large decoder under one claim, on an embedded chain: compiled, compared with plain onnxruntime, executed
  * by a worker, final; drawn by seeds; and workers that leave layers out, refuted.
- * `npm run generate [-- --model gpt2|llama] [--items N] [--lie-items N] [--layers N] [--slots N]`
+ * `npm run generate [-- --model gpt2|llama|llama1b|llama7b] [--items N] [--lie-items N] [--layers N] [--slots N]`
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,19 +24,20 @@ import { honestJob, refutedJob } from "./jobs.ts";
 import { largeDecoder } from "./models.ts";
 import { agreement, plainText } from "./plainText.ts";
 
-const number = (text: string): number => Number(text);
 const { values } = parseArgs({
   options: {
     model: { type: "string", default: "gpt2" },
     items: { type: "string", default: "64" },
     "lie-items": { type: "string", default: "8" },
-    layers: { type: "string", default: "12" },
+    layers: { type: "string" },
     slots: { type: "string", default: "64" },
   },
 });
-const [items, lieItems, layers, slots] = [values.items, values["lie-items"], values.layers, values.slots].map(
+const [items, lieItems, slots] = [values.items, values["lie-items"], values.slots].map(Number) as [
   number,
-) as [number, number, number, number];
+  number,
+  number,
+];
 const PROMPT = [11, 222, 3_333, 4];
 const DRAWING = { temperature: 0.8, topK: 50, topP: 0.95 };
 
@@ -52,7 +53,10 @@ async function timed<T>(what: () => T | Promise<T>): Promise<[value: T, millisec
   return [value, performance.now() - start];
 }
 
-const { bytes, width, what } = largeDecoder(values.model, layers);
+const { bytes, width, layers, what } = largeDecoder(
+  values.model,
+  values.layers === undefined ? undefined : Number(values.layers),
+);
 const folder = mkdtempSync(join(tmpdir(), "refute-generate-"));
 try {
   const path = join(folder, "decoder.onnx");
