@@ -13,7 +13,7 @@ export type Tokenizer = {
   decode: (tokens: readonly number[]) => string;
 };
 
-/** What is used of the library. The types that it brings along name files without endings, which resolves to none here. */
+/** What is used of the library. Its own types import files without endings, which are not found. */
 type Library = {
   encode: (text: string) => { ids: number[] };
   decode: (

@@ -8,7 +8,8 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 export type Residual = { step: number; from: number };
 
 /**
- * The residual sums of a decoder's program, in order: two for each layer, after its attention and its feed-forward part.
+ * The residual sums of a decoder's program, in order: two for each layer, after its attention and after its
+ * feed-forward part.
  * @param width Elements of what goes through the layers.
  */
 export function residualSums({ program: { steps } }: Pick<CompiledModel, "program">, width: number): Residual[] {
@@ -35,7 +36,7 @@ export type Run = (
   options: Pick<ExecutionOptions, "onStep"> & { keep?: (step: number) => boolean },
 ) => Promise<Uint8Array[]>;
 
-/** Executes a run of a decoder, but leaves residual sums of some items as they were before: their layers add nothing. */
+/** Executes a run of a decoder, but in some items residual sums are what they were before: their layers add nothing. */
 export const leavingOut =
   (run: Run, sums: readonly Residual[], isItem: (item: number) => boolean): Execute =>
   (model, inputs, keep) => {
