@@ -69,6 +69,13 @@ export class Output {
     console.log(this.#text([line], process.stdout.isTTY));
   }
 
+  /** Gives a piece of a text that is the answer, for people, as soon as it is known: its line breaks are its own. */
+  piece(text: string): void {
+    if (this.mode.json || text === "") return;
+    this.#status.clear();
+    process.stdout.write(this.#text(text.split("\n"), false));
+  }
+
   /**
    * Says that a command that goes on is ready, in place of an answer.
    * @param value A plain value, for --json, in one line: whoever waits for it reads a line.

@@ -70,6 +70,9 @@ export class RunWiringError extends errorWithCode("COMPILE_RUN") {}
 /** A model is no decoder that can be wrapped into a run, by the input or output that does not fit. */
 export class DecoderError extends errorWithCode("COMPILE_DECODER") {}
 
+/** A wrapped decoder is asked for what it cannot generate: slots, a prompt, a way to draw that do not fit. */
+export class DecoderRequestError extends errorWithCode("DECODER_REQUEST") {}
+
 /** The shapes of some inputs are needed. The message names them all. */
 export class OpenShapeError extends InputShapeError {
   /** For each input what it leaves open, and the flag that says it. */

@@ -1,6 +1,6 @@
 import { hexToBytes, type Address, type Hex } from "viem";
 import { JobMarketReader } from "../chain/clients/jobMarket.ts";
-import type { ClaimRecord, History, JobRecord } from "../market/history.ts";
+import { inputBytesOf, type ClaimRecord, type History, type JobRecord } from "../market/history.ts";
 import { followMarket, type Reader } from "../market/session.ts";
 import { pause } from "../chain/pause.ts";
 import { JobStatus } from "../chain/structs.ts";
@@ -29,6 +29,10 @@ export type ClaimProgress = {
 export type JobState = {
   /** Of the program that was asked for. */
   programRoot: Hex;
+  /** Of the run that was asked for. */
+  items: number;
+  /** As they were published, in the program's order; undefined while a part is missing. */
+  inputs: readonly Uint8Array[] | undefined;
   status: keyof typeof JobStatus;
   /** All claims, oldest first. */
   claims: (ClaimProgress & { finalised: boolean })[];
@@ -40,6 +44,10 @@ export type JobState = {
 export type JobResult = {
   /** Of the program that was asked for. */
   programRoot: Hex;
+  /** Of the run that was asked for. */
+  items: number;
+  /** As they were published, in the program's order. */
+  inputs: readonly Uint8Array[] | undefined;
   worker: Address;
   runRoot: Hex;
   /** The delivered outputs by their number: little-endian, row-major. */
@@ -59,6 +67,8 @@ export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
   const final = job.claims.find(({ finalised }) => finalised);
   return {
     programRoot: job.job.programRoot,
+    items: job.job.items,
+    inputs: inputBytesOf(job),
     status: (await progressOf(session, job, blockNumber)).status,
     claims: job.claims.map((record) => ({ ...claimProgress(record), finalised: record.finalised })),
     outputs: final === undefined ? new Map() : outputsOf(final),
@@ -96,7 +106,7 @@ export async function waitForResult(
       const job = requireJob(session, history, jobId);
       if (job.closed) throw new JobClosedError(`job ${jobId} was closed without a result; its fee was returned`);
       const claim = job.claims.find(({ finalised }) => finalised);
-      if (claim !== undefined && isDelivered(claim)) return resultOf(claim);
+      if (claim !== undefined && isDelivered(claim)) return resultOf(job, claim);
       // Nobody is paid for a delivery any more.
       if (claim?.reclaimed === true)
         throw new JobClosedError(
@@ -137,9 +147,10 @@ const isDelivered = ({ claim, delivered }: ClaimRecord): boolean =>
 const outputsOf = ({ delivered }: ClaimRecord): Map<number, Uint8Array> =>
   new Map([...delivered].map(([output, data]) => [output, hexToBytes(data)]));
 
-function resultOf(record: ClaimRecord): JobResult {
-  const { job, worker, runRoot } = record.claim;
-  return { programRoot: job.programRoot, worker, runRoot, outputs: outputsOf(record) };
+function resultOf(job: JobRecord, record: ClaimRecord): JobResult {
+  const { programRoot, items } = job.job;
+  const { worker, runRoot } = record.claim;
+  return { programRoot, items, inputs: inputBytesOf(job), worker, runRoot, outputs: outputsOf(record) };
 }
 
 /** @param blockNumber Of the history: what is read beside it agrees with it. */

@@ -3,11 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parseEther, type Hex } from "viem";
+import { compile } from "../../src/compiler/compile.ts";
+import { wrapDecoder } from "../../src/compiler/decoder/wrapDecoder.ts";
 import { followMarket } from "../../src/market/session.ts";
+import { readModel } from "../../src/onnx/readModel.ts";
+import { knownProgram } from "../../src/player/execution.ts";
+import { printable } from "../../src/text.ts";
+import { readTokenizer } from "../../src/tokenizer/readTokenizer.ts";
 import { gpt2Decoder } from "../../testkit/models/exports/language.ts";
+import { irisBytes } from "../../testkit/models/iris.ts";
 import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
-import { Players } from "../../testkit/players/players.ts";
+import { first, Players, reference } from "../../testkit/players/players.ts";
 import { refute } from "./refute.ts";
 
 describe("refute, text from a decoder", () => {
@@ -77,7 +84,66 @@ describe("refute, text from a decoder", () => {
       expect(status).to.equal(2);
     });
 
-  it("submit_postsAJobOfAllItems", async () => {
+  describe("with a tokenizer", () => {
+    const tokenizer = new URL("../golden/tokenizers/byteLevelBpe.json", import.meta.url).pathname;
+    const asked = [...decoder, "--tokenizer", tokenizer, "--prompt", "A decoder is", "--tokens", "9"];
+    let words: string;
+    before(() => (words = file("words.onnx", llama({ ...LLAMA_TINY, vocabulary: 400 }))));
+
+    it("run_printsTheTextInPieces_alsoAsJson", async () => {
+      const flags = ["run", words, ...asked, "--temperature", "1", "--seed", "3"];
+      const { status, stdout, stderr, text } = await refute(flags);
+      expect(status, stderr).to.equal(0);
+      expect(stdout).to.match(/^\d+ items of \d+ steps in \d+ ms$/);
+      const json = JSON.parse((await refute([...flags, "--json"])).stdout) as Record<"prompt" | "tokens", number[]>;
+      const { encode, decode } = readTokenizer(tokenizer);
+      expect(json.prompt).to.deep.equal(encode("A decoder is"));
+      const whole = decode([...json.prompt, ...json.tokens]);
+      expect(json).to.have.property("text", whole.slice("A decoder is".length));
+      const printed = text.replace(/\n$/, "");
+      expect(printed).to.equal(
+        whole
+          .slice("A decoder is".length)
+          .split("\n")
+          .map((line) => printable(line))
+          .join("\n"),
+      );
+    });
+
+    it("textEndsWithAnEndToken", async () => {
+      const { encode } = readTokenizer(tokenizer);
+      const chosen = async (flags: readonly string[]) =>
+        JSON.parse((await refute(["run", words, ...asked, ...flags, "--json"])).stdout) as { tokens: number[] };
+      const { tokens } = await chosen([]);
+      const end = await chosen(["--end-token", String(tokens[2])]);
+      expect(end.tokens).to.deep.equal(tokens.slice(0, tokens.indexOf(tokens[2]!) + 1));
+      expect(encode("A decoder is")).to.have.length.below(17 - 9);
+    });
+
+    it("fileThatIsNone_isRefused_exit2", async () => {
+      const path = file("tokenizer.json", new TextEncoder().encode("[]"));
+      const { status, stderr } = await refute(["run", words, ...decoder, "--tokenizer", path, ...generating]);
+      expect(stderr).to.contain("[TOKENIZER]").and.contain(path);
+      expect(status).to.equal(2);
+    });
+
+    it("resultOfAProgramWithoutText_isRefused_exit2", async () => {
+      const job = `0x${"00".repeat(32)}`;
+      const market = `0x${"11".repeat(20)}`;
+      const env = { REFUTE_RPC_URL: "http://127.0.0.1:9", REFUTE_CHAIN_ID: "1", REFUTE_MARKET: market };
+      for (const [flags, message] of [
+        [[], "--tokenizer needs the program"],
+        [["--model", file("iris.onnx", irisBytes())], "generates no text"],
+      ] as const) {
+        const { status, stderr } = await refute(["result", job, "--tokenizer", tokenizer, ...flags], env);
+        expect(stderr).to.contain(message);
+        expect(status).to.equal(2);
+      }
+    });
+  });
+
+  /** A market, and the settings with which a requester's commands reach it. */
+  const openMarket = async () => {
     const players = await Players.create();
     const rpc = await serveRpc(players.chain.provider);
     const { chainId, market } = players.chain;
@@ -85,6 +151,15 @@ describe("refute, text from a decoder", () => {
       ...{ REFUTE_RPC_URL: rpc.url, REFUTE_CHAIN_ID: String(chainId), REFUTE_MARKET: market },
       REFUTE_PRIVATE_KEY: await players.chain.newAccount(parseEther("1")),
     };
+    const close = async (): Promise<void> => {
+      await rpc.close();
+      await players.chain.close();
+    };
+    return { players, env, close };
+  };
+
+  it("submit_postsAJobOfAllItems", async () => {
+    const { players, env, close } = await openMarket();
     const flags = ["submit", model, ...decoder, ...generating, "--fee", "0.1"];
     const { status, output } = await refute(flags, env);
     expect(status, output).to.equal(0);
@@ -93,13 +168,52 @@ describe("refute, text from a decoder", () => {
     expect(history.jobs.get(jobId)!.job).to.include({ items: 7, firstItem: 0 });
     expect((await refute([...flags, "--items", "3"], env)).output).to.contain("--items: a decoder has as many items");
     expect((await refute([...flags, "--first-item", "3"], env)).output).to.contain("--first-item: a text begins at");
-    await rpc.close();
-    await players.chain.close();
+    await close();
   });
 
-  it("textLongerThanTheSlots_isRefused_exit1", async () => {
-    const { status, stderr } = await refute(["run", model, ...decoder, "--prompt", "1", "--tokens", "17"]);
-    expect(stderr).to.contain("needs 17 slots");
-    expect(status).to.equal(1);
-  });
+  it("submitAndResult_takeAndGiveText", async () => {
+    const words = llama({ ...LLAMA_TINY, vocabulary: 400 });
+    const tokenizer = new URL("../golden/tokenizers/byteLevelBpe.json", import.meta.url).pathname;
+    const wrapping = [file("words.onnx", words), ...decoder, "--tokenizer", tokenizer];
+    const asked = ["--prompt", "A decoder is", "--tokens", "3"];
+    const { text } = JSON.parse((await refute(["run", ...wrapping, ...asked, "--json"])).stdout) as { text: string };
+    const { players, env, close } = await openMarket();
+    const posted = await refute(["submit", ...wrapping, ...asked, "--fee", "0.1"], env);
+    const jobId = /job (0x[0-9a-f]{64})/.exec(posted.output)![1]!;
+    const wrapped = wrapDecoder(readModel(words), { slots: 16 });
+    const program = knownProgram(compile(wrapped.model, { shapes: {}, run: wrapped.run }));
+    const worker = await players.startWorker(await players.workerKey(), program, reference());
+    await first(worker, "submitted");
+    await players.chain.advance(3_601);
+    await first(worker, "delivered");
+    await worker.stop();
+    const [path, ...flags] = wrapping;
+    for (const wait of [[], ["--wait"]]) {
+      const asked = ["result", jobId, "--model", path!, ...flags, ...wait];
+      const result = await refute(asked, env);
+      expect(result.status, result.output).to.equal(0);
+      expect(result.stdout.split("\n").at(-1)).to.equal(printable(`text ${JSON.stringify(text)}`));
+      expect(JSON.parse((await refute([...asked, "--json"], env)).stdout)).to.include({ job: jobId, text });
+    }
+    await close();
+  }).timeout(120_000);
+
+  for (const [what, flags, message] of [
+    ["textLongerThanTheSlots", ["--prompt", "1", "--tokens", "17"], "needs 17 slots"],
+    ["promptLongerThanTheSlots", ["--prompt", new Array(17).fill(1).join(), "--tokens", "1"], "a prompt of 17 tokens"],
+    [
+      "unknownToken",
+      ["--prompt", "1,96", "--tokens", "1"],
+      "the prompt's token 96: the model knows tokens from 0 to 95",
+    ],
+    ["greedyDraws", ["--greedy", ...generating, "--temperature", "1"], "the program is greedy"],
+    ["tooManySlots", [...generating, "--slots", "65537"], "65537 slots, expected"],
+  ] as const)
+    it(`${what}_isRefusedBeforeCompiling_exit2`, async () => {
+      // A limit that compiling would not keep.
+      const given = ["run", model, ...decoder, ...flags, "--compile-nodes", "1"];
+      const { status, stderr } = await refute(given);
+      expect(stderr).to.contain(message).and.contain("[DECODER_REQUEST]");
+      expect(status).to.equal(2);
+    });
 });

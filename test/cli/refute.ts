@@ -7,12 +7,17 @@ import { runCommandLine } from "../../src/cli/commandLine.ts";
 const cache = mkdtempSync(join(tmpdir(), "refute-cache-"));
 after(() => rmSync(cache, { recursive: true, force: true }));
 
-/** Runs the command line in this process: exit status, what it printed, and the same by where it went. */
+/**
+ * Runs the command line in this process: exit status, what it printed line by line, and the same by where it went; a
+ * text that it printed in pieces.
+ */
 export async function refute(args: readonly string[], env: Record<string, string> = {}) {
   const lines: string[] = [];
   const [stdout, stderr]: [string[], string[]] = [[], []];
+  const pieces: string[] = [];
   const { log, error } = console;
   const write = process.stderr.write.bind(process.stderr);
+  const writeOut = process.stdout.write.bind(process.stdout);
   const into = (stream: string[]) => (text: unknown) => {
     lines.push(String(text));
     stream.push(String(text));
@@ -20,15 +25,18 @@ export async function refute(args: readonly string[], env: Record<string, string
   console.log = into(stdout);
   console.error = into(stderr);
   process.stderr.write = (text) => (into(stderr)(text), true);
+  process.stdout.write = (text) => pieces.push(String(text)) > 0;
   const before = { ...process.env };
   Object.assign(process.env, { REFUTE_CACHE: cache }, env);
   try {
     const status = await runCommandLine(args);
-    return { status, output: lines.join("\n"), stdout: stdout.join("\n"), stderr: stderr.join("\n") };
+    const [output, out, err] = [lines, stdout, stderr].map((all) => all.join("\n")) as [string, string, string];
+    return { status, output, stdout: out, stderr: err, text: pieces.join("") };
   } finally {
     console.log = log;
     console.error = error;
     process.stderr.write = write;
+    process.stdout.write = writeOut;
     process.env = before;
   }
 }

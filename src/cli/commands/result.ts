@@ -8,6 +8,8 @@ import { timeText } from "../amount.ts";
 import { chainSettings, readerFrom } from "../chainSettings.ts";
 import { outputFiles, outputLines, outputsJson, withLabels, writeOutputs, type Presentation } from "../decoded.ts";
 import { UsageError } from "../errors.ts";
+import { textLines, textOfJobs } from "../generatedText.ts";
+import { tokenizerOption } from "../generationOptions.ts";
 import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
@@ -29,6 +31,7 @@ type Options = ModelOptions & {
   output?: string[];
   labels?: string;
   top?: number;
+  tokenizer?: string;
 };
 
 /** `refute result`: what the chain says of a job, and its outputs. Reads only: no key is needed. */
@@ -52,31 +55,37 @@ export function resultCommand(output: Output): Command {
       const program = programOf(options, output);
       const files = outputFiles(program, options.output ?? []);
       const shown: Presentation = { program, top: options.top };
+      const textOf = textOfJobs(options.tokenizer, program);
       const { item, from } = options;
       if (item !== undefined || from !== undefined) {
         const found = await itemOutputs(await readerFrom(values), job, requireItem(options));
         requireProgram(program, found.programRoot, job);
         if (program !== undefined) writeOutputs(found.outputs, program, files, true);
         const { programRoot, runRoot, finalised } = found;
+        const text = textOf?.({ items: item! + 1, inputs: undefined, outputs: found.outputs });
         const value = { job, item, programRoot, runRoot, finalised, outputs: outputsJson(found.outputs, shown) };
-        return output.answer(value, itemLines(job, item!, found, shown));
+        return output.answer({ ...value, text }, [...itemLines(job, item!, found, shown), ...textLines(text)]);
       }
       if (values.wait) {
         const result = await waitOnTerminal(output, job, false, () => readerFrom(values));
         requireProgram(program, result.programRoot, job);
         if (program !== undefined) writeOutputs(result.outputs, program, files, true);
-        const value = { job, ...result, outputs: outputsJson(result.outputs, shown) };
-        return output.answer(value, resultLines(result, shown));
+        const { programRoot, worker, runRoot, outputs } = result;
+        const text = textOf?.(result);
+        const value = { job, programRoot, worker, runRoot, outputs: outputsJson(outputs, shown), text };
+        return output.answer(value, [...resultLines(result, shown), ...textLines(text)]);
       }
       const state = await jobState(await readerFrom(values), job);
       requireProgram(program, state.programRoot, job);
       const isDue = state.status === "complete" || state.status === "closed";
       if (program !== undefined) writeOutputs(state.outputs, program, files, isDue);
-      const value = { job, ...state, outputs: outputsJson(state.outputs, shown) };
-      output.answer(value, stateLines(job, state, shown));
+      const { programRoot, status, claims, outputs } = state;
+      const text = textOf?.(state);
+      const value = { job, programRoot, status, claims, outputs: outputsJson(outputs, shown), text };
+      output.answer(value, [...stateLines(job, state, shown), ...textLines(text)]);
     });
   return addExamples(
-    addSettings(seedOption(modelOptions(command)), settings),
+    addSettings(tokenizerOption(seedOption(modelOptions(command))), settings),
     "result JOB",
     "result JOB --wait --model model.onnx --top 5 --labels classes.txt",
     "result JOB --program program.json --output scores=scores.npy",

@@ -2,7 +2,8 @@ import { Command } from "commander";
 import { compile } from "../../compiler/compile.ts";
 import { createExecutor } from "../../executor/createExecutor.ts";
 import { compare, outputTensors, type Comparison } from "../../examine/compare/compare.ts";
-import { generateText, generationOptions, requireNoGeneration, type GenerationOptions } from "../generateText.ts";
+import { generateText } from "../generateText.ts";
+import { generationOptions, requireNoGeneration, type GenerationOptions } from "../generationOptions.ts";
 import { UsageError } from "../errors.ts";
 import { shapesOf } from "../../onnx/inputs/readInputFile.ts";
 import { readInputs } from "../inputs.ts";
@@ -62,6 +63,7 @@ export function runCommand(output: Output): Command {
     generationOptions(seedOption(modelOptions(command))),
     "run model.onnx --input x=x.npy",
     "run model.onnx --decoder --prompt 1,2,3 --tokens 20 --temperature 0.8 --seed 7",
+    'run model.onnx --decoder --tokenizer tokenizer.json --prompt "Once upon" --tokens 20',
     "run model.onnx --input x=x.json --compare",
   );
 }

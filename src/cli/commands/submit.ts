@@ -12,7 +12,8 @@ import { postingGas } from "../../sdk/postingGas.ts";
 import { amountAboveZero, amountText } from "../amount.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
-import { generationOptions, type GenerationOptions } from "../generateText.ts";
+import { textLines, textOf } from "../generatedText.ts";
+import { generationOptions, type GenerationOptions } from "../generationOptions.ts";
 import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import type { Output } from "../output.ts";
@@ -55,7 +56,7 @@ export function submitCommand(output: Output): Command {
       requireTimeToClaim(deadlineSeconds, values.claimSeconds ?? 0);
       const spec = modelSpec(path, options);
       const { firstItem } = values;
-      const { compiled, inputs, items } = await prepareJob(
+      const { compiled, inputs, items, tokenizer } = await prepareJob(
         spec,
         { ...options, items: values.items, firstItem },
         output,
@@ -79,14 +80,18 @@ export function submitCommand(output: Output): Command {
       if (!values.wait) return output.answer({ job: jobId }, `job ${jobId}`);
       output.note(`job ${jobId}`);
       const result = await waitOnTerminal(output, jobId, true, () => Promise.resolve(session));
-      const value = { job: jobId, ...result, outputs: outputsJson(result.outputs, { program }) };
-      output.answer(value, [`job ${jobId}`, ...resultLines(result, { program })]);
+      const { programRoot, worker, runRoot } = result;
+      const text = tokenizer && textOf(tokenizer, program)({ items, inputs, outputs: result.outputs });
+      const outputs = outputsJson(result.outputs, { program });
+      const value = { job: jobId, programRoot, worker, runRoot, outputs, text };
+      output.answer(value, [`job ${jobId}`, ...resultLines(result, { program }), ...textLines(text)]);
     });
   return addExamples(
     addSettings(generationOptions(seedOption(modelOptions(command))), settings),
     "submit model.onnx --input x=x.npy --fee 0.05 --wait",
     "submit model.onnx --batch --input x=pictures/ --fee 0.2",
     "submit model.onnx --decoder --prompt 1,2,3 --tokens 60 --fee 0.2 --wait",
+    'submit model.onnx --decoder --tokenizer tokenizer.json --prompt "Once upon" --tokens 60 --fee 0.2 --wait',
   );
 }
 

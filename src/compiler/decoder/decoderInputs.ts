@@ -2,7 +2,7 @@ import { DType, dtypeBytes } from "../../numerics/dtype.ts";
 import { elementCount } from "../../onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../onnx/tensorData.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import { DecoderError } from "../errors.ts";
+import { DecoderRequestError } from "../errors.ts";
 import { DECODER } from "./wrapDecoder.ts";
 
 /** What a text is generated from. */
@@ -19,40 +19,65 @@ export type Generation = {
   seed?: bigint | undefined;
 };
 
-/** The slots of a wrapped decoder. @throws DecoderError if the program is none */
-export function slotsOf({ inputs }: Pick<CompiledModel, "inputs">): number {
+/** What a wrapped decoder can be asked for. */
+export type DecoderLimits = {
+  slots: number;
+  /** The number of tokens that the model knows; undefined if nobody knows yet. */
+  vocabulary: number | undefined;
+  /** Whether it draws nothing. */
+  isGreedy: boolean;
+};
+
+/** @throws DecoderRequestError if the program is no wrapped decoder */
+export function decoderLimits({
+  inputs,
+  valueLocations,
+}: Pick<CompiledModel, "inputs" | "valueLocations">): DecoderLimits {
   const slots = inputs.find(({ name }) => name === DECODER.before)?.shape[0];
-  if (slots === undefined) throw new DecoderError("the program is no wrapped decoder: compile it with --decoder");
-  return slots;
+  if (slots === undefined)
+    throw new DecoderRequestError("the program is no wrapped decoder: compile it with --decoder");
+  const isGreedy = !inputs.some(({ name }) => name === DECODER.temperature);
+  return { slots, vocabulary: valueLocations?.get(DECODER.logits)?.shape[0], isGreedy };
 }
 
-/** @throws DecoderError if a run of so many items needs more slots than the program has */
-export function requireSlots(model: Pick<CompiledModel, "inputs">, items: number): void {
-  const slots = slotsOf(model);
+/**
+ * @param items Of the run, if they are known.
+ * @throws DecoderRequestError if the prompt does not fit or has a token that the model does not know, if the items need
+ *   more slots than there are, or if a greedy program is asked to draw
+ */
+export function requireGeneration(
+  { slots, vocabulary, isGreedy }: DecoderLimits,
+  { prompt, temperature = 0, topK = 0, topP = 1, seed }: Generation,
+  items = 1,
+): void {
+  if (prompt.length < 1 || prompt.length > slots)
+    throw new DecoderRequestError(`a prompt of ${prompt.length} tokens, expected 1 to ${slots} (--slots)`);
   if (items > slots)
-    throw new DecoderError(`a text of ${items + 1} tokens needs ${items} slots, the program has ${slots} (--slots)`);
+    throw new DecoderRequestError(
+      `a text of ${items + 1} tokens needs ${items} slots, the program has ${slots} (--slots)`,
+    );
+  const unknown = vocabulary === undefined ? undefined : prompt.find((token) => token >= vocabulary);
+  if (unknown !== undefined)
+    throw new DecoderRequestError(`the prompt's token ${unknown}: the model knows tokens from 0 to ${vocabulary! - 1}`);
+  if (isGreedy && (temperature !== 0 || topK !== 0 || topP !== 1 || seed !== undefined))
+    throw new DecoderRequestError(
+      "the program is greedy and draws nothing: compile it without --greedy to draw tokens",
+    );
 }
 
 /**
  * The tensors of a job that generates a text with a wrapped decoder, in the program's order: those of all items, and
  * the first item's of what is carried, caches of zeros. The index has no bytes.
- * @throws DecoderError if the prompt does not fit or has a token that the model does not know, or if a greedy program
- *   is asked to draw
+ * @throws DecoderRequestError as `requireGeneration`
  */
 export function decoderInputs(
   model: Pick<CompiledModel, "inputs" | "valueLocations">,
-  { prompt, temperature = 0, topK = 0, topP = 1, seed }: Generation,
+  generation: Generation,
 ): Uint8Array[] {
-  const slots = slotsOf(model);
-  if (prompt.length < 1 || prompt.length > slots)
-    throw new DecoderError(`a prompt of ${prompt.length} tokens, expected 1 to ${slots} (--slots)`);
-  const vocabulary = model.valueLocations?.get(DECODER.logits)?.shape[0];
-  const unknown = vocabulary === undefined ? undefined : prompt.find((token) => token >= vocabulary);
-  if (unknown !== undefined)
-    throw new DecoderError(`the prompt's token ${unknown}: the model knows tokens from 0 to ${vocabulary! - 1}`);
-  const isGreedy = !model.inputs.some(({ name }) => name === DECODER.temperature);
-  if (isGreedy && (temperature !== 0 || topK !== 0 || topP !== 1 || seed !== undefined))
-    throw new DecoderError("the program is greedy and draws nothing: compile it without --greedy to draw tokens");
+  const limits = decoderLimits(model);
+  requireGeneration(limits, generation);
+  const { slots } = limits;
+  const { prompt, temperature = 0, topK = 0, topP = 1, seed } = generation;
   const given = new Map<string, Uint8Array>([
     [DECODER.prompt, int64Tensor([...prompt, ...new Array<number>(slots - prompt.length).fill(0)]).bytes],
     [DECODER.promptLength, int64Tensor([prompt.length]).bytes],

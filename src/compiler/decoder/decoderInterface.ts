@@ -12,6 +12,8 @@ export type DecoderInterface = {
   positions: ValueInfo | undefined;
   caches: readonly Cache[];
   logits: string;
+  /** The number of tokens that the model knows; undefined if the file does not say it. */
+  vocabulary: number | undefined;
 };
 
 /** How past and present are named, by the layer and the part. */
@@ -75,10 +77,11 @@ export function decoderInterface({ graph, source }: Model): DecoderInterface {
     caches.push({ past: input.name, present: name, dtype: input.dtype, heads, size });
   }
   if (caches.length === 0) refuse('it has no inputs such as "past_key_values.0.key": export it with a cache');
-  return { ids, mask, positions, caches, logits: "logits" };
+  const vocabulary = graph.outputs.find(({ name }) => name === "logits")?.shape?.at(-1);
+  return { ids, mask, positions, caches, logits: "logits", vocabulary: isSize(vocabulary) ? vocabulary : undefined };
 }
 
-const isSize = (dim: Dim): dim is number => typeof dim === "number" && dim > 0;
+const isSize = (dim: Dim | undefined): dim is number => typeof dim === "number" && dim > 0;
 const isOne = (dim: Dim): boolean => !isSize(dim) || dim === 1;
 
 /** What an output of a cache may be called; undefined if the input's name is not that of one. */

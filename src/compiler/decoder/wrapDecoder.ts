@@ -1,6 +1,6 @@
 import { DType } from "../../numerics/dtype.ts";
 import type { Model, ValueInfo } from "../../onnx/model.ts";
-import { DecoderError } from "../errors.ts";
+import { DecoderError, DecoderRequestError } from "../errors.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
 import type { RunWiring } from "../runWiring.ts";
 import { decoderInterface, type Cache, type DecoderInterface } from "./decoderInterface.ts";
@@ -44,7 +44,7 @@ const MAX_SLOTS = MAX_ITEMS;
  * - An item beyond the slots writes neither a row nor a token.
  *
  * @returns the model that is compiled, with the wiring of its run, and what the decoder has; all its shapes are known
- * @throws DecoderError by the input or output that is missing or does not fit
+ * @throws DecoderError by the input or output that is missing or does not fit, DecoderRequestError for the slots
  */
 export function wrapDecoder(
   model: Model,
@@ -56,7 +56,7 @@ export function wrapDecoder(
     throw new DecoderError(`${source} cannot be wrapped as a decoder: ${what}`);
   };
   if (!Number.isSafeInteger(slots) || slots < 1 || slots > MAX_SLOTS)
-    refuse(`${slots} slots, expected a whole number from 1 to ${MAX_SLOTS} (--slots)`);
+    throw new DecoderRequestError(`${slots} slots, expected a whole number from 1 to ${MAX_SLOTS} (--slots)`);
   const of = decoderInterface(model);
   const own = new Set<string>(Object.values(DECODER));
   const values = [...graph.initializers.keys(), ...graph.nodes.flatMap(({ outputs }) => outputs)];

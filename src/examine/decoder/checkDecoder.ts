@@ -1,5 +1,5 @@
 import type { DecoderInterface } from "../../compiler/decoder/decoderInterface.ts";
-import { slotsOf } from "../../compiler/decoder/decoderInputs.ts";
+import { decoderLimits } from "../../compiler/decoder/decoderInputs.ts";
 import { DECODER } from "../../compiler/decoder/wrapDecoder.ts";
 import { DecoderError } from "../../compiler/errors.ts";
 import { createExecutor } from "../../executor/createExecutor.ts";
@@ -35,7 +35,7 @@ export async function checkDecoder(
   const location = wrapped.valueLocations!.get(DECODER.logits)!;
   const vocabulary = location.shape[0]!;
   const prng = new Prng(seed);
-  const count = Math.min(TOKENS, slotsOf(wrapped));
+  const count = Math.min(TOKENS, decoderLimits(wrapped).slots);
   const prompt = Array.from({ length: count }, () => prng.below(vocabulary));
   const plain = await openPlainDecoder(from, of, bound);
   const executor = await createExecutor(wrapped);

@@ -1,4 +1,10 @@
-import { chosenToken, decoderInputs, requireSlots, type Generation } from "../../compiler/decoder/decoderInputs.ts";
+import {
+  chosenToken,
+  decoderInputs,
+  decoderLimits,
+  requireGeneration,
+  type Generation,
+} from "../../compiler/decoder/decoderInputs.ts";
 import type { Executor } from "../../executor/createExecutor.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { RunInputs } from "../../trace/runInputs.ts";
@@ -11,7 +17,7 @@ export type GeneratedItem = { token: number; tensors: readonly Uint8Array[] };
  * Executes the items of a wrapped decoder's run one after the other.
  * @param items How many; of these, one fewer than the prompt has tokens choose tokens of the prompt.
  * @param keep More steps of which the tensors are given.
- * @throws DecoderError if they are more than the slots
+ * @throws DecoderRequestError if the program cannot generate this, so long
  */
 export async function* generate(
   model: CompiledModel,
@@ -21,7 +27,7 @@ export async function* generate(
   keep: readonly number[] = [],
 ): AsyncGenerator<GeneratedItem> {
   const { program } = model;
-  requireSlots(model, items);
+  requireGeneration(decoderLimits(model), given, items);
   const kept = new Set([...keptSteps(program), ...keep]);
   const { step } = program.checkpoints[program.outputs[0]!]!;
   let item = 0;

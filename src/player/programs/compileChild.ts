@@ -35,6 +35,11 @@ async function compileOne({ spec, folders, expectedRoot }: CompileJob): Promise<
   const model = compile(loaded.model, { ...spec, run: loaded.run });
   if (expectedRoot !== undefined && model.programRoot !== expectedRoot)
     return { kind: "other root", root: model.programRoot };
+  if (loaded.decoder !== undefined) {
+    // Other models need no executor here, and none is loaded for them.
+    const { checkDecoder } = await import("../../examine/decoder/checkDecoder.ts");
+    await checkDecoder(spec.path, model, loaded.decoder, loaded);
+  }
   if ((await cacheKey(spec)) !== key)
     return { kind: "refused", code: "MODEL_FILE", reason: `${spec.path} changed while it was compiled` };
   let unwritable: string | undefined;

@@ -55,7 +55,10 @@ export const loadModel = (
 ): LoadedModel =>
   prepareModel(readModel(spec.path, { mib: spec.limits?.mib, ...(externalFile && { externalFile }) }), spec);
 
-/** The same of a model that is read already. @throws InputBindingError, PreprocessingError, DecoderError */
+/**
+ * The same of a model that is read already.
+ * @throws InputBindingError, PreprocessingError, DecoderError, DecoderRequestError
+ */
 export function prepareModel(own: Model, { bind, uint8, run, decoder }: Preparation): LoadedModel {
   const bound = boundTensors(own, bind);
   const model = uint8.reduce(withImagePreprocessing, bindInputs(own, bound));

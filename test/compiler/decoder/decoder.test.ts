@@ -3,7 +3,7 @@ import { compile } from "../../../src/compiler/compile.ts";
 import { chosenToken, decoderInputs, type Generation } from "../../../src/compiler/decoder/decoderInputs.ts";
 import { decoderInterface } from "../../../src/compiler/decoder/decoderInterface.ts";
 import { wrapDecoder, type DecoderOptions } from "../../../src/compiler/decoder/wrapDecoder.ts";
-import { DecoderError } from "../../../src/compiler/errors.ts";
+import { DecoderError, DecoderRequestError } from "../../../src/compiler/errors.ts";
 import { checkDecoder } from "../../../src/examine/decoder/checkDecoder.ts";
 import { generate } from "../../../src/examine/decoder/generate.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
@@ -173,13 +173,13 @@ describe("decoders as runs", () => {
     });
 
     it("promptsAndTextsThatDoNotFit_areRefused", async () => {
-      expect(() => decoderInputs(model, { prompt: [] })).to.throw(DecoderError, "0 tokens, expected 1 to 12");
+      expect(() => decoderInputs(model, { prompt: [] })).to.throw(DecoderRequestError, "0 tokens, expected 1 to 12");
       expect(() => decoderInputs(wrapped(bytes, { greedy: true }), { prompt: [1], temperature: 1 })).to.throw(
-        DecoderError,
+        DecoderRequestError,
         "--greedy",
       );
       expect(() => decoderInputs(model, { prompt: [1, LLAMA_TINY.vocabulary] })).to.throw(
-        DecoderError,
+        DecoderRequestError,
         `token ${LLAMA_TINY.vocabulary}: the model knows tokens from 0 to ${LLAMA_TINY.vocabulary - 1}`,
       );
       const error = await rejection(chosenBy(model, { prompt: PROMPT }, SLOTS + 1));
@@ -210,27 +210,29 @@ describe("decoders as runs", () => {
     const as = (name: string, more: object) =>
       changed(({ inputs }) => ({ inputs: inputs.map((i) => (i.name === name ? { ...i, ...more } : i)) }));
     const extra = { name: "use_cache_branch", dtype: DType.bool, shape: [1] };
-    for (const [what, model, message, options] of [
-      ["noIds", without("input_ids"), /no input "input_ids"/, {}],
-      ["noMask", without("attention_mask"), /no input "attention_mask".*masked/, {}],
-      ["noLogits", changed(() => ({ outputs: [] })), /no output "logits"/, {}],
-      ["noCaches", changed(({ inputs }) => ({ inputs: inputs.slice(0, 2) })), /no inputs such as "past_key/, {}],
-      ["noPresent", changed(({ outputs }) => ({ outputs: outputs.slice(0, 2) })), /no output "present.0.value"/, {}],
-      ["anotherInput", changed(({ inputs }) => ({ inputs: [...inputs, extra] })), /"use_cache_branch".*--bind/, {}],
-      ["cacheOfThreeDimensions", as(past, { shape: ["b", "p", 32] }), /"past_key_values.0.key" is float32/, {}],
-      ["cacheOfUnknownSize", as(past, { shape: ["b", 2, "p", "s"] }), /"past_key_values.0.key".*known/, {}],
-      ["cacheOfTwoTexts", as(past, { shape: [2, 2, "p", 16] }), /"past_key_values.0.key"/, {}],
-      ["noSlots", own, /0 slots/, { slots: 0 }],
+    for (const [what, model, message] of [
+      ["noIds", without("input_ids"), /no input "input_ids"/],
+      ["noMask", without("attention_mask"), /no input "attention_mask".*masked/],
+      ["noLogits", changed(() => ({ outputs: [] })), /no output "logits"/],
+      ["noCaches", changed(({ inputs }) => ({ inputs: inputs.slice(0, 2) })), /no inputs such as "past_key/],
+      ["noPresent", changed(({ outputs }) => ({ outputs: outputs.slice(0, 2) })), /no output "present.0.value"/],
+      ["anotherInput", changed(({ inputs }) => ({ inputs: [...inputs, extra] })), /"use_cache_branch".*--bind/],
+      ["cacheOfThreeDimensions", as(past, { shape: ["b", "p", 32] }), /"past_key_values.0.key" is float32/],
+      ["cacheOfUnknownSize", as(past, { shape: ["b", 2, "p", "s"] }), /"past_key_values.0.key".*known/],
+      ["cacheOfTwoTexts", as(past, { shape: [2, 2, "p", 16] }), /"past_key_values.0.key"/],
       [
         "aNameThatIsTaken",
         changed(({ initializers }) => ({ initializers: new Map([...initializers, ["seed", int64Tensor([1])]]) })),
         /"seed"/,
-        {},
       ],
     ] as const)
       it(`${what}_isRefusedByName`, () => {
-        expect(() => wrapDecoder(model, { slots: SLOTS, ...options })).to.throw(DecoderError, message);
+        expect(() => wrapDecoder(model, { slots: SLOTS })).to.throw(DecoderError, message);
       });
+
+    it("noSlots_areRefused", () => {
+      expect(() => wrapDecoder(own, { slots: 0 })).to.throw(DecoderRequestError, "0 slots");
+    });
   });
 
   it("caches_areZerosAtFirst", () => {

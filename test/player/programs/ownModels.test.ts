@@ -7,6 +7,7 @@ import { pino } from "pino";
 import { compileApart } from "../../../src/player/programs/compileApart.ts";
 import type { ModelSpec } from "../../../src/player/programs/modelSpec.ts";
 import { openLibrary, type OpenLibrary } from "../../../src/player/programs/openLibrary.ts";
+import { gpt2Decoder } from "../../../testkit/models/exports/language.ts";
 import { mlpBytes, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 
@@ -141,5 +142,15 @@ describe("the operator's models", function () {
     const answer = await compileApart({ spec, folders: [cache], expectedRoot }, LIMITS, stop.signal);
     expect(answer).to.deep.equal({ kind: "other root", root: mlpProgram(1).model.programRoot });
     expect(readdirSync(folder)).not.to.include("cache");
+  });
+
+  it("decoderThatSlotsChange_isRefused_otherDecodersAreCompiled", async () => {
+    const cache = join(folder, "cache");
+    const answerOf = (positions: "past" | "mask") => {
+      const spec = { ...specOf(`${positions}.onnx`, gpt2Decoder(positions).bytes), decoder: { slots: 12 } };
+      return compileApart({ spec, folders: [cache] }, LIMITS, stop.signal);
+    };
+    expect(await answerOf("past")).to.include({ kind: "refused", code: "COMPILE_DECODER" });
+    expect(await answerOf("mask")).to.include({ kind: "done" });
   });
 });

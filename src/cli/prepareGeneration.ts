@@ -1,0 +1,27 @@
+import { compile } from "../compiler/compile.ts";
+import { requireGeneration } from "../compiler/decoder/decoderInputs.ts";
+import { loadModel, type ModelSpec } from "../player/programs/modelSpec.ts";
+import type { CompiledModel } from "../program/compiled.ts";
+import { generationRequest, type GenerationOptions, type GenerationRequest } from "./generationOptions.ts";
+import { checkIfDecoder } from "./models.ts";
+import type { Output } from "./output.ts";
+import { compileProgress } from "./progress.ts";
+
+/**
+ * Compiles a decoder for what the flags ask it for. What it cannot generate is refused before.
+ * @throws UsageError, TokenizerError, DecoderRequestError, and as reading, compiling and the check of decoders do
+ */
+export async function prepareGeneration(
+  { seed, ...spec }: ModelSpec,
+  options: GenerationOptions,
+  output: Output,
+): Promise<GenerationRequest & { compiled: CompiledModel }> {
+  const request = generationRequest(options, seed);
+  const loaded = loadModel(spec);
+  const { slots, greedy = false } = spec.decoder!;
+  requireGeneration({ slots, vocabulary: loaded.decoder!.vocabulary, isGreedy: greedy }, request.given, request.items);
+  const progress = compileProgress(output.progress("compiling node"));
+  const compiled = compile(loaded.model, { ...spec, run: loaded.run, progress });
+  await checkIfDecoder(spec.path, compiled, loaded, output);
+  return { ...request, compiled };
+}
