@@ -3,13 +3,17 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { elementCount, type TensorData } from "../../src/onnx/model.ts";
 import { int64Tensor } from "../../src/onnx/tensorData.ts";
 import { GraphBuilder } from "../onnx/graphBuilder.ts";
-import { buildModel } from "../onnx/onnxBuilder.ts";
+import { buildModel, type IoSpec } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 
 /** Sizes; by default those of GPT-2 small at 64 tokens. */
 export type Gpt2Shape = { layers: number; width: number; heads: number; tokens: number; vocabulary: number };
 
 export const GPT2_SMALL: Gpt2Shape = { layers: 12, width: 768, heads: 12, tokens: 64, vocabulary: 50_257 };
+
+type Part = "key" | "value";
+
+const LOWEST = -3.4028234663852886e38;
 
 /** About normally distributed numbers of a standard deviation of 0.02, as GPT-2 begins with. */
 function weights(shape: readonly number[], prng: Prng, centre = 0): TensorData {
@@ -48,18 +52,27 @@ class Decoder extends GraphBuilder {
     return this.node("Mul", [this.node("Mul", [x, this.scalar(0.5)]), gate]);
   }
 
-  attention(x: string, mask: string, { width, heads, tokens }: Gpt2Shape): string {
+  /**
+   * @param masked Hides scores of tokens that are not there yet.
+   * @param withPast Puts the keys (then the values) of tokens before in front of the own ones.
+   */
+  attention(
+    x: string,
+    { width, heads, tokens }: Gpt2Shape,
+    masked: (scores: string) => string,
+    withPast: (own: string, part: Part) => string = (own) => own,
+  ): string {
     const joint = this.dense(x, width, 3 * width);
     const parts = ["q", "k", "v"].map((part) => `${part}_${this.nodes.length}`);
     const sizes = this.constant(int64Tensor([width, width, width]));
     this.nodes.push({ op: "Split", inputs: [joint, sizes], outputs: parts, attributes: { axis: 2 } });
     const split = this.constant(int64Tensor([1, tokens, heads, width / heads]));
-    const head = (part: string, perm: readonly number[]): string =>
-      this.node("Transpose", [this.node("Reshape", [part, split])], { perm });
-    const [q, k, v] = [head(parts[0]!, [0, 2, 1, 3]), head(parts[1]!, [0, 2, 3, 1]), head(parts[2]!, [0, 2, 1, 3])];
-    const scores = this.node("Div", [this.node("MatMul", [q, k]), this.scalar(Math.sqrt(width / heads))]);
-    const causal = this.node("Where", [mask, scores, this.scalar(-3.4028234663852886e38)]);
-    const mixed = this.node("MatMul", [this.node("Softmax", [causal], { axis: -1 }), v]);
+    const head = (part: string): string =>
+      this.node("Transpose", [this.node("Reshape", [part, split])], { perm: [0, 2, 1, 3] });
+    const [q, k, v] = [head(parts[0]!), withPast(head(parts[1]!), "key"), withPast(head(parts[2]!), "value")];
+    const keys = this.node("Transpose", [k], { perm: [0, 1, 3, 2] });
+    const scores = this.node("Div", [this.node("MatMul", [q, keys]), this.scalar(Math.sqrt(width / heads))]);
+    const mixed = this.node("MatMul", [this.node("Softmax", [masked(scores)], { axis: -1 }), v]);
     const joined = this.node("Reshape", [
       this.node("Transpose", [mixed], { perm: [0, 2, 1, 3] }),
       this.constant(int64Tensor([1, tokens, width])),
@@ -68,27 +81,85 @@ class Decoder extends GraphBuilder {
   }
 }
 
-/**
- * The bytes of the model: input_ids, int64 [1, tokens], to the logits of every token, float32 [1, tokens, vocabulary].
- * The words' embeddings are the last product's weights too.
- */
-export function gpt2(shape: Gpt2Shape = GPT2_SMALL, seed = 1): Uint8Array {
-  const { layers, width, tokens, vocabulary } = shape;
-  const d = new Decoder(seed);
-  const words = d.weights([vocabulary, width]);
-  const causal = Uint8Array.from({ length: tokens * tokens }, (_, k) => Number(k % tokens <= Math.floor(k / tokens)));
-  const mask = d.constant({ dtype: DType.bool, shape: [1, 1, tokens, tokens], bytes: causal });
-  let x = d.node("Add", [d.node("Gather", [words, "input_ids"]), d.weights([1, tokens, width])]);
+/** The layers over embedded tokens, and the logits. The words' embeddings are the last product's weights too. */
+function addLayers(
+  d: Decoder,
+  shape: Gpt2Shape,
+  words: string,
+  embedded: string,
+  attend: (x: string, layer: number) => string,
+): void {
+  const { layers, width } = shape;
+  let x = embedded;
   for (let layer = 0; layer < layers; layer++) {
-    x = d.node("Add", [x, d.attention(d.normalise(x, width), mask, shape)]);
+    x = d.node("Add", [x, attend(d.normalise(x, width), layer)]);
     const inner = d.gelu(d.dense(d.normalise(x, width), width, 4 * width));
     x = d.node("Add", [x, d.dense(inner, 4 * width, width)]);
   }
   const columns = d.node("Transpose", [words], { perm: [1, 0] });
   d.nodes.push({ op: "MatMul", inputs: [d.normalise(x, width), columns], outputs: ["logits"] });
+}
+
+/** The bytes of the model: input_ids, int64 [1, tokens], to the logits of every token, float32 [1, tokens, vocabulary]. */
+export function gpt2(shape: Gpt2Shape = GPT2_SMALL, seed = 1): Uint8Array {
+  const { width, tokens, vocabulary } = shape;
+  const d = new Decoder(seed);
+  const words = d.weights([vocabulary, width]);
+  const causal = Uint8Array.from({ length: tokens * tokens }, (_, k) => Number(k % tokens <= Math.floor(k / tokens)));
+  const mask = d.constant({ dtype: DType.bool, shape: [1, 1, tokens, tokens], bytes: causal });
+  const embedded = d.node("Add", [d.node("Gather", [words, "input_ids"]), d.weights([1, tokens, width])]);
+  const masked = (scores: string): string => d.node("Where", [mask, scores, d.scalar(LOWEST)]);
+  addLayers(d, shape, words, embedded, (x) => d.attention(x, shape, masked));
   return buildModel({
     inputs: [{ name: "input_ids", dtype: DType.int64, shape: [1, tokens] }],
     outputs: [{ name: "logits", dtype: DType.float32, shape: [1, tokens, vocabulary] }],
+    nodes: d.nodes,
+    initializers: d.initializers,
+  });
+}
+
+/**
+ * The same as a decoder of one token a step, with names as Optimum gives them: token, mask and position of the token,
+ * and past keys and values of a length that is a symbol, to the logits and the keys and values with those of the token.
+ * @param shape `tokens`: the most tokens of a text.
+ */
+export function gpt2Decoder(shape: Gpt2Shape, seed = 1): Uint8Array {
+  const { layers, width, heads, tokens, vocabulary } = shape;
+  const d = new Decoder(seed);
+  const words = d.weights([vocabulary, width]);
+  const positions = d.node("Gather", [d.weights([tokens, width]), "position_ids"]);
+  const embedded = d.node("Add", [d.node("Gather", [words, "input_ids"]), positions]);
+  const axes = d.constant(int64Tensor([1, 2]));
+  const isHere = d.node("Cast", [d.node("Unsqueeze", ["attention_mask", axes])], { to: DType.float32 });
+  const hidden = d.node("Mul", [d.node("Sub", [d.scalar(1), isHere]), d.scalar(LOWEST)]);
+  const masked = (scores: string): string => d.node("Add", [scores, hidden]);
+  addLayers(d, shape, words, embedded, (x, layer) =>
+    d.attention(x, { ...shape, tokens: 1 }, masked, (own, part) => {
+      const present = `present.${layer}.${part}`;
+      const inputs = [`past_key_values.${layer}.${part}`, own];
+      d.nodes.push({ op: "Concat", inputs, outputs: [present], attributes: { axis: 2 } });
+      return present;
+    }),
+  );
+  const caches = (kind: string, length: string): IoSpec[] =>
+    Array.from({ length: layers }, (_, layer) =>
+      ["key", "value"].map((part) => ({
+        name: `${kind}.${layer}.${part}`,
+        dtype: DType.float32,
+        shape: [1, heads, length, width / heads],
+      })),
+    ).flat();
+  return buildModel({
+    inputs: [
+      { name: "input_ids", dtype: DType.int64, shape: [1, 1] },
+      { name: "attention_mask", dtype: DType.int64, shape: [1, "total_length"] },
+      { name: "position_ids", dtype: DType.int64, shape: [1, 1] },
+      ...caches("past_key_values", "past_length"),
+    ],
+    outputs: [
+      { name: "logits", dtype: DType.float32, shape: [1, 1, vocabulary] },
+      ...caches("present", "total_length"),
+    ],
     nodes: d.nodes,
     initializers: d.initializers,
   });

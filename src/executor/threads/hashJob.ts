@@ -1,13 +1,17 @@
+import { copyChanges, copyWhole } from "../../merkle/changes.ts";
 import { chunksOf, levelBytes, Levels, unitsOf } from "../../merkle/levels.ts";
 import { MerkleList } from "../../merkle/list.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { Program } from "../../program/types.ts";
 
-/** The offsets of a checkpoint's tensor and of the nodes of its tree, and its first unit of hashing. */
-type Place = { at: number; bytes: number; nodes: number; firstUnit: number };
+/** The offsets of a checkpoint's tensor and of the nodes of its tree, and its units of hashing. */
+type Place = { at: number; bytes: number; nodes: number; firstUnit: number; units: number };
 
-/** The layout of a job's commitments in one buffer: the tensors of checkpoints in their order, each with its tree. */
-export type HashLayout = { places: readonly Place[]; bytes: number; units: number };
+/**
+ * The layout of a job's commitments in one buffer: the tensors of checkpoints in their order, each with its tree; then
+ * the marks of their units.
+ */
+export type HashLayout = { places: readonly Place[]; marks: number; bytes: number; units: number };
 
 const ALIGNMENT = 64;
 const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
@@ -16,37 +20,55 @@ export function hashLayout({ checkpoints, steps }: Program): HashLayout {
   let [end, units] = [0, 0];
   const places = checkpoints.map(({ step }): Place => {
     const bytes = steps[step]!.count * dtypeBytes(steps[step]!.dtype);
-    const place = { at: end, bytes, nodes: end + aligned(bytes), firstUnit: units };
+    const place = { at: end, bytes, nodes: end + aligned(bytes), firstUnit: units, units: unitsOf(bytes) };
     end = place.nodes + aligned(levelBytes(chunksOf(bytes)));
-    units += unitsOf(bytes);
+    units += place.units;
     return place;
   });
-  return { places, bytes: end, units };
+  return { places, marks: end, bytes: end + units * Uint32Array.BYTES_PER_ELEMENT, units };
 }
 
 /**
- * The trees of one execution's checkpoints. They are hashed in units, which any thread may take once the tensor is
- * computed.
+ * The tensors of an execution's checkpoints and their trees. They are hashed in units, which any thread may take once
+ * the tensor is computed. A further execution may be put over it: then only the chunks that differ are hashed.
  */
 export class HashJob {
   readonly layout: HashLayout;
   readonly buffer: ArrayBufferLike;
   readonly #levels: readonly Levels[];
+  readonly #marks: Uint32Array;
+  #isHashed = false;
+  /** Whether the current execution is compared with the one before. */
+  #compares = false;
 
   /** @param buffer Room for the layout, shared if other threads are to hash. */
   constructor(layout: HashLayout, buffer: ArrayBufferLike) {
     this.layout = layout;
     this.buffer = buffer;
+    this.#marks = new Uint32Array(buffer, layout.marks, layout.units);
     this.#levels = layout.places.map(({ bytes, nodes }) => {
       const width = chunksOf(bytes);
       return new Levels(width, new Uint8Array(buffer, nodes, levelBytes(width)));
     });
   }
 
-  /** The bytes where the tensor of a checkpoint is written. */
-  tensor(checkpoint: number): Uint8Array {
-    const { at, bytes } = this.layout.places[checkpoint]!;
-    return new Uint8Array(this.buffer, at, bytes);
+  /** Whether all trees are those of the tensors: not while an execution is put over it, nor after one that failed. */
+  get isHashed(): boolean {
+    return this.#isHashed;
+  }
+
+  /** Begins an execution. */
+  begin(): void {
+    this.#compares = this.#isHashed;
+    this.#isHashed = false;
+  }
+
+  /** Takes over the tensor of a checkpoint. @returns the copy that is hashed */
+  put(checkpoint: number, tensor: Uint8Array): Uint8Array {
+    const [copy, marks] = [this.#tensor(checkpoint), this.#marksOf(checkpoint)];
+    if (this.#compares) copyChanges(tensor, copy, marks);
+    else copyWhole(tensor, copy, marks);
+    return copy;
   }
 
   /** The number of units up to and including a checkpoint. */
@@ -54,21 +76,38 @@ export class HashJob {
     return this.layout.places[checkpoint + 1]?.firstUnit ?? this.layout.units;
   }
 
-  /** Hashes a unit. */
+  /** Hashes what changed in a unit. */
   hash(unit: number): void {
+    const marks = this.#marks[unit]!;
+    if (marks === 0) return;
     let [low, high] = [0, this.layout.places.length];
     while (high - low > 1) {
       const middle = (low + high) >> 1;
       if (this.layout.places[middle]!.firstUnit <= unit) low = middle;
       else high = middle;
     }
-    this.#levels[low]!.hashUnit(this.tensor(low), unit - this.layout.places[low]!.firstUnit);
+    this.#levels[low]!.rehashUnit(this.#tensor(low), unit - this.layout.places[low]!.firstUnit, marks);
   }
 
-  /** The tree of a checkpoint whose units have been hashed. */
-  tree(checkpoint: number): MerkleList {
-    const levels = this.#levels[checkpoint]!;
-    levels.hashTop();
-    return MerkleList.fromLevels(levels);
+  /** The trees of the checkpoints, once all units have been hashed. They hold until another execution begins. */
+  trees(): MerkleList[] {
+    const trees = this.#levels.map((levels, checkpoint) => {
+      const changed: number[] = [];
+      this.#marksOf(checkpoint).forEach((marks, unit) => marks !== 0 && changed.push(unit));
+      levels.rehashTop(changed);
+      return MerkleList.fromLevels(levels);
+    });
+    this.#isHashed = true;
+    return trees;
+  }
+
+  #tensor(checkpoint: number): Uint8Array {
+    const { at, bytes } = this.layout.places[checkpoint]!;
+    return new Uint8Array(this.buffer, at, bytes);
+  }
+
+  #marksOf(checkpoint: number): Uint32Array {
+    const { firstUnit, units } = this.layout.places[checkpoint]!;
+    return this.#marks.subarray(firstUnit, firstUnit + units);
   }
 }
