@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { MerkleList } from "../merkle/list.ts";
+import type { DType } from "../numerics/dtype.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import { bytesOf, readableArray } from "./arrays.ts";
 import { MAX_MEMORY_BYTES } from "./memory/memoryPlan.ts";
 import { memoryOf } from "./memory/views.ts";
 import { machineOf } from "./plan/threadMachine.ts";
@@ -9,6 +9,7 @@ import { planWithin } from "./plan/planProgram.ts";
 import type { PlanOptions } from "./plan/stepPlan.ts";
 import { EngineFaultError } from "./errors.ts";
 import { noStats, type CertificateStats } from "./certificateStats.ts";
+import { writeTensor } from "./writeTensor.ts";
 import type { MatMulEngine } from "./engine/matMulEngine.ts";
 import type { ExecutionOptions } from "./reference.ts";
 import { checkInputs } from "./sources.ts";
@@ -213,8 +214,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     const settled = plan.settling.map(({ stats }) => views.uint32(stats.address, 4).fill(0));
     clock.restart(profile ?? false);
     machine.altering.isOn = onStep !== undefined;
-    const put = (bytes: Uint8Array, address: number, dtype: (typeof steps)[number]["dtype"]): void =>
-      views.bytes.set(bytesOf(readableArray(bytes, dtype)), address);
+    const put = (bytes: Uint8Array, address: number, dtype: DType): void => writeTensor(machine, bytes, address, dtype);
     inputs.forEach((bytes, i) => put(bytes, plan.inputs[i]!.address, model.program.inputs[i]!.dtype));
     // From here on, what the inputs were may be overwritten.
     hashes?.begin();

@@ -1,37 +1,24 @@
-import { UNIT_BYTES, unitsOf, WHOLE_UNIT } from "./levels.ts";
+import { UNIT_BYTES } from "./levels.ts";
 import { CHUNK_BYTES } from "./sizes.ts";
 
 /**
- * Copies the chunks of a tensor that differ from a copy to that copy.
- * @param marks One for each unit of hashing; receives a bit for each chunk that differs.
+ * Makes a copy of a tensor equal to it by copying the chunks that differ. Bytes are compared, not numbers.
+ * @returns The numbers of these chunks, increasing.
  */
-export function copyChanges(tensor: Uint8Array, copy: Uint8Array, marks: Uint32Array): void {
-  for (let unit = 0; unit < unitsOf(tensor.length); unit++) {
-    const [from, to] = [unit * UNIT_BYTES, (unit + 1) * UNIT_BYTES];
-    marks[unit] = copyUnit(tensor.subarray(from, to), copy.subarray(from, to));
+export function copyChanges(tensor: Uint8Array, copy: Uint8Array): number[] {
+  const changed: number[] = [];
+  for (let from = 0; from < tensor.length; from += UNIT_BYTES) {
+    const [end, to] = [Math.min(from + UNIT_BYTES, tensor.length), from + UNIT_BYTES];
+    // Many chunks at once first: mostly none has changed, and a call costs as much as some hundred bytes.
+    if (areEqual(tensor.subarray(from, to), copy.subarray(from, to))) continue;
+    for (let at = from; at < end; at += CHUNK_BYTES) {
+      const chunk = tensor.subarray(at, at + CHUNK_BYTES);
+      if (areEqual(chunk, copy.subarray(at, at + CHUNK_BYTES))) continue;
+      copy.set(chunk, at);
+      changed.push(at / CHUNK_BYTES);
+    }
   }
+  return changed;
 }
 
-/** @returns the marks of the chunks that were copied */
-function copyUnit(unit: Uint8Array, copy: Uint8Array): number {
-  // All of it at once first: most units have no change, and a call costs as much as some hundred bytes.
-  if (areEqual(unit, copy)) return 0;
-  let marks = 0;
-  for (let k = 0; k * CHUNK_BYTES < unit.length; k++) {
-    const [from, to] = [k * CHUNK_BYTES, (k + 1) * CHUNK_BYTES];
-    const chunk = unit.subarray(from, to);
-    if (areEqual(chunk, copy.subarray(from, to))) continue;
-    copy.set(chunk, from);
-    marks |= 1 << k;
-  }
-  return marks >>> 0;
-}
-
-/** Copies a whole tensor. @param marks One for each unit; all chunks are marked. */
-export function copyWhole(tensor: Uint8Array, copy: Uint8Array, marks: Uint32Array): void {
-  copy.set(tensor);
-  marks.fill(WHOLE_UNIT);
-}
-
-/** Compares bytes, not numbers: NaNs of other bits differ, equal ones do not. */
 const areEqual = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;

@@ -8,9 +8,6 @@ const UNIT_HEIGHT = 5;
 const UNIT_CHUNKS = 2 ** UNIT_HEIGHT;
 export const UNIT_BYTES = UNIT_CHUNKS * CHUNK_BYTES;
 
-/** The mark of a unit of which all chunks changed: a bit for each. */
-export const WHOLE_UNIT = 2 ** UNIT_CHUNKS - 1;
-
 /** All nodes of the tree over a tensor's chunks, level after level from the leaves on. */
 export class Levels {
   readonly width: number;
@@ -41,39 +38,24 @@ export class Levels {
     for (let height = 0; height < Math.min(UNIT_HEIGHT, this.depth); height++) this.#hashAbove(height, first);
   }
 
-  /**
-   * Hashes one unit of a tensor whose other chunks, and the nodes over them, have been hashed before.
-   * @param marks Bit k: chunk k of the unit changed.
-   */
-  rehashUnit(tensor: Uint8Array, unit: number, marks: number): void {
-    if (marks === WHOLE_UNIT) return this.hashUnit(tensor, unit);
-    const first = unit * UNIT_CHUNKS;
-    let changed: number[] = [];
-    for (let k = 0; k < UNIT_CHUNKS; k++) if ((marks >>> k) & 1) changed.push(first + k);
-    this.#replace(0, tensor, CHUNK_BYTES, changed, hashChunks);
-    for (let height = 0; height < Math.min(UNIT_HEIGHT, this.depth); height++)
-      changed = this.#rehashAbove(height, changed);
-  }
-
   /** Hashes the nodes above all units. */
   hashTop(): void {
     for (let height = UNIT_HEIGHT; height < this.depth; height++) this.#hashAbove(height);
   }
 
-  /** The same where only some units changed. @param units Their numbers, increasing. */
-  rehashTop(units: readonly number[]): void {
-    if (units.length === nodesAt(this.width, UNIT_HEIGHT)) return this.hashTop();
-    let changed = units;
-    for (let height = UNIT_HEIGHT; height < this.depth; height++) changed = this.#rehashAbove(height, changed);
-  }
-
-  /** Hashes the nodes over some nodes of a height. @returns their positions */
-  #rehashAbove(height: number, changed: readonly number[]): number[] {
-    const above = [...new Set(changed.map((index) => index >>> 1))];
-    this.#replace(height + 1, this.at(height), 2 * HASH_BYTES, above, (pairs, out) =>
-      hashPairs(pairs, zeroHash(height), out),
-    );
-    return above;
+  /**
+   * Hashes chunks of a tensor whose other chunks, and the nodes over them, have been hashed before; then all nodes over
+   * these chunks.
+   * @param chunks Their numbers, increasing.
+   */
+  rehash(tensor: Uint8Array, chunks: readonly number[]): void {
+    this.#replace(0, tensor, CHUNK_BYTES, chunks, hashChunks);
+    let changed = chunks;
+    for (let height = 0; height < this.depth; height++) {
+      changed = [...new Set(changed.map((index) => index >>> 1))];
+      const hash = (pairs: Uint8Array, out: Uint8Array): void => hashPairs(pairs, zeroHash(height), out);
+      this.#replace(height + 1, this.at(height), 2 * HASH_BYTES, changed, hash);
+    }
   }
 
   /** Puts new nodes at some positions of a height, each the hash of the message at its position. */
@@ -84,10 +66,9 @@ export class Levels {
     positions: readonly number[],
     hash: (gathered: Uint8Array, out: Uint8Array) => void,
   ): void {
-    const parts = positions.map((index) => messages.subarray(index * bytes, (index + 1) * bytes));
-    const hashes = new Uint8Array(positions.length * HASH_BYTES);
-    hash(concatenated(parts), hashes);
     const nodes = this.at(height);
+    const hashes = new Uint8Array(positions.length * HASH_BYTES);
+    hash(concatenated(positions.map((index) => messages.subarray(index * bytes, (index + 1) * bytes))), hashes);
     positions.forEach((index, k) =>
       nodes.set(hashes.subarray(k * HASH_BYTES, (k + 1) * HASH_BYTES), index * HASH_BYTES),
     );

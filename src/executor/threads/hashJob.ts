@@ -1,17 +1,27 @@
-import { copyChanges, copyWhole } from "../../merkle/changes.ts";
+import { copyChanges } from "../../merkle/changes.ts";
 import { chunksOf, levelBytes, Levels, unitsOf } from "../../merkle/levels.ts";
 import { MerkleList } from "../../merkle/list.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { Program } from "../../program/types.ts";
 
-/** The offsets of a checkpoint's tensor and of the nodes of its tree, and its units of hashing. */
-type Place = { at: number; bytes: number; nodes: number; firstUnit: number; units: number };
+/** The offsets of a checkpoint's tensor and of the nodes of its tree, and its first unit of hashing. */
+type Place = { at: number; bytes: number; nodes: number; firstUnit: number };
 
 /**
  * The layout of a job's commitments in one buffer: the tensors of checkpoints in their order, each with its tree; then
- * the marks of their units.
+ * a mark for each of them.
  */
 export type HashLayout = { places: readonly Place[]; marks: number; bytes: number; units: number };
+
+const Mark = {
+  /** Any thread hashes the tensor, unit by unit. */
+  whole: 0,
+  /** The first thread hashes the few chunks that changed. */
+  few: 1,
+} as const;
+
+/** Of this part of a tensor or more, single chunks take as long to hash as all of it. */
+const FEW = 1 / 4;
 
 const ALIGNMENT = 64;
 const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
@@ -20,12 +30,12 @@ export function hashLayout({ checkpoints, steps }: Program): HashLayout {
   let [end, units] = [0, 0];
   const places = checkpoints.map(({ step }): Place => {
     const bytes = steps[step]!.count * dtypeBytes(steps[step]!.dtype);
-    const place = { at: end, bytes, nodes: end + aligned(bytes), firstUnit: units, units: unitsOf(bytes) };
+    const place = { at: end, bytes, nodes: end + aligned(bytes), firstUnit: units };
     end = place.nodes + aligned(levelBytes(chunksOf(bytes)));
-    units += place.units;
+    units += unitsOf(bytes);
     return place;
   });
-  return { places, marks: end, bytes: end + units * Uint32Array.BYTES_PER_ELEMENT, units };
+  return { places, marks: end, bytes: end + places.length, units };
 }
 
 /**
@@ -36,7 +46,9 @@ export class HashJob {
   readonly layout: HashLayout;
   readonly buffer: ArrayBufferLike;
   readonly #levels: readonly Levels[];
-  readonly #marks: Uint32Array;
+  readonly #marks: Uint8Array;
+  /** The chunks that changed, of checkpoints that are marked as having few. */
+  readonly #changed: (readonly number[])[] = [];
   #isHashed = false;
   /** Whether the current execution is compared with the one before. */
   #compares = false;
@@ -45,7 +57,7 @@ export class HashJob {
   constructor(layout: HashLayout, buffer: ArrayBufferLike) {
     this.layout = layout;
     this.buffer = buffer;
-    this.#marks = new Uint32Array(buffer, layout.marks, layout.units);
+    this.#marks = new Uint8Array(buffer, layout.marks, layout.places.length);
     this.#levels = layout.places.map(({ bytes, nodes }) => {
       const width = chunksOf(bytes);
       return new Levels(width, new Uint8Array(buffer, nodes, levelBytes(width)));
@@ -65,9 +77,12 @@ export class HashJob {
 
   /** Takes over the tensor of a checkpoint. @returns the copy that is hashed */
   put(checkpoint: number, tensor: Uint8Array): Uint8Array {
-    const [copy, marks] = [this.#tensor(checkpoint), this.#marksOf(checkpoint)];
-    if (this.#compares) copyChanges(tensor, copy, marks);
-    else copyWhole(tensor, copy, marks);
+    const copy = this.#tensor(checkpoint);
+    const changed = this.#compares ? copyChanges(tensor, copy) : undefined;
+    if (changed === undefined) copy.set(tensor);
+    const areFew = changed !== undefined && changed.length < FEW * this.#levels[checkpoint]!.width;
+    this.#changed[checkpoint] = areFew ? changed : [];
+    this.#marks[checkpoint] = areFew ? Mark.few : Mark.whole;
     return copy;
   }
 
@@ -76,25 +91,23 @@ export class HashJob {
     return this.layout.places[checkpoint + 1]?.firstUnit ?? this.layout.units;
   }
 
-  /** Hashes what changed in a unit. */
+  /** Hashes a unit, unless few chunks of its tensor changed. */
   hash(unit: number): void {
-    const marks = this.#marks[unit]!;
-    if (marks === 0) return;
     let [low, high] = [0, this.layout.places.length];
     while (high - low > 1) {
       const middle = (low + high) >> 1;
       if (this.layout.places[middle]!.firstUnit <= unit) low = middle;
       else high = middle;
     }
-    this.#levels[low]!.rehashUnit(this.#tensor(low), unit - this.layout.places[low]!.firstUnit, marks);
+    if (this.#marks[low] === Mark.whole)
+      this.#levels[low]!.hashUnit(this.#tensor(low), unit - this.layout.places[low]!.firstUnit);
   }
 
   /** The trees of the checkpoints, once all units have been hashed. They hold until another execution begins. */
   trees(): MerkleList[] {
     const trees = this.#levels.map((levels, checkpoint) => {
-      const changed: number[] = [];
-      this.#marksOf(checkpoint).forEach((marks, unit) => marks !== 0 && changed.push(unit));
-      levels.rehashTop(changed);
+      if (this.#marks[checkpoint] === Mark.whole) levels.hashTop();
+      else levels.rehash(this.#tensor(checkpoint), this.#changed[checkpoint]!);
       return MerkleList.fromLevels(levels);
     });
     this.#isHashed = true;
@@ -104,10 +117,5 @@ export class HashJob {
   #tensor(checkpoint: number): Uint8Array {
     const { at, bytes } = this.layout.places[checkpoint]!;
     return new Uint8Array(this.buffer, at, bytes);
-  }
-
-  #marksOf(checkpoint: number): Uint32Array {
-    const { firstUnit, units } = this.layout.places[checkpoint]!;
-    return this.#marks.subarray(firstUnit, firstUnit + units);
   }
 }
