@@ -36,7 +36,7 @@ class Tracked {
 
   /** @returns the chunks that were hashed, and the root */
   follow(): { changed: number[]; root: string } {
-    const changed = copyChanges(this.tensor, this.#copy);
+    const changed = copyChanges(this.tensor, this.#copy, Infinity)!;
     expect(Buffer.compare(this.#copy, this.tensor)).to.equal(0);
     this.#levels.rehash(this.#copy, changed);
     return { changed, root: MerkleList.fromLevels(this.#levels).root };
@@ -100,6 +100,19 @@ describe("hashing of what changed", () => {
       const { changed, root } = tracked.follow();
       expect(changed).to.deep.equal([...chunks].sort((a, b) => a - b));
       expect(root).to.equal(rootByLibrary(tracked.tensor));
+    }
+  });
+
+  it("moreChangesThanAsked_areCopiedButNotListed", () => {
+    const tensor = Uint8Array.from({ length: 40 * CHUNK + 3 }, (_, k) => k % 251);
+    for (const [most, expected] of [
+      [2, undefined],
+      [3, [1, 35, 40]],
+    ] as const) {
+      const copy = Uint8Array.from(tensor);
+      for (const at of [CHUNK, 35 * CHUNK + 9, 40 * CHUNK + 2]) copy[at]! ^= 1;
+      expect(copyChanges(tensor, copy, most)).to.deep.equal(expected);
+      expect(Buffer.compare(copy, tensor)).to.equal(0);
     }
   });
 

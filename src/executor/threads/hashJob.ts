@@ -20,7 +20,7 @@ const Mark = {
   few: 1,
 } as const;
 
-/** Of this part of a tensor or more, single chunks take as long to hash as all of it. */
+/** Of more than this part of a tensor, single chunks take as long to hash as all of it. */
 const FEW = 1 / 4;
 
 const ALIGNMENT = 64;
@@ -78,11 +78,11 @@ export class HashJob {
   /** Takes over the tensor of a checkpoint. @returns the copy that is hashed */
   put(checkpoint: number, tensor: Uint8Array): Uint8Array {
     const copy = this.#tensor(checkpoint);
-    const changed = this.#compares ? copyChanges(tensor, copy) : undefined;
-    if (changed === undefined) copy.set(tensor);
-    const areFew = changed !== undefined && changed.length < FEW * this.#levels[checkpoint]!.width;
-    this.#changed[checkpoint] = areFew ? changed : [];
-    this.#marks[checkpoint] = areFew ? Mark.few : Mark.whole;
+    const few = Math.floor(FEW * this.#levels[checkpoint]!.width);
+    const changed = this.#compares ? copyChanges(tensor, copy, few) : undefined;
+    if (!this.#compares) copy.set(tensor);
+    this.#changed[checkpoint] = changed ?? [];
+    this.#marks[checkpoint] = changed === undefined ? Mark.whole : Mark.few;
     return copy;
   }
 
