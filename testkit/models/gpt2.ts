@@ -100,7 +100,9 @@ function addLayers(
   d.nodes.push({ op: "MatMul", inputs: [d.normalise(x, width), columns], outputs: ["logits"] });
 }
 
-/** The bytes of the model: input_ids, int64 [1, tokens], to the logits of every token, float32 [1, tokens, vocabulary]. */
+/**
+ * The bytes of the model: input_ids, int64 [1, tokens], to the logits of every token, float32 [1, tokens, vocabulary].
+ */
 export function gpt2(shape: Gpt2Shape = GPT2_SMALL, seed = 1): Uint8Array {
   const { width, tokens, vocabulary } = shape;
   const d = new Decoder(seed);

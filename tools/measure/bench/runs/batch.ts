@@ -9,7 +9,7 @@ import { executeRun, type Execute } from "../../../../src/player/executeRun.ts";
 import { knownProgram } from "../../../../src/player/execution.ts";
 import { RunInputs } from "../../../../src/trace/runInputs.ts";
 import { MODELS } from "../models.ts";
-import { median } from "./median.ts";
+import { median } from "../median.ts";
 
 /** Milliseconds of one item, medians of several runs. */
 export type BatchRow = { model: string; items: number; plain: number; committed: number };

@@ -13,7 +13,7 @@ import { RunInputs } from "../../../../src/trace/runInputs.ts";
 import { carriedTensors, keptSteps } from "../../../../src/trace/runItems.ts";
 import { Trace } from "../../../../src/trace/trace.ts";
 import { gpt2Decoder, GPT2_SMALL, type Gpt2Shape } from "../../../../testkit/models/gpt2.ts";
-import { median } from "./median.ts";
+import { median } from "../median.ts";
 
 /** Sizes of decoders, by name; the texts that they write have as many tokens as slots at most. */
 export const DECODERS: Readonly<Record<string, Omit<Gpt2Shape, "tokens">>> = {
