@@ -240,7 +240,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
         if (checkpoint !== undefined) {
           clock.enter("compare");
           tensors[s] = hashes!.put(checkpoint, tensor);
-          shared.offerHashes(hashes!.unitsUpTo(checkpoint));
+          if (hashes!.isWhole(checkpoint)) shared.offerHashes(hashes!.unitsUpTo(checkpoint));
         } else if (isKept) tensors[s] = onStep === undefined ? Uint8Array.from(tensor) : tensor;
       }
       progress?.(s + 1, steps.length);

@@ -39,7 +39,7 @@ export async function executeRun(program: KnownProgram, inputs: RunInputs, execu
     if (item > 0 && item % interval === 0 && carried.size > 0) snapshots.set(item, carried);
     // What is kept, or handed to a snapshot, has memory of its own and is hashed in full.
     const isKept = item === items - 1 || (item + 1) % interval === 0;
-    last = await executeItem(program, inputs.of(item, carried), execute, isKept ? new Map() : trees);
+    last = await executeItem(program, inputs.of(item, carried), execute, isKept ? undefined : trees);
     roots.push(last.trace.root);
   }
   const list = new MerkleList(concatenated(roots.map(fromHash)));

@@ -48,7 +48,8 @@ export function chooseStepPlan(resources: PlanResources, step: Step, out: Region
     resources.options.minEngineWork === 0
       ? undefined
       : (planVectorProduct(resources, step, out) ??
-        planWindowSum(resources, step, out) ?? planNarrowProduct(resources, step, out));
+        planWindowSum(resources, step, out) ??
+        planNarrowProduct(resources, step, out));
   return (
     direct ??
     planFloatProduct(resources, step, out) ??

@@ -86,6 +86,11 @@ export class HashJob {
     return copy;
   }
 
+  /** Whether all of a checkpoint's tensor is hashed, which other threads can take part in. */
+  isWhole(checkpoint: number): boolean {
+    return this.#marks[checkpoint] === Mark.whole;
+  }
+
   /** The number of units up to and including a checkpoint. */
   unitsUpTo(checkpoint: number): number {
     return this.layout.places[checkpoint + 1]?.firstUnit ?? this.layout.units;
@@ -99,14 +104,13 @@ export class HashJob {
       if (this.layout.places[middle]!.firstUnit <= unit) low = middle;
       else high = middle;
     }
-    if (this.#marks[low] === Mark.whole)
-      this.#levels[low]!.hashUnit(this.#tensor(low), unit - this.layout.places[low]!.firstUnit);
+    if (this.isWhole(low)) this.#levels[low]!.hashUnit(this.#tensor(low), unit - this.layout.places[low]!.firstUnit);
   }
 
   /** The trees of the checkpoints, once all units have been hashed. They hold until another execution begins. */
   trees(): MerkleList[] {
     const trees = this.#levels.map((levels, checkpoint) => {
-      if (this.#marks[checkpoint] === Mark.whole) levels.hashTop();
+      if (this.isWhole(checkpoint)) levels.hashTop();
       else levels.rehash(this.#tensor(checkpoint), this.#changed[checkpoint]!);
       return MerkleList.fromLevels(levels);
     });

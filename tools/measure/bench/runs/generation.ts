@@ -38,9 +38,8 @@ export type GenerationRow = {
   full: Readonly<Record<Stage, number>>;
   /** Bytes that are committed to for each token. */
   hashedBytes: number;
-  /** Processor time of all tokens, by that of plain onnxruntime's. */
-  exactProcessor: number;
-  committedProcessor: number;
+  /** The same of the processor: means, all threads. */
+  processor: Readonly<Record<"plain" | "plainLast" | "exact" | "committed", number>>;
   /** Tokens of which plain onnxruntime finds the same one most probable. */
   agreeing: number;
 };
@@ -72,7 +71,7 @@ async function openPlain(bytes: Uint8Array, { caches }: DecoderInterface) {
         attention_mask: new ort.Tensor("int64", new BigInt64Array(place + 1).fill(1n), [1, place + 1]),
         position_ids: new ort.Tensor("int64", BigInt64Array.of(BigInt(place)), [1, 1]),
       });
-      past = Object.fromEntries(caches.map((cache) => [cache.past, outputs[cache.present]! as ort.Tensor]));
+      past = Object.fromEntries(caches.map((cache) => [cache.past, outputs[cache.present]!]));
       place++;
       const logits = outputs.logits!.data as Float32Array;
       return logits.reduce((best, logit, token) => (logit > logits[best]! ? token : best), 0);
@@ -81,11 +80,15 @@ async function openPlain(bytes: Uint8Array, { caches }: DecoderInterface) {
   };
 }
 
-/** Processor time of all threads, in microseconds, without the first few measurements. */
+/** Milliseconds of the processor, all threads, without the first few measurements. */
 class Spent {
   #from = process.cpuUsage();
-  #skipped = 0;
-  total = 0;
+  #count = 0;
+  #total = 0;
+
+  get mean(): number {
+    return this.#total / (this.#count - WARM_UP);
+  }
 
   start(): void {
     this.#from = process.cpuUsage();
@@ -93,14 +96,13 @@ class Spent {
 
   stop(): void {
     const { user, system } = process.cpuUsage(this.#from);
-    if (this.#skipped++ >= WARM_UP) this.total += user + system;
+    if (this.#count++ >= WARM_UP) this.#total += (user + system) / 1_000;
   }
 }
 
 /** One way to execute the items of a run, one after the other. */
 class Way {
   readonly milliseconds: number[] = [];
-  /** Of the processor, in microseconds. */
   readonly #spent = new Spent();
   readonly stages: Readonly<Record<Stage, number>>[] = [];
   readonly #model: CompiledModel;
@@ -131,7 +133,7 @@ class Way {
   }
 
   get processor(): number {
-    return this.#spent.total;
+    return this.#spent.mean;
   }
 
   get time(): number {
@@ -164,17 +166,17 @@ export async function generationRow(name: string, slots: number, tokens: number)
   };
   const plainTimes: number[] = [];
   let [current, agreeing] = [PROMPT[0]!, 0];
-  const spent = new Spent();
-  const time = async (): Promise<number> => {
+  const spent = { first: new Spent(), last: new Spent() };
+  const time = async (which: keyof typeof spent): Promise<number> => {
     const start = performance.now();
-    spent.start();
+    spent[which].start();
     const best = await plain.next(current);
-    spent.stop();
+    spent[which].stop();
     plainTimes.push(performance.now() - start);
     return best;
   };
   for (let item = 0; item < tokens; item++) {
-    const best = await time();
+    const best = await time("first");
     const [exact, committed, full] = [
       await ways.exact.next(executor),
       await ways.committed.next(executor),
@@ -184,11 +186,10 @@ export async function generationRow(name: string, slots: number, tokens: number)
     if (item + 1 >= PROMPT.length && best === exact.token) agreeing++;
     current = exact.token;
   }
-  const plainProcessor = spent.total;
   const first = median(plainTimes.splice(0).slice(WARM_UP));
   for (let k = 0; k < 2 * WARM_UP; k++) {
     plain.startAt(slots - 1);
-    await time();
+    await time("last");
   }
   await executor.close();
   await plain.close();
@@ -197,8 +198,12 @@ export async function generationRow(name: string, slots: number, tokens: number)
     plain: first,
     plainLast: median(plainTimes.slice(WARM_UP)),
     exact: ways.exact.time,
-    exactProcessor: ways.exact.processor / plainProcessor,
-    committedProcessor: ways.committed.processor / plainProcessor,
+    processor: {
+      plain: spent.first.mean,
+      plainLast: spent.last.mean,
+      exact: ways.exact.processor,
+      committed: ways.committed.processor,
+    },
     committed: ways.committed.time,
     hashedInFull: ways.full.time,
     changed: ways.committed.times,
