@@ -240,7 +240,8 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
         if (checkpoint !== undefined) {
           clock.enter("compare");
           tensors[s] = hashes!.put(checkpoint, tensor);
-          if (hashes!.isWhole(checkpoint)) shared.offerHashes(hashes!.unitsUpTo(checkpoint));
+          const units = hashes!.unitsToOffer(checkpoint);
+          if (units !== undefined) shared.offerHashes(units);
         } else if (isKept) tensors[s] = onStep === undefined ? Uint8Array.from(tensor) : tensor;
       }
       progress?.(s + 1, steps.length);

@@ -13,6 +13,9 @@ type Place = { at: number; bytes: number; nodes: number; firstUnit: number };
  */
 export type HashLayout = { places: readonly Place[]; marks: number; bytes: number; units: number };
 
+/** Bytes for which other threads are woken: hashing them takes some 100 us, several times as long as waking. */
+const OFFERED_BYTES = 2 ** 16;
+
 const Mark = {
   /** Any thread hashes the tensor, unit by unit. */
   whole: 0,
@@ -50,6 +53,8 @@ export class HashJob {
   /** The chunks that changed, of checkpoints that are marked as having few. */
   readonly #changed: (readonly number[])[] = [];
   #isHashed = false;
+  /** Bytes of tensors that are hashed in full and of which no other thread knows. */
+  #unoffered = 0;
   /** Whether the current execution is compared with the one before. */
   #compares = false;
 
@@ -71,6 +76,7 @@ export class HashJob {
 
   /** Begins an execution. */
   begin(): void {
+    this.#unoffered = 0;
     this.#compares = this.#isHashed;
     this.#isHashed = false;
   }
@@ -83,16 +89,17 @@ export class HashJob {
     if (!this.#compares) copy.set(tensor);
     this.#changed[checkpoint] = changed ?? [];
     this.#marks[checkpoint] = changed === undefined ? Mark.whole : Mark.few;
+    if (changed === undefined) this.#unoffered += tensor.length;
     return copy;
   }
 
-  /** Whether all of a checkpoint's tensor is hashed, which other threads can take part in. */
-  isWhole(checkpoint: number): boolean {
-    return this.#marks[checkpoint] === Mark.whole;
-  }
-
-  /** The number of units up to and including a checkpoint. */
-  unitsUpTo(checkpoint: number): number {
+  /**
+   * The number of units up to and including the checkpoint that was taken over last.
+   * @returns undefined if there is not enough to hash since the last time to wake other threads for
+   */
+  unitsToOffer(checkpoint: number): number | undefined {
+    if (this.#unoffered < OFFERED_BYTES) return undefined;
+    this.#unoffered = 0;
     return this.layout.places[checkpoint + 1]?.firstUnit ?? this.layout.units;
   }
 
@@ -104,18 +111,22 @@ export class HashJob {
       if (this.layout.places[middle]!.firstUnit <= unit) low = middle;
       else high = middle;
     }
-    if (this.isWhole(low)) this.#levels[low]!.hashUnit(this.#tensor(low), unit - this.layout.places[low]!.firstUnit);
+    if (this.#isWhole(low)) this.#levels[low]!.hashUnit(this.#tensor(low), unit - this.layout.places[low]!.firstUnit);
   }
 
   /** The trees of the checkpoints, once all units have been hashed. They hold until another execution begins. */
   trees(): MerkleList[] {
     const trees = this.#levels.map((levels, checkpoint) => {
-      if (this.isWhole(checkpoint)) levels.hashTop();
+      if (this.#isWhole(checkpoint)) levels.hashTop();
       else levels.rehash(this.#tensor(checkpoint), this.#changed[checkpoint]!);
       return MerkleList.fromLevels(levels);
     });
     this.#isHashed = true;
     return trees;
+  }
+
+  #isWhole(checkpoint: number): boolean {
+    return this.#marks[checkpoint] === Mark.whole;
   }
 
   #tensor(checkpoint: number): Uint8Array {
