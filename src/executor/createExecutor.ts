@@ -240,6 +240,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
         if (checkpoint !== undefined) {
           clock.enter("compare");
           tensors[s] = hashes!.put(checkpoint, tensor);
+          clock.enter("other");
           const units = hashes!.unitsToOffer(checkpoint);
           if (units !== undefined) shared.offerHashes(units);
         } else if (isKept) tensors[s] = onStep === undefined ? Uint8Array.from(tensor) : tensor;

@@ -11,8 +11,8 @@ import { RunInputs } from "../../../../src/trace/runInputs.ts";
 import { MODELS } from "../models.ts";
 import { median } from "../median.ts";
 
-/** Milliseconds of one item, medians of several runs. */
-export type BatchRow = { model: string; items: number; plain: number; committed: number };
+/** Milliseconds of one item, medians of several runs; and processor time, all threads, by that of plain onnxruntime. */
+export type BatchRow = { model: string; items: number; plain: number; committed: number; processorRatio: number };
 
 const ROUNDS = 5;
 
@@ -42,14 +42,19 @@ export async function batchRow(name: string, items: number): Promise<BatchRow> {
     committed: async (): Promise<unknown> => (await executeRun(program, run, execute)).root,
   };
   const samples: Record<keyof typeof work, number[]> = { plain: [], committed: [] };
+  const processor = { plain: 0, committed: 0 };
   for (let round = 0; round <= ROUNDS; round++)
     for (const kind of ["plain", "committed"] as const) {
-      const start = performance.now();
+      const [start, before] = [performance.now(), process.cpuUsage()];
       await work[kind]();
       // The first round warms up.
-      if (round > 0) samples[kind].push((performance.now() - start) / items);
+      if (round === 0) continue;
+      samples[kind].push((performance.now() - start) / items);
+      const { user, system } = process.cpuUsage(before);
+      processor[kind] += user + system;
     }
   await executor.close();
   await session.release();
-  return { model: name, items, plain: median(samples.plain), committed: median(samples.committed) };
+  const [plain, committed] = [median(samples.plain), median(samples.committed)];
+  return { model: name, items, plain, committed, processorRatio: processor.committed / processor.plain };
 }

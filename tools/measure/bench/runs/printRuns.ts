@@ -58,11 +58,12 @@ export async function printBatch(): Promise<BatchRow[]> {
   const rows: BatchRow[] = [];
   for (const [name, items] of BATCHES) rows.push(await batchRow(name, items));
   console.table(
-    rows.map(({ model, items, plain, committed }) => ({
+    rows.map(({ model, items, plain, committed, processorRatio }) => ({
       ...{ model, items },
       "plain ms": cell(plain),
       "committed ms": cell(committed),
       committed: cell(committed / plain),
+      "committed, cpu": cell(processorRatio),
     })),
   );
   return rows;
