@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { MerkleList } from "../merkle/list.ts";
+import type { DType } from "../numerics/dtype.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import { bytesOf, readableArray } from "./arrays.ts";
 import { MAX_MEMORY_BYTES } from "./memory/memoryPlan.ts";
 import { memoryOf } from "./memory/views.ts";
 import { machineOf } from "./plan/threadMachine.ts";
@@ -9,10 +9,12 @@ import { planWithin } from "./plan/planProgram.ts";
 import type { PlanOptions } from "./plan/stepPlan.ts";
 import { EngineFaultError } from "./errors.ts";
 import { noStats, type CertificateStats } from "./certificateStats.ts";
+import { writeTensor } from "./writeTensor.ts";
 import type { MatMulEngine } from "./engine/matMulEngine.ts";
 import type { ExecutionOptions } from "./reference.ts";
 import { checkInputs } from "./sources.ts";
 import type { Stage } from "./stages.ts";
+import { SuccessiveTrees } from "./successiveTrees.ts";
 import { HashJob, hashLayout } from "./threads/hashJob.ts";
 import { SharedWork } from "./threads/shared.ts";
 import { onnxEngine } from "./engine/onnxEngine.ts";
@@ -34,7 +36,8 @@ export type RunOptions = ExecutionOptions & {
    */
   keep?: (step: number) => boolean;
   /**
-   * Receives the trees of the checkpoints' tensors. These tensors are kept, and hashed while later steps are computed.
+   * Receives the trees of the checkpoints' tensors. These tensors are kept, and hashed while later steps are computed;
+   * with {@link SuccessiveTrees}, only where they differ from those of the execution before.
    */
   trees?: Map<number, MerkleList>;
   /** Whether the time of each stage is taken. */
@@ -200,7 +203,8 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     checkInputs(model, inputs);
     const { views, clock } = machine;
     const buffer = sharesHashes ? SharedArrayBuffer : ArrayBuffer;
-    const hashes = trees === undefined ? undefined : new HashJob(layout, new buffer(layout.bytes));
+    const newJob = (): HashJob => new HashJob(layout, new buffer(layout.bytes));
+    const hashes = trees instanceof SuccessiveTrees ? trees.over(layout, newJob) : trees && newJob();
     const isUseful = canShare && (shared.splits || (sharesHashes && trees !== undefined));
     if (wanted > 0 && hashes !== undefined && isUseful && !shared.isStarted) shared.start();
     await shared.enter(profile ?? false);
@@ -210,9 +214,10 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     const settled = plan.settling.map(({ stats }) => views.uint32(stats.address, 4).fill(0));
     clock.restart(profile ?? false);
     machine.altering.isOn = onStep !== undefined;
-    const put = (bytes: Uint8Array, address: number, dtype: (typeof steps)[number]["dtype"]): void =>
-      views.bytes.set(bytesOf(readableArray(bytes, dtype)), address);
+    const put = (bytes: Uint8Array, address: number, dtype: DType): void => writeTensor(machine, bytes, address, dtype);
     inputs.forEach((bytes, i) => put(bytes, plan.inputs[i]!.address, model.program.inputs[i]!.dtype));
+    // From here on, what the inputs were may be overwritten.
+    hashes?.begin();
     const tensors: Uint8Array[] = [];
     for (let s = 0; s < operations.length; s++) {
       const checkpoint = hashes === undefined ? undefined : checkpoints.get(s);
@@ -226,14 +231,19 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
       clock.enter("other");
       if (onStep !== undefined || isKept) {
         const { address, bytes } = plan.tensors[s]!;
-        const tensor = checkpoint === undefined ? new Uint8Array(bytes) : hashes!.tensor(checkpoint);
-        tensor.set(views.part(address, bytes));
+        let tensor = views.part(address, bytes);
         if (onStep !== undefined) {
+          tensor = Uint8Array.from(tensor);
           onStep(s, tensor);
           put(tensor, address, steps[s]!.dtype);
         }
-        if (isKept) tensors[s] = tensor;
-        if (checkpoint !== undefined) shared.offerHashes(hashes!.unitsUpTo(checkpoint));
+        if (checkpoint !== undefined) {
+          clock.enter("compare");
+          tensors[s] = hashes!.put(checkpoint, tensor);
+          clock.enter("other");
+          const units = hashes!.unitsToOffer(checkpoint);
+          if (units !== undefined) shared.offerHashes(units);
+        } else if (isKept) tensors[s] = onStep === undefined ? Uint8Array.from(tensor) : tensor;
       }
       progress?.(s + 1, steps.length);
       if (wanted === 0 && isUseful && !shared.isStarted && spent + performance.now() - began > START_MS) {
@@ -243,7 +253,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     }
     if (hashes !== undefined) {
       await shared.finishHashes(hashes);
-      for (const [step, j] of checkpoints) trees?.set(step, hashes.tree(j));
+      hashes.trees().forEach((tree, j) => trees?.set(model.program.checkpoints[j]!.step, tree));
     }
     clock.stop();
     spent += performance.now() - began;

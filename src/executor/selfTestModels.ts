@@ -12,6 +12,8 @@ export type SelfTestModel = { model: Model; inputs: Uint8Array[] };
 const [ROWS, INNER, COLUMNS] = [4, 96, 64];
 /** A product with so few columns is left to kernels of our own. */
 const FEW = 8;
+/** Terms and columns of products of a vector, which kernels of our own compute too. */
+const [VECTOR_TERMS, VECTOR_COLUMNS] = [177, 95];
 /** How many products of each kind: floats by a constant, floats by an input, bytes by a constant. */
 const PRODUCTS = 2;
 const MAX_TERMS = 16_000;
@@ -66,6 +68,18 @@ function addNetwork({ nodes, inputs, weights, outputs }: Parts, prng: Prng): voi
     node("DynamicQuantizeLinear", ["w"], ["right", "rightScale", "rightZero"]),
     node("MatMulInteger", ["left", "right", "leftZero", "rightZero"], ["integers"]),
   );
+  nodes.push(
+    node("MatMul", ["vector", "byRows"], ["vectorByRows"]),
+    node("Transpose", ["byColumns"], ["turned"]),
+    node("MatMul", ["vector", "turned"], ["vectorByColumns"]),
+  );
+  inputs.push(["vector", fractions([1, VECTOR_TERMS])]);
+  weights.push(
+    ["byRows", fractions([VECTOR_TERMS, VECTOR_COLUMNS])],
+    ["byColumns", fractions([VECTOR_COLUMNS, VECTOR_TERMS])],
+  );
+  for (const name of ["vectorByRows", "vectorByColumns"])
+    outputs.push({ name, dtype: DType.float32, shape: [1, VECTOR_COLUMNS] });
   inputs.push(["x", fractions([ROWS, INNER])]);
   weights.push(["w", fractions([INNER, COLUMNS])], ["v", fractions([COLUMNS, FEW])]);
   outputs.push(

@@ -1,6 +1,7 @@
 /**
  * The stages of an execution, by which time is measured. A thread waits where others have not finished a step that it
- * needs. "checks" are those of single results of the engine.
+ * needs. "checks" are those of single results of the engine, "compare" is taking over
+ * what is hashed.
  */
 export const STAGES = [
   "products",
@@ -9,6 +10,7 @@ export const STAGES = [
   "certify",
   "patch",
   "checks",
+  "compare",
   "hash",
   "waiting",
   "other",
@@ -22,6 +24,7 @@ const nothing = (): Record<Stage, number> => ({
   certify: 0,
   patch: 0,
   checks: 0,
+  compare: 0,
   hash: 0,
   waiting: 0,
   other: 0,

@@ -26,10 +26,10 @@ export const KERNEL_HASHES: Record<KernelPart, Record<Variant, string>> = {
     "mulAdd oneMemory": "f566b6f1190f7fe3e2ea5f1aa02eda190b71d9aabdc8cfb64d11523e7bd65341",
   },
   products: {
-    "madd twoMemories": "bac6e38898f5d2f7283788f18f37fe8925b3b25fe1619b6017796a6b3a0d2ac1",
-    "madd oneMemory": "bac6e38898f5d2f7283788f18f37fe8925b3b25fe1619b6017796a6b3a0d2ac1",
-    "mulAdd twoMemories": "ac5b0357ba486290139faf6e436e035b3f1d6be1c035f004d8a9c6c10f4075e3",
-    "mulAdd oneMemory": "ac5b0357ba486290139faf6e436e035b3f1d6be1c035f004d8a9c6c10f4075e3",
+    "madd twoMemories": "98ceac1a86ffa5ef4c453aa5ca8c85acd7c03d29fbd669abdf549fa4f247a941",
+    "madd oneMemory": "98ceac1a86ffa5ef4c453aa5ca8c85acd7c03d29fbd669abdf549fa4f247a941",
+    "mulAdd twoMemories": "5151f25b3f61446b825fd30d203fbb06c26ffb8ec963f4151ebe516629a7c43f",
+    "mulAdd oneMemory": "5151f25b3f61446b825fd30d203fbb06c26ffb8ec963f4151ebe516629a7c43f",
   },
   hashes: {
     "madd twoMemories": "57ec39a0dc05257ec5785c7aeccd73c85b769fd732b255bcba2369a72a30e1d7",

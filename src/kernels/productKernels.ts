@@ -1,4 +1,5 @@
 import { ModuleBuilder } from "./assembler/moduleBuilder.ts";
+import { canonicaliseFunction } from "./canonicalise.ts";
 import { certifyFunction, settleFunction, settleOneFunction } from "./certify.ts";
 import { checked } from "./checked.ts";
 import { compensatedDotFunction } from "./compensated.ts";
@@ -7,6 +8,7 @@ import { largestFunction } from "./largest.ts";
 import { MAX_PAGES } from "./memory.ts";
 import { normsFunction } from "./norms.ts";
 import { unitFunction } from "./units.ts";
+import { vectorByColumnsFunction, vectorByRowsFunction } from "./vectorProduct.ts";
 
 /**
  * Kernels that round float64 sums of products of float32 exactly. Arguments are byte addresses in one memory. Matrices
@@ -36,7 +38,20 @@ export type ProductKernels = {
   unit: (vector: number, n: number) => number;
   /** The largest magnitude of a vector; NaNs are ignored. */
   largest: (vector: number, n: number) => number;
+  /**
+   * Adds to float64 sums the products of a float64 vector with the columns of a float32 matrix, one row after the
+   * other. The stride is in bytes.
+   */
+  vectorByRows: VectorProduct;
+  /** The same to sums that are not read before, with a matrix that is stored column by column. */
+  vectorByColumns: VectorProduct;
+  /** Gives `vectors` times four float32 their one NaN and their one zero. */
+  canonicalise: (at: number, vectors: number) => void;
 };
+
+type VectorProduct = (
+  ...args: [vector: number, matrix: number, sums: number, terms: number, columns: number, stride: number]
+) => void;
 
 type Certify = (
   ...args: [
@@ -85,6 +100,9 @@ function productModule(): WebAssembly.Module {
   builder.define(normsFunction(), "norms");
   builder.define(certifyFunction(), "certify");
   builder.define(largestFunction(), "largest");
+  builder.define(vectorByRowsFunction(), "vectorByRows");
+  builder.define(vectorByColumnsFunction(), "vectorByColumns");
+  builder.define(canonicaliseFunction(), "canonicalise");
   const unit = builder.define(unitFunction(), "unit");
   const compensatedDot = builder.define(compensatedDotFunction(), "compensatedDot");
   const addTerms = builder.define(addTermsFunction());
@@ -99,10 +117,12 @@ function productModule(): WebAssembly.Module {
 /** The kernels for one memory. @throws OtherKernelsError */
 export function productKernels(memory: WebAssembly.Memory): ProductKernels {
   const { exports } = new WebAssembly.Instance((compiled ??= productModule()), { env: { memory } });
-  const { norms, certify, exactDot, compensatedDot, unit, largest } = exports as unknown as ProductKernels;
+  const kernels = exports as unknown as ProductKernels;
+  const { norms, certify, exactDot, compensatedDot, unit, largest } = kernels;
+  const { vectorByRows, vectorByColumns, canonicalise } = kernels;
   const settle = exports.settle as (...values: number[]) => void;
   return {
-    ...{ norms, certify, compensatedDot, unit, largest },
+    ...{ norms, certify, compensatedDot, unit, largest, vectorByRows, vectorByColumns, canonicalise },
     exactDot: (a, b, n, scratch) => exactDot(a, b, n, scratch) >>> 0,
     settle(call) {
       const { count, flagged, values, left, right, rowNorms, columnNorms, leftUnits, rightUnits } = call;

@@ -1,3 +1,4 @@
+import { concatenated } from "./concatenated.ts";
 import { zeroHash } from "./hash.ts";
 import { hashChunks, hashPairs } from "./hashKernel.ts";
 import { CHUNK_BYTES, depthOf, HASH_BYTES, nodesAt } from "./sizes.ts";
@@ -5,7 +6,7 @@ import { CHUNK_BYTES, depthOf, HASH_BYTES, nodesAt } from "./sizes.ts";
 /** Height of the subtrees that a thread hashes at a time, in about 20 us. */
 const UNIT_HEIGHT = 5;
 const UNIT_CHUNKS = 2 ** UNIT_HEIGHT;
-const UNIT_BYTES = UNIT_CHUNKS * CHUNK_BYTES;
+export const UNIT_BYTES = UNIT_CHUNKS * CHUNK_BYTES;
 
 /** All nodes of the tree over a tensor's chunks, level after level from the leaves on. */
 export class Levels {
@@ -40,6 +41,37 @@ export class Levels {
   /** Hashes the nodes above all units. */
   hashTop(): void {
     for (let height = UNIT_HEIGHT; height < this.depth; height++) this.#hashAbove(height);
+  }
+
+  /**
+   * Hashes chunks of a tensor whose other chunks, and the nodes over them, have been hashed before; then all nodes over
+   * these chunks.
+   * @param chunks Their numbers, increasing.
+   */
+  rehash(tensor: Uint8Array, chunks: readonly number[]): void {
+    this.#replace(0, tensor, CHUNK_BYTES, chunks, hashChunks);
+    let changed = chunks;
+    for (let height = 0; height < this.depth; height++) {
+      changed = [...new Set(changed.map((index) => index >>> 1))];
+      const hash = (pairs: Uint8Array, out: Uint8Array): void => hashPairs(pairs, zeroHash(height), out);
+      this.#replace(height + 1, this.at(height), 2 * HASH_BYTES, changed, hash);
+    }
+  }
+
+  /** Puts new nodes at some positions of a height, each the hash of the message at its position. */
+  #replace(
+    height: number,
+    messages: Uint8Array,
+    bytes: number,
+    positions: readonly number[],
+    hash: (gathered: Uint8Array, out: Uint8Array) => void,
+  ): void {
+    const nodes = this.at(height);
+    const hashes = new Uint8Array(positions.length * HASH_BYTES);
+    hash(concatenated(positions.map((index) => messages.subarray(index * bytes, (index + 1) * bytes))), hashes);
+    positions.forEach((index, k) =>
+      nodes.set(hashes.subarray(k * HASH_BYTES, (k + 1) * HASH_BYTES), index * HASH_BYTES),
+    );
   }
 
   /** Hashes a level's nodes, or those over the chunks of the unit that begins with chunk `first`. */

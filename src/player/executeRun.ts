@@ -1,6 +1,7 @@
 import { fromHash, type Hash } from "../merkle/hash.ts";
 import { MerkleList } from "../merkle/list.ts";
 import { concatenated } from "../merkle/concatenated.ts";
+import { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { RunInputs } from "../trace/runInputs.ts";
 import { Trace } from "../trace/trace.ts";
@@ -31,11 +32,14 @@ export async function executeRun(program: KnownProgram, inputs: RunInputs, execu
   const roots: Hash[] = [];
   const snapshots = new Map<number, Carried>();
   const interval = Math.ceil(items / SNAPSHOTS);
+  const trees = new SuccessiveTrees();
   let last: Execution | undefined;
   for (let item = 0; item < items; item++) {
     const carried = last === undefined ? new Map<number, Uint8Array>() : carriedFrom(last);
     if (item > 0 && item % interval === 0 && carried.size > 0) snapshots.set(item, carried);
-    last = await executeItem(program, inputs.of(item, carried), execute);
+    // What is kept, or handed to a snapshot, has memory of its own and is hashed in full.
+    const isKept = item === items - 1 || (item + 1) % interval === 0;
+    last = await executeItem(program, inputs.of(item, carried), execute, isKept ? undefined : trees);
     roots.push(last.trace.root);
   }
   const list = new MerkleList(concatenated(roots.map(fromHash)));
@@ -70,10 +74,17 @@ export async function itemOf(run: RunExecution, item: number, execute: Execute):
   return executeItem(run.program, run.inputs.of(item, carried), execute);
 }
 
-async function executeItem(program: KnownProgram, inputs: readonly Uint8Array[], execute: Execute): Promise<Execution> {
+/** @param trees Receives the trees. With {@link SuccessiveTrees} the execution holds until the next one over them. */
+async function executeItem(
+  program: KnownProgram,
+  inputs: readonly Uint8Array[],
+  execute: Execute,
+  trees = new Map<number, MerkleList>(),
+): Promise<Execution> {
   const { model } = program;
   const checkpoints = new Set(model.program.checkpoints.map(({ step }) => step));
-  const trees = new Map<number, MerkleList>();
+  // An `execute` that hashes nothing leaves them empty.
+  trees.clear();
   const tensors = await execute(model, inputs, (step) => checkpoints.has(step), trees);
   return { ...program, inputs, trace: new Trace(model.program, tensors, trees) };
 }

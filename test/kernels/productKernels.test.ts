@@ -53,6 +53,17 @@ describe("product kernels", function () {
     }
   });
 
+  it("canonicalise_isTheDefinition_onAnyBits_andChangesNothingBehind", () => {
+    const words = float32Words(2, 8_000);
+    const values = new Uint32Array(memory.buffer, LEFT, words.length + 1);
+    values.set(words.map(Number));
+    values[words.length] = 0x80000000;
+    expect(words.length % 4).to.equal(0);
+    kernels.canonicalise(LEFT, words.length / 4);
+    words.forEach((word, k) => expect(BigInt(values[k]!), `0x${word.toString(16)}`).to.equal(canonical(word)));
+    expect(values[words.length]).to.equal(0x80000000);
+  });
+
   it("exactDot_ofNothing_ofTiesOfSubnormalsAndOfOverflows_isTheDefinition", () => {
     expect(exact([], [])).to.equal(0n);
     const one = 0x3f800000n;

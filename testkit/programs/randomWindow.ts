@@ -15,7 +15,8 @@ import { modelOfSteps } from "./stepModel.ts";
 export const VALUES = ["ordinary", "sparse", "few bits", "wide", "edges", "zero"] as const;
 export type Values = (typeof VALUES)[number];
 
-function values(prng: Prng, kind: Values, count: number): Uint8Array {
+/** `count` float32 of a kind. */
+export function randomFloats(prng: Prng, kind: Values, count: number): Uint8Array {
   const bytes = new Uint8Array(4 * count);
   const edges = float32Words(prng.uint32(), 40);
   const uniform = (): number => prng.uint32() / 2 ** 32 - 0.5;
@@ -112,12 +113,12 @@ export function randomWindow(prng: Prng, kind: Values, limits: { channels: numbe
     fill: 0n,
     axes: [axisOf(order, weightMoves, { extent: weightCount, stride: 1, base: 0 })],
   };
-  const weights = values(
+  const weights = randomFloats(
     prng,
     kind === "edges" && prng.below(2) === 0 ? "edges" : prng.pick(["ordinary", "few bits"]),
     weightCount,
   );
-  const bias = values(prng, "ordinary", radix.m!);
+  const bias = randomFloats(prng, "ordinary", radix.m!);
   const hasBias = prng.below(2) === 0;
   const float32 = DType.float32;
   const constants = new Map([weights, bias].map((bytes) => [tensorRoot(bytes), bytes]));
@@ -143,5 +144,5 @@ export function randomWindow(prng: Prng, kind: Values, limits: { channels: numbe
     epilogue: hasBias ? { code: [{ op: Op.add, dtype: float32, a: 0, b: 1, c: 0 }], out: 2 } : { code: [], out: 0 },
   };
   const model = modelOfSteps([{ dtype: float32, count }], [step], constants);
-  return { model, inputs: [values(prng, kind, count)] };
+  return { model, inputs: [randomFloats(prng, kind, count)] };
 }

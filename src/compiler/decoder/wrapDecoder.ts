@@ -1,5 +1,5 @@
 import { DType } from "../../numerics/dtype.ts";
-import type { Model, ValueInfo } from "../../onnx/model.ts";
+import type { Model, Node, ValueInfo } from "../../onnx/model.ts";
 import { DecoderError, DecoderRequestError } from "../errors.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
 import type { RunWiring } from "../runWiring.ts";
@@ -75,17 +75,27 @@ export function wrapDecoder(
   ]);
   const isHere = n.node("Equal", [places, DECODER.index]);
   givenInputs(n, of, { current, places, slots });
+  const column = n.reshape(isHere, [1, 1, slots, 1]);
   const before = n.nodes.splice(0);
+
+  // A cache is written right after its new row is made: else all of that would be kept until the end, and committed to.
+  const writes = new Map<string, Node[]>();
+  for (const cache of of.caches) {
+    const inputs = [column, newRow(n, model, cache), cache.past];
+    n.node("Where", inputs, {}, { output: nextOf(cache) });
+    writes.set(cache.present, n.nodes.splice(0));
+  }
+  const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
+  const layers = [
+    // What no node makes is given to the graph.
+    ...[...writes].flatMap(([present, nodes]) => (made.has(present) ? [] : nodes)),
+    ...graph.nodes.flatMap((node) => [node, ...node.outputs.flatMap((name) => writes.get(name) ?? [])]),
+  ];
 
   const logits = castTo(n, n.reshape(of.logits, [-1]), DType.float32, DECODER.logits);
   const chosen = options.greedy === true ? greedyToken(n, logits) : sampledToken(n, logits, DECODER);
   const next = nextToken(n, { current, chosen, isForced, endTokens, slots });
   n.node("Where", [isHere, next, DECODER.before], {}, { output: DECODER.tokens });
-  const column = n.reshape(isHere, [1, 1, slots, 1]);
-  for (const cache of of.caches) {
-    const inputs = [column, newRow(n, model, cache), cache.past];
-    n.node("Where", inputs, {}, { output: nextOf(cache) });
-  }
 
   const int64 = (name: string, length: number): ValueInfo => ({ name, dtype: DType.int64, shape: [length] });
   const float32 = (name: string): ValueInfo => ({ name, dtype: DType.float32, shape: [1] });
@@ -105,7 +115,7 @@ export function wrapDecoder(
           ...of.caches.map(({ past: name, dtype, heads, size }) => ({ name, dtype, shape: [1, heads, slots, size] })),
         ],
         outputs: [int64(DECODER.tokens, slots), ...of.caches.map(({ past, ...cache }) => outputInfo(past, cache))],
-        nodes: [...before, ...graph.nodes, ...n.nodes],
+        nodes: [...before, ...layers, ...n.nodes],
         initializers: new Map([...graph.initializers, ...n.initializers]),
       },
     },

@@ -17,6 +17,7 @@ import { partOf } from "./ranges.ts";
 import type { PlanResources } from "./planResources.ts";
 import { termExpression } from "./productLayout.ts";
 import { planFloatProduct } from "./planFloatProduct.ts";
+import { planVectorProduct } from "./planVectorProduct.ts";
 import { planWindowSum } from "./planWindowSum.ts";
 import { planReduction } from "./planReduction.ts";
 import { planTotal } from "./planTotal.ts";
@@ -46,7 +47,9 @@ export function chooseStepPlan(resources: PlanResources, step: Step, out: Region
   const direct =
     resources.options.minEngineWork === 0
       ? undefined
-      : (planWindowSum(resources, step, out) ?? planNarrowProduct(resources, step, out));
+      : (planVectorProduct(resources, step, out) ??
+        planWindowSum(resources, step, out) ??
+        planNarrowProduct(resources, step, out));
   return (
     direct ??
     planFloatProduct(resources, step, out) ??

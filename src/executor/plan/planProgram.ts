@@ -134,6 +134,7 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
     prepare(machine) {
       for (const { prepare } of steps) prepare?.(machine);
       resources.loadConstants(machine);
+      for (const { loaded } of steps) loaded?.(machine);
       return resources.moveConstants(machine);
     },
   };
@@ -163,6 +164,7 @@ function eitherOf(whole: StepPlan, split: StepPlan): StepPlan {
   return {
     ...whole,
     prepare: both(whole.prepare, split.prepare),
+    loaded: both(whole.loaded, split.loaded),
     bind(machine) {
       const [runWhole, runSplit] = [whole.bind(machine), split.bind(machine)];
       return () => (machine.altering.isOn ? runSplit() : runWhole());

@@ -86,7 +86,7 @@ export function planReduction(resources: PlanResources, step: Step, out: Region)
 }
 
 /** Lists all elements of a range; returns how many. */
-function listAll({ views }: Machine, list: number, first: number, end: number): number {
+export function listAll({ views }: Machine, list: number, first: number, end: number): number {
   views.uint32(list, end - first).forEach((_, k, all) => (all[k] = first + k));
   return end - first;
 }
@@ -125,7 +125,7 @@ const paddedType = (step: Step, reads: readonly View[], view: View): DTypeCode =
  * a time.
  * @param digits Out digits in the order in which listed elements are numbered, then reduction digits.
  */
-function planSettler(
+export function planSettler(
   resources: PlanResources,
   step: Step,
   digits: readonly LoopDigit[],

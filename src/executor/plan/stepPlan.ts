@@ -8,6 +8,8 @@ export type StepPlan = {
   termNanoseconds?: number;
   /** Work before the first job: puts weights into the form that products need. */
   prepare?: ((machine: Machine) => void) | undefined;
+  /** Work after that, when the constants that are read as they are lie in the memory. */
+  loaded?: ((machine: Machine) => void) | undefined;
   bind(machine: Machine): Operation;
 };
 

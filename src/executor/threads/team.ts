@@ -182,6 +182,8 @@ export class Team {
    */
   finishHashes(job: HashJob): void | Promise<void> {
     const { control } = this;
+    // Units that nobody was woken for have little to hash.
+    control.write(ControlWord.hashReady, (this.#hashBase + job.layout.units) | 0);
     for (let unit = control.takeHash(); unit !== undefined; unit = control.takeHash()) {
       job.hash((unit - this.#hashBase) | 0);
       control.count(ControlWord.hashDone);

@@ -2,6 +2,8 @@
  * Exact execution against plain onnxruntime (default optimisation), interleaved in one process, medians.
  * `npm run bench -- [--models a,b] [--threads 1,2] [--seconds S] [--json FILE]`
  * - `--checks`: what the spot checks of the engine's products take of exact execution, and nothing else.
+ * - `--generation [--models gpt2_small]`: tokens of decoders, committed to, against a loop of plain onnxruntime.
+ * - `--batch`: items of a batch, committed to, against a loop of plain onnxruntime.
  * - `--worst [--kinds sums,reads]`: the slowest executions against the work of their programs, and nothing else.
  */
 import { fork } from "node:child_process";
@@ -21,6 +23,8 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "8" },
     json: { type: "string" },
     checks: { type: "boolean", default: false },
+    generation: { type: "boolean", default: false },
+    batch: { type: "boolean", default: false },
     worst: { type: "boolean", default: false },
     kinds: { type: "string" },
   },
@@ -28,6 +32,13 @@ const { values } = parseArgs({
 if (values.worst) {
   const { printWorst } = await import("./worst/printWorst.ts");
   process.exit((await printWorst(values.kinds, values.json)) ? 0 : 1);
+}
+if (values.generation || values.batch) {
+  const { printBatch, printGeneration } = await import("./runs/printRuns.ts");
+  const generation = values.generation ? await printGeneration(values.models) : [];
+  const batch = values.batch ? await printBatch() : [];
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ generation, batch }, null, 2)}\n`);
+  process.exit(0);
 }
 const all = Object.keys(MODELS);
 const models = values.models?.split(",") ?? all.filter((name) => !values.checks || MODELS[name]!.isLarge !== true);

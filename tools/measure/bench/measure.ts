@@ -12,6 +12,7 @@ import type { MerkleList } from "../../../src/merkle/list.ts";
 import { tensorRoot } from "../../../src/merkle/tensor.ts";
 import { dtypeBytes } from "../../../src/numerics/dtype.ts";
 import { Trace } from "../../../src/trace/trace.ts";
+import { median } from "./median.ts";
 import { readPrepared, type Prepared } from "./prepare.ts";
 
 /** Medians in milliseconds, and what happened in one run. */
@@ -37,8 +38,6 @@ export type Timing = {
 export type Memory = { peakBytes: number };
 /** Milliseconds of all threads in so many runs: in all stages but waiting, and of these in spot checks. */
 export type Checks = { runs: number; milliseconds: number; checks: number };
-
-const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]!;
 
 /** As an application runs it: default optimisation. */
 async function plainRun({ bytes, inputs }: Prepared, threads: number): Promise<() => Promise<unknown>> {

@@ -1,0 +1,158 @@
+import { errorFactor } from "../../kernels/certify.ts";
+import { DType } from "../../numerics/dtype.ts";
+import { Reduce, type Step, type View } from "../../program/types.ts";
+import type { LoopDigit } from "../loops/spec.ts";
+import type { Machine, Operation } from "../machine.ts";
+import type { Region } from "../memory/memoryPlan.ts";
+import { digitStrides } from "../splitStep.ts";
+import { isIdentityEpilogue, planEpilogue } from "./planEpilogue.ts";
+import { planFactor } from "./planFactor.ts";
+import { listAll, planSettler } from "./planReduction.ts";
+import type { PlanResources } from "./planResources.ts";
+import { isConstantFactor, isPackedFactor, productLayout, sizeOf, termExpression } from "./productLayout.ts";
+import { partOf } from "./ranges.ts";
+import type { StepPlan } from "./stepPlan.ts";
+import { isPlain } from "./stripLayout.ts";
+
+const FLOAT64 = 8;
+const FLOAT32 = 4;
+const UINT32 = 4;
+/** Columns whose sums are added to at a time: they stay in the cache while rows of the matrix pass. */
+const COLUMNS = 4096;
+/** The approximate nanoseconds of a weight, which is all waiting for memory. */
+const TERM_NANOSECONDS = 0.25;
+
+/** A constant matrix as it lies in memory: elements from its start, and from a row or column to the next one. */
+type Matrix = { first: number; isByRows: boolean; stride: number };
+
+/**
+ * Plans the product of a vector with a constant float32 matrix that is read where it lies, as of a language model that
+ * takes one token at a time. The error bound is that of the engine's products: norms of the vector and the columns.
+ * @returns undefined if the step is no such product, or too small to be worth it.
+ */
+export function planVectorProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
+  if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
+  const { minEngineWork } = resources.options;
+  const { groups, rows, columns, inner, left, right } = productLayout(step, resources.options);
+  const [count, terms] = [sizeOf(columns), sizeOf(inner)];
+  const view = step.termReads[right!];
+  if (groups.length > 0 || rows.length > 0 || count * terms < minEngineWork || minEngineWork === 0) return undefined;
+  if (view === undefined || !isConstantFactor(step, right!) || isPackedFactor(step, right!, resources.options))
+    return undefined;
+  const matrix = matrixOf(view, columns, inner);
+  const ref = step.inputs[view.input]!;
+  if (matrix === undefined || ref.dtype !== DType.float32) return undefined;
+
+  const vector = planFactor(resources, step, left, inner, { isWidened: true });
+  const weights = resources.source(ref);
+  const norms = resources.memory.permanent(count * FLOAT64);
+  const sources = resources.sources(step, { ...termExpression(step), outs: [left, right!] });
+  const isTrivial = ({ radix }: LoopDigit): boolean => radix === 1;
+  const trivial = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix })).filter(isTrivial);
+  // Digits of radix 1 last: the first one is cut into parts.
+  const outDigits = [...columns, ...trivial];
+  const redDigits = step.redDigits.map((radix, k): LoopDigit => ({ digit: step.outDigits.length + k, radix }));
+  const settler = planSettler(resources, step, [...outDigits, ...redDigits], sources);
+  const handsOn = isIdentityEpilogue(step);
+  const results = handsOn ? out : resources.scratch(count * FLOAT32);
+  const order = { digits: outDigits, ranged: 0 };
+  const epilogue = handsOn ? undefined : planEpilogue(resources, step, digitStrides(step.outDigits), order, out);
+  const sums = resources.scratch(count * FLOAT64);
+  const flagged = resources.scratch(count * UINT32);
+  const own = resources.perThread(() => ({
+    vector: resources.scratch(terms * FLOAT64),
+    norm: resources.scratch(FLOAT64),
+  }));
+  const firstRadix = outDigits[0]?.radix ?? 1;
+  const perValue = count / firstRadix;
+  const factor = errorFactor(terms);
+  return { shared: true, termNanoseconds: TERM_NANOSECONDS, loaded, bind };
+
+  /** Computes the norms of the columns. */
+  function loaded({ views }: Machine): void {
+    const all = views.float32(weights.address, ref.count).subarray(matrix!.first);
+    const squares = views.float64(norms.address, count).fill(0);
+    const { isByRows, stride } = matrix!;
+    const [lines, length] = isByRows ? [terms, count] : [count, terms];
+    for (let line = 0; line < lines; line++)
+      for (let k = 0, at = line * stride; k < length; k++, at++) squares[isByRows ? k : line]! += all[at]! * all[at]!;
+    for (let n = 0; n < count; n++) squares[n] = Math.sqrt(squares[n]!);
+  }
+
+  function bind(machine: Machine): Operation {
+    const { stats, clock, kernels, views } = machine;
+    const buffers = own[machine.thread]!;
+    const gather = vector.bind(machine);
+    const from = (vector.region ?? buffers.vector).address;
+    const [start, end] = partOf(firstRadix, machine);
+    const [first, last] = [start * perValue, end * perValue];
+    const list = flagged.address + first * UINT32;
+    const finish = epilogue?.bind(machine);
+    const settle = settler(machine, results.address);
+    const { norm } = buffers;
+    return () => {
+      gather(from, 0, vector.firstRadix);
+      clock.enter("products");
+      kernels.norms(from, terms, 1, norm.address);
+      multiply(machine, from, first, last);
+      const at = { sums: sums.address + first * FLOAT64, out: results.address + first * FLOAT32 };
+      const columnNorms = norms.address + first * FLOAT64;
+      const found = kernels.certify(at.sums, norm.address, columnNorms, at.out, 1, last - first, factor, list);
+      stats.elements += last - first;
+      if (machine.alwaysExact) settle(list, listAll(machine, list, first, last));
+      else if (found > 0) {
+        const indices = views.uint32(list, found);
+        for (let k = 0; k < found; k++) indices[k]! += first;
+        settle(list, found);
+      }
+      finish?.([results.address], start, end);
+    };
+  }
+
+  /** The float64 sums of columns `first .. last - 1`. */
+  function multiply({ kernels, views }: Machine, from: number, first: number, last: number): void {
+    const { isByRows, stride } = matrix!;
+    const origin = weights.address + matrix!.first * FLOAT32;
+    const sumsFrom = (column: number): number => sums.address + column * FLOAT64;
+    if (!isByRows) {
+      const at = origin + first * stride * FLOAT32;
+      kernels.vectorByColumns(from, at, sumsFrom(first), terms, last - first, stride * FLOAT32);
+      return;
+    }
+    views.float64(sumsFrom(first), last - first).fill(0);
+    for (let column = first; column < last; column += COLUMNS) {
+      const some = Math.min(COLUMNS, last - column);
+      kernels.vectorByRows(from, origin + column * FLOAT32, sumsFrom(column), terms, some, stride * FLOAT32);
+    }
+  }
+}
+
+/** How a view lays out a matrix; undefined if neither its columns nor its terms lie side by side. */
+function matrixOf(view: View, columns: readonly LoopDigit[], inner: readonly LoopDigit[]): Matrix | undefined {
+  if (!isPlain(view)) return undefined;
+  const radixOf = new Map([...columns, ...inner].map(({ digit, radix }) => [digit, radix]));
+  let first = 0;
+  const strides = new Map<number, number>();
+  for (const { extent, stride, base, coeffs } of view.axes) {
+    let [least, most] = [base, base];
+    for (const { digit, coeff } of coeffs) {
+      const reach = coeff * ((radixOf.get(digit) ?? 1) - 1);
+      least += Math.min(0, reach);
+      most += Math.max(0, reach);
+      strides.set(digit, (strides.get(digit) ?? 0) + coeff * stride);
+    }
+    if (least < 0 || most >= extent) return undefined;
+    first += base * stride;
+  }
+  const [byColumn, byTerm] = [columns, inner].map((digits) => evenStride(digits, strides));
+  if (byColumn === 1 && byTerm !== undefined && byTerm > 0) return { first, isByRows: true, stride: byTerm };
+  if (byTerm === 1 && byColumn !== undefined && byColumn > 0) return { first, isByRows: false, stride: byColumn };
+  return undefined;
+}
+
+/** By how much the flat index over some digits moves; undefined if not always by the same. */
+function evenStride(digits: readonly LoopDigit[], strides: ReadonlyMap<number, number>): number | undefined {
+  const step = strides.get(digits.at(-1)?.digit ?? -1) ?? 0;
+  const isEven = digits.every(({ digit }, k) => strides.get(digit) === step * sizeOf(digits.slice(k + 1)));
+  return isEven ? step : undefined;
+}

@@ -1,0 +1,29 @@
+import { UNIT_BYTES } from "./levels.ts";
+import { CHUNK_BYTES } from "./sizes.ts";
+
+/**
+ * Makes a copy of a tensor equal to it by copying the chunks that differ. Bytes are compared, not numbers.
+ * @param most After so many chunks that differ, the rest is copied without comparing.
+ * @returns The numbers of these chunks, increasing; undefined if there are more than `most`.
+ */
+export function copyChanges(tensor: Uint8Array, copy: Uint8Array, most: number): number[] | undefined {
+  const changed: number[] = [];
+  for (let from = 0; from < tensor.length; from += UNIT_BYTES) {
+    const [end, to] = [Math.min(from + UNIT_BYTES, tensor.length), from + UNIT_BYTES];
+    // Many chunks at once first: mostly none has changed, and a call costs as much as some hundred bytes.
+    if (areEqual(tensor.subarray(from, to), copy.subarray(from, to))) continue;
+    for (let at = from; at < end; at += CHUNK_BYTES) {
+      const chunk = tensor.subarray(at, at + CHUNK_BYTES);
+      if (areEqual(chunk, copy.subarray(at, at + CHUNK_BYTES))) continue;
+      if (changed.length >= most) {
+        copy.set(tensor.subarray(at), at);
+        return undefined;
+      }
+      copy.set(chunk, at);
+      changed.push(at / CHUNK_BYTES);
+    }
+  }
+  return changed;
+}
+
+const areEqual = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;

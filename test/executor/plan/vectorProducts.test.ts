@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import { compile } from "../../../src/compiler/compile.ts";
+import { createExecutor, type ExecutorOptions } from "../../../src/executor/createExecutor.ts";
+import { planProgram } from "../../../src/executor/plan/planProgram.ts";
+import { executeReference } from "../../../src/executor/reference.ts";
+import { Team } from "../../../src/executor/threads/team.ts";
+import { DType } from "../../../src/numerics/dtype.ts";
+import { readModel } from "../../../src/onnx/readModel.ts";
+import type { CompiledModel } from "../../../src/program/compiled.ts";
+import { GraphBuilder } from "../../../testkit/onnx/graphBuilder.ts";
+import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
+import { randomFloats, VALUES, type Values } from "../../../testkit/programs/randomWindow.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
+
+const OPTIONS = { minEngineWork: 1, chunkElements: 2 ** 18, threads: 1, memoryBytes: 2 ** 32, spreads: false };
+const dtype = DType.float32;
+
+/**
+ * A vector times a constant matrix, in one of its two layouts; sometimes a part of a larger one, with columns of two
+ * digits, or with something after it.
+ */
+function vectorProduct(prng: Prng, kind: Values): { model: CompiledModel; inputs: Uint8Array[] } {
+  const [terms, columns] = [1 + prng.below(40), 1 + prng.below(30)];
+  const isTransposed = prng.below(2) === 0;
+  const isPart = prng.below(3) === 0;
+  const [more, skipped] = isPart ? [3 + prng.below(5), 1 + prng.below(2)] : [0, 0];
+  const g = new GraphBuilder();
+  const shape = isTransposed ? [columns, terms + more] : [terms + more, columns];
+  let w = g.constant({ dtype, shape, bytes: randomFloats(prng, kind, shape[0]! * shape[1]!) });
+  const int64 = (...values: number[]): string =>
+    g.constant({
+      dtype: DType.int64,
+      shape: [values.length],
+      bytes: new Uint8Array(BigInt64Array.from(values, BigInt).buffer),
+    });
+  if (isPart) w = g.node("Slice", [w, int64(skipped), int64(skipped + terms), int64(isTransposed ? 1 : 0)]);
+  if (isTransposed) w = g.node("Transpose", [w], { perm: [1, 0] });
+  let y = g.node("MatMul", ["x", w]);
+  if (prng.below(2) === 0) y = g.node("Relu", [g.node("Add", [y, g.scalar(0.25)])]);
+  if (columns % 2 === 0 && prng.below(2) === 0)
+    y = g.node("Transpose", [g.node("Reshape", [y, int64(2, columns / 2)])], { perm: [1, 0] });
+  g.nodes.push({ op: "Identity", inputs: [y], outputs: ["y"] });
+  const bytes = buildModel({
+    inputs: [{ name: "x", dtype, shape: [1, terms] }],
+    outputs: [{ name: "y", dtype }],
+    nodes: g.nodes,
+    initializers: g.initializers,
+  });
+  return { model: compile(readModel(bytes), { shapes: {} }), inputs: [randomFloats(prng, kind, terms)] };
+}
+
+describe("products of a vector with constant weights", function () {
+  this.timeout(60_000);
+  const ROUNDS = 40;
+
+  async function compare(kind: Values, options: ExecutorOptions, rounds = ROUNDS): Promise<void> {
+    let planned = 0;
+    for (let seed = 1; seed <= rounds; seed++) {
+      const { model, inputs } = vectorProduct(new Prng(seed), kind);
+      const expected = executeReference(model, inputs);
+      const executor = await createExecutor(model, { ...options, minEngineWork: 1 });
+      // The second time, what the first one left in the memory must not matter.
+      for (let run = 0; run < 2; run++) {
+        const { tensors } = await executor.run(inputs);
+        tensors.forEach((tensor, s) =>
+          expect(Buffer.compare(tensor, expected[s]!), `${kind}, seed ${seed}, step ${s}`).to.equal(0),
+        );
+      }
+      planned += planProgram(model, OPTIONS).steps.some(({ loaded }) => loaded !== undefined) ? 1 : 0;
+      await executor.close();
+    }
+    expect(planned).to.be.above(0.4 * rounds);
+  }
+
+  for (const kind of VALUES)
+    it(`of${kind.replace(" ", "")}Numbers_haveTheBitsOfTheReference`, () => compare(kind, { threads: 1 }));
+
+  it("whereNoBoundIsTrusted_haveTheBitsOfTheReference", () => compare("wide", { threads: 1, alwaysExact: true }));
+
+  it("inPartsOfTwoThreads_haveTheBitsOfTheReference", async () => {
+    const team = Team.hold(2);
+    await compare("ordinary", { threads: 2, minSplit: 0, evenly: true }, 12);
+    await team.release();
+  });
+
+  it("ofMoreColumnsThanAreTakenAtATime_haveTheBitsOfTheReference", async () => {
+    const g = new GraphBuilder();
+    const w = g.constant({ dtype, shape: [3, 9001], bytes: randomFloats(new Prng(1), "ordinary", 3 * 9001) });
+    g.nodes.push({ op: "MatMul", inputs: ["x", w], outputs: ["y"] });
+    const bytes = buildModel({
+      inputs: [{ name: "x", dtype, shape: [1, 3] }],
+      outputs: [{ name: "y", dtype }],
+      nodes: g.nodes,
+      initializers: g.initializers,
+    });
+    const model = compile(readModel(bytes), { shapes: {} });
+    const inputs = [randomFloats(new Prng(2), "ordinary", 3)];
+    const executor = await createExecutor(model, { threads: 1 });
+    const { tensors, stats } = await executor.run(inputs);
+    expect(Buffer.compare(tensors[0]!, executeReference(model, inputs)[0]!)).to.equal(0);
+    expect(stats.elements).to.equal(9001);
+    await executor.close();
+  });
+});
