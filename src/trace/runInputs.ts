@@ -31,10 +31,16 @@ export class RunInputs {
   /**
    * @param inputs Those of the program.
    * @param bytes Of each input: little-endian, row-major.
+   * @param roots What the job names of each input, where these bytes are known to have it.
    * @throws RunInputError
    */
-  constructor(inputs: readonly ProgramInput[], length: RunLength, bytes: readonly Uint8Array[]) {
-    [this.#inputs, this.length, this.#bytes] = [inputs, length, bytes];
+  constructor(
+    inputs: readonly ProgramInput[],
+    length: RunLength,
+    bytes: readonly Uint8Array[],
+    roots?: readonly Hash[],
+  ) {
+    [this.#inputs, this.length, this.#bytes, this.#roots] = [inputs, length, bytes, roots];
     if (bytes.length !== inputs.length)
       throw new RunInputError(`the program takes ${inputs.length} inputs, got ${bytes.length}`);
     inputs.forEach((input, k) => {

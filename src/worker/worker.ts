@@ -5,6 +5,7 @@ import { isOver, type Forget } from "../market/forget.ts";
 import type { Snapshot } from "../market/session.ts";
 import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
 import type { Executions } from "../player/executions.ts";
+import type { RunExecution } from "../player/runExecution.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type History, type JobRecord } from "../market/history.ts";
 import type { Problem } from "../player/health.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
@@ -20,9 +21,9 @@ import type { WorkerEvent } from "./events.ts";
 import { coveringFee, jobGas, jobShape, missingGas } from "./jobCost.ts";
 import { claimProblem, hasRoom, isOpen, refusalOf, type WorkerPolicy } from "./jobs.ts";
 import type { TracePublisher } from "./publisher.ts";
-import { selfAudit, SelfAuditError } from "./selfAudit.ts";
+import { drawSamples, selfAudit, SelfAuditError } from "./selfAudit.ts";
 import { attestationLeft, endingAttestation, WorkerGas } from "./upkeep.ts";
-import { collect, deliver, expire, finalise, missingOutputs, wantedOutputs } from "./settlement.ts";
+import { collect, deliver, deliveryOf, expire, finalise, missingOutputs, wantedOutputs } from "./settlement.ts";
 import { bestUnknown } from "./wantedPrograms.ts";
 
 /** How a worker runs. */
@@ -229,8 +230,8 @@ class Worker {
   async #deliver(job: JobRecord, record: ClaimRecord, output: number): Promise<boolean> {
     const { session, log } = this.#options;
     try {
-      const execution = await this.#executions.of(job);
-      if (execution !== undefined) this.#role.report(await deliver(session, record, execution, output));
+      const delivery = await this.#executions.use(job, (run) => deliveryOf(run, output));
+      if (delivery !== undefined) this.#role.report(await deliver(session, record, delivery));
       return true;
     } catch (error) {
       // It was not tried.
@@ -255,35 +256,27 @@ class Worker {
     if (now > until) return this.#role.report(await expire(session, job));
     if (this.#failedAudits.isWithheld(job)) return;
     const start = performance.now();
-    const draw = replayed((below) => Math.floor(Math.random() * below));
-    // Beside many games the job may be executed again meanwhile: the execution that is submitted is the one that was
-    // audited.
-    const audited = await this.#executions.use(job, async (execution) => {
-      const milliseconds = Math.round(performance.now() - start);
-      if (this.#role.isNew("executed", job.id, String(until)))
-        this.#role.report({ kind: "executed", jobId: job.id, runRoot: execution.root, milliseconds });
-      const again = this.#failedAudits.samplesOf(job);
-      const { last } = execution;
-      const audit = selfAudit(session.publicClient, deployment.verifier, last, selfAuditSamples, draw(), again);
-      const failure = await audit.then(
-        () => undefined,
-        (error: unknown) => {
-          if (error instanceof SelfAuditError) return error;
-          throw error;
-        },
-      );
-      return { execution, failure };
-    });
-    if (audited === undefined) {
+    const execution = await this.#executions.of(job);
+    if (execution === undefined) {
       if (this.#role.isNew("unknown", job.id))
         log.error({ job: job.id }, `a claimed job cannot be executed: ${UNKNOWN}`);
       return;
     }
-    const { execution, failure } = audited;
-    if (failure !== undefined) return this.#withhold(job, execution.root, until, failure);
+    const { root } = execution;
+    const milliseconds = Math.round(performance.now() - start);
+    if (this.#role.isNew("executed", job.id, String(until)))
+      this.#role.report({ kind: "executed", jobId: job.id, runRoot: root, milliseconds });
+    const samples = [...this.#failedAudits.samplesOf(job), ...drawSamples(execution, selfAuditSamples)];
+    try {
+      const use = (action: (run: RunExecution) => Promise<true>) => this.#executions.use(job, action);
+      await selfAudit(session.publicClient, deployment.verifier, root, samples, use);
+    } catch (error) {
+      if (error instanceof SelfAuditError) return this.#withhold(job, root, until, error);
+      throw error;
+    }
     const nodes = submissionOf(execution.claimed, deployment.parameters.arityBits);
     const receipt = await session.market.submit(job.job, nodes);
-    this.#role.report({ kind: "submitted", jobId: job.id, runRoot: execution.root, receipt });
+    this.#role.report({ kind: "submitted", jobId: job.id, runRoot: root, receipt });
   }
 
   /** Has a job whose execution is wrong executed anew, or gives it up. */
@@ -388,12 +381,3 @@ class Worker {
 /** What an error says, without the arguments of the call: these hold the whole output. */
 const shortMessage = (error: Error): string =>
   error instanceof BaseError ? `${error.shortMessage} ${error.details}` : error.message;
-
-/** Each call begins the same series of numbers again: what is begun anew draws the same samples. */
-function replayed(random: (below: number) => number): () => (below: number) => number {
-  const drawn: number[] = [];
-  return () => {
-    let k = 0;
-    return (below) => (drawn[k++] ??= random(below));
-  };
-}
