@@ -98,11 +98,11 @@ export async function executeItems(
     const nearest = await run.before(item);
     let { from, carried } = passed !== undefined && passed.from > nearest.from ? passed : nearest;
     for (; from <= item; from++) {
+      // A proof about what an item takes from the item before opens both.
+      const isNeeded = from >= item - 1;
+      if (isNeeded) await run.stored.keep(from, carried);
       const execution = await executeItem(run.program, run.inputs.of(from, carried), execute);
-      if (from === item) {
-        await run.stored.keep(item, carried);
-        run.hold(item, execution);
-      }
+      if (isNeeded) run.hold(from, execution);
       carried = carriedFrom(execution);
     }
     passed = { from, carried };

@@ -79,7 +79,7 @@ export class StoredRun {
     if ((isFull || this.#files === undefined) && this.#isDueInMemory(item)) this.#states.set(item, state);
   }
 
-  /** Keeps what a disputed item begins with, if there is room: it is executed again for each move. */
+  /** Keeps what a disputed item begins with, if there is room: it may be executed again for each move. */
   async keep(item: number, state: Carried): Promise<void> {
     if (item > 0 && this.isCarried && !this.#kept().has(item)) await this.#write(item, state, true);
   }

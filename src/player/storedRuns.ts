@@ -29,7 +29,10 @@ export type StoredRunsOptions = {
   maxBytes?: number | undefined;
 };
 
-/** Bytes on disk that a job's run takes: the roots of its items, and the states that are kept. */
+/**
+ * Bytes on disk that a job's run takes: the roots of its items, and the states that are kept.
+ * @throws ProgramFormatError if the job's program has no header that can be read
+ */
 export function storedBytesOf({ job, program }: Pick<JobRecord, "job" | "program">): number {
   const { items } = job;
   if (items === 1) return 0;
@@ -72,9 +75,14 @@ export class StoredRuns {
     });
   }
 
-  /** Puts room aside. @param bytes Of each job that is claimed or may be disputed, from {@link storedBytesOf}. */
-  reserve(bytes: ReadonlyMap<Hex, number>): void {
-    this.#reserved = bytes;
+  /** Puts room aside. @param jobs That are claimed or may be disputed. */
+  reserve(jobs: readonly Pick<JobRecord, "id" | "job" | "program">[]): void {
+    this.#reserved = new Map(jobs.map((job) => [job.id, storedBytesOf(job)]));
+  }
+
+  /** Whether so many bytes fit where nothing else is kept. */
+  canHold(bytes: number): boolean {
+    return this.#folder === undefined || bytes <= this.#maxBytes;
   }
 
   /** Why there is no room for `bytes` more, beside what is reserved. @returns undefined if there is. */

@@ -42,11 +42,7 @@ export async function expire({ market }: Session, { id, job }: JobRecord): Promi
  * Delivers one output of a claim whose window is over, which finalises it with the first one and releases the fee with
  * the last one.
  */
-export async function deliver(
-  { market }: Session,
-  record: ClaimRecord,
-  delivery: Delivery,
-): Promise<WorkerEvent> {
+export async function deliver({ market }: Session, record: ClaimRecord, delivery: Delivery): Promise<WorkerEvent> {
   const receipt = await market.deliver(record.claim, delivery);
   const { output } = delivery;
   return { kind: "delivered", jobId: record.jobId, claimId: record.id, output, receipt };

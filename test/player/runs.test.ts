@@ -16,6 +16,7 @@ import { RunInputError, RunInputs } from "../../src/trace/runInputs.ts";
 import { MissingTensorsError } from "../../src/trace/trace.ts";
 import { TracePublisher } from "../../src/worker/publisher.ts";
 import { RUN_COUNT, RUN_STEPS, runInputBytes, runProgram } from "../../testkit/programs/runProgram.ts";
+import { publishedRun } from "../../testkit/programs/publishedRun.ts";
 import { executionOf } from "../../testkit/programs/runsOf.ts";
 
 const carrying = runProgram();
@@ -133,18 +134,7 @@ for (const [kind, program] of [
 
 describe("Executions of runs", () => {
   const ITEMS = 20;
-  const jobOf = (program: KnownProgram, count: number): JobRecord => {
-    const inputs = inputsOf(program, count);
-    const bytes = [0, 1, 2].map((k) => [k, new Map([[0, toHex(Buffer.concat(inputs.tensors(k)))]])] as const);
-    return {
-      id: numberToHex(1),
-      job: { programRoot: program.model.programRoot, inputsRoot: inputs.list.root, items: count, firstItem: 0 },
-      program: { header: toHex(program.commitment.header) },
-      inputRoots: inputs.roots,
-      parts: new Map(bytes),
-      claims: [],
-    } as unknown as JobRecord;
-  };
+  const jobOf = (program: KnownProgram, count: number): JobRecord => publishedRun(program, inputsOf(program, count));
   const executionsOf = (program: KnownProgram, count = ITEMS) => {
     const { execute, items } = counted();
     return { executions: new Executions(ProgramLibrary.of([program]), execute), items, job: jobOf(program, count) };

@@ -65,7 +65,10 @@ describe("postJob and waitForResult", function () {
       [0, 5],
       [1, 1],
     ]);
-    expect(inputs.map((input, k) => Buffer.concat(inputsOf(job)!.tensors(k)).equals(input))).to.deep.equal([true, true]);
+    expect(inputs.map((input, k) => Buffer.concat(inputsOf(job)!.tensors(k)).equals(input))).to.deep.equal([
+      true,
+      true,
+    ]);
     expect(await jobProgress(requester, jobId)).to.have.property("status", "open");
   });
 

@@ -85,9 +85,11 @@ export class ItemThreads {
     });
   }
 
-  /** Ends the threads. Resolves when all of them have ended; what waits is not executed. */
+  /** Ends the threads, once they have executed what they have begun; what waits fails. Resolves when all have ended. */
   async close(): Promise<void> {
     this.#isEnding = true;
+    this.#failure ??= threadError("ended");
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
     for (const worker of this.#workers) worker.postMessage({ kind: "end" } satisfies ToThread);
     await Promise.all(this.#workers.map(ended));
   }

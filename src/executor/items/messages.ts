@@ -1,7 +1,10 @@
 import type { CompiledModel } from "../../program/compiled.ts";
 
 /** What a thread starts with: what an executor needs of a model. */
-export type ThreadModel = Pick<CompiledModel, "program" | "programRoot" | "constants" | "inputs" | "outputs" | "origins">;
+export type ThreadModel = Pick<
+  CompiledModel,
+  "program" | "programRoot" | "constants" | "inputs" | "outputs" | "origins"
+>;
 
 /** Messages to a thread: an item to execute, or that there are no more. */
 export type ToThread =
