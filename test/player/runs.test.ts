@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { numberToHex, type Hex } from "viem";
 import { createExecutor } from "../../src/executor/createExecutor.ts";
@@ -11,6 +14,7 @@ import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
 import { Executions } from "../../src/player/executions.ts";
 import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 import { MissingItemsError, type RunExecution } from "../../src/player/runExecution.ts";
+import { StoredRuns } from "../../src/player/storedRuns.ts";
 import { commitProgram } from "../../src/program/root.ts";
 import { RunInputError, RunInputs } from "../../src/trace/runInputs.ts";
 import { MissingTensorsError } from "../../src/trace/trace.ts";
@@ -204,6 +208,31 @@ describe("Executions of runs", () => {
         expect(await ask(item, step)).to.equal(undefined);
     });
   }
+
+  it("tensorsAndOutputsForOthers_ofAnyItemOfARunThatWasExecuted_executeItFromTheNearestState", async () => {
+    const count = 100;
+    const expected = loop(carrying, count);
+    const { execute, items } = counted();
+    // No room: nothing of it is kept but its roots, and some states where they are on disk.
+    const folder = mkdtempSync(join(tmpdir(), "refute-runs-"));
+    const stored = new StoredRuns({ folder });
+    const executions = new Executions(ProgramLibrary.of([carrying]), execute, 0, stored);
+    const [job, other] = [jobOf(carrying, count), publishedRun(carrying, inputsOf(carrying, 3), 2)];
+    await executions.of(job);
+    await executions.of(other);
+    for (const item of [0, 7, 98, 99]) {
+      for (const step of [RUN_STEPS.carriedAndEach, RUN_STEPS.last]) {
+        items.length = 0;
+        expect(toHex((await executions.tensor(job, item, step))!)).to.equal(toHex(expected[item]![step]!));
+        expect(items).to.deep.equal([item]);
+      }
+      items.length = 0;
+      const opened = await executions.output(job, item, 1);
+      expect(toHex(opened!.bytes)).to.equal(toHex(expected[item]![RUN_STEPS.shared]!));
+      expect(items).to.deep.equal([item]);
+    }
+    rmSync(folder, { recursive: true });
+  });
 
   it("outputsForOthers_displaceNothingThatAGameNeeds", async () => {
     const { execute, items } = counted();

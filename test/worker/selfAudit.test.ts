@@ -9,6 +9,9 @@ import { drawSamples, selfAudit, SelfAuditError } from "../../src/worker/selfAud
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
 import { rejection } from "../../testkit/rejection.ts";
+import { executeItems } from "../../src/player/executeRun.ts";
+import { runProgram } from "../../testkit/programs/runProgram.ts";
+import { runOf, type OwnRun } from "../../testkit/programs/runsOf.ts";
 import { runOfOne } from "../../testkit/programs/runOfOne.ts";
 import { Prng } from "../../testkit/random/prng.ts";
 
@@ -56,6 +59,32 @@ describe("selfAudit", function () {
     const error = await rejection(audit(wrong, 1, () => 0, again));
     expect(error).to.be.instanceOf(SelfAuditError);
     expect(error).to.have.property("sample").that.deep.equals(again[0]);
+  });
+
+  it("anyItemOfARun_isAudited_andExecutedAgainForIt", async function () {
+    const runs = runProgram();
+    const { publicClient, deployment } = session;
+    const audit = (own: OwnRun, samples: readonly Sample[], root = own.run.root) =>
+      selfAudit(publicClient, deployment.verifier, root, samples, async (action) => {
+        const items = samples.map(({ item }) => item);
+        await executeItems(own.run, own.run.missing(items), own.execute);
+        return action(own.run);
+      });
+    const [honest, lying] = [await runOf(runs, 12), await runOf(runs, 12, { item: 5, step: 1, element: 9 })];
+    const samples = drawSamples(honest.run, 40);
+    expect(new Set(samples.map(({ item }) => item)).size).to.be.above(5);
+    await audit(honest, samples);
+    // Of the same carried state, the items after it are right.
+    await audit(lying, [{ item: 6, step: 1, element: 9 }]);
+    const error = await rejection(audit(lying, [...samples, { item: 5, step: 1, element: 9 }]));
+    expect(error).to.be.instanceOf(SelfAuditError);
+    expect(error.message).to.contain("item 5, step 1, element 9");
+    // An item that is another one when it is executed again.
+    const changed = { run: lying.run, execute: honest.execute };
+    lying.run.release();
+    const other = await rejection(audit(changed, [{ item: 5, step: 0, element: 0 }]));
+    expect(other.message).to.contain("item 5, executed again, has another trace");
+    expect((await rejection(audit(honest, samples, lying.run.root))).message).to.contain("has another trace");
   });
 
   /**

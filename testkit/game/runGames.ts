@@ -19,7 +19,10 @@ const ARITY_BITS = 4;
 export type RunElement = { item: number; step: number; element: number };
 
 /** The fast executor, which counts. In an item an element may be another one, and all that follows from it. */
-export function countedExecute(executor: Pick<Executor, "run">, lie?: RunElement): { execute: Execute; items: number[] } {
+export function countedExecute(
+  executor: Pick<Executor, "run">,
+  lie?: RunElement,
+): { execute: Execute; items: number[] } {
   const items: number[] = [];
   const execute: Execute = async (_, inputs, keep, trees) => {
     // The last input is the index.
@@ -67,19 +70,21 @@ function shamRun(honest: RunExecution, { item, step, element }: RunElement): Run
 /** Sham games against an honest worker, each about another item of one claim. */
 export class ShamRunGames {
   readonly #worker: Executions;
+  readonly #challenger: Executions;
   readonly #job: JobRecord;
   #open: { sham: RunExecution; game: MemoryGame; nodes: Hex }[] = [];
   /** Of the worker. */
   moves = 0;
 
-  constructor(worker: Executions, job: JobRecord) {
-    [this.#worker, this.#job] = [worker, job];
+  /** @param challenger Right executions, which the challengers alter. */
+  constructor(worker: Executions, challenger: Executions, job: JobRecord) {
+    [this.#worker, this.#challenger, this.#job] = [worker, challenger, job];
   }
 
   async open(elements: readonly RunElement[]): Promise<void> {
+    const nodes = (await this.#worker.use(this.#job, ({ claimed }) => submissionOf(claimed, ARITY_BITS)))!;
     for (const element of elements) {
-      const opened = await this.#worker.use(this.#job, (run) => {
-        const nodes = submissionOf(run.claimed, ARITY_BITS);
+      const opened = await this.#challenger.use(this.#job, (run) => {
         const sham = shamRun(run, element);
         const pick = openingPick(run.program, run.claimedLevel, submittedList(sham, nodes), ARITY_BITS)!;
         return { sham, nodes, game: new MemoryGame(run.program, run.root, pick, run.items) };
