@@ -152,9 +152,9 @@ export class Executions {
   }
 
   /**
-   * One tensor of a job's execution, for others: if need be, an item is executed for that tensor alone, and those before
-   * it from the nearest state that is kept. Nothing of it is kept, so that requests of others displace nothing that a
-   * game needs.
+   * One tensor of a job's execution, for others: if need be, an item is executed for that tensor alone, and those
+   * before it from the nearest state that is kept. Nothing of it is kept, so that requests of others displace nothing
+   * that a game needs.
    * @returns undefined if there is no such item or step, or no execution of it is there: see {@link of}. Nor is there
    *   one of an item that takes anything from the item before, unless the job was executed.
    */

@@ -74,7 +74,7 @@ export class FastExecutors {
     return executor;
   }
 
-  /** Executes an item on one of the threads for items, once the program's items took as long as threads take to start. */
+  /** Executes an item on a thread for items, once the program's items took as long as threads take to start. */
   async #runOneOfMany(model: CompiledModel, inputs: readonly Uint8Array[], options: RunOptions): Promise<Uint8Array[]> {
     const { programRoot } = model;
     const executor = await this.#executorOf(model);

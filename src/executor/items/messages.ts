@@ -18,5 +18,5 @@ export type ToThread =
     }
   | { kind: "end" };
 
-/** Messages from a thread: that it is ready, an item's tensors, what is wrong with its engine, or why else it failed. */
+/** Messages from a thread: that it is ready, an item's tensors, what is wrong with its engine, why else it failed. */
 export type FromThread = { ready: true } | { tensors: Uint8Array[] } | { fault: string } | { reason: string };
