@@ -10,6 +10,8 @@ import type { FromThread, ThreadModel, ToThread } from "./messages.ts";
 /** The code of the threads: beside this file, built if this file is. Node strips types without a loader. */
 const THREAD = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url);
 const END_MS = 2_000;
+/** Items that a thread has at a time: it goes on while the event loop is busy with other things. */
+const QUEUED = 2;
 
 /** What is executed of an item: see {@link RunOptions}. */
 type ItemOptions = Pick<RunOptions, "keep" | "trees">;
@@ -28,8 +30,8 @@ export class ItemThreads {
   readonly #model: CompiledModel;
   readonly #layout: HashLayout;
   readonly #workers: readonly Worker[];
-  readonly #idle: Worker[] = [];
-  readonly #running = new Map<Worker, Item>();
+  /** What each thread that has started executes and is going to execute. */
+  readonly #queues = new Map<Worker, Item[]>();
   readonly #waiting: Item[] = [];
   #failure: EngineFaultError | ExecutionThreadError | undefined;
   #started: { resolve: () => void; reject: (error: Error) => void } | undefined;
@@ -64,7 +66,7 @@ export class ItemThreads {
 
   /** Whether nothing is executed, and nothing waits. */
   get isIdle(): boolean {
-    return this.#running.size === 0 && this.#waiting.length === 0;
+    return [...this.#queues.values()].every((queue) => queue.length === 0) && this.#waiting.length === 0;
   }
 
   /** What ended the threads; undefined while they work. */
@@ -73,7 +75,7 @@ export class ItemThreads {
   }
 
   /**
-   * Executes an item on the first thread that is free.
+   * Executes an item on the thread that has least to do.
    * @throws ExecutionInputError if the inputs do not fit the program; EngineFaultError, ExecutionThreadError
    */
   run(inputs: readonly Uint8Array[], options: ItemOptions = {}): Promise<Uint8Array[]> {
@@ -95,15 +97,17 @@ export class ItemThreads {
   }
 
   #deal(): void {
-    while (this.#idle.length > 0 && this.#waiting.length > 0) {
-      const [worker, item] = [this.#idle.pop()!, this.#waiting.shift()!];
+    while (this.#waiting.length > 0) {
+      const [worker, queue] = [...this.#queues].reduce((a, b) => (b[1].length < a[1].length ? b : a));
+      if (queue.length === QUEUED) return;
+      const item = this.#waiting.shift()!;
       const { keep, trees } = item.options;
       const steps = this.#model.program.steps.map((_, step) => step);
       // Inputs are parts of larger buffers, which would be copied whole.
       const inputs = item.inputs.map((bytes) => new Uint8Array(bytes));
       const kept = keep && { kept: steps.filter(keep) };
       const message: ToThread = { kind: "item", inputs, ...kept, isHashed: trees !== undefined };
-      this.#running.set(worker, item);
+      queue.push(item);
       worker.ref();
       worker.postMessage(
         message,
@@ -115,15 +119,16 @@ export class ItemThreads {
   #take(worker: Worker, message: FromThread): void {
     if ("fault" in message) return this.#fail(new EngineFaultError(message.fault));
     if ("reason" in message) return this.#fail(threadError(`failed: ${message.reason}`));
-    this.#idle.push(worker);
-    // A process that does not close them can still exit.
-    worker.unref();
     if ("ready" in message) {
-      if (this.#idle.length === this.#workers.length) this.#started?.resolve();
+      this.#queues.set(worker, []);
+      // A process that does not close them can still exit.
+      worker.unref();
+      if (this.#queues.size === this.#workers.length) this.#started?.resolve();
       return;
     }
-    const { options, resolve } = this.#running.get(worker)!;
-    this.#running.delete(worker);
+    const queue = this.#queues.get(worker)!;
+    const { options, resolve } = queue.shift()!;
+    if (queue.length === 0) worker.unref();
     if (options.trees !== undefined) this.#readTrees(message.tensors, options.trees);
     resolve(message.tensors);
     this.#deal();
@@ -141,9 +146,9 @@ export class ItemThreads {
     this.#failure = failure;
     for (const worker of this.#workers) void worker.terminate();
     this.#started?.reject(failure);
-    for (const { reject } of [...this.#running.values(), ...this.#waiting]) reject(failure);
-    this.#running.clear();
-    this.#waiting.length = 0;
+    const unfinished = [...[...this.#queues.values()].flat(), ...this.#waiting.splice(0)];
+    for (const queue of this.#queues.values()) queue.length = 0;
+    for (const { reject } of unfinished) reject(failure);
   }
 
   #startWorker(workerData: ThreadModel): Worker {
