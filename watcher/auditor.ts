@@ -83,7 +83,9 @@ export class Auditor {
     const execution = await this.#executions.of(job);
     if (execution === undefined) return { kind: "unknown", reason: "its input bytes are not on chain" };
     const milliseconds = Math.round(performance.now() - start);
-    this.#seconds.set(job.job.programRoot, milliseconds / 1_000 / job.job.items);
+    // Of a run whose roots were on disk nothing was executed.
+    const wasExecuted = execution.missing([execution.items - 1]).length === 0;
+    if (wasExecuted) this.#seconds.set(job.job.programRoot, milliseconds / 1_000 / job.job.items);
     const own = execution.root;
     if (own === claim.runRoot) {
       this.#executions.drop(job);

@@ -72,7 +72,7 @@ class Watcher {
     const { session } = options;
     this.#options = options;
     this.#races = new Races(options.log);
-    this.#role = new Role(options, ({ kind }) => ({
+    this.#role = new Role("watcher", options, ({ kind }) => ({
       level: kind === "differs" || kind === "lost" ? "warn" : "info",
       message: MESSAGES[kind],
     }));
@@ -85,7 +85,6 @@ class Watcher {
 
   run(): Promise<void> {
     return this.#role.run({
-      name: "watcher",
       facts: { mode: this.#options.mode },
       forget: this.#forget,
       needsPlainAccountTo: this.#options.mode === "defend" ? "open games" : undefined,
@@ -115,6 +114,7 @@ class Watcher {
     const { history, now } = snapshot;
     const { plays, audits, settles, lost } = schedule(history, session.sender.address, now, this.#auditor.secondsFor);
     this.#forgetPast(snapshot);
+    this.#role.health.set("runsOnDisk", this.#executions.stored.problem);
     const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));
     this.#options.programs.want([...plays, ...audits].map(({ job }) => job.job.programRoot));
     // A claim whose program may be known soon is not called unknown meanwhile.

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { KEPT_BYTES } from "../player/executions.ts";
 import { FastExecutors } from "../player/fastExecutors.ts";
 import { Health } from "../player/health.ts";
+import { STORED_BYTES } from "../player/storedRuns.ts";
 import type { RoleOptions } from "../player/role.ts";
 import { selfTestExecutor } from "../executor/selfTest.ts";
 import { requireTriedPlatform, thisPlatform } from "../platform.ts";
@@ -35,6 +36,12 @@ export const playerSettings = {
   interval: defaulted("seconds", "pause between rounds", positive, 4),
   cache: defaulted("folder", "what a restart need not do again; may be deleted at any time", text, CACHE_FOLDER),
   keepMib: defaulted("n", "MiB of executions kept in memory for games", whole(0), KEPT_BYTES / MIB),
+  snapshotMib: defaulted(
+    "n",
+    "MiB of runs kept in that folder, for games about their items",
+    whole(0),
+    STORED_BYTES / MIB,
+  ),
   catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", text, "none"),
   licences: optional<string[]>("names", "licences of such models, comma-separated", list, "all"),
   fetchMib: defaulted("n", "MiB of models fetched, at most, until the process ends", positive, 2_048),
@@ -98,7 +105,8 @@ async function playUntil(
       log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     await Promise.race([cached, sleep(CACHE_WAIT_MS, undefined, { ref: false })]);
     sayProblems(health, library);
-    const kept = { keptBytes: settings.keepMib * MIB, cacheFolder: settings.cache };
+    const { keepMib, snapshotMib, cache: cacheFolder } = settings;
+    const kept = { keptBytes: keepMib * MIB, storedBytes: snapshotMib * MIB, cacheFolder };
     const callbacks = { onRound, onEvent, health, meter, clock: () => Date.now() / 1_000 };
     const options = { session, programs: library, execute: executors.execute, signal, intervalMs, log };
     await run({ ...options, ...kept, ...callbacks });

@@ -5,7 +5,7 @@ import type { CompiledModel } from "../program/compiled.ts";
 import { MAX_MEMORY_BYTES } from "./memory/memoryPlan.ts";
 import { memoryOf } from "./memory/views.ts";
 import { machineOf } from "./plan/threadMachine.ts";
-import { planWithin } from "./plan/planProgram.ts";
+import { planWithin, type ProgramPlan } from "./plan/planProgram.ts";
 import type { PlanOptions } from "./plan/stepPlan.ts";
 import { EngineFaultError } from "./errors.ts";
 import { noStats, type CertificateStats } from "./certificateStats.ts";
@@ -45,6 +45,8 @@ export type RunOptions = ExecutionOptions & {
 };
 
 export type Executor = {
+  /** Bytes of memory that it addresses. */
+  readonly bytes: number;
   /**
    * @param inputs The job's inputs in the program's order: little-endian, row-major bytes.
    * @throws ExecutionInputError if they do not fit the program; EngineFaultError if a product was wrong: nothing of
@@ -98,7 +100,7 @@ const MAX_THREADS = 8;
 /** The number of units of hashing, 20 us each, from which the other threads take part. */
 const MIN_UNITS = 32;
 /** How long a thread takes to start. */
-const START_MS = 500;
+export const START_MS = 500;
 
 /** The number of threads that jobs are executed on, where nothing else is asked for and they are long enough. */
 export const mostThreads = (): number => Math.min(MAX_THREADS, availableParallelism());
@@ -121,9 +123,11 @@ function planOptionsOf(options: ExecutorOptions): Omit<PlanOptions, "spreads"> {
  * @throws ExecutionMemoryError if they are more than can be addressed.
  */
 export function executionBytes(model: CompiledModel): number {
-  const { bytes, farBytes } = planWithin(model, planOptionsOf({}));
-  return farBytes.reduce((sum, each) => sum + each, bytes);
+  return addressedBytes(planWithin(model, planOptionsOf({})));
 }
+
+const addressedBytes = ({ bytes, farBytes }: Pick<ProgramPlan, "bytes" | "farBytes">): number =>
+  farBytes.reduce((sum, each) => sum + each, bytes);
 
 /**
  * Creates the fast executor. onnxruntime computes matrix products in float64; an error bound certifies each result, and
@@ -173,6 +177,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   let spent = 0;
   let fault: EngineFaultError | undefined;
   return {
+    bytes: addressedBytes(plan),
     run(inputs, options = {}) {
       const execution = last.then(() => executeUntilFault(inputs, options)).finally(() => shared.leave());
       last = execution.catch(() => undefined);

@@ -1,24 +1,11 @@
-import { hexToBytes, type Address, type Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { getOrAdd } from "../getOrAdd.ts";
-import { MerkleList } from "../merkle/list.ts";
-import { zeroRoot } from "../merkle/tensor.ts";
-import { concatenated } from "../merkle/concatenated.ts";
 import { disputeGameAbi } from "../chain/abi/disputeGame.ts";
 import { jobMarketAbi } from "../chain/abi/jobMarket.ts";
 import type { ChainEvent } from "../chain/logReader.ts";
-import { readHeader } from "../program/header.ts";
-import { bytesOf, RunInputError, RunInputs } from "../trace/runInputs.ts";
 import { unpackState, type GameState } from "./state.ts";
 import { claimKeyOf } from "./ids.ts";
-import {
-  ZERO_HASH,
-  type Claim,
-  type ClaimKey,
-  type Job,
-  type Move,
-  type Outcome,
-  type ProgramFacts,
-} from "../chain/structs.ts";
+import { type Claim, type ClaimKey, type Job, type Move, type Outcome, type ProgramFacts } from "../chain/structs.ts";
 
 /** The events of the market and of its games. */
 export const protocolAbi = [...jobMarketAbi, ...disputeGameAbi] as const;
@@ -201,43 +188,6 @@ function newClaim(id: Hex, jobId: Hex, claim: Claim, windowEnd: bigint, nodes: H
 function update<T extends object>(records: Map<Hex, T>, id: Hex, change: Partial<T>): void {
   const record = records.get(id);
   if (record !== undefined) Object.assign(record, change);
-}
-
-/**
- * The bytes of a job's inputs as they were published.
- * @returns undefined while parts are missing, for a job that never posts them, or if they are not those that the job's
- *   content, and so its id, names.
- */
-export function inputBytesOf({
-  job,
-  program,
-  parts,
-  inputRoots,
-}: Pick<JobRecord, "job" | "program" | "parts" | "inputRoots">): Uint8Array[] | undefined {
-  // The contract gives the job's own roots. A node that gave others would have a worker execute another input, and lose
-  // its collateral.
-  const list = inputRoots.length === 0 ? ZERO_HASH : MerkleList.fromHashes(inputRoots).root;
-  if (list !== job.inputsRoot) return undefined;
-  const sources = readHeader(hexToBytes(program.header)).inputs;
-  const inputs: Uint8Array[] = [];
-  for (const [input, root] of inputRoots.entries()) {
-    const published = parts.get(input) ?? new Map<number, Hex>();
-    const ordered = [...published].sort(([a], [b]) => a - b).map(([, data]) => hexToBytes(data));
-    const source = sources[input];
-    if (ordered.length > 0 || source?.source.kind === "index") inputs.push(concatenated(ordered));
-    // State that begins with zeros is not published. Nothing is allocated for other state that is not there.
-    else if (source?.source.kind === "carried" && root === zeroRoot(bytesOf(source)))
-      inputs.push(new Uint8Array(bytesOf(source)));
-    else return undefined;
-  }
-  try {
-    // The chain checked each part against the root; only a missing part can make the whole differ.
-    const { roots } = new RunInputs(sources, job, inputs);
-    return roots.every((root, k) => root === inputRoots[k]) ? inputs : undefined;
-  } catch (error) {
-    if (error instanceof RunInputError) return undefined;
-    throw error;
-  }
 }
 
 /** The state that a game is in: that of its latest move. */

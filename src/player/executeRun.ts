@@ -3,88 +3,156 @@ import { MerkleList } from "../merkle/list.ts";
 import { concatenated } from "../merkle/concatenated.ts";
 import { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import type { CompiledModel } from "../program/compiled.ts";
+import { mostThreads } from "../executor/createExecutor.ts";
 import type { RunInputs } from "../trace/runInputs.ts";
+import type { Carried } from "../trace/runItems.ts";
 import { Trace } from "../trace/trace.ts";
 import type { Execution, KnownProgram } from "./execution.ts";
-import { carriedFrom, RunExecution, type Carried } from "./runExecution.ts";
+import { carriedFrom, RunExecution } from "./runExecution.ts";
+import { StoredRun } from "./storedRun.ts";
 
 /**
  * Executes a program: one tensor for each step, canonical little-endian bytes.
  * @param keep Steps whose tensors are asked for; others may be left out, as holes. Without it, all.
  * @param trees May be given the trees of checkpoints' tensors, where those are hashed on the way.
+ * @param isOneOfMany Whether other items of the same run are executed beside it.
  */
 export type Execute = (
   model: CompiledModel,
   inputs: readonly Uint8Array[],
   keep?: (step: number) => boolean,
   trees?: Map<number, MerkleList>,
+  isOneOfMany?: boolean,
 ) => Promise<Uint8Array[]>;
 
 /**
- * A run that carries state keeps what so many of its items begin with, evenly spread: an item that a game needs is
- * executed again from the nearest of them.
+ * So many items of a run that carries state are hashed in full, evenly spread and the last one too: the others only
+ * where they differ from the item before.
  */
-const SNAPSHOTS = 16;
+const IN_FULL = 16;
 
-/** Executes all items of a run. Of all but the last one the trace roots are kept, and what some of them begin with. */
-export async function executeRun(program: KnownProgram, inputs: RunInputs, execute: Execute): Promise<RunExecution> {
-  const { items } = inputs.length;
+/** So many items that take nothing from each other are executed or wait for it at a time: two for each thread. */
+const AT_ONCE = 2 * mostThreads();
+
+/**
+ * Executes all items of a run. Of many items the trace roots are kept, the execution of the last one, and what some of
+ * them begin with.
+ */
+export async function executeRun(
+  program: KnownProgram,
+  inputs: RunInputs,
+  execute: Execute,
+  stored = new StoredRun(program.model.program.inputs, inputs.length.items),
+): Promise<RunExecution> {
+  const run = { program, inputs };
+  const { roots, last } = await (stored.isCarried ? executeInOrder(run, execute, stored) : executeApart(run, execute));
+  const list = concatenated(roots.map(fromHash));
+  await stored.writeRoots(list);
+  return new RunExecution(program, inputs, new MerkleList(list), last, stored);
+}
+
+type Run = Pick<RunExecution, "program" | "inputs">;
+type Executed = { roots: Hash[]; last: Execution };
+
+async function executeInOrder({ program, inputs }: Run, execute: Execute, stored: StoredRun): Promise<Executed> {
   const roots: Hash[] = [];
-  const snapshots = new Map<number, Carried>();
-  const interval = Math.ceil(items / SNAPSHOTS);
+  const { items } = inputs.length;
+  const interval = Math.ceil(items / IN_FULL);
   const trees = new SuccessiveTrees();
   let last: Execution | undefined;
   for (let item = 0; item < items; item++) {
-    const carried = last === undefined ? new Map<number, Uint8Array>() : carriedFrom(last);
-    if (item > 0 && item % interval === 0 && carried.size > 0) snapshots.set(item, carried);
-    // What is kept, or handed to a snapshot, has memory of its own and is hashed in full.
-    const isKept = item === items - 1 || (item + 1) % interval === 0;
-    last = await executeItem(program, inputs.of(item, carried), execute, isKept ? undefined : trees);
+    const carried: Carried = last === undefined ? new Map() : carriedFrom(last);
+    await stored.pass(item, carried);
+    // What is kept has memory of its own.
+    const isInFull = item === items - 1 || (item + 1) % interval === 0;
+    last = await executeItem(program, inputs.of(item, carried), execute, { ...(!isInFull && { trees }) });
     roots.push(last.trace.root);
   }
-  const list = new MerkleList(concatenated(roots.map(fromHash)));
-  return new RunExecution(program, inputs, list, last!, snapshots);
+  return { roots, last: last! };
+}
+
+/** Items that take nothing from each other are executed some at a time, in any order. */
+async function executeApart({ program, inputs }: Run, execute: Execute): Promise<Executed> {
+  const { items } = inputs.length;
+  const roots = new Array<Hash>(items);
+  let [next, last]: [number, Execution | undefined] = [0, undefined];
+  const executeNext = async (): Promise<void> => {
+    while (next < items) {
+      const item = next++;
+      const execution = await executeItem(program, inputs.of(item), execute, { isOneOfMany: items > 1 });
+      roots[item] = execution.trace.root;
+      if (item === items - 1) last = execution;
+    }
+  };
+  const lanes = Array.from({ length: Math.min(items, AT_ONCE) }, executeNext);
+  try {
+    await Promise.all(lanes);
+  } finally {
+    // After a failure no other item is begun, and nothing runs on.
+    next = items;
+    await Promise.allSettled(lanes);
+  }
+  return { roots, last: last! };
 }
 
 /**
- * Executes items of a run again, and has the run hold them. Items that carry state are executed in one sweep, so that
- * none is executed twice.
+ * Executes items of a run again, in one sweep in their order, and has the run hold them: none is executed twice.
+ * @param reached Called with each of them once it is held. It may release it, and those before.
  */
-export async function executeItems(run: RunExecution, items: readonly number[], execute: Execute): Promise<void> {
-  const wanted = new Set(run.missing(items));
-  let reached: { from: number; carried: Carried } | undefined;
-  for (const item of [...wanted].sort((a, b) => a - b)) {
-    const nearest = run.before(item);
-    let { from, carried } = reached !== undefined && reached.from > nearest.from ? reached : nearest;
+export async function executeItems(
+  run: RunExecution,
+  items: readonly number[],
+  execute: Execute,
+  reached: (item: number) => void | Promise<void> = () => undefined,
+): Promise<void> {
+  let passed: { from: number; carried: Carried } | undefined;
+  for (const item of [...new Set(run.missing(items))].sort((a, b) => a - b)) {
+    const nearest = await run.before(item);
+    let { from, carried } = passed !== undefined && passed.from > nearest.from ? passed : nearest;
     for (; from <= item; from++) {
+      // A proof about what an item takes from the item before opens both.
+      const isNeeded = from >= item - 1;
+      if (isNeeded) await run.stored.keep(from, carried);
       const execution = await executeItem(run.program, run.inputs.of(from, carried), execute);
-      if (from === item) run.hold(item, execution);
+      if (isNeeded) run.hold(from, execution);
       carried = carriedFrom(execution);
     }
-    reached = { from, carried };
+    passed = { from, carried };
+    await reached(item);
   }
+}
+
+/** The inputs of an item, for which the items from the nearest state on are executed. Nothing of them is held. */
+export async function inputsOfItem(run: RunExecution, item: number, execute: Execute): Promise<readonly Uint8Array[]> {
+  let { from, carried } = await run.before(item);
+  for (; from < item; from++)
+    carried = carriedFrom(await executeItem(run.program, run.inputs.of(from, carried), execute));
+  return run.inputs.of(item, carried);
 }
 
 /** The execution of an item: the one that is held, or one made for this alone. */
 export async function itemOf(run: RunExecution, item: number, execute: Execute): Promise<Execution> {
   if (run.missing([item]).length === 0) return run.item(item);
-  let { from, carried } = run.before(item);
-  for (; from < item; from++)
-    carried = carriedFrom(await executeItem(run.program, run.inputs.of(from, carried), execute));
-  return executeItem(run.program, run.inputs.of(item, carried), execute);
+  return executeItem(run.program, await inputsOfItem(run, item, execute), execute);
 }
 
-/** @param trees Receives the trees. With {@link SuccessiveTrees} the execution holds until the next one over them. */
+/** How an item is executed. */
+type ItemOptions = {
+  /** Receives the trees. With {@link SuccessiveTrees} the execution holds until the next one over them. */
+  trees?: Map<number, MerkleList>;
+  isOneOfMany?: boolean;
+};
+
 async function executeItem(
   program: KnownProgram,
   inputs: readonly Uint8Array[],
   execute: Execute,
-  trees = new Map<number, MerkleList>(),
+  { trees = new Map<number, MerkleList>(), isOneOfMany = false }: ItemOptions = {},
 ): Promise<Execution> {
   const { model } = program;
   const checkpoints = new Set(model.program.checkpoints.map(({ step }) => step));
   // An `execute` that hashes nothing leaves them empty.
   trees.clear();
-  const tensors = await execute(model, inputs, (step) => checkpoints.has(step), trees);
+  const tensors = await execute(model, inputs, (step) => checkpoints.has(step), trees, isOneOfMany);
   return { ...program, inputs, trace: new Trace(model.program, tensors, trees) };
 }

@@ -1,14 +1,19 @@
 import type { Hex } from "viem";
 import type { Program } from "../program/types.ts";
-import { RunInputs } from "../trace/runInputs.ts";
+import { getOrAdd } from "../getOrAdd.ts";
 import { MissingTensorsError, type Trace } from "../trace/trace.ts";
-import { inputBytesOf, type JobRecord } from "../market/history.ts";
+import type { JobRecord } from "../market/history.ts";
+import { hasInputs, inputsOf } from "../market/jobInputs.ts";
+import type { RunInputs } from "../trace/runInputs.ts";
 import { ProgramUnavailableError } from "./errors.ts";
 import type { OpenedOutput } from "../trace/openedOutput.ts";
-import { executeItems, executeRun, itemOf, type Execute } from "./executeRun.ts";
-import type { Execution, KnownProgram, ProgramShape } from "./execution.ts";
+import { MerkleList } from "../merkle/list.ts";
+import { executeRun, inputsOfItem, itemOf, type Execute } from "./executeRun.ts";
+import type { Execution, ProgramShape } from "./execution.ts";
+import { ItemSweeps } from "./itemSweeps.ts";
 import type { ProgramLibrary } from "./programLibrary.ts";
-import { MissingItemsError, outputAt, type RunExecution } from "./runExecution.ts";
+import { MissingItemsError, outputAt, RunExecution } from "./runExecution.ts";
+import { StoredRuns } from "./storedRuns.ts";
 
 /** Bytes of executions that are kept by default: 512 MiB. */
 export const KEPT_BYTES = 2 ** 29;
@@ -32,8 +37,9 @@ type Kept = {
 /**
  * One's own executions of jobs. This is a cache only: what is not in it is executed again from the inputs on chain, so
  * a restart loses nothing. As long as it is large enough, all games on a claim take one execution, and one more for
- * each range of steps that some of them enter at the same time. An execution for each move of many games would take
- * longer than their clocks allow.
+ * each range of steps that some of them enter at the same time. Games at many items of a run take one sweep over these
+ * from the nearest states that are kept. An execution for each move of many games would take longer than their clocks
+ * allow.
  */
 export class Executions {
   readonly #programs: ProgramLibrary;
@@ -43,14 +49,16 @@ export class Executions {
   readonly #kept = new Map<Hex, Kept>();
   /** The latest execution for tensors that were not kept, and the steps that it is for while it has not begun. */
   readonly #fills = new WeakMap<Trace, { last: Promise<void>; next: Set<number> | undefined }>();
-  /** The latest execution of items that were not kept, and the items that it is for while it has not begun. */
-  readonly #items = new WeakMap<RunExecution, { last: Promise<void>; next: Set<number> | undefined }>();
+  /** Those who wait for items of a run that were not kept. */
+  readonly #sweeps = new WeakMap<RunExecution, ItemSweeps>();
+  /** What outlives the executions. */
+  readonly stored: StoredRuns;
 
   /**
    * @param budget Bytes of executions that are kept, besides those in use. The latest one is kept however large it is.
    */
-  constructor(programs: ProgramLibrary, execute: Execute, budget = KEPT_BYTES) {
-    this.#budget = budget;
+  constructor(programs: ProgramLibrary, execute: Execute, budget = KEPT_BYTES, stored = new StoredRuns()) {
+    [this.#budget, this.stored] = [budget, stored];
     this.#programs = programs;
     this.#execute = execute;
   }
@@ -88,12 +96,13 @@ export class Executions {
 
   /** Whether the job can be executed: its program is known, and its input bytes are all on chain. */
   canExecute(job: JobRecord): boolean {
-    return this.#kept.has(job.id) || (this.knows(job) && inputBytesOf(job) !== undefined);
+    return this.#kept.has(job.id) || (this.knows(job) && hasInputs(job));
   }
 
-  /** Releases an execution, so that the job is executed anew when it is asked for. */
+  /** Releases an execution and all that is kept of it, so that the job is executed anew when it is asked for. */
   drop({ id }: JobRecord): void {
     this.#kept.delete(id);
+    this.stored.delete(id);
   }
 
   /**
@@ -117,42 +126,54 @@ export class Executions {
     if (kept === undefined) return undefined;
     kept.users++;
     kept.isPlayed = true;
+    let endTurn = (): void => undefined;
+    const items = new Set<number>();
     try {
       const execution = await kept.execution;
       for (;;) {
         try {
           return await action(execution);
         } catch (error) {
-          if (error instanceof MissingItemsError) await this.#fillItems(execution, error.items);
-          else if (error instanceof MissingTensorsError) {
+          if (error instanceof MissingItemsError) {
+            endTurn();
+            for (const item of error.items) items.add(item);
+            endTurn = await this.#sweepsOf(kept, execution).reach([...items]);
+          } else if (error instanceof MissingTensorsError) {
             await this.#fill(execution.ofTrace(error.trace), error.steps);
             error.trace.require(error.steps);
           } else throw error;
         }
       }
     } finally {
+      endTurn();
       kept.users--;
       this.#measure(kept);
     }
   }
 
   /**
-   * One tensor of a job's execution, for others: if need be, an item is executed for that tensor alone, and nothing of
-   * it is kept, so that requests of others displace nothing that a game needs.
-   * @returns undefined if there is no such item or step, or no execution of it is there: see {@link of}.
+   * One tensor of a job's execution, for others: if need be, an item is executed for that tensor alone, and those
+   * before it from the nearest state that is kept. Nothing of it is kept, so that requests of others displace nothing
+   * that a game needs.
+   * @returns undefined if there is no such item or step, or no execution of it is there: see {@link of}. Nor is there
+   *   one of an item that takes anything from the item before, unless the job was executed.
    */
   async tensor(job: JobRecord, item: number, step: number): Promise<Uint8Array | undefined> {
     const program = await this.#programs.load(job.job.programRoot);
     if (program === undefined || !(step in program.model.program.steps) || item >= job.job.items) return undefined;
-    const run = this.#kept.get(job.id)?.done;
+    const stored = this.stored.of(job, program.model.program.inputs);
+    const isExecuted = this.#kept.get(job.id)?.done !== undefined || (await stored.readRoots()) !== undefined;
+    const run = isExecuted ? await this.#find(job, true)?.execution : undefined;
     const own = run?.missing([item]).length === 0 ? run.item(item) : undefined;
     if (own?.trace.missing([step]).length === 0) return own.trace.tensor(step);
-    const inputs = own?.inputs ?? firstInputs(program, job, item, run?.inputs);
+    if (run === undefined && stored.isCarried && item > 0) return undefined;
+    const inputs = own?.inputs ?? (run ? await inputsOfItem(run, item, this.#execute) : inputsOf(job)?.of(item));
     return inputs && (await this.#execute(program.model, inputs, (s) => s === step))[step];
   }
 
   /**
-   * One output of an item with its path, for others. What is executed for it displaces nothing that a game needs.
+   * One output of an item with its path, for others. What is executed for it displaces nothing that a game needs: of a
+   * run that was executed only the item, and those before it from the nearest state that is kept.
    * @returns undefined if there is no such item or output, or no execution: see {@link of}.
    */
   async output(job: JobRecord, item: number, output: number): Promise<OpenedOutput | undefined> {
@@ -172,7 +193,7 @@ export class Executions {
       this.#kept.set(job.id, known);
       return known;
     }
-    const inputs = this.knows(job) ? inputBytesOf(job) : undefined;
+    const inputs = this.knows(job) ? inputsOf(job) : undefined;
     if (inputs === undefined) return undefined;
     const kept: Kept = { execution: this.#run(job, inputs), bytes: 0, users: 0, isPlayed: false, isForOthers };
     this.#kept.set(job.id, kept);
@@ -195,7 +216,7 @@ export class Executions {
     if (excess <= 0) return;
     if (kept.isForOthers) {
       // SAFETY: anybody may ask. Else old claims, asked for in turns, would displace what games with clocks need.
-      for (const [id, one] of this.#kept) if (one === kept) this.#kept.delete(id);
+      for (const [id, one] of this.#kept) if (one === kept) this.#evict(id);
       return;
     }
     const latest = [...this.#kept.values()].findLast(({ isForOthers }) => !isForOthers);
@@ -203,7 +224,7 @@ export class Executions {
     const played = idle.filter(([, { isPlayed }]) => isPlayed);
     const release = ([id, { bytes }]: [Hex, Kept]): void => {
       if (excess <= 0) return;
-      this.#kept.delete(id);
+      this.#evict(id);
       excess -= bytes;
     };
     idle.filter(([, { isPlayed }]) => !isPlayed).forEach(release);
@@ -214,6 +235,12 @@ export class Executions {
       one.bytes = bytesOf(one);
     }
     played.forEach(release);
+  }
+
+  /** Releases an execution; what is stored of it saves executing all of it again. */
+  #evict(id: Hex): void {
+    this.#kept.delete(id);
+    this.stored.release(id);
   }
 
   /**
@@ -240,45 +267,23 @@ export class Executions {
     return filled;
   }
 
-  /** Executes items again. All who ask for some while others are executed wait for one sweep after that. */
-  #fillItems(run: RunExecution, items: readonly number[]): Promise<void> {
-    const { last, next } = this.#items.get(run) ?? { last: Promise.resolve(), next: undefined };
-    if (next !== undefined) {
-      for (const item of items) next.add(item);
-      return last;
-    }
-    const needed = new Set(items);
-    const filled = last
-      .catch(() => undefined)
-      .then(() => {
-        this.#items.set(run, { last: filled, next: undefined });
-        return executeItems(run, [...needed], this.#execute);
-      });
-    this.#items.set(run, { last: filled, next: needed });
-    return filled;
+  #sweepsOf(kept: Kept, run: RunExecution): ItemSweeps {
+    return getOrAdd(this.#sweeps, run, () => {
+      const hasRoom = (): boolean => this.bytes - kept.bytes + run.bytes <= this.#budget;
+      return new ItemSweeps(run, this.#execute, hasRoom);
+    });
   }
 
-  async #run({ job }: JobRecord, inputs: readonly Uint8Array[]): Promise<RunExecution> {
-    const program = await this.#programs.load(job.programRoot);
-    if (program === undefined) throw new ProgramUnavailableError(`program ${job.programRoot} is not known any more`);
-    return executeRun(program, new RunInputs(program.model.program.inputs, job, inputs), this.#execute);
+  /** The execution of a job, or what is kept of one without its items. */
+  async #run(record: JobRecord, inputs: RunInputs): Promise<RunExecution> {
+    const { programRoot } = record.job;
+    const program = await this.#programs.load(programRoot);
+    if (program === undefined) throw new ProgramUnavailableError(`program ${programRoot} is not known any more`);
+    const stored = this.stored.of(record, program.model.program.inputs);
+    const roots = await stored.readRoots();
+    if (roots !== undefined) return new RunExecution(program, inputs, new MerkleList(roots), undefined, stored);
+    return executeRun(program, inputs, this.#execute, stored);
   }
-}
-
-/**
- * The inputs of an item that takes nothing from the item before.
- * @param known Those of the job, if they were read: reading them hashes all of them.
- */
-function firstInputs(
-  { model }: KnownProgram,
-  job: JobRecord,
-  item: number,
-  known: RunInputs | undefined,
-): Uint8Array[] | undefined {
-  if (item > 0 && model.program.inputs.some(({ source }) => source?.kind === "carried")) return undefined;
-  if (known !== undefined) return known.of(item);
-  const inputs = inputBytesOf(job);
-  return inputs && new RunInputs(model.program.inputs, job.job, inputs).of(item);
 }
 
 const bytesOf = ({ done }: Kept): number => (done === undefined ? 0 : done.bytes + OBJECT_BYTES);

@@ -1,8 +1,22 @@
-import { createExecutor, type Executor, type ExecutorOptions, type RunOptions } from "../executor/createExecutor.ts";
+import {
+  createExecutor,
+  mostThreads,
+  START_MS,
+  type Executor,
+  type ExecutorOptions,
+  type RunOptions,
+} from "../executor/createExecutor.ts";
+import { ItemThreads } from "../executor/items/itemThreads.ts";
 import { getOrAdd } from "../getOrAdd.ts";
 import { EngineFaultError } from "../executor/errors.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { Execute } from "./executeRun.ts";
+
+/**
+ * Bytes of memory that threads which execute items beside each other may take together. Programs that need more are
+ * large: their steps are shared among threads instead.
+ */
+const ITEM_BYTES = 2 ** 30;
 
 /** The fast executor, prepared once for each program. */
 export class FastExecutors {
@@ -10,6 +24,11 @@ export class FastExecutors {
   readonly #prepared = new Map<string, Promise<Executor>>();
   /** What was found wrong with the engine. Nothing is executed any more. */
   #fault: EngineFaultError | undefined;
+  /** The threads for items, of the program that had many of them last. */
+  #threads: ItemThreads | undefined;
+  #starting: Promise<void> | undefined;
+  /** By program, how long its items that can be executed beside each other took, milliseconds. */
+  readonly #spent = new Map<string, number>();
 
   constructor(options: ExecutorOptions = {}) {
     this.#options = options;
@@ -18,13 +37,21 @@ export class FastExecutors {
   /**
    * Executes a program.
    * @param options Callbacks of the run.
+   * @param isOneOfMany Whether other items of the same run are executed beside it: see {@link Execute}.
    * @throws EngineFaultError if a product of this or of an earlier execution was wrong; the errors of `createExecutor`
    * and of its `run`.
    */
-  async run(model: CompiledModel, inputs: readonly Uint8Array[], options: RunOptions = {}): Promise<Uint8Array[]> {
+  async run(
+    model: CompiledModel,
+    inputs: readonly Uint8Array[],
+    options: RunOptions = {},
+    isOneOfMany = false,
+  ): Promise<Uint8Array[]> {
     try {
       if (this.#fault === undefined) {
-        const tensors = await this.#run(model, inputs, options);
+        const tensors = isOneOfMany
+          ? await this.#runOneOfMany(model, inputs, options)
+          : await this.#run(model, inputs, options);
         // Another execution may have found a fault meanwhile.
         if (this.#fault === undefined) return tensors;
       }
@@ -36,17 +63,59 @@ export class FastExecutors {
   }
 
   async #run(model: CompiledModel, inputs: readonly Uint8Array[], options: RunOptions): Promise<Uint8Array[]> {
+    return (await (await this.#executorOf(model)).run(inputs, options)).tensors;
+  }
+
+  #executorOf(model: CompiledModel): Promise<Executor> {
     const { programRoot } = model;
     const executor = getOrAdd(this.#prepared, programRoot, () => createExecutor(model, this.#options));
     // One that could not be prepared is prepared anew the next time: memory may be free again.
     executor.catch(() => this.#prepared.get(programRoot) === executor && this.#prepared.delete(programRoot));
-    return (await (await executor).run(inputs, options)).tensors;
+    return executor;
   }
 
-  readonly execute: Execute = (model, inputs, keep, trees) =>
-    this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) });
+  /** Executes an item on a thread for items, once the program's items took as long as threads take to start. */
+  async #runOneOfMany(model: CompiledModel, inputs: readonly Uint8Array[], options: RunOptions): Promise<Uint8Array[]> {
+    const { programRoot } = model;
+    const executor = await this.#executorOf(model);
+    const threads = this.#threadsOf(model, executor);
+    if (threads !== undefined) return threads.run(inputs, options);
+    const start = performance.now();
+    const { tensors } = await executor.run(inputs, options);
+    this.#spent.set(programRoot, (this.#spent.get(programRoot) ?? 0) + performance.now() - start);
+    return tensors;
+  }
+
+  /** The threads for a program's items, if they have started. Starts them if they are worth it. */
+  #threadsOf(model: CompiledModel, { bytes }: Executor): ItemThreads | undefined {
+    const threads = this.#threads;
+    if (threads?.programRoot === model.programRoot && threads.failure === undefined) return threads;
+    const { engine, threads: wanted = 0 } = this.#options;
+    const count = Math.min(wanted === 0 ? mostThreads() : wanted, Math.floor(ITEM_BYTES / bytes));
+    const isWorthIt = engine === undefined && count > 1 && (this.#spent.get(model.programRoot) ?? 0) > START_MS;
+    if (!isWorthIt || this.#starting !== undefined || threads?.isIdle === false) return undefined;
+    this.#threads = undefined;
+    this.#starting = Promise.resolve(threads?.close())
+      .then(() => ItemThreads.start(model, count))
+      .then(
+        (started) => void (this.#threads = started),
+        (error: unknown) => {
+          if (error instanceof EngineFaultError) this.#fault ??= error;
+          // Items are executed one after the other, and threads are tried again after as many of them.
+          this.#spent.delete(model.programRoot);
+        },
+      )
+      .finally(() => (this.#starting = undefined));
+    return undefined;
+  }
+
+  readonly execute: Execute = (model, inputs, keep, trees, isOneOfMany) =>
+    this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) }, isOneOfMany);
 
   async close(): Promise<void> {
+    await this.#starting;
+    await this.#threads?.close();
+    this.#threads = undefined;
     for (const executor of this.#prepared.values()) await (await executor).close();
     this.#prepared.clear();
   }

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
 import type { TransactionReceipt } from "viem";
 import { gasPriceNow } from "../chain/gasPrice.ts";
 import type { Account } from "../chain/clients/stakeVault.ts";
@@ -15,6 +17,7 @@ import { measured } from "./measured.ts";
 import { accountProblem } from "./plainAccount.ts";
 import type { ProgramLibrary } from "./programLibrary.ts";
 import { Reports } from "./reports.ts";
+import { StoredRuns } from "./storedRuns.ts";
 import { Tasks } from "./tasks.ts";
 
 /** How a worker or a watcher runs. */
@@ -25,8 +28,10 @@ export type RoleOptions<E> = LoopOptions & {
   execute: Execute;
   /** Bytes of executions that are kept in memory. `KEPT_BYTES` if absent. */
   keptBytes?: number;
-  /** Folder of what a restart need not read again. Nothing is kept on disk if absent. */
+  /** Folder of what a restart need not read or execute again. Nothing is kept on disk if absent. */
   cacheFolder?: string;
+  /** The most bytes of it that runs take, of this role and account. `STORED_BYTES` if absent. */
+  storedBytes?: number;
   /** Called with each thing found or done. */
   onEvent?: (event: E) => void;
   /** Where the role says what it can be relied on for; one of its own if absent. */
@@ -57,8 +62,6 @@ export type Funds = Account & { balance: bigint; gasPrice: bigint };
 
 /** What sets a worker and a watcher apart. */
 export type RoleRounds = {
-  /** Of the role, for the log. */
-  name: string;
   /** Logged at the start. */
   facts: object;
   /** What may be forgotten of a job. */
@@ -81,12 +84,21 @@ const FUNDS_ROUNDS = 3;
 const transactionFields = (receipt: TransactionReceipt | undefined): object =>
   receipt === undefined ? {} : { transactionHash: receipt.transactionHash, gas: Number(receipt.gasUsed) };
 
+/** Where the runs of a role lie: its jobs are those of a deployment, and what is kept of others is deleted. */
+function runsFolder(cache: string, name: string, { deployment, publicClient, sender }: Session): string {
+  const owner = [publicClient.chain.id, deployment.market, deployment.game, name, sender.address];
+  return join(cache, `runs-${sha256(JSON.stringify(owner)).slice(0, 32)}`);
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
 /** What a worker and a watcher have in common: their rounds, their executions, and how they report. */
 export class Role<E extends RoleEvent> {
   readonly executions: Executions;
   /** What this process can be relied on for. */
   readonly health: Health;
   readonly meter: Meter;
+  readonly #name: string;
   readonly #options: RoleOptions<E>;
   readonly #lineOf: (event: E) => LogLine;
   /** What the account was at a block. */
@@ -97,35 +109,45 @@ export class Role<E extends RoleEvent> {
   readonly #head = new HeadAge();
   readonly #reports = new Reports();
 
-  /** @param lineOf How an event is logged. */
-  constructor(options: RoleOptions<E>, lineOf: (event: E) => LogLine) {
+  /**
+   * @param name Of the role, for the log and for what it keeps on disk.
+   * @param lineOf How an event is logged.
+   */
+  constructor(name: string, options: RoleOptions<E>, lineOf: (event: E) => LogLine) {
     const { programs, execute, keptBytes, log, health = new Health(log), meter = NO_METER } = options;
+    this.#name = name;
     this.#options = options;
     this.#lineOf = lineOf;
     this.health = health;
     this.meter = meter;
-    this.executions = new Executions(programs, measured(execute, health, meter), keptBytes);
+    const { session, cacheFolder, storedBytes: maxBytes } = options;
+    const folder = cacheFolder === undefined ? undefined : runsFolder(cacheFolder, name, session);
+    const stored = new StoredRuns({ folder, maxBytes });
+    this.executions = new Executions(programs, measured(execute, health, meter), keptBytes, stored);
   }
 
   /**
    * Runs rounds until the signal. Every round starts from the chain alone, so that the process may be stopped and
    * started again at any time.
    */
-  async run({ name, facts, forget, needsPlainAccountTo, checkFunds, round }: RoleRounds): Promise<void> {
+  async run({ facts, forget, needsPlainAccountTo, checkFunds, round }: RoleRounds): Promise<void> {
     const { session, programs, log } = this.#options;
-    const follow = followMarket(session, forget, this.#resume(name));
+    const name = this.#name;
+    const follow = followMarket(session, forget, this.#resume());
     const tasks = new Tasks();
     log.info({ [name]: session.sender.address, ...facts, programs: programs.size }, `${name} starts`);
     await runLoop(this.#options, async () => {
       const busy = tasks.running;
       const snapshot = await follow();
       this.#reports.forget(snapshot.history);
+      this.executions.stored.forget(snapshot.history.jobs);
       this.#measure(snapshot);
       const isPlain = needsPlainAccountTo === undefined || (await this.#isPlain(snapshot, needsPlainAccountTo));
       const start: Start = (key, action) => {
         if (!busy.has(key)) tasks.start(key, action);
       };
       round({ ...snapshot, isPlain }, start);
+      start("runs on disk", () => this.attempt("keeping runs on disk", "", () => this.executions.stored.flush()));
       // After the round, whose moves must not wait for it.
       if (this.#areFundsDue(snapshot))
         start("funds", () => this.attempt("reading the account", "", () => this.#readFunds(snapshot, checkFunds)));
@@ -190,12 +212,12 @@ export class Role<E extends RoleEvent> {
   }
 
   /** What is forgotten depends on the role, its account and its programs, so each has events of its own on disk. */
-  #resume(name: string): Resume | undefined {
+  #resume(): Resume | undefined {
     const { session, programs, cacheFolder, log } = this.#options;
     if (cacheFolder === undefined) return undefined;
     return resumeFrom({
       folder: cacheFolder,
-      owner: [name, session.sender.address],
+      owner: [this.#name, session.sender.address],
       content: programs.content,
       warn: (reason) => log.warn(reason),
     });

@@ -4,9 +4,10 @@ import type { MerkleList } from "../merkle/list.ts";
 import { RefuteError } from "../errors.ts";
 import type { OpenedOutput } from "../trace/openedOutput.ts";
 import type { RunInputs } from "../trace/runInputs.ts";
-import { carriedTensors } from "../trace/runItems.ts";
+import { carriedTensors, type Carried } from "../trace/runItems.ts";
 import type { Trace } from "../trace/trace.ts";
 import type { Execution, KnownProgram } from "./execution.ts";
+import { StoredRun } from "./storedRun.ts";
 
 /** Executions of items that were not kept. Executing these items again gives them. */
 export class MissingItemsError extends RefuteError {
@@ -19,33 +20,30 @@ export class MissingItemsError extends RefuteError {
   }
 }
 
-/** Tensors that an item takes from the item before, by input. */
-export type Carried = ReadonlyMap<number, Uint8Array>;
-
 /**
- * A player's own execution of a job: all items of its run. Of many items only the trace roots are kept, and the
- * executions of some.
+ * A player's own execution of a job: all items of its run. Of many items the trace roots are kept, what some of them
+ * begin with, and the executions of some.
  */
 export class RunExecution {
   readonly program: KnownProgram;
   readonly inputs: RunInputs;
   /** The trace roots of the items. */
   readonly list: MerkleList;
-  /** The execution of the last item. */
-  readonly last: Execution;
+  /** What is kept of the run without its executions. */
+  readonly stored: StoredRun;
+  /** The execution of the last item, from when all were executed. */
+  readonly #last: Execution | undefined;
   readonly #held = new Map<number, Execution>();
-  readonly #snapshots: ReadonlyMap<number, Carried>;
 
-  /** @param snapshots What some items take from the item before, by item. */
   constructor(
     program: KnownProgram,
     inputs: RunInputs,
     list: MerkleList,
-    last: Execution,
-    snapshots: ReadonlyMap<number, Carried> = new Map(),
+    last?: Execution,
+    stored = new StoredRun(program.model.program.inputs, inputs.length.items),
   ) {
-    [this.program, this.inputs, this.list] = [program, inputs, list];
-    [this.last, this.#snapshots] = [last, snapshots];
+    [this.program, this.inputs, this.list, this.stored] = [program, inputs, list, stored];
+    this.#last = last;
   }
 
   /** What a claim says: the root of the list of the items' traces. */
@@ -59,7 +57,7 @@ export class RunExecution {
 
   /** The list that a claim's root is the root of: the items, or the trace of the only one. */
   get claimed(): MerkleList {
-    return this.items === 1 ? this.last.trace.list : this.list;
+    return this.items === 1 ? this.item(0).trace.list : this.list;
   }
 
   /** What that list is, as games name it. */
@@ -70,7 +68,7 @@ export class RunExecution {
   /** @throws MissingItemsError */
   item(item: number): Execution {
     this.require([item]);
-    return item === this.items - 1 ? this.last : this.#held.get(item)!;
+    return this.#own(item)!;
   }
 
   /** @throws MissingItemsError that names all of these items that were not kept */
@@ -81,18 +79,17 @@ export class RunExecution {
 
   /** Those of the items whose executions were not kept and are not held. */
   missing(items: readonly number[]): number[] {
-    return items.filter((item) => item !== this.items - 1 && !this.#held.has(item));
+    return items.filter((item) => this.#own(item) === undefined);
   }
 
   /** The nearest item at or before an item from which executing can begin, and what it takes from the item before. */
-  before(item: number): { from: number; carried: Carried } {
-    if (!this.program.model.program.inputs.some(({ source }) => source?.kind === "carried"))
-      return { from: item, carried: new Map() };
-    let [from, carried]: [number, Carried] = [0, new Map()];
-    for (const [at, snapshot] of this.#snapshots) if (at <= item && at > from) [from, carried] = [at, snapshot];
-    for (const [at, execution] of this.#held)
-      if (at < item && at + 1 > from) [from, carried] = [at + 1, carriedFrom(execution)];
-    return { from, carried };
+  async before(item: number): Promise<{ from: number; carried: Carried }> {
+    if (!this.stored.isCarried) return { from: item, carried: new Map() };
+    let held: { from: number; execution?: Execution } = { from: 0 };
+    for (const [at, execution] of this.#held) if (at < item && at + 1 > held.from) held = { from: at + 1, execution };
+    const { from, execution } = held;
+    const carried = execution === undefined ? new Map<number, Uint8Array>() : carriedFrom(execution);
+    return (await this.stored.nearest(item, from)) ?? { from, carried };
   }
 
   /** Holds the execution of an item. */
@@ -102,23 +99,26 @@ export class RunExecution {
 
   /** The execution that a trace belongs to. */
   ofTrace(trace: Trace): Execution {
-    const own = [this.last, ...this.#held.values()].find((execution) => execution.trace === trace);
+    const own = [this.#last, ...this.#held.values()].find((execution) => execution?.trace === trace);
     if (own === undefined) throw new RangeError("a trace of another run");
     return own;
   }
 
-  /** Releases what was held since the run was executed. */
-  release(): void {
-    this.#held.clear();
-    this.last.trace.release();
+  /** Releases what was held since the run was executed. @param but Items that are held on. */
+  release(but: ReadonlySet<number> = new Set()): void {
+    for (const item of this.#held.keys()) if (!but.has(item)) this.#held.delete(item);
+    if (!but.has(this.items - 1)) this.#last?.trace.release();
   }
 
   /** Roughly the bytes of memory that it takes. */
   get bytes(): number {
-    let sum = this.list.bytes + this.inputs.size + this.last.trace.bytes;
+    let sum = this.list.bytes + this.inputs.size + (this.#last?.trace.bytes ?? 0) + this.stored.bytes;
     for (const { trace } of this.#held.values()) sum += trace.bytes;
-    for (const carried of this.#snapshots.values()) for (const { length } of carried.values()) sum += length;
     return sum;
+  }
+
+  #own(item: number): Execution | undefined {
+    return (item === this.items - 1 ? this.#last : undefined) ?? this.#held.get(item);
   }
 }
 

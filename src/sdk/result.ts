@@ -1,6 +1,7 @@
 import { hexToBytes, type Address, type Hex } from "viem";
 import { JobMarketReader } from "../chain/clients/jobMarket.ts";
-import { inputBytesOf, type ClaimRecord, type History, type JobRecord } from "../market/history.ts";
+import type { ClaimRecord, History, JobRecord } from "../market/history.ts";
+import { inputsOf } from "../market/jobInputs.ts";
 import { followMarket, type Reader } from "../market/session.ts";
 import { pause } from "../chain/pause.ts";
 import { JobStatus } from "../chain/structs.ts";
@@ -68,7 +69,7 @@ export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
   return {
     programRoot: job.job.programRoot,
     items: job.job.items,
-    inputs: inputBytesOf(job),
+    inputs: inputsOf(job)?.bytes,
     status: (await progressOf(session, job, blockNumber)).status,
     claims: job.claims.map((record) => ({ ...claimProgress(record), finalised: record.finalised })),
     outputs: final === undefined ? new Map() : outputsOf(final),
@@ -150,7 +151,7 @@ const outputsOf = ({ delivered }: ClaimRecord): Map<number, Uint8Array> =>
 function resultOf(job: JobRecord, record: ClaimRecord): JobResult {
   const { programRoot, items } = job.job;
   const { worker, runRoot } = record.claim;
-  return { programRoot, items, inputs: inputBytesOf(job), worker, runRoot, outputs: outputsOf(record) };
+  return { programRoot, items, inputs: inputsOf(job)?.bytes, worker, runRoot, outputs: outputsOf(record) };
 }
 
 /** @param blockNumber Of the history: what is read beside it agrees with it. */

@@ -31,10 +31,16 @@ export class RunInputs {
   /**
    * @param inputs Those of the program.
    * @param bytes Of each input: little-endian, row-major.
+   * @param roots What the job names of each input, where these bytes are known to have it.
    * @throws RunInputError
    */
-  constructor(inputs: readonly ProgramInput[], length: RunLength, bytes: readonly Uint8Array[]) {
-    [this.#inputs, this.length, this.#bytes] = [inputs, length, bytes];
+  constructor(
+    inputs: readonly ProgramInput[],
+    length: RunLength,
+    bytes: readonly Uint8Array[],
+    roots?: readonly Hash[],
+  ) {
+    [this.#inputs, this.length, this.#bytes, this.#roots] = [inputs, length, bytes, roots];
     if (bytes.length !== inputs.length)
       throw new RunInputError(`the program takes ${inputs.length} inputs, got ${bytes.length}`);
     inputs.forEach((input, k) => {
@@ -44,6 +50,11 @@ export class RunInputs {
           `input ${k} has ${bytes[k]!.length} bytes, expected ${expected} for ${length.items} items`,
         );
     });
+  }
+
+  /** The bytes of each input, as the job has them. */
+  get bytes(): readonly Uint8Array[] {
+    return this.#bytes;
   }
 
   /** Bytes of memory that the inputs take. */

@@ -1,6 +1,9 @@
 import type { Program } from "../program/types.ts";
 import type { RunInputs } from "./runInputs.ts";
 
+/** Tensors that an item takes from the item before, by input. */
+export type Carried = ReadonlyMap<number, Uint8Array>;
+
 /** Executes one item. @returns the tensors of steps by their numbers: at least those of `keptSteps` */
 export type ExecuteItem = (inputs: readonly Uint8Array[], item: number) => Promise<readonly Uint8Array[]>;
 
@@ -31,7 +34,7 @@ export async function* runItems(
   inputs: RunInputs,
   execute: ExecuteItem,
 ): AsyncGenerator<readonly Uint8Array[]> {
-  let carried: ReadonlyMap<number, Uint8Array> | undefined;
+  let carried: Carried | undefined;
   for (let item = 0; item < inputs.length.items; item++) {
     const tensors = await execute(inputs.of(item, carried), item);
     carried = carriedTensors(program, (step) => tensors[step]!);

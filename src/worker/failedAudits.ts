@@ -2,8 +2,8 @@ import type { Hex } from "viem";
 import { getOrAdd } from "../getOrAdd.ts";
 import type { JobRecord } from "../market/history.ts";
 
-/** An element of a step's output. */
-export type Sample = { step: number; element: number };
+/** An element of a step's output in an item. */
+export type Sample = { item: number; step: number; element: number };
 
 /**
  * Executions of a job that may fail their self-audit before the job is given up. A passing fault of the machine is

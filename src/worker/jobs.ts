@@ -1,6 +1,7 @@
 import { formatEther } from "viem";
 import { workSeconds } from "../market/clock.ts";
-import { inputBytesOf, type ClaimRecord, type JobRecord } from "../market/history.ts";
+import type { ClaimRecord, JobRecord } from "../market/history.ts";
+import { hasInputs } from "../market/jobInputs.ts";
 import type { Session } from "../market/session.ts";
 import type { Problem } from "../player/health.ts";
 
@@ -44,7 +45,7 @@ export const hasRoom = ({ maxOpenClaims = MAX_OPEN_CLAIMS }: WorkerPolicy, open:
 export type Refusal = "terms" | "fee" | "input";
 
 /**
- * Why a job of a known program is not worth claiming. Pure. The input, which is hashed, is looked at last.
+ * Why a job of a known program is not worth claiming. The input, which is hashed once, is looked at last.
  * @param cost The fee that covers its gas.
  * @param rate Units of work a second, of the deployment.
  * @returns undefined for a job that is open, with all its input at hand, paid, and with time left.
@@ -65,7 +66,7 @@ export function refusalOf(
     now + BigInt(claimSeconds) < deadline;
   if (!fits) return "terms";
   if (fee < cost + policy.minFee) return "fee";
-  return inputBytesOf(record) === undefined ? "input" : undefined;
+  return hasInputs(record) ? undefined : "input";
 }
 
 /** Why the worker may not claim: no live attestation, or too little stake. @returns undefined if it may. */

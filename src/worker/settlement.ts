@@ -22,7 +22,8 @@ export const missingOutputs = ({
 /** An output of the last item with its opening under the run root. */
 export function deliveryOf(run: RunExecution, output: number): Delivery {
   const { model, commitment } = run.program;
-  const { bytes, siblings } = outputAt(run, run.items - 1, run.last.trace, model.program.outputs[output]!);
+  const item = run.items - 1;
+  const { bytes, siblings } = outputAt(run, item, run.item(item).trace, model.program.outputs[output]!);
   return { program: programFacts(commitment), output, data: toHex(bytes), siblings };
 }
 
@@ -41,13 +42,9 @@ export async function expire({ market }: Session, { id, job }: JobRecord): Promi
  * Delivers one output of a claim whose window is over, which finalises it with the first one and releases the fee with
  * the last one.
  */
-export async function deliver(
-  { market }: Session,
-  record: ClaimRecord,
-  execution: RunExecution,
-  output: number,
-): Promise<WorkerEvent> {
-  const receipt = await market.deliver(record.claim, deliveryOf(execution, output));
+export async function deliver({ market }: Session, record: ClaimRecord, delivery: Delivery): Promise<WorkerEvent> {
+  const receipt = await market.deliver(record.claim, delivery);
+  const { output } = delivery;
   return { kind: "delivered", jobId: record.jobId, claimId: record.id, output, receipt };
 }
 

@@ -5,6 +5,7 @@ import { isOver, type Forget } from "../market/forget.ts";
 import type { Snapshot } from "../market/session.ts";
 import { idleWorkerMove, submissionOf, workerMove } from "../dispute/workerMove.ts";
 import type { Executions } from "../player/executions.ts";
+import type { RunExecution } from "../player/runExecution.ts";
 import { stateOf, type ClaimRecord, type GameRecord, type History, type JobRecord } from "../market/history.ts";
 import type { Problem } from "../player/health.ts";
 import { requirePlainAccount } from "../player/plainAccount.ts";
@@ -17,12 +18,13 @@ import { makeMove } from "./defend.ts";
 import { Deliveries, isTooLate } from "./deliveries.ts";
 import { FailedAudits } from "./failedAudits.ts";
 import type { WorkerEvent } from "./events.ts";
-import { coveringFee, jobGas, jobShape, missingGas } from "./jobCost.ts";
-import { claimProblem, hasRoom, isOpen, refusalOf, type WorkerPolicy } from "./jobs.ts";
+import { JobChoice } from "./jobChoice.ts";
+import { jobShape, missingGas } from "./jobCost.ts";
+import { claimProblem, hasRoom, isOpen, type WorkerPolicy } from "./jobs.ts";
 import type { TracePublisher } from "./publisher.ts";
-import { selfAudit, SelfAuditError } from "./selfAudit.ts";
+import { drawSamples, selfAudit, SelfAuditError } from "./selfAudit.ts";
 import { attestationLeft, endingAttestation, WorkerGas } from "./upkeep.ts";
-import { collect, deliver, expire, finalise, missingOutputs, wantedOutputs } from "./settlement.ts";
+import { collect, deliver, deliveryOf, expire, finalise, missingOutputs, wantedOutputs } from "./settlement.ts";
 import { bestUnknown } from "./wantedPrograms.ts";
 
 /** How a worker runs. */
@@ -49,9 +51,6 @@ export class UndefendedClaimError extends errorWithCode("UNDEFENDED_CLAIM") {}
 
 const UNKNOWN = "its program is not among the models served here, or not compiled yet, or its input is not on chain";
 
-/** A job with the fee that covers its gas. */
-type PricedJob = { record: JobRecord; gas: number; gasPrice: bigint; cost: bigint };
-
 class Worker {
   readonly #options: WorkerOptions;
   readonly #role: Role<WorkerEvent>;
@@ -60,6 +59,7 @@ class Worker {
   readonly #failedAudits = new FailedAudits();
   readonly #deliveries = new Deliveries();
   readonly #gas: WorkerGas;
+  readonly #choice: JobChoice;
   /** The chain's time at the latest round: a delivery may take many rounds until it fails. */
   #now = 0n;
   /**
@@ -71,18 +71,18 @@ class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#races = new Races(options.log);
-    this.#role = new Role(options, ({ kind }) => ({
+    this.#role = new Role("worker", options, ({ kind }) => ({
       level: kind === "refuted" || kind === "withheld" || kind === "undelivered" ? "error" : "info",
       message: kind,
     }));
     this.#executions = this.#role.executions;
-    this.#role.health.set("selfAudit", undefined);
+    for (const condition of ["selfAudit", "runsOnDisk"] as const) this.#role.health.set(condition, undefined);
+    this.#choice = new JobChoice(options, this.#role);
     this.#gas = new WorkerGas(options.session.deployment.parameters.arityBits);
   }
 
   run(): Promise<void> {
     return this.#role.run({
-      name: "worker",
       facts: {},
       forget: this.#forget,
       needsPlainAccountTo: "claim jobs",
@@ -154,6 +154,9 @@ class Worker {
         claims.some(({ claim, refuted, paid }) => this.#isMe(claim.worker) && !refuted && !paid),
     );
     this.#options.programs.want(atStake.map(({ job }) => job.programRoot));
+    const { stored } = this.#executions;
+    stored.reserve(atStake);
+    if (stored.problem !== undefined) this.#role.health.set("runsOnDisk", stored.problem);
     const open = [...history.claims.values()].filter((record) => this.#isMe(record.claim.worker) && isOpen(record));
     if (claimed.length > 0 || !isPlain || this.#role.isAtFault) return;
     attempt("claiming", "", () => this.#claim(history, open.length, now));
@@ -229,8 +232,8 @@ class Worker {
   async #deliver(job: JobRecord, record: ClaimRecord, output: number): Promise<boolean> {
     const { session, log } = this.#options;
     try {
-      const execution = await this.#executions.of(job);
-      if (execution !== undefined) this.#role.report(await deliver(session, record, execution, output));
+      const delivery = await this.#executions.use(job, (run) => deliveryOf(run, output));
+      if (delivery !== undefined) this.#role.report(await deliver(session, record, delivery));
       return true;
     } catch (error) {
       // It was not tried.
@@ -255,35 +258,27 @@ class Worker {
     if (now > until) return this.#role.report(await expire(session, job));
     if (this.#failedAudits.isWithheld(job)) return;
     const start = performance.now();
-    const draw = replayed((below) => Math.floor(Math.random() * below));
-    // Beside many games the job may be executed again meanwhile: the execution that is submitted is the one that was
-    // audited.
-    const audited = await this.#executions.use(job, async (execution) => {
-      const milliseconds = Math.round(performance.now() - start);
-      if (this.#role.isNew("executed", job.id, String(until)))
-        this.#role.report({ kind: "executed", jobId: job.id, runRoot: execution.root, milliseconds });
-      const again = this.#failedAudits.samplesOf(job);
-      const { last } = execution;
-      const audit = selfAudit(session.publicClient, deployment.verifier, last, selfAuditSamples, draw(), again);
-      const failure = await audit.then(
-        () => undefined,
-        (error: unknown) => {
-          if (error instanceof SelfAuditError) return error;
-          throw error;
-        },
-      );
-      return { execution, failure };
-    });
-    if (audited === undefined) {
+    const execution = await this.#executions.of(job);
+    if (execution === undefined) {
       if (this.#role.isNew("unknown", job.id))
         log.error({ job: job.id }, `a claimed job cannot be executed: ${UNKNOWN}`);
       return;
     }
-    const { execution, failure } = audited;
-    if (failure !== undefined) return this.#withhold(job, execution.root, until, failure);
+    const { root } = execution;
+    const milliseconds = Math.round(performance.now() - start);
+    if (this.#role.isNew("executed", job.id, String(until)))
+      this.#role.report({ kind: "executed", jobId: job.id, runRoot: root, milliseconds });
+    const samples = [...this.#failedAudits.samplesOf(job), ...drawSamples(execution, selfAuditSamples)];
+    try {
+      const use = (action: (run: RunExecution) => Promise<true>) => this.#executions.use(job, action);
+      await selfAudit(session.publicClient, deployment.verifier, root, samples, use);
+    } catch (error) {
+      if (error instanceof SelfAuditError) return this.#withhold(job, root, until, error);
+      throw error;
+    }
     const nodes = submissionOf(execution.claimed, deployment.parameters.arityBits);
     const receipt = await session.market.submit(job.job, nodes);
-    this.#role.report({ kind: "submitted", jobId: job.id, runRoot: execution.root, receipt });
+    this.#role.report({ kind: "submitted", jobId: job.id, runRoot: root, receipt });
   }
 
   /** Has a job whose execution is wrong executed anew, or gives it up. */
@@ -308,18 +303,10 @@ class Worker {
   /** Claims the best paid of the suitable jobs. @param open Own claims that can be disputed. */
   async #claim(history: History, open: number, now: bigint): Promise<void> {
     const { session, policy, log } = this.#options;
-    const { rate } = session.deployment.parameters;
     const known = [...history.jobs.values()].filter(
       (job) => job.open && !this.#hasLost(job) && !this.#failedAudits.isDistrusted(job.job.programRoot),
     );
-    const priced = await this.#priced(known);
-    // Jobs are checked one by one until one is suitable: a check hashes the job's inputs, and anybody may post any
-    // number of jobs.
-    const best = priced.find((job) => {
-      const refusal = refusalOf(job.record, job.cost, policy, rate, now);
-      if (refusal === "fee") this.#reportUnderpaid(job);
-      return refusal === undefined;
-    });
+    const best = await this.#choice.best(known, now);
     if (best === undefined) return;
     if (!hasRoom(policy, open)) {
       const message = "as many claims are open as the policy allows; no more jobs are claimed until one is final";
@@ -349,31 +336,6 @@ class Worker {
     if (best !== undefined) programs.want([best.job.programRoot]);
   }
 
-  /** Jobs of known programs with what their gas costs now, the most profitable first. */
-  async #priced(jobs: readonly JobRecord[]): Promise<PricedJob[]> {
-    const { publicClient, deployment } = this.#options.session;
-    const known = jobs.flatMap((record) => {
-      const program = this.#executions.shapeOf(record);
-      return program === undefined ? [] : [{ record, program }];
-    });
-    if (known.length === 0) return [];
-    const gasPrice = await gasPriceNow(publicClient);
-    const priced = known.map(({ record, program }) => {
-      const gas = jobGas(jobShape(program, record.job, deployment.parameters.arityBits));
-      return { record, gas: gas.total, gasPrice, cost: coveringFee(gas, gasPrice) };
-    });
-    const profit = ({ record, cost }: PricedJob): bigint => record.job.fee - cost;
-    return priced.sort((a, b) => Number(profit(b) - profit(a)));
-  }
-
-  #reportUnderpaid({ record: { id, job }, gas, gasPrice, cost }: PricedJob): void {
-    if (!this.#role.isNew("underpaid", id)) return;
-    const { minFee } = this.#options.policy;
-    const numbers = { job: id, fee: String(job.fee), cost: String(cost), minFee: String(minFee), gas };
-    const message = "job not taken: its fee is below what its gas costs at the price of now, and the least profit";
-    this.#options.log.info({ ...numbers, gasPrice: String(gasPrice) }, message);
-  }
-
   /** A job on which this worker was refuted, or that it did not submit in time: it would lose on it again. */
   #hasLost({ claims, late }: JobRecord): boolean {
     const refuted = claims.some((record) => record.refuted && this.#isMe(record.claim.worker));
@@ -388,12 +350,3 @@ class Worker {
 /** What an error says, without the arguments of the call: these hold the whole output. */
 const shortMessage = (error: Error): string =>
   error instanceof BaseError ? `${error.shortMessage} ${error.details}` : error.message;
-
-/** Each call begins the same series of numbers again: what is begun anew draws the same samples. */
-function replayed(random: (below: number) => number): () => (below: number) => number {
-  const drawn: number[] = [];
-  return () => {
-    let k = 0;
-    return (below) => (drawn[k++] ??= random(below));
-  };
-}

@@ -17,7 +17,7 @@ const around = (change: (run: Executor["run"]) => Executor["run"]) =>
   selfTestExecutor(async (model, options) => {
     const executor = await createExecutor(model, options);
     const run = change((inputs, options) => executor.run(inputs, options));
-    return { run, close: () => executor.close() };
+    return { ...executor, run };
   });
 
 /** The self test with another engine, on one thread. */

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { toHex } from "../../src/merkle/hash.ts";
-import { inputBytesOf, type JobRecord } from "../../src/market/history.ts";
+import type { JobRecord } from "../../src/market/history.ts";
+import { inputsOf } from "../../src/market/jobInputs.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { commitProgram } from "../../src/program/root.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
@@ -23,7 +24,7 @@ function jobOf(count: number, root: `0x${string}`): JobRecord {
 describe("state that is carried and not published", () => {
   it("zeros_areKnown_byTheirRoot", () => {
     for (const count of [1, 512, 1_300]) {
-      expect(inputBytesOf(jobOf(count, zeroRoot(count)))).to.deep.equal([new Uint8Array(count)]);
+      expect(inputsOf(jobOf(count, zeroRoot(count)))!.tensors(0)).to.deep.equal([new Uint8Array(count)]);
       const inputs = [{ dtype: DType.uint8, count, source: { kind: "carried", checkpoint: 0 } }] as const;
       expect(new RunInputs(inputs, { items: 3, firstItem: 0 }, [new Uint8Array(count)]).roots).to.deep.equal([
         zeroRoot(count),
@@ -34,6 +35,6 @@ describe("state that is carried and not published", () => {
   it("otherState_isMissing_andTakesNoMemory", () => {
     // More than can be allocated.
     for (const count of [1_300, 2 ** 32 - 1])
-      expect(inputBytesOf(jobOf(count, `0x${"ab".repeat(32)}`))).to.equal(undefined);
+      expect(inputsOf(jobOf(count, `0x${"ab".repeat(32)}`))).to.equal(undefined);
   });
 });

@@ -188,9 +188,9 @@ describe("Executions", () => {
     const { executions, count } = counted(wide, room.executions.bytes - 1);
     const games = new ShamGames(executions);
     await games.open(3);
-    for (const k of [0, 1, 2]) await executions.use(jobOf(wide, k), ({ last }) => last.trace.interior(1));
+    for (const k of [0, 1, 2]) await executions.use(jobOf(wide, k), (run) => run.item(0).trace.interior(1));
     const missing = async (k: number) =>
-      (await executions.of(jobOf(wide, k)))!.last.trace.missing([3, 4, 5, 6, 7]).length;
+      (await executions.of(jobOf(wide, k)))!.item(0).trace.missing([3, 4, 5, 6, 7]).length;
     expect([await missing(0), await missing(1), await missing(2)]).to.deep.equal([5, 0, 0]);
     expect(count()).to.equal(6);
   });
@@ -200,8 +200,8 @@ describe("Executions", () => {
     await executions.of(job);
     expect([count(), lost.length > 1]).to.deep.equal([1, true]);
     const games = Array.from({ length: 100 }, (_, k) =>
-      executions.use(job, async ({ last }) => {
-        const tensor = last.trace.tensor(lost[k % lost.length]!);
+      executions.use(job, async (run) => {
+        const tensor = run.item(0).trace.tensor(lost[k % lost.length]!);
         await sleep(1);
         return tensor;
       }),
@@ -216,7 +216,7 @@ describe("Executions", () => {
     const { executions, fail } = counted(subject);
     await executions.of(job);
     fail(1);
-    const ask = () => executions.use(job, ({ last }) => last.trace.tensor(lost[0]!));
+    const ask = () => executions.use(job, (run) => run.item(0).trace.tensor(lost[0]!));
     expect((await rejection(ask())).message).to.equal("out of memory");
     expect((await ask())!.length).to.be.above(0);
   });

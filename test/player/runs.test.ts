@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { numberToHex, type Hex } from "viem";
 import { createExecutor } from "../../src/executor/createExecutor.ts";
@@ -11,11 +14,13 @@ import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
 import { Executions } from "../../src/player/executions.ts";
 import { ProgramLibrary } from "../../src/player/programLibrary.ts";
 import { MissingItemsError, type RunExecution } from "../../src/player/runExecution.ts";
+import { StoredRuns } from "../../src/player/storedRuns.ts";
 import { commitProgram } from "../../src/program/root.ts";
 import { RunInputError, RunInputs } from "../../src/trace/runInputs.ts";
 import { MissingTensorsError } from "../../src/trace/trace.ts";
 import { TracePublisher } from "../../src/worker/publisher.ts";
 import { RUN_COUNT, RUN_STEPS, runInputBytes, runProgram } from "../../testkit/programs/runProgram.ts";
+import { publishedRun } from "../../testkit/programs/publishedRun.ts";
 import { executionOf } from "../../testkit/programs/runsOf.ts";
 
 const carrying = runProgram();
@@ -133,18 +138,7 @@ for (const [kind, program] of [
 
 describe("Executions of runs", () => {
   const ITEMS = 20;
-  const jobOf = (program: KnownProgram, count: number): JobRecord => {
-    const inputs = inputsOf(program, count);
-    const bytes = [0, 1, 2].map((k) => [k, new Map([[0, toHex(Buffer.concat(inputs.tensors(k)))]])] as const);
-    return {
-      id: numberToHex(1),
-      job: { programRoot: program.model.programRoot, inputsRoot: inputs.list.root, items: count, firstItem: 0 },
-      program: { header: toHex(program.commitment.header) },
-      inputRoots: inputs.roots,
-      parts: new Map(bytes),
-      claims: [],
-    } as unknown as JobRecord;
-  };
+  const jobOf = (program: KnownProgram, count: number): JobRecord => publishedRun(program, inputsOf(program, count));
   const executionsOf = (program: KnownProgram, count = ITEMS) => {
     const { execute, items } = counted();
     return { executions: new Executions(ProgramLibrary.of([program]), execute), items, job: jobOf(program, count) };
@@ -214,6 +208,31 @@ describe("Executions of runs", () => {
         expect(await ask(item, step)).to.equal(undefined);
     });
   }
+
+  it("tensorsAndOutputsForOthers_ofAnyItemOfARunThatWasExecuted_executeItFromTheNearestState", async () => {
+    const count = 100;
+    const expected = loop(carrying, count);
+    const { execute, items } = counted();
+    // No room: nothing of it is kept but its roots, and some states where they are on disk.
+    const folder = mkdtempSync(join(tmpdir(), "refute-runs-"));
+    const stored = new StoredRuns({ folder });
+    const executions = new Executions(ProgramLibrary.of([carrying]), execute, 0, stored);
+    const [job, other] = [jobOf(carrying, count), publishedRun(carrying, inputsOf(carrying, 3), 2)];
+    await executions.of(job);
+    await executions.of(other);
+    for (const item of [0, 7, 98, 99]) {
+      for (const step of [RUN_STEPS.carriedAndEach, RUN_STEPS.last]) {
+        items.length = 0;
+        expect(toHex((await executions.tensor(job, item, step))!)).to.equal(toHex(expected[item]![step]!));
+        expect(items).to.deep.equal([item]);
+      }
+      items.length = 0;
+      const opened = await executions.output(job, item, 1);
+      expect(toHex(opened!.bytes)).to.equal(toHex(expected[item]![RUN_STEPS.shared]!));
+      expect(items).to.deep.equal([item]);
+    }
+    rmSync(folder, { recursive: true });
+  });
 
   it("outputsForOthers_displaceNothingThatAGameNeeds", async () => {
     const { execute, items } = counted();

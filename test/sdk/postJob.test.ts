@@ -10,7 +10,7 @@ import {
   ShortOfFundsError,
   TransactionRevertedError,
 } from "../../src/chain/errors.ts";
-import { inputBytesOf } from "../../src/market/history.ts";
+import { inputsOf } from "../../src/market/jobInputs.ts";
 import { knownProgram } from "../../src/player/execution.ts";
 import { readDeployment } from "../../src/market/deployment.ts";
 import { followMarket } from "../../src/market/session.ts";
@@ -65,7 +65,10 @@ describe("postJob and waitForResult", function () {
       [0, 5],
       [1, 1],
     ]);
-    expect(inputBytesOf(job)?.map((read, k) => Buffer.from(read).equals(inputs[k]!))).to.deep.equal([true, true]);
+    expect(inputs.map((input, k) => Buffer.concat(inputsOf(job)!.tensors(k)).equals(input))).to.deep.equal([
+      true,
+      true,
+    ]);
     expect(await jobProgress(requester, jobId)).to.have.property("status", "open");
   });
 
@@ -125,9 +128,9 @@ describe("postJob and waitForResult", function () {
     const job = (await followMarket(requester)()).history.jobs.get(jobId)!;
     const [forged, other] = [mlpInput(10), tensorRoot(mlpInput(10))];
     const parts = new Map([[0, new Map([[0, toHex(forged)]])]]);
-    expect(inputBytesOf(job)).to.deep.equal([mlpInput(9)]);
+    expect(inputsOf(job)!.tensors(0)).to.deep.equal([mlpInput(9)]);
     for (const lie of [{ parts }, { parts, inputRoots: [other] }, { inputRoots: [] }, { inputRoots: [other, other] }])
-      expect(inputBytesOf({ ...job, ...lie }), JSON.stringify(lie.inputRoots)).to.equal(undefined);
+      expect(inputsOf({ ...job, ...lie }), JSON.stringify(lie.inputRoots)).to.equal(undefined);
   });
 
   it("inputsThatDoNotFitTheProgram_areRefusedBeforeAnythingIsSent", async function () {

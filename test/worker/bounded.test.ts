@@ -14,7 +14,7 @@ describe("what a worker remembers of thousands of jobs", () => {
     for (let k = 0; k < 10_000; k++) {
       known.set(idOf(k), {});
       known.delete(idOf(k - 10));
-      for (let t = 0; t < MAX_TRIES; t++) audits.add(jobOf(k), idOf(t), { step: 0, element: t });
+      for (let t = 0; t < MAX_TRIES; t++) audits.add(jobOf(k), idOf(t), { item: 0, step: 0, element: t });
       deliveries.failed(idOf(k), 0n, false);
       deliveries.giveUp(idOf(k));
       audits.forget(known);

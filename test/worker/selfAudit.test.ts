@@ -4,11 +4,15 @@ import { pino } from "pino";
 import type { Execution } from "../../src/player/execution.ts";
 import { followMarket, type Session } from "../../src/market/session.ts";
 import { Trace } from "../../src/trace/trace.ts";
-import { MAX_TRIES } from "../../src/worker/failedAudits.ts";
-import { selfAudit, SelfAuditError } from "../../src/worker/selfAudit.ts";
+import { MAX_TRIES, type Sample } from "../../src/worker/failedAudits.ts";
+import { drawSamples, selfAudit, SelfAuditError } from "../../src/worker/selfAudit.ts";
 import { mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { first, Players, reference } from "../../testkit/players/players.ts";
 import { rejection } from "../../testkit/rejection.ts";
+import { executeItems } from "../../src/player/executeRun.ts";
+import { runProgram } from "../../testkit/programs/runProgram.ts";
+import { runOf, type OwnRun } from "../../testkit/programs/runsOf.ts";
+import { runOfOne } from "../../testkit/programs/runOfOne.ts";
 import { Prng } from "../../testkit/random/prng.ts";
 
 describe("selfAudit", function () {
@@ -27,30 +31,60 @@ describe("selfAudit", function () {
     return { ...program, inputs, trace: new Trace(program.model.program, tensors) };
   };
 
+  /** Audits an execution at elements that are drawn. */
+  function audit(own: Execution, count: number, random: (below: number) => number, again: readonly Sample[] = []) {
+    const run = runOfOne(own);
+    const samples = [...again, ...drawSamples(run, count, random)];
+    const { publicClient, deployment } = session;
+    return selfAudit(publicClient, deployment.verifier, run.root, samples, (action) => action(run));
+  }
+
   it("anExactExecution_passesEverywhere", async function () {
     const prng = new Prng(1);
-    const random = (below: number): number => prng.below(below);
-    await selfAudit(session.publicClient, session.deployment.verifier, await execution(), 20, random);
+    await audit(await execution(), 20, (below) => prng.below(below));
   });
 
   it("aWrongElement_isFound", async function () {
     const wrong = await execution({ step: 0, element: 5 });
-    const picks = [0, 5];
-    const error = await rejection(
-      selfAudit(session.publicClient, session.deployment.verifier, wrong, 1, () => picks.shift()!),
-    );
+    const picks = [0, 0, 5];
+    const error = await rejection(audit(wrong, 1, () => picks.shift()!));
     expect(error).to.be.instanceOf(SelfAuditError);
-    expect(error.message).to.contain("step 0, element 5");
+    expect(error.message).to.contain("item 0, step 0, element 5");
   });
 
   it("whatFailedBefore_isAuditedAgain_whereverTheNextSamplesFall", async function () {
     const wrong = await execution({ step: 0, element: 5 });
-    const { publicClient, deployment } = session;
-    await selfAudit(publicClient, deployment.verifier, wrong, 1, () => 0);
-    const again = [{ step: 0, element: 5 }];
-    const error = await rejection(selfAudit(publicClient, deployment.verifier, wrong, 1, () => 0, again));
+    await audit(wrong, 1, () => 0);
+    const again = [{ item: 0, step: 0, element: 5 }];
+    const error = await rejection(audit(wrong, 1, () => 0, again));
     expect(error).to.be.instanceOf(SelfAuditError);
     expect(error).to.have.property("sample").that.deep.equals(again[0]);
+  });
+
+  it("anyItemOfARun_isAudited_andExecutedAgainForIt", async function () {
+    const runs = runProgram();
+    const { publicClient, deployment } = session;
+    const audit = (own: OwnRun, samples: readonly Sample[], root = own.run.root) =>
+      selfAudit(publicClient, deployment.verifier, root, samples, async (action) => {
+        const items = samples.map(({ item }) => item);
+        await executeItems(own.run, own.run.missing(items), own.execute);
+        return action(own.run);
+      });
+    const [honest, lying] = [await runOf(runs, 12), await runOf(runs, 12, { item: 5, step: 1, element: 9 })];
+    const samples = drawSamples(honest.run, 40);
+    expect(new Set(samples.map(({ item }) => item)).size).to.be.above(5);
+    await audit(honest, samples);
+    // Of the same carried state, the items after it are right.
+    await audit(lying, [{ item: 6, step: 1, element: 9 }]);
+    const error = await rejection(audit(lying, [...samples, { item: 5, step: 1, element: 9 }]));
+    expect(error).to.be.instanceOf(SelfAuditError);
+    expect(error.message).to.contain("item 5, step 1, element 9");
+    // An item that is another one when it is executed again.
+    const changed = { run: lying.run, execute: honest.execute };
+    lying.run.release();
+    const other = await rejection(audit(changed, [{ item: 5, step: 0, element: 0 }]));
+    expect(other.message).to.contain("item 5, executed again, has another trace");
+    expect((await rejection(audit(honest, samples, lying.run.root))).message).to.contain("has another trace");
   });
 
   /**

@@ -1,0 +1,173 @@
+import { Worker } from "node:worker_threads";
+import type { MerkleList } from "../../merkle/list.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
+import type { RunOptions } from "../createExecutor.ts";
+import { EngineFaultError, ExecutionThreadError } from "../errors.ts";
+import { checkInputs } from "../sources.ts";
+import { HashJob, hashLayout, type HashLayout } from "../threads/hashJob.ts";
+import type { FromThread, ThreadModel, ToThread } from "./messages.ts";
+
+/** The code of the threads: beside this file, built if this file is. Node strips types without a loader. */
+const THREAD = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url);
+const END_MS = 2_000;
+/** Items that a thread has at a time: it goes on while the event loop is busy with other things. */
+const QUEUED = 2;
+
+/** What is executed of an item: see {@link RunOptions}. */
+type ItemOptions = Pick<RunOptions, "keep" | "trees">;
+type Item = {
+  inputs: readonly Uint8Array[];
+  options: ItemOptions;
+  resolve: (tensors: Uint8Array[]) => void;
+  reject: (error: Error) => void;
+};
+
+/**
+ * Threads that execute items of one program beside each other, each with an executor of its own. A program whose items
+ * are too small to be shared step by step takes all processors this way.
+ */
+export class ItemThreads {
+  readonly #model: CompiledModel;
+  readonly #layout: HashLayout;
+  readonly #workers: readonly Worker[];
+  /** What each thread that has started executes and is going to execute. */
+  readonly #queues = new Map<Worker, Item[]>();
+  readonly #waiting: Item[] = [];
+  #failure: EngineFaultError | ExecutionThreadError | undefined;
+  #started: { resolve: () => void; reject: (error: Error) => void } | undefined;
+  #isEnding = false;
+
+  private constructor(model: CompiledModel, threads: number) {
+    this.#model = model;
+    this.#layout = hashLayout(model.program);
+    const { program, programRoot, constants, inputs, outputs, origins } = model;
+    const workerData: ThreadModel = { program, programRoot, constants, inputs, outputs, origins };
+    this.#workers = Array.from({ length: threads }, () => this.#startWorker(workerData));
+  }
+
+  /**
+   * Starts threads for a program.
+   * @throws EngineFaultError; ExecutionThreadError if one cannot be started, or has no memory for the program
+   */
+  static async start(model: CompiledModel, threads: number): Promise<ItemThreads> {
+    const started = new ItemThreads(model, threads);
+    try {
+      await new Promise<void>((resolve, reject) => (started.#started = { resolve, reject }));
+      return started;
+    } catch (error) {
+      await started.close();
+      throw error;
+    }
+  }
+
+  get programRoot(): string {
+    return this.#model.programRoot;
+  }
+
+  /** Whether nothing is executed, and nothing waits. */
+  get isIdle(): boolean {
+    return [...this.#queues.values()].every((queue) => queue.length === 0) && this.#waiting.length === 0;
+  }
+
+  /** What ended the threads; undefined while they work. */
+  get failure(): EngineFaultError | ExecutionThreadError | undefined {
+    return this.#failure;
+  }
+
+  /**
+   * Executes an item on the thread that has least to do.
+   * @throws ExecutionInputError if the inputs do not fit the program; EngineFaultError, ExecutionThreadError
+   */
+  run(inputs: readonly Uint8Array[], options: ItemOptions = {}): Promise<Uint8Array[]> {
+    checkInputs(this.#model, inputs);
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) return reject(this.#failure);
+      this.#waiting.push({ inputs, options, resolve, reject });
+      this.#deal();
+    });
+  }
+
+  /** Ends the threads, once they have executed what they have begun; what waits fails. Resolves when all have ended. */
+  async close(): Promise<void> {
+    this.#isEnding = true;
+    this.#failure ??= threadError("ended");
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
+    for (const worker of this.#workers) worker.postMessage({ kind: "end" } satisfies ToThread);
+    await Promise.all(this.#workers.map(ended));
+  }
+
+  #deal(): void {
+    while (this.#waiting.length > 0) {
+      const [worker, queue] = [...this.#queues].reduce((a, b) => (b[1].length < a[1].length ? b : a));
+      if (queue.length === QUEUED) return;
+      const item = this.#waiting.shift()!;
+      const { keep, trees } = item.options;
+      const steps = this.#model.program.steps.map((_, step) => step);
+      // Inputs are parts of larger buffers, which would be copied whole.
+      const inputs = item.inputs.map((bytes) => new Uint8Array(bytes));
+      const kept = keep && { kept: steps.filter(keep) };
+      const message: ToThread = { kind: "item", inputs, ...kept, isHashed: trees !== undefined };
+      queue.push(item);
+      worker.ref();
+      worker.postMessage(
+        message,
+        inputs.map(({ buffer }) => buffer),
+      );
+    }
+  }
+
+  #take(worker: Worker, message: FromThread): void {
+    if ("fault" in message) return this.#fail(new EngineFaultError(message.fault));
+    if ("reason" in message) return this.#fail(threadError(`failed: ${message.reason}`));
+    if ("ready" in message) {
+      this.#queues.set(worker, []);
+      // A process that does not close them can still exit.
+      worker.unref();
+      if (this.#queues.size === this.#workers.length) this.#started?.resolve();
+      return;
+    }
+    const queue = this.#queues.get(worker)!;
+    const { options, resolve } = queue.shift()!;
+    if (queue.length === 0) worker.unref();
+    if (options.trees !== undefined) this.#readTrees(message.tensors, options.trees);
+    resolve(message.tensors);
+    this.#deal();
+  }
+
+  /** The trees of the checkpoints' tensors, which lie in one buffer with their nodes. */
+  #readTrees(tensors: readonly Uint8Array[], trees: Map<number, MerkleList>): void {
+    const { checkpoints } = this.#model.program;
+    const job = new HashJob(this.#layout, tensors[checkpoints[0]!.step]!.buffer);
+    job.trees().forEach((tree, j) => trees.set(checkpoints[j]!.step, tree));
+  }
+
+  #fail(failure: EngineFaultError | ExecutionThreadError): void {
+    if (this.#isEnding || this.#failure !== undefined) return;
+    this.#failure = failure;
+    for (const worker of this.#workers) void worker.terminate();
+    this.#started?.reject(failure);
+    const unfinished = [...[...this.#queues.values()].flat(), ...this.#waiting.splice(0)];
+    for (const queue of this.#queues.values()) queue.length = 0;
+    for (const { reject } of unfinished) reject(failure);
+  }
+
+  #startWorker(workerData: ThreadModel): Worker {
+    const worker = new Worker(THREAD, { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 8 } });
+    worker.on("message", (message: FromThread) => this.#take(worker, message));
+    worker.on("error", (error) => this.#fail(threadError(`failed: ${String(error.stack ?? error)}`)));
+    worker.on("exit", (code) => this.#fail(threadError(`ended with ${code}`)));
+    return worker;
+  }
+}
+
+const threadError = (what: string): ExecutionThreadError =>
+  new ExecutionThreadError(`a thread that executes items ${what}; run the job again`);
+
+/** Resolves when a thread has ended, by force if it takes too long. */
+async function ended(worker: Worker): Promise<void> {
+  if (worker.threadId < 0) return;
+  worker.ref();
+  const timer = setTimeout(() => void worker.terminate(), END_MS);
+  await new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  clearTimeout(timer);
+}

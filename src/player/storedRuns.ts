@@ -1,0 +1,222 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdir, open, readFile, rename, rm, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { hexToBytes, type Hex } from "viem";
+import { getOrAdd } from "../getOrAdd.ts";
+import type { JobRecord } from "../market/history.ts";
+import { readHeader } from "../program/header.ts";
+import type { ProgramInput } from "../program/types.ts";
+import { withoutPaths } from "../redact.ts";
+import { bytesOf } from "../trace/runInputs.ts";
+import type { Problem } from "./health.ts";
+import { snapshotInterval, StoredRun, type RunFiles } from "./storedRun.ts";
+
+/** Bytes of runs that are kept on disk by default: 16 GiB. */
+export const STORED_BYTES = 2 ** 34;
+const DIGEST_BYTES = 32;
+/** What a file that is being written is called. */
+const UNFINISHED = ".part";
+/** One that was being written for so long was left by a process that was killed. */
+const ABANDONED_MS = 3_600_000;
+const MIB = 2 ** 20;
+
+/** What is kept of the runs of jobs, and where. */
+export type StoredRunsOptions = {
+  /** A folder of nobody else's. Without it everything is kept in memory. */
+  folder?: string | undefined;
+  /** The most bytes of files in it. */
+  maxBytes?: number | undefined;
+};
+
+/**
+ * Bytes on disk that a job's run takes: the roots of its items, and the states that are kept.
+ * @throws ProgramFormatError if the job's program has no header that can be read
+ */
+export function storedBytesOf({ job, program }: Pick<JobRecord, "job" | "program">): number {
+  const { items } = job;
+  if (items === 1) return 0;
+  const { inputs } = readHeader(hexToBytes(program.header));
+  const state = inputs.reduce((sum, input) => sum + (input.source.kind === "carried" ? bytesOf(input) : 0), 0);
+  const states = state === 0 ? 0 : Math.floor((items - 1) / snapshotInterval(items));
+  return states * (state + DIGEST_BYTES) + items * 32 + DIGEST_BYTES;
+}
+
+/**
+ * What outlives the executions of runs, by job, in a folder of bounded size. It is a cache: whatever is wrong with a
+ * file, it counts as absent. Each is a SHA-256 and what it is of: its name and its bytes; it is written beside its
+ * place and then renamed. Against whoever may write into the folder there is no protection.
+ */
+export class StoredRuns {
+  readonly #folder: string | undefined;
+  readonly #maxBytes: number;
+  readonly #runs = new Map<Hex, StoredRun>();
+  /** The bytes of each file, by job and name. */
+  readonly #files = new Map<Hex, Map<string, number>>();
+  /** The bytes that jobs take or are going to take. */
+  #reserved: ReadonlyMap<Hex, number> = new Map();
+  #problem: Problem | undefined;
+
+  constructor({ folder, maxBytes = STORED_BYTES }: StoredRunsOptions = {}) {
+    [this.#folder, this.#maxBytes] = [folder, maxBytes];
+    if (folder !== undefined) this.#find(folder);
+  }
+
+  /** Why the latest file could not be written. @returns undefined if it was, or nothing waits to be written. */
+  get problem(): Problem | undefined {
+    return this.#problem;
+  }
+
+  /** What is kept of a job's run. @param inputs Those of its program. */
+  of({ id, job }: Pick<JobRecord, "id" | "job">, inputs: readonly ProgramInput[]): StoredRun {
+    return getOrAdd(this.#runs, id, () => {
+      const files = this.#folder === undefined || job.items === 1 ? undefined : this.#filesOf(id);
+      return new StoredRun(inputs, job.items, files);
+    });
+  }
+
+  /** Puts room aside. @param jobs That are claimed or may be disputed. */
+  reserve(jobs: readonly Pick<JobRecord, "id" | "job" | "program">[]): void {
+    this.#reserved = new Map(jobs.map((job) => [job.id, storedBytesOf(job)]));
+  }
+
+  /** Whether so many bytes fit where nothing else is kept. */
+  canHold(bytes: number): boolean {
+    return this.#folder === undefined || bytes <= this.#maxBytes;
+  }
+
+  /** Why there is no room for `bytes` more, beside what is reserved. @returns undefined if there is. */
+  async problemOf(bytes: number): Promise<Problem | undefined> {
+    if (this.#folder === undefined || bytes === 0) return undefined;
+    if (this.#problem !== undefined) return this.#problem;
+    const left = this.#outstanding();
+    const taken = this.#used() + left;
+    if (taken + bytes > this.#maxBytes) {
+      const [has, needs, most] = [taken, bytes, this.#maxBytes].map((each) => Math.ceil(each / MIB));
+      const reason = `runs take ${has} MiB on disk, the next one ${needs}, and at most ${most} may be taken`;
+      return { reason: `${reason}: raise --snapshot-mib, or wait until claims are final` };
+    }
+    try {
+      mkdirSync(this.#folder, { recursive: true });
+      const { bavail, bsize } = await statfs(this.#folder);
+      const [free, needs] = [bavail * bsize, left + bytes].map((each) => Math.ceil(each / MIB)) as [number, number];
+      return free >= needs ? undefined : { reason: `the disk has ${free} MiB free, and runs need ${needs}: free some` };
+    } catch (error) {
+      return problemOfFile(error);
+    }
+  }
+
+  /** Releases the memory of a job's run where nothing is kept on disk, but for its roots. */
+  release(id: Hex): void {
+    if (this.#folder === undefined) this.#runs.get(id)?.release();
+  }
+
+  /** Deletes what is kept of a job's run. */
+  delete(id: Hex): void {
+    this.#runs.delete(id);
+    if (this.#folder === undefined || !this.#files.delete(id)) return;
+    rmSync(join(this.#folder, id), { recursive: true, force: true });
+  }
+
+  /** Deletes what is kept of jobs that are gone. @param known The others. */
+  forget(known: ReadonlyMap<Hex, unknown>): void {
+    for (const id of [...this.#runs.keys(), ...this.#files.keys()]) if (!known.has(id)) this.delete(id);
+  }
+
+  /** Writes what is in memory for lack of room on disk, as far as there is room by now. */
+  async flush(): Promise<void> {
+    if (this.#problem === undefined) return;
+    for (const run of this.#runs.values()) if (!(await run.flush())) return;
+    this.#problem = undefined;
+  }
+
+  #filesOf(id: Hex): RunFiles {
+    return {
+      names: () => [...(this.#files.get(id)?.keys() ?? [])],
+      read: (name) => this.#read(id, name),
+      write: (name, parts, isSpare) => this.#write(id, name, parts, isSpare),
+    };
+  }
+
+  async #read(id: Hex, name: string): Promise<Uint8Array | undefined> {
+    if (this.#files.get(id)?.has(name) !== true) return undefined;
+    const file = await readFile(join(this.#folder!, id, name)).catch(() => undefined);
+    const body = file?.subarray(DIGEST_BYTES);
+    if (body && digestOf(id, name, [body]).equals(file!.subarray(0, DIGEST_BYTES)))
+      return new Uint8Array(body.buffer, body.byteOffset, body.length);
+    this.#files.get(id)?.delete(name);
+    return undefined;
+  }
+
+  async #write(id: Hex, name: string, parts: readonly Uint8Array[], isSpare: boolean): Promise<boolean> {
+    const bytes = parts.reduce((sum, { length }) => sum + length, DIGEST_BYTES);
+    if (this.#used() + this.#outstanding(isSpare ? undefined : id) + bytes > this.#maxBytes) {
+      if (!isSpare) this.#problem = { reason: "a run takes more on disk than is left of --snapshot-mib" };
+      return false;
+    }
+    const path = join(this.#folder!, id, name);
+    const unfinished = `${path}.${randomUUID()}${UNFINISHED}`;
+    try {
+      await mkdir(join(this.#folder!, id), { recursive: true });
+      const file = await open(unfinished, "w");
+      try {
+        for (const part of [digestOf(id, name, parts), ...parts]) await file.writeFile(part);
+      } finally {
+        await file.close();
+      }
+      await rename(unfinished, path);
+    } catch (error) {
+      this.#problem = problemOfFile(error);
+      await rm(unfinished, { force: true }).catch(() => undefined);
+      return false;
+    }
+    getOrAdd(this.#files, id, () => new Map<string, number>()).set(name, bytes);
+    return true;
+  }
+
+  #used(): number {
+    let sum = 0;
+    for (const files of this.#files.values()) for (const bytes of files.values()) sum += bytes;
+    return sum;
+  }
+
+  /** What is reserved and not written yet. @param but A job whose part of it does not count. */
+  #outstanding(but?: Hex): number {
+    let sum = 0;
+    for (const [id, bytes] of this.#reserved) {
+      if (id === but) continue;
+      let written = 0;
+      for (const size of this.#files.get(id)?.values() ?? []) written += size;
+      sum += Math.max(0, bytes - written);
+    }
+    return sum;
+  }
+
+  /** Takes over what an earlier process left. */
+  #find(folder: string): void {
+    try {
+      for (const id of readdirSync(folder) as Hex[]) {
+        const files = new Map<string, number>();
+        for (const name of readdirSync(join(folder, id))) {
+          const path = join(folder, id, name);
+          const { size, mtimeMs } = statSync(path);
+          if (!name.endsWith(UNFINISHED)) files.set(name, size);
+          else if (Date.now() - mtimeMs > ABANDONED_MS) rmSync(path, { force: true });
+        }
+        this.#files.set(id, files);
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#problem = problemOfFile(error);
+    }
+  }
+}
+
+function digestOf(id: Hex, name: string, parts: readonly Uint8Array[]): Buffer {
+  const hash = createHash("sha256").update(`${id}/${name}\n`);
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
+const problemOfFile = (error: unknown): Problem => ({
+  reason: `runs cannot be kept on disk: ${withoutPaths((error as Error).message)}`,
+});
