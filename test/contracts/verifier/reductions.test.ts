@@ -113,6 +113,11 @@ describe("Reductions on chain", () => {
     const step = stepOf(Reduce.last, DType.float32, [DType.bool, DType.float32], holds.length);
     const tensors = [tensorOf(DType.bool, holds), tensorOf(DType.float32, values)];
     await everyElement(step, tensors);
+    const [bools, others] = [
+      stepOf(Reduce.last, DType.bool, [DType.bool, DType.bool], holds.length),
+      [...holds].reverse(),
+    ];
+    await everyElement(bools, [tensors[0]!, tensorOf(DType.bool, others)]);
     const code = [
       { op: Op.neg, dtype: DType.float32, a: 0, b: 0, c: 0 },
       { op: Op.select, dtype: DType.float32, a: 1, b: 3, c: 2 },
