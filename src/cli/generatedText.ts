@@ -50,11 +50,8 @@ export function textOf(tokenizer: Tokenizer, { inputs: taken, outputs: given }: 
     const [first] = numbersIn(inputs[prompt]!);
     const [count] = numbersIn(inputs[length]!);
     const stream = new TextStream(tokenizer, [first!, ...following.slice(0, count! - 1)]);
-    return following
-      .slice(count! - 1)
-      .map((token) => stream.next(token))
-      .concat(stream.end())
-      .join("");
+    stream.push(following.slice(count! - 1));
+    return stream.end();
   };
 }
 

@@ -1,7 +1,6 @@
 /**
  * The stages of an execution, by which time is measured. A thread waits where others have not finished a step that it
- * needs. "checks" are those of single results of the engine, "compare" is taking over
- * what is hashed.
+ * needs. "checks" are those of single results of the engine, "compare" is taking over what is hashed.
  */
 export const STAGES = [
   "products",

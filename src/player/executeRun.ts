@@ -25,12 +25,6 @@ export type Execute = (
   isOneOfMany?: boolean,
 ) => Promise<Uint8Array[]>;
 
-/**
- * So many items of a run that carries state are hashed in full, evenly spread and the last one too: the others only
- * where they differ from the item before.
- */
-const IN_FULL = 16;
-
 /** So many items that take nothing from each other are executed or wait for it at a time: two for each thread. */
 const AT_ONCE = 2 * mostThreads();
 
@@ -57,15 +51,13 @@ type Executed = { roots: Hash[]; last: Execution };
 async function executeInOrder({ program, inputs }: Run, execute: Execute, stored: StoredRun): Promise<Executed> {
   const roots: Hash[] = [];
   const { items } = inputs.length;
-  const interval = Math.ceil(items / IN_FULL);
   const trees = new SuccessiveTrees();
   let last: Execution | undefined;
   for (let item = 0; item < items; item++) {
     const carried: Carried = last === undefined ? new Map() : carriedFrom(last);
     await stored.pass(item, carried);
-    // What is kept has memory of its own.
-    const isInFull = item === items - 1 || (item + 1) % interval === 0;
-    last = await executeItem(program, inputs.of(item, carried), execute, { ...(!isInFull && { trees }) });
+    // The last one is kept: it has memory of its own, and is hashed in full.
+    last = await executeItem(program, inputs.of(item, carried), execute, item === items - 1 ? {} : { trees });
     roots.push(last.trace.root);
   }
   return { roots, last: last! };

@@ -8,7 +8,7 @@ import {
 } from "../executor/createExecutor.ts";
 import { ItemThreads } from "../executor/items/itemThreads.ts";
 import { getOrAdd } from "../getOrAdd.ts";
-import { EngineFaultError } from "../executor/errors.ts";
+import { EngineFaultError, ExecutionThreadError } from "../executor/errors.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { Execute } from "./executeRun.ts";
 
@@ -27,6 +27,8 @@ export class FastExecutors {
   /** The threads for items, of the program that had many of them last. */
   #threads: ItemThreads | undefined;
   #starting: Promise<void> | undefined;
+  /** Programs whose threads failed. */
+  readonly #unfit = new Set<string>();
   /** By program, how long its items that can be executed beside each other took, milliseconds. */
   readonly #spent = new Map<string, number>();
 
@@ -79,7 +81,16 @@ export class FastExecutors {
     const { programRoot } = model;
     const executor = await this.#executorOf(model);
     const threads = this.#threadsOf(model, executor);
-    if (threads !== undefined) return threads.run(inputs, options);
+    if (threads !== undefined) {
+      try {
+        return await threads.run(inputs, options);
+      } catch (error) {
+        if (!(error instanceof ExecutionThreadError)) throw error;
+        // The executor may have memory where threads had none. They are not tried again for this program.
+        this.#unfit.add(programRoot);
+        options.trees?.clear();
+      }
+    }
     const start = performance.now();
     const { tensors } = await executor.run(inputs, options);
     this.#spent.set(programRoot, (this.#spent.get(programRoot) ?? 0) + performance.now() - start);
@@ -92,7 +103,8 @@ export class FastExecutors {
     if (threads?.programRoot === model.programRoot && threads.failure === undefined) return threads;
     const { engine, threads: wanted = 0 } = this.#options;
     const count = Math.min(wanted === 0 ? mostThreads() : wanted, Math.floor(ITEM_BYTES / bytes));
-    const isWorthIt = engine === undefined && count > 1 && (this.#spent.get(model.programRoot) ?? 0) > START_MS;
+    const isFit = engine === undefined && count > 1 && !this.#unfit.has(model.programRoot);
+    const isWorthIt = isFit && (this.#spent.get(model.programRoot) ?? 0) > START_MS;
     if (!isWorthIt || this.#starting !== undefined || threads?.isIdle === false) return undefined;
     this.#threads = undefined;
     this.#starting = Promise.resolve(threads?.close())
@@ -101,8 +113,7 @@ export class FastExecutors {
         (started) => void (this.#threads = started),
         (error: unknown) => {
           if (error instanceof EngineFaultError) this.#fault ??= error;
-          // Items are executed one after the other, and threads are tried again after as many of them.
-          this.#spent.delete(model.programRoot);
+          this.#unfit.add(model.programRoot);
         },
       )
       .finally(() => (this.#starting = undefined));

@@ -140,7 +140,8 @@ export class Role<E extends RoleEvent> {
       const busy = tasks.running;
       const snapshot = await follow();
       this.#reports.forget(snapshot.history);
-      this.executions.stored.forget(snapshot.history.jobs);
+      // What an engine at fault computed is not kept for the next start.
+      this.executions.stored.forget(this.isAtFault ? new Map() : snapshot.history.jobs);
       this.#measure(snapshot);
       const isPlain = needsPlainAccountTo === undefined || (await this.#isPlain(snapshot, needsPlainAccountTo));
       const start: Start = (key, action) => {

@@ -1,13 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { mkdir, open, readFile, rename, rm, statfs } from "node:fs/promises";
+import { mkdir, open, rename, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { hexToBytes, type Hex } from "viem";
 import { getOrAdd } from "../getOrAdd.ts";
+import { KERNEL_HASHES } from "../kernels/kernelHashes.ts";
 import type { JobRecord } from "../market/history.ts";
 import { readHeader } from "../program/header.ts";
 import type { ProgramInput } from "../program/types.ts";
-import { withoutPaths } from "../redact.ts";
 import { bytesOf } from "../trace/runInputs.ts";
 import type { Problem } from "./health.ts";
 import { snapshotInterval, StoredRun, type RunFiles } from "./storedRun.ts";
@@ -20,6 +20,10 @@ const UNFINISHED = ".part";
 /** One that was being written for so long was left by a process that was killed. */
 const ABANDONED_MS = 3_600_000;
 const MIB = 2 ** 20;
+/** What other kernels computed is executed again: they may have been wrong. */
+const KERNELS = JSON.stringify(KERNEL_HASHES);
+/** Node reads and hashes less than 2 GiB at a time. */
+const AT_ONCE = 2 ** 30;
 
 /** What is kept of the runs of jobs, and where. */
 export type StoredRunsOptions = {
@@ -44,7 +48,7 @@ export function storedBytesOf({ job, program }: Pick<JobRecord, "job" | "program
 
 /**
  * What outlives the executions of runs, by job, in a folder of bounded size. It is a cache: whatever is wrong with a
- * file, it counts as absent. Each is a SHA-256 and what it is of: its name and its bytes; it is written beside its
+ * file, it counts as absent. Each is a SHA-256 and what it is of: the kernels, its name and its bytes; it is written beside its
  * place and then renamed. Against whoever may write into the folder there is no protection.
  */
 export class StoredRuns {
@@ -55,6 +59,8 @@ export class StoredRuns {
   readonly #files = new Map<Hex, Map<string, number>>();
   /** The bytes that jobs take or are going to take. */
   #reserved: ReadonlyMap<Hex, number> = new Map();
+  /** Bytes that are being written, beyond those of the files that they replace. */
+  #writing = 0;
   #problem: Problem | undefined;
 
   constructor({ folder, maxBytes = STORED_BYTES }: StoredRunsOptions = {}) {
@@ -106,9 +112,9 @@ export class StoredRuns {
     }
   }
 
-  /** Releases the memory of a job's run where nothing is kept on disk, but for its roots. */
+  /** Releases the memory of a job's run, but for its roots, unless what could not be written yet is at stake. */
   release(id: Hex): void {
-    if (this.#folder === undefined) this.#runs.get(id)?.release();
+    if (this.#folder === undefined || !this.#reserved.has(id)) this.#runs.get(id)?.release();
   }
 
   /** Deletes what is kept of a job's run. */
@@ -140,20 +146,31 @@ export class StoredRuns {
 
   async #read(id: Hex, name: string): Promise<Uint8Array | undefined> {
     if (this.#files.get(id)?.has(name) !== true) return undefined;
-    const file = await readFile(join(this.#folder!, id, name)).catch(() => undefined);
+    const path = join(this.#folder!, id, name);
+    const file = await readWhole(path).catch(() => undefined);
     const body = file?.subarray(DIGEST_BYTES);
-    if (body && digestOf(id, name, [body]).equals(file!.subarray(0, DIGEST_BYTES)))
-      return new Uint8Array(body.buffer, body.byteOffset, body.length);
+    if (body && digestOf(id, name, [body]).equals(file!.subarray(0, DIGEST_BYTES))) return body;
+    await rm(path, { force: true }).catch(() => undefined);
     this.#files.get(id)?.delete(name);
     return undefined;
   }
 
   async #write(id: Hex, name: string, parts: readonly Uint8Array[], isSpare: boolean): Promise<boolean> {
     const bytes = parts.reduce((sum, { length }) => sum + length, DIGEST_BYTES);
-    if (this.#used() + this.#outstanding(isSpare ? undefined : id) + bytes > this.#maxBytes) {
+    // A file of the same name is replaced.
+    const more = bytes - (this.#files.get(id)?.get(name) ?? 0);
+    if (this.#used() + this.#outstanding(isSpare ? undefined : id) + more > this.#maxBytes) {
       if (!isSpare) this.#problem = { reason: "a run takes more on disk than is left of --snapshot-mib" };
       return false;
     }
+    this.#writing += more;
+    const isWritten = await this.#writeFile(id, name, parts);
+    this.#writing -= more;
+    if (isWritten) getOrAdd(this.#files, id, () => new Map<string, number>()).set(name, bytes);
+    return isWritten;
+  }
+
+  async #writeFile(id: Hex, name: string, parts: readonly Uint8Array[]): Promise<boolean> {
     const path = join(this.#folder!, id, name);
     const unfinished = `${path}.${randomUUID()}${UNFINISHED}`;
     try {
@@ -170,12 +187,11 @@ export class StoredRuns {
       await rm(unfinished, { force: true }).catch(() => undefined);
       return false;
     }
-    getOrAdd(this.#files, id, () => new Map<string, number>()).set(name, bytes);
     return true;
   }
 
   #used(): number {
-    let sum = 0;
+    let sum = this.#writing;
     for (const files of this.#files.values()) for (const bytes of files.values()) sum += bytes;
     return sum;
   }
@@ -194,29 +210,55 @@ export class StoredRuns {
 
   /** Takes over what an earlier process left. */
   #find(folder: string): void {
-    try {
-      for (const id of readdirSync(folder) as Hex[]) {
-        const files = new Map<string, number>();
-        for (const name of readdirSync(join(folder, id))) {
-          const path = join(folder, id, name);
-          const { size, mtimeMs } = statSync(path);
-          if (!name.endsWith(UNFINISHED)) files.set(name, size);
-          else if (Date.now() - mtimeMs > ABANDONED_MS) rmSync(path, { force: true });
-        }
-        this.#files.set(id, files);
+    for (const id of this.#list(folder)) {
+      const files = new Map<string, number>();
+      for (const name of this.#list(join(folder, id))) {
+        const path = join(folder, id, name);
+        // Another process may have renamed or deleted it.
+        const stat = statSync(path, { throwIfNoEntry: false });
+        if (stat === undefined) continue;
+        if (!name.endsWith(UNFINISHED)) files.set(name, stat.size);
+        else if (Date.now() - stat.mtimeMs > ABANDONED_MS) rmSync(path, { force: true });
       }
+      if (files.size > 0) this.#files.set(id as Hex, files);
+    }
+  }
+
+  /** The entries of a folder; none of what is no folder or is gone. */
+  #list(path: string): string[] {
+    try {
+      return readdirSync(path);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#problem = problemOfFile(error);
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (!["ENOENT", "ENOTDIR"].includes(code)) this.#problem = problemOfFile(error);
+      return [];
     }
   }
 }
 
 function digestOf(id: Hex, name: string, parts: readonly Uint8Array[]): Buffer {
-  const hash = createHash("sha256").update(`${id}/${name}\n`);
-  for (const part of parts) hash.update(part);
+  const hash = createHash("sha256").update(`${KERNELS}/${id}/${name}\n`);
+  for (const part of parts)
+    for (let at = 0; at < part.length; at += AT_ONCE) hash.update(part.subarray(at, at + AT_ONCE));
   return hash.digest();
 }
 
+/** The bytes of a file, of any size. */
+async function readWhole(path: string): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const bytes = new Uint8Array((await file.stat()).size);
+    for (let at = 0; at < bytes.length;) {
+      const { bytesRead } = await file.read(bytes, at, Math.min(AT_ONCE, bytes.length - at));
+      if (bytesRead === 0) throw new RangeError("the file became shorter");
+      at += bytesRead;
+    }
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
+
 const problemOfFile = (error: unknown): Problem => ({
-  reason: `runs cannot be kept on disk: ${withoutPaths((error as Error).message)}`,
+  reason: `runs cannot be kept on disk (${(error as NodeJS.ErrnoException).code}): free some of it, or use --cache`,
 });

@@ -58,18 +58,27 @@ export function readTokenizer(path: string): Tokenizer {
 function opened(path: string, json: object): Tokenizer {
   const parts = { added_tokens: [], normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null };
   const library = new LibraryClass({ ...parts, ...json }, {});
+  // The library looks at parts of the file only when it uses them.
+  const using = <T>(action: () => T): T => {
+    try {
+      return action();
+    } catch (cause) {
+      const { message } = cause as Error;
+      throw new TokenizerError(`${path} cannot be used (${message}): expected a tokenizer.json`, { cause });
+    }
+  };
   const isKnown = (token: number): boolean => library.id_to_token(token) !== undefined;
   return {
     encode: (text) => {
-      const { ids } = library.encode(text);
-      if (ids.every((id) => Number.isSafeInteger(id))) return ids;
+      const ids: number[] = using(() => library.encode(text).ids);
+      if (ids.every((id) => Number.isSafeInteger(id) && id >= 0)) return ids;
       throw new TokenizerError(`${path} has no token for a part of the text ${JSON.stringify(text)}`);
     },
     decode: (tokens) => {
       const known = tokens.filter(isKnown);
       // Only what the file's own decoder does: a text is not tidied beyond it.
       const options = { skip_special_tokens: true, clean_up_tokenization_spaces: false };
-      return known.length === 0 ? "" : library.decode(known, options);
+      return known.length === 0 ? "" : using(() => library.decode(known, options));
     },
   };
 }

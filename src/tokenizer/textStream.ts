@@ -24,6 +24,11 @@ export class TextStream {
     return this.#upTo(this.#tokenizer.decode(this.#tokens).replace(INCOMPLETE, ""));
   }
 
+  /** Takes tokens whose text nobody waits for: `end` gives it. */
+  push(tokens: readonly number[]): void {
+    this.#tokens.push(...tokens);
+  }
+
   /** @returns what is left when no more tokens come */
   end(): string {
     return this.#upTo(this.#tokenizer.decode(this.#tokens));

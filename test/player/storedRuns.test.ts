@@ -104,6 +104,26 @@ describe("what is kept of runs on disk", () => {
     expect(items).to.have.length(ITEMS);
   });
 
+  it("aRunThatFillsTheBound_isWrittenAgain", async () => {
+    const job = jobOf(ITEMS);
+    const needed = storedBytesOf(job);
+    await player(runs(needed)).executions.of(job);
+    rmSync(join(folder, "runs", job.id, "roots"));
+    const stored = runs(needed);
+    await player(stored).executions.of(job);
+    expect(stored.problem).to.equal(undefined);
+    expect(filesOf(job)).to.have.length(ITEMS);
+  });
+
+  it("whatElseLiesInTheFolder_hidesNoRuns", async () => {
+    const job = jobOf(ITEMS);
+    await player(runs()).executions.of(job);
+    writeFileSync(join(folder, "runs", ".DS_Store"), "");
+    const { executions, items } = player(runs());
+    await executions.of(job);
+    expect(items).to.deep.equal([]);
+  });
+
   it("whatBelongsToJobsThatAreGone_isDeleted_andWhatWasBeingWritten", async () => {
     const [gone, left, dropped] = [jobOf(3, 1), jobOf(4, 2), jobOf(5, 3)];
     const { executions } = player(runs());

@@ -56,7 +56,7 @@ export function requireGeneration(
     throw new DecoderRequestError(
       `a text of ${items + 1} tokens needs ${items} slots, the program has ${slots} (--slots)`,
     );
-  const unknown = vocabulary === undefined ? undefined : prompt.find((token) => token >= vocabulary);
+  const unknown = vocabulary === undefined ? undefined : prompt.find((token) => token < 0 || token >= vocabulary);
   if (unknown !== undefined)
     throw new DecoderRequestError(`the prompt's token ${unknown}: the model knows tokens from 0 to ${vocabulary! - 1}`);
   if (isGreedy && (temperature !== 0 || topK !== 0 || topP !== 1 || seed !== undefined))

@@ -94,6 +94,14 @@ export class ItemThreads {
     for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
     for (const worker of this.#workers) worker.postMessage({ kind: "end" } satisfies ToThread);
     await Promise.all(this.#workers.map(ended));
+    this.#reject(this.#failure);
+  }
+
+  /** Fails all that is not done. */
+  #reject(failure: Error): void {
+    const unfinished = [...[...this.#queues.values()].flat(), ...this.#waiting.splice(0)];
+    for (const queue of this.#queues.values()) queue.length = 0;
+    for (const { reject } of unfinished) reject(failure);
   }
 
   #deal(): void {
@@ -127,7 +135,10 @@ export class ItemThreads {
       return;
     }
     const queue = this.#queues.get(worker)!;
-    const { options, resolve } = queue.shift()!;
+    const item = queue.shift();
+    // After a failure, what other threads had sent before still comes.
+    if (item === undefined) return;
+    const { options, resolve } = item;
     if (queue.length === 0) worker.unref();
     if (options.trees !== undefined) this.#readTrees(message.tensors, options.trees);
     resolve(message.tensors);
@@ -146,22 +157,20 @@ export class ItemThreads {
     this.#failure = failure;
     for (const worker of this.#workers) void worker.terminate();
     this.#started?.reject(failure);
-    const unfinished = [...[...this.#queues.values()].flat(), ...this.#waiting.splice(0)];
-    for (const queue of this.#queues.values()) queue.length = 0;
-    for (const { reject } of unfinished) reject(failure);
+    this.#reject(failure);
   }
 
   #startWorker(workerData: ThreadModel): Worker {
     const worker = new Worker(THREAD, { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 8 } });
     worker.on("message", (message: FromThread) => this.#take(worker, message));
-    worker.on("error", (error) => this.#fail(threadError(`failed: ${String(error.stack ?? error)}`)));
+    worker.on("error", (error) => this.#fail(threadError(`failed: ${error.message}`, error)));
     worker.on("exit", (code) => this.#fail(threadError(`ended with ${code}`)));
     return worker;
   }
 }
 
-const threadError = (what: string): ExecutionThreadError =>
-  new ExecutionThreadError(`a thread that executes items ${what}; run the job again`);
+const threadError = (what: string, cause?: Error): ExecutionThreadError =>
+  new ExecutionThreadError(`a thread that executes items ${what}; run the job again`, { cause });
 
 /** Resolves when a thread has ended, by force if it takes too long. */
 async function ended(worker: Worker): Promise<void> {

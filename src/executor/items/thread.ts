@@ -40,7 +40,5 @@ try {
 }
 
 function fail(error: unknown): void {
-  report(
-    error instanceof EngineFaultError ? { fault: error.finding } : { reason: String((error as Error).stack ?? error) },
-  );
+  report(error instanceof EngineFaultError ? { fault: error.finding } : { reason: (error as Error).message });
 }
