@@ -48,8 +48,8 @@ export function storedBytesOf({ job, program }: Pick<JobRecord, "job" | "program
 
 /**
  * What outlives the executions of runs, by job, in a folder of bounded size. It is a cache: whatever is wrong with a
- * file, it counts as absent. Each is a SHA-256 and what it is of: the kernels, its name and its bytes; it is written beside its
- * place and then renamed. Against whoever may write into the folder there is no protection.
+ * file, it counts as absent. Each is a SHA-256 and what it is of: the kernels, its name and its bytes; it is written
+ * beside its place and then renamed. Against whoever may write into the folder there is no protection.
  */
 export class StoredRuns {
   readonly #folder: string | undefined;

@@ -31,7 +31,7 @@ export function heldRun(
   executions: readonly Execution[],
   list = MerkleList.fromHashes(executions.map(({ trace }) => trace.root)),
 ): RunExecution {
-  const run = new RunExecution(known, inputs, list, executions.at(-1)!);
+  const run = new RunExecution(known, inputs, list, executions.at(-1));
   executions.forEach((execution, item) => run.hold(item, execution));
   return run;
 }

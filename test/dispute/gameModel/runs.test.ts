@@ -58,7 +58,7 @@ function runWith(program: KnownProgram, items: number, prng: Prng, lies: Readonl
     return { ...program, inputs: own, trace: new Trace(model.program, tensors) };
   });
   const list = MerkleList.fromHashes(executions.map(({ trace }) => trace.root));
-  const run = new RunExecution(program, inputs, list, executions.at(-1)!);
+  const run = new RunExecution(program, inputs, list, executions.at(-1));
   executions.forEach((execution, item) => run.hold(item, execution));
   return run;
 }
