@@ -4,12 +4,12 @@ import type { CompiledModel } from "../../program/compiled.ts";
 import type { RunOptions } from "../createExecutor.ts";
 import { EngineFaultError, ExecutionThreadError } from "../errors.ts";
 import { checkInputs } from "../sources.ts";
+import { ended } from "../threads/ended.ts";
 import { HashJob, hashLayout, type HashLayout } from "../threads/hashJob.ts";
 import type { FromThread, ThreadModel, ToThread } from "./messages.ts";
 
 /** The code of the threads: beside this file, built if this file is. Node strips types without a loader. */
 const THREAD = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url);
-const END_MS = 2_000;
 /** Items that a thread has at a time: it goes on while the event loop is busy with other things. */
 const QUEUED = 2;
 
@@ -171,12 +171,3 @@ export class ItemThreads {
 
 const threadError = (what: string, cause?: Error): ExecutionThreadError =>
   new ExecutionThreadError(`a thread that executes items ${what}; run the job again`, { cause });
-
-/** Resolves when a thread has ended, by force if it takes too long. */
-async function ended(worker: Worker): Promise<void> {
-  if (worker.threadId < 0) return;
-  worker.ref();
-  const timer = setTimeout(() => void worker.terminate(), END_MS);
-  await new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-  clearTimeout(timer);
-}

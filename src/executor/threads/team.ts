@@ -3,6 +3,7 @@ import { EngineFaultError, ExecutionThreadError } from "../errors.ts";
 import type { Operation } from "../machine.ts";
 import type { StageClock } from "../stages.ts";
 import { Control, ControlWord } from "./control.ts";
+import { ended } from "./ended.ts";
 import type { HashJob } from "./hashJob.ts";
 import type { FromWorker, TeamProgram, ToWorker, WorkerStart } from "./messages.ts";
 
@@ -11,7 +12,6 @@ const SPIN_MS = 0.05;
 /** How long it sleeps before it runs its event loop, which reports the end of a worker. */
 const SLEEP_MS = 200;
 const POLL_MS = 5;
-const END_MS = 2000;
 /** The code of the other threads: beside this file, built if this file is. Node strips types without a loader. */
 const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
@@ -246,13 +246,4 @@ export class Team {
     Atomics.add(this.control.words, ControlWord.messages, 1);
     this.control.signal();
   }
-}
-
-/** Resolves when a thread has ended, by force if it takes too long. */
-async function ended(worker: Worker): Promise<void> {
-  if (worker.threadId < 0) return;
-  worker.ref();
-  const timer = setTimeout(() => void worker.terminate(), END_MS);
-  await new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-  clearTimeout(timer);
 }
