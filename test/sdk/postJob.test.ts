@@ -291,9 +291,10 @@ describe("postJob and waitForResult", function () {
   });
 
   it("result_isReadFromTheChainAlone_asFarAsItIs_andAWaitGoesOnThroughAnOutage", async function () {
-    const { requester, jobId } = await players().post(program, [mlpInput(8)], { fee: parseEther("0.2") });
+    const inputs = [mlpInput(8)];
+    const { requester, jobId } = await players().post(program, inputs, { fee: parseEther("0.2") });
     const { programRoot } = program.commitment;
-    const open = { status: "open", programRoot, claims: [], outputs: new Map() };
+    const open = { status: "open", programRoot, items: 1, inputs, claims: [], outputs: new Map() };
     expect(await jobState(requester, jobId)).to.deep.equal(open);
     const key = await players().workerKey();
     const worker = await players().startWorker(key, program, reference());
