@@ -69,7 +69,10 @@ export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
   return {
     programRoot: job.job.programRoot,
     items: job.job.items,
-    inputs: inputsOf(job)?.bytes,
+    // Decoded and hashed for those who ask only: they may be large.
+    get inputs() {
+      return inputsOf(job)?.bytes;
+    },
     status: (await progressOf(session, job, blockNumber)).status,
     claims: job.claims.map((record) => ({ ...claimProgress(record), finalised: record.finalised })),
     outputs: final === undefined ? new Map() : outputsOf(final),
@@ -151,7 +154,17 @@ const outputsOf = ({ delivered }: ClaimRecord): Map<number, Uint8Array> =>
 function resultOf(job: JobRecord, record: ClaimRecord): JobResult {
   const { programRoot, items } = job.job;
   const { worker, runRoot } = record.claim;
-  return { programRoot, items, inputs: inputsOf(job)?.bytes, worker, runRoot, outputs: outputsOf(record) };
+  return {
+    programRoot,
+    items,
+    // Decoded and hashed for those who ask only: they may be large.
+    get inputs() {
+      return inputsOf(job)?.bytes;
+    },
+    worker,
+    runRoot,
+    outputs: outputsOf(record),
+  };
 }
 
 /** @param blockNumber Of the history: what is read beside it agrees with it. */

@@ -6,14 +6,13 @@ import { listOf } from "../../../src/dispute/workerMove.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { hopOf } from "../../../src/market/hop.ts";
 import type { GameState } from "../../../src/market/state.ts";
-import { MerkleList } from "../../../src/merkle/list.ts";
+import type { MerkleList } from "../../../src/merkle/list.ts";
 import { chunkOf } from "../../../src/merkle/tensor.ts";
 import { checkpointOf } from "../../../src/dispute/openings.ts";
 import type { KnownProgram } from "../../../src/player/execution.ts";
-import { RunExecution } from "../../../src/player/runExecution.ts";
+import type { RunExecution } from "../../../src/player/runExecution.ts";
 import { DisputedList } from "../../../src/trace/disputedList.ts";
 import { RunInputs } from "../../../src/trace/runInputs.ts";
-import { Trace } from "../../../src/trace/trace.ts";
 import { explore } from "../../../testkit/game/gameModel/explore.ts";
 import {
   afterPick,
@@ -33,6 +32,7 @@ import { executionOf } from "../../../testkit/programs/runsOf.ts";
 import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/runGame.ts";
 import { createWorld, type World } from "../../../testkit/protocol/world.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
+import { executedRun } from "../../../testkit/soak/executedRun.ts";
 
 /** Elements of a chunk of int32. */
 const CHUNK = 128;
@@ -43,24 +43,16 @@ const range = (count: number): number[] => Array.from({ length: count }, (_, k) 
 function runWith(program: KnownProgram, items: number, prng: Prng, lies: ReadonlySet<number>): RunExecution {
   const { model } = program;
   const inputs = new RunInputs(model.program.inputs, { items, firstItem: 0 }, runInputBytes(items));
-  const carriedFrom = model.program.checkpoints.at(-1)!.step;
   const change = (tensor: Uint8Array): void => void (tensor[4 * prng.below(tensor.length / 4)]! ^= 1);
-  let carried: Map<number, Uint8Array> | undefined;
-  const executions = range(items).map((item) => {
-    const own = inputs.of(item, carried);
+  return executedRun({ known: program, inputs }, (item, own) => {
     const lied = lies.has(item) ? prng.below(model.program.steps.length) : -1;
     const late = prng.below(2) === 0;
     const tensors = executeReference(model, own, {
       onStep: (step, tensor) => step === lied && !late && change(tensor),
     });
     if (lied !== -1 && late) change(tensors[lied]!);
-    carried = new Map([[0, tensors[carriedFrom]!]]);
-    return { ...program, inputs: own, trace: new Trace(model.program, tensors) };
+    return tensors;
   });
-  const list = MerkleList.fromHashes(executions.map(({ trace }) => trace.root));
-  const run = new RunExecution(program, inputs, list, executions.at(-1));
-  executions.forEach((execution, item) => run.hold(item, execution));
-  return run;
 }
 
 /** One game about a run on chain and in the model, side by side. */
