@@ -10,6 +10,7 @@ import { packState, unpackState, type GameState } from "../../src/market/state.t
 import { toHex } from "../../src/merkle/hash.ts";
 import { readHeader } from "../../src/program/header.ts";
 import { runWork } from "../../src/program/run.ts";
+import { numberOf } from "./gameDriver.ts";
 import { withItems, type OwnRun } from "../programs/runsOf.ts";
 import { claimKey, ETHER, factsOf, gameEvents, postJob, type Actor, type World } from "./world.ts";
 
@@ -22,7 +23,7 @@ const POSTED_BYTES = 60_000;
 /** A request for a run. */
 export async function runRequest(
   { parameters, networkHelpers }: World,
-  { inputs, program, items }: OwnRun["run"],
+  { inputs, program, items, form }: OwnRun["run"],
   changes: Partial<JobRequest> = {},
 ): Promise<JobRequest> {
   const together = inputs.size <= POSTED_BYTES;
@@ -40,6 +41,7 @@ export async function runRequest(
     callbackGas: 0,
     maxOutputBytes: 4_096,
     rootOnly: !together,
+    answer: form === "answer",
     salt: zeroHash,
     ...changes,
   };
@@ -53,7 +55,7 @@ export async function claimedRun(world: World, worker: OwnRun, changes: Partial<
   await world.market.write.claim([job], { account });
   const nodes = submissionOf(run.claimed, world.parameters.arityBits);
   await world.market.write.submit([job, nodes], { account });
-  return { worker, claim: { job, worker: account.address, runRoot: run.root }, nodes };
+  return { worker, claim: { job, worker: account.address, root: run.root }, nodes };
 }
 
 /** A game about a claim of a run on chain. Both sides play as worker and watcher do, by executions of their own. */
@@ -78,12 +80,12 @@ export class RunGame {
   get firstPick(): Pick {
     const { run } = this.#own;
     const list = submittedList(run, this.#claimed.nodes);
-    return openingPick(run.program, run.claimedLevel, list, this.#world.parameters.arityBits)!;
+    return openingPick(run, list, this.#world.parameters.arityBits)!;
   }
 
-  async open(pick: Pick = this.firstPick): Promise<this> {
+  async open(pick: Pick = this.firstPick, number = numberOf(pick.siblings.length, Number(pick.index))): Promise<this> {
     const { game } = this.#world;
-    await this.#send("0x", game.write.open([this.#claimed.claim, pick], { account: this.#challenger.account }));
+    await this.#send("0x", game.write.open([this.#claimed.claim, number, pick], { account: this.#challenger.account }));
     return this;
   }
 
@@ -140,11 +142,8 @@ export class RunGame {
     const [state, options] = [packState(this.state), { account: this.#world.worker.account }];
     if (move.kind === "reveal") await this.#send(move.data, game.write.reveal([state, move.data], options));
     else if (move.kind === "expand") {
-      const { jobId, runRoot } = claimKey(this.#world, claim);
-      await this.#send(
-        move.children,
-        game.write.expand([state, jobId, runRoot, move.children, move.siblings], options),
-      );
+      const { jobId, root } = claimKey(this.#world, claim);
+      await this.#send(move.children, game.write.expand([state, jobId, root, move.children, move.siblings], options));
     } else throw new Error(`the worker does not move: ${move.kind}`);
   }
 
