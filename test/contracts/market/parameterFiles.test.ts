@@ -123,7 +123,7 @@ describe("parameter files", function () {
       const { worker, challenger } = worstGames(p);
       expect(p.maxWindow! >= p.baseWindow! + workTime).to.equal(true);
       expect(p.withdrawalDelay! > p.maxWindow! + 2n * clock).to.equal(true);
-      expect([worker, challenger]).to.deep.equal([1_183_900n, 13_443_940n]);
+      expect([worker, challenger]).to.deep.equal([1_215_900n, 13_542_160n]);
       expect(p.bondGas! >= worker).to.equal(true);
       const least = p.bounty! + (p.bondGas! + challenger) * p.priceCap!;
       expect(p.collateral! >= least).to.equal(true);
@@ -191,8 +191,8 @@ describe("parameter files", function () {
       collateral: Number(l1.collateral) / 1e18,
       bounty: Number(l1.bounty) / 1e18,
       priceCap: Number(l1.priceCap) / 1e18,
-      dearestMove: 49_400 + 16 * 1_115 + 8 * 800,
-      cheapestPick: 51_600,
+      dearestMove: 49_800 + 16 * 1_115 + 8 * 800,
+      cheapestPick: 52_000,
     } as Deployment;
     const onL1 = leastSelfChallengeLoss(deployment);
     expect(onL1).to.be.closeTo(1.52, 0.01);
