@@ -106,7 +106,7 @@ function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerK
       return s === last ? own : prng.pick([own, other, mutated(prng, other)]);
     });
     executions[item] = { ...shown, trace: new Trace(program.known.model.program, interior) };
-    const face = heldRun(program, executions, run.list);
+    const face = heldRun(program, executions, { traces: run.list, answer: run.answer });
     faces.set(game.id, face);
     return face;
   };
