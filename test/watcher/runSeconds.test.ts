@@ -14,7 +14,7 @@ import { Auditor } from "../../watcher/auditor.ts";
 const program = runProgram();
 
 function jobOf(items: number): JobRecord {
-  const inputs = new RunInputs(program.model.program.inputs, { items, firstItem: 0, answers: 0 }, runInputBytes(items));
+  const inputs = new RunInputs(program.model.program.inputs, { items, firstItem: 0 }, runInputBytes(items));
   return {
     id: numberToHex(items),
     job: { programRoot: program.model.programRoot, inputsRoot: inputs.list.root, items, firstItem: 0, answers: 0 },
