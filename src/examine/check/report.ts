@@ -1,3 +1,5 @@
+import { isDecided, type Decision } from "../../decision/decision.ts";
+import type { FoundDecisions } from "../../decision/findDecisions.ts";
 import { worstDispute } from "../../dispute/worstDispute.ts";
 import { ExecutionMemoryError } from "../../executor/errors.ts";
 import { executionBytes } from "../../executor/createExecutor.ts";
@@ -23,7 +25,11 @@ export type CheckReport = {
   refusals: Refusal[];
   unreached: number;
   program?: ProgramReport;
+  /** Of each output of the program: what decides it, or why it may differ between machines in plain execution. */
+  decisions?: OutputDecisions[];
 };
+
+type OutputDecisions = { output: string; decisions: readonly Decision[] } | { output: string; undecided: string };
 
 type ProgramReport = {
   programRoot: string;
@@ -41,8 +47,15 @@ type ProgramReport = {
   memory: { inputs: number; constants: number; tensors: number; total: number; execution?: number };
 };
 
-/** Puts a survey of a model together for people. */
-export function checkReport(model: Model, { refusals: found, unreached, model: compiled }: Survey): CheckReport {
+/**
+ * Puts a survey of a model together for people.
+ * @param decided Gives what decides the outputs of a model that can be served.
+ */
+export function checkReport(
+  model: Model,
+  { refusals: found, unreached, model: compiled }: Survey,
+  decided: () => FoundDecisions,
+): CheckReport {
   const memory = compiled === undefined ? undefined : executionMemory(compiled);
   const refusals = typeof memory === "object" ? [...found, memory] : found;
   const refused = new Map<string, number>();
@@ -51,7 +64,19 @@ export function checkReport(model: Model, { refusals: found, unreached, model: c
     .map(([operator, count]) => ({ operator, count, refused: refused.get(operator) ?? 0 }))
     .sort((a, b) => b.count - a.count || (a.operator < b.operator ? -1 : 1));
   const head = { source: model.source, served: refusals.length === 0, operators, refusals, unreached };
-  return compiled === undefined ? head : { ...head, program: programReport(compiled, memory) };
+  if (compiled === undefined) return head;
+  return { ...head, program: programReport(compiled, memory), decisions: outputDecisions(compiled, decided()) };
+}
+
+function outputDecisions({ outputs }: CompiledModel, found: FoundDecisions): OutputDecisions[] {
+  const own = new Set(outputs.map(({ name }) => name));
+  return found.outputs
+    .filter(({ name }) => own.has(name))
+    .map((output) =>
+      isDecided(output)
+        ? { output: output.name, decisions: output.decisions }
+        : { output: output.name, undecided: output.reason },
+    );
 }
 
 /** The bytes of an execution, or why there can be none. */
