@@ -8,7 +8,7 @@ import { dtypeBytes, dtypeName } from "../../numerics/dtype.ts";
 import { operatorCounts } from "../../onnx/operatorCounts.ts";
 import type { Model } from "../../onnx/model.ts";
 import type { CompiledModel, TensorInfo } from "../../program/compiled.ts";
-import { estimateStepProof } from "../../program/gas.ts";
+import { largestProofs } from "../../program/largestProofs.ts";
 import type { TensorRef } from "../../program/types.ts";
 import { inputTexts, outputTexts } from "../../program/sourceText.ts";
 import { programWork } from "../../program/work.ts";
@@ -92,7 +92,7 @@ function executionMemory(model: CompiledModel): number | Refusal {
 function programReport(model: CompiledModel, memory: number | Refusal | undefined): ProgramReport {
   const { program, origins } = model;
   const where = (step: number): string => `step ${step}, ${origins[step]!.operator}, node ${origins[step]!.node}`;
-  const proofs = program.steps.map(estimateStepProof);
+  const proofs = largestProofs(program);
   const dispute = worstDispute(program, ARITY_BITS);
   const inputs = sumBytes(program.inputs);
   const constants = sumBytes(distinctConstants(model));
@@ -107,11 +107,11 @@ function programReport(model: CompiledModel, memory: number | Refusal | undefine
     work: programWork(program).toString(),
     largestStepProof: {
       gas: program.maxStepGas,
-      step: where(proofs.findIndex(({ gas }) => gas === program.maxStepGas)),
+      step: where(proofs.gas),
     },
     longestStepProof: {
       bytes: program.maxStepBytes,
-      step: where(proofs.findIndex(({ bytes }) => bytes === program.maxStepBytes)),
+      step: where(proofs.bytes),
     },
     dispute: {
       transactions: dispute.moves.length,
