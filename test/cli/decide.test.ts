@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { UsageError } from "../../src/cli/errors.ts";
+import { readModels } from "../../src/cli/models.ts";
+import { cacheKey } from "../../src/player/programs/cacheKey.ts";
 import { gpt2Decoder } from "../../testkit/models/exports/language.ts";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
 import { refute } from "./refute.ts";
@@ -59,6 +62,18 @@ describe("refute --decide", function () {
         decisions: [{ kind: "token", node: "tokens", operator: "ArgMax", tensors: ["logits"], drawn }],
       });
     }
+  });
+
+  it("modelsFile_takesDecisions_whichAreAnotherProgram", async () => {
+    const file = (decide: object): string => {
+      const path = join(folder, "models.json");
+      writeFileSync(path, JSON.stringify([{ path: mlp, ...decide }]));
+      return path;
+    };
+    const [spec] = readModels(file({ decide: { y: "top5", z: "round=1" } }));
+    expect(spec!.decide).to.deep.equal({ y: { kind: "top", k: 5 }, z: { kind: "round", decimals: 1 } });
+    expect(await cacheKey(spec!)).not.to.equal(await cacheKey({ ...spec!, decide: undefined }));
+    expect(() => readModels(file({ decide: { y: "best" } }))).to.throw(UsageError, /decide\.y: .*"best".*argmax/);
   });
 
   it("wrongDecisions_areWrongUsage_exit2", async () => {
