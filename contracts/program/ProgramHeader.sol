@@ -127,10 +127,13 @@ library ProgramHeader {
 
     /// @notice Whether items take tensors from the item before.
     function carries(bytes calldata header) internal pure returns (bool) {
-        uint256 count = inputCount(header);
-        for (uint256 i = 0; i < count; ++i) {
-            (InputSource source, ) = inputSource(header, i);
-            if (source == InputSource.Carried) return true;
+        uint256 end = FIXED_BYTES + INPUT_BYTES * inputCount(header);
+        // SAFETY: a byte an input, because an opening at an output is paid by the header's length (GasSchedule.seam).
+        for (uint256 offset = FIXED_BYTES + INPUT_SOURCE; offset < end; ) {
+            if (_field(header, offset, 1) == uint256(InputSource.Carried)) return true;
+            unchecked {
+                offset += INPUT_BYTES;
+            }
         }
         return false;
     }

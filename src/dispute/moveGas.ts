@@ -8,7 +8,7 @@ export const MOVE_GAS = {
   seam: 6_200,
   level: 800,
   chunk: 60_900,
-  expand: 49_800,
+  expand: 51_500,
   reveal: 46_600,
   child: 1_115,
   headerByte: 40,

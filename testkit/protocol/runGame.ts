@@ -53,7 +53,7 @@ export async function claimedRun(world: World, worker: OwnRun, changes: Partial<
   const job = await postJob(world, await runRequest(world, run, changes));
   const { account } = world.worker;
   await world.market.write.claim([job], { account });
-  const nodes = submissionOf(run.claimed, world.parameters.arityBits);
+  const nodes = submissionOf(run.claimed, world.parameters.arityBits, run.form);
   await world.market.write.submit([job, nodes], { account });
   return { worker, claim: { job, worker: account.address, root: run.root }, nodes };
 }
@@ -76,6 +76,10 @@ export class RunGame {
     return this.moves.at(-1)!.state;
   }
 
+  get claim(): Claim {
+    return this.#claimed.claim;
+  }
+
   /** What a watcher would open with. */
   get firstPick(): Pick {
     const { run } = this.#own;
@@ -95,7 +99,7 @@ export class RunGame {
     for (;;) {
       if (this.state.turn === Side.worker) await this.answer();
       else {
-        const move = await this.#next();
+        const move = await this.next();
         if (move.kind !== "pick") return move;
         await this.pick(move.pick);
       }
@@ -125,7 +129,8 @@ export class RunGame {
     return status;
   }
 
-  #next(): Promise<ChallengerMove> {
+  /** What the challenger does next. */
+  next(): Promise<ChallengerMove> {
     const { nodes } = this.#claimed;
     const now = BigInt(this.state.since);
     return withItems(this.#own, () =>
@@ -133,18 +138,34 @@ export class RunGame {
     );
   }
 
+  /** Plays the challenger's pick. @throws Error if it does another thing */
+  async pickNext(): Promise<void> {
+    const move = await this.next();
+    if (move.kind !== "pick") throw new Error(`the challenger does not pick: ${move.kind}`);
+    await this.pick(move.pick);
+  }
+
   /** Plays the worker's move. */
   async answer(): Promise<void> {
-    const { game, parameters } = this.#world;
-    const { worker, claim } = this.#claimed;
+    const { parameters } = this.#world;
+    const { worker } = this.#claimed;
     const now = BigInt(this.state.since);
     const move = await withItems(worker, () => workerMove(worker.run, this.state, parameters.arityBits, now));
-    const [state, options] = [packState(this.state), { account: this.#world.worker.account }];
-    if (move.kind === "reveal") await this.#send(move.data, game.write.reveal([state, move.data], options));
-    else if (move.kind === "expand") {
-      const { jobId, root } = claimKey(this.#world, claim);
-      await this.#send(move.children, game.write.expand([state, jobId, root, move.children, move.siblings], options));
-    } else throw new Error(`the worker does not move: ${move.kind}`);
+    if (move.kind === "reveal") await this.reveal(move.data);
+    else if (move.kind === "expand") await this.expand(move.children, move.siblings);
+    else throw new Error(`the worker does not move: ${move.kind}`);
+  }
+
+  async reveal(data: Hex): Promise<void> {
+    const { game, worker } = this.#world;
+    await this.#send(data, game.write.reveal([packState(this.state), data], { account: worker.account }));
+  }
+
+  async expand(children: Hex, siblings: readonly Hex[]): Promise<void> {
+    const { game, worker } = this.#world;
+    const { jobId, root } = claimKey(this.#world, this.claim);
+    const args = [packState(this.state), jobId, root, children, siblings] as const;
+    await this.#send(children, game.write.expand(args, { account: worker.account }));
   }
 
   async #send(data: Hex, sent: Promise<Hex>): Promise<void> {

@@ -124,7 +124,7 @@ describe("parameter files", function () {
       const { worker, challenger } = worstGames(p);
       expect(p.maxWindow! >= p.baseWindow! + workTime).to.equal(true);
       expect(p.withdrawalDelay! > p.maxWindow! + 2n * clock).to.equal(true);
-      expect([worker, challenger]).to.deep.equal([1_215_900n, 13_542_160n]);
+      expect([worker, challenger]).to.deep.equal([1_219_300n, 13_542_160n]);
       expect(p.bondGas! >= worker).to.equal(true);
       const least = p.bounty! + (p.bondGas! + challenger) * p.priceCap!;
       expect(p.collateral! >= least).to.equal(true);
@@ -192,7 +192,7 @@ describe("parameter files", function () {
       collateral: Number(l1.collateral) / 1e18,
       bounty: Number(l1.bounty) / 1e18,
       priceCap: Number(l1.priceCap) / 1e18,
-      dearestMove: 49_800 + 16 * 1_115 + 8 * 800,
+      dearestMove: 51_500 + 16 * 1_115 + 24 * 800,
       cheapestPick: 52_000,
     } as Deployment;
     const onL1 = leastSelfChallengeLoss(deployment);

@@ -19,14 +19,14 @@ export type Bounds = {
   collateral: number;
 };
 
-/** Levels of the longest range of steps that the contracts price. */
-const LONGEST_RANGE = 12;
+/** Levels of the longest expansion that the contracts price: of an output, through a trace and a run. */
+const LONGEST_EXPANSION = 28;
 
 /** Gas of a worker's dearest move, and of a challenger's cheapest one. */
 function extremeMoves(arityBits: number): Pick<Deployment, "dearestMove" | "cheapestPick"> {
   const { expand, child, level, pick } = MOVE_GAS;
   return {
-    dearestMove: expand + child * 2 ** arityBits + level * (LONGEST_RANGE - arityBits),
+    dearestMove: expand + child * 2 ** arityBits + level * (LONGEST_EXPANSION - arityBits),
     cheapestPick: pick,
   };
 }
