@@ -60,6 +60,7 @@ const TYPESCRIPT = [
   "src/executor/threads",
   "src/executor",
   "src/executor/items",
+  "src/native",
   "src/trace",
   "src/examine/compare/ortTensor.ts",
   "src/examine/compare/plainRun.ts",
