@@ -22,6 +22,7 @@ const TYPESCRIPT = [
   "src/merkle",
   "src/program",
   "src/onnx",
+  "src/decision",
   "src/compiler/errors.ts",
   "src/compiler/runWiring.ts",
   "src/compiler/budget.ts",

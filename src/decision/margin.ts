@@ -1,0 +1,153 @@
+import type { ArgumentDecision, Decision, RoundingDecision, TopKDecision } from "./decision.ts";
+import { MarginError } from "./errors.ts";
+
+/** A deciding tensor as an execution gave it, row-major. */
+export type DecidingTensor = { dims: readonly number[]; data: Float32Array | Float64Array };
+
+/**
+ * How far a decision is from another one, in units of its deciding tensors.
+ *
+ * - `margin`: 0 where anything that decides is NaN or infinite; Infinity where nothing else can be decided.
+ * - `scale`: the largest magnitude of all that decides; 0 where nothing does.
+ */
+export type Margin = { margin: number; scale: number };
+
+/**
+ * Reads the margin of a decision: the least of all its rows or elements.
+ *
+ * - argmax: the largest value of a row minus the second largest
+ * - top-k: the least difference of neighbours among the k + 1 largest values of a row
+ * - comparison: the distance of the two values
+ * - rounding: the distance to the nearest boundary between two results; 0 outside the range of the integer type
+ * - sign: the distance to 0
+ *
+ * @param tensors The values of one execution, by their names in the graph.
+ * @throws MarginError for a deciding tensor that is missing, or has a shape that does not fit
+ */
+export function readMargin(decision: Decision, tensors: ReadonlyMap<string, DecidingTensor>): Margin {
+  const all = decision.tensors.map((name) => tensorOf(decision, name, tensors));
+  const scale = largestMagnitude(all);
+  if (scale === Infinity) return { margin: 0, scale };
+  const [first] = all as [DecidingTensor];
+  switch (decision.kind) {
+    case "argmax":
+      return { margin: gaps(decision, first, 1), scale };
+    case "topk":
+      return { margin: gaps(decision, first, decision.k), scale };
+    case "comparison":
+      return { margin: leastDistance(decision, first, all[1] ?? first), scale };
+    case "rounding":
+      return { margin: least(first.data, distanceToBoundary(decision)), scale };
+    case "sign":
+      return { margin: least(first.data, Math.abs), scale };
+  }
+}
+
+function tensorOf({ node }: Decision, name: string, tensors: ReadonlyMap<string, DecidingTensor>): DecidingTensor {
+  const tensor = tensors.get(name);
+  if (tensor === undefined) throw new MarginError(`the value "${name}", which decides node ${node}, is missing`);
+  const { dims, data } = tensor;
+  if (dims.reduce((product, dim) => product * dim, 1) !== data.length)
+    throw new MarginError(`the value "${name}" has ${data.length} elements, its shape is [${dims.join(", ")}]`);
+  return tensor;
+}
+
+/** The largest magnitude; Infinity if any value is NaN or infinite. */
+function largestMagnitude(tensors: readonly DecidingTensor[]): number {
+  let largest = 0;
+  for (const { data } of tensors)
+    for (const value of data) {
+      const magnitude = Math.abs(value);
+      if (!(magnitude < Infinity)) return Infinity;
+      if (magnitude > largest) largest = magnitude;
+    }
+  return largest;
+}
+
+function least(data: DecidingTensor["data"], distance: (value: number) => number): number {
+  let margin = Infinity;
+  for (const value of data) margin = Math.min(margin, distance(value));
+  return margin;
+}
+
+/** The least difference of neighbours among the k + 1 largest (or least) values of a row, of all rows along an axis. */
+function gaps(decision: ArgumentDecision | TopKDecision, { dims, data }: DecidingTensor, k: number): number {
+  const axis = axisOf(decision, dims);
+  const extent = dims[axis] ?? 1;
+  const stride = dims.slice(axis + 1).reduce((product, dim) => product * dim, 1);
+  const sign = decision.largest ? 1 : -1;
+  let margin = Infinity;
+  /** The best values of a row, best first. */
+  const best = new Float64Array(Math.min(k + 1, extent));
+  for (let start = 0; start < data.length; start += stride * extent)
+    for (let inner = 0; inner < stride; inner++) {
+      best.fill(-Infinity);
+      for (let i = 0; i < extent; i++) insert(best, sign * data[start + inner + i * stride]!);
+      for (let i = 1; i < best.length; i++) margin = Math.min(margin, best[i - 1]! - best[i]!);
+    }
+  return margin;
+}
+
+/** @throws MarginError */
+function axisOf({ node, axis, tensors }: ArgumentDecision | TopKDecision, dims: readonly number[]): number {
+  const rank = Math.max(dims.length, 1);
+  if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  throw new MarginError(`node ${node} decides along axis ${axis}, "${tensors[0]}" has the shape [${dims.join(", ")}]`);
+}
+
+/** Puts a value into a list that is sorted, the largest first; the least one leaves it. */
+function insert(best: Float64Array, value: number): void {
+  let at = best.length - 1;
+  if (at < 0 || value <= best[at]!) return;
+  for (; at > 0 && best[at - 1]! < value; at--) best[at] = best[at - 1]!;
+  best[at] = value;
+}
+
+/** The least distance of the elements of two tensors that broadcast. @throws MarginError if they do not */
+function leastDistance({ node, tensors }: Decision, a: DecidingTensor, b: DecidingTensor): number {
+  const rank = Math.max(a.dims.length, b.dims.length);
+  const shape = Array.from({ length: rank }, (_, d) => {
+    const [p, q] = [dimAt(a.dims, rank, d), dimAt(b.dims, rank, d)];
+    if (p === q || q === 1) return p;
+    if (p === 1) return q;
+    const shapes = [a, b].map(({ dims }) => `[${dims.join(", ")}]`).join(" and ");
+    throw new MarginError(`node ${node} compares ${tensors.join(" and ")}, whose shapes ${shapes} do not fit`);
+  });
+  const [strides, others] = [stridesOf(a.dims, rank), stridesOf(b.dims, rank)];
+  let margin = Infinity;
+  visit(0, 0, 0);
+  return margin;
+
+  function visit(d: number, i: number, j: number): void {
+    if (d === rank) margin = Math.min(margin, Math.abs(a.data[i]! - b.data[j]!));
+    else for (let k = 0; k < shape[d]!; k++) visit(d + 1, i + k * strides[d]!, j + k * others[d]!);
+  }
+}
+
+/** A dimension of a shape that is filled with ones to a rank. */
+const dimAt = (dims: readonly number[], rank: number, d: number): number => dims[d - rank + dims.length] ?? 1;
+
+/** The strides of a shape that is filled with ones to a rank; 0 where it broadcasts. */
+function stridesOf(dims: readonly number[], rank: number): number[] {
+  const strides = new Array<number>(rank).fill(0);
+  let stride = 1;
+  for (let d = rank - 1; d >= 0; d--) {
+    const dim = dimAt(dims, rank, d);
+    if (dim !== 1) strides[d] = stride;
+    stride *= dim;
+  }
+  return strides;
+}
+
+/** How far a value is from the next one that rounds otherwise. */
+function distanceToBoundary({ boundaries, range }: RoundingDecision): (value: number) => number {
+  const [below, above] = range ?? [-Infinity, Infinity];
+  return (value) => Math.min(Math.max(0, value - below), Math.max(0, above - value), distance(value));
+
+  function distance(value: number): number {
+    if (boundaries === "none") return Infinity;
+    if (boundaries === "wholeButZero" && Math.abs(value) < 1) return 1 - Math.abs(value);
+    const fraction = value - Math.floor(value);
+    return boundaries === "halves" ? Math.abs(fraction - 0.5) : Math.min(fraction, 1 - fraction);
+  }
+}

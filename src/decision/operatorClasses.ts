@@ -1,0 +1,116 @@
+import type { Node } from "../onnx/model.ts";
+
+/** What an operator does with values that may differ between machines, and with those that do not. */
+export type OperatorClass =
+  /** Its outputs follow from shapes and attributes. */
+  | { kind: "shape" }
+  /** Moves elements of the inputs in `data`, of all if that is left out; the other inputs say where to. */
+  | { kind: "movement"; data?: readonly number[] }
+  /** Chooses among its inputs' elements, up to their signs: nothing is rounded, nothing jumps. */
+  | { kind: "selection" }
+  /** One operation of IEEE 754 for each element, or of integers. */
+  | { kind: "arithmetic" }
+  /** Exact on integers; its floats depend on an order of operations. */
+  | { kind: "whole" }
+  /** Takes and gives integers or bools. */
+  | { kind: "integers" }
+  /** Converts elements to another type. */
+  | { kind: "cast" }
+  /** Its outputs are discrete, whatever its inputs are. */
+  | { kind: "decision" }
+  /** Gives floats that differ between machines in their last bits; of integers (`integersToo`) maybe integers. */
+  | { kind: "float"; integersToo?: true }
+  /** A small difference of its inputs can be a large one of its outputs, and no margin of it is read: why. */
+  | { kind: "unread"; why: string };
+
+const movement = (...data: number[]): OperatorClass => ({ kind: "movement", data });
+const ROUNDING: OperatorClass = { kind: "unread", why: "rounds to few bits, of which no margin is read" };
+const JUMPING: OperatorClass = { kind: "unread", why: "jumps at boundaries of which no margin is read" };
+const RANDOM: OperatorClass = { kind: "unread", why: "draws random numbers, which every runtime does otherwise" };
+
+/** Classes, and the operators of ai.onnx that they have. */
+const OPERATORS: readonly (readonly [OperatorClass, string])[] = [
+  [{ kind: "shape" }, "Constant ConstantOfShape EyeLike Shape Size"],
+  [{ kind: "movement" }, "Concat"],
+  [movement(0), "CenterCropPad Compress DepthToSpace Dropout Expand Flatten Gather GatherElements GatherND Identity"],
+  [movement(0), "Reshape ReverseSequence Slice SpaceToDepth Split Squeeze Tile Transpose Trilu Unsqueeze"],
+  [movement(0, 1), "TensorScatter"],
+  [movement(0, 2), "Pad Scatter ScatterElements ScatterND"],
+  [movement(1, 2), "Where"],
+  [movement(2), "OneHot"],
+  [{ kind: "selection" }, "Abs Clip GlobalMaxPool Max MaxPool Min Neg ReduceMax ReduceMin Relu"],
+  [{ kind: "arithmetic" }, "Add Div Mul Sub Sum"],
+  [{ kind: "whole" }, "CumSum Einsum Gemm MatMul Range ReduceL1 ReduceProd ReduceSum ReduceSumSquare"],
+  [
+    { kind: "integers" },
+    "And BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor ConvInteger MatMulInteger Not Or Xor",
+  ],
+  [{ kind: "cast" }, "Cast CastLike"],
+  [
+    { kind: "decision" },
+    "ArgMax ArgMin Ceil Equal Floor Greater GreaterOrEqual Hardmax Less LessOrEqual NonZero Round",
+  ],
+  [{ kind: "decision" }, "Sign TopK"],
+  [{ kind: "float" }, "Acos Acosh AffineGrid Asin Asinh Atan Atanh Attention AveragePool BatchNormalization"],
+  [{ kind: "float" }, "BlackmanWindow Celu Col2Im Conv ConvTranspose Cos Cosh DFT DeformConv DequantizeLinear Det Elu"],
+  [{ kind: "float" }, "Erf Exp GRU Gelu GlobalAveragePool GlobalLpPool GroupNormalization HammingWindow HannWindow"],
+  [
+    { kind: "float" },
+    "HardSigmoid HardSwish InstanceNormalization LRN LSTM LayerNormalization LeakyRelu Log LogSoftmax",
+  ],
+  [{ kind: "float" }, "LpNormalization LpPool Mean MeanVarianceNormalization MelWeightMatrix Mish"],
+  [{ kind: "float" }, "NegativeLogLikelihoodLoss PRelu RMSNormalization RNN Reciprocal"],
+  [{ kind: "float" }, "RotaryEmbedding STFT Selu Sigmoid SimplifiedLayerNormalization"],
+  [{ kind: "float" }, "Sin Sinh Softmax SoftmaxCrossEntropyLoss Softplus Softsign Sqrt Swish Tan Tanh"],
+  [{ kind: "float", integersToo: true }, "Pow ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean Resize Upsample"],
+  [ROUNDING, "DynamicQuantizeLinear QLinearConv QLinearMatMul QuantizeLinear"],
+  [JUMPING, "GridSample IsInf IsNaN MaxUnpool Mod RoiAlign Shrink ThresholdedRelu Unique"],
+  [RANDOM, "Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"],
+];
+
+/** Classes, and the operators of com.microsoft that they have. */
+const MICROSOFT: readonly (readonly [OperatorClass, string])[] = [
+  [movement(0), "ExpandDims GatherND Trilu"],
+  [movement(0, 2), "Pad"],
+  [{ kind: "selection" }, "NhwcMaxPool"],
+  [{ kind: "whole" }, "Range"],
+  [
+    { kind: "float" },
+    "Attention BiasAdd BiasGelu BiasSplitGelu CDist DequantizeLinear EmbedLayerNormalization FastGelu",
+  ],
+  [{ kind: "float" }, "FusedConv FusedGemm FusedMatMul GatherBlockQuantized Gelu GroupNorm GroupQueryAttention"],
+  [{ kind: "float" }, "MatMulNBits MultiHeadAttention NhwcConv QuickGelu RotaryEmbedding SkipGroupNorm"],
+  [{ kind: "float" }, "SkipLayerNormalization SkipSimplifiedLayerNormalization TransposeMatMul"],
+  [ROUNDING, "DynamicQuantizeMatMul MatMulIntegerToFloat QAttention QGemm QLinearAdd QLinearAveragePool QLinearConcat"],
+  [ROUNDING, "QLinearConv QLinearGlobalAveragePool QLinearLeakyRelu QLinearMul QLinearSigmoid QLinearSoftmax"],
+  [ROUNDING, "QLinearWhere QuantizeLinear"],
+  [JUMPING, "GridSample"],
+];
+
+const rows = (domain: string, table: typeof OPERATORS): [string, OperatorClass][] =>
+  table.flatMap(([row, names]) => names.split(" ").map((name): [string, OperatorClass] => [`${domain}.${name}`, row]));
+
+const BY_NAME: ReadonlyMap<string, OperatorClass> = new Map([
+  ...rows("", OPERATORS),
+  ...rows("com.microsoft", MICROSOFT),
+]);
+
+const UNKNOWN: OperatorClass = { kind: "unread", why: "is not looked into" };
+
+/** The class of a node's operator. Of those that have bodies or sequences, and of unknown ones, nothing is said. */
+export function operatorClass({ operator, domain, attributes }: Node): OperatorClass {
+  const reduction = attributes.get("reduction");
+  // A reduction adds or multiplies where several elements go to one place.
+  if (operator.startsWith("Scatter") && reduction?.kind === "string" && reduction.value !== "none")
+    return { kind: "whole" };
+  return BY_NAME.get(`${domain}.${operator}`) ?? UNKNOWN;
+}
+
+/** Outputs of operators of floats that hold integers. */
+const INTEGER_OUTPUTS: ReadonlyMap<string, number> = new Map([
+  ["MaxPool", 1],
+  ["EmbedLayerNormalization", 1],
+]);
+
+/** Whether an output of an operator holds integers that follow from floats without a margin that is read. */
+export const isUnreadOutput = (operator: string, output: number): boolean => INTEGER_OUTPUTS.get(operator) === output;
