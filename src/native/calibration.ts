@@ -42,10 +42,7 @@ const hex = (digits: number, prefix: string) =>
 const name = z.string().max(1_000);
 const count = z.number().int().nonnegative();
 const error = z.number().nonnegative().finite();
-const dtype = z
-  .string()
-  .refine((text): text is DTypeName => text in DType, "expected an element type")
-  .transform((text) => DType[text]);
+const dtype = z.enum(Object.keys(DType) as [DTypeName, ...DTypeName[]]).transform((text) => DType[text]);
 
 const rangeSchema = z
   .object({ name, dtype, low: z.number().finite(), high: z.number().finite() })
@@ -127,7 +124,8 @@ export function requireCalibrated(calibration: Calibration, path: string, use: C
   if (programRoot !== use.programRoot) refuse("program", programRoot, use.programRoot);
   if (runtime !== use.runtime) refuse("runtime", runtime, use.runtime);
   const names = (list: readonly { name: string }[]): string => list.map((each) => each.name).join(", ");
-  if (names(tensors) !== use.deciding.join(", ")) refuse("set of deciding tensors", names(tensors), use.deciding.join(", "));
+  if (names(tensors) !== use.deciding.join(", "))
+    refuse("set of deciding tensors", names(tensors), use.deciding.join(", "));
   const typed = (list: CalibrationUse["inputs"]): string =>
     list.map((input) => `${input.name} ${dtypeName(input.dtype)}`).join(", ");
   if (typed(box) !== typed(use.inputs)) refuse("set of inputs", typed(box), typed(use.inputs));

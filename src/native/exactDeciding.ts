@@ -29,7 +29,9 @@ export async function openExactDeciding(
   const { outputs } = model.graph;
   const known = new Set(outputs.map(({ name }) => name));
   // The compiler takes type and shape from the value itself.
-  const more = names.filter((name) => !known.has(name)).map((name) => ({ name, dtype: DType.float32, shape: undefined }));
+  const more = names
+    .filter((name) => !known.has(name))
+    .map((name) => ({ name, dtype: DType.float32, shape: undefined }));
   const compiled = compile({ ...model, graph: { ...model.graph, outputs: [...outputs, ...more] } }, options);
   const executor = await createExecutor(compiled);
   const stepOf = new Map(compiled.outputs.map(({ name }, k) => [name, outputStep(compiled, k)]));
@@ -43,7 +45,9 @@ export async function openExactDeciding(
       const bytesOf = (name: string): Uint8Array => tensors[stepOf.get(name)!]!;
       return {
         outputs: outputs.map(({ name }) => bytesOf(name)),
-        deciding: new Map(deciding.map(({ name, dtype, shape }) => [name, decidingTensor(bytesOf(name), dtype, shape)])),
+        deciding: new Map(
+          deciding.map(({ name, dtype, shape }) => [name, decidingTensor(bytesOf(name), dtype, shape)]),
+        ),
       };
     },
     close: () => executor.close(),

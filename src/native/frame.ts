@@ -21,7 +21,7 @@ export type FramedTensor = TensorInfo & { bytes: Uint8Array };
 
 const tensorSchema = z.object({
   name: z.string(),
-  dtype: z.string().refine((text): text is DTypeName => text in DType && text !== "limb"),
+  dtype: z.enum(Object.keys(DType) as [DTypeName, ...DTypeName[]]),
   shape: z.array(z.number().int().nonnegative()).max(64),
 });
 const headSchema = z.object({ tensors: z.array(tensorSchema).max(10_000) }).passthrough();

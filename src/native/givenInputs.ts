@@ -24,7 +24,9 @@ export function readGivenInputs(folder: string, inputs: readonly TensorInfo[]): 
     else if (isTensorFile(entry.name)) {
       const [input, second] = inputs;
       if (input === undefined || second !== undefined)
-        throw new CalibrationError(`${path}: the model has ${inputs.length} inputs: give a folder for each set of them`);
+        throw new CalibrationError(
+          `${path}: the model has ${inputs.length} inputs: give a folder for each set of them`,
+        );
       sets.push({ path, bytes: [readOne(input, path)] });
     }
   }
@@ -43,7 +45,9 @@ function entriesOf(folder: string) {
 }
 
 function fileOf({ name }: TensorInfo, folder: string): string {
-  const found = entriesOf(folder).find((file) => isTensorFile(file.name) && basename(file.name, extname(file.name)) === name);
+  const found = entriesOf(folder).find(
+    (file) => isTensorFile(file.name) && basename(file.name, extname(file.name)) === name,
+  );
   if (found === undefined) throw new CalibrationError(`${folder} has no ${name}.npy, ${name}.pb or ${name}.json`);
   return join(folder, found.name);
 }
@@ -90,5 +94,7 @@ function typedRange(name: string, dtype: DType, { low, high }: { low: number; hi
   const rounded = { low: roundedTo(low, dtype), high: roundedTo(high, dtype) };
   const isExact = rounded.low === low && rounded.high === high;
   if (isExact || (isFloat(dtype) && Number.isFinite(rounded.high - rounded.low))) return rounded;
-  throw new CalibrationError(`the range ${low} to ${high} of ${name}: expected numbers of the type ${dtypeName(dtype)}`);
+  throw new CalibrationError(
+    `the range ${low} to ${high} of ${name}: expected numbers of the type ${dtypeName(dtype)}`,
+  );
 }

@@ -81,7 +81,9 @@ export class HttpNative implements NativeRuntime {
   /** @throws NativeRuntimeError whatever goes wrong */
   async #post(body: Uint8Array): Promise<Uint8Array> {
     const most =
-      4 + MAX_HEAD_BYTES + this.#wanted.reduce((sum, { dtype, shape }) => sum + elementCount(shape) * dtypeBytes(dtype), 0);
+      4 +
+      MAX_HEAD_BYTES +
+      this.#wanted.reduce((sum, { dtype, shape }) => sum + elementCount(shape) * dtypeBytes(dtype), 0);
     try {
       const response = await fetch(this.#url, {
         method: "POST",

@@ -32,7 +32,8 @@ export function judge(
   for (const { name, decisions } of outputs)
     for (const decision of decisions) {
       const reason = thinness(decision, known, deciding, factor);
-      if (reason !== undefined) return { kind: "thin", reason: `${name}: ${decision.kind} (${decision.node}): ${reason}` };
+      if (reason !== undefined)
+        return { kind: "thin", reason: `${name}: ${decision.kind} (${decision.node}): ${reason}` };
     }
   return { kind: "thick" };
 }

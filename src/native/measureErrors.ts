@@ -69,21 +69,30 @@ export async function measureErrors(
     seen.push({ tolerated: decisions.map((decision) => toleratedError(decision, other.deciding)), differs });
     progress(seen.length, total);
     return errors.map((error) => {
-      const [a, b] = [other.deciding.get(error.name)!, own.deciding.get(error.name)!] as [DecidingTensor, DecidingTensor];
+      const [a, b] = [other.deciding.get(error.name)!, own.deciding.get(error.name)!] as [
+        DecidingTensor,
+        DecidingTensor,
+      ];
       const { relative, absolute } = apart(error.name, a, b) ?? { relative: 0, absolute: 0 };
       error.relative = Math.max(error.relative, relative);
       error.absolute = Math.max(error.absolute, absolute);
       return relative;
     });
   };
-  const bytesOf = (numbers: InputNumbers): Uint8Array[] => numbers.map((each, i) => bytesOfNumbers(each, infos[i]!.dtype));
+  const bytesOf = (numbers: InputNumbers): Uint8Array[] =>
+    numbers.map((each, i) => bytesOfNumbers(each, infos[i]!.dtype));
   /** Begins climbs at inputs that are worse than those before. */
   const note = (numbers: InputNumbers, relative: readonly number[]): void =>
     relative.forEach((error, t) => {
-      if (climbs[t] === undefined || error > climbs[t].relative) climbs[t] = { inputs: numbers, relative: error, idle: 0 };
+      if (climbs[t] === undefined || error > climbs[t].relative)
+        climbs[t] = { inputs: numbers, relative: error, idle: 0 };
     });
 
-  for (const bytes of given) note(bytes.map((each, i) => numbersOf(each, infos[i]!.dtype)), await measure(bytes));
+  for (const bytes of given)
+    note(
+      bytes.map((each, i) => numbersOf(each, infos[i]!.dtype)),
+      await measure(bytes),
+    );
   for (let n = 0; n < random; n++) {
     const numbers = drawInputs(infos, box, prng);
     note(numbers, await measure(bytesOf(numbers)));
@@ -95,7 +104,8 @@ export async function measureErrors(
     const numbers = isNew ? drawInputs(infos, box, prng) : changedInputs(climb.inputs, box, prng);
     const relative = (await measure(bytesOf(numbers)))[t]!;
     if (isNew || relative > climb.relative) climbs[t] = { inputs: numbers, relative, idle: 0 };
-    else climb.idle++;
+    // What is as bad is gone on from too: errors of rounding have few values.
+    else climbs[t] = { ...climb, ...(relative === climb.relative && { inputs: numbers }), idle: climb.idle + 1 };
   }
   const known = new Map(errors.map((error) => [error.name, error]));
   const thick = (factor: number): { all: number; differing: number } => {

@@ -36,7 +36,10 @@ export function calibrateCommand(output: Output): Command {
     .description("measure how far native execution of a model lies from the exact one, for --native")
     .argument("<model>", "ONNX file, all of whose outputs are decisions")
     .requiredOption("--out <file>", "where the calibration is written", as(text, "--out"))
-    .option("--inputs <folder>", "inputs like those of jobs: a folder of files, or of folders with NAME.npy, .pb or .json")
+    .option(
+      "--inputs <folder>",
+      "inputs like those of jobs: a folder of files, or of folders with NAME.npy, .pb or .json",
+    )
     .option(
       "--range <name=low:high>",
       "values that an input may have (default: those of --inputs, or -1:1, or 0:15 of integers)",
@@ -93,7 +96,10 @@ export function calibrateCommand(output: Output): Command {
 }
 
 /** The calibration for people, line by line. */
-function page({ runtime, inputs, tensors, outputs, differing, thick, factor, box }: Calibration, out: string): string[] {
+function page(
+  { runtime, inputs, tensors, outputs, differing, thick, factor, box }: Calibration,
+  out: string,
+): string[] {
   const all = inputs.given + inputs.random + inputs.searched;
   return [
     `${all} inputs executed natively and exactly: ${inputs.given} given, ${inputs.random} random, ${inputs.searched} searched`,
