@@ -6,6 +6,8 @@ type Common = {
   operator: string;
   /** The float values of the graph that decide, by name. */
   tensors: readonly string[];
+  /** Whether it depends on no input: what it decides can be compared once, for all executions. */
+  constant?: true;
 };
 
 /** The place of the largest value (`largest` false: the least) along an axis. */

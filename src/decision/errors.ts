@@ -5,3 +5,6 @@ export class MarginError extends errorWithCode("DECISION_MARGIN") {}
 
 /** A value that is to become an output is not one of the file's graph. */
 export class ValueNameError extends errorWithCode("DECISION_VALUE") {}
+
+/** A decision cannot be appended to a model: its text, the output that it is of, or what the model has. */
+export class DecideError extends errorWithCode("DECISION_APPEND") {}

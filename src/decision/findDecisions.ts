@@ -41,7 +41,7 @@ class Walk {
   readonly #producers = new Map<string, Node>();
   readonly #constants: Map<string, TensorData>;
   readonly #carried: Readonly<Record<string, string>>;
-  readonly #around: Surroundings;
+  readonly #around: Omit<Surroundings, "exact" | "isConstant">;
 
   constructor(
     { graph, opsets }: Model,
@@ -106,7 +106,11 @@ class Walk {
     // Of integers, and of constants, nothing is decided.
     if (all.kind === "exact" && (all.constant || this.state(node.inputs[0]!).float === false)) return undefined;
     if (node.operator === "CastLike" && this.state(node.inputs[1]!).float === true) return undefined;
-    const decision = nodeDecision(node, all.kind === "exact", this.#around);
+    const decision = nodeDecision(node, {
+      ...this.#around,
+      exact: all.kind === "exact",
+      isConstant: all.constant,
+    });
     if (decision === undefined) return undefined;
     const place = `${nodeLabel(node)} (${node.operator})`;
     if (typeof decision === "string") return `${place} ${decision}`;

@@ -4,6 +4,9 @@ import type { Decision, RoundingBoundaries } from "./decision.ts";
 
 /** What is asked about the graph around a node. */
 export type Surroundings = {
+  /** Whether the node's inputs are the same on every machine, and whether they depend on no input of the model. */
+  exact: boolean;
+  isConstant: boolean;
   opset: number;
   /** The constant of a name, if the model has one. */
   constant: (name: string) => TensorData | undefined;
@@ -18,14 +21,20 @@ const BOUNDARIES: ReadonlyMap<string, RoundingBoundaries> = new Map([
 
 /**
  * The decision that a node makes of floats.
- * @param exact Whether its inputs are the same on every machine: then only conversions to integers decide anything, as
- *   what lies outside of the type's range is converted otherwise by other runtimes.
+ * Of exact inputs only conversions to integers decide anything: what lies outside of the type's range is converted
+ * otherwise by other runtimes.
  * @returns why no margin of it is read, where none is; undefined if it decides nothing
  */
-export function nodeDecision(node: Node, exact: boolean, around: Surroundings): Decision | string | undefined {
+export function nodeDecision(node: Node, around: Surroundings): Decision | string | undefined {
+  const { exact, isConstant } = around;
   if (exact && node.operator !== "Cast" && node.operator !== "CastLike") return undefined;
   const { operator, inputs } = node;
-  const common = { node: nodeLabel(node), operator, tensors: [inputs[0]!] };
+  const common = {
+    node: nodeLabel(node),
+    operator,
+    tensors: [inputs[0]!],
+    ...(isConstant && { constant: true as const }),
+  };
   const largest = operator !== "ArgMin";
   const boundaries = BOUNDARIES.get(operator);
   if (boundaries !== undefined) return { ...common, kind: "rounding", boundaries, ...decimals(inputs[0]!, around) };
@@ -50,7 +59,7 @@ export function nodeDecision(node: Node, exact: boolean, around: Surroundings): 
   }
 }
 
-type Common = { node: string; operator: string; tensors: string[] };
+type Common = { node: string; operator: string; tensors: string[]; constant?: true };
 
 function topK(node: Node, common: Common, around: Surroundings): Decision | string {
   const k = around.opset < 10 ? int(node, "k", 0) : wholeConstant(around.constant(node.inputs[1] ?? ""));

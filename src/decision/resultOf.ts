@@ -24,9 +24,9 @@ export function resultOf(node: Node, inputs: readonly (ValueState | undefined)[]
     case "integers":
       return all.kind === "exact" ? { ...all, float: false } : unread(`${place} takes floats`);
     case "arithmetic":
-      return arithmetic(node, given, all, place);
+      return arithmetic(given, all, place);
     case "whole":
-      return given.every(({ float }) => float === false) ? all : approximate(place);
+      return given.every(({ float }) => float === false) ? all : approximate(place, all.constant);
     case "cast":
       return cast(node, inputs, all);
     case "decision":
@@ -34,7 +34,7 @@ export function resultOf(node: Node, inputs: readonly (ValueState | undefined)[]
     case "float":
       if (isUnreadOutput(node.operator, k)) return unread(`${place} gives integers, of which no margin is read`);
       if (of.integersToo === true && inputs[0]?.float === false) return unread(`${place} rounds integers`);
-      return approximate(place);
+      return approximate(place, all.constant);
     case "unread":
       return unread(`${place} ${of.why}`);
   }
@@ -65,20 +65,18 @@ function moved(
   );
 }
 
-function arithmetic(node: Node, given: readonly ValueState[], all: ValueState, place: string): ValueState {
-  if (all.kind !== "exact") return approximate(place);
-  if (given.every(({ float }) => float === false)) return all;
+function arithmetic(given: readonly ValueState[], all: ValueState, place: string): ValueState {
+  if (all.kind === "exact" && given.every(({ float }) => float === false)) return all;
   // A correctly rounded operation is the same everywhere. Of several in a row, a runtime may make one.
-  const byConstant = node.operator === "Mul" ? given.some(({ constant }) => constant) : given[1]?.constant === true;
-  const isOne = (node.operator === "Mul" || node.operator === "Div") && byConstant && !all.rounded;
-  return isOne ? { ...all, float: true, rounded: true } : approximate(place);
+  const isOne = all.kind === "exact" && given.length === 2 && !all.rounded;
+  return isOne ? { ...all, float: true, rounded: true } : approximate(place, all.constant);
 }
 
 function cast(node: Node, [input, like]: readonly (ValueState | undefined)[], all: ValueState): ValueState {
   const to = castTarget(node);
   const float = node.operator === "CastLike" ? like?.float : to !== undefined && isFloat(to);
   const { kind, reason, constant, rounded } = input ?? all;
-  if (kind === "approximate") return float === true ? approximate(reason) : exact(false);
+  if (kind === "approximate") return float === true ? approximate(reason, constant) : exact(false, { constant });
   return exact(float, { constant, rounded: rounded && float !== false });
 }
 
@@ -89,7 +87,5 @@ function decided({ operator }: Node, all: ValueState, k: number): ValueState {
   // The largest values themselves are continuous.
   if (operator === "TopK" && k === 0) return all;
   const float = KEEP_TYPE.has(operator) ? all.float : false;
-  return exact(all.kind === "approximate" && KEEP_TYPE.has(operator) ? true : float, {
-    constant: all.kind === "exact" && all.constant,
-  });
+  return exact(all.kind === "approximate" && KEEP_TYPE.has(operator) ? true : float, { constant: all.constant });
 }

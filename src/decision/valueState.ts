@@ -23,7 +23,11 @@ export const exact = (float: boolean | undefined, more: Partial<ValueState> = {}
 });
 
 /** Floats that the reason gives. */
-export const approximate = (reason: string): ValueState => ({ ...exact(true), kind: "approximate", reason });
+export const approximate = (reason: string, constant = false): ValueState => ({
+  ...exact(true, { constant }),
+  kind: "approximate",
+  reason,
+});
 
 /** A value of which nothing is known. */
 export const unread = (reason: string): ValueState => ({ ...exact(undefined), kind: "unread", reason });
@@ -31,7 +35,7 @@ export const unread = (reason: string): ValueState => ({ ...exact(undefined), ki
 /** What a value is that depends on others and on nothing else. @param float whether its elements are floats */
 export function joined(values: readonly ValueState[], float?: boolean): ValueState {
   const worst = values.find(({ kind }) => kind === "unread") ?? values.find(({ kind }) => kind === "approximate");
-  if (worst !== undefined) return worst;
   const constant = values.every((value) => value.constant);
+  if (worst !== undefined) return { ...worst, constant };
   return exact(float, { constant, rounded: values.some(({ rounded }) => rounded) });
 }
