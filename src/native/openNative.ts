@@ -17,11 +17,11 @@ export type NativeFile = FilePreparation & {
 
 /** Opens a native runtime. @throws NativeModelError, MissingPackageError, FileError */
 export async function openNative(
-  { path, own, bound, uint8 }: NativeFile,
+  { path, own, ...preparation }: NativeFile,
   signature: NativeSignature,
   place: NativePlace,
 ): Promise<NativeRuntime> {
   if ("url" in place) return new HttpNative({ ...place, signature });
   const file = readRegularFile(path);
-  return openOnnxruntime({ file, model: own, signature, bound, uint8, threads: place.threads });
+  return openOnnxruntime({ file, model: own, signature, ...preparation, threads: place.threads });
 }

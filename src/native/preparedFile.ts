@@ -12,6 +12,8 @@ import {
   type NodeProto,
   type TensorProto,
 } from "onnx-buf";
+import { decidedFile } from "../decision/decidedFile.ts";
+import type { DecideSpec } from "../decision/decideSpec.ts";
 import { DType } from "../numerics/dtype.ts";
 import type { Attribute, Model, Node, TensorData } from "../onnx/model.ts";
 import { withImagePreprocessing, type ImagePreprocessing } from "../onnx/preprocess.ts";
@@ -23,17 +25,21 @@ export type FilePreparation = {
   bound: ReadonlyMap<string, TensorData>;
   /** Which inputs are pictures given as bytes. */
   uint8: readonly ImagePreprocessing[];
+  /** Decisions that take the place of outputs, by output. */
+  decide: Readonly<Record<string, DecideSpec>>;
 };
 
 /** An ONNX file that takes what the program takes, and the names of its inputs by the program's. */
 export type PreparedFile = { bytes: Uint8Array; inputNames: ReadonlyMap<string, string> };
 
 /**
- * The model's own file, with the same inputs bound and the same preprocessing of pictures before it as its program has.
+ * The model's own file, with the same inputs bound, the same preprocessing of pictures before it and the same decisions
+ * behind it as its program has.
  * @param model As the file was read.
- * @throws NativeModelError if tensors of it lie in other files
+ * @throws NativeModelError if tensors of it lie in other files; DecideError
  */
-export function preparedFile(file: Uint8Array, model: Model, { bound, uint8 }: FilePreparation): PreparedFile {
+export function preparedFile(own: Uint8Array, model: Model, { bound, uint8, decide }: FilePreparation): PreparedFile {
+  const file = Object.keys(decide).length === 0 ? own : decidedFile(own, model, decide);
   const proto = fromBinary(ModelProtoSchema, file);
   const graph = proto.graph!;
   if (graph.initializer.some(({ dataLocation }) => dataLocation === DataLocation.EXTERNAL))

@@ -76,6 +76,19 @@ describe("a model in native onnxruntime", () => {
     await close();
   });
 
+  it("run_decisionsAppended_areThoseOfExactExecution", async () => {
+    const spec = classifierSpec();
+    const outputs = [{ name: "logits", dtype: DType.float32, shape: [1, 10] }];
+    const file = buildModel({ ...spec, outputs, nodes: spec.nodes.slice(0, 3) });
+    for (const decide of [{ kind: "argmax" }, { kind: "top", k: 3 }, { kind: "round", decimals: 1 }] as const) {
+      const { native, exact, deciding, close } = await openBoth(file, { decide: { logits: decide } });
+      const x = floatTensor(random(32, 2), [1, 32]).bytes;
+      expect((await native.run([x])).outputs, decide.kind).to.deep.equal((await exact.run([x])).outputs);
+      expect(deciding).not.to.be.empty;
+      await close();
+    }
+  });
+
   it("open_outputOfFloats_isRefusedByName", async () => {
     const spec = classifierSpec();
     const file = buildModel({ ...spec, outputs: [...spec.outputs, { name: "logits", dtype: DType.float32 }] });

@@ -1,4 +1,5 @@
 import { compile } from "../../src/compiler/compile.ts";
+import { appendDecisions } from "../../src/decision/appendDecision.ts";
 import { decidedProgram, type DecidedProgram } from "../../src/native/decidedProgram.ts";
 import { openExactDeciding, type ExactDeciding } from "../../src/native/exactDeciding.ts";
 import type { NativeRuntime, NativeSignature } from "../../src/native/nativeRuntime.ts";
@@ -21,17 +22,17 @@ export type OpenedModel = DecidedProgram & {
 /** @param shapes That it is compiled for. */
 export async function openBoth(
   file: Uint8Array,
-  { bound, uint8 }: FilePreparation = { bound: new Map(), uint8: [] },
+  { bound = new Map(), uint8 = [], decide = {} }: Partial<FilePreparation> = {},
   shapes: Record<string, readonly number[]> = {},
 ): Promise<OpenedModel> {
   const own = readModel(file);
-  const model = uint8.reduce(withImagePreprocessing, bindInputs(own, bound));
+  const model = appendDecisions(uint8.reduce(withImagePreprocessing, bindInputs(own, bound)), decide);
   const compiled = compile(model, { shapes });
   const decided = decidedProgram(model, compiled);
   const exact = await openExactDeciding(model, decided.deciding, { shapes });
   const { programRoot, inputs, outputs } = compiled;
   const signature = { programRoot, inputs, outputs, deciding: exact.deciding };
-  const native = await openOnnxruntime({ file, model: own, signature, bound, uint8, threads: 1 });
+  const native = await openOnnxruntime({ file, model: own, signature, bound, uint8, decide, threads: 1 });
   const close = async (): Promise<void> => {
     await native.close();
     await exact.close();
