@@ -5,13 +5,10 @@ import { openingPick } from "../src/dispute/pick.ts";
 import type { ClaimRecord, History, JobRecord } from "../src/market/history.ts";
 import type { Pick } from "../src/chain/structs.ts";
 
-/**
- * What re-executing a claim's job says of it. `opening` is where a game over a difference begins; undefined if all that
- * there are are lost.
- */
+/** What re-executing a claim's job says of it. `opening` is where a game over a difference begins. */
 export type Verdict =
   | { kind: "agrees"; milliseconds: number }
-  | { kind: "differs"; milliseconds: number; own: Hex; opening: Pick | undefined }
+  | { kind: "differs"; milliseconds: number; own: Hex; opening: Pick }
   | { kind: "unknown"; reason: string };
 
 /** A verdict, and what it rests on. */
@@ -58,15 +55,15 @@ export class Auditor {
   }
 
   /**
-   * Re-executes a claim's job and compares the run roots.
-   * @param lost Games on it that are lost.
+   * Re-executes a claim's job and compares the roots: in answer form those of the outputs.
+   * @param lost How many games on it are lost: after each it is executed again.
    * @throws ExecutionInputError
    */
   async judge(job: JobRecord, claim: ClaimRecord, lost: number): Promise<Verdict> {
     const known = this.#known.get(claim.id);
     if (known?.verdict.kind === "differs" && known.lost === lost) return known.verdict;
     const isProgramKnown = this.#executions.knows(job);
-    const verdict = await this.#execute(job, claim, lost);
+    const verdict = await this.#execute(job, claim);
     this.#known.set(claim.id, { verdict, lost, input: inputOf(job), isProgramKnown });
     return verdict;
   }
@@ -77,7 +74,7 @@ export class Auditor {
     for (const id of this.#known.keys()) if (!claims.has(id)) this.#known.delete(id);
   }
 
-  async #execute(job: JobRecord, { claim, nodes }: ClaimRecord, lost: number): Promise<Verdict> {
+  async #execute(job: JobRecord, { claim, nodes }: ClaimRecord): Promise<Verdict> {
     if (!this.#executions.knows(job)) return { kind: "unknown", reason: "its program was not compiled here" };
     const start = performance.now();
     const execution = await this.#executions.of(job);
@@ -87,12 +84,13 @@ export class Auditor {
     const wasExecuted = execution.missing([execution.items - 1]).length === 0;
     if (wasExecuted) this.#seconds.set(job.job.programRoot, milliseconds / 1_000 / job.job.items);
     const own = execution.root;
-    if (own === claim.runRoot) {
+    if (own === claim.root) {
       this.#executions.drop(job);
       return { kind: "agrees", milliseconds };
     }
     const list = submittedList(execution, nodes);
-    const opening = openingPick(execution.program, execution.claimedLevel, list, this.#arityBits, lost);
+    // Roots that differ are of lists of which some shown node differs.
+    const opening = openingPick(execution, list, this.#arityBits)!;
     return { kind: "differs", milliseconds, own, opening };
   }
 }

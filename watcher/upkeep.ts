@@ -1,5 +1,6 @@
 import { formatEther } from "viem";
 import { sideGas } from "../src/dispute/sideGas.ts";
+import { FORMS } from "../src/market/form.ts";
 import { playFigures } from "../src/player/figures.ts";
 import type { ProgramLibrary } from "../src/player/programLibrary.ts";
 import type { Problem } from "../src/player/health.ts";
@@ -27,7 +28,9 @@ export class WatcherFunds {
     }
     const { openGames } = playFigures(history, sender.address, now);
     const { arityBits } = deployment.parameters;
-    const ofGames = this.#programs.shapes.map((shape) => sideGas(shape, arityBits).challenger);
+    const ofGames = this.#programs.shapes.flatMap((shape) =>
+      FORMS.map((form) => sideGas(shape, 1, form, arityBits).challenger),
+    );
     const gas = (openGames + 1) * Math.max(0, ...ofGames);
     const purpose = openGames === 0 ? "a game" : `${openGames} games and one more`;
     return shortOfGas({ balance, gasPrice, owner: sender.address }, gas, purpose);

@@ -8,7 +8,6 @@ import { Lane } from "../src/player/lane.ts";
 import { requirePlainAccount } from "../src/player/plainAccount.ts";
 import { Races } from "../src/player/races.ts";
 import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../src/player/role.ts";
-import { errorWithCode } from "../src/errors.ts";
 import type { TensorSource } from "../src/trace/published.ts";
 import { Auditor, type Verdict } from "./auditor.ts";
 import type { WatcherEvent } from "./events.ts";
@@ -18,9 +17,6 @@ import { sendPlannedMove } from "./sendPlannedMove.ts";
 import { BondError, Responder } from "./responder.ts";
 import { schedule, type AuditTask, type GameTask } from "./scheduler.ts";
 import { WatcherFunds } from "./upkeep.ts";
-
-/** Every game that could be opened over a difference is lost. */
-export class NoOpeningError extends errorWithCode("NO_OPENING") {}
 
 /** How a watcher runs. */
 export type WatcherOptions = RoleOptions<WatcherEvent> & {
@@ -149,8 +145,6 @@ class Watcher {
     const { opening } = verdict;
     const last = lost.at(-1);
     if (last !== undefined && !(await this.#isLostByTheClock(last))) return;
-    if (opening === undefined)
-      throw new NoOpeningError(`${lost.length} games on this claim are lost, and no other can be opened`);
     const release = await this.#responder.reserve().catch((error: unknown) => {
       if (error instanceof BondError) this.#noBondAt = snapshot.blockNumber;
       throw error;
@@ -159,7 +153,7 @@ class Watcher {
     start(claim.id, () => {
       isOpening = true;
       return this.#attempt(task, async () => {
-        const receipt = await this.#responder.open(claim, opening);
+        const receipt = await this.#responder.open(claim, nextNumber(lost), opening);
         this.#acted.set(claim.id, receipt.blockNumber);
         this.#role.report({ kind: "opened", claimId: claim.id, receipt });
       }).finally(release);
@@ -250,7 +244,7 @@ class Watcher {
     if (kind === "unknown") return this.#reportOnce(claim.id, { ...ids, kind, reason: verdict.reason });
     const { milliseconds } = verdict;
     if (kind === "agrees") return this.#reportOnce(claim.id, { ...ids, kind, milliseconds });
-    this.#reportOnce(claim.id, { ...ids, kind, milliseconds, claimed: claim.claim.runRoot, own: verdict.own });
+    this.#reportOnce(claim.id, { ...ids, kind, milliseconds, claimed: claim.claim.root, own: verdict.own });
   }
 
   /** Reports an event about a claim or game, unless the latest one about it was of the same kind. */
@@ -262,6 +256,14 @@ class Watcher {
 /** Whether three quarters of a claim's window are over. */
 const isLate = ({ job, claim }: AuditTask, now: bigint): boolean =>
   4n * (claim.windowEnd - now) < BigInt(job.job.window);
+
+/** The least number that none of the watcher's earlier games on a claim has. */
+function nextNumber(games: readonly GameRecord[]): number {
+  const taken = new Set(games.map((game) => stateOf(game).number));
+  let number = 0;
+  while (taken.has(number)) number++;
+  return number;
+}
 
 const MESSAGES: Record<WatcherEvent["kind"], string> = {
   agrees: "claim agrees with this machine's execution",

@@ -85,6 +85,7 @@ contract TextDirectionDapp is ResultConsumer {
                 callbackGas: CALLBACK_GAS,
                 maxOutputBytes: OUTPUT_BYTES,
                 rootOnly: false,
+                answer: false,
                 salt: terms.salt
             })
         );

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {GameState, Pick, Level} from "../types/GameState.sol";
+import {Job} from "../types/Job.sol";
 import {CheckpointOpening, ProgramFacts, StepOpening} from "../types/Program.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 import {ProgramHeader} from "../program/ProgramHeader.sol";
@@ -26,22 +27,21 @@ library Descent {
         }
     }
 
-    /// @notice Begins at a claim's root: of the list of its items, or of the trace of its only item.
-    function begin(GameState memory s, uint256 items) internal pure {
-        if (items == 1) {
-            enterTrace(s);
-            return;
-        }
-        s.level = Level.Run;
-        s.width = uint32(items);
-        s.depth = uint8(PositionalMerkle.depth(items));
+    /// @notice Begins at a claim's root: of the list of an answer's outputs, of the list of its items, or of the trace
+    /// of its only item.
+    function begin(GameState memory s, Job calldata job) internal pure {
+        if (job.answers != 0) _enterList(s, Level.Answer, job.answers);
+        else if (job.items != 1) _enterList(s, Level.Run, job.items);
+        else enterTrace(s);
     }
 
     /// @notice Goes from the current node to the picked one, and on into the next lists if that is a leaf.
     /// @return Whether it went into a list that the program's own lists lead to.
     function descend(GameState memory s, Pick calldata p) internal view returns (bool) {
         uint256 levels = p.siblings.length;
-        require(levels <= s.depth, IDisputeGame.WrongPathLength(levels, s.depth));
+        // An answer's outputs were all submitted: there is nothing to reveal above them.
+        bool fits = s.level == Level.Answer ? levels == s.depth : levels <= s.depth;
+        require(fits, IDisputeGame.WrongPathLength(levels, s.depth));
         // SAFETY: the picked node is below the current one; its leading index bits say where.
         require(uint256(p.index) >> levels == s.index, IDisputeGame.PickNotBelowNode(p.index, s.index));
         uint256 depth = s.depth - levels;
@@ -53,50 +53,120 @@ library Descent {
         // Below the width, which has 32 bits.
         s.index = uint32(p.index);
         s.depth = uint8(depth);
+        if (depth != 0 || s.level == Level.Tensor || s.level == Level.Answer) return false;
+        if (s.level == Level.Items) {
+            s.item = uint16(s.index);
+            return _atOutput(s, p);
+        }
         // A leaf of the run is a trace root. A trace of one checkpoint is a leaf itself.
-        if (depth == 0 && s.level == Level.Run) {
+        if (s.level == Level.Run) {
             s.item = uint16(s.index);
             enterTrace(s);
+            if (s.depth != 0) return false;
         }
-        if (s.depth != 0 || s.level == Level.Tensor) return false;
+        _cross(s, p);
+        return true;
+    }
+
+    /// @notice From a leaf of an answer to the output that it is: to the list of the items' tensors if each item has
+    /// one, else to the last item's.
+    function enterOutput(GameState memory s, Job calldata job, Pick calldata p) internal view {
+        ProgramFacts calldata program = p.program;
+        _requireProgram(s, program);
+        (uint256 checkpoint, , bool each) = program.header.output(s.index);
+        s.step = uint32(checkpoint);
+        uint256 last = job.items - 1;
+        bool crossed;
+        if (each && last != 0) {
+            _enterList(s, Level.Items, job.items);
+        } else {
+            s.item = uint16(last);
+            // What the last item takes from the others is theirs: only the whole run says whether it is right. Then the
+            // game stays at the leaf of the answer.
+            if (last == 0 || !program.header.carries()) {
+                _enterList(s, Level.Items, 1);
+                crossed = _atOutput(s, p);
+            }
+        }
+        // SAFETY: what is not read is not there, because siblings are paid for (GasSchedule.seam).
+        uint256 siblings = p.checkpoint.siblings.length + p.step.siblings.length;
+        require(crossed || siblings == 0, IDisputeGame.WrongPathLength(siblings, 0));
+    }
+
+    /// @dev At the tensor of an item's output. If it is the only checkpoint, it is the item's trace.
+    function _atOutput(GameState memory s, Pick calldata p) private view returns (bool crossed) {
+        if (s.checkpoints != 1) return false;
+        enterTrace(s);
         _cross(s, p);
         return true;
     }
 
     /// @notice Takes the current node as the root of an item's trace.
     function enterTrace(GameState memory s) internal pure {
-        s.level = Level.Trace;
         s.traceRoot = s.node;
-        s.index = 0;
-        s.width = s.checkpoints;
-        s.depth = uint8(PositionalMerkle.depth(s.checkpoints));
+        _enterList(s, Level.Trace, s.checkpoints);
     }
 
-    /// @notice From a trace leaf into the list of its range, whose first nodes are `children`.
-    function enterInterior(
-        GameState memory s,
-        uint256 hop,
-        bytes calldata children,
-        bytes32[] calldata siblings
-    ) internal view {
-        uint256 width = rangeOf(s);
-        uint256 depth = PositionalMerkle.depth(width);
-        bytes32 root = checkChildren(0, width, depth, hop, children);
-        uint256 below = depth - hop;
-        uint256 lastChild = (width - 1) >> below;
-        bytes32 child = bytes32(children[32 * lastChild:]);
-        // INVARIANT: the interior list ends in the tensor that the trace holds: what is agreed of the list decides the
-        // disputed leaf.
-        require(
-            PositionalMerkle.nodeUnder(child, below, s.node, (width - 1) & ((1 << below) - 1), siblings),
-            IDisputeGame.LastLeafNotDisputed(s.node)
-        );
-        s.level = Level.Interior;
-        s.node = root;
-        s.interiorRoot = root;
+    /// @dev Takes the current node as the root of a list.
+    function _enterList(GameState memory s, Level level, uint256 width) private pure {
+        s.level = level;
         s.index = 0;
         s.width = uint32(width);
-        s.depth = uint8(depth);
+        s.depth = uint8(PositionalMerkle.depth(width));
+    }
+
+    /// @notice From a leaf into a list of the worker's that holds it, whose first nodes are `children`: from an output of
+    /// an answer into the run (whose last item it is of), from an output of an item into that item's trace, from a trace
+    /// leaf into the list of its range.
+    /// @param siblings The way from the leaf up to one of the children.
+    /// @return hop Levels between the list's root and the children.
+    function expand(
+        GameState memory s,
+        uint256 arityBits,
+        bytes calldata children,
+        bytes32[] calldata siblings
+    ) internal view returns (uint256 hop) {
+        bytes32 leaf = s.node;
+        if (s.level == Level.Answer) {
+            // The output is a checkpoint of the last item's trace, which is the last leaf of the run.
+            uint256 levels = PositionalMerkle.depth(s.checkpoints);
+            require(siblings.length >= levels, IDisputeGame.WrongPathLength(siblings.length, levels));
+            leaf = PositionalMerkle.rootFromPath(leaf, s.step, siblings[:levels]);
+            hop = _enterShown(s, Level.Run, uint256(s.item) + 1, s.item, leaf, arityBits, children, siblings[levels:]);
+            s.runRoot = s.node;
+        } else if (s.level == Level.Items) {
+            hop = _enterShown(s, Level.Trace, s.checkpoints, s.step, leaf, arityBits, children, siblings);
+            s.traceRoot = s.node;
+        } else {
+            uint256 width = rangeOf(s);
+            // The list of a range ends in the tensor of its checkpoint.
+            hop = _enterShown(s, Level.Interior, width, width - 1, leaf, arityBits, children, siblings);
+            s.interiorRoot = s.node;
+        }
+    }
+
+    /// @dev Enters a list of `width` leaves by its first nodes, if it holds `leaf` at `index`.
+    function _enterShown(
+        GameState memory s,
+        Level level,
+        uint256 width,
+        uint256 index,
+        bytes32 leaf,
+        uint256 arityBits,
+        bytes calldata children,
+        bytes32[] calldata siblings
+    ) private view returns (uint256 hop) {
+        uint256 depth = PositionalMerkle.depth(width);
+        hop = hopOf(depth, arityBits);
+        s.node = checkChildren(0, width, depth, hop, children);
+        uint256 below = depth - hop;
+        bytes32 child = bytes32(children[32 * (index >> below):]);
+        // INVARIANT: the list holds the disputed leaf at its place: what is agreed of the list decides that leaf.
+        require(
+            PositionalMerkle.nodeUnder(child, below, leaf, index & ((1 << below) - 1), siblings),
+            IDisputeGame.LeafNotInList(leaf)
+        );
+        _enterList(s, level, width);
     }
 
     /// @notice Steps of the disputed checkpoint's range: less than 2^32, because a program has fewer steps than that.
@@ -154,8 +224,7 @@ library Descent {
     function _cross(GameState memory s, Pick calldata p) private view {
         ProgramFacts calldata program = p.program;
         CheckpointOpening calldata checkpoint = p.checkpoint;
-        bytes32 programRoot = program.root();
-        require(programRoot == s.programRoot, IDisputeGame.WrongProgram(s.programRoot, programRoot));
+        _requireProgram(s, program);
         if (s.level == Level.Interior) {
             // SAFETY: what is not read is not there, because siblings are paid for (GasSchedule.seam).
             require(checkpoint.siblings.length == 0, IDisputeGame.WrongPathLength(checkpoint.siblings.length, 0));
@@ -176,6 +245,11 @@ library Descent {
         else require(p.step.siblings.length == 0, IDisputeGame.WrongPathLength(p.step.siblings.length, 0));
     }
 
+    function _requireProgram(GameState memory s, ProgramFacts calldata program) private view {
+        bytes32 root = program.root();
+        require(root == s.programRoot, IDisputeGame.WrongProgram(s.programRoot, root));
+    }
+
     function _enterTensor(
         GameState memory s,
         ProgramFacts calldata program,
@@ -185,11 +259,8 @@ library Descent {
         require(program.hasStep(step, opening), IDisputeGame.StepNotProven(step));
         uint256 size = ProgramHeader.tensorBytes(opening.dtype, opening.count);
         uint256 chunks = TensorTree.chunkCount(size);
-        s.level = Level.Tensor;
+        _enterList(s, Level.Tensor, chunks);
         s.step = uint32(step);
-        s.index = 0;
-        s.width = uint32(chunks);
-        s.depth = uint8(PositionalMerkle.depth(chunks));
         s.tailBytes = uint16(size - (chunks - 1) * TensorTree.CHUNK_BYTES);
     }
 }

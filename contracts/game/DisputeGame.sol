@@ -18,19 +18,21 @@ import {States} from "./States.sol";
 import {GameState, Level, Move, PackedState, Pick, Side, StepProof} from "../types/GameState.sol";
 import {Claim, ClaimKey, JobIds} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
-import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
 
 /*
- * The state machine of a game. A state is the list that the disputed node is in (`level`: the run, the trace of an
- * item, the interior of one range of steps, or one step's tensor), the levels from that node down to the list's leaves
- * (`depth`), and the side to move (`turn`). `Descent` changes the first two, `_begin` the third.
+ * The state machine of a game. A state is the list that the disputed node is in (`level`: the outputs of an answer, the
+ * items of one output, the run, the trace of an item, the interior of one range of steps, or one step's tensor), the
+ * levels from that node down to the list's leaves (`depth`), and the side to move (`turn`). `Descent` changes the first
+ * two, `_begin` the third.
  *
  *   State       | level  | depth | turn       | Call   | Who may send it       | Next state
  *   ------------+--------+-------+------------+--------+-----------------------+-------------------------------------
- *   none        |        |       |            | open   | anyone with the bond, | ARRIVAL at a node of the run
- *               |        |       |            |        | in the claim's window |
+ *   none        |        |       |            | open   | anyone with the bond, | ARRIVAL at a node of the run, or at
+ *               |        |       |            |        | in the claim's window | a leaf of the answer
  *   NODE        | any    | > 0   | Worker     | reveal | any plain account     | REVEALED, the same node
  *   REVEALED    | any    | > 0   | Challenger | pick   | its challenger        | ARRIVAL at a node below
+ *   OUTPUT      | Answer | 0     | Worker     | expand | the claim's worker    | REVEALED, the run's root
+ *   OUTPUT      | Items  | 0     | Worker     | expand | the claim's worker    | REVEALED, the root of that item's trace
  *   RANGE       | Trace  | 0     | Worker     | expand | the claim's worker    | REVEALED, the interior's root
  *   CHUNK       | Tensor | 0     | Worker     | reveal | any plain account     | CHUNK SHOWN
  *   CHUNK SHOWN | Tensor | 0     | Challenger | none   |                       | one of the ends below
@@ -38,6 +40,12 @@ import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
  *   ARRIVAL: where `open` or `pick` lands                         | Next state
  *   --------------------------------------------------------------+---------------------------------------------------
  *   above the leaves of a list                                    | NODE
+ *   at a leaf of the answer: an output that each of several items | NODE of that output's items
+ *   has                                                           |
+ *   at a leaf of the answer: the last item's output, if items     | OUTPUT
+ *   take tensors from the item before                             |
+ *   at a leaf of the answer: any other one; or a leaf of the      | OUTPUT of that item; if it is the only checkpoint,
+ *   items of an output                                            | ARRIVAL at that item's trace root
  *   at a leaf of the run, or of a run of one item                 | ARRIVAL at that item's trace root
  *   at a leaf of the trace whose range has several steps          | RANGE
  *   at a leaf of the trace whose range has one step               | that step's tensor root: NODE, or CHUNK if it has
@@ -58,7 +66,7 @@ import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
  * - All of these calls but `settle` need a living claim. `reveal`, `pick` and `expand` also need their side's turn
  *   and time. `collect` pays earnings whatever became of the games.
  * - In NODE and REVEALED above the tensors `prove` carries a pick that must lead to a tensor's root.
- * - A claim has any number of games at once, each with its own id: claim, challenger, and where it was opened.
+ * - A claim has any number of games at once, each with its own id: claim, challenger, and a number that it chose.
  * - A game that has ended does not begin again: 1 stays, and a dead claim takes no new games.
  */
 
@@ -131,25 +139,26 @@ contract DisputeGame is IDisputeGame {
     /* ---- Opening ---- */
 
     /// @inheritdoc IDisputeGame
-    function open(Claim calldata claim, Pick calldata pick_) external returns (bytes32 gameId) {
+    function open(Claim calldata claim, uint32 number, Pick calldata pick_) external returns (bytes32 gameId) {
         uint256 start = gasleft() + GasSchedule.OPEN_END;
         GameState memory s;
         bytes32 jobId = JobIds.jobId(claim.job, address(market));
-        s.claimId = JobIds.claimId(jobId, claim.worker, claim.runRoot);
+        s.claimId = JobIds.claimId(jobId, claim.worker, claim.root);
         s.programRoot = claim.job.programRoot;
         s.challenger = msg.sender;
-        s.node = claim.runRoot;
+        s.node = claim.root;
         s.checkpoints = claim.job.checkpoints;
-        s.begin(claim.job.items);
+        s.number = number;
+        s.begin(claim.job);
         s.workerSeconds = Clock.budget(_baseClock, claim.job.work, _rate).toUint32();
         s.challengerSeconds = s.workerSeconds;
         s.since = uint40(block.timestamp);
         s.bond = uint96(bond);
-        uint8 depth = s.depth;
         bool crossed = s.descend(pick_);
-        // The descent has checked both: the index is below the width, the path no longer than the list is deep.
-        s.openIndex = uint32(pick_.index);
-        s.openDepth = depth - uint8(pick_.siblings.length);
+        if (s.level == Level.Answer) {
+            s.enterOutput(claim.job, pick_);
+            crossed = true;
+        }
         gameId = s.gameId();
         require(stateHash[gameId] == 0, GameExists(gameId));
         ClaimGames g = _alive(s.claimId).opened();
@@ -211,18 +220,17 @@ contract DisputeGame is IDisputeGame {
     function expand(
         PackedState calldata state,
         bytes32 jobId,
-        bytes32 runRoot,
+        bytes32 root,
         bytes calldata children,
         bytes32[] calldata siblings
     ) external {
         uint256 start = gasleft() + GasSchedule.moveEnd(children.length);
         GameState memory s = state.unpack();
         (bytes32 gameId, ClaimGames g) = _begin(s, state, Side.Worker);
-        // SAFETY: only the worker binds itself to an interior: that of a stranger would get it refuted.
-        require(JobIds.claimId(jobId, msg.sender, runRoot) == s.claimId, NotWorker(msg.sender, s.claimId));
-        require(s.level == Level.Trace && s.depth == 0, NothingToExpand(s.level, s.depth));
-        uint256 hop = Descent.hopOf(PositionalMerkle.depth(s.rangeOf()), _arityBits);
-        s.enterInterior(hop, children, siblings);
+        // SAFETY: only the worker binds itself to a list: that of a stranger would get it refuted.
+        require(JobIds.claimId(jobId, msg.sender, root) == s.claimId, NotWorker(msg.sender, s.claimId));
+        require(s.depth == 0 && s.level <= Level.Trace, NothingToExpand(s.level, s.depth));
+        uint256 hop = s.expand(_arityBits, children, siblings);
         _earn(g, s, GasSchedule.expand(hop, siblings.length), start);
         PackedState memory packed = s.pack(Move.Expand);
         stateHash[gameId] = packed.hash();
@@ -238,8 +246,8 @@ contract DisputeGame is IDisputeGame {
         (bytes32 gameId, ClaimGames g) = _load(s, state);
         require(msg.sender == s.challenger, NotChallenger(msg.sender, s.challenger));
         if (s.turn == Side.Challenger) _requireTime(s);
-        ClaimKey memory key = ClaimKey(JobIds.jobId(claim.job, address(market)), claim.worker, claim.runRoot);
-        _requireClaim(s, JobIds.claimId(key.jobId, key.worker, key.runRoot));
+        ClaimKey memory key = ClaimKey(JobIds.jobId(claim.job, address(market)), claim.worker, claim.root);
+        _requireClaim(s, JobIds.claimId(key.jobId, key.worker, key.root));
         _requireWrong(gameId, s.claimId, proof.element);
         uint256 most = uint256(proof.pick.program.header.maxStepGas()) + GasSchedule.PROVE_MARGIN;
         uint256 price = _spend(s, most, start);

@@ -74,8 +74,9 @@ library GasSchedule {
 
     /// @dev Longest header of a program that is served, bytes.
     uint256 internal constant MAX_HEADER = 2_048;
-    /// @dev Levels that the largest games are assumed to have: 16 of items, 12 of checkpoints, 12 of steps, 20 of
-    /// chunks.
+    /// @dev Levels that the largest games are assumed to have: 4 of an answer's outputs, 16 of items, 12 of checkpoints,
+    /// 12 of steps, 20 of chunks.
+    uint256 private constant LEVELS_ANSWER = 4;
     uint256 private constant LEVELS_RUN = 16;
     uint256 private constant LEVELS_TRACE = 12;
     uint256 private constant LEVELS_INTERIOR = 12;
@@ -154,18 +155,21 @@ library GasSchedule {
 
     /// @notice The maximum gas that a worker spends in one game with arity 2^k.
     function worstWorker(uint256 k) internal pure returns (uint256) {
-        // The expansion carries the interior list's first reveal.
+        // Each expansion carries the first reveal of its list: that of an output into the run, which shows the path of a
+        // checkpoint too, and that of a range into its interior.
         uint256 reveals =
-            _ceil(LEVELS_RUN, k) + _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) - 1 + _ceil(LEVELS_TENSOR, k);
-        return reveals * reveal(k) + expand(k, LEVELS_INTERIOR) + CHUNK + TIMEOUT;
+            _ceil(LEVELS_RUN, k) + _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) - 2 + _ceil(LEVELS_TENSOR, k);
+        uint256 expansions = expand(k, LEVELS_RUN + LEVELS_TRACE) + expand(k, LEVELS_INTERIOR);
+        return reveals * reveal(k) + expansions + CHUNK + TIMEOUT;
     }
 
     /// @notice The maximum gas that a challenger spends in one game with arity 2^k and step proofs up to `maxStepGas`.
     function worstChallenger(uint256 k, uint256 maxStepGas) internal pure returns (uint256) {
         uint256 picks =
             _ceil(LEVELS_RUN, k) + _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) + _ceil(LEVELS_TENSOR, k);
-        uint256 levels = LEVELS_RUN + LEVELS_TRACE + LEVELS_INTERIOR + LEVELS_TENSOR;
-        uint256 seams = 2 * _seam(2 * LEVELS_STEPS, MAX_HEADER);
+        uint256 levels = LEVELS_ANSWER + LEVELS_RUN + LEVELS_TRACE + LEVELS_INTERIOR + LEVELS_TENSOR;
+        // At the output, which shows the header alone, at the checkpoint and at the step.
+        uint256 seams = _seam(0, MAX_HEADER) + 2 * _seam(2 * LEVELS_STEPS, MAX_HEADER);
         return OPEN + SETTLE + picks * PICK + LEVEL * levels + seams + maxStepGas + PROVE_MARGIN;
     }
 

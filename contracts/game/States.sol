@@ -3,48 +3,47 @@ pragma solidity 0.8.37;
 
 import {GameState, Move, PackedState} from "../types/GameState.sol";
 
-/// @title The state of a game between its eight words and its fields, and what names it.
+/// @title The state of a game between its nine words and its fields, and what names it.
 /// @dev From the lowest bit up:
-/// place = index 32, width 32, depth 8, level 8, turn 8, first 32, last 32, step 32, tailBytes 16, openIndex 32,
-/// openDepth 8, move 8; party = challenger 160, bond 96; clock = workerSeconds 32, challengerSeconds 32, since 40,
+/// place = index 32, width 32, depth 8, level 8, turn 8, first 32, last 32, step 32, tailBytes 16, number 32,
+/// move 8; party = challenger 160, bond 96; clock = workerSeconds 32, challengerSeconds 32, since 40,
 /// spent 96, item 16, checkpoints 32.
 library States {
-    /// @dev Where the fields of a `GameState` lie in memory, bytes from its address. Its first five words are those of
+    /// @dev Where the fields of a `GameState` lie in memory, bytes from its address. Its first six words are those of
     /// a `PackedState`.
-    uint256 private constant CHALLENGER = 0xa0;
-    uint256 private constant BOND = 0xc0;
-    uint256 private constant SPENT = 0xe0;
-    uint256 private constant SINCE = 0x100;
-    uint256 private constant WORKER_SECONDS = 0x120;
-    uint256 private constant CHALLENGER_SECONDS = 0x140;
-    uint256 private constant CHECKPOINTS = 0x160;
-    uint256 private constant DEPTH = 0x180;
-    uint256 private constant LEVEL = 0x1a0;
-    uint256 private constant TURN = 0x1c0;
-    uint256 private constant MOVE = 0x1e0;
-    uint256 private constant OPEN_DEPTH = 0x200;
+    uint256 private constant CHALLENGER = 0xc0;
+    uint256 private constant BOND = 0xe0;
+    uint256 private constant SPENT = 0x100;
+    uint256 private constant SINCE = 0x120;
+    uint256 private constant WORKER_SECONDS = 0x140;
+    uint256 private constant CHALLENGER_SECONDS = 0x160;
+    uint256 private constant CHECKPOINTS = 0x180;
+    uint256 private constant DEPTH = 0x1a0;
+    uint256 private constant LEVEL = 0x1c0;
+    uint256 private constant TURN = 0x1e0;
+    uint256 private constant MOVE = 0x200;
     uint256 private constant TAIL_BYTES = 0x220;
-    uint256 private constant OPEN_INDEX = 0x240;
+    uint256 private constant NUMBER = 0x240;
     uint256 private constant INDEX = 0x260;
     uint256 private constant WIDTH = 0x280;
     uint256 private constant FIRST = 0x2a0;
     uint256 private constant LAST = 0x2c0;
     uint256 private constant STEP = 0x2e0;
     uint256 private constant ITEM = 0x300;
-    /// @dev Bytes of those five words.
-    uint256 private constant HASHES_BYTES = 0xa0;
-    /// @dev Where the other words of a `PackedState` lie, and the bytes of all eight.
-    uint256 private constant PLACE = 0xa0;
-    uint256 private constant PARTY = 0xc0;
-    uint256 private constant CLOCK = 0xe0;
-    uint256 private constant PACKED_BYTES = 0x100;
+    /// @dev Bytes of those six words.
+    uint256 private constant HASHES_BYTES = 0xc0;
+    /// @dev Where the other words of a `PackedState` lie, and the bytes of all nine.
+    uint256 private constant PLACE = 0xc0;
+    uint256 private constant PARTY = 0xe0;
+    uint256 private constant CLOCK = 0x100;
+    uint256 private constant PACKED_BYTES = 0x120;
 
     /// @notice The fields of a packed state.
     /// @dev Each field to its place in the struct, in the order of its declaration. INVARIANT: a state that counts was
     /// packed here, so that enums are in range: every other one is refused by its hash.
     function unpack(PackedState calldata p) internal pure returns (GameState memory s) {
         assembly ("memory-safe") {
-            // claimId, programRoot, node, traceRoot, interiorRoot
+            // claimId, programRoot, node, runRoot, traceRoot, interiorRoot
             calldatacopy(s, p, HASHES_BYTES)
             let word := calldataload(add(p, PLACE))
             mstore(add(s, INDEX), and(word, 0xffffffff))
@@ -56,9 +55,8 @@ library States {
             mstore(add(s, LAST), and(shr(120, word), 0xffffffff))
             mstore(add(s, STEP), and(shr(152, word), 0xffffffff))
             mstore(add(s, TAIL_BYTES), and(shr(184, word), 0xffff))
-            mstore(add(s, OPEN_INDEX), and(shr(200, word), 0xffffffff))
-            mstore(add(s, OPEN_DEPTH), and(shr(232, word), 0xff))
-            mstore(add(s, MOVE), and(shr(240, word), 0xff))
+            mstore(add(s, NUMBER), and(shr(200, word), 0xffffffff))
+            mstore(add(s, MOVE), and(shr(232, word), 0xff))
             word := calldataload(add(p, PARTY))
             mstore(add(s, CHALLENGER), and(word, 0xffffffffffffffffffffffffffffffffffffffff))
             mstore(add(s, BOND), shr(160, word))
@@ -72,19 +70,19 @@ library States {
         }
     }
 
-    /// @notice The eight words of a state that a move led to.
+    /// @notice The nine words of a state that a move led to.
     function pack(GameState memory s, Move move) internal pure returns (PackedState memory p) {
         s.move = move;
         // SAFETY: a field in memory has no bits beyond its type's.
         assembly ("memory-safe") {
-            // claimId, programRoot, node, traceRoot, interiorRoot
+            // claimId, programRoot, node, runRoot, traceRoot, interiorRoot
             mcopy(p, s, HASHES_BYTES)
             let word := or(mload(add(s, INDEX)), shl(32, mload(add(s, WIDTH))))
             word := or(word, or(shl(64, mload(add(s, DEPTH))), shl(72, mload(add(s, LEVEL)))))
             word := or(word, or(shl(80, mload(add(s, TURN))), shl(88, mload(add(s, FIRST)))))
             word := or(word, or(shl(120, mload(add(s, LAST))), shl(152, mload(add(s, STEP)))))
-            word := or(word, or(shl(184, mload(add(s, TAIL_BYTES))), shl(200, mload(add(s, OPEN_INDEX)))))
-            word := or(word, or(shl(232, mload(add(s, OPEN_DEPTH))), shl(240, mload(add(s, MOVE)))))
+            word := or(word, or(shl(184, mload(add(s, TAIL_BYTES))), shl(200, mload(add(s, NUMBER)))))
+            word := or(word, shl(232, mload(add(s, MOVE))))
             mstore(add(p, PLACE), word)
             mstore(add(p, PARTY), or(mload(add(s, CHALLENGER)), shl(160, mload(add(s, BOND)))))
             word := or(mload(add(s, WORKER_SECONDS)), shl(32, mload(add(s, CHALLENGER_SECONDS))))
@@ -93,15 +91,15 @@ library States {
         }
     }
 
-    /// @notice The hash by which a state is named: of its eight words.
+    /// @notice The hash by which a state is named: of its nine words.
     function hash(PackedState memory p) internal pure returns (bytes32 result) {
         assembly ("memory-safe") {
             result := keccak256(p, PACKED_BYTES)
         }
     }
 
-    /// @notice The id of a game: the claim, the challenger, and where in its list it was opened.
+    /// @notice The id of a game: the claim, the challenger, and the number that it chose.
     function gameId(GameState memory s) internal pure returns (bytes32) {
-        return keccak256(abi.encode(s.claimId, s.challenger, s.openIndex, s.openDepth));
+        return keccak256(abi.encode(s.claimId, s.challenger, s.number));
     }
 }

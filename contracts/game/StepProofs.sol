@@ -70,8 +70,10 @@ library StepProofs {
         if (proof.previous == 0) return;
         require(s.item != 0, IDisputeGame.NoItemBefore());
         bytes32[] calldata siblings = proof.previousSiblings;
+        // SAFETY: an answer's root is of outputs; of the items only the run says something that it was expanded into.
+        bytes32 runRoot = claim.job.answers == 0 ? claim.root : s.runRoot;
         require(
-            PositionalMerkle.leafUnder(claim.runRoot, claim.job.items, proof.previous, s.item - 1, siblings),
+            PositionalMerkle.leafUnder(runRoot, claim.job.items, proof.previous, s.item - 1, siblings),
             IDisputeGame.PreviousNotProven(s.item)
         );
     }

@@ -15,7 +15,7 @@ enum Outcome {
 }
 
 /// @title The dispute game over one claim: descend to one element, then recompute it.
-/// @dev `gameId = keccak256(abi.encode(claimId, challenger, openIndex, openDepth))`, all of it in the state. Only the
+/// @dev `gameId = keccak256(abi.encode(claimId, challenger, number))`, all of it in the state. Only the
 /// hash of a game's state is stored; clients take the state from the latest `Picked` or `Moved` event of the game and
 /// pass it back unchanged.
 interface IDisputeGame {
@@ -43,7 +43,7 @@ interface IDisputeGame {
     error WrongClaim(bytes32 expected, bytes32 given);
     error CheckpointNotProven(uint256 index);
     error StepNotProven(uint256 index);
-    error LastLeafNotDisputed(bytes32 leaf);
+    error LeafNotInList(bytes32 leaf);
     error NotAtTensor(Level level);
     error WrongBody(bytes32 expected, bytes32 given);
     error ElementOutOfRange(uint64 element, uint64 count);
@@ -83,14 +83,15 @@ interface IDisputeGame {
     /// @notice A worker collected what its moves earned from bonds.
     event EarningsCollected(bytes32 indexed claimId, address indexed worker, uint256 amount);
 
-    /// @notice Opens a game against a claim in its window, at a node of the run. Takes the bond from the caller's
-    /// credit.
+    /// @notice Opens a game against a claim in its window, at a node of the run, or at an output of the answer. Takes
+    /// the bond from the caller's credit.
     /// @dev Reverts with `GameExists`, `ClaimDead`, the market's `WindowClosed` or `WrongClaimStatus`, the vault's
     /// `InsufficientCredit`, and as `pick` does for a wrong pick.
     /// @param claim The whole claim, with its job.
-    /// @param pick_ The first node; without siblings, the run root.
+    /// @param number Chosen by the caller: tells its games on the claim apart.
+    /// @param pick_ The first node; without siblings, the root of the run. Of an answer, an output with the program.
     /// @return gameId The game's id.
-    function open(Claim calldata claim, Pick calldata pick_) external returns (bytes32 gameId);
+    function open(Claim calldata claim, uint32 number, Pick calldata pick_) external returns (bytes32 gameId);
 
     /// @notice The worker's answer to a node: its `2^hop` children, or at a tensor's leaf the chunk. The data prove
     /// themselves, so any plain account may send them.
@@ -108,19 +109,21 @@ interface IDisputeGame {
     /// @param pick_ The node, and the way up from it to the current one.
     function pick(PackedState calldata state, Pick calldata pick_) external;
 
-    /// @notice Worker only, at a trace leaf: opens the range's interior list by the first `2^hop` nodes below its root.
+    /// @notice Worker only, at a leaf that stands for a list of its own: shows the first `2^hop` nodes below that list's
+    /// root. At a trace leaf the list is the interior of its range. At an output of an answer it is the item's trace, or
+    /// the run if items take tensors from the item before.
     /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotWorker`, `NothingToExpand`
-    /// elsewhere, and `WrongDataLength`, `PaddingNotZero` or `LastLeafNotDisputed` for wrong nodes.
+    /// elsewhere, and `WrongDataLength`, `PaddingNotZero` or `LeafNotInList` for wrong nodes.
     /// @param state The game's current state.
     /// @param jobId Job of the caller's claim.
-    /// @param runRoot Run root of the caller's claim.
-    /// @param children Those nodes, 32 bytes each; the interior root is their hash.
-    /// @param siblings Opening of the list's last leaf, which must be the disputed leaf, up to the last child that is
-    /// not past the width.
+    /// @param root Root of the caller's claim.
+    /// @param children Those nodes, 32 bytes each; the list's root is their hash.
+    /// @param siblings Opening of the disputed leaf up to one of the children: it must be the last leaf of an interior,
+    /// the output's checkpoint in a trace, that checkpoint of the last item's trace in a run.
     function expand(
         PackedState calldata state,
         bytes32 jobId,
-        bytes32 runRoot,
+        bytes32 root,
         bytes calldata children,
         bytes32[] calldata siblings
     ) external;

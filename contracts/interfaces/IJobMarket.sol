@@ -41,6 +41,7 @@ enum ClaimStatus {
 /// the post.
 /// @param items How often the program is executed, 1 to 65,536.
 /// @param firstItem What an input that is the index reads in the first item.
+/// @param answer Whether a claim consists of the outputs' roots. Else it consists of the roots of the items' traces.
 struct JobRequest {
     ProgramFacts program;
     bytes32[] inputRoots;
@@ -54,6 +55,7 @@ struct JobRequest {
     uint32 callbackGas;
     uint32 maxOutputBytes;
     bool rootOnly;
+    bool answer;
     bytes32 salt;
 }
 
@@ -80,7 +82,8 @@ struct InputPart {
 /// @param output Number of the output.
 /// @param data Its bytes.
 /// @param siblings Opening of its tensor root under the item's trace root, at the checkpoint that the header names, and
-/// then of that trace root under the run root.
+/// then of that trace root under the run root. In an answer: if each item has the output, of its tensor root in the list
+/// of these; then of the output's root in the answer.
 struct Delivery {
     ProgramFacts program;
     uint32 output;
@@ -128,6 +131,8 @@ interface IJobMarket {
     error StepProofTooLong(uint32 maxStepBytes, uint32 limit);
     error HeaderTooLong(uint256 bytes_, uint256 limit);
     error TooManyOutputs(uint256 outputs, uint256 limit);
+    error TooManyAnswers(uint256 outputs, uint256 limit);
+    error AnswerOfCarriedItems(uint256 output);
     error WindowOutOfRange(uint32 window, uint256 least, uint256 most);
     error DeadlineTooSoon(uint64 deadline, uint256 earliest);
     error DeadlineTooFar(uint64 deadline, uint256 latest);
@@ -144,7 +149,7 @@ interface IJobMarket {
     error NotLive(address worker);
     error TimeIsUp(uint256 until);
     error TimeNotUp(uint256 until);
-    error ZeroRunRoot();
+    error ZeroClaimRoot();
     error WindowClosed(bytes32 claimId, uint256 windowEnd);
     error WindowOpen(bytes32 claimId, uint256 windowEnd);
     error GamesOpen(bytes32 claimId, uint256 games);
@@ -153,7 +158,7 @@ interface IJobMarket {
     error AlreadyDelivered(bytes32 claimId, uint256 output);
     error WrongOutputLength(uint256 output, uint256 given, uint256 expected);
     error NotAnOutputOfItem(uint256 output, uint256 item);
-    error OutputNotInTrace(uint256 output);
+    error OutputNotInClaim(uint256 output);
     error TooLittleGas(uint256 available, uint256 needed);
     error NothingToDeliver(bytes32 jobId);
     error NotItsMarket(address account, address market);
@@ -176,7 +181,7 @@ interface IJobMarket {
         bytes32 indexed jobId,
         bytes32 indexed claimId,
         address indexed worker,
-        bytes32 runRoot,
+        bytes32 root,
         uint256 windowEnd,
         bytes nodes
     );
@@ -212,12 +217,13 @@ interface IJobMarket {
     function claim(Job calldata job) external;
 
     /// @notice Submits the list of the items' trace roots (of one item: its trace), by the nodes that a reveal at its
-    /// root would show (the root itself, if it has one leaf): a game opens below them. Games may be opened from
-    /// now until the window ends.
-    /// @dev Reverts with `WrongJobStatus`, `NotWorker`, `TimeIsUp`, `ZeroRunRoot`, `ClaimExists` for a claim that was
+    /// root would show (the root itself, if it has one leaf): a game opens below them. If the job asks for an answer:
+    /// submits the list of the outputs' roots, by all of them. Games may be opened from now until the window ends.
+    /// @dev Reverts with `WrongJobStatus`, `NotWorker`, `TimeIsUp`, `ZeroClaimRoot`, `ClaimExists` for a claim that was
     /// refuted, and the game's `WrongDataLength` or `PaddingNotZero`.
     /// @param job The whole job.
-    /// @param nodes `2^hop` nodes of 32 bytes, `hop` levels below the root, zero subtrees past the width.
+    /// @param nodes `2^hop` nodes of 32 bytes, `hop` levels below the root, zero subtrees past the width. Of an answer,
+    /// its leaves.
     /// @return claimId The claim's id.
     function submit(Job calldata job, bytes calldata nodes) external returns (bytes32 claimId);
 
@@ -230,7 +236,7 @@ interface IJobMarket {
     /// call. The fee is released with the last deliverable output. If the job wants a callback that fails, the delivery
     /// stands and the call may be repeated until the callback succeeds.
     /// @dev Reverts with `NotDeliverable`, `WrongClaimStatus`, `AlreadyDelivered`, `WrongProgram`, `WrongOutputLength`,
-    /// `OutputNotInTrace` or `TooLittleGas`, and as `finalise` does for a claim in its window.
+    /// `OutputNotInClaim` or `TooLittleGas`, and as `finalise` does for a claim in its window.
     /// @param claim_ The whole claim.
     /// @param delivery The output, and its opening.
     function deliver(Claim calldata claim_, Delivery calldata delivery) external;
@@ -302,7 +308,7 @@ interface IJobMarket {
     /// @notice Requires that an output of an item is part of a final claim. For dapps that read single results of a
     /// run: nothing is stored.
     /// @dev Reverts with `WrongClaimStatus`, `ItemsOutOfRange`, `WrongProgram`, `NotAnOutputOfItem`,
-    /// `WrongOutputLength` or `OutputNotInTrace`.
+    /// `WrongOutputLength` or `OutputNotInClaim`.
     /// @param claim_ The whole claim.
     /// @param item Number of the item, from 0.
     /// @param delivery The output, and its opening.

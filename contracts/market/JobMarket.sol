@@ -53,14 +53,14 @@ contract JobMarket is ResultDelivery, JobPosting {
         address worker = address(bytes20(record.subject));
         require(msg.sender == worker, NotWorker(msg.sender, worker));
         require(block.timestamp <= record.number, TimeIsUp(record.number));
-        bytes32 runRoot = _runRoot(Runs.claimWidth(job), nodes);
-        claimId = JobIds.claimId(jobId, msg.sender, runRoot);
+        bytes32 root = _claimRoot(job, nodes);
+        claimId = JobIds.claimId(jobId, msg.sender, root);
         (, bool dead, , ) = _game.claimGames(claimId);
         // SAFETY: a refuted claim, against which no game can be opened, cannot come back under the same name.
         require(!dead, ClaimExists(claimId));
         uint256 windowEnd = block.timestamp + job.window;
         _jobs[jobId] = JobRecord(JobStatus.Submitted, uint40(windowEnd), bytes26(claimId));
-        emit ClaimSubmitted(jobId, claimId, msg.sender, runRoot, windowEnd, nodes);
+        emit ClaimSubmitted(jobId, claimId, msg.sender, root, windowEnd, nodes);
     }
 
     /* ---- Expiry and cancellation ---- */
@@ -125,11 +125,14 @@ contract JobMarket is ResultDelivery, JobPosting {
 
     /* ---- Helpers ---- */
 
-    /// @dev The root over the nodes of a list of `width` leaves that a reveal at its root would show.
-    function _runRoot(uint256 width, bytes calldata nodes) private view returns (bytes32 root) {
+    /// @dev The root over the nodes of a claim's list that a reveal at its root would show; of an answer, over all its
+    /// outputs.
+    function _claimRoot(Job calldata job, bytes calldata nodes) private view returns (bytes32 root) {
+        uint256 width = Runs.claimWidth(job);
         uint256 depth = PositionalMerkle.depth(width);
-        root = Descent.checkChildren(0, width, depth, Descent.hopOf(depth, _arityBits), nodes);
-        require(root != 0, ZeroRunRoot());
+        uint256 hop = job.answers == 0 ? Descent.hopOf(depth, _arityBits) : depth;
+        root = Descent.checkChildren(0, width, depth, hop, nodes);
+        require(root != 0, ZeroClaimRoot());
     }
 
     /// @dev Ends the claim of a worker that missed its time: takes the penalty, unlocks the rest of the collateral.

@@ -96,6 +96,7 @@ abstract contract JobPosting is JobRecords {
             checkpoints: uint32(header.checkpointCount()),
             items: request.items,
             firstItem: request.firstItem,
+            answers: request.answer ? _answers(header, items) : 0,
             fee: request.fee,
             window: request.window,
             claimSeconds: request.claimSeconds,
@@ -106,6 +107,20 @@ abstract contract JobPosting is JobRecords {
             rootOnly: request.rootOnly,
             salt: request.salt
         });
+    }
+
+    /// @dev Output roots of an answer: one for each output. Checks that it can be disputed.
+    function _answers(bytes calldata header, uint256 items) private pure returns (uint8) {
+        uint256 count = header.outputCount();
+        require(count <= MAX_ANSWERS, TooManyAnswers(count, MAX_ANSWERS));
+        if (items == 1 || !header.carries()) return uint8(count);
+        for (uint256 i = 0; i < count; ++i) {
+            (, , bool each) = header.output(i);
+            // SAFETY: a dispute about an item in the middle would have to show that it is of the run that the last
+            // item is of, and take both lists' levels: more than bonds are sized for.
+            require(!each, AnswerOfCarriedItems(i));
+        }
+        return uint8(count);
     }
 
     /// @dev Bit i: output i is the last item's, and has at most `most` bytes. Checks every output of the header.

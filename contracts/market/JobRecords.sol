@@ -112,7 +112,7 @@ abstract contract JobRecords is MarketParameters {
     /// @dev The ids of a claim and its job, and its status.
     function _claim(Claim calldata claim_) internal view returns (bytes32 jobId, bytes32 claimId, ClaimStatus status) {
         jobId = jobIdOf(claim_.job);
-        claimId = JobIds.claimId(jobId, claim_.worker, claim_.runRoot);
+        claimId = JobIds.claimId(jobId, claim_.worker, claim_.root);
         status = _statusOf(_jobs[jobId], claimId);
     }
 

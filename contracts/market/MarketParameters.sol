@@ -11,6 +11,8 @@ import {Parameters} from "../types/Parameters.sol";
 abstract contract MarketParameters is IJobMarket {
     /// @notice Maximum number of outputs of a program that can be served: a bit each in a word of 64.
     uint256 public constant MAX_OUTPUTS = 64;
+    /// @notice Maximum number of outputs of a program of which a job asks for an answer: all their roots are submitted.
+    uint256 public constant MAX_ANSWERS = 16;
     /// @notice Largest output that can be delivered on chain, and largest part of an input, bytes.
     uint256 public constant MAX_OUTPUT_BYTES = Inputs.PART_BYTES;
     /// @notice Maximum gas that a callback may ask for. With a full part's delivery, 2.6 M gas of calldata at

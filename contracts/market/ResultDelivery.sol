@@ -153,24 +153,21 @@ abstract contract ResultDelivery is JobRecords {
         _vault.unlock(claim_.worker, _collateral);
     }
 
-    /// @dev SAFETY: an output is proven at its own position, at the depth of the program's checkpoints and of the run.
+    /// @dev SAFETY: an output is proven at its own position: at the depth of the program's checkpoints and of the run, or of the
+    /// answer.
     function _checkOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) private view {
         _needProgram(delivery.program, claim_.job.programRoot);
         (uint256 checkpoint, uint256 size, bool each) = delivery.program.header.output(delivery.output);
         // The other outputs are the last item's alone.
         require(each || item == claim_.job.items - 1, NotAnOutputOfItem(delivery.output, item));
         require(delivery.data.length == size, WrongOutputLength(delivery.output, delivery.data.length, size));
-        require(
-            Runs.hasCheckpoint(
-                claim_.job,
-                claim_.runRoot,
-                item,
-                checkpoint,
-                TensorTree.root(delivery.data),
-                delivery.siblings
-            ),
-            OutputNotInTrace(delivery.output)
-        );
+        bytes32 root = TensorTree.root(delivery.data);
+        bytes32[] calldata siblings = delivery.siblings;
+        bool proven =
+            claim_.job.answers == 0
+                ? Runs.hasCheckpoint(claim_.job, claim_.root, item, checkpoint, root, siblings)
+                : Runs.hasAnswer(claim_.job, claim_.root, each, item, delivery.output, root, siblings);
+        require(proven, OutputNotInClaim(delivery.output));
     }
 
     /// @dev Pays the fee to the worker.

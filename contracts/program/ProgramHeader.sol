@@ -125,6 +125,16 @@ library ProgramHeader {
         }
     }
 
+    /// @notice Whether items take tensors from the item before.
+    function carries(bytes calldata header) internal pure returns (bool) {
+        uint256 count = inputCount(header);
+        for (uint256 i = 0; i < count; ++i) {
+            (InputSource source, ) = inputSource(header, i);
+            if (source == InputSource.Carried) return true;
+        }
+        return false;
+    }
+
     /// @notice The checkpoint that is output `index`, the output's bytes, and whether every item has it, and not only
     /// the last one.
     function output(

@@ -23,8 +23,10 @@ library Runs {
         return items * (programWork + ITEM_WORK);
     }
 
-    /// @notice Leaves of the list that a claim's root is the root of: the items, or the checkpoints of the only one.
+    /// @notice Leaves of the list that a claim's root is the root of: the outputs of an answer, the items, or the
+    /// checkpoints of the only one.
     function claimWidth(Job calldata job) internal pure returns (uint256) {
+        if (job.answers != 0) return job.answers;
         return job.items == 1 ? job.checkpoints : job.items;
     }
 
@@ -56,7 +58,26 @@ library Runs {
         return sha256(chunk);
     }
 
-    /// @notice Whether `root` is the tensor root of a checkpoint of item `item`, under a claim's root.
+    /// @notice Whether `root` is the tensor root of an output of item `item` in an answer.
+    /// @param answer The root of the list of outputs.
+    /// @param each Whether each item has the output, and not only the last one.
+    /// @param siblings If each item has it, the item's path in the list of these tensors; then the output's path.
+    function hasAnswer(
+        Job calldata job,
+        bytes32 answer,
+        bool each,
+        uint256 item,
+        uint256 output,
+        bytes32 root,
+        bytes32[] calldata siblings
+    ) internal view returns (bool) {
+        uint256 below = each ? PositionalMerkle.depth(job.items) : 0;
+        require(siblings.length >= below, PathTooShort(siblings.length, below));
+        bytes32 node = PositionalMerkle.rootFromPath(root, each ? item : 0, siblings[:below]);
+        return PositionalMerkle.leafUnder(answer, job.answers, node, output, siblings[below:]);
+    }
+
+    /// @notice Whether `root` is the tensor root of a checkpoint of item `item`, under the root of a run.
     /// @param siblings The checkpoint's path in the item's trace; then the path of the trace root in the run.
     function hasCheckpoint(
         Job calldata job,

@@ -4,9 +4,11 @@ pragma solidity ^0.8.28;
 import {ProgramFacts, CheckpointOpening, StepOpening} from "./Program.sol";
 import {ChunkOpening} from "../interfaces/IStepVerifier.sol";
 
-/// @notice The list that a game is in: the items of the run, the checkpoints of one item's trace, the steps of one
-/// range, or the chunks of one tensor.
+/// @notice The list that a game is in: the outputs of an answer, the items of one output, the items of the run, the
+/// checkpoints of one item's trace, the steps of one range, or the chunks of one tensor.
 enum Level {
+    Answer,
+    Items,
     Run,
     Trace,
     Interior,
@@ -30,6 +32,7 @@ enum Move {
 /// @param claimId The claim: with it the job, the worker and the run root.
 /// @param programRoot The job's program.
 /// @param node Hash of the node in dispute.
+/// @param runRoot Root of the run that the worker expanded an output into, else zero: then a claim's root is the run's.
 /// @param traceRoot Trace root of the item once entered, else zero.
 /// @param interiorRoot Root of the range's interior list once expanded, else zero.
 /// @param index Position of `node` among the nodes of its height: it covers leaves `index << depth` and up.
@@ -39,12 +42,10 @@ enum Move {
 /// @param turn Who is to move.
 /// @param first First step of the disputed checkpoint's range (set at a trace leaf).
 /// @param last Last step of that range: the checkpoint's own step.
-/// @param step The step whose tensor is in dispute (set at `Level.Tensor`).
+/// @param step The step whose tensor is in dispute (set at `Level.Tensor`). At an output: the checkpoint that it is.
 /// @param tailBytes Bytes of the tensor in its last chunk, 1..512 (set at `Level.Tensor`).
-/// @param openIndex Where the game was opened: index of the node in the claim's list (the run, or the trace of its only
-/// item).
-/// @param openDepth Where the game was opened: levels between that node and that list's leaves.
-/// @param item The item whose trace is in dispute (set when its trace is entered).
+/// @param number Tells apart the games of a challenger on one claim.
+/// @param item The item whose output or trace is in dispute (set when it is entered).
 /// @param checkpoints Leaves of each item's trace.
 /// @param move The move that led to this state.
 /// @param challenger Who opened the game.
@@ -57,6 +58,7 @@ struct GameState {
     bytes32 claimId;
     bytes32 programRoot;
     bytes32 node;
+    bytes32 runRoot;
     bytes32 traceRoot;
     bytes32 interiorRoot;
     address challenger;
@@ -70,9 +72,8 @@ struct GameState {
     Level level;
     Side turn;
     Move move;
-    uint8 openDepth;
     uint16 tailBytes;
-    uint32 openIndex;
+    uint32 number;
     uint32 index;
     uint32 width;
     uint32 first;
@@ -81,12 +82,13 @@ struct GameState {
     uint16 item;
 }
 
-/// @notice A `GameState` in eight words, as calls bring it and events show it (contracts/game/States.sol says where
+/// @notice A `GameState` in nine words, as calls bring it and events show it (contracts/game/States.sol says where
 /// each field lies).
 struct PackedState {
     bytes32 claimId;
     bytes32 programRoot;
     bytes32 node;
+    bytes32 runRoot;
     bytes32 traceRoot;
     bytes32 interiorRoot;
     uint256 place;
@@ -99,9 +101,9 @@ struct PackedState {
 /// @param index Position of the picked node among the nodes of its height.
 /// @param node Hash of the picked node.
 /// @param siblings From the picked node up to the current one; as many as levels descended. None only when opening at
-/// the run root.
-/// @param program The program, when the pick lands on a leaf of the trace or an interior. Else an empty header and zero
-/// roots.
+/// the root of the run.
+/// @param program The program, when the pick lands on an output, or a leaf of the trace or an interior. Else an empty
+/// header and zero roots.
 /// @param checkpoint The checkpoint at `index`, when the pick lands on a trace leaf. Else empty.
 /// @param step The step leaf of the tensor entered, when it lands on an interior leaf or on the trace leaf of a
 /// one-step range. Else empty.

@@ -10,6 +10,8 @@ pragma solidity ^0.8.28;
 /// @param checkpoints Checkpoints of the program, from its header: the leaves of a trace.
 /// @param items How often the program is executed: a run of so many items, 1 to `MAX_ITEMS`.
 /// @param firstItem What an input that is the index reads in the first item.
+/// @param answers Output roots that a claim consists of: all outputs of the program. 0: it consists of the roots of the
+/// items' traces.
 /// @param fee Payment in the stake asset, in escrow.
 /// @param window Seconds between submission and finalisation in which games may be opened.
 /// @param claimSeconds Seconds a worker has from claim to submission.
@@ -28,6 +30,7 @@ struct Job {
     uint32 checkpoints;
     uint32 items;
     uint32 firstItem;
+    uint8 answers;
     uint128 fee;
     uint32 window;
     uint32 claimSeconds;
@@ -39,26 +42,28 @@ struct Job {
     bytes32 salt;
 }
 
-/// @notice The whole content of a claim: `claimId = keccak256(abi.encode(jobId, worker, runRoot))`.
-/// @param runRoot Merkle list of the trace roots of the items: of one item, its trace root.
+/// @notice The whole content of a claim: `claimId = keccak256(abi.encode(jobId, worker, root))`.
+/// @param root Merkle list of the trace roots of the items: of one item, its trace root. If the job asks for answers,
+/// Merkle list of the outputs' roots: of the last item's tensor, or if each item has the output, of the list of their
+/// tensors' roots.
 struct Claim {
     Job job;
     address worker;
-    bytes32 runRoot;
+    bytes32 root;
 }
 
 /// @notice The content of a claim's id, without the job's own content.
 struct ClaimKey {
     bytes32 jobId;
     address worker;
-    bytes32 runRoot;
+    bytes32 root;
 }
 
 /// @title Content hashes that name jobs and claims.
 library JobIds {
     /// @dev Bytes of a job's fields, in a call as in memory, and of what is hashed: chain and market come before them.
-    uint256 private constant JOB_BYTES = 0x200;
-    uint256 private constant HASHED_BYTES = 0x240;
+    uint256 private constant JOB_BYTES = 0x220;
+    uint256 private constant HASHED_BYTES = 0x260;
 
     /// @notice The id of a job on this chain and market: `keccak256(abi.encode(chainid, market, job))`.
     /// @dev SAFETY: fields are hashed as the call brings them. One with bits beyond its type gives the id of no job.
@@ -84,13 +89,13 @@ library JobIds {
         }
     }
 
-    /// @notice The id of a worker's claim that `runRoot` commits to the executions of a job.
-    function claimId(bytes32 job, address worker, bytes32 runRoot) internal pure returns (bytes32) {
-        return keccak256(abi.encode(job, worker, runRoot));
+    /// @notice The id of a worker's claim that `root` commits to what a job asks for.
+    function claimId(bytes32 job, address worker, bytes32 root) internal pure returns (bytes32) {
+        return keccak256(abi.encode(job, worker, root));
     }
 
     /// @notice The id of the claim that a key names.
     function claimId(ClaimKey calldata key) internal pure returns (bytes32) {
-        return claimId(key.jobId, key.worker, key.runRoot);
+        return claimId(key.jobId, key.worker, key.root);
     }
 }

@@ -17,7 +17,7 @@ type MarketWrite<Name extends "post" | "publishInput" | "deliver"> = ContractFun
 /** The structs of contracts/types, as viem encodes them. */
 export type Claim = GameWrite<"open">[0];
 export type Job = Claim["job"];
-export type Pick = GameWrite<"open">[1];
+export type Pick = GameWrite<"open">[2];
 export type ProgramFacts = Pick["program"];
 export type PackedState = GameWrite<"reveal">[0];
 export type StepProof = GameWrite<"prove">[2];
@@ -41,7 +41,7 @@ function firstInput(abi: typeof disputeGameAbi | typeof provisioningAbi, name: s
 }
 
 /** Solidity's enums, in their order. */
-export const Level = { run: 0, trace: 1, interior: 2, tensor: 3 } as const;
+export const Level = { answer: 0, items: 1, run: 2, trace: 3, interior: 4, tensor: 5 } as const;
 export type Level = (typeof Level)[keyof typeof Level];
 export const Side = { worker: 0, challenger: 1 } as const;
 export type Side = (typeof Side)[keyof typeof Side];

@@ -42,7 +42,7 @@ export async function honestScene(
   const executed = await event("executed");
   const submitted = await event("submitted");
   n.say(`The worker claims the job and executes it exactly in ${executed.milliseconds} ms.`);
-  n.say(`It posts the top of its trace; the chain keeps the root, 32 bytes: ${short(executed.runRoot)}.`);
+  n.say(`It posts the top of its trace; the chain keeps the root, 32 bytes: ${short(executed.root)}.`);
 
   const verdict = await watcher.inbox.first(
     "the watcher's verdict",

@@ -4,10 +4,17 @@ import { DisputedList } from "../trace/disputedList.ts";
 import type { MoveRecord } from "../market/history.ts";
 import { Level, Move } from "../chain/structs.ts";
 import type { RunExecution } from "../player/runExecution.ts";
+import { outputItems } from "./expansion.ts";
 import { checkpointOf } from "./openings.ts";
 
-/** The worker's lists as far as a game has shown them. The run is missing where a claim has one item only. */
+/**
+ * The worker's lists as far as a game has shown them: those that it has entered. A claim in trace form leads into the
+ * run, or the trace of its only item; one in answer form into its outputs, the items of one of these, and what the
+ * worker expands that into.
+ */
 export type Disputed = {
+  answer?: DisputedList;
+  items?: DisputedList;
   run?: DisputedList;
   trace?: DisputedList;
   interior?: DisputedList;
@@ -15,7 +22,7 @@ export type Disputed = {
   chunk?: Uint8Array;
 };
 
-/** The worker's list that its submission shows: its run, or the trace of the only item. @param nodes What it shows. */
+/** The worker's list that its submission shows: see {@link RunExecution.claimed}. @param nodes What it shows. */
 export function submittedList({ claimed }: Pick<RunExecution, "claimed">, nodes: Hex): DisputedList {
   const list = new DisputedList(claimed);
   list.addReveal(list.depth, 0, words(nodes));
@@ -29,14 +36,19 @@ export function submittedList({ claimed }: Pick<RunExecution, "claimed">, nodes:
  */
 export function disputedOf(run: RunExecution, nodes: Hex, moves: readonly MoveRecord[]): Disputed {
   const submitted = submittedList(run, nodes);
-  const disputed: Disputed = run.items === 1 ? { trace: submitted } : { run: submitted };
+  const disputed: Disputed = { [LISTS[run.claimedLevel]]: submitted };
   moves.forEach(({ move, state, data }, k) => {
     const before = moves[k - 1]?.state;
-    if (state.level !== Level.run) disputed.trace ??= new DisputedList(run.item(state.item).trace.list);
-    if (move === Move.expand) {
+    if (state.level === Level.items) disputed.items ??= new DisputedList(outputItems(run, state));
+    if (state.level === Level.run) disputed.run ??= new DisputedList(run.list);
+    if (isBelowTrace(state.level)) disputed.trace ??= new DisputedList(run.item(state.item).trace.list);
+    if (state.level === Level.interior && move === Move.expand) {
       const { trace, ...program } = run.item(state.item);
       disputed.interior = new DisputedList(trace.interior(checkpointOf(program, state.last)));
-      disputed.interior.addReveal(disputed.interior.depth, 0, words(data));
+    }
+    if (move === Move.expand) {
+      const list = currentList(disputed, state.level);
+      list.addReveal(list.depth, 0, words(data));
     } else if (move === Move.reveal && before !== undefined) {
       if (before.level === Level.tensor && before.depth === 0) disputed.chunk = hexToBytes(data);
       else currentList(disputed, before.level).addReveal(before.depth, before.index, words(data));
@@ -46,7 +58,13 @@ export function disputedOf(run: RunExecution, nodes: Hex, moves: readonly MoveRe
   return disputed;
 }
 
+/** Whether a list is an item's trace, or one that leads on from there. */
+const isBelowTrace = (level: Level): boolean =>
+  level === Level.trace || level === Level.interior || level === Level.tensor;
+
 const LISTS = {
+  [Level.answer]: "answer",
+  [Level.items]: "items",
   [Level.run]: "run",
   [Level.trace]: "trace",
   [Level.interior]: "interior",

@@ -1,5 +1,5 @@
 import { CHUNK_BYTES, depthOf } from "../merkle/sizes.ts";
-import { hopOf } from "../market/hop.ts";
+import { hopOf, submittedHop } from "../market/hop.ts";
 
 /** What moves are worth: contracts/game/GasSchedule.sol (test/dispute/worstDispute.test.ts holds them to it). */
 export const MOVE_GAS = {
@@ -22,10 +22,22 @@ export type MoveName = "open" | "reveal" | "pick" | "expand" | "chunk" | "prove"
 /** A game from its opening to the proof. */
 export type DisputeMoves = { moves: MoveName[]; gas: number };
 
+/** What the length of a game over an answer follows from beside what it shares with one over a trace. */
+export type AnswerShape = {
+  /** Outputs of the program. */
+  outputs: number;
+  /** Whether the disputed output is one that each item has. */
+  isEach: boolean;
+  /** Whether items carry state, so that a disputed output is expanded into the run. */
+  isCarried: boolean;
+};
+
 /** What the length of a game follows from: the lists that it goes through, and how it is played. */
 export type DisputeShape = {
   /** Items of the run; one if it is left out. */
   items?: number;
+  /** Of a claim in answer form, and what its outputs lead to; without it, a claim in trace form. */
+  answer?: AnswerShape | undefined;
   checkpoints: number;
   /** Steps of the program. */
   steps: number;
@@ -45,17 +57,7 @@ export type DisputeShape = {
 
 /** The moves of a game by the hop rule and the depths of its lists; without a published trace nobody skips a level. */
 export function disputeMoves(shape: DisputeShape): DisputeMoves {
-  const {
-    items = 1,
-    checkpoints,
-    steps,
-    range,
-    tensorBytes,
-    proofGas,
-    headerBytes,
-    arityBits,
-    published = false,
-  } = shape;
+  const { checkpoints, steps, range, tensorBytes, proofGas, headerBytes, arityBits, published = false } = shape;
   const chunkBytes = shape.chunkBytes ?? CHUNK_BYTES;
   const moves: MoveName[] = [];
   let gas = 0;
@@ -81,19 +83,22 @@ export function disputeMoves(shape: DisputeShape): DisputeMoves {
 
   const [traceDepth, stepDepth] = [depthOf(checkpoints), depthOf(steps)];
   const toTensor = range === 1;
-  const traceSeam = seam(traceDepth + (toTensor ? stepDepth : 0));
-  const runDepth = depthOf(items);
-  const claimed =
-    items === 1 ? { depth: traceDepth, seam: traceSeam } : { depth: runDepth, seam: traceDepth === 0 ? traceSeam : 0 };
+  const [claimed, ...others] = listsAbove(shape, seam(0), seam(traceDepth + (toTensor ? stepDepth : 0)));
   // The submission shows the first nodes.
-  const first = published ? claimed.depth : hopOf(claimed.depth, arityBits);
+  const form = shape.answer === undefined ? "trace" : "answer";
+  const first = published ? claimed.depth : submittedHop(claimed.depth, form, arityBits);
   add("open", MOVE_GAS.open + level * first + (first === claimed.depth ? claimed.seam : 0));
   goDown(claimed.depth - first, claimed.seam, 0);
-  if (items > 1) goDown(traceDepth, traceSeam, 0);
+  const expandInto = (depth: number, path: number): number => {
+    const hop = hopOf(depth, arityBits);
+    add("expand", MOVE_GAS.expand + children(hop) + level * (path - hop));
+    return hop;
+  };
+  for (const { depth, seam: landing, expandedBy } of others)
+    goDown(depth, landing, expandedBy === undefined ? 0 : expandInto(depth, expandedBy));
   if (!toTensor) {
     const depth = depthOf(range);
-    const hop = hopOf(depth, arityBits);
-    add("expand", MOVE_GAS.expand + children(hop) + level * (depth - hop));
+    const hop = expandInto(depth, depth);
     if (!published) goDown(depth, seam(stepDepth), hop);
   }
   if (!published) {
@@ -102,4 +107,39 @@ export function disputeMoves(shape: DisputeShape): DisputeMoves {
   }
   add("prove", proofGas);
   return { moves, gas };
+}
+
+/** A list above the ranges: its depth, what landing on its leaves costs, and the path with which it is expanded. */
+type ListAbove = { depth: number; seam: number; expandedBy?: number };
+
+/**
+ * The lists that a game passes before it is at a checkpoint.
+ * @param header What landing costs that brings the header alone.
+ * @param checkpoint What landing on a leaf of a trace costs.
+ */
+function listsAbove(
+  { items = 1, checkpoints, answer }: DisputeShape,
+  header: number,
+  checkpoint: number,
+): [ListAbove, ...ListAbove[]] {
+  const [traceDepth, runDepth] = [depthOf(checkpoints), depthOf(items)];
+  const run: ListAbove = { depth: runDepth, seam: 0 };
+  const trace: ListAbove = { depth: traceDepth, seam: checkpoint };
+  let lists: ListAbove[];
+  if (answer === undefined) lists = items === 1 ? [trace] : [run, trace];
+  else {
+    const outputs: ListAbove = { depth: depthOf(answer.outputs), seam: header };
+    const ofItems = answer.isEach && items > 1 ? [{ ...run }] : [];
+    const expanded =
+      answer.isCarried && items > 1
+        ? [{ ...run, expandedBy: traceDepth + runDepth }, trace]
+        : [{ ...trace, expandedBy: traceDepth }];
+    lists = [outputs, ...ofItems, ...expanded];
+  }
+  // A trace of one checkpoint is a leaf of the list before it.
+  if (traceDepth === 0 && lists.length > 1) {
+    lists.pop();
+    lists.at(-1)!.seam = checkpoint;
+  }
+  return lists as [ListAbove, ...ListAbove[]];
 }

@@ -1,58 +1,69 @@
 import type { Hash } from "../merkle/hash.ts";
 import type { DisputedList } from "../trace/disputedList.ts";
-import { Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick } from "../chain/structs.ts";
+import { Level, NO_CHECKPOINT, NO_PROGRAM, NO_STEP, type Pick as PickStruct } from "../chain/structs.ts";
 import { programFacts, type KnownProgram } from "../player/execution.ts";
-import { hopOf } from "../market/hop.ts";
+import { submittedHop } from "../market/hop.ts";
 import { openCheckpoint, openStep } from "./openings.ts";
 import type { GameState } from "../market/state.ts";
+import type { RunExecution } from "../player/runExecution.ts";
+import { listBelow } from "./expansion.ts";
+
+/** What of an execution decides where games over a claim on it open. */
+type Claimed = Pick<RunExecution, "program" | "items" | "form" | "claimedLevel">;
 
 /** Where a pick lands. */
-type Landing = { level: Level; depth: number; index: number; node: Hash; siblings: Hash[] };
+type Landing = { depth: number; index: number; node: Hash; siblings: Hash[] };
 
 /**
  * The pick that opens a game: the first node of those submitted that differs from the challenger's own.
- * @param level What the submitted list is: the run, or the trace of the only item.
  * @param list The worker's list as submitted.
- * @param lost Games that were lost there: a game is named by where it was opened, so the next one begins a level higher
- *   for each.
- * @returns undefined if no node differs, or all games from there up to the root are lost
+ * @returns undefined if no node differs
  */
-export function openingPick(
-  program: KnownProgram,
-  level: Level,
-  list: DisputedList,
-  arityBits: number,
-  lost = 0,
-): Pick | undefined {
-  const hop = hopOf(list.depth, arityBits);
-  const different = list.firstDifference(list.depth, 0, hop);
-  if (different === undefined || lost > hop) return undefined;
-  const depth = list.depth - hop + lost;
-  const index = Math.floor(different / 2 ** lost);
-  const landing = { depth, index, node: list.node(depth, index), siblings: list.path(index, depth) };
-  return landOn(program, { ...landing, level }, 0);
+export function openingPick(run: Claimed, list: DisputedList, arityBits: number): PickStruct | undefined {
+  const hop = submittedHop(list.depth, run.form, arityBits);
+  const index = list.firstDifference(list.depth, 0, hop);
+  if (index === undefined) return undefined;
+  const depth = list.depth - hop;
+  return pickAt(run, { depth, index, node: list.node(depth, index), siblings: list.path(index, depth) });
+}
+
+/** The pick that opens a game at a node of the list that a claim's root is the root of. */
+export function pickAt({ program, items, claimedLevel: level }: Omit<Claimed, "form">, landing: Landing): PickStruct {
+  if (level !== Level.answer) return landOn(program, level, landing, 0);
+  const { program: compiled } = program.model;
+  const isLeaf = listBelow(compiled, landing.index, items) === "trace" && compiled.checkpoints.length === 1;
+  return isLeaf ? atCheckpoint(program, landing, 0) : { ...bare(landing), program: programFacts(program.commitment) };
 }
 
 /** The pick of a node in the list that `state` is in. */
-export const pickBelow = (program: KnownProgram, state: GameState, landing: Omit<Landing, "level">): Pick =>
-  landOn(program, { ...landing, level: state.level }, state.first);
+export const pickBelow = (program: KnownProgram, { level, first }: GameState, landing: Landing): PickStruct =>
+  landOn(program, level, landing, first);
 
-function landOn(program: KnownProgram, { level, depth, index, node, siblings }: Landing, first: number): Pick {
-  const pick: Pick = {
-    index: BigInt(index),
-    node,
-    siblings,
-    program: NO_PROGRAM,
-    checkpoint: NO_CHECKPOINT,
-    step: NO_STEP,
-  };
-  if (depth > 0 || level === Level.tensor) return pick;
-  // A leaf of the run is a trace root, which is a leaf itself if there is one checkpoint.
-  if (level === Level.run && program.model.program.checkpoints.length > 1) return pick;
-  const facts = programFacts(program.commitment);
-  if (level === Level.interior) return { ...pick, program: facts, step: openStep(program, first + index) };
-  const checkpoint = openCheckpoint(program, level === Level.run ? 0 : index);
+function landOn(program: KnownProgram, level: Level, landing: Landing, first: number): PickStruct {
+  const { depth, index } = landing;
+  if (depth > 0 || level === Level.tensor) return bare(landing);
+  // A leaf of the run is a trace root, one of an output's items a leaf of a trace. It is both if there is one
+  // checkpoint.
+  const isItem = level === Level.run || level === Level.items;
+  if (isItem && program.model.program.checkpoints.length > 1) return bare(landing);
+  if (level !== Level.interior) return atCheckpoint(program, landing, isItem ? 0 : index);
+  return { ...bare(landing), program: programFacts(program.commitment), step: openStep(program, first + index) };
+}
+
+/** A pick that lands on a leaf of a trace: checkpoint `j`. */
+function atCheckpoint(program: KnownProgram, landing: Landing, j: number): PickStruct {
+  const checkpoint = openCheckpoint(program, j);
   // A range of one step has no interior list: the game enters the tensor at once.
   const step = checkpoint.first === checkpoint.step ? openStep(program, checkpoint.step) : NO_STEP;
-  return { ...pick, program: facts, checkpoint, step };
+  return { ...bare(landing), program: programFacts(program.commitment), checkpoint, step };
 }
+
+/** A pick that lands above the leaves. */
+const bare = ({ index, node, siblings }: Landing): PickStruct => ({
+  index: BigInt(index),
+  node,
+  siblings,
+  program: NO_PROGRAM,
+  checkpoint: NO_CHECKPOINT,
+  step: NO_STEP,
+});

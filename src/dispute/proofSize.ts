@@ -10,6 +10,7 @@ export const BLANK_STATE: PackedState = {
   claimId: ZERO_HASH,
   programRoot: ZERO_HASH,
   node: ZERO_HASH,
+  runRoot: ZERO_HASH,
   traceRoot: ZERO_HASH,
   interiorRoot: ZERO_HASH,
   place: 0n,
@@ -25,6 +26,7 @@ export const BLANK_CLAIM: Claim = {
     checkpoints: 0,
     items: 1,
     firstItem: 0,
+    answers: 0,
     fee: 0n,
     window: 0,
     claimSeconds: 0,
@@ -36,7 +38,7 @@ export const BLANK_CLAIM: Claim = {
     salt: ZERO_HASH,
   },
   worker: NOBODY,
-  runRoot: ZERO_HASH,
+  root: ZERO_HASH,
 };
 
 /** The bytes of the transaction that carries a step proof, whatever its fees and nonce: at most so many. */

@@ -40,8 +40,8 @@ export function tensorAhead(
   const bytes = bytesOf(step);
   const height = depthOf(Math.ceil(bytes / CHUNK_BYTES));
   return {
-    // A pick goes from the run into a tensor only if a trace has one checkpoint, of one step.
-    item: state.level === Level.run ? Number(index) : state.item,
+    // A pick goes from the items' list into a tensor only if a trace has one checkpoint, of one step.
+    item: state.level === Level.run || state.level === Level.items ? Number(index) : state.item,
     step,
     first: state.level === Level.interior ? state.first : step,
     bytes,

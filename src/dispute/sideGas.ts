@@ -1,18 +1,22 @@
 import type { ProgramShape } from "../player/execution.ts";
-import { disputeMoves, MOVE_GAS, type DisputeShape } from "./moveGas.ts";
+import type { ClaimForm } from "../market/form.ts";
+import { disputeMoves, MOVE_GAS } from "./moveGas.ts";
 
-/** Levels of a list of which an expansion shows a path: no program has 2^32 steps. */
-const MAX_LEVELS = 32;
+/** Levels of which an expansion shows a path: of a trace, with fewer than 2^32 leaves, and of the run that it is in. */
+const MAX_LEVELS = 48;
 
 /** Upper bounds of the gas that each side's own transactions take in a game that goes the whole way. */
 export type SideGas = { worker: number; challenger: number };
 
 /**
  * What a game may take each side: a game through the longest range, over the largest tensor, with the dearest proof.
+ * @param items Of the run.
  * @param arityBits log2 of the children in a reveal: the deployment's.
  */
-export function sideGas(shape: ProgramShape & Pick<DisputeShape, "items">, arityBits: number): SideGas {
-  const { moves, gas } = disputeMoves({ ...shape, arityBits });
+export function sideGas(program: ProgramShape, items: number, form: ClaimForm, arityBits: number): SideGas {
+  const { outputs, hasEach: isEach, isCarried } = program;
+  const answer = form === "answer" ? { outputs, isEach, isCarried } : undefined;
+  const { moves, gas } = disputeMoves({ ...program, items, answer, arityBits });
   const children = MOVE_GAS.child * 2 ** arityBits;
   let [worker, least] = [0, 0];
   for (const move of moves) {

@@ -6,7 +6,9 @@ import { Level, Side } from "../chain/structs.ts";
 import type { GameState } from "../market/state.ts";
 import type { RunExecution } from "../player/runExecution.ts";
 import { overtime } from "../market/clock.ts";
-import { hopOf } from "../market/hop.ts";
+import type { ClaimForm } from "../market/form.ts";
+import { hopOf, submittedHop } from "../market/hop.ts";
+import { expansionOf, outputItems } from "./expansion.ts";
 import { checkpointOf } from "./openings.ts";
 
 /** What a worker does next in a game. */
@@ -31,27 +33,34 @@ export function workerMove(run: RunExecution, state: GameState, arityBits: numbe
   const idle = idleWorkerMove(state, now);
   if (idle !== undefined) return idle;
   const { index } = state;
-  if (state.depth > 0) return { kind: "reveal", data: childrenOf(listOf(run, state), state.depth, index, arityBits) };
-  const { trace } = run.item(state.item);
-  if (state.level === Level.tensor) return { kind: "reveal", data: toHex(chunkOf(trace.tensor(state.step), index)) };
-  const interior = trace.interior(checkpointOf(run.program, state.last));
-  const hop = hopOf(interior.depth, arityBits);
+  if (state.depth > 0) {
+    const hop = hopOf(state.depth, arityBits);
+    return { kind: "reveal", data: childrenOf(listOf(run, state), state.depth, index, hop) };
+  }
+  if (state.level === Level.tensor) {
+    const chunk = chunkOf(run.item(state.item).trace.tensor(state.step), index);
+    return { kind: "reveal", data: toHex(chunk) };
+  }
+  const { list, path } = expansionOf(run, state);
+  const hop = hopOf(list.depth, arityBits);
   return {
     kind: "expand",
-    children: childrenOf(interior, interior.depth, 0, arityBits),
-    siblings: interior.path(interior.width - 1, 0, interior.depth - hop),
+    children: childrenOf(list, list.depth, 0, hop),
+    siblings: path.slice(0, path.length - hop),
   };
 }
 
 /**
- * What a worker submits: the nodes that a reveal at the claim's root would show.
+ * What a worker submits: the nodes that a reveal at the claim's root would show; of an answer all leaves.
  * @param claimed The list that the claim's root is the root of.
  */
-export const submissionOf = (claimed: MerkleList, arityBits: number): Hex =>
-  childrenOf(claimed, claimed.depth, 0, arityBits);
+export const submissionOf = (claimed: MerkleList, arityBits: number, form: ClaimForm = "trace"): Hex =>
+  childrenOf(claimed, claimed.depth, 0, submittedHop(claimed.depth, form, arityBits));
 
 /** The list that a state is in, as the worker's execution has it. */
 export function listOf(run: RunExecution, state: GameState): MerkleList {
+  if (state.level === Level.answer) return run.answer.list;
+  if (state.level === Level.items) return outputItems(run, state);
   if (state.level === Level.run) return run.list;
   const { trace } = run.item(state.item);
   if (state.level === Level.trace) return trace.list;
@@ -60,9 +69,8 @@ export function listOf(run: RunExecution, state: GameState): MerkleList {
     : trace.tree(state.step);
 }
 
-/** The nodes one hop below a node, concatenated. */
-function childrenOf(list: MerkleList, height: number, index: number, arityBits: number): Hex {
-  const hop = hopOf(height, arityBits);
+/** The nodes `hop` levels below a node, concatenated. */
+function childrenOf(list: MerkleList, height: number, index: number, hop: number): Hex {
   const nodes = Array.from({ length: 2 ** hop }, (_, k) => list.node(height - hop, index * 2 ** hop + k));
   return `0x${nodes.map((node) => node.slice(2)).join("")}`;
 }

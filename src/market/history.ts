@@ -38,7 +38,7 @@ export type ClaimRecord = {
   jobId: Hex;
   claim: Claim;
   windowEnd: bigint;
-  /** The nodes under the run root that came with the submission: as many as a reveal shows. */
+  /** The nodes under its root that came with the submission: as many as a reveal shows. */
   nodes: Hex;
   games: GameRecord[];
   finalised: boolean;
@@ -120,10 +120,10 @@ export function takeEvent({ jobs, claims, games, parts }: History, event: Protoc
       update(jobs, event.args.jobId, { open: false, holder: undefined, closed: true });
       break;
     case "ClaimSubmitted": {
-      const { jobId, claimId, worker, runRoot, windowEnd, nodes } = event.args;
+      const { jobId, claimId, worker, root, windowEnd, nodes } = event.args;
       const job = jobs.get(jobId);
       if (job === undefined) break;
-      const claim = newClaim(claimId, jobId, { job: job.job, worker, runRoot }, windowEnd, nodes);
+      const claim = newClaim(claimId, jobId, { job: job.job, worker, root }, windowEnd, nodes);
       job.claims.push(claim);
       job.holder = undefined;
       claims.set(claimId, claim);

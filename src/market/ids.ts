@@ -7,18 +7,18 @@ export function jobIdOf(job: Job, chainId: number, market: Address): Hex {
   return keccak256(encodeAbiParameters(types, [BigInt(chainId), market, job]));
 }
 
-/** `claimId`: the hash of the job, the worker and its run root. */
-export function claimIdOf(jobId: Hex, worker: Address, runRoot: Hex): Hex {
+/** `claimId`: the hash of the job, the worker and the claim's root. */
+export function claimIdOf(jobId: Hex, worker: Address, root: Hex): Hex {
   const types = [{ type: "bytes32" }, { type: "address" }, { type: "bytes32" }] as const;
-  return keccak256(encodeAbiParameters(types, [jobId, worker, runRoot]));
+  return keccak256(encodeAbiParameters(types, [jobId, worker, root]));
 }
 
 /** What names a claim, without the job's content. */
-export const claimKeyOf = (jobId: Hex, { worker, runRoot }: Pick<Claim, "worker" | "runRoot">): ClaimKey => ({
+export const claimKeyOf = (jobId: Hex, { worker, root }: Pick<Claim, "worker" | "root">): ClaimKey => ({
   jobId,
   worker,
-  runRoot,
+  root,
 });
 
-/** The claim that a worker's run root for a job makes. */
-export const claimOf = (job: Job, worker: Address, runRoot: Hex): Claim => ({ job, worker, runRoot });
+/** The claim that a worker makes with a root for a job. */
+export const claimOf = (job: Job, worker: Address, root: Hex): Claim => ({ job, worker, root });

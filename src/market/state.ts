@@ -7,6 +7,7 @@ export type GameState = {
   claimId: Hex;
   programRoot: Hex;
   node: Hash;
+  runRoot: Hash;
   traceRoot: Hash;
   interiorRoot: Hash;
   index: number;
@@ -18,8 +19,7 @@ export type GameState = {
   last: number;
   step: number;
   tailBytes: number;
-  openIndex: number;
-  openDepth: number;
+  number: number;
   item: number;
   checkpoints: number;
   /** The move that led here. */
@@ -45,8 +45,7 @@ const PLACE: Fields = [
   ["last", 32],
   ["step", 32],
   ["tailBytes", 16],
-  ["openIndex", 32],
-  ["openDepth", 8],
+  ["number", 32],
   ["move", 8],
 ];
 const PARTY: Fields = [
@@ -63,12 +62,12 @@ const CLOCK: Fields = [
 ];
 const BIG: ReadonlySet<keyof GameState> = new Set(["bond", "spent"]);
 
-/** The eight words in which calls bring a state. */
+/** The nine words in which calls bring a state. */
 export function packState(state: GameState): PackedState {
-  const { claimId, programRoot, node, traceRoot, interiorRoot } = state;
+  const { claimId, programRoot, node, runRoot, traceRoot, interiorRoot } = state;
   const word = (fields: Fields): bigint =>
     fields.reduceRight((bits, [name, size]) => (bits << BigInt(size)) | BigInt(state[name]), 0n);
-  const roots = { claimId, programRoot, node, traceRoot, interiorRoot };
+  const roots = { claimId, programRoot, node, runRoot, traceRoot, interiorRoot };
   return { ...roots, place: word(PLACE), party: word(PARTY), clock: word(CLOCK) };
 }
 
@@ -92,16 +91,13 @@ function fieldsOf(word: bigint, fields: Fields): Record<string, unknown> {
 /** The hash by which a state is named. */
 export function hashStateOf(state: GameState): Hex {
   const packed = packState(state);
-  const { claimId, programRoot, node, traceRoot, interiorRoot } = packed;
+  const { claimId, programRoot, node, runRoot, traceRoot, interiorRoot } = packed;
   const words = [packed.place, packed.party, packed.clock].map((word) => numberToHex(word, { size: 32 }));
-  return keccak256(concat([claimId, programRoot, node, traceRoot, interiorRoot, ...words]));
+  return keccak256(concat([claimId, programRoot, node, runRoot, traceRoot, interiorRoot, ...words]));
 }
 
-/** The id of a game: its claim, its challenger, and where in its list it was opened. */
-export const gameIdOf = ({ claimId, challenger, openIndex, openDepth }: GameState): Hex =>
+/** The id of a game: its claim, its challenger, and the number that this chose. */
+export const gameIdOf = ({ claimId, challenger, number }: GameState): Hex =>
   keccak256(
-    encodeAbiParameters(
-      [{ type: "bytes32" }, { type: "address" }, { type: "uint32" }, { type: "uint8" }],
-      [claimId, challenger, openIndex, openDepth],
-    ),
+    encodeAbiParameters([{ type: "bytes32" }, { type: "address" }, { type: "uint32" }], [claimId, challenger, number]),
   );

@@ -1,6 +1,4 @@
-import { fromHash, type Hash } from "../merkle/hash.ts";
-import { MerkleList } from "../merkle/list.ts";
-import { concatenated } from "../merkle/concatenated.ts";
+import type { MerkleList } from "../merkle/list.ts";
 import { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { mostThreads } from "../executor/createExecutor.ts";
@@ -8,7 +6,8 @@ import type { RunInputs } from "../trace/runInputs.ts";
 import type { Carried } from "../trace/runItems.ts";
 import { Trace } from "../trace/trace.ts";
 import type { Execution, KnownProgram } from "./execution.ts";
-import { carriedFrom, RunExecution } from "./runExecution.ts";
+import { carriedFrom, RunExecution, type RunOptions } from "./runExecution.ts";
+import { RootsOfItems } from "./runRoots.ts";
 import { StoredRun } from "./storedRun.ts";
 
 /**
@@ -29,27 +28,32 @@ export type Execute = (
 const AT_ONCE = 2 * mostThreads();
 
 /**
- * Executes all items of a run. Of many items the trace roots are kept, the execution of the last one, and what some of
- * them begin with.
+ * Executes all items of a run. Of many items the roots are kept, the execution of the last one, and what some of them
+ * begin with.
  */
 export async function executeRun(
   program: KnownProgram,
   inputs: RunInputs,
   execute: Execute,
-  stored = new StoredRun(program.model.program.inputs, inputs.length.items),
+  { stored, form }: Omit<RunOptions, "last"> = {},
 ): Promise<RunExecution> {
-  const run = { program, inputs };
-  const { roots, last } = await (stored.isCarried ? executeInOrder(run, execute, stored) : executeApart(run, execute));
-  const list = concatenated(roots.map(fromHash));
-  await stored.writeRoots(list);
-  return new RunExecution(program, inputs, new MerkleList(list), last, stored);
+  const { items } = inputs.length;
+  const kept = stored ?? new StoredRun(program.model.program, items);
+  const run = { program, inputs, roots: new RootsOfItems(program.model.program, items) };
+  const last = await (kept.isCarried ? executeInOrder(run, execute, kept) : executeApart(run, execute));
+  await kept.writeRoots(run.roots.bytes);
+  return new RunExecution(program, inputs, run.roots.roots, { last, stored: kept, form });
 }
 
-type Run = Pick<RunExecution, "program" | "inputs">;
-type Executed = { roots: Hash[]; last: Execution };
+/** A run that is executed, and its roots so far. */
+type Run = Pick<RunExecution, "program" | "inputs"> & { roots: RootsOfItems };
 
-async function executeInOrder({ program, inputs }: Run, execute: Execute, stored: StoredRun): Promise<Executed> {
-  const roots: Hash[] = [];
+/** @returns The execution of the last item. */
+async function executeInOrder(
+  { program, inputs, roots }: Run,
+  execute: Execute,
+  stored: StoredRun,
+): Promise<Execution> {
   const { items } = inputs.length;
   const trees = new SuccessiveTrees();
   let last: Execution | undefined;
@@ -58,21 +62,23 @@ async function executeInOrder({ program, inputs }: Run, execute: Execute, stored
     await stored.pass(item, carried);
     // The last one is kept: it has memory of its own, and is hashed in full.
     last = await executeItem(program, inputs.of(item, carried), execute, item === items - 1 ? {} : { trees });
-    roots.push(last.trace.root);
+    roots.take(item, last.trace);
   }
-  return { roots, last: last! };
+  return last!;
 }
 
-/** Items that take nothing from each other are executed some at a time, in any order. */
-async function executeApart({ program, inputs }: Run, execute: Execute): Promise<Executed> {
+/**
+ * Items that take nothing from each other are executed some at a time, in any order.
+ * @returns The execution of the last item.
+ */
+async function executeApart({ program, inputs, roots }: Run, execute: Execute): Promise<Execution> {
   const { items } = inputs.length;
-  const roots = new Array<Hash>(items);
   let [next, last]: [number, Execution | undefined] = [0, undefined];
   const executeNext = async (): Promise<void> => {
     while (next < items) {
       const item = next++;
       const execution = await executeItem(program, inputs.of(item), execute, { isOneOfMany: items > 1 });
-      roots[item] = execution.trace.root;
+      roots.take(item, execution.trace);
       if (item === items - 1) last = execution;
     }
   };
@@ -84,7 +90,7 @@ async function executeApart({ program, inputs }: Run, execute: Execute): Promise
     next = items;
     await Promise.allSettled(lanes);
   }
-  return { roots, last: last! };
+  return last!;
 }
 
 /**

@@ -20,6 +20,11 @@ export type ProgramShape = {
   checkpoints: number;
   /** Bytes of each output that the last item has alone: those that can be delivered on chain. */
   outputBytes: readonly number[];
+  outputs: number;
+  /** Whether there is an output that each item of a run has. */
+  hasEach: boolean;
+  /** Whether items of a run take anything from the items before. */
+  isCarried: boolean;
   steps: number;
   /** The maximum of the steps of a checkpoint's range. */
   range: number;
@@ -44,7 +49,7 @@ export const knownProgram = (model: CompiledModel): KnownProgram => ({
 
 /** What decisions about a job need to know of a program. */
 export function programShape({ model: { program }, commitment }: KnownProgram): ProgramShape {
-  const { steps, checkpoints, outputs, each = [] } = program;
+  const { inputs, steps, checkpoints, outputs, each = [] } = program;
   const bytesOf = ({ dtype, count }: Step): number => count * dtypeBytes(dtype);
   const largest = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), 0);
   return {
@@ -53,6 +58,9 @@ export function programShape({ model: { program }, commitment }: KnownProgram): 
     outputBytes: outputs.flatMap((checkpoint, k) =>
       each.includes(k) ? [] : [bytesOf(steps[checkpoints[checkpoint]!.step]!)],
     ),
+    outputs: outputs.length,
+    hasEach: each.length > 0,
+    isCarried: inputs.some(({ source }) => source?.kind === "carried"),
     steps: steps.length,
     range: largest(checkpoints.map(({ first, step: last }) => last - first + 1)),
     tensorBytes: largest(steps.map(bytesOf)),

@@ -2,17 +2,18 @@ import type { Hex } from "viem";
 import type { Program } from "../program/types.ts";
 import { getOrAdd } from "../getOrAdd.ts";
 import { MissingTensorsError, type Trace } from "../trace/trace.ts";
+import { formOf } from "../market/form.ts";
 import type { JobRecord } from "../market/history.ts";
 import { hasInputs, inputsOf } from "../market/jobInputs.ts";
 import type { RunInputs } from "../trace/runInputs.ts";
 import { ProgramUnavailableError } from "./errors.ts";
 import type { OpenedOutput } from "../trace/openedOutput.ts";
-import { MerkleList } from "../merkle/list.ts";
 import { executeRun, inputsOfItem, itemOf, type Execute } from "./executeRun.ts";
 import type { Execution, ProgramShape } from "./execution.ts";
 import { ItemSweeps } from "./itemSweeps.ts";
 import type { ProgramLibrary } from "./programLibrary.ts";
 import { MissingItemsError, outputAt, RunExecution } from "./runExecution.ts";
+import { readRunRoots } from "./runRoots.ts";
 import { StoredRuns } from "./storedRuns.ts";
 
 /** Bytes of executions that are kept by default: 512 MiB. */
@@ -161,7 +162,7 @@ export class Executions {
   async tensor(job: JobRecord, item: number, step: number): Promise<Uint8Array | undefined> {
     const program = await this.#programs.load(job.job.programRoot);
     if (program === undefined || !(step in program.model.program.steps) || item >= job.job.items) return undefined;
-    const stored = this.stored.of(job, program.model.program.inputs);
+    const stored = this.stored.of(job, program.model.program);
     const isExecuted = this.#kept.get(job.id)?.done !== undefined || (await stored.readRoots()) !== undefined;
     const run = isExecuted ? await this.#find(job, true)?.execution : undefined;
     const own = run?.missing([item]).length === 0 ? run.item(item) : undefined;
@@ -174,14 +175,14 @@ export class Executions {
   /**
    * One output of an item with its path, for others. What is executed for it displaces nothing that a game needs: of a
    * run that was executed only the item, and those before it from the nearest state that is kept.
-   * @returns undefined if there is no such item or output, or no execution: see {@link of}.
+   * @returns undefined if there is no such item or output, or the claim does not hold the item's, or no execution: see
+   *   {@link of}.
    */
   async output(job: JobRecord, item: number, output: number): Promise<OpenedOutput | undefined> {
     const run = item < job.job.items ? await this.#find(job, true)?.execution : undefined;
-    const checkpoint = run?.program.model.program.outputs[output];
-    if (run === undefined || checkpoint === undefined) return undefined;
+    if (run === undefined || !(output in run.program.model.program.outputs)) return undefined;
     const execution = await itemOf(run, item, this.#execute);
-    return outputAt(run, item, execution.trace, checkpoint);
+    return outputAt(run, item, execution.trace, output);
   }
 
   #find(job: JobRecord, isForOthers = false): Kept | undefined {
@@ -279,10 +280,11 @@ export class Executions {
     const { programRoot } = record.job;
     const program = await this.#programs.load(programRoot);
     if (program === undefined) throw new ProgramUnavailableError(`program ${programRoot} is not known any more`);
-    const stored = this.stored.of(record, program.model.program.inputs);
-    const roots = await stored.readRoots();
-    if (roots !== undefined) return new RunExecution(program, inputs, new MerkleList(roots), undefined, stored);
-    return executeRun(program, inputs, this.#execute, stored);
+    const stored = this.stored.of(record, program.model.program);
+    const options = { stored, form: formOf(record.job) };
+    const bytes = await stored.readRoots();
+    if (bytes === undefined) return executeRun(program, inputs, this.#execute, options);
+    return new RunExecution(program, inputs, readRunRoots(program.model.program, inputs.length.items, bytes), options);
   }
 }
 

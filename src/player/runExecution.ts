@@ -2,11 +2,14 @@ import { Level } from "../chain/structs.ts";
 import type { Hash } from "../merkle/hash.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import { RefuteError } from "../errors.ts";
+import type { ClaimForm } from "../market/form.ts";
+import { isOfEachItem, type Answer } from "../trace/answer.ts";
 import type { OpenedOutput } from "../trace/openedOutput.ts";
 import type { RunInputs } from "../trace/runInputs.ts";
 import { carriedTensors, type Carried } from "../trace/runItems.ts";
 import type { Trace } from "../trace/trace.ts";
 import type { Execution, KnownProgram } from "./execution.ts";
+import type { RunRoots } from "./runRoots.ts";
 import { StoredRun } from "./storedRun.ts";
 
 /** Executions of items that were not kept. Executing these items again gives them. */
@@ -20,15 +23,29 @@ export class MissingItemsError extends RefuteError {
   }
 }
 
+/** What a run has besides its roots. */
+export type RunOptions = {
+  /** The execution of the last item, from when all were executed. */
+  last?: Execution | undefined;
+  /** What is kept of the run without its executions. */
+  stored?: StoredRun;
+  /** Of a claim on it: "trace" if it is left out. */
+  form?: ClaimForm;
+};
+
 /**
- * A player's own execution of a job: all items of its run. Of many items the trace roots are kept, what some of them
- * begin with, and the executions of some.
+ * A player's own execution of a job: all items of its run. Of many items the roots are kept, what some of them begin
+ * with, and the executions of some.
  */
 export class RunExecution {
   readonly program: KnownProgram;
   readonly inputs: RunInputs;
   /** The trace roots of the items. */
   readonly list: MerkleList;
+  /** The roots of the outputs. */
+  readonly answer: Answer;
+  /** What a claim on it commits to. */
+  readonly form: ClaimForm;
   /** What is kept of the run without its executions. */
   readonly stored: StoredRun;
   /** The execution of the last item, from when all were executed. */
@@ -38,30 +55,37 @@ export class RunExecution {
   constructor(
     program: KnownProgram,
     inputs: RunInputs,
-    list: MerkleList,
-    last?: Execution,
-    stored = new StoredRun(program.model.program.inputs, inputs.length.items),
+    { traces, answer }: RunRoots,
+    { last, stored, form = "trace" }: RunOptions = {},
   ) {
-    [this.program, this.inputs, this.list, this.stored] = [program, inputs, list, stored];
-    this.#last = last;
+    [this.program, this.inputs, this.list, this.answer] = [program, inputs, traces, answer];
+    this.stored = stored ?? new StoredRun(program.model.program, inputs.length.items);
+    [this.#last, this.form] = [last, form];
   }
 
-  /** What a claim says: the root of the list of the items' traces. */
-  get root(): Hash {
+  /** The root of the list of the items' traces. */
+  get runRoot(): Hash {
     return this.list.root;
+  }
+
+  /** What a claim says. */
+  get root(): Hash {
+    return this.form === "answer" ? this.answer.root : this.runRoot;
   }
 
   get items(): number {
     return this.list.width;
   }
 
-  /** The list that a claim's root is the root of: the items, or the trace of the only one. */
+  /** The list that a claim's root is the root of: the outputs, the items, or the trace of the only item. */
   get claimed(): MerkleList {
+    if (this.form === "answer") return this.answer.list;
     return this.items === 1 ? this.item(0).trace.list : this.list;
   }
 
   /** What that list is, as games name it. */
   get claimedLevel(): Level {
+    if (this.form === "answer") return Level.answer;
     return this.items === 1 ? Level.trace : Level.run;
   }
 
@@ -112,7 +136,8 @@ export class RunExecution {
 
   /** Roughly the bytes of memory that it takes. */
   get bytes(): number {
-    let sum = this.list.bytes + this.inputs.size + (this.#last?.trace.bytes ?? 0) + this.stored.bytes;
+    let sum =
+      this.list.bytes + this.answer.bytes + this.inputs.size + (this.#last?.trace.bytes ?? 0) + this.stored.bytes;
     for (const { trace } of this.#held.values()) sum += trace.bytes;
     return sum;
   }
@@ -126,13 +151,18 @@ export class RunExecution {
 export const carriedFrom = ({ model, trace }: Execution): Carried =>
   carriedTensors(model.program, (step) => trace.tensor(step));
 
-/** An output with its path under the run root. @param trace Of the item. @param checkpoint The output's. */
-export const outputAt = (
-  { list, program: { model } }: RunExecution,
-  item: number,
-  trace: Trace,
-  checkpoint: number,
-): OpenedOutput => ({
-  bytes: trace.tensor(model.program.checkpoints[checkpoint]!.step),
-  siblings: [...trace.list.path(checkpoint), ...list.path(item)],
-});
+/**
+ * An output with its path under the root of a claim.
+ * @param trace Of the item.
+ * @returns undefined if a claim of this form does not hold the item's
+ */
+export function outputAt(run: RunExecution, item: number, trace: Trace, output: number): OpenedOutput | undefined {
+  const { program } = run.program.model;
+  const checkpoint = program.outputs[output]!;
+  const isAnswer = run.form === "answer";
+  if (isAnswer && item < run.items - 1 && !isOfEachItem(program, output)) return undefined;
+  return {
+    bytes: trace.tensor(program.checkpoints[checkpoint]!.step),
+    siblings: isAnswer ? run.answer.path(output, item) : [...trace.list.path(checkpoint), ...run.list.path(item)],
+  };
+}

@@ -1,6 +1,7 @@
 import { bytesOf } from "../trace/runInputs.ts";
 import type { Carried } from "../trace/runItems.ts";
-import type { ProgramInput } from "../program/types.ts";
+import type { Program } from "../program/types.ts";
+import { rootBytes } from "./runRoots.ts";
 
 /**
  * So many states of a run are kept on disk, evenly spread: an item that a game needs is executed again from the nearest
@@ -29,11 +30,12 @@ export type RunFiles = {
 const ROOTS = "roots";
 
 /**
- * What of a run outlives its execution: the trace roots of its items, and what some of them begin with. It lies on
+ * What of a run outlives its execution: the roots of its items and outputs, and what some items begin with. It lies on
  * disk, or in memory where it cannot.
  */
 export class StoredRun {
   readonly #items: number;
+  readonly #rootBytes: number;
   readonly #files: RunFiles | undefined;
   /** The inputs that are carried, and the bytes of each. */
   readonly #carried: readonly { input: number; bytes: number }[];
@@ -41,9 +43,10 @@ export class StoredRun {
   #roots: Uint8Array | undefined;
 
   /** @param files Absent where nothing is kept on disk. */
-  constructor(inputs: readonly ProgramInput[], items: number, files?: RunFiles) {
+  constructor(program: Pick<Program, "inputs" | "outputs" | "each">, items: number, files?: RunFiles) {
     [this.#items, this.#files] = [items, files];
-    this.#carried = inputs.flatMap((input, k) =>
+    this.#rootBytes = rootBytes(program, items);
+    this.#carried = program.inputs.flatMap((input, k) =>
       input.source?.kind === "carried" ? [{ input: k, bytes: bytesOf(input) }] : [],
     );
   }
@@ -60,10 +63,10 @@ export class StoredRun {
     return sum;
   }
 
-  /** The trace roots of all items, concatenated, if they are known. */
+  /** What `RootsOfItems` collected of all items, if it is known. */
   async readRoots(): Promise<Uint8Array | undefined> {
     const roots = this.#roots ?? (await this.#files?.read(ROOTS));
-    return roots?.length === 32 * this.#items ? roots : undefined;
+    return roots?.length === this.#rootBytes ? roots : undefined;
   }
 
   async writeRoots(roots: Uint8Array): Promise<void> {

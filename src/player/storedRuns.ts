@@ -7,9 +7,10 @@ import { getOrAdd } from "../getOrAdd.ts";
 import { KERNEL_HASHES } from "../kernels/kernelHashes.ts";
 import type { JobRecord } from "../market/history.ts";
 import { readHeader } from "../program/header.ts";
-import type { ProgramInput } from "../program/types.ts";
+import type { Program } from "../program/types.ts";
 import { bytesOf } from "../trace/runInputs.ts";
 import type { Problem } from "./health.ts";
+import { rootBytes } from "./runRoots.ts";
 import { snapshotInterval, StoredRun, type RunFiles } from "./storedRun.ts";
 
 /** Bytes of runs that are kept on disk by default: 16 GiB. */
@@ -34,16 +35,18 @@ export type StoredRunsOptions = {
 };
 
 /**
- * Bytes on disk that a job's run takes: the roots of its items, and the states that are kept.
+ * Bytes on disk that a job's run takes: the roots of its items and outputs, and the states that are kept.
  * @throws ProgramFormatError if the job's program has no header that can be read
  */
 export function storedBytesOf({ job, program }: Pick<JobRecord, "job" | "program">): number {
   const { items } = job;
   if (items === 1) return 0;
-  const { inputs } = readHeader(hexToBytes(program.header));
+  const { inputs, outputs } = readHeader(hexToBytes(program.header));
   const state = inputs.reduce((sum, input) => sum + (input.source.kind === "carried" ? bytesOf(input) : 0), 0);
   const states = state === 0 ? 0 : Math.floor((items - 1) / snapshotInterval(items));
-  return states * (state + DIGEST_BYTES) + items * 32 + DIGEST_BYTES;
+  const each = outputs.flatMap((output, k) => (output.each ? [k] : []));
+  const roots = rootBytes({ outputs: outputs.map(({ checkpoint }) => checkpoint), each }, items);
+  return states * (state + DIGEST_BYTES) + roots + DIGEST_BYTES;
 }
 
 /**
@@ -73,11 +76,11 @@ export class StoredRuns {
     return this.#problem;
   }
 
-  /** What is kept of a job's run. @param inputs Those of its program. */
-  of({ id, job }: Pick<JobRecord, "id" | "job">, inputs: readonly ProgramInput[]): StoredRun {
+  /** What is kept of a job's run. */
+  of({ id, job }: Pick<JobRecord, "id" | "job">, program: Pick<Program, "inputs" | "outputs" | "each">): StoredRun {
     return getOrAdd(this.#runs, id, () => {
       const files = this.#folder === undefined || job.items === 1 ? undefined : this.#filesOf(id);
-      return new StoredRun(inputs, job.items, files);
+      return new StoredRun(program, job.items, files);
     });
   }
 

@@ -18,7 +18,7 @@ const WORD = 32;
 const FIXED_WORDS =
   8 + // PackedState
   16 + // Job
-  2 + // Claim: worker, run root
+  2 + // Claim: worker, root
   1 + // offset of StepProof
   9 + // StepProof: pick, body, element, chunk, chunkSiblings, previous, previousSiblings, inputs, openings
   6 + // Pick: index, node, siblings, program, checkpoint, step

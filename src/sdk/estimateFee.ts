@@ -4,7 +4,7 @@ import type { Reader } from "../market/session.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import { coveringFee, jobGas, jobShape, type JobGas } from "../worker/jobCost.ts";
 import { requireGenuine, type ProgramDescription } from "./description.ts";
-import { DEFAULT_TERMS, type JobTerms } from "./postJob.ts";
+import { answersOf, DEFAULT_TERMS, type JobTerms } from "./postJob.ts";
 
 /** What a job must pay at least, by the usual policy of workers. */
 export type FeeEstimate = {
@@ -19,18 +19,19 @@ export type FeeEstimate = {
 /**
  * The fee that covers what a job takes its worker at the gas price of now. Workers may ask for more: their `minFee`
  * comes on top.
- * @param terms Those that decide which outputs are delivered, and how.
+ * @param terms Those that decide which outputs are delivered, and how, and what is submitted.
  * @throws DescriptionError, RpcUnavailableError
  */
 export async function estimateFee(
-  { publicClient, deployment }: Pick<Reader, "publicClient" | "deployment">,
+  { publicClient, deployment: { parameters } }: Pick<Reader, "publicClient" | "deployment">,
   program: ProgramDescription,
-  terms: Pick<JobTerms, "callbackGas" | "maxOutputBytes" | "items"> = {},
+  terms: Pick<JobTerms, "callbackGas" | "maxOutputBytes" | "items" | "answer"> = {},
 ): Promise<FeeEstimate> {
   const { checkpoints, outputs } = requireGenuine(program);
   const outputBytes = outputs.flatMap(({ dtype, count, each }) => (each ? [] : [count * dtypeBytes(dtype)]));
   const shape = { headerBytes: size(program.header), checkpoints, outputBytes };
-  const gas = jobGas(jobShape(shape, { ...DEFAULT_TERMS, ...terms }, deployment.parameters.arityBits));
+  const all = { ...DEFAULT_TERMS, ...terms };
+  const gas = jobGas(jobShape(shape, { ...all, answers: answersOf(all, outputs.length) }, parameters.arityBits));
   const gasPrice = await gasPriceNow(publicClient);
   return { fee: coveringFee(gas, gasPrice), gas, gasPrice };
 }

@@ -3,9 +3,8 @@ import type { Claim, Delivery } from "../chain/structs.ts";
 import { concatenated } from "../merkle/concatenated.ts";
 import { toHex } from "../merkle/hash.ts";
 import { followMarket, type Reader } from "../market/session.ts";
-import { dtypeBytes } from "../numerics/dtype.ts";
 import { readHeader } from "../program/header.ts";
-import { decodeOutput, encodedBytes, type OutputPlace } from "../trace/openedOutput.ts";
+import { decodeOutput, encodedBytes, outputPlace, type OutputPlace } from "../trace/openedOutput.ts";
 import { ItemOutputError, JobInputError } from "./errors.ts";
 import { requireJob } from "./result.ts";
 
@@ -13,7 +12,8 @@ import { requireJob } from "./result.ts";
 export type ItemOutputs = {
   /** Of the program that was asked for. */
   programRoot: Hex;
-  runRoot: Hex;
+  /** Of the claim. */
+  root: Hex;
   /** Whether the claim is final: before that it may be refuted. */
   finalised: boolean;
   /** Little-endian, row-major. */
@@ -46,15 +46,14 @@ export async function itemOutputs(
   if (!Number.isInteger(item) || item < 0 || item >= job.items)
     throw new JobInputError(`item ${item}: the job has ${job.items}, counted from 0`);
   const isLast = item === job.items - 1;
-  const { runRoot } = claim.claim;
+  const { root } = claim.claim;
   const outputs = new Map<number, Uint8Array>();
   const deliveries = new Map<number, Delivery>();
-  for (const [output, { checkpoint, count, dtype, each }] of readHeader(hexToBytes(program.header)).outputs.entries()) {
-    if (!each && !isLast) continue;
-    const place = { runRoot, items: job.items, item, checkpoints: job.checkpoints, checkpoint };
-    const whole = { ...place, bytes: count * dtypeBytes(dtype) };
-    const encoded = await fetchBytes(`${url.replace(/\/+$/, "")}/${claim.id}/${item}/outputs/${output}`, whole);
-    const opened = decodeOutput(whole, encoded);
+  for (const [output, described] of readHeader(hexToBytes(program.header)).outputs.entries()) {
+    if (!described.each && !isLast) continue;
+    const place = outputPlace(job, root, item, output, described);
+    const encoded = await fetchBytes(`${url.replace(/\/+$/, "")}/${claim.id}/${item}/outputs/${output}`, place);
+    const opened = decodeOutput(place, encoded);
     if (opened === undefined)
       throw new ItemOutputError(
         `${url} served an output of item ${item} that is not part of the claim: ask another one`,
@@ -65,7 +64,7 @@ export async function itemOutputs(
   if (outputs.size === 0)
     throw new JobInputError(`item ${item}: all outputs of the program are the last item's: ask for ${job.items - 1}`);
   const { programRoot } = job;
-  return { programRoot, runRoot, finalised: claim.finalised, outputs, claim: claim.claim, deliveries };
+  return { programRoot, root, finalised: claim.finalised, outputs, claim: claim.claim, deliveries };
 }
 
 async function fetchBytes(address: string, place: OutputPlace): Promise<Uint8Array> {

@@ -14,7 +14,15 @@ import { ONE_ITEM, runWork } from "../program/run.ts";
 import { RunInputs, tensorsOf } from "../trace/runInputs.ts";
 import { elementsOf, factsOf, requireGenuine, type ProgramDescription } from "./description.ts";
 import { FeeTooLowError, JobIncompleteError, JobInputError } from "./errors.ts";
-import { isPostedWhole, PART_BYTES, requireDeliverable, requireServed, requireTerms, requireWindow } from "./served.ts";
+import {
+  isPostedWhole,
+  PART_BYTES,
+  requireAnswerable,
+  requireDeliverable,
+  requireServed,
+  requireTerms,
+  requireWindow,
+} from "./served.ts";
 import { bytesPerElement } from "./typedArrays.ts";
 
 /** What a requester asks for and pays. Amounts in the smallest unit of the stake asset, times in seconds. */
@@ -35,6 +43,11 @@ export type JobTerms = {
   callbackGas?: number;
   /** Outputs up to this size are delivered on chain, bytes: 65,536 if it is left out, and at most. */
   maxOutputBytes?: number;
+  /**
+   * Whether workers submit the roots of the outputs alone, and owe what leads to them only in a dispute; false if it is
+   * left out. See {@link requireAnswerable}.
+   */
+  answer?: boolean;
   salt?: Hex;
 };
 
@@ -45,7 +58,11 @@ const PAUSE_MS = 1_000;
 const PART_LEVELS = 7;
 
 /** The terms that a requester may leave out: one item, no callback, and every output that can be delivered is. */
-export const DEFAULT_TERMS = { ...ONE_ITEM, callbackGas: 0, maxOutputBytes: PART_BYTES } as const;
+export const DEFAULT_TERMS = { ...ONE_ITEM, callbackGas: 0, maxOutputBytes: PART_BYTES, answer: false } as const;
+
+/** Of how many output roots the claims on a job consist: all in answer form, none in trace form. */
+export const answersOf = ({ answer = false }: Pick<JobTerms, "answer">, outputs: number): number =>
+  answer ? outputs : 0;
 
 /** The shortest window that a deployment takes for a program. @param items Of the run. */
 export const minWindow = (
@@ -128,6 +145,7 @@ function checkLocally(
   requireServed(parameters, facts, size(program.header), items);
   checkInputs(program, facts, inputs, items);
   requireDeliverable(terms.maxOutputBytes ?? PART_BYTES);
+  if (terms.answer === true) requireAnswerable(facts, items);
   requireWindow(terms.window, minWindow(session, program, items), parameters);
 }
 

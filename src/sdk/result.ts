@@ -1,5 +1,6 @@
 import { hexToBytes, type Address, type Hex } from "viem";
 import { JobMarketReader } from "../chain/clients/jobMarket.ts";
+import { formOf, type ClaimForm } from "../market/form.ts";
 import type { ClaimRecord, History, JobRecord } from "../market/history.ts";
 import { inputsOf } from "../market/jobInputs.ts";
 import { followMarket, type Reader } from "../market/session.ts";
@@ -10,17 +11,19 @@ import { throughOutages, type OutageOptions } from "./outages.ts";
 
 /** How far a job is. */
 export type JobProgress = {
+  /** What claims on the job commit to. */
+  form: ClaimForm;
   status: keyof typeof JobStatus;
   /** Who has claimed it, while somebody has. */
   worker?: Address;
-  /** Of the latest claim: its run root, and how many games dispute it. */
+  /** Of the latest claim: its root, and how many games dispute it. */
   claim?: ClaimProgress;
 };
 
-/** How far a claim is: its run root, the end of its window (unix seconds), and how many games dispute it. */
+/** How far a claim is: its root, the end of its window (unix seconds), and how many games dispute it. */
 export type ClaimProgress = {
   worker: Address;
-  runRoot: Hex;
+  root: Hex;
   windowEnd: bigint;
   gamesOpen: number;
   refuted: boolean;
@@ -32,6 +35,8 @@ export type JobState = {
   programRoot: Hex;
   /** Of the run that was asked for. */
   items: number;
+  /** What claims on the job commit to. */
+  form: ClaimForm;
   /** As they were published, in the program's order; undefined while a part is missing. */
   inputs: readonly Uint8Array[] | undefined;
   status: keyof typeof JobStatus;
@@ -50,7 +55,7 @@ export type JobResult = {
   /** As they were published, in the program's order. */
   inputs: readonly Uint8Array[] | undefined;
   worker: Address;
-  runRoot: Hex;
+  root: Hex;
   /** The delivered outputs by their number: little-endian, row-major. */
   outputs: ReadonlyMap<number, Uint8Array>;
 };
@@ -69,6 +74,7 @@ export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
   return {
     programRoot: job.job.programRoot,
     items: job.job.items,
+    form: formOf(job.job),
     // Decoded and hashed for those who ask only: they may be large.
     get inputs() {
       return inputsOf(job)?.bytes;
@@ -115,7 +121,7 @@ export async function waitForResult(
       if (claim?.reclaimed === true)
         throw new JobClosedError(
           `outputs of job ${jobId} were not delivered in time, and its fee was returned; its result is final and has ` +
-            `the run root ${claim.claim.runRoot}`,
+            `the root ${claim.claim.root}`,
         );
       const now = phaseOf(job);
       if (now !== phase) onPhase?.(now, windowOf(job));
@@ -153,7 +159,7 @@ const outputsOf = ({ delivered }: ClaimRecord): Map<number, Uint8Array> =>
 
 function resultOf(job: JobRecord, record: ClaimRecord): JobResult {
   const { programRoot, items } = job.job;
-  const { worker, runRoot } = record.claim;
+  const { worker, root } = record.claim;
   return {
     programRoot,
     items,
@@ -162,7 +168,7 @@ function resultOf(job: JobRecord, record: ClaimRecord): JobResult {
       return inputsOf(job)?.bytes;
     },
     worker,
-    runRoot,
+    root,
     outputs: outputsOf(record),
   };
 }
@@ -179,6 +185,7 @@ async function progressOf(
   const holder = status === JobStatus.submitted ? last?.claim.worker : worker;
   const claimed = status === JobStatus.claimed || status === JobStatus.submitted;
   return {
+    form: formOf(job.job),
     status: names[status]!,
     ...(claimed && holder !== undefined ? { worker: holder } : {}),
     ...(last === undefined ? {} : { claim: claimProgress(last) }),
@@ -187,7 +194,7 @@ async function progressOf(
 
 function claimProgress({ claim, windowEnd, games, refuted }: ClaimRecord): ClaimProgress {
   const gamesOpen = refuted ? 0 : games.filter(({ closed }) => closed === undefined).length;
-  return { worker: claim.worker, runRoot: claim.runRoot, windowEnd, gamesOpen, refuted };
+  return { worker: claim.worker, root: claim.root, windowEnd, gamesOpen, refuted };
 }
 
 /** A job of a market's history. @throws JobUnknownError */

@@ -61,6 +61,29 @@ export function requireServed(
     );
 }
 
+/** Outputs of a program whose claims are answers, at most (contracts/market/MarketParameters.sol). */
+const MAX_ANSWERS = 16;
+
+/**
+ * Checks that claims on a program's jobs can be answers: it has at most 16 outputs, and if its items carry state, every
+ * output is that of the last item. Else nobody could show an item of an output in the run.
+ * @param items Of the run.
+ * @throws JobProgramError
+ */
+export function requireAnswerable({ inputs, outputs }: HeaderFacts, items: number): void {
+  if (outputs.length > MAX_ANSWERS)
+    throw new JobProgramError(
+      `the program has ${outputs.length} outputs, and an answer up to ${MAX_ANSWERS}: ` +
+        "leave some out of the graph, or leave out answer (--answer)",
+    );
+  const each = outputs.findIndex((output) => output.each);
+  if (items > 1 && each !== -1 && inputs.some(({ source }) => source.kind === "carried"))
+    throw new JobProgramError(
+      `output ${each} is one that each item has, and items carry state: an answer needs outputs of the last item; ` +
+        "leave out answer (--answer)",
+    );
+}
+
 /** The numbers of a job's terms, and what the contracts' types and limits hold of each. */
 const TERMS = {
   items: [1n, BigInt(MAX_ITEMS)],

@@ -4,9 +4,9 @@ import type { WorkerMove } from "../dispute/workerMove.ts";
 /** What a worker did, for logs and for programs that run one. */
 export type WorkerEvent =
   | { kind: "claimed"; jobId: Hex; receipt: TransactionReceipt }
-  | { kind: "executed"; jobId: Hex; runRoot: Hex; milliseconds: number }
+  | { kind: "executed"; jobId: Hex; root: Hex; milliseconds: number }
   | { kind: "withheld"; jobId: Hex; reason: string; submitBy: bigint; penalty: bigint }
-  | { kind: "submitted"; jobId: Hex; runRoot: Hex; receipt: TransactionReceipt }
+  | { kind: "submitted"; jobId: Hex; root: Hex; receipt: TransactionReceipt }
   | { kind: "moved"; gameId: Hex; move: WorkerMove["kind"]; receipt: TransactionReceipt }
   | { kind: "refuted"; jobId: Hex; claimId: Hex }
   | { kind: "expired"; jobId: Hex; receipt: TransactionReceipt }

@@ -26,6 +26,8 @@ export type JobShape = {
   checkpoints: number;
   /** Items of the run. */
   items: number;
+  /** Outputs that the claim consists of; 0 in trace form. */
+  answers: number;
   /** Bytes of each output that is delivered on chain. */
   delivered: readonly number[];
   /** Gas of the callback that each delivery makes, 0 for none. */
@@ -63,9 +65,9 @@ const sum = (...parts: readonly Calldata[]): Calldata => ({
 const words = (count: number, full: number): Calldata => ({ full, zero: count * WORD - full });
 const bytes = (count: number): Calldata => ({ full: Math.ceil(count / WORD) * WORD, zero: 0 });
 const SELECTOR: Calldata = { full: 4, zero: 0 };
-/** Requester 20, two roots and the salt 96, work 8, counts 12, fee 16, the times 16, limits 16, flag 1. */
-const JOB = sum(SELECTOR, words(16, 185));
-/** The worker and its run root. */
+/** Requester 20, two roots and the salt 96, work 8, counts 13, fee 16, the times 16, limits 16, flag 1. */
+const JOB = sum(SELECTOR, words(17, 186));
+/** The worker and the claim's root. */
 const CLAIMED = sum(JOB, words(2, 20 + WORD));
 /** Offset and length of the nodes. */
 const NODES_HEAD = words(2, 2 * 3);
@@ -107,22 +109,24 @@ const transaction = ({ full, zero }: Calldata, execution: number): number => {
 /** What a job's gas follows from. @param terms Of the job, posted or not. */
 export const jobShape = (
   { headerBytes, checkpoints, outputBytes }: Pick<ProgramShape, "headerBytes" | "checkpoints" | "outputBytes">,
-  { callbackGas, maxOutputBytes, items }: Pick<Job, "callbackGas" | "maxOutputBytes" | "items">,
+  { callbackGas, maxOutputBytes, items, answers }: Pick<Job, "callbackGas" | "maxOutputBytes" | "items" | "answers">,
   arityBits: number,
 ): JobShape => ({
   headerBytes,
   checkpoints,
   items,
+  answers,
   delivered: outputBytes.filter((bytes) => bytes <= maxOutputBytes),
   callbackGas,
   arityBits,
 });
 
 /** Upper bounds of the gas that a job takes its worker, if nobody disputes its claim. Pure. */
-export function jobGas({ headerBytes, checkpoints, items, delivered, callbackGas, arityBits }: JobShape): JobGas {
-  // Down to an output: through the run, then through the last item's trace.
-  const depth = depthOf(items) + depthOf(checkpoints);
-  const nodes = 2 ** hopOf(items === 1 ? depth : depthOf(items), arityBits);
+export function jobGas(shape: JobShape): JobGas {
+  const { headerBytes, checkpoints, items, answers, delivered, callbackGas, arityBits } = shape;
+  // Down to an output: among the outputs, or through the run and then through the last item's trace.
+  const depth = answers > 0 ? depthOf(answers) : depthOf(items) + depthOf(checkpoints);
+  const nodes = 2 ** (answers > 0 ? depth : hopOf(items === 1 ? depth : depthOf(items), arityBits));
   const claim = transaction(JOB, CLAIM);
   const submit = transaction(sum(JOB, NODES_HEAD, bytes(nodes * HASH_BYTES)), SUBMIT + nodes * NODE);
   const finalise = transaction(CLAIMED, FINALISE + RELEASE);

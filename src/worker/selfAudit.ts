@@ -44,7 +44,7 @@ type Use = (action: (run: RunExecution) => Promise<true>) => Promise<true | unde
 /**
  * Has the chain recompute elements of an execution, free of charge, by eth_call, one item after the other: so the
  * tensors of one item are in memory at a time.
- * @param root Of the execution that is audited.
+ * @param root The run root of the execution that is audited.
  * @throws SelfAuditError, RpcUnavailableError; ProgramUnavailableError if there is no execution any more
  */
 export async function selfAudit(
@@ -59,8 +59,8 @@ export async function selfAudit(
     const ofItem = samples.filter((sample) => sample.item === item);
     const audited = await use(async (run) => {
       const execution = run.item(item);
-      // It may have been executed again for this. What is submitted is the run with this root.
-      if (run.root !== root || run.list.node(0, item) !== execution.trace.root)
+      // It may have been executed again for this. What is submitted is of the run with this root.
+      if (run.runRoot !== root || run.list.node(0, item) !== execution.trace.root)
         throw new SelfAuditError(`item ${item}, executed again, has another trace; nothing was submitted`, ofItem[0]!);
       await auditItem(contract, execution, ofItem);
       return true;

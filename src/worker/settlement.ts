@@ -19,11 +19,11 @@ export const missingOutputs = ({
 }: Pick<ClaimRecord, "claim" | "delivered" | "reclaimed">): number[] =>
   reclaimed ? [] : wantedOutputs(claim.job).filter((output) => !delivered.has(output));
 
-/** An output of the last item with its opening under the run root. */
+/** An output of the last item with its opening under the claim's root. */
 export function deliveryOf(run: RunExecution, output: number): Delivery {
-  const { model, commitment } = run.program;
+  const { commitment } = run.program;
   const item = run.items - 1;
-  const { bytes, siblings } = outputAt(run, item, run.item(item).trace, model.program.outputs[output]!);
+  const { bytes, siblings } = outputAt(run, item, run.item(item).trace, output)!;
   return { program: programFacts(commitment), output, data: toHex(bytes), siblings };
 }
 

@@ -1,9 +1,9 @@
 import { isAddressEqual, type Address } from "viem";
 import { provisioningAbi } from "../chain/abi/provisioning.ts";
-import type { Job } from "../chain/structs.ts";
 import { MAX_ITEMS } from "../program/run.ts";
 import { sideGas } from "../dispute/sideGas.ts";
 import type { ClaimRecord, History, JobRecord } from "../market/history.ts";
+import { FORMS, formOf, type ClaimForm } from "../market/form.ts";
 import type { Session } from "../market/session.ts";
 import type { ProgramShape } from "../player/execution.ts";
 import type { Executions } from "../player/executions.ts";
@@ -16,7 +16,7 @@ import { missingOutputs, wantedOutputs } from "./settlement.ts";
 const DAY_SECONDS = 86_400;
 
 /** A job as most are: no callback, and outputs of up to 64 KiB on chain. */
-const USUAL_TERMS = { callbackGas: 0, maxOutputBytes: 2 ** 16, items: 1 } as const;
+const USUAL_TERMS = { callbackGas: 0, maxOutputBytes: 2 ** 16, items: 1, answers: 0 } as const;
 
 /**
  * The gas that a worker may still need: for its claims, for the games over them and at least one over each that is
@@ -33,7 +33,9 @@ export class WorkerGas {
   /** @param programs Those that jobs are taken for. */
   needed(history: History, me: Address, programs: readonly ProgramShape[], executions: Executions): number {
     const ofJobs = programs.map(
-      (program) => jobGas(this.#shape(program, USUAL_TERMS)).total + this.#ofGame(program, MAX_ITEMS),
+      (program) =>
+        jobGas(this.#shape(program, USUAL_TERMS)).total +
+        Math.max(...FORMS.map((form) => this.#ofGame(program, MAX_ITEMS, form))),
     );
     let gas = Math.max(0, ...ofJobs);
     for (const record of history.claims.values()) {
@@ -53,14 +55,16 @@ export class WorkerGas {
     if (!isOpen(record)) return end;
     // Anybody may open any number of games, and what they pay comes after them.
     const games = record.games.filter(({ closed }) => closed === undefined).length;
-    return Math.max(end, jobGas(shape).finalise) + Math.max(games, 1) * this.#ofGame(program, job.job.items);
+    return (
+      Math.max(end, jobGas(shape).finalise) + Math.max(games, 1) * this.#ofGame(program, job.job.items, formOf(job.job))
+    );
   }
 
-  #ofGame(program: ProgramShape, items: number): number {
-    return sideGas({ ...program, items }, this.#arityBits).worker;
+  #ofGame(program: ProgramShape, items: number, form: ClaimForm): number {
+    return sideGas(program, items, form, this.#arityBits).worker;
   }
 
-  #shape(program: ProgramShape, terms: Pick<Job, "callbackGas" | "maxOutputBytes" | "items">): JobShape {
+  #shape(program: ProgramShape, terms: Parameters<typeof jobShape>[1]): JobShape {
     return jobShape(program, terms, this.#arityBits);
   }
 }

@@ -264,21 +264,21 @@ class Worker {
         log.error({ job: job.id }, `a claimed job cannot be executed: ${UNKNOWN}`);
       return;
     }
-    const { root } = execution;
+    const { root, runRoot } = execution;
     const milliseconds = Math.round(performance.now() - start);
     if (this.#role.isNew("executed", job.id, String(until)))
-      this.#role.report({ kind: "executed", jobId: job.id, runRoot: root, milliseconds });
+      this.#role.report({ kind: "executed", jobId: job.id, root, milliseconds });
     const samples = [...this.#failedAudits.samplesOf(job), ...drawSamples(execution, selfAuditSamples)];
     try {
       const use = (action: (run: RunExecution) => Promise<true>) => this.#executions.use(job, action);
-      await selfAudit(session.publicClient, deployment.verifier, root, samples, use);
+      await selfAudit(session.publicClient, deployment.verifier, runRoot, samples, use);
     } catch (error) {
-      if (error instanceof SelfAuditError) return this.#withhold(job, root, until, error);
+      if (error instanceof SelfAuditError) return this.#withhold(job, runRoot, until, error);
       throw error;
     }
-    const nodes = submissionOf(execution.claimed, deployment.parameters.arityBits);
+    const nodes = submissionOf(execution.claimed, deployment.parameters.arityBits, execution.form);
     const receipt = await session.market.submit(job.job, nodes);
-    this.#role.report({ kind: "submitted", jobId: job.id, runRoot: root, receipt });
+    this.#role.report({ kind: "submitted", jobId: job.id, root, receipt });
   }
 
   /** Has a job whose execution is wrong executed anew, or gives it up. */

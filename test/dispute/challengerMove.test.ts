@@ -5,7 +5,7 @@ import type { RunExecution } from "../../src/player/runExecution.ts";
 import { openingPick } from "../../src/dispute/pick.ts";
 import { submittedList } from "../../src/dispute/disputed.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
-import { Level, Side } from "../../src/chain/structs.ts";
+import { Side } from "../../src/chain/structs.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Trace } from "../../src/trace/trace.ts";
@@ -40,7 +40,7 @@ function randomLie(seed: number): { honest: RunExecution; lie: Lie; wrong: RunEx
 /** Plays both strategies against each other until the challenger proves or gives up. */
 function play(worker: RunExecution, challenger: RunExecution, arityBits: number) {
   const nodes = submissionOf(worker.claimed, arityBits);
-  const opening = openingPick(challenger.program, Level.trace, submittedList(challenger, nodes), arityBits);
+  const opening = openingPick(challenger, submittedList(challenger, nodes), arityBits);
   if (opening === undefined) return undefined;
   const game = new MemoryGame(challenger.program, worker.root, opening);
   for (let k = 0; k < 60; k++) {
@@ -95,7 +95,7 @@ describe("challengerMove against workerMove", function () {
     const honest = execute(model, input);
     const liar = execute(model, input, { step: 3, element: 0 });
     const nodes = submissionOf(liar.claimed, 4);
-    const opening = openingPick(honest.program, Level.trace, submittedList(honest, nodes), 4)!;
+    const opening = openingPick(honest, submittedList(honest, nodes), 4)!;
     const game = new MemoryGame(honest.program, liar.root, opening);
     expect(challengerMove(honest, nodes, game.moves, 4, 100n).kind).to.equal("wait");
     expect(challengerMove(honest, nodes, game.moves, 4, 101n).kind).to.equal("timeout");

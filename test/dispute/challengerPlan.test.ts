@@ -4,7 +4,7 @@ import { submittedList } from "../../src/dispute/disputed.ts";
 import { openingPick } from "../../src/dispute/pick.ts";
 import { proofTransactionBytes } from "../../src/dispute/proofSize.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
-import { Level, Side } from "../../src/chain/structs.ts";
+import { Side } from "../../src/chain/structs.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { ClaimRecord, GameRecord } from "../../src/market/history.ts";
 import { knownProgram } from "../../src/player/execution.ts";
@@ -33,7 +33,7 @@ describe("planChallengerMove", () => {
   async function firstPlan(maxStepBytes: number): Promise<PlannedMove> {
     const [challenger, worker] = [execute(false), execute(true)];
     const nodes = submissionOf(worker.claimed, ARITY_BITS);
-    const opening = openingPick(challenger.program, Level.trace, submittedList(challenger, nodes), ARITY_BITS)!;
+    const opening = openingPick(challenger, submittedList(challenger, nodes), ARITY_BITS)!;
     const game = new MemoryGame(challenger.program, worker.root, opening);
     while (game.state.turn === Side.worker) game.answer(workerMove(worker, game.state, ARITY_BITS, 0n));
     const claim = { id: worker.root, nodes } as ClaimRecord;

@@ -182,7 +182,7 @@ describe("a wrong challenge, end to end", function () {
   it("challengerThatFallsSilent_losesByTheClock_andTheClaimIsFinalised", async function () {
     const { requester, jobId } = await players().post(program, [mlpInput(6)]);
     const worker = await players().startWorker(await players().workerKey(), program, reference());
-    const { runRoot } = await first(worker, "submitted");
+    const { root } = await first(worker, "submitted");
     const watcher = await players().startWatcher(
       await players().watcherKey(),
       program,
@@ -195,6 +195,6 @@ describe("a wrong challenge, end to end", function () {
     await first(worker, "moved", ({ move }) => move === "timeout");
     const result = await waitForResult(requester, jobId, { intervalMs: 20 });
     await worker.stop();
-    expect(result.runRoot).to.equal(runRoot);
+    expect(result.root).to.equal(root);
   });
 });

@@ -34,13 +34,13 @@ describe("runs: one claim over many items", function () {
     const { requester, jobId, job } = await players().post(program, runInputBytes(ITEMS), { items: ITEMS });
     expect(job.items).to.equal(ITEMS);
     expect(job.deliverables).to.equal(1n);
-    const { runRoot } = await first(worker, "submitted");
+    const { root } = await first(worker, "submitted");
     await players().chain.advance(3_601);
     await first(worker, "delivered");
     await worker.stop();
     const { history } = await followMarket(requester)();
     const claim = history.jobs.get(jobId)!.claims[0]!;
-    expect(claim.claim.runRoot).to.equal(runRoot);
+    expect(claim.claim.root).to.equal(root);
     // What a loop over the definition gives.
     const bytes = runInputBytes(ITEMS);
     let state = bytes[0]!;

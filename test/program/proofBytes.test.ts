@@ -47,7 +47,7 @@ const CLAIM: Claim = {
     },
   },
   worker: words(20),
-  runRoot: HASH,
+  root: HASH,
 };
 
 /** The bytes of a signed transaction whose fields are as long as chains make them. */

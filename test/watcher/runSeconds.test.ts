@@ -31,7 +31,7 @@ describe("how long a watcher expects a run to take", () => {
       return executionOf()(...args);
     };
     const auditor = new Auditor(new Executions(ProgramLibrary.of([program]), slow), 4);
-    const claimed = { runRoot: numberToHex(1, { size: 32 }) };
+    const claimed = { root: numberToHex(1, { size: 32 }) };
     const claim = { id: numberToHex(7), claim: claimed, nodes: "0x" } as unknown as ClaimRecord;
     for (const items of [16, 1]) {
       const nodes = toHex(new Uint8Array(32 * (items === 1 ? 2 : 16)));

@@ -162,9 +162,9 @@ describe("selfAudit", function () {
 
   it("aFaultThatPasses_costsAnExecutionMore_andNothingElse", async function () {
     const { worker, lines, executions, kinds } = await broken((tensors, k) => spoilLast(tensors, k === 0 ? 0x11 : 0));
-    const { runRoot } = await first(worker, "submitted");
+    const { root } = await first(worker, "submitted");
     await worker.stop();
-    expect(runRoot).to.equal((await execution()).trace.root);
+    expect(root).to.equal((await execution()).trace.root);
     expect(kinds()).to.deep.equal(["claimed", "executed", "submitted"]);
     expect(executions()).to.equal(2);
     expect(lines).to.have.length(1);

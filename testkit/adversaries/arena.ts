@@ -182,7 +182,7 @@ export class Arena {
 
   /** Opens a game at a claim's trace root. */
   async openAtRoot({ key, session }: Challenger, { program }: Posted, claim: ClaimRecord): Promise<GameRecord> {
-    await open(session, claim, rootPick(program, claim.claim.runRoot));
+    await open(session, claim, rootPick(program, claim.claim.root));
     return this.gameOn(claim, key);
   }
 

@@ -84,7 +84,7 @@ export class FiftyParasites extends AgainstAnHonestWorker {
       sessions.push(await arena.players.chain.sessionOf(await arena.players.chain.newAccount()));
       await deposit(rich, bond, sessions[k]!.sender.address);
     }
-    const opening = rootPick(posted.program, claim.claim.runRoot);
+    const opening = rootPick(posted.program, claim.claim.root);
     await Promise.all(sessions.map((session) => open(session, claim, opening)));
     const answered = ({ moves, closed }: GameRecord): boolean => moves.length > 1 || closed !== undefined;
     await arena.until("fifty answers", () => (claim.games.length === 50 && claim.games.every(answered)) || undefined);

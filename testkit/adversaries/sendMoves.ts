@@ -38,15 +38,15 @@ export const expand = (session: Session, game: GameRecord, children: Hex, siblin
   session.sender.send({
     ...atGame(session),
     functionName: "expand",
-    args: [packState(stateOf(game)), game.key.jobId, game.key.runRoot, children, siblings],
+    args: [packState(stateOf(game)), game.key.jobId, game.key.root, children, siblings],
   });
 
 export const pick = (session: Session, game: GameRecord, chosen: Pick, state: GameState = stateOf(game)) =>
   session.sender.send({ ...atGame(session), functionName: "pick", args: [packState(state), chosen] });
 
 export const prove = (session: Session, { job }: JobRecord, game: GameRecord, proof: StepProof) => {
-  const { worker, runRoot } = game.key;
-  const args = [packState(stateOf(game)), { job, worker, runRoot }, proof] as const;
+  const { worker, root } = game.key;
+  const args = [packState(stateOf(game)), { job, worker, root }, proof] as const;
   return session.sender.send({ ...atGame(session), functionName: "prove", args });
 };
 

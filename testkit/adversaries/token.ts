@@ -186,7 +186,7 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: Execu
   const at = (data: Hex) => ({ to: market, data });
   const encode = encodeFunctionData;
   const abi = jobMarketAbi;
-  const own = claim?.claim ?? { job, worker: sender.address, runRoot: lie.trace.root };
+  const own = claim?.claim ?? { job, worker: sender.address, root: lie.trace.root };
   const input = toHex(inputs[0]!);
   const facts = programFacts(program.commitment);
   const request = {
@@ -229,7 +229,7 @@ function gameCalls(
   const encode = encodeFunctionData;
   const abi = disputeGameAbi;
   const key = claimKeyOf(record.jobId, record.claim);
-  const root = rootPick(own, record.claim.runRoot);
+  const root = rootPick(own, record.claim.root);
   const calls = [
     at(encode({ abi, functionName: "open", args: [record.claim, root] })),
     at(encode({ abi, functionName: "collect", args: [key] })),
@@ -242,7 +242,7 @@ function gameCalls(
   const [children, siblings] = answer.kind === "expand" ? [answer.children, answer.siblings] : (["0x00", []] as const);
   calls.push(
     at(encode({ abi, functionName: "reveal", args: [packed, data] })),
-    at(encode({ abi, functionName: "expand", args: [packed, key.jobId, key.runRoot, children, siblings] })),
+    at(encode({ abi, functionName: "expand", args: [packed, key.jobId, key.root, children, siblings] })),
     at(encode({ abi, functionName: "pick", args: [packed, next.kind === "pick" ? next.pick : root] })),
     at(encode({ abi, functionName: "timeout", args: [packed, key] })),
     at(encode({ abi, functionName: "concede", args: [packed, key] })),

@@ -171,7 +171,7 @@ export class MalformedReveals extends Adversary {
         await mustRefuse(expand(session, game, `0x${children.slice(66)}`, siblings), "WrongDataLength");
         await mustRefuse(expand(session, game, children, [...siblings, `0x${"11".repeat(32)}`]), "SiblingCount");
         const others = `0x${"0f".repeat(children.length / 2 - 1)}` as const;
-        await mustRefuse(expand(session, game, others, siblings), "LastLeafNotDisputed", "PaddingNotZero");
+        await mustRefuse(expand(session, game, others, siblings), "LeafNotInList", "PaddingNotZero");
         await expand(session, game, children, siblings);
       }
       await arena.turnOf(Side.worker, game, `the watcher's answer ${++seen}`);

@@ -42,7 +42,7 @@ export function countedExecute(
 export async function playRunGame(job: JobRecord, worker: Executions, challenger: Executions): Promise<ChallengerMove> {
   const nodes = (await worker.use(job, ({ claimed }) => submissionOf(claimed, ARITY_BITS)))!;
   const own = (await challenger.of(job))!;
-  const opening = openingPick(own.program, own.claimedLevel, submittedList(own, nodes), ARITY_BITS)!;
+  const opening = openingPick(own, submittedList(own, nodes), ARITY_BITS)!;
   const game = new MemoryGame(own.program, (await worker.of(job))!.root, opening, own.items);
   for (;;) {
     game.answer((await worker.use(job, (run) => workerMove(run, game.state, ARITY_BITS, 0n)))!);
@@ -62,7 +62,7 @@ function shamRun(honest: RunExecution, { item, step, element }: RunElement): Run
   tensors[step]![4 * element]! ^= 1;
   const trace = new Trace(program.model.program, tensors);
   const roots = Array.from({ length: items }, (_, k) => (k === item ? trace.root : list.node(0, k)));
-  const sham = new RunExecution(program, inputs, MerkleList.fromHashes(roots));
+  const sham = new RunExecution(program, inputs, { traces: MerkleList.fromHashes(roots), answer: honest.answer });
   sham.hold(item, { ...own, trace });
   return sham;
 }
@@ -86,7 +86,7 @@ export class ShamRunGames {
     for (const element of elements) {
       const opened = await this.#challenger.use(this.#job, (run) => {
         const sham = shamRun(run, element);
-        const pick = openingPick(run.program, run.claimedLevel, submittedList(sham, nodes), ARITY_BITS)!;
+        const pick = openingPick(run, submittedList(sham, nodes), ARITY_BITS)!;
         return { sham, nodes, game: new MemoryGame(run.program, run.root, pick, run.items) };
       });
       this.#open.push(opened!);

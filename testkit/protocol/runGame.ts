@@ -53,7 +53,7 @@ export async function claimedRun(world: World, worker: OwnRun, changes: Partial<
   await world.market.write.claim([job], { account });
   const nodes = submissionOf(run.claimed, world.parameters.arityBits);
   await world.market.write.submit([job, nodes], { account });
-  return { worker, claim: { job, worker: account.address, runRoot: run.root }, nodes };
+  return { worker, claim: { job, worker: account.address, root: run.root }, nodes };
 }
 
 /** A game about a claim of a run on chain. Both sides play as worker and watcher do, by executions of their own. */
@@ -78,7 +78,7 @@ export class RunGame {
   get firstPick(): Pick {
     const { run } = this.#own;
     const list = submittedList(run, this.#claimed.nodes);
-    return openingPick(run.program, run.claimedLevel, list, this.#world.parameters.arityBits)!;
+    return openingPick(run, list, this.#world.parameters.arityBits)!;
   }
 
   async open(pick: Pick = this.firstPick): Promise<this> {
@@ -140,10 +140,10 @@ export class RunGame {
     const [state, options] = [packState(this.state), { account: this.#world.worker.account }];
     if (move.kind === "reveal") await this.#send(move.data, game.write.reveal([state, move.data], options));
     else if (move.kind === "expand") {
-      const { jobId, runRoot } = claimKey(this.#world, claim);
+      const { jobId, root } = claimKey(this.#world, claim);
       await this.#send(
         move.children,
-        game.write.expand([state, jobId, runRoot, move.children, move.siblings], options),
+        game.write.expand([state, jobId, root, move.children, move.siblings], options),
       );
     } else throw new Error(`the worker does not move: ${move.kind}`);
   }

@@ -49,8 +49,7 @@ export function watcher(address: Address, run: RunExecution, nodes: Hex, arityBi
   const submitted = submittedList(run, nodes);
   // A watcher that finds no error opens at the root, without cause.
   const opening = (): Pick =>
-    openingPick(run.program, run.claimedLevel, submitted, arityBits) ??
-    rootPick(run.program, submitted.node(submitted.depth, 0), run.items);
+    openingPick(run, submitted, arityBits) ?? rootPick(run.program, submitted.node(submitted.depth, 0), run.items);
   return { kind: "watcher", honest: true, address, opening, reply };
 }
 
@@ -62,11 +61,11 @@ export const confused = (address: Address, wrong: RunExecution, nodes: Hex, arit
 });
 
 /** The pick that opens a game at a claim's root. @param items Of the run. */
-export function rootPick(program: KnownProgram, runRoot: Pick["node"], items = 1): Pick {
+export function rootPick(program: KnownProgram, root: Pick["node"], items = 1): Pick {
   const [level, depth] =
     items === 1 ? [Level.trace, program.commitment.checkpoints.depth] : [Level.run, depthOf(items)];
   const state = { level, depth, first: 0 } as GameState;
-  return pickBelow(program, state, { depth, index: 0, node: runRoot, siblings: [] });
+  return pickBelow(program, state, { depth, index: 0, node: root, siblings: [] });
 }
 
 /** Holds the published trace and jumps down to its first difference, by any number of levels at a time. */
@@ -98,11 +97,11 @@ export function wanderer(
 }
 
 /** Opens a game and never moves again. */
-export const silent = (address: Address, theirs: RunExecution, runRoot: Pick["node"]): SoakChallenger => ({
+export const silent = (address: Address, theirs: RunExecution, root: Pick["node"]): SoakChallenger => ({
   kind: "silent",
   honest: false,
   address,
-  opening: () => rootPick(theirs.program, runRoot, theirs.items),
+  opening: () => rootPick(theirs.program, root, theirs.items),
   reply: () => ({ kind: "stall" }),
 });
 
@@ -127,10 +126,10 @@ export function parasite(
   arityBits: number,
 ): SoakChallenger {
   const published = worker.published;
-  if (published === undefined) return silent(address, own, worker.runRoot);
+  if (published === undefined) return silent(address, own, worker.root);
   switch (prng.below(6)) {
     case 0:
-      return silent(address, own, worker.runRoot);
+      return silent(address, own, worker.root);
     case 1:
       return quitter(prng, wanderer(prng, "wanderer", address, published, arityBits));
     case 2:

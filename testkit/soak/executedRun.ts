@@ -1,7 +1,8 @@
+import type { MerkleList } from "../../src/merkle/list.ts";
 import { executeReference } from "../../src/executor/reference.ts";
-import { MerkleList } from "../../src/merkle/list.ts";
 import type { Execution, KnownProgram } from "../../src/player/execution.ts";
 import { carriedFrom, RunExecution } from "../../src/player/runExecution.ts";
+import { rootsOfTraces } from "../../src/player/runRoots.ts";
 import type { RunInputs } from "../../src/trace/runInputs.ts";
 import { Trace } from "../../src/trace/trace.ts";
 
@@ -25,13 +26,14 @@ export function executedRun(
   return heldRun({ known, inputs }, executions);
 }
 
-/** A run that holds all these executions. @param list Of their trace roots; a liar may have another one. */
-export function heldRun(
-  { known, inputs }: Job,
-  executions: readonly Execution[],
-  list = MerkleList.fromHashes(executions.map(({ trace }) => trace.root)),
-): RunExecution {
-  const run = new RunExecution(known, inputs, list, executions.at(-1));
+/** A run that holds all these executions. @param traces The list of their trace roots; a liar may have another one. */
+export function heldRun({ known, inputs }: Job, executions: readonly Execution[], traces?: MerkleList): RunExecution {
+  const own = rootsOfTraces(
+    known.model.program,
+    executions.map(({ trace }) => trace),
+  );
+  const roots = { ...own, ...(traces && { traces }) };
+  const run = new RunExecution(known, inputs, roots, { last: executions.at(-1) });
   executions.forEach((execution, item) => run.hold(item, execution));
   return run;
 }

@@ -120,17 +120,16 @@ export class Round {
 
   async #submit(): Promise<void> {
     const { chain } = this.#market;
-    const { runRoot, nodes } = this.#worker;
+    const { root, nodes } = this.#worker;
     const call = chain.onMarket("submit", [this.#job, nodes]);
     const refusal = this.#isHonest ? undefined : await chain.refusal(this.#workerAddress, call);
     if (refusal !== undefined) return this.#abandoned(refusal);
     const sent = await this.#market.must("worker", this.#workerAddress, call);
     const submitted = sent?.events.find((e) => e.eventName === "ClaimSubmitted");
     if (submitted?.eventName !== "ClaimSubmitted") return;
-    this.#claim = { job: this.#job, worker: this.#workerAddress, runRoot };
+    this.#claim = { job: this.#job, worker: this.#workerAddress, root };
     this.#claimId = submitted.args.claimId;
-    if (claimIdOf(submitted.args.jobId, this.#workerAddress, runRoot) !== this.#claimId)
-      this.#market.fault("another id");
+    if (claimIdOf(submitted.args.jobId, this.#workerAddress, root) !== this.#claimId) this.#market.fault("another id");
     this.#submittedAt = chain.now;
     const window = Number(submitted.args.windowEnd) - chain.now;
     for (const challenger of this.#challengers()) {
@@ -249,7 +248,7 @@ export class Round {
           game,
           from,
           "expand",
-          [game.key.jobId, game.key.runRoot, answer.children, answer.siblings],
+          [game.key.jobId, game.key.root, answer.children, answer.siblings],
           !this.#isHonest,
         );
       case "concede":
@@ -287,7 +286,7 @@ export class Round {
       ["concede", [packed, key]],
       ["settle", [packed]],
       ["timeout", [packState({ ...state, since: state.since - 1_000_000 }), key]],
-      ["expand", [packed, key.jobId, key.runRoot, "0x", []]],
+      ["expand", [packed, key.jobId, key.root, "0x", []]],
       ["reveal", [packed, toHex(new Uint8Array(512).fill(0xa5))]],
       ["pick", [packed, rootPick(this.#program.known, state.node, this.#program.right.items)]],
       ...(proof === undefined ? [] : ([["prove", [packed, this.#claim, proof]]] as [string, unknown[]][])),
@@ -405,7 +404,7 @@ export class Round {
     this.#ended = true;
     const { chain, totals, requester } = this.#market;
     const record = this.#record;
-    const key = { jobId: record.jobId, worker: this.#workerAddress, runRoot: this.#worker.runRoot };
+    const key = { jobId: record.jobId, worker: this.#workerAddress, root: this.#worker.root };
     const collect = chain.onGame("collect", [key]);
     if (record.games.length > 0 && (await chain.refusal(this.#workerAddress, collect)) === undefined) {
       const sent = await this.#market.must("collect", this.#workerAddress, collect);

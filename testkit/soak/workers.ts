@@ -21,7 +21,7 @@ export type SoakWorker = {
   kind: WorkerKind;
   /** Whether the root is the definition's. */
   right: boolean;
-  runRoot: Hash;
+  root: Hash;
   /** What it submits. */
   nodes: Hex;
   /** The published execution; undefined if the worker shows each game another one. */
@@ -46,7 +46,7 @@ const LIARS: readonly WorkerKind[] = [
 export const honestWorker = ({ right }: SoakProgram, arityBits: number): SoakWorker => ({
   kind: "honest",
   right: true,
-  runRoot: right.root,
+  root: right.root,
   nodes: submissionOf(right.claimed, arityBits),
   published: right,
   answer: (game, now) => workerMove(right, stateOf(game), arityBits, now),
@@ -58,7 +58,7 @@ export function lyingWorker(prng: Prng, program: SoakProgram, arityBits: number)
   for (;;) {
     const kind = prng.pick(LIARS);
     const worker = liar(prng, program, arityBits, kind);
-    if (worker !== undefined && (kind === "deserter" || worker.runRoot !== honest.runRoot)) {
+    if (worker !== undefined && (kind === "deserter" || worker.root !== honest.root)) {
       return sometimesGivingUp(prng, worker);
     }
   }
@@ -70,14 +70,14 @@ function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerK
     const root = () => toHex(Uint8Array.from({ length: 32 }, () => 1 + prng.below(255)));
     const list = MerkleList.fromHashes(Array.from({ length: right.claimed.width }, root));
     const nodes = submissionOf(list, arityBits);
-    return { kind, right: false, runRoot: list.root, nodes, published: undefined, answer: () => ({ kind: "stall" }) };
+    return { kind, right: false, root: list.root, nodes, published: undefined, answer: () => ({ kind: "stall" }) };
   }
   if (kind === "deserter") {
-    const { runRoot, nodes, published } = honestWorker(program, arityBits);
+    const { root, nodes, published } = honestWorker(program, arityBits);
     return {
       kind,
       right: true,
-      runRoot,
+      root,
       nodes,
       published,
       answer: () => ({ kind: prng.pick(["stall", "concede"]) }),
@@ -113,7 +113,7 @@ function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerK
   return {
     kind,
     right: false,
-    runRoot: run.root,
+    root: run.root,
     nodes: submissionOf(run.claimed, arityBits),
     published: changing || kind === "padding" ? undefined : run,
     answer: (game, now) => workerMove(faceOf(game), stateOf(game), arityBits, now),

@@ -54,11 +54,12 @@ export class DisputeGame extends DisputeGameReader {
   }
 
   /**
-   * Opens a game at a node of the trace; the bond is taken from the sender's credit.
+   * Opens a game at a node of the claim; the bond is taken from the sender's credit.
+   * @param number Tells the game apart from the sender's other ones on the claim: below 2^32.
    * @throws ContractRevertError `GameExists`, `WindowClosed`, `InsufficientCredit`, and those of `pick`
    */
-  open(claim: Claim, pick: Pick): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "open", args: [claim, pick] });
+  open(claim: Claim, number: number, pick: Pick): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "open", args: [claim, number, pick] });
   }
 
   /**
@@ -71,20 +72,22 @@ export class DisputeGame extends DisputeGameReader {
   }
 
   /**
-   * The worker's answer at a leaf of the trace: opens the list of the range's steps.
+   * The worker's answer at a leaf of the trace: opens the list of the range's steps. At an output of an answer: opens
+   * the run, or the trace of the output's item.
    * @param children The first `2^hop` nodes below that list's root, 32 bytes each, concatenated.
-   * @param siblings The opening of the list's last leaf, up to the last child that is not past the width.
-   * @throws ContractRevertError `NotWorker`, `NothingToExpand`, `LastLeafNotDisputed`, `WrongDataLength`,
+   * @param siblings The opening of the disputed node up to one of the children: of a range's last leaf, or of the output
+   *   in its item's trace and that in the run.
+   * @throws ContractRevertError `NotWorker`, `NothingToExpand`, `LeafNotInList`, `WrongDataLength`,
    *   `PaddingNotZero`
    */
   expand(
     state: PackedState,
     jobId: Hex,
-    runRoot: Hex,
+    root: Hex,
     children: Hex,
     siblings: readonly Hex[],
   ): Promise<TransactionReceipt> {
-    const args = [state, jobId, runRoot, children, siblings] as const;
+    const args = [state, jobId, root, children, siblings] as const;
     return this.#sender.send({ ...this.contract, functionName: "expand", args });
   }
 

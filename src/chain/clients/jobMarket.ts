@@ -72,7 +72,8 @@ export class JobMarket extends JobMarketReader {
    * @throws ContractRevertError `InsufficientCredit`, `JobExists`, `WindowOutOfRange`, `DeadlineTooSoon`,
    *   `DeadlineTooFar`, `TooMuchWork`, `StepProofTooLarge`, `StepProofTooLong`, `HeaderTooLong`, `TooManyOutputs`,
    *   `OutputLimitTooHigh`, `CallbackGasTooHigh`, `WrongInputCount`, `WrongInputLength`, `WrongInputRoot`,
-   *   `RootOnlyWithBytes`, `ZeroClaimSeconds`, `ItemsOutOfRange`, `TooManyParts`
+   *   `RootOnlyWithBytes`, `ZeroClaimSeconds`, `ItemsOutOfRange`, `TooManyParts`,
+   *   `TooManyAnswers`, `AnswerOfCarriedItems`
    */
   post(request: JobRequest): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "post", args: [request] });
@@ -109,10 +110,11 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Submits the trace of a job that the sender has claimed.
-   * @param nodes The `2^hop` nodes that a reveal at the run root would show, 32 bytes each, concatenated.
+   * Submits the execution of a job that the sender has claimed.
+   * @param nodes The `2^hop` nodes that a reveal at the claim's root would show, 32 bytes each, concatenated: in answer
+   *   form the outputs' roots.
    * @throws ContractRevertError `NotWorker`, `TimeIsUp`, `ClaimExists`, `WrongJobStatus`, `WrongDataLength`,
-   *   `PaddingNotZero`, `ZeroRunRoot`
+   *   `PaddingNotZero`, `ZeroClaimRoot`
    */
   submit(job: Job, nodes: Hex): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "submit", args: [job, nodes] });
@@ -136,7 +138,7 @@ export class JobMarket extends JobMarketReader {
 
   /**
    * Delivers an output of a claim that is final, or can be: then it becomes final in the same call. Anyone may.
-   * @throws ContractRevertError `NotDeliverable`, `AlreadyDelivered`, `WrongOutputLength`, `OutputNotInTrace`,
+   * @throws ContractRevertError `NotDeliverable`, `AlreadyDelivered`, `WrongOutputLength`, `OutputNotInClaim`,
    *   `WrongProgram`, `TooLittleGas` for the callback, and those of `finalise`
    */
   deliver(claim: Claim, delivery: Delivery): Promise<TransactionReceipt> {

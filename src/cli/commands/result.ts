@@ -61,27 +61,27 @@ export function resultCommand(output: Output): Command {
         const found = await itemOutputs(await readerFrom(values), job, requireItem(options));
         requireProgram(program, found.programRoot, job);
         if (program !== undefined) writeOutputs(found.outputs, program, files, true);
-        const { programRoot, runRoot, finalised } = found;
+        const { programRoot, root, finalised } = found;
         const text = textOf?.({ items: item! + 1, inputs: undefined, outputs: found.outputs });
-        const value = { job, item, programRoot, runRoot, finalised, outputs: outputsJson(found.outputs, shown) };
+        const value = { job, item, programRoot, root, finalised, outputs: outputsJson(found.outputs, shown) };
         return output.answer({ ...value, text }, [...itemLines(job, item!, found, shown), ...textLines(text)]);
       }
       if (values.wait) {
         const result = await waitOnTerminal(output, job, false, () => readerFrom(values));
         requireProgram(program, result.programRoot, job);
         if (program !== undefined) writeOutputs(result.outputs, program, files, true);
-        const { programRoot, worker, runRoot, outputs } = result;
+        const { programRoot, worker, root, outputs } = result;
         const text = textOf?.(result);
-        const value = { job, programRoot, worker, runRoot, outputs: outputsJson(outputs, shown), text };
+        const value = { job, programRoot, worker, root, outputs: outputsJson(outputs, shown), text };
         return output.answer(value, [...resultLines(result, shown), ...textLines(text)]);
       }
       const state = await jobState(await readerFrom(values), job);
       requireProgram(program, state.programRoot, job);
       const isDue = state.status === "complete" || state.status === "closed";
       if (program !== undefined) writeOutputs(state.outputs, program, files, isDue);
-      const { programRoot, status, claims, outputs } = state;
+      const { programRoot, form, status, claims, outputs } = state;
       const text = textOf?.(state);
-      const value = { job, programRoot, status, claims, outputs: outputsJson(outputs, shown), text };
+      const value = { job, programRoot, form, status, claims, outputs: outputsJson(outputs, shown), text };
       output.answer(value, [...stateLines(job, state, shown), ...textLines(text)]);
     });
   return addExamples(
@@ -107,11 +107,11 @@ function requireItem({ item, from, wait }: Options & { wait?: boolean }): { item
 const itemLines = (
   job: Hex,
   item: number,
-  { runRoot, finalised, outputs }: ItemOutputs,
+  { root, finalised, outputs }: ItemOutputs,
   shown: Presentation,
 ): string[] => [
   `job ${job}, item ${item}`,
-  `part of the claim with the run root ${runRoot}, which ${finalised ? "is final" : "may still be disputed"}`,
+  `part of the claim with the root ${root}, which ${finalised ? "is final" : "may still be disputed"}`,
   ...outputLines(outputs, shown),
 ];
 
@@ -140,14 +140,18 @@ function requireProgram(program: ProgramDescription | undefined, asked: Hex, job
   );
 }
 
-const stateLines = (job: Hex, { programRoot, status, claims, outputs }: JobState, shown: Presentation): string[] => [
+const stateLines = (
+  job: Hex,
+  { programRoot, form, status, claims, outputs }: JobState,
+  shown: Presentation,
+): string[] => [
   `job ${job}`,
   `program ${programRoot}`,
   `status ${status}`,
-  ...claims.map(({ worker, runRoot, windowEnd, gamesOpen, refuted, finalised }) => {
+  ...claims.map(({ worker, root, windowEnd, gamesOpen, refuted, finalised }) => {
     const open = gamesOpen === 0 ? "" : `, games open ${gamesOpen}`;
     const fate = refuted ? "refuted" : finalised ? "final" : `may be disputed until ${timeText(windowEnd)}${open}`;
-    return `claim by ${worker}, run root ${runRoot}: ${fate}`;
+    return `claim by ${worker}, ${form} with root ${root}: ${fate}`;
   }),
   ...outputLines(outputs, shown),
 ];

@@ -41,11 +41,14 @@ type Status = { value: unknown; lines: Line[] };
 
 async function jobStatus(reader: Reader, job: Hex): Promise<Status> {
   const progress = await jobProgress(reader, job);
-  const { status, worker, claim } = progress;
-  const rows = [["status", status]];
+  const { form, status, worker, claim } = progress;
+  const rows = [
+    ["status", status],
+    ["claims", form === "answer" ? "answers" : "traces"],
+  ];
   if (worker !== undefined) rows.push(["worker", worker]);
   if (claim !== undefined) {
-    rows.push(["run root", claim.runRoot], ["disputable until", timeText(claim.windowEnd)]);
+    rows.push(["claim root", claim.root], ["disputable until", timeText(claim.windowEnd)]);
     rows.push(["games open", String(claim.gamesOpen)], ["refuted", claim.refuted ? "yes" : "no"]);
   }
   return { value: progress, lines: table(rows) };

@@ -33,6 +33,7 @@ const settings = {
   claimSeconds: optional<number>("seconds", "that a worker has to compute", seconds(1), "1800, and the program's work"),
   items: optional<number>("n", "items of a run", whole(1, MAX_ITEMS), "as many as files are given, or 1"),
   firstItem: defaulted("n", "what an input that is the index reads in the first item", whole(0, 2 ** 32 - 1), 0),
+  answer: toggle("claims are the roots of the outputs alone; what leads to them is owed only in a dispute"),
   deadlineSeconds: defaulted("seconds", "from now, by which a submission must be due", seconds(1), DAY_SECONDS),
   wait: toggle("wait until the result is final, and print the outputs; refute result JOB --wait resumes"),
 };
@@ -55,7 +56,7 @@ export function submitCommand(output: Output): Command {
       const { fee, deadlineSeconds } = values;
       requireTimeToClaim(deadlineSeconds, values.claimSeconds ?? 0);
       const spec = modelSpec(path, options);
-      const { firstItem } = values;
+      const { firstItem, answer } = values;
       const { compiled, inputs, items, tokenizer } = await prepareJob(
         spec,
         { ...options, items: values.items, firstItem },
@@ -68,7 +69,7 @@ export function submitCommand(output: Output): Command {
       const claimSeconds = values.claimSeconds ?? usualClaimSeconds(session, program, items);
       requireTimeToClaim(deadlineSeconds, claimSeconds);
       const deadline = timestamp + BigInt(deadlineSeconds);
-      const terms = { items, firstItem, fee, window, claimSeconds, deadline };
+      const terms = { items, firstItem, fee, window, claimSeconds, deadline, answer };
       await checkJob(session, program, inputs, terms);
       const estimate = await estimateFee(session, program, terms);
       await requireGasFunds(session, program, estimate, items, inputs);
@@ -80,10 +81,10 @@ export function submitCommand(output: Output): Command {
       if (!values.wait) return output.answer({ job: jobId }, `job ${jobId}`);
       output.note(`job ${jobId}`);
       const result = await waitOnTerminal(output, jobId, true, () => Promise.resolve(session));
-      const { programRoot, worker, runRoot } = result;
+      const { programRoot, worker, root } = result;
       const text = tokenizer && textOf(tokenizer, program)({ items, inputs, outputs: result.outputs });
       const outputs = outputsJson(result.outputs, { program });
-      const value = { job: jobId, programRoot, worker, runRoot, outputs, text };
+      const value = { job: jobId, programRoot, worker, root, outputs, text };
       output.answer(value, [`job ${jobId}`, ...resultLines(result, { program }), ...textLines(text)]);
     });
   return addExamples(

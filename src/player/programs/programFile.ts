@@ -17,7 +17,7 @@ import { knownProgram, programShape, type KnownProgram } from "../execution.ts";
  *     body       v8.serialize: the program, without the bytes of its constants
  *     constants  the bytes of each, in the order of the body's list
  */
-const MAGIC = Buffer.from("refute program 1");
+const MAGIC = Buffer.from("refute program 2");
 const CHECKSUM_BYTES = 32;
 const START = MAGIC.length + 2 * CHECKSUM_BYTES;
 const LENGTHS = 8;
@@ -40,6 +40,9 @@ const headSchema = z
         headerBytes: z.number(),
         checkpoints: z.number(),
         outputBytes: z.array(z.number()).readonly(),
+        outputs: z.number(),
+        hasEach: z.boolean(),
+        isCarried: z.boolean(),
         steps: z.number(),
         range: z.number(),
         tensorBytes: z.number(),

@@ -24,7 +24,7 @@ describe("DisputeGame: open", () => {
     const marketRevert = (sent: Promise<unknown>, name: string) =>
       viem.assertions.revertWithCustomError(sent, market, name as never);
     const [claim, pick] = driver.openArgs(0, 0);
-    const unknown = { ...claim, runRoot: ROOT };
+    const unknown = { ...claim, root: ROOT };
     await marketRevert(game.write.open([unknown, { ...pick, node: ROOT }], options), "WrongClaimStatus");
     await game.write.open([claim, pick], options);
     await revert(game.write.open([claim, pick], options), "GameExists");

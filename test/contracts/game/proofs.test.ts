@@ -17,7 +17,7 @@ describe("DisputeGame: expand", () => {
   const { revert, against, againstLiar, statusOf } = disputeKit(world);
 
   const expand = (game: GameDriver, children: Hex, siblings: Hex[], by = world().worker) =>
-    world().game.write.expand([game.packed, game.key.jobId, game.key.runRoot, children, siblings], {
+    world().game.write.expand([game.packed, game.key.jobId, game.key.root, children, siblings], {
       account: by.account,
     });
 
@@ -31,7 +31,7 @@ describe("DisputeGame: expand", () => {
     const trace = lyingTrace(subject, 14, 0);
     const other = trace.interior(3);
     const children = `0x${Array.from({ length: 8 }, (_, k) => other.node(0, k).slice(2)).join("")}` as const;
-    await revert(expand(game, children, []), "LastLeafNotDisputed");
+    await revert(expand(game, children, []), "LeafNotInList");
   });
 
   it("expand_padding_length_siblings_checked", async () => {
@@ -120,7 +120,7 @@ describe("DisputeGame: prove", () => {
     const options = { account: world().watcher.account };
     const claim = { ...game.claim, job: { ...game.claim.job, inputsRoot: ROOT } };
     await revert(world().game.write.prove([game.packed, claim, proof], options), "WrongClaim");
-    const other = { ...game.claim, runRoot: ROOT };
+    const other = { ...game.claim, root: ROOT };
     await revert(world().game.write.prove([game.packed, other, proof], options), "WrongClaim");
   });
 

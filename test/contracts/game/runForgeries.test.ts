@@ -198,6 +198,6 @@ describe("DisputeGame: forged proofs against an honest run", function () {
       const other = { ...claim, job: { ...claim.job, ...job } };
       expect(await refusalOf(game.prove(proof, other))).to.match(/WrongClaim/);
     }
-    expect(await refusalOf(game.prove(proof, { ...claim, runRoot: ROOT }))).to.match(/WrongClaim/);
+    expect(await refusalOf(game.prove(proof, { ...claim, root: ROOT }))).to.match(/WrongClaim/);
   });
 });

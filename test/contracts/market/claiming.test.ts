@@ -75,7 +75,7 @@ describe("JobMarket: claim and submit", () => {
     const single = chainProgram(8, [3]);
     const one = await post({}, single);
     await market.write.claim([one], as("worker"));
-    await revert(market.write.submit([one, zeroHash], as("worker")), "ZeroRunRoot");
+    await revert(market.write.submit([one, zeroHash], as("worker")), "ZeroClaimRoot");
   });
 
   it("submit_attestationLapsed_accepted", async () => {

@@ -46,7 +46,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
     const job = posted!.args.job!;
     await spend(market.write.claim([job], as("worker")));
     await spend(market.write.submit([job, submissionOf(honestTrace(tiny).list, 4)], as("worker")));
-    const claim = { job, worker: worker.account.address, runRoot: honestTrace(tiny).root };
+    const claim = { job, worker: worker.account.address, root: honestTrace(tiny).root };
     await pass(1_801);
     await spend(market.write.deliver([claim, delivery(tiny)]));
     expect((await vault.read.accountOf([worker.account.address]))[2]).to.equal(0n);
@@ -60,7 +60,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
     const claim = await submitted(world(), subject, honestTrace(subject));
     await revert(market.write.finalise([claim]), "WindowOpen");
     await pass(1_801);
-    await revert(market.write.finalise([{ ...claim, runRoot: OTHER_ROOT }]), "WrongClaimStatus");
+    await revert(market.write.finalise([{ ...claim, root: OTHER_ROOT }]), "WrongClaimStatus");
     await market.write.finalise([claim]);
     await revert(market.write.finalise([claim]), "WrongClaimStatus");
   });
@@ -85,7 +85,7 @@ describe("JobMarket: finalise, deliver, accept", () => {
     await revert(send({ output: 1 }), "NotDeliverable");
     await revert(send({ output: 64 }), "NotDeliverable");
     await revert(send({ data: d.data.slice(0, -2) as Hex }), "WrongOutputLength");
-    await revert(send({ data: `${d.data.slice(0, -2)}ff` as Hex }), "OutputNotInTrace");
+    await revert(send({ data: `${d.data.slice(0, -2)}ff` as Hex }), "OutputNotInClaim");
     await revert(send({ siblings: d.siblings.slice(1) }), "PathTooShort");
     await revert(send({ siblings: [...d.siblings, OTHER_ROOT] }), "SiblingCount");
     await revert(send({ program: { ...d.program, stepsRoot: OTHER_ROOT } }), "WrongProgram");
@@ -97,13 +97,13 @@ describe("JobMarket: finalise, deliver, accept", () => {
     const claim = await finalised();
     const data = toHex(trace.tensor(3));
     const sent = world().market.write.deliver([claim, { ...delivery(), data, siblings: trace.list.path(1) }]);
-    await revert(sent, "OutputNotInTrace");
+    await revert(sent, "OutputNotInClaim");
   });
 
   it("deliver_beforeFinalisation_reverts", async () => {
     const claim = await submitted(world(), subject, honestTrace(subject));
     await revert(world().market.write.deliver([claim, delivery()]), "WindowOpen");
-    await revert(world().market.write.deliver([{ ...claim, runRoot: OTHER_ROOT }, delivery()]), "WrongClaimStatus");
+    await revert(world().market.write.deliver([{ ...claim, root: OTHER_ROOT }, delivery()]), "WrongClaimStatus");
   });
 
   it("deliver_twice_reverts", async () => {

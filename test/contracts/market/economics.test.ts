@@ -182,8 +182,8 @@ describe("Economics: a cheat that refutes itself", function () {
     if (depth !== 0 || level !== Level.trace) {
       return g.run("reveal", w.game.write.reveal([g.packed, g.revealData()], fees));
     }
-    const { jobId, runRoot } = g.key;
-    return g.run("expand", w.game.write.expand([g.packed, jobId, runRoot, ...g.expandArgs()], fees));
+    const { jobId, root } = g.key;
+    return g.run("expand", w.game.write.expand([g.packed, jobId, root, ...g.expandArgs()], fees));
   }
 
   const here = (): Deployment => ({ ...deployment, collateral: inEther(collateral), worstChallenger: 2_443_940 });

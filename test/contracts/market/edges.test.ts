@@ -220,13 +220,13 @@ describe("JobMarket: what it tells and stores", () => {
     });
     await market.write.submit([job, SUBMITTED_NODES], as("worker"));
     const [told] = await market.getEvents.ClaimSubmitted();
-    const claim = { job, worker: worker.account.address, runRoot: honestTrace(subject).root };
+    const claim = { job, worker: worker.account.address, root: honestTrace(subject).root };
     const { claimId } = told!.args;
     expect(told!.args).to.deep.equal({
       jobId: id,
       claimId,
       worker: claimed!.args.worker,
-      runRoot: claim.runRoot,
+      root: claim.root,
       windowEnd: (await now()) + 1_800n,
       nodes: SUBMITTED_NODES,
     });
@@ -347,7 +347,7 @@ describe("JobMarket: what it tells and stores", () => {
     await market.write.deliver([claim, delivery(two, 0)]);
     expect((await read())[2]).to.equal(true);
     await revert(market.write.deliver([claim, delivery(two, 0)]), "AlreadyDelivered");
-    const unknown = { ...claimKey(world(), claim), runRoot: OTHER_ROOT };
+    const unknown = { ...claimKey(world(), claim), root: OTHER_ROOT };
     expect(await market.read.claimOf([unknown])).to.deep.equal([ClaimStatus.none, 0n, ...none]);
     const nowhere = { ...unknown, jobId: zeroHash };
     expect((await market.read.claimOf([nowhere]))[0]).to.equal(ClaimStatus.none);
@@ -357,7 +357,7 @@ describe("JobMarket: what it tells and stores", () => {
     const { market } = world();
     const job = await post();
     await market.write.claim([job], as("worker"));
-    const claim = { job, worker: world().worker.account.address, runRoot: honestTrace(subject).root };
+    const claim = { job, worker: world().worker.account.address, root: honestTrace(subject).root };
     await revert(market.write.finalise([claim]), "WrongClaimStatus");
     await revert(market.write.accept([claim], as("requester")), "WrongClaimStatus");
     await revert(market.write.deliver([claim, delivery()]), "WrongClaimStatus");

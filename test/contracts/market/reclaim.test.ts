@@ -22,7 +22,7 @@ describe("JobMarket: a fee that nobody delivers for", () => {
     const before = await creditOf(world(), requester);
     await pass(WINDOW + 1);
     // The requester cannot show an output that the trace does not hold.
-    await revert(market.write.deliver([claim, delivery()]), "OutputNotInTrace");
+    await revert(market.write.deliver([claim, delivery()]), "OutputNotInClaim");
     await revert(market.write.reclaim([claim], as("mallory")), "WrongClaimStatus");
     await market.write.finalise([claim]);
     await revert(market.write.reclaim([claim], as("mallory")), "TimeNotUp");

@@ -75,8 +75,8 @@ describe("JobMarket: outputs of a run", () => {
       const right = outputOf(own, ITEMS - 1, NEXT);
       for (let item = 0; item < ITEMS - 1; item++) {
         const other = outputOf(own, item, NEXT);
-        expect(await refusalOf(deliver(other))).to.match(/OutputNotInTrace\(0\)/);
-        expect(await refusalOf(deliver({ ...other, siblings: right.siblings }))).to.match(/OutputNotInTrace\(0\)/);
+        expect(await refusalOf(deliver(other))).to.match(/OutputNotInClaim\(0\)/);
+        expect(await refusalOf(deliver({ ...other, siblings: right.siblings }))).to.match(/OutputNotInClaim\(0\)/);
       }
       expect(await refusalOf(deliver({ ...right, siblings: right.siblings.slice(1) }))).to.match(/SiblingCount/);
       expect(await refusalOf(deliver({ ...right, siblings: [] }))).to.match(/PathTooShort\(0, 1\)/);
@@ -91,7 +91,7 @@ describe("JobMarket: outputs of a run", () => {
       for (const item of [0, ITEMS - 1])
         expect(await refusalOf(deliver(outputOf(own, item, A)))).to.match(/NotDeliverable\(1\)/);
       // Nor in the place of one.
-      expect(await refusalOf(deliver({ ...outputOf(own, ITEMS - 1, A), output: NEXT }))).to.match(/OutputNotInTrace/);
+      expect(await refusalOf(deliver({ ...outputOf(own, ITEMS - 1, A), output: NEXT }))).to.match(/OutputNotInClaim/);
     });
   });
 
@@ -139,13 +139,13 @@ describe("JobMarket: outputs of a run", () => {
       const right = outputOf(own, 2, A);
       for (const other of [0, 1, 3, 4]) {
         const one = outputOf(own, other, A);
-        expect(await refusalOf(require(2, one))).to.match(/OutputNotInTrace\(1\)/);
-        expect(await refusalOf(require(2, { ...right, data: one.data }))).to.match(/OutputNotInTrace\(1\)/);
-        expect(await refusalOf(require(other, right))).to.match(/OutputNotInTrace\(1\)/);
+        expect(await refusalOf(require(2, one))).to.match(/OutputNotInClaim\(1\)/);
+        expect(await refusalOf(require(2, { ...right, data: one.data }))).to.match(/OutputNotInClaim\(1\)/);
+        expect(await refusalOf(require(other, right))).to.match(/OutputNotInClaim\(1\)/);
       }
       // The other checkpoint of the same item.
       const { data, siblings } = outputOf(own, 2, NEXT);
-      expect(await refusalOf(require(2, { ...right, data, siblings }))).to.match(/OutputNotInTrace\(1\)/);
+      expect(await refusalOf(require(2, { ...right, data, siblings }))).to.match(/OutputNotInClaim\(1\)/);
       expect(await refusalOf(require(2, { ...right, data: `${right.data}00` }))).to.match(/WrongOutputLength/);
       expect(await refusalOf(require(2, { ...right, output: 2 }))).to.match(/OutputOutOfRange/);
       const facts = factsOf(runProgram("one").commitment);

@@ -40,7 +40,7 @@ async function measure(job: string, program: GameProgram, trace: Trace): Promise
   const nodes = submissionOf(trace.list, world.parameters.arityBits);
   const submittedNodes = await market.write.submit([content, nodes], by.worker);
   await networkHelpers.time.increase(3_601);
-  const claim = { job: content, worker: worker.account.address, runRoot: trace.root };
+  const claim = { job: content, worker: worker.account.address, root: trace.root };
   const checkpoint = program.program.outputs[0]!;
   const delivery = {
     program: factsOf(program.commitment),
