@@ -2,11 +2,22 @@ import type { Command } from "commander";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import { DEFAULT_STEP_BYTES, MAX_STEP_BYTES } from "../program/limits.ts";
 import { defaultLimits, type CompileLimits } from "../compiler/budget.ts";
+import type { DecideSpec } from "../decision/decideSpec.ts";
 import type { DecoderOptions } from "../compiler/decoder/wrapDecoder.ts";
 import type { RunWiring } from "../compiler/runWiring.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";
 import { UsageError } from "./errors.ts";
-import { bindingText, parseBinding, parseCarry, parseSeed, parseShape, parseUint8, uint8Text } from "./models.ts";
+import {
+  bindingText,
+  decideFlag,
+  parseBinding,
+  parseCarry,
+  parseDecide,
+  parseSeed,
+  parseShape,
+  parseUint8,
+  uint8Text,
+} from "./models.ts";
 import { as, whole } from "./parse.ts";
 
 /** Rows of a decoder's caches where nothing else is asked for: an item computes with all of them. */
@@ -17,6 +28,7 @@ export type ModelOptions = {
   shape?: Record<string, number[]>;
   bind?: Record<string, unknown>;
   uint8?: ImagePreprocessing[];
+  decide?: Record<string, DecideSpec>;
   stepBytes?: number;
   compileSeconds?: number;
   compileMib?: number;
@@ -48,6 +60,11 @@ export function modelOptions(command: Command): Command {
       "--uint8 <spec>",
       "a picture input given as bytes, e.g. x,mean=0.5,std=0.5; repeat for more",
       (text: string, all: readonly ImagePreprocessing[] = []) => [...all, parseUint8(text)],
+    )
+    .option(
+      "--decide <output=decision>",
+      "a decision in the place of an output: argmax, top5, round=2 (decimals); repeat for more",
+      appendEntry(parseDecide),
     )
     .option("--batch", "items of a run that have nothing in common: all inputs and outputs are each item's own")
     .option("--each <input>", "an input that each item of a run has of its own; repeat for more", appendOption)
@@ -132,6 +149,7 @@ export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
   shapes: options.shape ?? {},
   bind: options.bind ?? {},
   uint8: options.uint8 ?? [],
+  decide: options.decide,
   run: wiringOf(options),
   decoder: decoderOf(options),
   stepByteLimit: options.stepBytes,
@@ -141,7 +159,7 @@ export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
 
 /** The flags that describe a model, for whoever must compile the same program: the other way of `modelSpec`. */
 export function modelFlags(spec: ModelSpec): string[] {
-  const { shapes, bind, uint8, run = {}, decoder, stepByteLimit, seed, limits = {} } = spec;
+  const { shapes, bind, uint8, decide = {}, run = {}, decoder, stepByteLimit, seed, limits = {} } = spec;
   const { seconds, mib, nodes, foldElements } = limits;
   const numbers = {
     ...{ "step-bytes": stepByteLimit, "compile-seconds": seconds, "compile-mib": mib, "compile-nodes": nodes },
@@ -151,6 +169,7 @@ export function modelFlags(spec: ModelSpec): string[] {
     ...Object.entries(shapes).flatMap(([name, shape]) => ["--shape", `${name}=${shape.join(",")}`]),
     ...Object.entries(bind).flatMap(([name, value]) => ["--bind", `${name}=${bindingText(value)}`]),
     ...uint8.flatMap((picture) => ["--uint8", uint8Text(picture)]),
+    ...Object.entries(decide).flatMap(([output, decision]) => ["--decide", decideFlag(output, decision)]),
     ...wiringFlags(run),
     ...(decoder === undefined ? [] : decoderFlags(decoder)),
     ...Object.entries(numbers).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, String(value)])),

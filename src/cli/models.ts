@@ -3,6 +3,7 @@ import { checkDecoder } from "../examine/decoder/checkDecoder.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { knownProgram, type KnownProgram } from "../player/execution.ts";
 import { compile } from "../compiler/compile.ts";
+import { decideText, parseDecideSpec, type DecideSpec } from "../decision/decideSpec.ts";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import {
   compileOptions,
@@ -70,6 +71,16 @@ export function parseCarry(text: string): [input: string, output: string] {
   return [input, output];
 }
 
+/** `scores=argmax`, `scores=top5` or `price=round=2`. @throws UsageError, DecideError */
+export function parseDecide(text: string): [output: string, spec: DecideSpec] {
+  const match = /^(.+?)=((?:argmax|top\d*|round(?:=.*)?))$/.exec(text) ?? /^(.+)=(.*)$/.exec(text);
+  if (match === null) throw new UsageError(`--decide ${text}: expected OUTPUT=DECISION, for example scores=argmax`);
+  return [match[1]!, parseDecideSpec(match[2]!)];
+}
+
+/** What `parseDecide` reads as this decision. */
+export const decideFlag = (output: string, spec: DecideSpec): string => `${output}=${decideText(spec)}`;
+
 /** What `parseBinding` reads as this value. */
 export const bindingText = (value: unknown): string =>
   typeof value === "string" && isFileName(value) ? value : JSON.stringify(value);
@@ -125,7 +136,8 @@ const limitsSchema = z
 const modelsSchema = z.array(z.object({ path: z.string(), limits: limitsSchema, ...compileOptions }).strict()).min(1);
 
 /**
- * Reads a models file: a JSON array of `{path, shapes, bind, uint8, run, decoder, stepBytes, limits, seed}`.
+ * Reads a models file: a JSON array of `{path, shapes, bind, uint8, decide, run, decoder, stepBytes, limits,
+ * seed}`.
  * @throws UsageError
  */
 export function readModels(path: string): ModelSpec[] {

@@ -55,7 +55,7 @@ export function appendedNodes(model: Model, name: string, spec: DecideSpec): App
   return spec.kind === "round" ? round(spec.decimals) : places(spec.kind === "top" ? spec.k : undefined);
 
   function round(decimals: number): Appended {
-    if (opset < 11) refuse(`Round came with operator set 11, the model has ${opset}`);
+    if (opset < 11) refuse(`Round came with operator set 11, the model has ${opset}: convert the model`);
     if (decimals > 0) chain.push("scaled", "Mul", [["factor", factor(10 ** decimals, dtype)]]);
     chain.push("rounded", "Round", []);
     chain.push(undefined, "Cast", [], { to: DType.int64 });

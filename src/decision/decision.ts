@@ -39,10 +39,18 @@ export type RoundingDecision = Common & {
 export type SignDecision = Common & { kind: "sign" };
 
 /**
+ * The next token of a wrapped decoder: the place of the largest logit of its text's last token. Where it is drawn
+ * (`drawn`), it is the place of the largest sum of logit / temperature and a random number that follows from the seed,
+ * among those that top-k leaves; no margin is read of where top-p ends.
+ */
+export type TokenDecision = Common & { kind: "token"; drawn: boolean };
+
+/**
  * A decision: a node whose inputs are floats that depend on the order and the rounding of sums, and whose output is
  * discrete. Where its margin exceeds what such differences can be, its output is the same on every machine.
  */
-export type Decision = ArgumentDecision | TopKDecision | ComparisonDecision | RoundingDecision | SignDecision;
+export type Decision =
+  ArgumentDecision | TopKDecision | ComparisonDecision | RoundingDecision | SignDecision | TokenDecision;
 
 /** An output of which all that can differ between machines is decided. Without decisions it never differs. */
 export type DecidedOutput = { name: string; decisions: readonly Decision[] };

@@ -68,7 +68,8 @@ class Walk {
   /** An output with all decisions on the way to it. */
   output(name: string): DecidedOutput | UndecidedOutput {
     const { kind, reason } = this.state(name);
-    if (kind !== "exact") return { name, reason };
+    if (kind === "approximate") return { name, reason: `it has floats of ${reason}, which differ between machines` };
+    if (kind === "unread") return { name, reason };
     const decisions: Decision[] = [];
     const seen = new Set<string>();
     const names = [name];

@@ -38,6 +38,9 @@ export function readMargin(decision: Decision, tensors: ReadonlyMap<string, Deci
       return { margin: leastDistance(decision, first, all[1] ?? first), scale };
     case "rounding":
       return { margin: least(first.data, distanceToBoundary(decision)), scale };
+    case "token":
+      if (decision.drawn) throw new MarginError(`node ${decision.node}: of tokens that may be drawn no margin is read`);
+      return { margin: gaps({ ...decision, kind: "argmax", axis: -1, largest: true }, first, 1), scale };
     case "sign":
       return { margin: least(first.data, Math.abs), scale };
   }

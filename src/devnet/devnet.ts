@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseEther, type Address, type Hex } from "viem";
 import type { Deployment } from "../market/deployment.ts";
 import { openSession, type Session } from "../market/session.ts";
+import { decideText } from "../decision/decideSpec.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";
 import type { SoftwareManufacturer } from "../provisioning/manufacturer.ts";
 import { CHAIN_ID, developmentAccount, developmentKey } from "./accounts.ts";
@@ -179,11 +180,16 @@ const liarCommand = (): string[] => [
 ];
 
 /** A model as a models file has it. */
-const modelEntry = ({ path, shapes, bind, uint8, run, decoder, stepByteLimit, seed, limits }: ModelSpec) => ({
+const modelEntry = ({ path, shapes, bind, uint8, decide, run, decoder, stepByteLimit, seed, limits }: ModelSpec) => ({
   path,
   shapes,
   bind,
   uint8: uint8.map(({ reverseChannels, ...picture }) => ({ ...picture, reverse: reverseChannels ?? false })),
+  ...(decide === undefined
+    ? {}
+    : {
+        decide: Object.fromEntries(Object.entries(decide).map(([output, spec]) => [output, decideText(spec)])),
+      }),
   ...(stepByteLimit === undefined ? {} : { stepBytes: stepByteLimit }),
   ...(seed === undefined ? {} : { seed: seed.toString() }),
   ...(run === undefined ? {} : { run }),

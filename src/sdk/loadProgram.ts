@@ -1,4 +1,5 @@
 import type { DecoderOptions } from "../compiler/decoder/wrapDecoder.ts";
+import type { DecideSpec } from "../decision/decideSpec.ts";
 import type { RunWiring } from "../compiler/runWiring.ts";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import type { ProgramDescription } from "./description.ts";
@@ -12,6 +13,8 @@ export type LoadOptions = {
   bind?: Readonly<Record<string, unknown>>;
   /** Inputs that are pictures given as bytes. */
   uint8?: readonly ImagePreprocessing[];
+  /** Decisions that take the place of outputs that are floats, by output. */
+  decide?: Readonly<Record<string, DecideSpec>>;
   /** Of random operators, 64 bits; without it they are refused. */
   seed?: bigint;
   /** Bytes of the largest transaction with a step proof: at most the deployment's `maxStepBytes`. */

@@ -13,6 +13,7 @@ describe("modelFlags", () => {
     const flags = [
       ...["--shape", "x=1,3,48,192", "--shape", "scalar=", "--bind", "sr=16000", "--bind", "mask=mask.npy"],
       ...["--bind", 'names=["a b","c"]', "--uint8", "x,layout=NCHW,mean=0.485:0.456:0.406,std=0.2,reverse=true"],
+      ...["--decide", "a=b=round=2", "--decide", "scores=top5", "--decide", "logits=argmax"],
       ...["--uint8", "y", "--seed", "18446744073709551615", "--step-bytes", "80000"],
       ...["--compile-seconds", "1200", "--compile-mib", "9", "--compile-nodes", "7", "--fold-elements", "8"],
       ...["--each", "a", "--each", "b", "--index", "i", "--each-output", "y", "--last-output", "z", "--carry", "p=q"],

@@ -8,6 +8,8 @@ import { givenNames, requireName } from "../inputs.ts";
 import { addExamples } from "../globalOptions.ts";
 import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { checkIfDecoder } from "../models.ts";
+import { decisionText, marginText } from "../../decision/decisionText.ts";
+import { decisionsOf } from "../../player/programs/decisionsOf.ts";
 import { prepareModel } from "../../player/programs/modelSpec.ts";
 import type { Line, Output } from "../output.ts";
 import { compileProgress } from "../progress.ts";
@@ -37,13 +39,14 @@ export function checkCommand(output: Output): Command {
       const loaded = prepareModel(draft, {
         bind: Object.fromEntries(Object.entries(spec.bind).filter(([name]) => !gone(name))),
         uint8: spec.uint8.filter(({ input }) => !gone(input)),
+        decide: spec.decide,
         run: spec.run,
         decoder: spec.decoder,
       });
       const progress = compileProgress(output.progress("compiling node"));
       const survey = surveyDraft(loaded.model, { ...spec, run: loaded.run, progress }, refused, lost);
       if (survey.model !== undefined) await checkIfDecoder(path, survey.model, loaded, output);
-      const report = checkReport(loaded.model, survey);
+      const report = checkReport(loaded.model, survey, () => decisionsOf(loaded));
       output.answer(report, page(report));
       if (report.served) return;
       const why = needsShapes(report) ? "cannot be judged without the right shapes" : "cannot be served";
@@ -97,7 +100,18 @@ function page(report: CheckReport): Line[] {
       ...(memory.execution === undefined ? [] : [["memory", `${byteText(memory.execution)} at once, in an execution`]]),
     ]),
   );
+  lines.push("", ...(report.decisions ?? []).flatMap(decisionLines));
   return lines;
+}
+
+/** What decides an output. */
+function decisionLines(output: NonNullable<CheckReport["decisions"]>[number]): Line[] {
+  if ("undecided" in output) return [`${output.output}: not decided: ${output.undecided}`];
+  if (output.decisions.length === 0) return [`${output.output}: decided: nothing before it differs between machines`];
+  return [
+    `${output.output}: decided by`,
+    ...output.decisions.map((decision) => `  ${decisionText(decision)}; margin: ${marginText(decision)}`),
+  ];
 }
 
 const operatorText = ({ operator, count, refused }: CheckReport["operators"][number]): string =>

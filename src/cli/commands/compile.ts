@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { estimateStepProof } from "../../program/gas.ts";
+import { largestProofs } from "../../program/largestProofs.ts";
 import type { TensorInfo } from "../../program/compiled.ts";
 import { inputTexts, outputTexts } from "../../program/sourceText.ts";
 import { programTerms } from "../../program/work.ts";
@@ -18,7 +18,7 @@ export function compileCommand(output: Output): Command {
       const { model, loaded } = loadProgram(modelSpec(path, options), output);
       await checkIfDecoder(path, model, loaded, output);
       const { steps, checkpoints, maxStepGas, maxStepBytes } = model.program;
-      const proofs = steps.map(estimateStepProof);
+      const proofs = largestProofs(model.program);
       const where = (step: number): string =>
         `step ${step}, ${model.origins[step]!.operator} (${model.origins[step]!.node})`;
       const facts = {
@@ -27,9 +27,9 @@ export function compileCommand(output: Output): Command {
         checkpoints: checkpoints.length,
         terms: programTerms(steps).toString(),
         largestStepProofGas: maxStepGas,
-        largestStep: where(proofs.findIndex(({ gas }) => gas === maxStepGas)),
+        largestStep: where(proofs.gas),
         longestStepProofBytes: maxStepBytes,
-        longestStep: where(proofs.findIndex(({ bytes }) => bytes === maxStepBytes)),
+        longestStep: where(proofs.bytes),
         inputs: inputTexts(model.program, model.inputs.map(shapeText)),
         outputs: outputTexts(model.program, model.outputs.map(shapeText)),
       };

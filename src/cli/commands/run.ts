@@ -27,6 +27,8 @@ export function runCommand(output: Output): Command {
     .action(async (path: string, options: Options) => {
       if (options.compare === true && options.uint8 !== undefined)
         throw new UsageError("--compare takes the model's own inputs: give floats, without --uint8");
+      if (options.compare === true && options.decide !== undefined)
+        throw new UsageError("--compare takes the model's own outputs: compare floats, without --decide");
       const spec = modelSpec(path, options);
       if (spec.decoder !== undefined) {
         const other = options.input !== undefined ? "--input" : options.compare === true ? "--compare" : undefined;

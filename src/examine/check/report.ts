@@ -1,3 +1,5 @@
+import { isDecided, type Decision } from "../../decision/decision.ts";
+import type { FoundDecisions } from "../../decision/findDecisions.ts";
 import { worstDispute } from "../../dispute/worstDispute.ts";
 import { ExecutionMemoryError } from "../../executor/errors.ts";
 import { executionBytes } from "../../executor/createExecutor.ts";
@@ -6,7 +8,7 @@ import { dtypeBytes, dtypeName } from "../../numerics/dtype.ts";
 import { operatorCounts } from "../../onnx/operatorCounts.ts";
 import type { Model } from "../../onnx/model.ts";
 import type { CompiledModel, TensorInfo } from "../../program/compiled.ts";
-import { estimateStepProof } from "../../program/gas.ts";
+import { largestProofs } from "../../program/largestProofs.ts";
 import type { TensorRef } from "../../program/types.ts";
 import { inputTexts, outputTexts } from "../../program/sourceText.ts";
 import { programWork } from "../../program/work.ts";
@@ -23,7 +25,11 @@ export type CheckReport = {
   refusals: Refusal[];
   unreached: number;
   program?: ProgramReport;
+  /** Of each output of the program: what decides it, or why it may differ between machines in plain execution. */
+  decisions?: OutputDecisions[];
 };
+
+type OutputDecisions = { output: string; decisions: readonly Decision[] } | { output: string; undecided: string };
 
 type ProgramReport = {
   programRoot: string;
@@ -41,8 +47,15 @@ type ProgramReport = {
   memory: { inputs: number; constants: number; tensors: number; total: number; execution?: number };
 };
 
-/** Puts a survey of a model together for people. */
-export function checkReport(model: Model, { refusals: found, unreached, model: compiled }: Survey): CheckReport {
+/**
+ * Puts a survey of a model together for people.
+ * @param decided Gives what decides the outputs of a model that can be served.
+ */
+export function checkReport(
+  model: Model,
+  { refusals: found, unreached, model: compiled }: Survey,
+  decided: () => FoundDecisions,
+): CheckReport {
   const memory = compiled === undefined ? undefined : executionMemory(compiled);
   const refusals = typeof memory === "object" ? [...found, memory] : found;
   const refused = new Map<string, number>();
@@ -51,7 +64,19 @@ export function checkReport(model: Model, { refusals: found, unreached, model: c
     .map(([operator, count]) => ({ operator, count, refused: refused.get(operator) ?? 0 }))
     .sort((a, b) => b.count - a.count || (a.operator < b.operator ? -1 : 1));
   const head = { source: model.source, served: refusals.length === 0, operators, refusals, unreached };
-  return compiled === undefined ? head : { ...head, program: programReport(compiled, memory) };
+  if (compiled === undefined) return head;
+  return { ...head, program: programReport(compiled, memory), decisions: outputDecisions(compiled, decided()) };
+}
+
+function outputDecisions({ outputs }: CompiledModel, found: FoundDecisions): OutputDecisions[] {
+  const own = new Set(outputs.map(({ name }) => name));
+  return found.outputs
+    .filter(({ name }) => own.has(name))
+    .map((output) =>
+      isDecided(output)
+        ? { output: output.name, decisions: output.decisions }
+        : { output: output.name, undecided: output.reason },
+    );
 }
 
 /** The bytes of an execution, or why there can be none. */
@@ -67,7 +92,7 @@ function executionMemory(model: CompiledModel): number | Refusal {
 function programReport(model: CompiledModel, memory: number | Refusal | undefined): ProgramReport {
   const { program, origins } = model;
   const where = (step: number): string => `step ${step}, ${origins[step]!.operator}, node ${origins[step]!.node}`;
-  const proofs = program.steps.map(estimateStepProof);
+  const proofs = largestProofs(program);
   const dispute = worstDispute(program, ARITY_BITS);
   const inputs = sumBytes(program.inputs);
   const constants = sumBytes(distinctConstants(model));
@@ -82,11 +107,11 @@ function programReport(model: CompiledModel, memory: number | Refusal | undefine
     work: programWork(program).toString(),
     largestStepProof: {
       gas: program.maxStepGas,
-      step: where(proofs.findIndex(({ gas }) => gas === program.maxStepGas)),
+      step: where(proofs.gas),
     },
     longestStepProof: {
       bytes: program.maxStepBytes,
-      step: where(proofs.findIndex(({ bytes }) => bytes === program.maxStepBytes)),
+      step: where(proofs.bytes),
     },
     dispute: {
       transactions: dispute.moves.length,

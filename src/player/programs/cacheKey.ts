@@ -6,7 +6,7 @@ import { SEMANTICS_VERSION } from "../../program/encode.ts";
 import type { ModelSpec } from "./modelSpec.ts";
 
 /** The folders whose code decides which program a model becomes. */
-const COMPILER = ["numerics", "merkle", "program", "onnx", "compiler"];
+const COMPILER = ["numerics", "merkle", "program", "onnx", "decision", "compiler"];
 
 let version: string | undefined;
 
@@ -54,6 +54,7 @@ export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string
     shapes: Object.entries(spec.shapes).sort(byName),
     bound: bound.sort(byName),
     uint8: spec.uint8,
+    decide: spec.decide && Object.entries(spec.decide).sort(byName),
     run: spec.run,
     decoder: spec.decoder,
     stepBytes: spec.stepByteLimit ?? DEFAULT_STEP_BYTES,

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { parseDecideSpec } from "../../decision/decideSpec.ts";
+import { DecideError } from "../../decision/errors.ts";
 import type { ImagePreprocessing } from "../../onnx/preprocess.ts";
 import { MAX_STEP_BYTES } from "../../program/limits.ts";
 import type { ModelSpec } from "./modelSpec.ts";
@@ -24,6 +26,17 @@ export const seedSchema = z
   .transform(String)
   .refine((text) => /^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n, "expected a whole number below 2^64")
   .transform(BigInt);
+
+/** A decision that takes the place of an output, as text: `argmax`, `top5`, `round=2`. */
+const decideSchema = z.string().transform((text, context) => {
+  try {
+    return parseDecideSpec(text);
+  } catch (error) {
+    if (!(error instanceof DecideError)) throw error;
+    context.addIssue({ code: z.ZodIssueCode.custom, message: error.message });
+    return z.NEVER;
+  }
+});
 
 /** How the items of a run hang together, by names of the model's inputs and outputs. */
 const runSchema = z
@@ -51,6 +64,7 @@ export const compileOptions = {
   shapes: z.record(z.array(z.number().int().positive())).default({}),
   bind: z.record(z.unknown()).default({}),
   uint8: z.array(uint8Schema).default([]),
+  decide: z.record(decideSchema).optional(),
   stepBytes: z.number().int().min(1).max(MAX_STEP_BYTES).optional(),
   seed: seedSchema.optional(),
   run: runSchema.optional(),

@@ -3,6 +3,9 @@ import type { DecoderInterface } from "../../compiler/decoder/decoderInterface.t
 import { wrapDecoder, type DecoderOptions } from "../../compiler/decoder/wrapDecoder.ts";
 import { RunWiringError } from "../../compiler/errors.ts";
 import type { RunWiring } from "../../compiler/runWiring.ts";
+import { appendDecisions } from "../../decision/appendDecision.ts";
+import type { DecideSpec } from "../../decision/decideSpec.ts";
+import { DecideError } from "../../decision/errors.ts";
 import { bindInputs } from "../../onnx/bindInputs.ts";
 import { boundTensors } from "../../onnx/inputs/boundTensors.ts";
 import type { Model, TensorData } from "../../onnx/model.ts";
@@ -18,6 +21,8 @@ export type ModelSpec = {
   bind: Readonly<Record<string, unknown>>;
   /** Which inputs are pictures given as bytes. */
   uint8: readonly ImagePreprocessing[];
+  /** Decisions that take the place of outputs that are floats, by output. */
+  decide?: Readonly<Record<string, DecideSpec>> | undefined;
   /** Bytes of the largest transaction with a step proof, if not the compiler's default. */
   stepByteLimit?: number | undefined;
   /** How the items of a run hang together, by names of the model. */
@@ -36,16 +41,19 @@ export type ModelSpec = {
  */
 export type LoadedModel = {
   model: Model;
+  /** The same before it was wrapped as a decoder. */
+  unwrapped: Model;
   run: RunWiring | undefined;
   bound: ReadonlyMap<string, TensorData>;
   decoder?: DecoderInterface;
 };
 
 /** What of a specification decides how a model is prepared. */
-type Preparation = Pick<ModelSpec, "bind" | "uint8" | "run" | "decoder">;
+type Preparation = Pick<ModelSpec, "bind" | "uint8" | "decide" | "run" | "decoder">;
 
 /**
- * Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it.
+ * Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it and decisions
+ * behind it.
  * @param externalFile Called with the path of each file beside the model's that is read.
  * @throws the reader's errors
  */
@@ -57,12 +65,14 @@ export const loadModel = (
 
 /**
  * The same of a model that is read already.
- * @throws InputBindingError, PreprocessingError, DecoderError, DecoderRequestError
+ * @throws InputBindingError, PreprocessingError, DecideError, DecoderError, DecoderRequestError
  */
-export function prepareModel(own: Model, { bind, uint8, run, decoder }: Preparation): LoadedModel {
+export function prepareModel(own: Model, { bind, uint8, decide = {}, run, decoder }: Preparation): LoadedModel {
   const bound = boundTensors(own, bind);
-  const model = uint8.reduce(withImagePreprocessing, bindInputs(own, bound));
-  if (decoder === undefined) return { model, run, bound };
+  const model = appendDecisions(uint8.reduce(withImagePreprocessing, bindInputs(own, bound)), decide);
+  if (decoder === undefined) return { model, unwrapped: model, run, bound };
+  if (Object.keys(decide).length > 0)
+    throw new DecideError("a wrapped decoder gives tokens, which are decisions already: leave the other decisions out");
   if (run !== undefined) throw new RunWiringError("a wrapped decoder has a run of its own: leave the other wiring out");
-  return { ...wrapDecoder(model, decoder), bound };
+  return { ...wrapDecoder(model, decoder), unwrapped: model, bound };
 }
