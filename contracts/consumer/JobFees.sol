@@ -10,6 +10,7 @@ library JobFees {
     /// @param headerBytes Length of the program's header.
     /// @param checkpoints Checkpoints of the program.
     /// @param items Items of the run.
+    /// @param answers Outputs that the claim consists of if the job asks for an answer; else 0.
     /// @param callbackGas Gas of the callback that each delivery makes, 0 for none.
     /// @param arityBits log2 of the nodes that a submission shows, at most: the deployment's.
     /// @param delivered Bytes of each output that is delivered on chain.
@@ -17,6 +18,7 @@ library JobFees {
         uint256 headerBytes;
         uint256 checkpoints;
         uint256 items;
+        uint256 answers;
         uint256 callbackGas;
         uint256 arityBits;
         uint256[] delivered;
@@ -33,10 +35,10 @@ library JobFees {
     uint256 private constant ZERO_FLOOR = 10;
 
     /// @dev Calldata of a job, of a claim, of the head of its nodes and of a delivery: full bytes and zero ones.
-    uint256 private constant JOB_FULL = 189;
-    uint256 private constant JOB_ZERO = 327;
-    uint256 private constant CLAIMED_FULL = 241;
-    uint256 private constant CLAIMED_ZERO = 339;
+    uint256 private constant JOB_FULL = 190;
+    uint256 private constant JOB_ZERO = 358;
+    uint256 private constant CLAIMED_FULL = 242;
+    uint256 private constant CLAIMED_ZERO = 370;
     uint256 private constant NODES_FULL = 6;
     uint256 private constant NODES_ZERO = 58;
     uint256 private constant DELIVERY_FULL = 94;
@@ -67,10 +69,11 @@ library JobFees {
 
     /// @notice An upper bound of the gas that a job takes its worker, if nobody disputes its claim.
     function jobGas(Shape memory shape) internal pure returns (uint256 total) {
-        // Down to an output: through the run, then through the last item's trace.
-        uint256 depth = _depth(shape.items) + _depth(shape.checkpoints);
-        uint256 shown = shape.items == 1 ? depth : _depth(shape.items);
-        uint256 nodes = 1 << _hop(shown, shape.arityBits);
+        // Down to an output: among the outputs, or through the run and then through the last item's trace.
+        uint256 depth = shape.answers != 0 ? _depth(shape.answers) : _depth(shape.items) + _depth(shape.checkpoints);
+        uint256 shown = shape.answers != 0 || shape.items == 1 ? depth : _depth(shape.items);
+        // Of an answer all outputs are submitted.
+        uint256 nodes = 1 << (shape.answers != 0 ? depth : _hop(shown, shape.arityBits));
         total = _transaction(JOB_FULL, JOB_ZERO, CLAIM);
         total += _transaction(JOB_FULL + NODES_FULL + nodes * WORD, JOB_ZERO + NODES_ZERO, SUBMIT + nodes * NODE);
         if (shape.delivered.length == 0) return total + _transaction(CLAIMED_FULL, CLAIMED_ZERO, FINALISE + RELEASE);

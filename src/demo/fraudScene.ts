@@ -82,6 +82,8 @@ function sayMoves(game: GameRecord, moves: readonly { move: string; gas: number 
 }
 
 const LISTS = {
+  [Level.answer]: "outputs",
+  [Level.items]: "items of the output",
   [Level.run]: "items",
   [Level.trace]: "checkpoints",
   [Level.interior]: "steps of the range",

@@ -124,7 +124,7 @@ const path = (levels: number): Hex[] => Array.from({ length: levels }, () => wor
 function partData(program: ProgramDescription, input: number, tensors: number, length: number): Hex {
   const { fee, window, claimSeconds, deadline, callbackGas, maxOutputBytes, rootOnly, salt } = TERMS;
   const [work, deliverables] = [deadline, deadline];
-  const counts = { checkpoints: window, items: window, firstItem: window };
+  const counts = { checkpoints: window, items: window, firstItem: window, answers: 1 };
   const roots = { programRoot: word, inputsRoot: word, work, ...counts, deliverables };
   const limits = { fee, window, claimSeconds, deadline, callbackGas, maxOutputBytes, rootOnly, salt };
   const siblings = path(Math.max(0, depthOf(Math.ceil(input / PART_BYTES))));

@@ -7,7 +7,6 @@ import { programFacts } from "../../src/player/execution.ts";
 import { Executions } from "../../src/player/executions.ts";
 import { openingPick } from "../../src/dispute/pick.ts";
 import { submissionOf, workerMove } from "../../src/dispute/workerMove.ts";
-import { Level } from "../../src/chain/structs.ts";
 import type { JobRecord } from "../../src/market/history.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { ONE_ITEM } from "../../src/program/run.ts";
@@ -94,7 +93,7 @@ class ShamGames {
         root,
         submissionOf(claimed, ARITY_BITS),
       ]))!;
-      const opening = openingPick(wide, Level.trace, submittedList(sham, nodes), ARITY_BITS)!;
+      const opening = openingPick(sham, submittedList(sham, nodes), ARITY_BITS)!;
       this.#games.push({ job, game: new MemoryGame(wide, root, opening), nodes });
     }
   }

@@ -30,7 +30,7 @@ const path = (levels: number): Hex[] => new Array<Hex>(levels).fill(HASH);
 const greatest = (bits: number): bigint => 2n ** BigInt(bits) - 1n;
 
 const STATE: PackedState = {
-  ...{ claimId: HASH, programRoot: HASH, node: HASH, traceRoot: HASH, interiorRoot: HASH },
+  ...{ claimId: HASH, programRoot: HASH, node: HASH, runRoot: HASH, traceRoot: HASH, interiorRoot: HASH },
   ...{ place: greatest(256), party: greatest(256), clock: greatest(256) },
 };
 const CLAIM: Claim = {
@@ -40,6 +40,7 @@ const CLAIM: Claim = {
     ...{
       items: 2 ** 16,
       firstItem: 2 ** 31,
+      answers: 16,
       maxOutputBytes: 65_536,
       deliverables: greatest(64),
       rootOnly: true,

@@ -49,7 +49,9 @@ describe("jobGas", function () {
     const nodes = submissionOf(trace.list, parameters.arityBits);
     const submitted = await burnt(market.write.submit([job, nodes], by));
     await networkHelpers.time.increase(3_601);
-    const bound = jobGas(jobShape(programShape(of), { callbackGas, maxOutputBytes, items: 1 }, parameters.arityBits));
+    const bound = jobGas(
+      jobShape(programShape(of), { callbackGas, maxOutputBytes, items: 1, answers: 0 }, parameters.arityBits),
+    );
     const delivered: number[] = [];
     for (const k of maxOutputBytes === 0 ? [] : of.program.outputs.keys())
       delivered.push(await burnt(market.write.deliver([claim, delivery(of, k)], { ...by, gas: 16_777_216n })));
@@ -116,6 +118,7 @@ describe("missingGas", () => {
       headerBytes: 200,
       checkpoints: 4,
       items: 1,
+      answers: 0,
       delivered: [4, 400, 4_000],
       callbackGas: 0,
       arityBits: 4,

@@ -43,9 +43,10 @@ describe("a worker with little ether", function () {
     const shape = programShape(program);
     const root = program.model.programRoot;
     const executions = new Executions(ProgramLibrary.of([program]), reference());
+    const terms = { callbackGas: 0, maxOutputBytes: 0, items: 1, answers: 0 };
     const needed = (games: number): number => {
       const history = emptyHistory();
-      const job = { id: "0x02", job: { programRoot: root, deliverables: 0n, callbackGas: 0, maxOutputBytes: 0 } };
+      const job = { id: "0x02", job: { programRoot: root, deliverables: 0n, ...terms } };
       const claim = {
         id: "0x03",
         jobId: job.id,
@@ -61,7 +62,7 @@ describe("a worker with little ether", function () {
       return new WorkerGas(ARITY_BITS).needed(history, zeroAddress, [shape], executions);
     };
     expect(needed(1)).to.equal(needed(0));
-    expect(needed(50) - needed(1)).to.equal(49 * sideGas(shape, ARITY_BITS).worker);
+    expect(needed(50) - needed(1)).to.equal(49 * sideGas(shape, 1, "trace", ARITY_BITS).worker);
   });
 
   it("accountThatIsNotShort_hasTheGasLimitOfADearProofAtItsMaximumFee_asPoolsAskFor", function () {

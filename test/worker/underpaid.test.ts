@@ -66,6 +66,7 @@ describe("a worker whose policy asks for no profit", function () {
       callbackGas: 0,
       maxOutputBytes: 4_096,
       rootOnly: false,
+      answer: false,
       salt: tensorRoot(inputs[0]!),
     });
     await someRounds();
@@ -78,7 +79,9 @@ describe("a worker whose policy asks for no profit", function () {
     const { worker } = await startWorker();
     const session = await players().chain.newSession();
     const { arityBits } = session.deployment.parameters;
-    const gas = jobGas(jobShape(programShape(program), { callbackGas: 0, maxOutputBytes: 4_096, items: 1 }, arityBits));
+    const gas = jobGas(
+      jobShape(programShape(program), { callbackGas: 0, maxOutputBytes: 4_096, items: 1, answers: 0 }, arityBits),
+    );
     const fee = coveringFee(gas, 2n * 10n ** 9n);
     await players().post(program, [mlpInput(4)], { fee, maxOutputBytes: 4_096 });
     await first(worker, "submitted");
@@ -95,7 +98,9 @@ describe("a worker whose policy asks for no profit", function () {
     const { worker, lines, someRounds } = await startWorker("not delivered now");
     const { chain } = players();
     const { arityBits } = (await chain.newSession()).deployment.parameters;
-    const gas = jobGas(jobShape(programShape(program), { callbackGas: 0, maxOutputBytes: 4_096, items: 1 }, arityBits));
+    const gas = jobGas(
+      jobShape(programShape(program), { callbackGas: 0, maxOutputBytes: 4_096, items: 1, answers: 0 }, arityBits),
+    );
     const fee = coveringFee(gas, 2n * 10n ** 9n);
     const { jobId } = await players().post(program, [mlpInput(5)], { fee, maxOutputBytes: 4_096 });
     await first(worker, "submitted");

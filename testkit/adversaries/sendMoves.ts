@@ -28,8 +28,8 @@ const traceOf = (word: Hex, checkpoints: number) => ({
   list: MerkleList.fromHashes(new Array<Hex>(checkpoints).fill(word)),
 });
 
-export const open = (session: Session, record: ClaimRecord, pick: Pick) =>
-  session.sender.send({ ...atGame(session), functionName: "open", args: [record.claim, pick] });
+export const open = (session: Session, record: ClaimRecord, pick: Pick, number = 0) =>
+  session.sender.send({ ...atGame(session), functionName: "open", args: [record.claim, number, pick] });
 
 export const reveal = (session: Session, game: GameRecord, data: Hex, state: GameState = stateOf(game)) =>
   session.sender.send({ ...atGame(session), functionName: "reveal", args: [packState(state), data] });

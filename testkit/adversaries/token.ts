@@ -195,7 +195,7 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: Execu
     inputs: [input],
     ...ONE_ITEM,
     ...{ fee: 1n, window: job.window, claimSeconds: job.claimSeconds, deadline: job.deadline, callbackGas: 0 },
-    ...{ maxOutputBytes: 4_096, rootOnly: false, salt: `0x${"33".repeat(32)}` as const },
+    ...{ maxOutputBytes: 4_096, rootOnly: false, answer: false, salt: `0x${"33".repeat(32)}` as const },
   };
   const [inputRoot] = record.inputRoots;
   const part = { input: 0, part: 0, data: input, siblings: [], inputRoot: inputRoot!, inputSiblings: [] };
@@ -231,7 +231,7 @@ function gameCalls(
   const key = claimKeyOf(record.jobId, record.claim);
   const root = rootPick(own, record.claim.root);
   const calls = [
-    at(encode({ abi, functionName: "open", args: [record.claim, root] })),
+    at(encode({ abi, functionName: "open", args: [record.claim, 0, root] })),
     at(encode({ abi, functionName: "collect", args: [key] })),
   ];
   if (game === undefined) return calls;

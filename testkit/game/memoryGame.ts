@@ -1,11 +1,13 @@
 import { hexToBytes, keccak256, type Hex } from "viem";
 import type { KnownProgram } from "../../src/player/execution.ts";
 import type { WorkerMove } from "../../src/dispute/workerMove.ts";
+import type { ClaimForm } from "../../src/market/form.ts";
 import type { MoveRecord } from "../../src/market/history.ts";
 import { type GameState } from "../../src/market/state.ts";
 import { Level, Move, Side, ZERO_HASH, type Pick, type StepProof } from "../../src/chain/structs.ts";
 import { fromHash, sha256, toHash, zeroHash, type Hash } from "../../src/merkle/hash.ts";
 import { depthOf } from "../../src/merkle/sizes.ts";
+import type { Program } from "../../src/program/types.ts";
 
 type Refusal = string;
 
@@ -17,24 +19,26 @@ export class MemoryGame {
   readonly moves: MoveRecord[] = [];
   #state: GameState;
 
-  /** @param items Of the run that `runRoot` is the root of. */
-  constructor(program: KnownProgram, runRoot: Hash, pick: Pick, items = 1) {
-    const checkpoints = program.model.program.checkpoints.length;
-    const depth = items === 1 ? depthOf(checkpoints) : depthOf(items);
+  readonly #program: Program;
+
+  /** @param items Of the run that the claim's root is of. */
+  constructor(program: KnownProgram, root: Hash, pick: Pick, items = 1, form: ClaimForm = "trace") {
+    this.#program = program.model.program;
+    const { checkpoints, outputs } = this.#program;
     const account = `0x${"00".repeat(20)}` as const;
     this.#state = {
       claimId: ZERO_HASH,
       programRoot: program.model.programRoot,
       challenger: account,
-      node: runRoot,
+      node: root,
+      runRoot: ZERO_HASH,
       traceRoot: ZERO_HASH,
       interiorRoot: ZERO_HASH,
       index: 0,
       width: items,
-      openIndex: 0,
-      openDepth: depth,
+      number: 0,
       move: Move.open,
-      depth,
+      depth: depthOf(items),
       level: Level.run,
       turn: Side.worker,
       first: 0,
@@ -47,10 +51,12 @@ export class MemoryGame {
       bond: 0n,
       spent: 0n,
       item: 0,
-      checkpoints,
+      checkpoints: checkpoints.length,
     };
-    if (items === 1) this.#enterTrace();
+    if (form === "answer") this.#enterList(Level.answer, outputs.length);
+    else if (items === 1) this.#enterTrace();
     this.#descend(pick);
+    if (form === "answer") this.#enterOutput(pick, items);
     this.#record(Move.open, "0x");
   }
 
@@ -122,19 +128,42 @@ export class MemoryGame {
     const levels = pick.siblings.length;
     this.#require(levels <= s.depth, "path too long");
     this.#require(Number(pick.index >> BigInt(levels)) === s.index, "not below the node");
+    this.#require(s.level !== Level.answer || levels === s.depth, "above an output");
     const depth = s.depth - levels;
     this.#require(Number(pick.index << BigInt(depth)) < s.width, "past the width");
     const low = Number(pick.index & ((1n << BigInt(levels)) - 1n));
     this.#require(fold(pick.node, low, pick.siblings) === s.node, "not under the node");
     this.#state = { ...s, node: pick.node, index: Number(pick.index), depth };
+    if (depth > 0 || s.level === Level.tensor || s.level === Level.answer) return;
     // A leaf of the run is a trace root. A trace of one checkpoint is a leaf itself.
-    if (depth === 0 && s.level === Level.run) {
+    if (s.level === Level.run || s.level === Level.items) {
       this.#state = { ...this.#state, item: this.#state.index };
-      this.#enterTrace();
+      if (s.level === Level.run || s.checkpoints === 1) this.#enterTrace();
     }
-    if (this.#state.depth > 0 || s.level === Level.tensor) return;
+    if (this.#state.depth > 0 || this.#state.level === Level.items) return;
+    this.#cross(pick);
+  }
+
+  /** From a leaf of an answer to the output that it is. */
+  #enterOutput(pick: Pick, items: number): void {
+    const { each = [], inputs, outputs } = this.#program;
+    const output = this.#state.index;
+    this.#require(pick.program.header !== "0x", "an output needs the program");
+    this.#state = { ...this.#state, step: outputs[output]! };
+    if (items > 1 && each.includes(output)) return this.#enterList(Level.items, items);
+    this.#state = { ...this.#state, item: items - 1 };
+    if (items > 1 && inputs.some(({ source }) => source?.kind === "carried")) return;
+    this.#enterList(Level.items, 1);
+    if (this.#state.checkpoints > 1) return;
+    this.#enterTrace();
+    this.#cross(pick);
+  }
+
+  /** From a leaf of a trace or of a range. */
+  #cross(pick: Pick): void {
+    const s = this.#state;
     this.#require(pick.program.header !== "0x", "a leaf needs the program");
-    if (s.level === Level.interior) return this.#enterTensor(pick, s.first + Number(pick.index));
+    if (s.level === Level.interior) return this.#enterTensor(pick, s.first + s.index);
     const { first, step } = pick.checkpoint;
     this.#state = { ...this.#state, first, last: step };
     if (first === step) this.#enterTensor(pick, step);
@@ -142,30 +171,46 @@ export class MemoryGame {
 
   /** Takes the current node as the root of an item's trace. */
   #enterTrace(): void {
-    const { node, checkpoints: width } = this.#state;
-    const entered = { level: Level.trace, traceRoot: node, index: 0, width, depth: depthOf(width) };
-    this.#state = { ...this.#state, ...entered };
+    this.#state = { ...this.#state, traceRoot: this.#state.node };
+    this.#enterList(Level.trace, this.#state.checkpoints);
+  }
+
+  #enterList(level: Level, width: number): void {
+    this.#state = { ...this.#state, level, index: 0, width, depth: depthOf(width) };
   }
 
   #enterTensor({ step: { count } }: Pick, step: number): void {
     const bytes = Number(count) * 4;
     this.#require(bytes > 0, "a tensor needs its step");
     const width = Math.ceil(bytes / 512);
-    const tailBytes = bytes - (width - 1) * 512;
-    const entered = { level: Level.tensor, step, index: 0, width, depth: depthOf(width), tailBytes };
-    this.#state = { ...this.#state, ...entered };
+    this.#state = { ...this.#state, step, tailBytes: bytes - (width - 1) * 512 };
+    this.#enterList(Level.tensor, width);
   }
 
   #expand(s: GameState, children: Hex, siblings: readonly Hash[]): void {
-    this.#require(s.level === Level.trace && s.depth === 0, "nothing to expand");
-    const width = s.last - s.first + 1;
-    const depth = depthOf(width);
-    const at = { ...s, index: 0, width, depth };
-    const root = this.#parent(at, depth, children);
-    const below = siblings.length;
-    const child = words(children)[Math.floor((width - 1) / 2 ** below)]!;
-    this.#require(fold(s.node, (width - 1) % 2 ** below, siblings) === child, "last leaf is not the disputed one");
-    this.#state = { ...at, level: Level.interior, node: root, interiorRoot: root, turn: Side.challenger };
+    this.#require(s.depth === 0 && s.level <= Level.trace, "nothing to expand");
+    const shown = (level: Level, width: number, index: number, leaf: Hash, path: readonly Hash[]): Hash => {
+      this.#enterList(level, width);
+      const node = this.#parent(this.#state, this.#state.depth, children);
+      const below = path.length;
+      const child = words(children)[Math.floor(index / 2 ** below)]!;
+      this.#require(fold(leaf, index % 2 ** below, path) === child, "the list does not hold the leaf");
+      this.#state = { ...this.#state, node, turn: Side.challenger };
+      return node;
+    };
+    if (s.level === Level.answer) {
+      const levels = depthOf(s.checkpoints);
+      const trace = fold(s.node, s.step, siblings.slice(0, levels));
+      const runRoot = shown(Level.run, s.item + 1, s.item, trace, siblings.slice(levels));
+      this.#state = { ...this.#state, runRoot };
+    } else if (s.level === Level.items) {
+      const traceRoot = shown(Level.trace, s.checkpoints, s.step, s.node, siblings);
+      this.#state = { ...this.#state, traceRoot };
+    } else {
+      const width = s.last - s.first + 1;
+      const interiorRoot = shown(Level.interior, width, width - 1, s.node, siblings);
+      this.#state = { ...this.#state, interiorRoot };
+    }
     this.#record(Move.expand, children);
   }
 

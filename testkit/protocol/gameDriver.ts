@@ -41,7 +41,7 @@ export class GameDriver {
     return claimKey(this.world, this.claim);
   }
 
-  /** Opens at node `index`, `levels` below the trace root. */
+  /** Opens at node `index`, `levels` below the trace root, under a number of that node. */
   async open(levels = 0, index = 0): Promise<this> {
     await this.run(
       "open",
@@ -50,13 +50,14 @@ export class GameDriver {
     return this;
   }
 
-  openArgs(levels: number, index: number): [Claim, Pick] {
+  openArgs(levels: number, index: number): [Claim, number, Pick] {
     const list = this.trace.list;
     const height = list.depth - levels;
     this.checkpoint = index;
     const seam = height === 0 ? this.checkpointSeam(index) : { checkpoint: NO_CHECKPOINT, step: NO_STEP };
     return [
       this.claim,
+      numberOf(levels, index),
       {
         index: BigInt(index),
         node: list.node(height, index),
@@ -256,6 +257,9 @@ export class GameDriver {
     }
   }
 }
+
+/** A number for the game that is opened at a node: another one for each node of a list. */
+export const numberOf = (levels: number, index: number): number => 2 ** levels + index;
 
 const nodes = (list: MerkleList, height: number, from: number, count: number): Hex[] =>
   Array.from({ length: count }, (_, i) => list.node(height, from + i));

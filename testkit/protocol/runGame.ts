@@ -10,6 +10,7 @@ import { packState, unpackState, type GameState } from "../../src/market/state.t
 import { toHex } from "../../src/merkle/hash.ts";
 import { readHeader } from "../../src/program/header.ts";
 import { runWork } from "../../src/program/run.ts";
+import { numberOf } from "./gameDriver.ts";
 import { withItems, type OwnRun } from "../programs/runsOf.ts";
 import { claimKey, ETHER, factsOf, gameEvents, postJob, type Actor, type World } from "./world.ts";
 
@@ -22,7 +23,7 @@ const POSTED_BYTES = 60_000;
 /** A request for a run. */
 export async function runRequest(
   { parameters, networkHelpers }: World,
-  { inputs, program, items }: OwnRun["run"],
+  { inputs, program, items, form }: OwnRun["run"],
   changes: Partial<JobRequest> = {},
 ): Promise<JobRequest> {
   const together = inputs.size <= POSTED_BYTES;
@@ -40,6 +41,7 @@ export async function runRequest(
     callbackGas: 0,
     maxOutputBytes: 4_096,
     rootOnly: !together,
+    answer: form === "answer",
     salt: zeroHash,
     ...changes,
   };
@@ -81,9 +83,9 @@ export class RunGame {
     return openingPick(run, list, this.#world.parameters.arityBits)!;
   }
 
-  async open(pick: Pick = this.firstPick): Promise<this> {
+  async open(pick: Pick = this.firstPick, number = numberOf(pick.siblings.length, Number(pick.index))): Promise<this> {
     const { game } = this.#world;
-    await this.#send("0x", game.write.open([this.#claimed.claim, pick], { account: this.#challenger.account }));
+    await this.#send("0x", game.write.open([this.#claimed.claim, number, pick], { account: this.#challenger.account }));
     return this;
   }
 
@@ -141,10 +143,7 @@ export class RunGame {
     if (move.kind === "reveal") await this.#send(move.data, game.write.reveal([state, move.data], options));
     else if (move.kind === "expand") {
       const { jobId, root } = claimKey(this.#world, claim);
-      await this.#send(
-        move.children,
-        game.write.expand([state, jobId, root, move.children, move.siblings], options),
-      );
+      await this.#send(move.children, game.write.expand([state, jobId, root, move.children, move.siblings], options));
     } else throw new Error(`the worker does not move: ${move.kind}`);
   }
 

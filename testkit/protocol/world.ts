@@ -156,6 +156,7 @@ export async function usualTerms({ networkHelpers }: Pick<World, "networkHelpers
     callbackGas: 0,
     maxOutputBytes: 4_096,
     rootOnly: false,
+    answer: false,
     salt: zeroHash,
   };
 }
@@ -207,8 +208,7 @@ export async function submitted(
 const checksummed = ({ account }: Actor): Address => account.address;
 
 export const jobId = (world: World, job: Job): Hex => jobIdOf(job, world.chainId, world.market.address);
-export const claimId = (world: World, { job, worker, root }: Claim): Hex =>
-  claimIdOf(jobId(world, job), worker, root);
+export const claimId = (world: World, { job, worker, root }: Claim): Hex => claimIdOf(jobId(world, job), worker, root);
 
 /** What names a claim in the game's calls. */
 export const claimKey = (world: World, claim: Claim): ClaimKey => claimKeyOf(jobId(world, claim.job), claim);

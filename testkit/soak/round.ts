@@ -102,6 +102,7 @@ export class Round {
       callbackGas: 0,
       maxOutputBytes: this.#prng.pick([0, 4_096]),
       rootOnly: false,
+      answer: false,
       salt: this.#market.nextSalt(),
     };
     const sent = await this.#market.must("requester", requester, chain.onMarket("post", [request]));
@@ -183,8 +184,8 @@ export class Round {
     const record = this.#record;
     if (record.refuted || record.finalised) return;
     const { chain } = this.#market;
-    const call = chain.onGame("open", [this.#claim, challenger.opening()]);
-    // The same account may have opened the same game before.
+    const call = chain.onGame("open", [this.#claim, this.#prng.below(4), challenger.opening()]);
+    // The same account may have opened a game of this number before.
     const refusal = await chain.refusal(challenger.address, call);
     if (refusal?.includes("GameExists")) return;
     const sent = await this.#market.must(challenger.kind, challenger.address, call);

@@ -178,11 +178,11 @@ describe("contracts under attack", () => {
     const { viem, watcher } = world();
     for (const index of [16n, 2n ** 32n + 15n, 2n ** 64n - 1n]) {
       await viem.assertions.revertWithCustomError(
-        game.write.open([claim, at(index)], { account: watcher.account }),
+        game.write.open([claim, 0, at(index)], { account: watcher.account }),
         game,
         "PickNotBelowNode",
       );
     }
-    await game.write.open([claim, at(15n)], { account: watcher.account });
+    await game.write.open([claim, 0, at(15n)], { account: watcher.account });
   });
 });

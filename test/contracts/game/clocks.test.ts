@@ -36,7 +36,7 @@ describe("DisputeGame: turns, clocks, stale states", () => {
     const reveal = (state: typeof opened) => w.game.write.reveal([packState(state), data]);
     await revert(reveal(opened), "StaleState");
     await revert(reveal({ ...game.state, claimId: ROOT }), "StaleState");
-    await revert(reveal({ ...game.state, openIndex: 1 }), "StaleState");
+    await revert(reveal({ ...game.state, number: 7 }), "StaleState");
     // Equal nodes are not enough: the state is named whole.
     await revert(reveal({ ...opened, bond: opened.bond + 1n }), "StaleState");
     await revert(w.game.write.settle([packState(opened)]), "StaleState");

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { disputedProgram, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
-import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
+import { gameIdOf } from "../../../src/market/state.ts";
+import { GameDriver, numberOf } from "../../../testkit/protocol/gameDriver.ts";
 import { honestTrace, lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { vaultEntries } from "../../../testkit/protocol/vaultEntries.ts";
@@ -122,8 +123,9 @@ describe("DisputeGame: what names a game beside its claim and its challenger", (
   const world = useWorld();
   const { against } = disputeKit(world);
 
-  it("open_belowTheRoot_isNamedByTheNode", async () => {
+  it("open_isNamedByTheNumberThatItIsGiven", async () => {
     const game = await (await against(honestTrace(disputedProgram))).open(1, 0);
-    expect([game.state.openIndex, game.state.openDepth]).to.deep.equal([0, 2]);
+    expect(game.state.number).to.equal(numberOf(1, 0));
+    expect(game.gameId).to.equal(gameIdOf(game.state));
   });
 });

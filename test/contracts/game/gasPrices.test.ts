@@ -83,7 +83,7 @@ describe("GasSchedule: what is paid", () => {
     const args = game.openArgs(levels, index);
     await networkHelpers.setNextBlockBaseFeePerGas(BASE_FEE);
     await game.run("open", contract.write.open(args, { account: watcher.account, ...DEAR }));
-    return { paid: BigInt(game.state.spent) / BASE_FEE, pick: args[1] };
+    return { paid: BigInt(game.state.spent) / BASE_FEE, pick: args[2] };
   }
 
   /** Plays a game down to the chunk. */
@@ -92,7 +92,11 @@ describe("GasSchedule: what is paid", () => {
     await opened(game);
     const moves: Awaited<ReturnType<typeof play>>[] = [];
     while (!(game.state.turn === 1 && game.state.depth === 0)) {
-      const leaf = { [Level.run]: 0, [Level.trace]: 15, [Level.interior]: 5, [Level.tensor]: 15 }[game.state.level];
+      const leaf = new Map<Level, number>([
+        [Level.trace, 15],
+        [Level.interior, 5],
+        [Level.tensor, 15],
+      ]).get(game.state.level)!;
       moves.push(await play(game, leaf, more));
     }
     const list = ["reveal", "pick", "reveal", "pick across"];

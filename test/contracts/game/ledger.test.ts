@@ -3,7 +3,7 @@ import { zeroHash, type Hex } from "viem";
 import { packState } from "../../../src/market/state.ts";
 import { ClaimStatus, Outcome } from "../../../src/chain/structs.ts";
 import { disputedProgram, disputeKit, LIE } from "../../../testkit/protocol/disputeKit.ts";
-import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
+import { GameDriver, numberOf } from "../../../testkit/protocol/gameDriver.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 import { honestTrace, lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
@@ -80,8 +80,8 @@ describe("DisputeGame: what each move costs whom", () => {
       const before = await world().networkHelpers.takeSnapshot();
       const game = await opened(levels, index);
       isPaid(BigInt(game.state.spent) / BASE_FEE, price, game);
-      // What names the game beside claim and challenger: where it was opened.
-      expect([game.state.openIndex, game.state.openDepth]).to.deep.equal([index, 3 - levels]);
+      // What names the game beside claim and challenger.
+      expect(game.state.number).to.equal(numberOf(levels, index));
       expect((await world().game.read.claimGames([claimId(world(), game.claim)]))[2]).to.equal(
         BigInt(game.state.spent),
       );

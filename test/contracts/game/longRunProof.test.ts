@@ -108,6 +108,7 @@ describe("DisputeGame: a proof in the longest run, of a step that reads as much 
       items: MAX_ITEMS,
       window: 80_000,
       rootOnly: true,
+      answer: false,
     });
     const { account } = world().worker;
     await world().market.write.claim([job], { account });
@@ -122,7 +123,7 @@ describe("DisputeGame: a proof in the longest run, of a step that reads as much 
       step: openStep(known, 0),
     };
     const challenger = { account: world().watcher.account };
-    const [event] = await gameEvents(world(), await world().game.write.open([claim, pick], challenger));
+    const [event] = await gameEvents(world(), await world().game.write.open([claim, 0, pick], challenger));
     if (event?.eventName !== "Picked") throw new Error("the game is not opened");
     const proof: StepProof = {
       pick: { ...NO_PICK, program: factsOf(known.commitment), step: openStep(known, 0) },

@@ -23,11 +23,11 @@ describe("DisputeGame: open", () => {
     const options = { account: watcher.account };
     const marketRevert = (sent: Promise<unknown>, name: string) =>
       viem.assertions.revertWithCustomError(sent, market, name as never);
-    const [claim, pick] = driver.openArgs(0, 0);
+    const [claim, number, pick] = driver.openArgs(0, 0);
     const unknown = { ...claim, root: ROOT };
-    await marketRevert(game.write.open([unknown, { ...pick, node: ROOT }], options), "WrongClaimStatus");
-    await game.write.open([claim, pick], options);
-    await revert(game.write.open([claim, pick], options), "GameExists");
+    await marketRevert(game.write.open([unknown, number, { ...pick, node: ROOT }], options), "WrongClaimStatus");
+    await game.write.open([claim, number, pick], options);
+    await revert(game.write.open([claim, number, pick], options), "GameExists");
     await pass(1_801);
     await marketRevert(game.write.open(driver.openArgs(1, 0), options), "WindowClosed");
   });
@@ -43,9 +43,9 @@ describe("DisputeGame: open", () => {
 
   it("open_wrongPathOrProgram_reverts", async () => {
     const driver = await againstLiar();
-    const [claim, pick] = driver.openArgs(3, LIE.checkpoint);
+    const [claim, number, pick] = driver.openArgs(3, LIE.checkpoint);
     const open = (changes: Partial<Pick>) =>
-      world().game.write.open([claim, { ...pick, ...changes }], { account: world().watcher.account });
+      world().game.write.open([claim, number, { ...pick, ...changes }], { account: world().watcher.account });
     await revert(open({ program: { ...pick.program, checkpointsRoot: ROOT } }), "WrongProgram");
     await revert(open({ siblings: [...pick.siblings, ROOT] }), "WrongPathLength");
     await revert(open({ index: 8n }), "PickNotBelowNode");
@@ -79,8 +79,8 @@ describe("DisputeGame: open", () => {
 
   it("open_siblingCountOfAnotherDepth_reverts", async () => {
     const driver = await againstLiar();
-    const [claim, pick] = driver.openArgs(0, 0);
-    const sent = world().game.write.open([claim, { ...pick, index: 1n }], { account: world().watcher.account });
+    const [claim, number, pick] = driver.openArgs(0, 0);
+    const sent = world().game.write.open([claim, number, { ...pick, index: 1n }], { account: world().watcher.account });
     await revert(sent, "PickNotBelowNode");
   });
 });

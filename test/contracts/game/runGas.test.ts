@@ -60,9 +60,7 @@ describe("GasSchedule: runs", function () {
     const { game: contract, worker, watcher, mallory } = world();
     const games = [new RunGame(world(), claimed, own), new RunGame(world(), claimed, own, mallory)] as const;
     for (const game of games) await game.proof();
-    const third = await new RunGame(world(), claimed, own).open(
-      rootPick(own.run.program, claimed.claim.root, ITEMS),
-    );
+    const third = await new RunGame(world(), claimed, own).open(rootPick(own.run.program, claimed.claim.root, ITEMS));
     const key = claimKey(world(), claimed.claim);
     await contract.write.concede([packState(third.state), key], { account: worker.account });
     for (const [n, price] of [

@@ -9,6 +9,7 @@ import { runProgram, RUN_STEPS, type RunRanges } from "../../../testkit/programs
 import { runOf, type RunLie } from "../../../testkit/programs/runsOf.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/runGame.ts";
+import { numberOf } from "../../../testkit/protocol/gameDriver.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { createWorld, type World } from "../../../testkit/protocol/world.ts";
 
@@ -47,8 +48,8 @@ describe("DisputeGame: a lie in a run", () => {
 
   it("inARunOf1000Items_isRefuted", async () => {
     for (const item of [0, 512, 999]) {
-      const { state } = await refutes(world(), "two", 1_000, { item, step: RUN_STEPS.carriedAndEach, element: 0 });
-      expect(state.openDepth).to.equal(depthOf(1_000) - 4);
+      const { moves } = await refutes(world(), "two", 1_000, { item, step: RUN_STEPS.carriedAndEach, element: 0 });
+      expect(moves[0]!.state.depth).to.equal(depthOf(1_000) - 4);
     }
   });
 
@@ -120,16 +121,17 @@ describe("DisputeGame: opened at every node of a run's list", () => {
         await executeItems(own.run, [items - 1], own.execute);
         const ids = new Set<Hex>();
         const games: RunGame[] = [];
+        const places: { index: number; depth: number }[] = [];
         const depth = depthOf(items);
         for (let levels = 0; levels <= depth; levels++) {
           for (let index = 0; index < Math.ceil(items / 2 ** (depth - levels)); index++) {
             const game = await new RunGame(world(), claimed, own).open(pickOf(claimed, levels, index));
             ids.add(game.gameId);
             games.push(game);
+            places.push({ index, depth: depth - levels });
             const { state } = game;
             expect(state).to.include({
-              openDepth: depth - levels,
-              openIndex: index,
+              number: numberOf(levels, index),
               turn: 0,
               checkpoints: program.model.program.checkpoints.length,
             });
@@ -137,8 +139,8 @@ describe("DisputeGame: opened at every node of a run's list", () => {
               expect(state).to.include({ level: Level.run, depth: depth - levels, index, width: items });
             else {
               expect(state).to.include({ item: index, traceRoot: claimed.worker.run.list.node(0, index), index: 0 });
-              const places = { two: [Level.trace, 1], one: [Level.trace, 0], step: [Level.tensor, 2] } as const;
-              expect([state.level, state.depth]).to.deep.equal(places[ranges]);
+              const entered = { two: [Level.trace, 1], one: [Level.trace, 0], step: [Level.tensor, 2] } as const;
+              expect([state.level, state.depth]).to.deep.equal(entered[ranges]);
             }
             expect(await refusalOf(new RunGame(world(), claimed, own).open(pickOf(claimed, levels, index)))).to.match(
               /GameExists/,
@@ -152,7 +154,7 @@ describe("DisputeGame: opened at every node of a run's list", () => {
           expect(await refusalOf(past.open({ ...pickOf(claimed, 3, 4), index: 5n }))).to.match(/PickPastWidth/);
         }
         // Each of those above the lie refutes it; one does.
-        const above = games.filter(({ state }) => state.openIndex === Math.floor((items - 1) / 2 ** state.openDepth));
+        const above = games.filter((_, k) => places[k]!.index === Math.floor((items - 1) / 2 ** places[k]!.depth));
         expect(above.length).to.equal(depth + 1);
         for (const game of above.slice(0, -1)) await game.proof();
         const last = above.at(-1)!;

@@ -52,7 +52,7 @@ const revealBytes = (data: Hex): bigint =>
 const pickBytes = (given: Pick): bigint =>
   length(encodeFunctionData({ abi, functionName: "pick", args: [BLANK_STATE, given] }));
 const openBytes = (given: Pick): bigint =>
-  length(encodeFunctionData({ abi, functionName: "open", args: [BLANK_CLAIM, given] }));
+  length(encodeFunctionData({ abi, functionName: "open", args: [BLANK_CLAIM, 0, given] }));
 const expandBytes = (children: Hex, siblings: Hex[]): bigint =>
   length(
     encodeFunctionData({ abi, functionName: "expand", args: [BLANK_STATE, ZERO_HASH, ZERO_HASH, children, siblings] }),
