@@ -1,4 +1,4 @@
-import type { Decision } from "../decision/decision.ts";
+import { decisionText } from "../decision/decisionText.ts";
 import type { CompileOptions } from "../compiler/compile.ts";
 import type { Model } from "../onnx/model.ts";
 import type { CompiledModel } from "../program/compiled.ts";
@@ -46,7 +46,7 @@ export async function calibrate({ file, model, compiled, options, box, place, ..
         threads: "threads" in place ? place.threads : undefined,
         box,
         tensors: measured.tensors,
-        outputs: outputs.map(({ name, decisions }) => ({ name, decisions: decisions.map(textOf) })),
+        outputs: outputs.map(({ name, decisions }) => ({ name, decisions: decisions.map(decisionText) })),
         inputs: measured.inputs,
         seed: rest.seed,
         differing: { native: measured.differing, thick: differing },
@@ -60,5 +60,3 @@ export async function calibrate({ file, model, compiled, options, box, place, ..
     await exact.close();
   }
 }
-
-const textOf = ({ kind, tensors, node }: Decision): string => `${kind} of ${tensors.join(" and ")} (node ${node})`;

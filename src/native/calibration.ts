@@ -107,22 +107,21 @@ export function readCalibration(path: string): Calibration {
 }
 
 /** What a calibration must be of, to be used. */
-export type CalibrationUse = Pick<Calibration, "programRoot" | "runtime"> & {
+export type CalibrationUse = Pick<Calibration, "programRoot"> & {
   /** The tensors that decide in this program. */
   deciding: readonly string[];
   inputs: readonly { name: string; dtype: DType }[];
 };
 
-/** @param path For the message. @throws CalibrationError if it is of another program or runtime */
+/** @param path For the message. @throws CalibrationError if it is of another program */
 export function requireCalibrated(calibration: Calibration, path: string, use: CalibrationUse): void {
   const refuse = (what: string, found: string, expected: string): never => {
     throw new CalibrationError(
       `the calibration ${path} is of another ${what}: ${found}, not ${expected}; make it again by refute calibrate`,
     );
   };
-  const { programRoot, runtime, tensors, box } = calibration;
+  const { programRoot, tensors, box } = calibration;
   if (programRoot !== use.programRoot) refuse("program", programRoot, use.programRoot);
-  if (runtime !== use.runtime) refuse("runtime", runtime, use.runtime);
   const names = (list: readonly { name: string }[]): string => list.map((each) => each.name).join(", ");
   if (names(tensors) !== use.deciding.join(", "))
     refuse("set of deciding tensors", names(tensors), use.deciding.join(", "));

@@ -67,7 +67,7 @@ export function calibrateCommand(output: Output): Command {
       const { random, search, draw, threads, nativeUrl, out } = options;
       if (given.length + random === 0) throw new UsageError("give --inputs, or --random above 0");
       const found = await calibrate({
-        file: { path, own, bound, uint8: spec.uint8 },
+        file: { path, own, bound, uint8: spec.uint8, decide: spec.decide ?? {} },
         modelSha256: await sha256OfFile(path),
         model,
         compiled,

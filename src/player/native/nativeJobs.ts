@@ -10,8 +10,7 @@ import type { Logger } from "../log.ts";
 /** The programs that can be answered natively. */
 export type NativePrograms = {
   /** @returns undefined if a program cannot, or cannot yet */
-  of: (root: Hash) => Promise<(NativeProgram & Pick<KnownProgram, "model">) | undefined>;
-  close: () => Promise<void>;
+  of: (root: Hash) => Promise<(NativeProgram & KnownProgram) | undefined>;
 };
 
 /** How jobs are answered natively. */
@@ -55,7 +54,7 @@ export class NativeJobs {
   async answer(job: string, root: Hash, inputs: RunInputs): Promise<OutputTensors | undefined> {
     const program = this.#distrusted.has(root) ? undefined : await this.#options.programs.of(root);
     if (program === undefined) {
-      this.#meter.native("exact");
+      this.refused(job, this.#distrusted.has(root) ? "its program was found wrong" : "its program is not calibrated");
       return undefined;
     }
     const { outputs, each = [] } = program.model.program;
@@ -77,6 +76,12 @@ export class NativeJobs {
     return tensors;
   }
 
+  /** Takes note that a job is executed exactly, whatever native execution would say. */
+  refused(job: string, reason: string): void {
+    this.#meter.native("exact");
+    this.#log.info({ job, reason }, "not native: executed exactly");
+  }
+
   /** Whether exact execution checks a native answer; drawn anew each time. */
   drawsExact(): boolean {
     return this.#random() < this.#options.exactShare;
@@ -93,9 +98,5 @@ export class NativeJobs {
       "until a restart; answers given or accepted natively before may be wrong too: calibrate again with more inputs";
     this.#log.error({ job, programRoot: root }, reason);
     this.#health.set("native", { code: "NATIVE_DISAGREES", reason });
-  }
-
-  close(): Promise<void> {
-    return this.#options.programs.close();
   }
 }
