@@ -115,9 +115,9 @@ library Descent {
         s.depth = uint8(PositionalMerkle.depth(width));
     }
 
-    /// @notice From a leaf into a list of the worker's that holds it, whose first nodes are `children`: from an output of
-    /// an answer into the run (whose last item it is of), from an output of an item into that item's trace, from a trace
-    /// leaf into the list of its range.
+    /// @notice From a leaf into a list of the worker's that holds it, whose first nodes are `children`: from an output
+    /// of an answer into the run (whose last item it is of), from an output of an item into that item's trace, from a
+    /// trace leaf into the list of its range.
     /// @param siblings The way from the leaf up to one of the children.
     /// @return hop Levels between the list's root and the children.
     function expand(

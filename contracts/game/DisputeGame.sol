@@ -32,7 +32,7 @@ import {Parameters} from "../types/Parameters.sol";
  *   NODE        | any    | > 0   | Worker     | reveal | any plain account     | REVEALED, the same node
  *   REVEALED    | any    | > 0   | Challenger | pick   | its challenger        | ARRIVAL at a node below
  *   OUTPUT      | Answer | 0     | Worker     | expand | the claim's worker    | REVEALED, the run's root
- *   OUTPUT      | Items  | 0     | Worker     | expand | the claim's worker    | REVEALED, the root of that item's trace
+ *   OUTPUT      | Items  | 0     | Worker     | expand | the claim's worker    | REVEALED, that item's trace root
  *   RANGE       | Trace  | 0     | Worker     | expand | the claim's worker    | REVEALED, the interior's root
  *   CHUNK       | Tensor | 0     | Worker     | reveal | any plain account     | CHUNK SHOWN
  *   CHUNK SHOWN | Tensor | 0     | Challenger | none   |                       | one of the ends below

@@ -74,8 +74,8 @@ library GasSchedule {
 
     /// @dev Longest header of a program that is served, bytes.
     uint256 internal constant MAX_HEADER = 2_048;
-    /// @dev Levels that the largest games are assumed to have: 4 of an answer's outputs, 16 of items, 12 of checkpoints,
-    /// 12 of steps, 20 of chunks.
+    /// @dev Levels that the largest games are assumed to have: 4 of an answer's outputs, 16 of items, 12 of
+    /// checkpoints, 12 of steps, 20 of chunks.
     uint256 private constant LEVELS_ANSWER = 4;
     uint256 private constant LEVELS_RUN = 16;
     uint256 private constant LEVELS_TRACE = 12;
@@ -155,8 +155,8 @@ library GasSchedule {
 
     /// @notice The maximum gas that a worker spends in one game with arity 2^k.
     function worstWorker(uint256 k) internal pure returns (uint256) {
-        // Each expansion carries the first reveal of its list: that of an output into the run, which shows the path of a
-        // checkpoint too, and that of a range into its interior.
+        // Each expansion carries the first reveal of its list: that of an output into the run, which shows the path of
+        // a checkpoint too, and that of a range into its interior.
         uint256 reveals =
             _ceil(LEVELS_RUN, k) + _ceil(LEVELS_TRACE, k) + _ceil(LEVELS_INTERIOR, k) - 2 + _ceil(LEVELS_TENSOR, k);
         uint256 expansions = expand(k, LEVELS_RUN + LEVELS_TRACE) + expand(k, LEVELS_INTERIOR);

@@ -109,9 +109,9 @@ interface IDisputeGame {
     /// @param pick_ The node, and the way up from it to the current one.
     function pick(PackedState calldata state, Pick calldata pick_) external;
 
-    /// @notice Worker only, at a leaf that stands for a list of its own: shows the first `2^hop` nodes below that list's
-    /// root. At a trace leaf the list is the interior of its range. At an output of an answer it is the item's trace, or
-    /// the run if items take tensors from the item before.
+    /// @notice Worker only, at a leaf that stands for a list of its own: shows the first `2^hop` nodes below that
+    /// list's root. At a trace leaf the list is the interior of its range. At an output of an answer it is the item's
+    /// trace, or the run if items take tensors from the item before.
     /// @dev Reverts with `StaleState`, `ClaimDead`, `NotTurnOf`, `ClockExpired`, `NotWorker`, `NothingToExpand`
     /// elsewhere, and `WrongDataLength`, `PaddingNotZero` or `LeafNotInList` for wrong nodes.
     /// @param state The game's current state.

@@ -82,8 +82,8 @@ struct InputPart {
 /// @param output Number of the output.
 /// @param data Its bytes.
 /// @param siblings Opening of its tensor root under the item's trace root, at the checkpoint that the header names, and
-/// then of that trace root under the run root. In an answer: if each item has the output, of its tensor root in the list
-/// of these; then of the output's root in the answer.
+/// then of that trace root under the run root. In an answer: if each item has the output, of its tensor root in the
+/// list of these; then of the output's root in the answer.
 struct Delivery {
     ProgramFacts program;
     uint32 output;

@@ -153,8 +153,8 @@ abstract contract ResultDelivery is JobRecords {
         _vault.unlock(claim_.worker, _collateral);
     }
 
-    /// @dev SAFETY: an output is proven at its own position: at the depth of the program's checkpoints and of the run, or of the
-    /// answer.
+    /// @dev SAFETY: an output is proven at its own position: at the depth of the program's checkpoints and of the run,
+    /// or of the answer.
     function _checkOutput(Claim calldata claim_, uint256 item, Delivery calldata delivery) private view {
         _needProgram(delivery.program, claim_.job.programRoot);
         (uint256 checkpoint, uint256 size, bool each) = delivery.program.header.output(delivery.output);

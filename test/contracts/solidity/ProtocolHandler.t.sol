@@ -64,9 +64,9 @@ abstract contract ProtocolHandler is ProtocolModel {
     function submitJob(uint8 which, bool lie) public {
         Job memory job = _jobs[which % _jobs.length];
         (, address worker, , ) = market.jobOf(market.jobIdOf(job));
-        bytes32 root = runRoot(lie);
+        (bytes32 root, bytes memory nodes) = (claimRoot(job, lie), nodesOf(job, lie));
         _prankAs(worker);
-        bytes32 claimId = market.submit(job, abi.encodePacked(root));
+        bytes32 claimId = market.submit(job, nodes);
         _lie[claimId] = lie;
         _windowEnd[_claims.length] = _now + job.window;
         _claims.push(Claim(job, worker, root));
@@ -119,7 +119,7 @@ abstract contract ProtocolHandler is ProtocolModel {
         uint256 c = which % _claims.length;
         Claim memory claim = _claims[c];
         uint256 credit = _creditOf(claim.job.requester);
-        (, uint256 finalSince, , , ) = market.claimOf(ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.runRoot));
+        (, uint256 finalSince, , , ) = market.claimOf(ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.root));
         market.reclaim(claim);
         bool due = _now > finalSince + 7 days && finalSince > _windowEnd[c] && !_isPaid[c] && !_refuted(c);
         if (!due || _creditOf(claim.job.requester) != credit + claim.job.fee) ++wrongDeliveries;
@@ -329,18 +329,20 @@ abstract contract ProtocolHandler is ProtocolModel {
 
     bytes private constant _JOB_POSTED =
         "JobPosted(bytes32,address,bytes32,"
-        "(address,bytes32,bytes32,uint64,uint32,uint32,uint32,uint128,"
+        "(address,bytes32,bytes32,uint64,uint32,uint32,uint32,uint8,uint128,"
         "uint32,uint32,uint64,uint32,uint32,uint64,bool,bytes32),"
         "(bytes,bytes32,bytes32),bytes32[])";
 
     function _openBy(address by, uint256 c, bool direct) internal {
         bool lie = _lie[_claimId(_claims[c])];
-        Pick memory pick = _openingOf(lie);
+        Pick memory pick = _openingOf(_claims[c].job, lie);
         // Another index is refused.
-        pick.index = direct ? 0 : 1;
+        pick.index = direct ? 0 : 4;
+        // Sometimes one that the account has played.
+        uint32 number = uint32(_games.length % 3);
         vm.recordLogs();
         _prankAs(by);
-        bytes32 gameId = game.open(_claims[c], pick);
+        bytes32 gameId = game.open(_claims[c], number, pick);
         ++opened;
         _games.push(gameId);
         _claimOf[gameId] = c;
@@ -411,6 +413,7 @@ abstract contract ProtocolHandler is ProtocolModel {
         request.maxOutputBytes = maxOutputBytes;
         request.callbackGas = callbackGas;
         request.salt = bytes32(++_salt);
+        request.answer = _salt % 2 == 0;
         vm.recordLogs();
         _prankAs(requester);
         market.post(request);

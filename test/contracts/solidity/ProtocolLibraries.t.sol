@@ -112,11 +112,8 @@ contract ProtocolLibrariesTest {
         PackedState memory p = States.pack(s, s.move);
         require(p.claimId == s.claimId && p.programRoot == s.programRoot, "claim, program");
         require(p.node == s.node && p.traceRoot == s.traceRoot && p.interiorRoot == s.interiorRoot, "nodes");
-        uint256 place = _field(
-            _field(_field(uint256(uint8(s.move)), 8, s.openDepth), 32, s.openIndex),
-            16,
-            s.tailBytes
-        );
+        require(p.runRoot == s.runRoot, "run");
+        uint256 place = _field(_field(uint256(uint8(s.move)), 32, s.number), 16, s.tailBytes);
         place = _field(_field(_field(place, 32, s.step), 32, s.last), 32, s.first);
         place = _field(_field(_field(place, 8, uint8(s.turn)), 8, uint8(s.level)), 8, s.depth);
         require(p.place == _field(_field(place, 32, s.width), 32, s.index), "place");
@@ -164,9 +161,9 @@ contract ProtocolLibrariesTest {
         s.challenger = address(uint160(words[4]));
         (s.bond, s.spent, s.since) = (uint96(words[5]), uint96(words[6]), uint40(words[7]));
         (s.workerSeconds, s.challengerSeconds) = (uint32(words[8]), uint32(words[9]));
-        (s.depth, s.openDepth, s.tailBytes) = (uint8(words[10]), uint8(words[11]), uint16(words[12]));
-        (s.level, s.turn, s.move) = (Level(words[13] % 4), Side(words[14] % 2), Move(words[15] % 4));
-        (s.openIndex, s.index, s.width) = (uint32(words[16]), uint32(words[17]), uint32(words[18]));
+        (s.depth, s.runRoot, s.tailBytes) = (uint8(words[10]), bytes32(words[11]), uint16(words[12]));
+        (s.level, s.turn, s.move) = (Level(words[13] % 6), Side(words[14] % 2), Move(words[15] % 4));
+        (s.number, s.index, s.width) = (uint32(words[16]), uint32(words[17]), uint32(words[18]));
         (s.first, s.last, s.step) = (uint32(words[19]), uint32(words[20]), uint32(words[21]));
         (s.traceRoot, s.item, s.checkpoints) = (bytes32(words[22]), uint16(words[23]), uint32(words[24]));
     }

@@ -130,6 +130,7 @@ abstract contract ProtocolModel is ProtocolWorld {
     }
 
     function _delivery(uint256 c, uint256 output) internal view returns (Delivery memory) {
-        return Delivery(program(), uint32(output), _tensor(_lie[_claimId(_claims[c])]), new bytes32[](0));
+        bool lie = _lie[_claimId(_claims[c])];
+        return Delivery(program(), uint32(output), _tensor(lie), _pathOf(_claims[c].job, output, lie));
     }
 }

@@ -91,7 +91,21 @@ abstract contract ProtocolWorld {
         facts.checkpointsRoot = sha256(abi.encodePacked(bytes1(0), uint32(0), uint32(0)));
     }
 
-    function runRoot(bool lie) public pure returns (bytes32) {
+    /// @notice What a claim's list is, as it is submitted: the trace root, or all outputs of an answer, which are one
+    /// tensor.
+    function nodesOf(Job memory job, bool lie) public pure returns (bytes memory) {
+        bytes32 root = tensorRoot(lie);
+        return job.answers == 0 ? abi.encodePacked(root) : abi.encodePacked(root, root, root, bytes32(0));
+    }
+
+    function claimRoot(Job memory job, bool lie) public pure returns (bytes32) {
+        bytes32 root = tensorRoot(lie);
+        if (job.answers == 0) return root;
+        bytes32 left = sha256(abi.encodePacked(root, root));
+        return sha256(abi.encodePacked(left, sha256(abi.encodePacked(root, bytes32(0)))));
+    }
+
+    function tensorRoot(bool lie) public pure returns (bytes32) {
         bytes32 leaf = sha256(_chunk(lie));
         bytes32 pair = sha256(abi.encodePacked(leaf, leaf));
         return sha256(abi.encodePacked(pair, pair));
@@ -115,8 +129,18 @@ abstract contract ProtocolWorld {
         vm.prank(account, account);
     }
 
-    function _openingOf(bool lie) internal pure returns (Pick memory pick) {
-        pick.node = runRoot(lie);
+    /// @dev From output `k` to the claim's root.
+    function _pathOf(Job memory job, uint256 k, bool lie) internal pure returns (bytes32[] memory path) {
+        if (job.answers == 0) return path;
+        bytes32 root = tensorRoot(lie);
+        path = new bytes32[](2);
+        path[0] = k == 2 ? bytes32(0) : root;
+        path[1] = sha256(abi.encodePacked(root, k == 2 ? root : bytes32(0)));
+    }
+
+    function _openingOf(Job memory job, bool lie) internal pure returns (Pick memory pick) {
+        pick.node = tensorRoot(lie);
+        pick.siblings = _pathOf(job, 0, lie);
         pick.program = program();
         pick.step.dtype = 2;
         pick.step.count = 2_048;
@@ -138,11 +162,11 @@ abstract contract ProtocolWorld {
     }
 
     function _key(Claim memory claim) internal view returns (ClaimKey memory) {
-        return ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.runRoot);
+        return ClaimKey(market.jobIdOf(claim.job), claim.worker, claim.root);
     }
 
     function _claimId(Claim memory claim) internal view returns (bytes32) {
-        return JobIds.claimId(market.jobIdOf(claim.job), claim.worker, claim.runRoot);
+        return JobIds.claimId(market.jobIdOf(claim.job), claim.worker, claim.root);
     }
 
     function _creditOf(address account) internal view returns (uint256 credit) {

@@ -65,7 +65,7 @@ contract TrespassHandler is ProtocolHandler {
         }
         if (status == ClaimStatus.Finalised) {
             Claim memory lie = claim;
-            lie.runRoot = runRoot(!_lie[_claimId(claim)]);
+            lie.root = claimRoot(claim.job, !_lie[_claimId(claim)]);
             _deliver(lie, "another claim is delivered");
         }
     }
@@ -185,8 +185,8 @@ contract TrespassHandler is ProtocolHandler {
     }
 
     function _open(uint256 c, address by, string memory what) private {
-        Pick memory pick = _openingOf(_lie[_claimId(_claims[c])]);
-        _mustRevert(by, address(game), abi.encodeCall(game.open, (_claims[c], pick)), what);
+        Pick memory pick = _openingOf(_claims[c].job, _lie[_claimId(_claims[c])]);
+        _mustRevert(by, address(game), abi.encodeCall(game.open, (_claims[c], 0, pick)), what);
     }
 
     function _finalise(Claim memory claim, string memory what) private {
@@ -202,7 +202,8 @@ contract TrespassHandler is ProtocolHandler {
     }
 
     function _deliver(Claim memory claim, string memory what) private {
-        Delivery memory delivery = Delivery(program(), 0, _tensor(claim.runRoot == runRoot(true)), new bytes32[](0));
+        bool lie = claim.root == claimRoot(claim.job, true);
+        Delivery memory delivery = Delivery(program(), 0, _tensor(lie), _pathOf(claim.job, 0, lie));
         _mustRevert(address(market), abi.encodeCall(market.deliver, (claim, delivery)), what);
     }
 
@@ -211,7 +212,7 @@ contract TrespassHandler is ProtocolHandler {
     }
 
     function _submit(Job memory job, address by, string memory what) private {
-        bytes memory nodes = abi.encodePacked(runRoot(true));
+        bytes memory nodes = nodesOf(job, true);
         _mustRevert(by, address(market), abi.encodeCall(market.submit, (job, nodes)), what);
     }
 
