@@ -18,6 +18,8 @@ export type NativeOptions = {
   programs: NativePrograms;
   /** Part of the native answers that exact execution checks, drawn at random: 0 to 1. */
   exactShare: number;
+  /** Draws in 0 .. 1, which nobody may foresee; fresh ones if absent. */
+  random?: (() => number) | undefined;
 };
 
 /** The outputs of a run: of each output the tensors of its items, or that of the last item. */
@@ -32,16 +34,10 @@ export class NativeJobs {
   readonly #log: Logger;
   readonly #meter: Meter;
   readonly #health: Health;
-  readonly #random: () => number;
   readonly #distrusted = new Set<Hash>();
 
-  /** @param random Draws in 0 .. 1. Nobody may foresee it. */
-  constructor(
-    options: NativeOptions,
-    { log, meter, health }: { log: Logger; meter: Meter; health: Health },
-    random = (): number => freshSeed() / 2 ** 32,
-  ) {
-    [this.#options, this.#log, this.#meter, this.#health, this.#random] = [options, log, meter, health, random];
+  constructor(options: NativeOptions, { log, meter, health }: { log: Logger; meter: Meter; health: Health }) {
+    [this.#options, this.#log, this.#meter, this.#health] = [options, log, meter, health];
     health.set("native", undefined);
   }
 
@@ -84,7 +80,8 @@ export class NativeJobs {
 
   /** Whether exact execution checks a native answer; drawn anew each time. */
   drawsExact(): boolean {
-    return this.#random() < this.#options.exactShare;
+    const { exactShare, random = () => freshSeed() / 2 ** 32 } = this.#options;
+    return random() < exactShare;
   }
 
   /** Takes note of what exact execution says of a native answer. */
