@@ -164,9 +164,10 @@ describe("the same native garbage at a worker and a watcher", function () {
   it("isFoundByARandomCheck_andEarlierClaimsAreJudgedAgain", async () => {
     const { program, programs } = nativePrograms(opened, garbage(opened.native));
     const posted = await players().post(program, [input(7)], ANSWER);
-    const policy = policyFor(posted.requester.sender.address);
-    const native = { programs, exactShare: 0, policy };
-    const worker = await players().startWorker(await players().workerKey(), program, reference(), { native });
+    const requesters = [posted.requester.sender.address];
+    const native = { programs, exactShare: 0, policy: { requesters, exposure: parseEther("100") } };
+    const key = await players().workerKey();
+    const worker = await players().startWorker(key, program, reference(), { native });
     await first(worker, "submitted", (e) => e.jobId === posted.jobId);
     let draw = 1;
     const { outcomes, meter } = measured();
@@ -176,14 +177,14 @@ describe("the same native garbage at a worker and a watcher", function () {
     expect(outcomes).to.deep.equal(["native"]);
     // A second claim of the same kind is drawn.
     draw = 0;
-    const others = { native: { programs, exactShare: 0, policy: policyFor(posted.requester.sender.address) } };
+    await worker.stop();
     const second = await players().post(program, [input(8)], ANSWER);
-    others.native.policy = policyFor(second.requester.sender.address);
-    const other = await players().startWorker(await players().workerKey(), program, reference(), others);
-    await first(other, "submitted", (e) => e.jobId === second.jobId);
+    requesters.push(second.requester.sender.address);
+    const again = await players().startWorker(key, program, reference(), { native });
+    await first(again, "submitted", (e) => e.jobId === second.jobId);
     await first(watcher, "differs", (e) => e.jobId === second.jobId);
     await first(watcher, "differs", (e) => e.jobId === posted.jobId);
-    await Promise.all([worker.stop(), other.stop(), watcher.stop()]);
+    await Promise.all([again.stop(), watcher.stop()]);
     expect(outcomes.slice(0, 4)).to.deep.equal(["native", "native", "rechecked", "disagreed"]);
   });
 });

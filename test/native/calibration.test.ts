@@ -22,7 +22,6 @@ const CALIBRATION: Calibration = {
 };
 const USE = {
   programRoot: CALIBRATION.programRoot,
-  runtime: CALIBRATION.runtime,
   deciding: ["logits"],
   inputs: [{ name: "x", dtype: DType.float32 }],
 };
@@ -45,22 +44,23 @@ describe("the file of a calibration", () => {
   });
 
   it("read_damagedField_namesFileAndField", () => {
-    const fields: [string, (file: Record<string, never>) => void][] = [
-      ["format", (file) => (file.format = "refute calibration 9" as never)],
-      ["programRoot", (file) => (file.programRoot = "0x1" as never)],
-      ["runtime", (file) => delete file.runtime],
-      ["threads", (file) => (file.threads = 0 as never)],
-      ["box.0", (file) => ((file.box as { low: number }[])[0]!.low = 2)],
-      ["box.0.high", (file) => ((file.box as { high: unknown }[])[0]!.high = null)],
-      ["tensors.0.relative", (file) => ((file.tensors as { relative: unknown }[])[0]!.relative = -1)],
-      ["tensors.0.dtype", (file) => ((file.tensors as { dtype: unknown }[])[0]!.dtype = "int64")],
-      ["tensors.0.dtype", (file) => ((file.tensors as { dtype: unknown }[])[0]!.dtype = "toString")],
-      ["factor", (file) => (file.factor = 0.5 as never)],
-      ["the file", (file) => (file.more = 1 as never)],
+    const fields: [field: string, place: readonly (string | number)[], value: unknown][] = [
+      ["format", ["format"], "refute calibration 9"],
+      ["programRoot", ["programRoot"], "0x1"],
+      ["runtime", ["runtime"], undefined],
+      ["threads", ["threads"], 0],
+      ["box.0", ["box", 0, "low"], 2],
+      ["box.0.high", ["box", 0, "high"], null],
+      ["tensors.0.relative", ["tensors", 0, "relative"], -1],
+      ["tensors.0.dtype", ["tensors", 0, "dtype"], "int64"],
+      ["tensors.0.dtype", ["tensors", 0, "dtype"], "toString"],
+      ["factor", ["factor"], 0.5],
+      ["the file", ["more"], 1],
     ];
-    for (const [field, damage] of fields) {
-      const file = JSON.parse(calibrationText(CALIBRATION)) as Record<string, never>;
-      damage(file);
+    for (const [field, place, value] of fields) {
+      const file = JSON.parse(calibrationText(CALIBRATION)) as object;
+      const within = place.slice(0, -1).reduce((part, key) => Reflect.get(part, key) as object, file);
+      Reflect.set(within, place.at(-1)!, value);
       writeFileSync(path, JSON.stringify(file));
       expect(() => readCalibration(path), field)
         .to.throw(CalibrationError)
@@ -76,11 +76,10 @@ describe("the file of a calibration", () => {
     expect(() => readCalibration(join(folder, "none"))).to.throw(CalibrationError, "it is missing");
   });
 
-  it("require_anotherProgramRuntimeTensorOrInput_isRefused", () => {
+  it("require_anotherProgramTensorOrInput_isRefused", () => {
     expect(() => requireCalibrated(CALIBRATION, path, USE)).not.to.throw();
     for (const other of [
       { programRoot: `0x${"c".repeat(64)}` },
-      { runtime: "onnxruntime 2, here" },
       { deciding: ["scores"] },
       { deciding: ["logits", "scores"] },
       { inputs: [{ name: "x", dtype: DType.float16 }] },

@@ -40,7 +40,7 @@ describe("measuring native errors", () => {
   it("measure_onnxruntime_findsFloat32ErrorsAndTheSameWithTheSameSeed", async () => {
     const inputs = { given: [], random: 16, search: 32, seed: 5 };
     const found = await measureErrors(measuring(), inputs);
-    const [{ relative, absolute }] = found.tensors as [{ relative: number; absolute: number }];
+    const { relative, absolute } = found.tensors[0]!;
     expect(relative)
       .to.be.above(2 ** -26)
       .and.below(2 ** -16);
