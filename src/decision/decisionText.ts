@@ -26,23 +26,26 @@ export function marginText(decision: Decision): string {
         ? "the largest value minus the second largest of a row"
         : "the second least value minus the least of a row";
     case "topk":
-      return `the least gap of neighbours among the ${decision.k + 1} ${decision.largest ? "largest" : "least"} of a row`;
+      return (
+        `the least gap of neighbours among the ${decision.k + 1} ` +
+        `${decision.largest ? "largest" : "least"} values of a row`
+      );
     case "comparison":
       return "the distance of the two values";
     case "rounding":
-      if (decision.boundaries === "none") return "the distance to the end of the type's range";
-      return (
-        ROUNDING[decision.boundaries] + (decision.range === undefined ? "" : ", or to the end of the type's range")
-      );
+      if (decision.boundaries === "none") return END_OF_RANGE;
+      return ROUNDING[decision.boundaries] + (decision.range === undefined ? "" : `, or ${END_OF_RANGE}`);
     case "sign":
       return "the distance to 0";
     case "token":
       return decision.drawn
-        ? "the largest score minus the second largest; a score is logit / temperature plus a number by seed and place; " +
-            "not read with top-p"
+        ? "the largest score minus the second largest; a score is logit / temperature plus a number by seed and " +
+            "place; not read with top-p"
         : "the largest logit minus the second largest";
   }
 }
+
+const END_OF_RANGE = "the distance to the end of the type's range";
 
 const ROUNDING = {
   halves: "the distance to the nearest half",

@@ -1,4 +1,4 @@
-import { isFloat } from "../numerics/dtype.ts";
+import { DType, isFloat } from "../numerics/dtype.ts";
 import { nodeLabel, type Node } from "../onnx/model.ts";
 import { castTarget } from "./nodeDecision.ts";
 import { isUnreadOutput, operatorClass } from "./operatorClasses.ts";
@@ -28,7 +28,7 @@ export function resultOf(node: Node, inputs: readonly (ValueState | undefined)[]
     case "whole":
       return given.every(({ float }) => float === false) ? all : approximate(place, all.constant);
     case "cast":
-      return cast(node, inputs, all);
+      return cast(place, node, inputs, all);
     case "decision":
       return decided(node, all, k);
     case "float":
@@ -72,10 +72,17 @@ function arithmetic(given: readonly ValueState[], all: ValueState, place: string
   return isOne ? { ...all, float: true, rounded: true } : approximate(place, all.constant);
 }
 
-function cast(node: Node, [input, like]: readonly (ValueState | undefined)[], all: ValueState): ValueState {
+function cast(
+  place: string,
+  node: Node,
+  [input, like]: readonly (ValueState | undefined)[],
+  all: ValueState,
+): ValueState {
   const to = castTarget(node);
   const float = node.operator === "CastLike" ? like?.float : to !== undefined && isFloat(to);
   const { kind, reason, constant, rounded } = input ?? all;
+  // Runtimes do not agree on how these are rounded.
+  if (to === DType.bfloat16) return approximate(place, constant);
   if (kind === "approximate") return float === true ? approximate(reason, constant) : exact(false, { constant });
   return exact(float, { constant, rounded: rounded && float !== false });
 }

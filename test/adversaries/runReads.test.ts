@@ -1,4 +1,11 @@
-import { RUN_READERS, runArena } from "../../testkit/adversaries/runReads.ts";
+import { runArena, runReaders } from "../../testkit/adversaries/runReads.ts";
 import { adversarySuite } from "../../testkit/adversaries/suite.ts";
+import { carriedAnswers } from "../../testkit/programs/answerPrograms.ts";
+import { runProgram } from "../../testkit/programs/runProgram.ts";
 
-adversarySuite("workers of runs that read something else", RUN_READERS, runArena);
+const [traced, answered] = [runProgram(), carriedAnswers()];
+
+adversarySuite("workers of runs that read something else", runReaders(traced), () => runArena(traced, "trace"));
+adversarySuite("workers of runs that read something else, and claim answers", runReaders(answered), () =>
+  runArena(answered, "answer"),
+);

@@ -153,6 +153,45 @@ describe("findDecisions", () => {
     expect(decisions([call], { functions: [outer] })[0]!.tensors).to.deep.equal(["h"]);
   });
 
+  it("bodies_areLookedInto_andMayNotDecideThemselves", () => {
+    const io = (name: string) => ({ name, dtype: DType.float32 });
+    const body = (nodes: readonly NodeSpec[], inputs: string[], outputs: string[]) => ({
+      graph: { inputs: inputs.map(io), outputs: outputs.map(io), nodes },
+    });
+    const branch = (inner: NodeSpec) => body([inner], [], ["r"]);
+    const ifs = (condition: string, inner: NodeSpec) => {
+      const branches = { then_branch: branch(inner), else_branch: branch(node("Neg", ["h"], {}, "r")) };
+      return node("If", [condition], branches, "v");
+    };
+    const last = node("ArgMax", ["v"]);
+    const limit = node("ReduceMax", ["h"], { keepdims: 0 }, "m");
+    const condition = [limit, node("Greater", ["m", "hundred"], {}, "c")];
+    const names = decisions([...condition, ifs("c", node("Exp", ["h"], {}, "r")), last]).map(
+      ({ operator }) => operator,
+    );
+    expect(names).to.have.members(["Greater", "ArgMax"]);
+    expect(reason([...condition, ifs("c", node("Round", ["h"], {}, "r")), last])).to.contain("decides within a body");
+
+    const loop = (end: NodeSpec) =>
+      node(
+        "Loop",
+        ["two", "", "h"],
+        { body: body([end, node("Tanh", ["s"], {}, "next")], ["i", "on", "s"], ["end", "next"]) },
+        "v",
+      );
+    expect(decisions([loop(node("Identity", ["on"], {}, "end")), last])).to.have.length(1);
+    const random = node("RandomNormalLike", ["s"], {}, "end");
+    expect(reason([loop(random), last])).to.contain("loop (Loop) runs as often as floats say");
+
+    // What a loop carries is as bad as it becomes.
+    const grows = [node("Add", ["s", "hundred"], {}, "next")];
+    const given = node("Loop", ["two", "", "x"], { body: body(grows, ["i", "on", "s"], ["on", "next"]) }, "v");
+    expect(reason([given, node("Identity", ["v"])])).to.contain("floats of add (Add)");
+
+    const scan = { body: body([node("Exp", ["row"], {}, "out")], ["row"], ["out"]), num_scan_inputs: 1 };
+    expect(decisions([node("Scan", ["h"], scan, "v"), last])).to.have.length(1);
+  });
+
   it("carriedInputs_areAsTheOutputsThatTheyWere", () => {
     const spec = {
       ...SPEC,

@@ -30,7 +30,7 @@ function jobOf({ model, commitment, input }: GameProgram, k = 1): JobRecord {
   const root = tensorRoot(input);
   return {
     id: numberToHex(k),
-    job: { programRoot: model.programRoot, inputsRoot: MerkleList.fromHashes([root]).root, ...ONE_ITEM },
+    job: { programRoot: model.programRoot, inputsRoot: MerkleList.fromHashes([root]).root, ...ONE_ITEM, answers: 0 },
     program: programFacts(commitment),
     inputRoots: [root],
     parts: new Map([[0, new Map([[0, toHex(input)]])]]),

@@ -17,7 +17,7 @@ function jobOf(items: number): JobRecord {
   const inputs = new RunInputs(program.model.program.inputs, { items, firstItem: 0 }, runInputBytes(items));
   return {
     id: numberToHex(items),
-    job: { programRoot: program.model.programRoot, inputsRoot: inputs.list.root, items, firstItem: 0 },
+    job: { programRoot: program.model.programRoot, inputsRoot: inputs.list.root, items, firstItem: 0, answers: 0 },
     program: { header: toHex(program.commitment.header) },
     inputRoots: inputs.roots,
     parts: new Map([0, 1, 2].map((k) => [k, new Map([[0, toHex(Buffer.concat(inputs.tensors(k)))]])])),

@@ -7,7 +7,10 @@ import { stateOf, type ClaimRecord, type GameRecord, type History, type JobRecor
 import { deposit } from "../../src/market/ledger.ts";
 import { followMarket, type Session } from "../../src/market/session.ts";
 import type { LocalParameters } from "../../src/demo/localChain.ts";
-import { Outcome, type Side } from "../../src/chain/structs.ts";
+import { Outcome, type Pick as PickOf, type Side } from "../../src/chain/structs.ts";
+import { submittedList } from "../../src/dispute/disputed.ts";
+import type { ClaimForm } from "../../src/market/form.ts";
+import type { RunExecution } from "../../src/player/runExecution.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { readModel } from "../../src/onnx/readModel.ts";
 import type { JobTerms } from "../../src/sdk/postJob.ts";
@@ -16,6 +19,7 @@ import type { WorkerEvent } from "../../src/worker/events.ts";
 import type { WatcherEvent } from "../../watcher/events.ts";
 import { mlpBytes } from "../models/mlp.ts";
 import { Players, reference, type Running } from "../players/players.ts";
+import { runOfOne } from "../programs/runOfOne.ts";
 import { chainOfSums } from "../programs/randomSums.ts";
 import { rootPick } from "../soak/challengers.ts";
 import { open } from "./sendMoves.ts";
@@ -62,8 +66,17 @@ class ArenaPlayers extends Players {
   }
 }
 
+/** What an arena may have otherwise. */
+type ArenaOptions = {
+  /** The contract of the stake asset. */
+  token?: string;
+  /** What claims on the arena's jobs consist of: "trace" if it is left out. */
+  form?: ClaimForm;
+};
+
 /** A chain, an honest watcher that runs all the time, and what attacks need. */
 export class Arena {
+  readonly form: ClaimForm;
   readonly players: ArenaPlayers;
   readonly watcherKey: Hex;
   /** A network of matrix products with one checkpoint, and a chain of additions with many. */
@@ -79,7 +92,9 @@ export class Arena {
     observer: Session,
     mlp: KnownProgram,
     sums: KnownProgram,
+    form: ClaimForm,
   ) {
+    this.form = form;
     this.players = players;
     this.watcherKey = watcherKey;
     this.mlp = mlp;
@@ -89,14 +104,13 @@ export class Arena {
     this.watcher = { inbox: undefined as never, stop: () => Promise.resolve() };
   }
 
-  /** @param token The contract of the stake asset. */
-  static async create(token?: string): Promise<Arena> {
+  static async create({ token, form = "trace" }: ArenaOptions = {}): Promise<Arena> {
     const players = await ArenaPlayers.create({}, token);
     const watcherKey = await players.chain.newAccount(parseEther("20"));
     await deposit(await players.chain.sessionOf(watcherKey), parseEther("10"));
     const mlp = knownProgram(compile(readModel(mlpBytes(1)), { shapes: {} }));
     const sums = chainOfSums();
-    const arena = new Arena(players, watcherKey, await players.chain.newSession(parseEther("1")), mlp, sums);
+    const arena = new Arena(players, watcherKey, await players.chain.newSession(parseEther("1")), mlp, sums, form);
     await arena.startWatcher();
     return arena;
   }
@@ -120,7 +134,11 @@ export class Arena {
   }
 
   async post(program: KnownProgram, inputs: readonly Uint8Array[], terms: Partial<JobTerms> = {}): Promise<Posted> {
-    const { requester, jobId } = await this.players.postUnchecked(program, inputs, { window: WINDOW, ...terms });
+    const { requester, jobId } = await this.players.postUnchecked(program, inputs, {
+      window: WINDOW,
+      answer: this.form === "answer",
+      ...terms,
+    });
     const record = (await this.history()).jobs.get(jobId)!;
     return { requester, record, program, inputs };
   }
@@ -156,6 +174,11 @@ export class Arena {
     return { ...program, inputs, trace: new Trace(program.model.program, tensors) };
   }
 
+  /** An execution of a job of one item, as claims on it need it. */
+  runOf(execution: Execution): RunExecution {
+    return runOfOne(execution, this.form);
+  }
+
   /** Waits until the history holds a value. @throws Error after the time limit, which names the value. */
   async until<T>(what: string, found: (history: History) => T | undefined, limitMs = LIMIT_MS): Promise<T> {
     const end = Date.now() + limitMs;
@@ -180,9 +203,15 @@ export class Arena {
     );
   }
 
-  /** Opens a game at a claim's trace root. */
-  async openAtRoot({ key, session }: Challenger, { program }: Posted, claim: ClaimRecord): Promise<GameRecord> {
-    await open(session, claim, rootPick(program, claim.claim.root));
+  /** The pick that opens a game at the top of a claim. */
+  async openingOf(posted: Posted, { nodes }: ClaimRecord): Promise<PickOf> {
+    const own = this.runOf(await this.execution(posted));
+    return rootPick(own, submittedList(own, nodes));
+  }
+
+  /** Opens a game at the top of a claim. */
+  async openAtRoot({ key, session }: Challenger, posted: Posted, claim: ClaimRecord): Promise<GameRecord> {
+    await open(session, claim, await this.openingOf(posted, claim));
     return this.gameOn(claim, key);
   }
 

@@ -5,11 +5,11 @@ import { stateOf, type ClaimRecord, type GameRecord } from "../../src/market/his
 import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";
 import { Level, Side, type Pick } from "../../src/chain/structs.ts";
+import type { RunExecution } from "../../src/player/runExecution.ts";
 import { openChunks } from "../../src/trace/opening.ts";
-import { runOfOne } from "../programs/runOfOne.ts";
 import { Prng } from "../random/prng.ts";
 import { first, reference } from "../players/players.ts";
-import { firstDifference, jumper, proofAt, rootPick, wanderer, type SoakChallenger } from "../soak/challengers.ts";
+import { firstDifference, jumper, proofAt, wanderer, type SoakChallenger } from "../soak/challengers.ts";
 import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Arena, Posted } from "./arena.ts";
@@ -84,7 +84,7 @@ export class FiftyParasites extends AgainstAnHonestWorker {
       sessions.push(await arena.players.chain.sessionOf(await arena.players.chain.newAccount()));
       await deposit(rich, bond, sessions[k]!.sender.address);
     }
-    const opening = rootPick(posted.program, claim.claim.root);
+    const opening = await arena.openingOf(posted, claim);
     await Promise.all(sessions.map((session) => open(session, claim, opening)));
     const answered = ({ moves, closed }: GameRecord): boolean => moves.length > 1 || closed !== undefined;
     await arena.until("fifty answers", () => (claim.games.length === 50 && claim.games.every(answered)) || undefined);
@@ -123,7 +123,7 @@ export class MalformedPicksAndProofs extends AgainstAnHonestWorker {
     const { session } = challenger;
     const theirs = await arena.execution(posted);
     const { arityBits } = posted.requester.deployment.parameters;
-    const player = wanderer(new Prng(5), "wanderer", session.sender.address, runOfOne(theirs), arityBits);
+    const player = wanderer(new Prng(5), "wanderer", session.sender.address, arena.runOf(theirs), arityBits);
     const game = await arena.openAtRoot(challenger, posted, claim);
     for await (const good of picksOf(player, arena, game)) {
       const hop = BigInt(hopOf(stateOf(game).depth, arityBits));
@@ -149,14 +149,14 @@ export class MalformedPicksAndProofs extends AgainstAnHonestWorker {
       if (hop > 0n) await mustRefuse(pick(session, game, { ...good, siblings: [] }), "PickShortOfReveal");
       await pick(session, game, good);
     }
-    await this.#proofs(session, posted, game, theirs);
+    await this.#proofs(session, posted, game, arena.runOf(theirs));
     await concede(session, game);
   }
 
-  async #proofs(session: Session, posted: Posted, game: GameRecord, theirs: Execution): Promise<void> {
+  async #proofs(session: Session, posted: Posted, game: GameRecord, theirs: RunExecution): Promise<void> {
     const state = stateOf(game);
     const element = Number(state.index) * 128;
-    const good = proofAt(runOfOne(theirs), { item: 0, step: state.step, element }, state);
+    const good = proofAt(theirs, { item: 0, step: state.step, element }, state);
     const send = (changes: Partial<typeof good>) => prove(session, posted.record, game, { ...good, ...changes });
     await mustRefuse(send({}), "ProofFails");
     await mustRefuse(send({ chunk: `${good.chunk}00` }), "WrongDataLength");
@@ -194,8 +194,8 @@ export class CopiedChallenge extends Adversary {
       const state = stateOf(honest);
       if (state.level === Level.tensor) {
         // The honest challenger's proof, sent by another account, and on the copycat's own game.
-        const run = runOfOne(lie);
-        const proof = proofAt(run, firstDifference(runOfOne(await arena.execution(posted)), run), state);
+        const run = arena.runOf(lie);
+        const proof = proofAt(run, firstDifference(arena.runOf(await arena.execution(posted)), run), state);
         await mustRefuse(
           prove(copycat.session, posted.record, honest, proof),
           "NotChallenger",
@@ -230,7 +230,7 @@ export class GasGriefingOpenings extends Adversary {
     await arena.watcher.stop();
     await liar.submit(posted, lie);
     const claim = await arena.claimOn(posted);
-    const [own, run] = [runOfOne(await arena.execution(posted)), runOfOne(lie)];
+    const [own, run] = [arena.runOf(await arena.execution(posted)), arena.runOf(lie)];
     const goal = firstDifference(own, run);
     const game = await arena.openAtRoot(challenger, posted, claim);
     liar.answer(() => lie);

@@ -5,7 +5,6 @@ import { followMarket, type Session } from "../../src/market/session.ts";
 import { RefuteError } from "../../src/errors.ts";
 import { Side } from "../../src/chain/structs.ts";
 import { defend } from "../../src/worker/defend.ts";
-import { runOfOne } from "../programs/runOfOne.ts";
 import type { Arena, Posted } from "./arena.ts";
 import { claim, concede, submit } from "./sendMoves.ts";
 import type { Verdict } from "./verdict.ts";
@@ -67,7 +66,8 @@ export class LiarWorker {
           if (choice === "nothing") continue;
           try {
             if (choice === "concede") await concede(this.session, game);
-            else if (stateOf(game).turn === Side.worker) await defend(this.session, game, runOfOne(choice), now);
+            else if (stateOf(game).turn === Side.worker)
+              await defend(this.session, game, this.#arena.runOf(choice), now);
           } catch (error) {
             if (!(error instanceof RefuteError)) throw error;
           }

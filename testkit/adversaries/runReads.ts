@@ -1,8 +1,9 @@
 import { executeReference } from "../../src/executor/reference.ts";
 import type { Execute } from "../../src/player/executeRun.ts";
+import type { ClaimForm } from "../../src/market/form.ts";
 import type { KnownProgram } from "../../src/player/execution.ts";
 import { int32Words } from "../programs/int32Words.ts";
-import { RUN_COUNT, runInputBytes, runProgram } from "../programs/runProgram.ts";
+import { RUN_COUNT, runInputBytes } from "../programs/runProgram.ts";
 import type { Adversary } from "./adversary.ts";
 import { Arena } from "./arena.ts";
 import { WrongExecution } from "./executions.ts";
@@ -10,9 +11,8 @@ import { WrongExecution } from "./executions.ts";
 const ITEMS = 37;
 /** Bytes of a tensor of the program. */
 const BYTES = 4 * RUN_COUNT;
-const program = runProgram();
 
-/** An item's inputs, as {@link runProgram} has them. */
+/** An item's inputs, as `runProgram` has them. */
 type Given = { state: Uint8Array; x: Uint8Array; seed: Uint8Array; index: Uint8Array };
 /** What a liar reads in place of what an item is given. @param history What the items so far began with. */
 type Misread = (item: number, given: Given, history: readonly Uint8Array[]) => Partial<Given>;
@@ -22,12 +22,13 @@ class MisreadingWorker extends WrongExecution {
   readonly name: string;
   protected override readonly items = ITEMS;
   protected execute: Execute;
-  protected override program = (): KnownProgram => program;
+  protected override program: () => KnownProgram;
   protected override inputs = (): Uint8Array[] => runInputBytes(ITEMS);
 
-  constructor(name: string, misread: Misread) {
+  constructor(program: KnownProgram, name: string, misread: Misread) {
     super();
     this.name = name;
+    this.program = () => program;
     const history: Uint8Array[] = [];
     this.execute = (model, [state, x, seed, index]) => {
       const given = { state: state!, x: x!, seed: seed!, index: index! };
@@ -47,45 +48,30 @@ const isIn =
   (item, ...given) =>
     item === wanted ? misread(item, ...given) : {};
 
-/** A liar for each kind of input that an item of a run reads. */
-export const RUN_READERS: readonly Adversary[] = [
-  new MisreadingWorker(
-    "begins with another state than the job's",
-    isIn(0, () => ({ state: int32Words(RUN_COUNT, () => 1) })),
-  ),
-  new MisreadingWorker(
-    "carries the state of two items before",
-    isIn(11, (item, _, history) => ({ state: history[item - 1]! })),
-  ),
-  new MisreadingWorker("begins anew at every item", (_, __, history) => ({ state: history[0]! })),
-  new MisreadingWorker(
+/** A liar for each kind of input that an item of a run reads. @param program As `runProgram`, with any outputs. */
+export const runReaders = (program: KnownProgram): Adversary[] =>
+  LIES.map(([name, misread]) => new MisreadingWorker(program, name, misread));
+
+const LIES: readonly (readonly [name: string, misread: Misread])[] = [
+  ["begins with another state than the job's", isIn(0, () => ({ state: int32Words(RUN_COUNT, () => 1) }))],
+  ["carries the state of two items before", isIn(11, (item, _, history) => ({ state: history[item - 1]! }))],
+  ["begins anew at every item", (_, __, history) => ({ state: history[0]! })],
+  [
     "carries a state in which one bit is wrong",
     isIn(ITEMS - 1, (_, { state }) => ({ state: state.map((byte, k) => (k === BYTES - 1 ? byte ^ 128 : byte)) })),
-  ),
-  new MisreadingWorker(
-    "reads the next item's own tensor",
-    isIn(20, (item) => ({ x: xOf(item + 1) })),
-  ),
-  new MisreadingWorker("reads the first item's own tensor for all", () => ({ x: xOf(0) })),
-  new MisreadingWorker("takes the items in reverse order", (item) => ({ x: xOf(ITEMS - 1 - item) })),
-  new MisreadingWorker(
-    "reads another shared tensor in one item",
-    isIn(30, (_, { x }) => ({ seed: x })),
-  ),
-  new MisreadingWorker("counts the items from 1", (item) => ({ index: indexOf(item + 1) })),
-  new MisreadingWorker(
-    "counts one item twice",
-    isIn(8, (item) => ({ index: indexOf(item - 1) })),
-  ),
-  new MisreadingWorker(
-    "counts beyond the run",
-    isIn(5, (item) => ({ index: indexOf(65_536 + item) })),
-  ),
+  ],
+  ["reads the next item's own tensor", isIn(20, (item) => ({ x: xOf(item + 1) }))],
+  ["reads the first item's own tensor for all", () => ({ x: xOf(0) })],
+  ["takes the items in reverse order", (item) => ({ x: xOf(ITEMS - 1 - item) })],
+  ["reads another shared tensor in one item", isIn(30, (_, { x }) => ({ seed: x }))],
+  ["counts the items from 1", (item) => ({ index: indexOf(item + 1) })],
+  ["counts one item twice", isIn(8, (item) => ({ index: indexOf(item - 1) }))],
+  ["counts beyond the run", isIn(5, (item) => ({ index: indexOf(65_536 + item) }))],
 ];
 
 /** An arena whose watcher knows the program of these liars. */
-export async function runArena(): Promise<Arena> {
-  const arena = await Arena.create();
+export async function runArena(program: KnownProgram, form: ClaimForm): Promise<Arena> {
+  const arena = await Arena.create({ form });
   await arena.startWatcher([program]);
   return arena;
 }

@@ -8,6 +8,8 @@ import { packState, type GameState } from "../../src/market/state.ts";
 import { submissionOf } from "../../src/dispute/workerMove.ts";
 import type { Pick, StepProof } from "../../src/chain/structs.ts";
 import { MerkleList } from "../../src/merkle/list.ts";
+import { formOf } from "../../src/market/form.ts";
+import { runOfOne } from "../programs/runOfOne.ts";
 import type { Execution } from "../../src/player/execution.ts";
 
 const atGame = ({ deployment }: Session) => ({ address: deployment.game, abi: disputeGameAbi }) as const;
@@ -16,17 +18,18 @@ const atMarket = ({ deployment }: Session) => ({ address: deployment.market, abi
 export const claim = (session: Session, { job }: JobRecord) =>
   session.sender.send({ ...atMarket(session), functionName: "claim", args: [job] });
 
-/** Submits an execution, or checkpoints whose roots are all some word. */
+/** Submits an execution of one item, or a list of which all leaves are some word. */
 export const submit = (session: Session, { job }: JobRecord, execution: Execution | Hex) => {
   const { arityBits } = session.deployment.parameters;
-  const trace = typeof execution === "string" ? traceOf(execution, job.checkpoints) : execution.trace;
-  const nodes = submissionOf(trace.list, arityBits);
+  const form = formOf(job);
+  const width = form === "answer" ? job.answers : job.checkpoints;
+  const list =
+    typeof execution === "string"
+      ? MerkleList.fromHashes(new Array<Hex>(width).fill(execution))
+      : runOfOne(execution, form).claimed;
+  const nodes = submissionOf(list, arityBits, form);
   return session.sender.send({ ...atMarket(session), functionName: "submit", args: [job, nodes] });
 };
-
-const traceOf = (word: Hex, checkpoints: number) => ({
-  list: MerkleList.fromHashes(new Array<Hex>(checkpoints).fill(word)),
-});
 
 export const open = (session: Session, record: ClaimRecord, pick: Pick, number = 0) =>
   session.sender.send({ ...atGame(session), functionName: "open", args: [record.claim, number, pick] });

@@ -24,6 +24,7 @@ import { deliveryOf } from "../../src/worker/settlement.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { reference } from "../players/players.ts";
 import { runOfOne } from "../programs/runOfOne.ts";
+import { submittedList } from "../../src/dispute/disputed.ts";
 import { rootPick } from "../soak/challengers.ts";
 import { Adversary } from "./adversary.ts";
 import type { Verdict } from "./verdict.ts";
@@ -229,7 +230,8 @@ function gameCalls(
   const encode = encodeFunctionData;
   const abi = disputeGameAbi;
   const key = claimKeyOf(record.jobId, record.claim);
-  const root = rootPick(own, record.claim.root);
+  const run = runOfOne(own);
+  const root = rootPick(run, submittedList(run, record.nodes));
   const calls = [
     at(encode({ abi, functionName: "open", args: [record.claim, 0, root] })),
     at(encode({ abi, functionName: "collect", args: [key] })),
@@ -237,7 +239,7 @@ function gameCalls(
   if (game === undefined) return calls;
   const packed = packState(stateOf(game));
   const answer = workerMove(runOfOne(lie), { ...stateOf(game), turn: Side.worker }, arityBits, 0n);
-  const next = challengerMove(runOfOne(own), record.nodes, game.moves, arityBits, 0n);
+  const next = challengerMove(run, record.nodes, game.moves, arityBits, 0n);
   const data = answer.kind === "reveal" ? answer.data : "0x00";
   const [children, siblings] = answer.kind === "expand" ? [answer.children, answer.siblings] : (["0x00", []] as const);
   calls.push(

@@ -3,7 +3,6 @@ import { workerMove } from "../../src/dispute/workerMove.ts";
 import { stateOf } from "../../src/market/history.ts";
 import { Level, Side } from "../../src/chain/structs.ts";
 import { reference } from "../players/players.ts";
-import { runOfOne } from "../programs/runOfOne.ts";
 import { sumsInput } from "../programs/randomSums.ts";
 import { Prng } from "../random/prng.ts";
 import { mutated } from "../soak/lies.ts";
@@ -85,7 +84,7 @@ export class LateReveals extends Adversary {
   async attack(arena: Arena): Promise<Verdict> {
     const { posted, liar, lie, game, arityBits } = await liarInAGame(arena);
     const send = async () => {
-      const move = workerMove(runOfOne(lie), stateOf(game), arityBits, 0n);
+      const move = workerMove(arena.runOf(lie), stateOf(game), arityBits, 0n);
       if (move.kind === "reveal") await reveal(liar.session, game, move.data);
       else if (move.kind === "expand") await expand(liar.session, game, move.children, move.siblings);
     };
@@ -154,7 +153,7 @@ export class MalformedReveals extends Adversary {
     const { posted, liar, lie, game, arityBits } = await liarInAGame(arena);
     const { session } = liar;
     for (let seen = 0; ;) {
-      const move = workerMove(runOfOne(lie), stateOf(game), arityBits, 0n);
+      const move = workerMove(arena.runOf(lie), stateOf(game), arityBits, 0n);
       if (move.kind === "reveal") {
         const { data } = move;
         await mustRefuse(reveal(session, game, `0x${data.slice(4)}`), "WrongDataLength");

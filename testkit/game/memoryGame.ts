@@ -106,7 +106,8 @@ export class MemoryGame {
     const at = (Number(proof.element) * size) % 512;
     this.#require(Math.floor((Number(proof.element) * size) / 512) === Number(s.index), "not in the chunk");
     proof.inputs.forEach(({ root, siblings, checkpointIndex, checkpoint }, k) => {
-      if (root === ZERO_HASH || siblings.length === 0) return;
+      // The inputs of the job are not known here.
+      if (this.#program.steps[s.step]!.inputs[k]!.kind !== "step" || siblings.length === 0) return;
       const inside = checkpoint.siblings.length === 0 && checkpoint.step === 0 && s.interiorRoot !== ZERO_HASH;
       const index = inside ? this.#indexUnder(root, siblings, s.interiorRoot) : checkpointIndex;
       const top = inside ? s.interiorRoot : s.traceRoot;

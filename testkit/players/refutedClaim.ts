@@ -4,19 +4,19 @@ import type { Execute } from "../../src/player/executeRun.ts";
 import type { KnownProgram } from "../../src/player/execution.ts";
 import { first, type Players } from "./players.ts";
 
-/** A job of a run: its program, inputs and items. */
-type RunJob = { program: KnownProgram; inputs: readonly Uint8Array[]; items: number };
+/** A job of a run: its program, inputs and items, and whether it asks for an answer. */
+type RunJob = { program: KnownProgram; inputs: readonly Uint8Array[]; items: number; answer?: boolean };
 
 /** Has a cheat serve a job that an honest watcher watches. @returns the cheat's claim, once it is refuted */
 export async function refutedClaim(
   players: Players,
-  { program, inputs, items }: RunJob,
+  { program, inputs, items, answer = false }: RunJob,
   cheat: Execute,
   honest: Execute,
 ): Promise<ClaimRecord> {
   const worker = await players.startWorker(await players.workerKey(), program, cheat);
   const watcher = await players.startWatcher(await players.watcherKey(), program, honest);
-  const { requester, jobId } = await players.post(program, inputs, { items });
+  const { requester, jobId } = await players.post(program, inputs, { items, answer });
   await first(worker, "refuted");
   await Promise.all([worker.stop(), watcher.stop()]);
   const { history } = await followMarket(requester)();

@@ -1,18 +1,30 @@
 import { numberToHex } from "viem";
+import type { ClaimForm } from "../../src/market/form.ts";
 import type { JobRecord } from "../../src/market/history.ts";
 import { toHex } from "../../src/merkle/hash.ts";
 import type { KnownProgram } from "../../src/player/execution.ts";
+import { answersOf } from "../../src/sdk/postJob.ts";
 import type { RunInputs } from "../../src/trace/runInputs.ts";
 
 /** A job of so many items, as the history has it once all of its inputs are published, each in one part. */
-export function publishedRun({ model, commitment }: KnownProgram, inputs: RunInputs, id = 1): JobRecord {
+export function publishedRun(
+  { model, commitment }: KnownProgram,
+  inputs: RunInputs,
+  id = 1,
+  form: ClaimForm = "trace",
+): JobRecord {
   const bytes = model.program.inputs.flatMap((_, k) => {
     const posted = inputs.posted(k);
     return posted.length === 0 ? [] : [[k, new Map([[0, toHex(Buffer.concat(posted))]])] as const];
   });
   return {
     id: numberToHex(id, { size: 32 }),
-    job: { programRoot: model.programRoot, inputsRoot: inputs.list.root, ...inputs.length },
+    job: {
+      programRoot: model.programRoot,
+      inputsRoot: inputs.list.root,
+      ...inputs.length,
+      answers: answersOf({ answer: form === "answer" }, model.program.outputs.length),
+    },
     program: { header: toHex(commitment.header) },
     inputRoots: inputs.roots,
     parts: new Map(bytes),

@@ -1,19 +1,19 @@
 import type { Address, Hex } from "viem";
 import { DisputedList } from "../../src/trace/disputedList.ts";
 import type { Disputed } from "../../src/dispute/disputed.ts";
-import type { KnownProgram } from "../../src/player/execution.ts";
 import type { RunExecution } from "../../src/player/runExecution.ts";
 import { hopOf } from "../../src/market/hop.ts";
 import { checkpointOf } from "../../src/dispute/openings.ts";
 import { submittedList } from "../../src/dispute/disputed.ts";
-import { openingPick, pickBelow } from "../../src/dispute/pick.ts";
+import { listBelow } from "../../src/dispute/expansion.ts";
+import { openingPick, pickAt, pickBelow } from "../../src/dispute/pick.ts";
 import type { GameState } from "../../src/market/state.ts";
 import { buildStepProof } from "../../src/dispute/stepProof.ts";
 import { listOf } from "../../src/dispute/workerMove.ts";
 import { programFacts } from "../../src/player/execution.ts";
 import { stateOf, type GameRecord } from "../../src/market/history.ts";
 import { Level, type Pick, type StepProof } from "../../src/chain/structs.ts";
-import { CHUNK_BYTES, depthOf } from "../../src/merkle/sizes.ts";
+import { CHUNK_BYTES } from "../../src/merkle/sizes.ts";
 import { chunkOf } from "../../src/merkle/tensor.ts";
 import { dtypeBytes } from "../../src/numerics/dtype.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
@@ -38,7 +38,7 @@ export type SoakChallenger = {
 };
 
 /** The element at which a player that knows the worker's lists aims. */
-type Goal = { item: number; checkpoint: number; step: number; element: number };
+type Goal = { output: number; item: number; checkpoint: number; step: number; element: number };
 
 /** The watcher of this repository, with its own execution. */
 export function watcher(address: Address, run: RunExecution, nodes: Hex, arityBits: number): SoakChallenger {
@@ -48,8 +48,7 @@ export function watcher(address: Address, run: RunExecution, nodes: Hex, arityBi
   };
   const submitted = submittedList(run, nodes);
   // A watcher that finds no error opens at the root, without cause.
-  const opening = (): Pick =>
-    openingPick(run, submitted, arityBits) ?? rootPick(run.program, submitted.node(submitted.depth, 0), run.items);
+  const opening = (): Pick => openingPick(run, submitted, arityBits) ?? rootPick(run, submitted);
   return { kind: "watcher", honest: true, address, opening, reply };
 }
 
@@ -60,12 +59,13 @@ export const confused = (address: Address, wrong: RunExecution, nodes: Hex, arit
   honest: false,
 });
 
-/** The pick that opens a game at a claim's root. @param items Of the run. */
-export function rootPick(program: KnownProgram, root: Pick["node"], items = 1): Pick {
-  const [level, depth] =
-    items === 1 ? [Level.trace, program.commitment.checkpoints.depth] : [Level.run, depthOf(items)];
-  const state = { level, depth, first: 0 } as GameState;
-  return pickBelow(program, state, { depth, index: 0, node: root, siblings: [] });
+/**
+ * The pick that opens a game at the top of a claim: at its root, or at the first output of an answer.
+ * @param list As it was submitted.
+ */
+export function rootPick(run: RunExecution, list: DisputedList): Pick {
+  const depth = run.form === "answer" ? 0 : list.depth;
+  return pickAt(run, { depth, index: 0, node: list.node(depth, 0), siblings: list.path(0, depth) });
 }
 
 /** Holds the published trace and jumps down to its first difference, by any number of levels at a time. */
@@ -81,7 +81,9 @@ export function wanderer(
   arityBits: number,
 ): SoakChallenger {
   const { checkpoints, steps } = theirs.program.model.program;
-  const item = prng.below(theirs.items);
+  const output = prng.below(theirs.answer.outputs.length);
+  const way = listBelow(theirs.program.model.program, output, theirs.items);
+  const item = theirs.form === "answer" && way === "trace" ? theirs.items - 1 : prng.below(theirs.items);
   const checkpoint = prng.below(checkpoints.length);
   const { first, step: last } = checkpoints[checkpoint]!;
   const step = first + prng.below(last - first + 1);
@@ -91,17 +93,17 @@ export function wanderer(
     false,
     address,
     theirs,
-    { item, checkpoint, step, element: prng.below(steps[step]!.count) },
+    { output, item, checkpoint, step, element: prng.below(steps[step]!.count) },
     arityBits,
   );
 }
 
 /** Opens a game and never moves again. */
-export const silent = (address: Address, theirs: RunExecution, root: Pick["node"]): SoakChallenger => ({
+export const silent = (address: Address, own: RunExecution, nodes: Hex): SoakChallenger => ({
   kind: "silent",
   honest: false,
   address,
-  opening: () => rootPick(theirs.program, root, theirs.items),
+  opening: () => rootPick(own, submittedList(own, nodes)),
   reply: () => ({ kind: "stall" }),
 });
 
@@ -126,10 +128,10 @@ export function parasite(
   arityBits: number,
 ): SoakChallenger {
   const published = worker.published;
-  if (published === undefined) return silent(address, own, worker.root);
+  if (published === undefined) return silent(address, own, worker.nodes);
   switch (prng.below(6)) {
     case 0:
-      return silent(address, own, worker.root);
+      return silent(address, own, worker.nodes);
     case 1:
       return quitter(prng, wanderer(prng, "wanderer", address, published, arityBits));
     case 2:
@@ -154,17 +156,16 @@ function guided(
   const eager = prng.below(2) === 0;
   const { dtype } = program.model.program.steps[goal.step]!;
   const chunk = Math.floor((goal.element * dtypeBytes(dtype)) / CHUNK_BYTES);
-  const leafIn = ({ level, first }: GameState): number => {
-    if (level === Level.run) return goal.item;
+  const leafIn = (level: Level, first: number): number => {
+    if (level === Level.answer) return goal.output;
+    if (level === Level.run || level === Level.items) return goal.item;
     return level === Level.trace ? goal.checkpoint : level === Level.interior ? goal.step - first : chunk;
   };
   const opening = (): Pick => {
-    const { depth } = claimed;
-    const state = { level: theirs.claimedLevel, depth, first: 0 } as GameState;
-    const below = prng.below(depth + 1);
-    const index = Math.floor(leafIn(state) / 2 ** below);
-    const landing = { depth: below, index, node: claimed.node(below, index), siblings: claimed.path(index, below) };
-    return { ...pickBelow(program, state, landing), program: programFacts(program.commitment) };
+    const depth = theirs.form === "answer" ? 0 : prng.below(claimed.depth + 1);
+    const index = Math.floor(leafIn(theirs.claimedLevel, 0) / 2 ** depth);
+    const landing = { depth, index, node: claimed.node(depth, index), siblings: claimed.path(index, depth) };
+    return { ...pickAt(theirs, landing), program: programFacts(program.commitment) };
   };
   const reply = (game: GameRecord): Reply => {
     const state = stateOf(game);
@@ -174,7 +175,7 @@ function guided(
     const list = listOf(theirs, state);
     const hop = hopOf(state.depth, arityBits);
     const below = state.depth - hop - prng.below(state.depth - hop + 1);
-    const index = Math.floor(leafIn(state) / 2 ** below);
+    const index = Math.floor(leafIn(state.level, state.first) / 2 ** below);
     const siblings = list.path(index, below, state.depth);
     return {
       kind: "pick",
@@ -187,7 +188,7 @@ function guided(
 /** The proof of an element from the worker's own tensors and lists, at any node above its chunk. */
 export function proofAt(
   theirs: RunExecution,
-  { item, step, element }: Omit<Goal, "checkpoint">,
+  { item, step, element }: Omit<Goal, "output" | "checkpoint">,
   state: GameState,
 ): StepProof {
   const { trace, model } = theirs.item(item);
@@ -208,13 +209,19 @@ export function firstDifference(own: RunExecution, theirs: RunExecution): Goal {
   const differs = (i: number, s: number) =>
     Buffer.compare(own.item(i).trace.tensor(s), theirs.item(i).trace.tensor(s)) !== 0;
   const different = (i: number): number => checkpoints.findIndex(({ step }) => differs(i, step));
-  let item = 0;
-  while (different(item) === -1) item++;
+  const { program } = own.program.model;
+  const isAnswer = own.form === "answer";
+  const output = isAnswer ? own.answer.outputs.findIndex(({ root }, k) => root !== theirs.answer.outputs[k]!.root) : 0;
+  const way = isAnswer ? listBelow(program, output, own.items) : "run";
+  const hasOther = (i: number): boolean =>
+    own.answer.outputs[output]!.node(0, i) !== theirs.answer.outputs[output]!.node(0, i);
+  let item = way === "trace" ? own.items - 1 : 0;
+  while (way === "items" ? !hasOther(item) : different(item) === -1) item++;
   const checkpoint = different(item);
   const { first, step: last } = checkpoints[checkpoint]!;
   let step = first;
   while (step < last && !differs(item, step)) step++;
   const [a, b] = [own.item(item).trace.tensor(step), theirs.item(item).trace.tensor(step)];
   const at = a.findIndex((byte, k) => byte !== b[k]);
-  return { item, checkpoint, step, element: Math.floor(at / dtypeBytes(steps[step]!.dtype)) };
+  return { output, item, checkpoint, step, element: Math.floor(at / dtypeBytes(steps[step]!.dtype)) };
 }

@@ -77,7 +77,7 @@ export function paddedWithGarbage(prng: Prng, program: SoakProgram): RunExecutio
   const { list } = heldRun(program, executions);
   if (list.width > 1 && prng.below(2) === 0) {
     const padded = withGarbage(prng, list);
-    return padded && heldRun(program, executions, padded);
+    return padded && heldRun(program, executions, { traces: padded });
   }
   const { trace } = prng.pick(executions);
   const padded = withGarbage(prng, trace.list);

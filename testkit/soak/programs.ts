@@ -4,10 +4,14 @@ import { DType } from "../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { estimateStepProof } from "../../src/program/gas.ts";
 import { DEFAULT_STEP_BYTES } from "../../src/program/limits.ts";
+import { readHeader } from "../../src/program/header.ts";
 import { programRoot } from "../../src/program/root.ts";
 import type { Checkpoint, Program, Step } from "../../src/program/types.ts";
 import { validateProgram } from "../../src/program/validate.ts";
+import type { ClaimForm } from "../../src/market/form.ts";
 import type { RunExecution } from "../../src/player/runExecution.ts";
+import { JobProgramError } from "../../src/sdk/errors.ts";
+import { requireAnswerable } from "../../src/sdk/served.ts";
 import { RunInputs } from "../../src/trace/runInputs.ts";
 import type { Prng } from "../random/prng.ts";
 import { randomProgram } from "../programs/randomProgram.ts";
@@ -19,8 +23,8 @@ import { jobBytes, randomLength, wired } from "./wiring.ts";
 /** A program of one item, with inputs and the tensors that the definition gives for them. */
 export type DrawnProgram = { known: KnownProgram; inputs: readonly Uint8Array[]; tensors: readonly Uint8Array[] };
 
-/** A job: a program with the inputs of all items, and what the definition gives for them. */
-export type SoakProgram = { known: KnownProgram; inputs: RunInputs; right: RunExecution };
+/** A job: a program with the inputs of all items, what claims consist of, and what the definition gives for them. */
+export type SoakProgram = { known: KnownProgram; inputs: RunInputs; form: ClaimForm; right: RunExecution };
 
 /** The maximum gas of a step's proof: larger ones only make games slower. */
 const MAX_STEP_GAS = 2_500_000;
@@ -48,7 +52,8 @@ export function drawProgram(prng: Prng): DrawnProgram {
 }
 
 /**
- * A run of random length and wiring: of such a program, or of one whose steps read from every kind of source.
+ * A run of random length and wiring: of such a program, or of one whose steps read from every kind of source. Claims on
+ * half of those that can be answered are answers.
  */
 export function soakProgram(prng: Prng): SoakProgram {
   for (;;) {
@@ -58,7 +63,19 @@ export function soakProgram(prng: Prng): SoakProgram {
     const { known, bytes } = inputs;
     if (bytes.reduce((sum, { length }) => sum + length, 0) > MAX_INPUT_BYTES) continue;
     const run = new RunInputs(known.model.program.inputs, length, bytes);
-    return { known, inputs: run, right: executedRun({ known, inputs: run }) };
+    const form = prng.below(2) === 0 && isAnswerable(known, items) ? "answer" : "trace";
+    return { known, inputs: run, form, right: executedRun({ known, inputs: run, form }) };
+  }
+}
+
+/** Whether a market takes jobs of a run that ask for answers: see `requireAnswerable`. */
+function isAnswerable({ commitment }: KnownProgram, items: number): boolean {
+  try {
+    requireAnswerable(readHeader(commitment.header), items);
+    return true;
+  } catch (error) {
+    if (error instanceof JobProgramError) return false;
+    throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 import { zeroHash, type Address, type Hex } from "viem";
+import { submittedList } from "../../src/dispute/disputed.ts";
 import { claimIdOf } from "../../src/market/ids.ts";
 import { programFacts } from "../../src/player/execution.ts";
 import type { RunExecution } from "../../src/player/runExecution.ts";
@@ -102,7 +103,7 @@ export class Round {
       callbackGas: 0,
       maxOutputBytes: this.#prng.pick([0, 4_096]),
       rootOnly: false,
-      answer: false,
+      answer: this.#program.form === "answer",
       salt: this.#market.nextSalt(),
     };
     const sent = await this.#market.must("requester", requester, chain.onMarket("post", [request]));
@@ -289,7 +290,7 @@ export class Round {
       ["timeout", [packState({ ...state, since: state.since - 1_000_000 }), key]],
       ["expand", [packed, key.jobId, key.root, "0x", []]],
       ["reveal", [packed, toHex(new Uint8Array(512).fill(0xa5))]],
-      ["pick", [packed, rootPick(this.#program.known, state.node, this.#program.right.items)]],
+      ["pick", [packed, rootPick(this.#program.right, submittedList(this.#program.right, this.#worker.nodes))]],
       ...(proof === undefined ? [] : ([["prove", [packed, this.#claim, proof]]] as [string, unknown[]][])),
     ];
     for (const [name, args] of tries) {

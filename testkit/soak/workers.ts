@@ -47,7 +47,7 @@ export const honestWorker = ({ right }: SoakProgram, arityBits: number): SoakWor
   kind: "honest",
   right: true,
   root: right.root,
-  nodes: submissionOf(right.claimed, arityBits),
+  nodes: submissionOf(right.claimed, arityBits, right.form),
   published: right,
   answer: (game, now) => workerMove(right, stateOf(game), arityBits, now),
 });
@@ -69,7 +69,7 @@ function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerK
   if (kind === "garbage") {
     const root = () => toHex(Uint8Array.from({ length: 32 }, () => 1 + prng.below(255)));
     const list = MerkleList.fromHashes(Array.from({ length: right.claimed.width }, root));
-    const nodes = submissionOf(list, arityBits);
+    const nodes = submissionOf(list, arityBits, right.form);
     return { kind, right: false, root: list.root, nodes, published: undefined, answer: () => ({ kind: "stall" }) };
   }
   if (kind === "deserter") {
@@ -90,23 +90,26 @@ function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerK
   if (run === undefined) return undefined;
   const changing = kind === "chameleon";
   const faces = new Map<string, RunExecution>();
-  /** Another interior in each game, under the same leaf. */
+  /** Another interior in each game under the same leaf, or another trace with the same output. */
   const faceOf = (game: GameRecord): RunExecution => {
-    const { last, level, item, depth } = stateOf(game);
+    const { last, level, item, depth, step: checkpoint } = stateOf(game);
     const expanded = game.moves.some(({ move }) => move === Move.expand);
     const expanding = level !== Level.tensor && depth === 0;
     if (!changing || (!expanded && !expanding)) return run;
     const known = faces.get(game.id);
     if (known !== undefined) return known;
+    const isOutput = level === Level.answer || level === Level.items;
+    const kept = isOutput ? program.known.model.program.checkpoints[checkpoint]!.step : last;
     const executions = itemsOf(run);
     const shown = executions[item]!;
     const interior = program.known.model.program.steps.map((_, s) => {
       const own = shown.trace.tensor(s);
       const other = right.item(item).trace.tensor(s);
-      return s === last ? own : prng.pick([own, other, mutated(prng, other)]);
+      return s === kept ? own : prng.pick([own, other, mutated(prng, other)]);
     });
     executions[item] = { ...shown, trace: new Trace(program.known.model.program, interior) };
-    const face = heldRun(program, executions, run.list);
+    const roots = { ...(!isOutput && { traces: run.list }), answer: run.answer };
+    const face = heldRun(program, executions, roots);
     faces.set(game.id, face);
     return face;
   };
@@ -114,7 +117,7 @@ function liar(prng: Prng, program: SoakProgram, arityBits: number, kind: WorkerK
     kind,
     right: false,
     root: run.root,
-    nodes: submissionOf(run.claimed, arityBits),
+    nodes: submissionOf(run.claimed, arityBits, run.form),
     published: changing || kind === "padding" ? undefined : run,
     answer: (game, now) => workerMove(faceOf(game), stateOf(game), arityBits, now),
   };

@@ -9,6 +9,7 @@ import { chainProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/runGame.ts";
 import { schedule } from "../../../testkit/protocol/schedule.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
+import { submittedList } from "../../../src/dispute/disputed.ts";
 import { rootPick } from "../../../testkit/soak/challengers.ts";
 import { claimKey, gasOf } from "../../../testkit/protocol/world.ts";
 import type { OwnRun } from "../../../testkit/programs/runsOf.ts";
@@ -60,7 +61,9 @@ describe("GasSchedule: runs", function () {
     const { game: contract, worker, watcher, mallory } = world();
     const games = [new RunGame(world(), claimed, own), new RunGame(world(), claimed, own, mallory)] as const;
     for (const game of games) await game.proof();
-    const third = await new RunGame(world(), claimed, own).open(rootPick(own.run.program, claimed.claim.root, ITEMS));
+    const third = await new RunGame(world(), claimed, own).open(
+      rootPick(own.run, submittedList(own.run, claimed.nodes)),
+    );
     const key = claimKey(world(), claimed.claim);
     await contract.write.concede([packState(third.state), key], { account: worker.account });
     for (const [n, price] of [

@@ -25,7 +25,7 @@ function report(stage: string, kept = 0): void {
 function jobOf(id: number, programRoot: Hex, inputs: readonly Uint8Array[]): JobRecord {
   const inputRoots = inputs.map(tensorRoot);
   const parts = new Map(inputs.map((bytes, k) => [k, new Map([[0, toHex(bytes)]])]));
-  const job = { programRoot, inputsRoot: MerkleList.fromHashes(inputRoots).root };
+  const job = { programRoot, inputsRoot: MerkleList.fromHashes(inputRoots).root, answers: 0 };
   return { id: `0x${id}`, job, inputRoots, parts } as unknown as JobRecord;
 }
 

@@ -1,0 +1,9 @@
+import { answerArena, LYING_ANSWERS } from "../../testkit/adversaries/answers.ts";
+import { LYING_CHALLENGERS } from "../../testkit/adversaries/challengers.ts";
+import { WRONG_EXECUTIONS } from "../../testkit/adversaries/executions.ts";
+import { adversarySuite } from "../../testkit/adversaries/suite.ts";
+import { LYING_WORKERS } from "../../testkit/adversaries/workers.ts";
+
+adversarySuite("claims of answers alone", LYING_ANSWERS, answerArena);
+const others = [...LYING_WORKERS, ...LYING_CHALLENGERS, ...WRONG_EXECUTIONS];
+adversarySuite("those of traces, about answers", others, answerArena);
