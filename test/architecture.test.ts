@@ -93,6 +93,7 @@ const TYPESCRIPT = [
   "testkit/graphs",
   "testkit/fuzz",
   "testkit/models",
+  "testkit/native",
   "testkit/decoders",
   "testkit/game",
   "testkit/threads",

@@ -9,7 +9,7 @@ export type InputRange = { name: string; dtype: DType; low: number; high: number
 /** The inputs that a calibration holds for, in the program's order. */
 export type Box = readonly InputRange[];
 
-/** Where nothing else is said, integers of more than 8 bits are indices or token numbers: small ones select something. */
+/** Where nothing else is said, integers of more than 8 bits are indices or tokens: small ones select something. */
 const SMALL = 15;
 
 /** The range of an input of which nothing is known: floats in -1 .. 1, 8-bit integers of all values, others 0 .. 15. */

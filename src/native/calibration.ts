@@ -102,7 +102,8 @@ export function readCalibration(path: string): Calibration {
       `the calibration ${path}: ${field}: ${issue!.message}; make it again by refute calibrate`,
     );
   }
-  const { format: _format, ...calibration } = result.data;
+  const calibration: Calibration & { format?: string } = { ...result.data };
+  delete calibration.format;
   return calibration;
 }
 

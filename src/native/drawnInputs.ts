@@ -16,7 +16,7 @@ function drawn({ dtype, low, high }: Pick<InputRange, "dtype" | "low" | "high">,
   return isFloat(dtype) ? value : Math.round(value);
 }
 
-/** Random inputs of a box: every second time of all of it, else each input of a part of its range that is random too. */
+/** Random inputs of a box: every second time of all of it, else each input of a random part of its range. */
 export function drawInputs(infos: readonly TensorInfo[], box: Box, prng: Prng): InputNumbers {
   const isWhole = prng.below(2) === 0;
   return infos.map(({ shape }, i) => {

@@ -21,7 +21,7 @@ export function bytesOfNumbers(numbers: Float64Array, dtype: DType): Uint8Array 
   const array = new CONSTRUCTORS[dtype](numbers.length);
   for (let i = 0; i < numbers.length; i++) {
     const number = isFloat(dtype) ? numbers[i]! : Math.round(numbers[i]!);
-    array[i] = (array instanceof BigInt64Array || array instanceof BigUint64Array ? BigInt(number) : number) as never;
+    array[i] = array instanceof BigInt64Array || array instanceof BigUint64Array ? BigInt(number) : number;
   }
   return bytesOf(array);
 }

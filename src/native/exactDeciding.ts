@@ -15,8 +15,8 @@ export type ExactDeciding = {
 };
 
 /**
- * Opens the exact execution of a model of which the tensors that decide are outputs too. Its program is another one than
- * the model's own, with the same values.
+ * Opens the exact execution of a model of which the tensors that decide are outputs too. Its program is another one
+ * than the model's own, with the same values.
  * @param model As it is compiled for the program.
  * @param names Of the tensors that decide.
  * @throws the compiler's and the executor's errors

@@ -80,7 +80,7 @@ export function boxFor(
         throw new CalibrationError(`${path}: ${name} has a NaN or an infinity, for which nothing is calibrated`);
       if (wanted !== undefined && !(low >= wanted.low && high <= wanted.high))
         throw new CalibrationError(
-          `${path}: ${name} goes from ${low} to ${high}, outside the range of ${wanted.low} to ${wanted.high} asked for`,
+          `${path}: ${name} goes from ${low} to ${high}, outside the range of ${wanted.low} to ${wanted.high}`,
         );
       seen = { low: Math.min(low, seen?.low ?? low), high: Math.max(high, seen?.high ?? high) };
     }

@@ -51,6 +51,7 @@ function thinness(
     if (tensor.dims.join() !== error.shape.join())
       return `${name} has the shape [${tensor.dims.join(", ")}], not [${error.shape.join(", ")}]`;
   }
+  if (isSettled(decision, known)) return undefined;
   const [tolerated, needed] = [toleratedError(decision, deciding), neededError(decision, known, factor)];
   if (tolerated > needed) return undefined;
   return `it holds for errors up to ${tolerated.toPrecision(3)} of the largest value, not ${needed.toPrecision(3)}`;
@@ -69,6 +70,15 @@ export function toleratedError(decision: Decision, deciding: ReadonlyMap<string,
     throw error;
   }
 }
+
+/**
+ * Whether a decision is the same natively, whatever its margin: it depends on no input, and what decides it has exactly
+ * the same values.
+ */
+export const isSettled = (
+  { constant = false, tensors }: Decision,
+  known: ReadonlyMap<string, Pick<TensorError, "absolute">>,
+): boolean => constant && tensors.every((name) => known.get(name)!.absolute === 0);
 
 /** The relative error that a decision must tolerate. */
 export const neededError = (

@@ -4,7 +4,7 @@ import { Prng } from "../prng.ts";
 import type { Box } from "./box.ts";
 import { changedInputs, drawInputs, type InputNumbers } from "./drawnInputs.ts";
 import { bytesOfNumbers, numbersOf } from "./elements.ts";
-import { neededError, toleratedError, type TensorError } from "./judge.ts";
+import { isSettled, neededError, toleratedError, type TensorError } from "./judge.ts";
 import type { NativeResult, NativeRuntime, NativeSignature } from "./nativeRuntime.ts";
 import { apart } from "./tensorErrors.ts";
 
@@ -42,8 +42,8 @@ const PATIENCE = 48;
 type Climb = { inputs: InputNumbers; relative: number; idle: number };
 
 /**
- * Executes inputs both ways and measures how far the tensors that decide are apart. The search climbs: for each tensor in
- * turn it changes the inputs on which that tensor's relative error is the largest, and goes on from what is worse.
+ * Executes inputs both ways and measures how far the tensors that decide are apart. The search climbs: for each tensor
+ * in turn it changes the inputs on which that tensor's relative error is the largest, and goes on from what is worse.
  * @param progress Called with the number of inputs executed, and of all.
  * @throws NativeRuntimeError, CalibrationError, and what exact execution throws
  */
@@ -110,7 +110,8 @@ export async function measureErrors(
   const known = new Map(errors.map((error) => [error.name, error]));
   const thick = (factor: number): { all: number; differing: number } => {
     const needed = decisions.map((decision) => neededError(decision, known, factor));
-    const sure = seen.filter(({ tolerated }) => tolerated.every((error, k) => error > needed[k]!));
+    const settled = decisions.map((decision) => isSettled(decision, known));
+    const sure = seen.filter(({ tolerated }) => tolerated.every((error, k) => settled[k]! || error > needed[k]!));
     return { all: sure.length, differing: sure.filter(({ differs }) => differs).length };
   };
   return {

@@ -112,10 +112,10 @@ function ortTensor({ name, dtype, shape }: TensorInfo, bytes: Uint8Array): ort.T
 
 /** The bytes of a result, which has the type and the shape that the program gives it. @throws NativeRuntimeError */
 function bytesOfOrt(value: ort.OnnxValue | undefined, { name, dtype, shape }: TensorInfo): Uint8Array {
-  const tensor = value as ort.Tensor | undefined;
+  const tensor = value;
   if (tensor?.type !== dtypeName(dtype) || tensor.dims.join() !== shape.join())
     throw new NativeRuntimeError(
-      `onnxruntime gives ${name} as ${tensor === undefined ? "nothing" : `${tensor.type} [${tensor.dims.join(", ")}]`}, ` +
+      `onnxruntime gives ${name} as ${tensor?.type ?? "nothing"} [${tensor?.dims.join(", ") ?? ""}], ` +
         `not ${dtypeName(dtype)} [${shape.join(", ")}]`,
     );
   const data = tensor.data as unknown as TensorArray;

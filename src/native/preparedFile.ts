@@ -56,8 +56,8 @@ export function preparedFile(own: Uint8Array, model: Model, { bound, uint8, deci
 }
 
 /**
- * Puts the nodes of `withImagePreprocessing` before a picture input. The last one makes the value that the input was, so
- * that nothing that reads it is renamed; the bytes are an input of another name.
+ * Puts the nodes of `withImagePreprocessing` before a picture input. The last one makes the value that the input was,
+ * so that nothing that reads it is renamed; the bytes are an input of another name.
  * @returns that name
  */
 function prependPreprocessing(graph: GraphProto, model: Model, picture: ImagePreprocessing): string {

@@ -196,8 +196,8 @@ class Worker {
     if (this.#native === undefined || root === key.root) return;
     if (this.#role.isNew("wrong", claimId)) this.#native.wrong(job);
     throw new WrongClaimError(
-      `claim ${claimId} is disputed, and wrong: it was answered natively with root ${key.root}, exact execution gives ` +
-        `${root}. The collateral is lost; no move is made`,
+      `claim ${claimId} is disputed, and wrong: it was answered natively with root ${key.root}, exact execution ` +
+        `gives ${root}. The collateral is lost; no move is made`,
     );
   }
 

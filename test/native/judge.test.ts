@@ -60,6 +60,17 @@ describe("judging native decisions", () => {
     expect(judged([0, 0, 0]).kind).to.equal("thin");
   });
 
+  it("judge_constantDecision_isThickIfItsTensorsAreTheSameToTheBit", () => {
+    const constant = OUTPUTS.map(({ name, decisions: [decision] }) => ({
+      name,
+      decisions: [{ ...decision!, constant: true as const }],
+    }));
+    const same = ERRORS.map((error) => ({ ...error, absolute: 0, relative: 0 }));
+    expect(judge(constant, same, tensors([1, 4, 4]), 10).kind).to.equal("thick");
+    expect(judge(constant, ERRORS, tensors([1, 4, 4]), 10).kind).to.equal("thin");
+    expect(judge(OUTPUTS, same, tensors([1, 4, 4]), 10).kind).to.equal("thin");
+  });
+
   it("judge_outputWithoutDecisions_isThick", () => {
     expect(judge([{ name: "shape", decisions: [] }], [], new Map(), 10).kind).to.equal("thick");
   });

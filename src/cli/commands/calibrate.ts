@@ -102,7 +102,8 @@ function page(
 ): string[] {
   const all = inputs.given + inputs.random + inputs.searched;
   return [
-    `${all} inputs executed natively and exactly: ${inputs.given} given, ${inputs.random} random, ${inputs.searched} searched`,
+    `${all} inputs executed natively and exactly: ` +
+      `${inputs.given} given, ${inputs.random} random, ${inputs.searched} searched`,
     `runtime: ${runtime}`,
     ...outputs.map(({ name, decisions }) => `${name}: ${decisions.join("; ") || "no floats"}`),
     "",
@@ -113,7 +114,8 @@ function page(
       ...tensors.map(({ name, absolute, relative }) => [name, absolute.toExponential(2), relative.toExponential(2)]),
     ]),
     "",
-    `${differing.native} native results differ; ${thick} have thick margins (${factor} times these errors), none of those differs`,
+    `${differing.native} native results differ; ${thick} have thick margins (${factor} times these errors), ` +
+      "and none of those differs",
     `written to ${out}`,
   ];
 }

@@ -26,8 +26,8 @@ export type NativeOptions = {
 export type OutputTensors = readonly (readonly Uint8Array[])[];
 
 /**
- * Answers jobs natively where all decisions have thick margins, counts how often that is so, and no longer does so for a
- * program once an exact execution disagreed.
+ * Answers jobs natively where all decisions have thick margins, counts how often that is so, and no longer does so for
+ * a program once an exact execution disagreed.
  */
 export class NativeJobs {
   readonly #options: NativeOptions;
@@ -44,8 +44,8 @@ export class NativeJobs {
   /**
    * The outputs of a job by native execution.
    * @param job Its id, for the log.
-   * @returns undefined if exact execution has to answer: the program is not calibrated, an item's inputs are outside the
-   *   box, a margin is thin, the runtime failed, or it was found wrong before
+   * @returns undefined if exact execution has to answer: the program is not calibrated, an item's inputs are outside
+   *   the box, a margin is thin, the runtime failed, or it was found wrong before
    */
   async answer(job: string, root: Hash, inputs: RunInputs): Promise<OutputTensors | undefined> {
     const program = this.#distrusted.has(root) ? undefined : await this.#options.programs.of(root);
@@ -91,8 +91,9 @@ export class NativeJobs {
     this.#meter.native("disagreed");
     this.#distrusted.add(root);
     const reason =
-      `the native answer to job ${job} was wrong although its margins were thick: program ${root} is executed exactly ` +
-      "until a restart; answers given or accepted natively before may be wrong too: calibrate again with more inputs";
+      `the native answer to job ${job} was wrong although its margins were thick: program ${root} is executed ` +
+      "exactly until a restart; answers given or accepted natively before may be wrong too: " +
+      "calibrate again with more inputs";
     this.#log.error({ job, programRoot: root }, reason);
     this.#health.set("native", { code: "NATIVE_DISAGREES", reason });
   }
