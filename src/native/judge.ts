@@ -76,9 +76,9 @@ export function toleratedError(decision: Decision, deciding: ReadonlyMap<string,
  * the same values.
  */
 export const isSettled = (
-  { constant = false, tensors }: Decision,
+  { constant, tensors }: Decision,
   known: ReadonlyMap<string, Pick<TensorError, "absolute">>,
-): boolean => constant && tensors.every((name) => known.get(name)!.absolute === 0);
+): boolean => constant === true && tensors.every((name) => known.get(name)!.absolute === 0);
 
 /** The relative error that a decision must tolerate. */
 export const neededError = (

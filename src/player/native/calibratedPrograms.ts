@@ -6,7 +6,6 @@ import type { NativeProgram } from "../../native/nativeAnswer.ts";
 import { openNative } from "../../native/openNative.ts";
 import { onnxruntimeName } from "../../native/onnxruntimeNative.ts";
 import { readModel } from "../../onnx/readModel.ts";
-import { RefuteError } from "../../errors.ts";
 import type { KnownProgram } from "../execution.ts";
 import type { Logger } from "../log.ts";
 import type { ProgramLibrary } from "../programLibrary.ts";
@@ -62,9 +61,8 @@ export class CalibratedPrograms implements NativePrograms {
     let opened = this.#opened.get(root);
     if (opened === undefined) {
       opened = this.#open(root, known.path, known.calibration).catch((error: unknown) => {
-        // What cannot be opened is executed exactly: that is said once.
-        if (!(error instanceof RefuteError)) throw error;
-        const { code, message: reason } = error;
+        // Whatever cannot be opened is executed exactly: that is said once.
+        const { code = "UNEXPECTED", message: reason } = error as Error & { code?: string };
         this.#log.error({ code, reason, programRoot: root }, "a program is executed exactly: no native execution");
         return undefined;
       });
