@@ -33,14 +33,29 @@ export function extremes(bytes: Uint8Array, dtype: DType): { low: number; high: 
   return { low, high };
 }
 
+/** Whether all of an input's values are in a range. NaN is in none. */
+function isInside(bytes: Uint8Array, { dtype, low, high }: InputRange): boolean {
+  // Types of one byte that have all their values need not be looked at.
+  const usual = usualRange({ name: "", dtype });
+  if (dtypeBytes(dtype) === 1 && low <= usual.low && high >= usual.high) return true;
+  if (dtype === DType.float32 && bytes.byteOffset % 4 === 0) return areBetween(bytes, low, high);
+  const found = extremes(bytes, dtype);
+  return found.low >= low && found.high <= high;
+}
+
+/** The same of float32, without a copy: each job's inputs are looked at. */
+function areBetween({ buffer, byteOffset, byteLength }: Uint8Array, low: number, high: number): boolean {
+  const values = new Float32Array(buffer, byteOffset, byteLength / 4);
+  for (let i = 0; i < values.length; i++) if (!(values[i]! >= low && values[i]! <= high)) return false;
+  return true;
+}
+
 /** Why inputs are outside a box. @param inputs In the program's order. @returns undefined if they are inside */
 export function outsideOf(box: Box, inputs: readonly Uint8Array[]): string | undefined {
-  for (const [i, { name, dtype, low, high }] of box.entries()) {
-    // Bytes and bools of all values need not be looked at.
-    const usual = usualRange({ name, dtype });
-    if (dtypeBytes(dtype) === 1 && low <= usual.low && high >= usual.high) continue;
+  for (const [i, range] of box.entries()) {
+    if (isInside(inputs[i]!, range)) continue;
+    const { name, dtype, low, high } = range;
     const found = extremes(inputs[i]!, dtype);
-    if (found.low >= low && found.high <= high) continue;
     return `${name} (${dtypeName(dtype)}) goes from ${found.low} to ${found.high}, calibrated from ${low} to ${high}`;
   }
   return undefined;
