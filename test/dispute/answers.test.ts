@@ -116,7 +116,7 @@ for (const [name, programOf] of PROGRAMS) {
         const job = { known, inputs: inputsOf(known, 3), form: "answer" } as const;
         const liar = heldRun(job, itemsOf(honest), { answer: wrong.answer });
         const { game, nodes } = opened(liar, honest, 4)!;
-        while (game.state.depth > 0) {
+        while (game.state.level === Level.items && game.state.depth > 0) {
           game.answer(workerMove(liar, game.state, 4, 0n));
           const move = challengerMove(honest, nodes, game.moves, 4, 0n);
           if (move.kind === "pick") game.pick(move.pick);

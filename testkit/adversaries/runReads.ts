@@ -8,7 +8,8 @@ import type { Adversary } from "./adversary.ts";
 import { Arena } from "./arena.ts";
 import { WrongExecution } from "./executions.ts";
 
-const ITEMS = 37;
+/** Not more: a state doubles from item to item, and what is wrong in the first must be left in the words of the last. */
+const ITEMS = 17;
 /** Bytes of a tensor of the program. */
 const BYTES = 4 * RUN_COUNT;
 
@@ -60,10 +61,10 @@ const LIES: readonly (readonly [name: string, misread: Misread])[] = [
     "carries a state in which one bit is wrong",
     isIn(ITEMS - 1, (_, { state }) => ({ state: state.map((byte, k) => (k === BYTES - 1 ? byte ^ 128 : byte)) })),
   ],
-  ["reads the next item's own tensor", isIn(20, (item) => ({ x: xOf(item + 1) }))],
+  ["reads the next item's own tensor", isIn(14, (item) => ({ x: xOf(item + 1) }))],
   ["reads the first item's own tensor for all", () => ({ x: xOf(0) })],
   ["takes the items in reverse order", (item) => ({ x: xOf(ITEMS - 1 - item) })],
-  ["reads another shared tensor in one item", isIn(30, (_, { x }) => ({ seed: x }))],
+  ["reads another shared tensor in one item", isIn(13, (_, { x }) => ({ seed: x }))],
   ["counts the items from 1", (item) => ({ index: indexOf(item + 1) })],
   ["counts one item twice", isIn(8, (item) => ({ index: indexOf(item - 1) }))],
   ["counts beyond the run", isIn(5, (item) => ({ index: indexOf(65_536 + item) }))],
