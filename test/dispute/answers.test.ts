@@ -132,7 +132,7 @@ for (const [name, programOf] of PROGRAMS) {
         const isEach = name === "apart" && ranges !== "two";
         const answer = { outputs: shape.outputs, isEach, isCarried: shape.isCarried };
         const { moves } = disputeMoves({ ...shape, items: 7, arityBits: 4, answer });
-        const played = game.moves.map(({ move, state }, k) => {
+        const played = game.moves.map(({ move }, k) => {
           const before = game.moves[k - 1]?.state;
           return move === Move.reveal && before?.level === Level.tensor && before.depth === 0 ? "chunk" : NAMES[move];
         });
