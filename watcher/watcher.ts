@@ -6,6 +6,7 @@ import type { Executions } from "../src/player/executions.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../src/market/history.ts";
 import { Lane } from "../src/player/lane.ts";
 import { requirePlainAccount } from "../src/player/plainAccount.ts";
+import { NativeJobs, type NativeOptions } from "../src/player/native/nativeJobs.ts";
 import { Races } from "../src/player/races.ts";
 import { Role, type RoleOptions, type RoundSnapshot, type Start } from "../src/player/role.ts";
 import type { TensorSource } from "../src/trace/published.ts";
@@ -24,6 +25,8 @@ export type WatcherOptions = RoleOptions<WatcherEvent> & {
   tensors?: TensorSource | undefined;
   /** `watch` observes and reports, `defend` also opens and plays games. */
   mode: "watch" | "defend";
+  /** How answers are judged without exact execution; none are if absent. */
+  native?: NativeOptions | undefined;
 };
 
 /**
@@ -73,7 +76,9 @@ class Watcher {
       message: MESSAGES[kind],
     }));
     this.#executions = this.#role.executions;
-    this.#auditor = new Auditor(this.#executions, session.deployment.parameters.arityBits);
+    const { native, log } = options;
+    const jobs = native && new NativeJobs(native, { log, meter: this.#role.meter, health: this.#role.health });
+    this.#auditor = new Auditor(this.#executions, session.deployment.parameters.arityBits, jobs);
     this.#responder = new Responder(session);
     this.#judging = new Judging(this.#role.health, this.#role.meter);
     this.#funds = new WatcherFunds(session, options.programs);

@@ -3,6 +3,7 @@ import { translateError } from "../chain/translateError.ts";
 import { withoutKeys } from "../redact.ts";
 import { attestCommand } from "./commands/attest.ts";
 import { auditCommand } from "./commands/audit.ts";
+import { calibrateCommand } from "./commands/calibrate.ts";
 import { cancelCommand } from "./commands/cancel.ts";
 import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
@@ -32,7 +33,14 @@ import { Output, outputMode } from "./output.ts";
 
 /** The commands by what they are about, in the order of the help. */
 const COMMANDS = {
-  "Models, without a chain:": [checkCommand, runCommand, auditCommand, compileCommand, conformCommand],
+  "Models, without a chain:": [
+    checkCommand,
+    runCommand,
+    auditCommand,
+    compileCommand,
+    calibrateCommand,
+    conformCommand,
+  ],
   "Jobs:": [quoteCommand, submitCommand, resultCommand, statusCommand, cancelCommand, expireCommand, reclaimCommand],
   "Serving and watching:": [workerCommand, watcherCommand],
   "An account:": [depositCommand, attestCommand, stakeCommand, unstakeCommand, withdrawCommand],

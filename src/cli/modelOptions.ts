@@ -107,7 +107,7 @@ export function modelOptions(command: Command): Command {
 }
 
 /** Collects `NAME=VALUE`s. Of a name that is given twice the last one holds. */
-const appendEntry =
+export const appendEntry =
   <T>(parse: (text: string) => [name: string, value: T]) =>
   (text: string, all: Record<string, T> = {}): Record<string, T> => ({ ...all, ...Object.fromEntries([parse(text)]) });
 

@@ -47,6 +47,7 @@ export class Monitor {
   readonly #events: Counter<"kind">;
   readonly #gas: Counter<"kind">;
   readonly #failedAudits: Counter;
+  readonly #native: Counter<"outcome">;
   readonly #rpcErrors: Counter<"node" | "reason">;
   readonly #execution: Histogram;
   readonly #lastGood: Gauge;
@@ -68,6 +69,12 @@ export class Monitor {
     this.#failedAudits = new Counter({
       name: "refute_failed_audits_total",
       help: "Audits without a verdict, and self-audits that found an execution wrong",
+      registers,
+    });
+    this.#native = new Counter({
+      name: "refute_native_total",
+      help: "Jobs that might be answered natively",
+      labelNames: ["outcome"],
       registers,
     });
     this.#rpcErrors = new Counter({
@@ -123,6 +130,7 @@ export class Monitor {
     },
     executed: (seconds) => this.#execution.observe(seconds),
     auditFailed: () => this.#failedAudits.inc(),
+    native: (outcome) => this.#native.inc({ outcome }),
   };
 
   /** Looks whether rounds still end, and has what is wrong logged again. To be called from time to time. */

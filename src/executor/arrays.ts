@@ -71,12 +71,22 @@ function areCanonicalFloats(bits: Uint32Array | Uint16Array, dtype: DTypeCode): 
   return true;
 }
 
+/** The same of float32, read as signed integers: those are compared faster. */
+function areCanonicalFloat32({ buffer, byteOffset, length }: Float32Array): boolean {
+  const bits = new Int32Array(buffer, byteOffset, length);
+  for (let i = 0; i < bits.length; i++) {
+    const word = bits[i]!;
+    if (word === -0x80000000 || ((word & 0x7fffffff) > 0x7f800000 && word !== 0x7fc00000)) return false;
+  }
+  return true;
+}
+
 function isCanonical(array: TensorArray, dtype: DTypeCode): boolean {
   if (dtype === DType.bool) return (array as Uint8Array).every((byte) => byte <= 1);
   if (isHalf(dtype)) return areCanonicalFloats(array as Uint16Array, dtype);
   if (dtype === DType.float64)
     return wideBits(array as Float64Array).every((bits) => canonicalWord(bits, dtype) === bits);
-  return dtype !== DType.float32 || areCanonicalFloats(float32Bits(array as Float32Array), dtype);
+  return dtype !== DType.float32 || areCanonicalFloat32(array as Float32Array);
 }
 
 /** The elements of a tensor's bytes, canonical, as every read sees them. Copied only where necessary. */

@@ -32,10 +32,22 @@ export type Meter = {
   executed: (seconds: number) => void;
   /** An audit ended without a verdict, or a self-audit found an execution wrong. */
   auditFailed: () => void;
+  /** What became of a job that might be answered natively. */
+  native: (outcome: NativeOutcome) => void;
 };
 
+/**
+ * What became of a job that might be answered natively.
+ *
+ * - `native`: its decisions were taken natively
+ * - `thin`, `outside`, `failed`: executed exactly, because of a margin, the inputs, or the runtime
+ * - `exact`: executed exactly, because the policy or the lack of a calibration asks for it
+ * - `rechecked`: native, and executed exactly beside it; `disagreed`: with another result
+ */
+export type NativeOutcome = "native" | "thin" | "outside" | "failed" | "exact" | "rechecked" | "disagreed";
+
 /** A meter that measures nothing. */
-export const NO_METER: Meter = { figures: () => {}, executed: () => {}, auditFailed: () => {} };
+export const NO_METER: Meter = { figures: () => {}, executed: () => {}, auditFailed: () => {}, native: () => {} };
 
 /** What the history says of an account's claims and games. Pure. */
 export function playFigures(

@@ -24,6 +24,8 @@ const KINDS = {
   selfAudit: needed("error"),
   /** A watcher's audits end. */
   judges: needed("error"),
+  /** Exact executions agree with the native answers that they check. */
+  native: needed("error"),
   /** Games can be played from the account. */
   account: needed("error"),
   /** The money covers what is open. */

@@ -1,5 +1,6 @@
 import type { Hash } from "../merkle/hash.ts";
 import { programShape, type KnownProgram, type ProgramShape } from "./execution.ts";
+import type { ModelSpec } from "./programs/modelSpec.ts";
 
 /** A program that is known, and how it is brought into memory. */
 export type LibraryEntry = {
@@ -7,6 +8,8 @@ export type LibraryEntry = {
   shape: ProgramShape;
   /** @throws ProgramUnavailableError if it is not known any more: the entry was removed */
   load: () => Promise<KnownProgram>;
+  /** The model on this machine that it was compiled from. */
+  spec?: ModelSpec;
 };
 
 /** Where programs come from while a role runs. */
@@ -91,6 +94,11 @@ export class ProgramLibrary {
   /** What a program's size decides. @returns undefined if it is not known. */
   shapeOf(root: Hash): ProgramShape | undefined {
     return this.#entries.get(root)?.shape;
+  }
+
+  /** The model of a program. @returns undefined if the program is not known, or its model not on this machine */
+  specOf(root: Hash): ModelSpec | undefined {
+    return this.#entries.get(root)?.spec;
   }
 
   /** What decides about jobs, of each program that is known. */

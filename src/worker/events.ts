@@ -5,6 +5,8 @@ import type { WorkerMove } from "../dispute/workerMove.ts";
 export type WorkerEvent =
   | { kind: "claimed"; jobId: Hex; receipt: TransactionReceipt }
   | { kind: "executed"; jobId: Hex; root: Hex; milliseconds: number }
+  /** Natively, without exact execution. */
+  | { kind: "answered"; jobId: Hex; root: Hex; milliseconds: number }
   | { kind: "withheld"; jobId: Hex; reason: string; submitBy: bigint; penalty: bigint }
   | { kind: "submitted"; jobId: Hex; root: Hex; receipt: TransactionReceipt }
   | { kind: "moved"; gameId: Hex; move: WorkerMove["kind"]; receipt: TransactionReceipt }

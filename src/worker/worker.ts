@@ -21,6 +21,7 @@ import type { WorkerEvent } from "./events.ts";
 import { JobChoice } from "./jobChoice.ts";
 import { jobShape, missingGas } from "./jobCost.ts";
 import { claimProblem, hasRoom, isOpen, type WorkerPolicy } from "./jobs.ts";
+import { NativeClaims, type NativeWorkerOptions } from "./nativeClaims.ts";
 import type { TracePublisher } from "./publisher.ts";
 import { drawSamples, selfAudit, SelfAuditError } from "./selfAudit.ts";
 import { attestationLeft, endingAttestation, WorkerGas } from "./upkeep.ts";
@@ -34,6 +35,8 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
   selfAuditSamples: number;
   /** Publishes the traces of its claims. */
   publisher?: TracePublisher | undefined;
+  /** How jobs that ask for an answer are answered without exact execution; never if absent. */
+  native?: NativeWorkerOptions | undefined;
 };
 
 /**
@@ -45,6 +48,9 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   await requirePlainAccount(options.session);
   await new Worker(options).run();
 }
+
+/** A claim that exact execution does not confirm: it is lost once it is disputed, whatever this worker does. */
+export class WrongClaimError extends errorWithCode("WRONG_CLAIM") {}
 
 /** A dispute that this worker cannot answer as it is configured: its collateral is at stake. */
 export class UndefendedClaimError extends errorWithCode("UNDEFENDED_CLAIM") {}
@@ -60,6 +66,7 @@ class Worker {
   readonly #deliveries = new Deliveries();
   readonly #gas: WorkerGas;
   readonly #choice: JobChoice;
+  readonly #native: NativeClaims | undefined;
   /** The chain's time at the latest round: a delivery may take many rounds until it fails. */
   #now = 0n;
   /**
@@ -78,7 +85,10 @@ class Worker {
     this.#executions = this.#role.executions;
     for (const condition of ["selfAudit", "runsOnDisk"] as const) this.#role.health.set(condition, undefined);
     this.#choice = new JobChoice(options, this.#role);
-    this.#gas = new WorkerGas(options.session.deployment.parameters.arityBits);
+    const { session, native, log } = options;
+    const { parameters } = session.deployment;
+    this.#gas = new WorkerGas(parameters.arityBits);
+    this.#native = native && new NativeClaims(native, this.#role, log, parameters);
   }
 
   run(): Promise<void> {
@@ -129,6 +139,7 @@ class Worker {
     this.#now = now;
     this.#deliveries.forget(history.claims);
     this.#failedAudits.forget(history.jobs);
+    this.#native?.forget(history);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
       start(`${doing} ${id}`, () => this.#role.attempt(doing, id, () => this.#races.run(doing, id, action)));
     const published = new Map<Hex, JobRecord>();
@@ -147,7 +158,9 @@ class Worker {
     const claimed = jobs.flatMap((job) =>
       job.holder !== undefined && this.#isMe(job.holder.worker) ? [{ job, until: job.holder.until }] : [],
     );
-    for (const { job, until } of claimed) attempt("job", job.id, () => this.#work(job, until, now));
+    const open = [...history.claims.values()].filter((record) => this.#isMe(record.claim.worker) && isOpen(record));
+    const undecided = open.map(({ jobId }) => history.jobs.get(jobId)!);
+    for (const { job, until } of claimed) attempt("job", job.id, () => this.#work(job, until, now, undecided));
     const atStake = jobs.filter(
       ({ holder, claims }) =>
         (holder !== undefined && this.#isMe(holder.worker)) ||
@@ -157,7 +170,6 @@ class Worker {
     const { stored } = this.#executions;
     stored.reserve(atStake);
     if (stored.problem !== undefined) this.#role.health.set("runsOnDisk", stored.problem);
-    const open = [...history.claims.values()].filter((record) => this.#isMe(record.claim.worker) && isOpen(record));
     if (claimed.length > 0 || !isPlain || this.#role.isAtFault) return;
     attempt("claiming", "", () => this.#claim(history, open.length, now));
     const awaited = jobs.filter((job) => job.open && this.#executions.awaits(job) && !this.#hasLost(job));
@@ -171,9 +183,22 @@ class Worker {
     // The execution is released before the move is mined: there may be many games.
     const planned =
       idleWorkerMove(stateOf(game), now) ??
-      (await this.#executions.use(job, (execution) => workerMove(execution, stateOf(game), arityBits, now)));
+      (await this.#executions.use(job, (execution) => {
+        this.#requireRight(job, game, execution);
+        return workerMove(execution, stateOf(game), arityBits, now);
+      }));
     if (planned === undefined) throw new UndefendedClaimError(`claim ${game.claimId} is disputed, but ${UNKNOWN}`);
     this.#role.report(await makeMove(session, game, planned));
+  }
+
+  /** @throws WrongClaimError if what was claimed natively is not what exact execution gives */
+  #requireRight(job: JobRecord, { claimId, key }: GameRecord, { root }: RunExecution): void {
+    if (this.#native === undefined || root === key.root) return;
+    if (this.#role.isNew("wrong", claimId)) this.#native.wrong(job);
+    throw new WrongClaimError(
+      `claim ${claimId} is disputed, and wrong: it was answered natively with root ${key.root}, exact execution ` +
+        `gives ${root}. The collateral is lost; no move is made`,
+    );
   }
 
   /** Does what an undisputed claim of this worker needs now. */
@@ -232,7 +257,9 @@ class Worker {
   async #deliver(job: JobRecord, record: ClaimRecord, output: number): Promise<boolean> {
     const { session, log } = this.#options;
     try {
-      const delivery = await this.#executions.use(job, (run) => deliveryOf(run, output));
+      const delivery =
+        (await this.#native?.delivery(job, record, output)) ??
+        (await this.#executions.use(job, (run) => deliveryOf(run, output)));
       if (delivery !== undefined) this.#role.report(await deliver(session, record, delivery));
       return true;
     } catch (error) {
@@ -250,14 +277,24 @@ class Worker {
     }
   }
 
-  /** Executes and submits a job that this worker has claimed. */
-  async #work(job: JobRecord, until: bigint, now: bigint): Promise<void> {
+  /**
+   * Executes and submits a job that this worker has claimed.
+   * @param open Jobs of its claims that can be disputed.
+   */
+  async #work(job: JobRecord, until: bigint, now: bigint, open: readonly JobRecord[]): Promise<void> {
     const { session, selfAuditSamples, log } = this.#options;
     const { deployment } = session;
     // Otherwise the rest of the collateral would stay locked, and this worker would claim nothing more.
     if (now > until) return this.#role.report(await expire(session, job));
     if (this.#failedAudits.isWithheld(job)) return;
     const start = performance.now();
+    const native = await this.#native?.answer(job, open);
+    if (native !== undefined) {
+      const milliseconds = Math.round(performance.now() - start);
+      if (this.#role.isNew("answered", job.id, String(until)))
+        this.#role.report({ kind: "answered", jobId: job.id, root: native.root, milliseconds });
+      return this.#submit(job, native.root, submissionOf(native.list, deployment.parameters.arityBits, "answer"));
+    }
     const execution = await this.#executions.of(job);
     if (execution === undefined) {
       if (this.#role.isNew("unknown", job.id))
@@ -276,8 +313,11 @@ class Worker {
       if (error instanceof SelfAuditError) return this.#withhold(job, runRoot, until, error);
       throw error;
     }
-    const nodes = submissionOf(execution.claimed, deployment.parameters.arityBits, execution.form);
-    const receipt = await session.market.submit(job.job, nodes);
+    await this.#submit(job, root, submissionOf(execution.claimed, deployment.parameters.arityBits, execution.form));
+  }
+
+  async #submit(job: JobRecord, root: Hex, nodes: Hex): Promise<void> {
+    const receipt = await this.#options.session.market.submit(job.job, nodes);
     this.#role.report({ kind: "submitted", jobId: job.id, root, receipt });
   }
 

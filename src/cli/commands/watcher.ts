@@ -1,9 +1,11 @@
 import { Command } from "commander";
 import { runWatcher } from "../../../watcher/watcher.ts";
 import { httpTensors } from "../../trace/published.ts";
+import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
-import { oneOf, webUrl } from "../parse.ts";
+import { nativeSettings, openCalibrated } from "../nativeSettings.ts";
+import { list, oneOf, webUrl } from "../parse.ts";
 import { play, playerSettings } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings } from "../settings.ts";
 
@@ -16,6 +18,14 @@ const settings = {
     "watch",
   ),
   traces: optional<string>("url", "where workers publish their traces: <url>/<claim>/<item>/<step>", webUrl, "none"),
+  check: defaulted<"exact" | "native">(
+    "check",
+    "how answers are judged: exact, or native where that is safe",
+    oneOf("exact", "native"),
+    "exact",
+  ),
+  calibration: optional<string[]>("files", "calibrations for --check native, comma-separated", list, "none"),
+  ...nativeSettings,
 };
 
 /** `refute watcher`: re-execute claims and, in defence, refute the wrong ones. */
@@ -25,7 +35,18 @@ export function watcherCommand(output: Output): Command {
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const tensors = values.traces === undefined ? undefined : httpTensors(values.traces.replace(/\/+$/, ""));
-      await play(values, output, (playing) => runWatcher({ ...playing, mode: values.mode, tensors }));
+      const { mode, check, calibration, exactShare } = values;
+      if ((check === "native") !== (calibration !== undefined))
+        throw new UsageError("--check native and --calibration go together: give both, or neither");
+      await play(values, output, async (playing) => {
+        const programs = calibration && openCalibrated(calibration, values, playing.programs, playing.log);
+        await runWatcher({ ...playing, mode, tensors, native: programs && { programs, exactShare } });
+        await programs?.close();
+      });
     });
-  return addExamples(addSettings(command, settings), "watcher --models models.json --mode defend");
+  return addExamples(
+    addSettings(command, settings),
+    "watcher --models models.json --mode defend",
+    "watcher --models models.json --mode defend --check native --calibration model.calibration.json",
+  );
 }

@@ -1,13 +1,18 @@
 import { Command } from "commander";
+import type { Address } from "viem";
 import { MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS } from "../../worker/jobs.ts";
 import { TracePublisher } from "../../worker/publisher.ts";
 import { runWorker } from "../../worker/worker.ts";
-import { amountFromZero } from "../amount.ts";
+import { amountAboveZero, amountFromZero } from "../amount.ts";
+import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
-import { port, seconds, whole } from "../parse.ts";
+import { nativeSettings, openCalibrated } from "../nativeSettings.ts";
+import { address, list, port, seconds, whole, type Parse } from "../parse.ts";
 import { play, playerSettings } from "../playing.ts";
-import { addSettings, defaulted, optional, readSettings } from "../settings.ts";
+import { addSettings, defaulted, optional, readSettings, type SettingValues } from "../settings.ts";
+
+const addresses: Parse<Address[]> = (text, name) => list(text, name).map((one) => address(one, name));
 
 const settings = {
   ...playerSettings,
@@ -33,7 +38,36 @@ const settings = {
   ),
   selfAudit: defaulted("n", "elements that the chain recomputes, free, before a submission", whole(0), 8),
   publishPort: optional<number>("port", "serve the traces and outputs of its claims on 127.0.0.1", port, "none"),
+  native: optional<string[]>(
+    "files",
+    "calibrations, comma-separated: their programs are answered without exact execution where that is safe",
+    list,
+    "none",
+  ),
+  nativeRequesters: optional<Address[]>(
+    "addresses",
+    "requesters whose jobs may be, comma-separated",
+    addresses,
+    "none",
+  ),
+  nativeExposure: optional<bigint>(
+    "amount",
+    "most collateral of open claims that were not executed exactly, in whole units of the stake asset",
+    amountAboveZero,
+    "none",
+  ),
+  ...nativeSettings,
 };
+
+/** What must be said for native execution. @throws UsageError if not all of it is given */
+function nativePolicy({ native, nativeRequesters, nativeExposure }: SettingValues<typeof settings>) {
+  if (native === undefined) return undefined;
+  if (nativeRequesters === undefined || nativeExposure === undefined)
+    throw new UsageError(
+      "--native also needs --native-requesters (whose jobs) and --native-exposure (how much collateral may be lost)",
+    );
+  return { paths: native, policy: { requesters: nativeRequesters, exposure: nativeExposure } };
+}
 
 /** `refute worker`: serve jobs until stopped. */
 export function workerCommand(output: Output): Command {
@@ -43,11 +77,20 @@ export function workerCommand(output: Output): Command {
       const values = readSettings(command, settings);
       const { minFee, marginSeconds, maxCallbackGas, maxOpenClaims, publishPort } = values;
       const policy = { minFee, marginSeconds, maxCallbackGas, maxOpenClaims };
+      const native = nativePolicy(values);
       const publisher = publishPort === undefined ? undefined : new TracePublisher();
       await play(values, output, async (playing) => {
         if (publishPort !== undefined)
           playing.log.info({ port: await publisher?.listen(publishPort) }, "publishes its traces");
-        await runWorker({ ...playing, policy, selfAuditSamples: values.selfAudit, publisher });
+        const programs = native && openCalibrated(native.paths, values, playing.programs, playing.log);
+        await runWorker({
+          ...playing,
+          policy,
+          selfAuditSamples: values.selfAudit,
+          publisher,
+          native: native && { programs: programs!, exactShare: values.exactShare, policy: native.policy },
+        });
+        await programs?.close();
         await publisher?.close();
       });
     });
@@ -55,5 +98,6 @@ export function workerCommand(output: Output): Command {
     addSettings(command, settings),
     "worker --models models.json",
     "worker --models models.json --min-fee 0.001 --monitor-port 9100",
+    "worker --models models.json --native model.calibration.json --native-requesters 0x... --native-exposure 5",
   );
 }

@@ -111,7 +111,7 @@ export class Compilations {
     return answer;
   }
 
-  #add({ onLost }: Wanted, { path, head: { root, shape } }: Cached): void {
+  #add({ onLost, spec, sha256 }: Wanted, { path, head: { root, shape } }: Cached): void {
     const { library } = this.#options;
     const load = async () => {
       try {
@@ -127,7 +127,7 @@ export class Compilations {
         throw new ProgramUnavailableError(reason, { cause });
       }
     };
-    library.add({ root, shape, load });
+    library.add({ root, shape, load, ...(sha256 === undefined && { spec }) });
   }
 
   /** The cache only saves time: what is wrong with it is said once. */

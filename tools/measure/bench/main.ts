@@ -4,6 +4,7 @@
  * - `--checks`: what the spot checks of the engine's products take of exact execution, and nothing else.
  * - `--generation [--models gpt2_small]`: tokens of decoders, committed to, against a loop of plain onnxruntime.
  * - `--batch`: items of a batch, committed to, against a loop of plain onnxruntime.
+ * - `--native`: decisions by native execution against plain onnxruntime, on one thread, and nothing else.
  * - `--worst [--kinds sums,reads]`: the slowest executions against the work of their programs, and nothing else.
  */
 import { fork } from "node:child_process";
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     checks: { type: "boolean", default: false },
     generation: { type: "boolean", default: false },
     batch: { type: "boolean", default: false },
+    native: { type: "boolean", default: false },
     worst: { type: "boolean", default: false },
     kinds: { type: "string" },
   },
@@ -32,6 +34,12 @@ const { values } = parseArgs({
 if (values.worst) {
   const { printWorst } = await import("./worst/printWorst.ts");
   process.exit((await printWorst(values.kinds, values.json)) ? 0 : 1);
+}
+if (values.native) {
+  const { printNative } = await import("./native/printNative.ts");
+  const native = await printNative(Number(values.seconds));
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ native }, null, 2)}\n`);
+  process.exit(0);
 }
 if (values.generation || values.batch) {
   const { printBatch, printGeneration } = await import("./runs/printRuns.ts");

@@ -1,0 +1,44 @@
+import { CalibratedPrograms } from "../player/native/calibratedPrograms.ts";
+import type { Logger } from "../player/log.ts";
+import type { ProgramLibrary } from "../player/programLibrary.ts";
+import { webUrl, unfit, type Parse } from "./parse.ts";
+import { defaulted, optional, type SettingValues } from "./settings.ts";
+
+/** Part of native answers that are executed exactly too, where nothing else is asked for: one in twenty. */
+const EXACT_SHARE = 0.05;
+
+const share: Parse<number> = (text, name) => {
+  const number = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : NaN;
+  if (number >= 0 && number <= 1) return number;
+  throw unfit(text, name, "a part from 0 to 1, such as 0.05");
+};
+
+const factor: Parse<number> = (text, name) => {
+  const number = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : NaN;
+  if (number >= 1) return number;
+  throw unfit(text, name, "a number from 1 on");
+};
+
+/** The settings of native execution that a worker and a watcher share. */
+export const nativeSettings = {
+  exactShare: defaulted("part", "part of native answers that are executed exactly too, at random", share, EXACT_SHARE),
+  nativeUrl: optional<string>("url", "a native runtime of your own over HTTP, instead of onnxruntime", webUrl, "none"),
+  marginFactor: optional<number>(
+    "n",
+    "how many times the calibrated error a native decision's margin must exceed",
+    factor,
+    "the calibration's",
+  ),
+};
+
+/**
+ * The programs that calibrations are of.
+ * @param paths Files of calibrations.
+ * @throws CalibrationError if one cannot be used
+ */
+export const openCalibrated = (
+  paths: readonly string[],
+  { nativeUrl, marginFactor }: SettingValues<typeof nativeSettings>,
+  library: ProgramLibrary,
+  log: Logger,
+): CalibratedPrograms => new CalibratedPrograms({ paths, url: nativeUrl, factor: marginFactor }, library, log);

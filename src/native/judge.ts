@@ -1,0 +1,88 @@
+import type { DecidedOutput, Decision } from "../decision/decision.ts";
+import { MarginError } from "../decision/errors.ts";
+import { readMargin, type DecidingTensor } from "../decision/margin.ts";
+import type { TensorInfo } from "../program/compiled.ts";
+
+/**
+ * How far a native tensor that decides was from the exact one, at most, in all inputs of a calibration.
+ *
+ * - `relative`: the largest difference of two elements, divided by the largest magnitude in the native tensor
+ * - `absolute`: the largest difference
+ */
+export type TensorError = TensorInfo & { relative: number; absolute: number };
+
+/** The least error that is ever assumed, relative to the largest magnitude: neighbouring numbers of float32. */
+const LEAST_ERROR = 2 ** -23;
+
+/** What native tensors say of a result: whether exact execution decides the same, as far as was calibrated. */
+export type Judgement = { kind: "thick" } | { kind: "thin"; reason: string };
+
+/**
+ * Judges native decisions. One is thick if its margin is larger than `factor` times what the calibrated errors of what
+ * decides can change it by.
+ * @param factor How many times the largest error that was found is allowed for.
+ */
+export function judge(
+  outputs: readonly DecidedOutput[],
+  errors: readonly TensorError[],
+  deciding: ReadonlyMap<string, DecidingTensor>,
+  factor: number,
+): Judgement {
+  const known = new Map(errors.map((error) => [error.name, error]));
+  for (const { name, decisions } of outputs)
+    for (const decision of decisions) {
+      const reason = thinness(decision, known, deciding, factor);
+      if (reason !== undefined)
+        return { kind: "thin", reason: `${name}: ${decision.kind} (${decision.node}): ${reason}` };
+    }
+  return { kind: "thick" };
+}
+
+function thinness(
+  decision: Decision,
+  known: ReadonlyMap<string, TensorError>,
+  deciding: ReadonlyMap<string, DecidingTensor>,
+  factor: number,
+): string | undefined {
+  for (const name of decision.tensors) {
+    const [error, tensor] = [known.get(name), deciding.get(name)];
+    if (error === undefined) return `${name} was not calibrated`;
+    if (tensor === undefined) return `${name} is missing`;
+    if (tensor.dims.join() !== error.shape.join())
+      return `${name} has the shape [${tensor.dims.join(", ")}], not [${error.shape.join(", ")}]`;
+  }
+  if (isSettled(decision, known)) return undefined;
+  const [tolerated, needed] = [toleratedError(decision, deciding), neededError(decision, known, factor)];
+  if (tolerated > needed) return undefined;
+  return `it holds for errors up to ${tolerated.toPrecision(3)} of the largest value, not ${needed.toPrecision(3)}`;
+}
+
+/**
+ * The error of what decides, relative to its largest magnitude, up to which a decision is certain: half its margin, as
+ * the difference of two values changes by twice the error of one. 0 where no margin can be read.
+ */
+export function toleratedError(decision: Decision, deciding: ReadonlyMap<string, DecidingTensor>): number {
+  try {
+    const { margin, scale } = readMargin(decision, deciding);
+    return margin === 0 ? 0 : margin / scale / 2;
+  } catch (error) {
+    if (error instanceof MarginError) return 0;
+    throw error;
+  }
+}
+
+/**
+ * Whether a decision is the same natively, whatever its margin: it depends on no input, and what decides it has exactly
+ * the same values.
+ */
+export const isSettled = (
+  { constant, tensors }: Decision,
+  known: ReadonlyMap<string, Pick<TensorError, "absolute">>,
+): boolean => constant === true && tensors.every((name) => known.get(name)!.absolute === 0);
+
+/** The relative error that a decision must tolerate. */
+export const neededError = (
+  { tensors }: Decision,
+  known: ReadonlyMap<string, Pick<TensorError, "relative">>,
+  factor: number,
+): number => factor * Math.max(LEAST_ERROR, ...tensors.map((name) => known.get(name)!.relative));

@@ -1,0 +1,123 @@
+import type { DecidedOutput } from "../decision/decision.ts";
+import type { DecidingTensor } from "../decision/margin.ts";
+import { Prng } from "../prng.ts";
+import type { Box } from "./box.ts";
+import { changedInputs, drawInputs, type InputNumbers } from "./drawnInputs.ts";
+import { bytesOfNumbers, numbersOf } from "./elements.ts";
+import { isSettled, neededError, toleratedError, type TensorError } from "./judge.ts";
+import type { NativeResult, NativeRuntime, NativeSignature } from "./nativeRuntime.ts";
+import { apart } from "./tensorErrors.ts";
+
+/** What errors are measured with. */
+export type Measuring = {
+  native: NativeRuntime;
+  /** The same by exact execution. */
+  exact: (inputs: readonly Uint8Array[]) => Promise<NativeResult>;
+  signature: NativeSignature;
+  outputs: readonly DecidedOutput[];
+  box: Box;
+};
+
+/** On which inputs: given ones, so many random ones, and so many found by climbing from the worst of those. */
+export type MeasuredInputs = {
+  given: readonly (readonly Uint8Array[])[];
+  random: number;
+  search: number;
+  seed: number;
+};
+
+/** What was found. */
+export type Measured = {
+  tensors: TensorError[];
+  inputs: { given: number; random: number; searched: number };
+  /** How often outputs differed; how often all margins are thick by a factor; and how often both. */
+  differing: number;
+  thick: (factor: number) => { all: number; differing: number };
+};
+
+/** A climb that found nothing worse for so many steps begins anew, from random inputs. */
+const PATIENCE = 48;
+
+/** The worst inputs for a tensor that decides, and its error there. */
+type Climb = { inputs: InputNumbers; relative: number; idle: number };
+
+/**
+ * Executes inputs both ways and measures how far the tensors that decide are apart. The search climbs: for each tensor
+ * in turn it changes the inputs on which that tensor's relative error is the largest, and goes on from what is worse.
+ * @param progress Called with the number of inputs executed, and of all.
+ * @throws NativeRuntimeError, CalibrationError, and what exact execution throws
+ */
+export async function measureErrors(
+  { native, exact, signature, outputs, box }: Measuring,
+  { given, random, search, seed }: MeasuredInputs,
+  progress: (done: number, total: number) => void = () => undefined,
+): Promise<Measured> {
+  const { inputs: infos, deciding } = signature;
+  const prng = new Prng(seed);
+  const decisions = outputs.flatMap((output) => output.decisions);
+  const errors = deciding.map((info) => ({ ...info, relative: 0, absolute: 0 }));
+  const climbs: (Climb | undefined)[] = deciding.map(() => undefined);
+  /** Of each input: what each decision tolerates, and whether an output differed. */
+  const seen: { tolerated: number[]; differs: boolean }[] = [];
+  const searched = deciding.length === 0 ? 0 : search;
+  const total = given.length + random + searched;
+
+  /** @returns the relative error of each tensor that decides */
+  const measure = async (bytes: readonly Uint8Array[]): Promise<number[]> => {
+    const [own, other] = [await exact(bytes), await native.run(bytes)];
+    const differs = own.outputs.some((output, k) => Buffer.compare(output, other.outputs[k]!) !== 0);
+    seen.push({ tolerated: decisions.map((decision) => toleratedError(decision, other.deciding)), differs });
+    progress(seen.length, total);
+    return errors.map((error) => {
+      const [a, b] = [other.deciding.get(error.name)!, own.deciding.get(error.name)!] as [
+        DecidingTensor,
+        DecidingTensor,
+      ];
+      const { relative, absolute } = apart(error.name, a, b) ?? { relative: 0, absolute: 0 };
+      error.relative = Math.max(error.relative, relative);
+      error.absolute = Math.max(error.absolute, absolute);
+      return relative;
+    });
+  };
+  const bytesOf = (numbers: InputNumbers): Uint8Array[] =>
+    numbers.map((each, i) => bytesOfNumbers(each, infos[i]!.dtype));
+  /** Begins climbs at inputs that are worse than those before. */
+  const note = (numbers: InputNumbers, relative: readonly number[]): void =>
+    relative.forEach((error, t) => {
+      if (climbs[t] === undefined || error > climbs[t].relative)
+        climbs[t] = { inputs: numbers, relative: error, idle: 0 };
+    });
+
+  for (const bytes of given)
+    note(
+      bytes.map((each, i) => numbersOf(each, infos[i]!.dtype)),
+      await measure(bytes),
+    );
+  for (let n = 0; n < random; n++) {
+    const numbers = drawInputs(infos, box, prng);
+    note(numbers, await measure(bytesOf(numbers)));
+  }
+  for (let n = 0; n < searched; n++) {
+    const t = n % deciding.length;
+    const climb = climbs[t];
+    const isNew = climb === undefined || climb.idle >= PATIENCE;
+    const numbers = isNew ? drawInputs(infos, box, prng) : changedInputs(climb.inputs, box, prng);
+    const relative = (await measure(bytesOf(numbers)))[t]!;
+    if (isNew || relative > climb.relative) climbs[t] = { inputs: numbers, relative, idle: 0 };
+    // What is as bad is gone on from too: errors of rounding have few values.
+    else climbs[t] = { ...climb, ...(relative === climb.relative && { inputs: numbers }), idle: climb.idle + 1 };
+  }
+  const known = new Map(errors.map((error) => [error.name, error]));
+  const thick = (factor: number): { all: number; differing: number } => {
+    const needed = decisions.map((decision) => neededError(decision, known, factor));
+    const settled = decisions.map((decision) => isSettled(decision, known));
+    const sure = seen.filter(({ tolerated }) => tolerated.every((error, k) => settled[k]! || error > needed[k]!));
+    return { all: sure.length, differing: sure.filter(({ differs }) => differs).length };
+  };
+  return {
+    tensors: errors,
+    inputs: { given: given.length, random, searched },
+    differing: seen.filter(({ differs }) => differs).length,
+    thick,
+  };
+}

@@ -1,0 +1,30 @@
+import type { DecidingTensor } from "../decision/margin.ts";
+import { CalibrationError } from "./errors.ts";
+
+/** How far a native tensor is from the exact one: at most, and divided by the native tensor's largest magnitude. */
+export type Apart = { absolute: number; relative: number };
+
+/**
+ * @returns undefined if the native tensor holds NaN or infinity: it decides nothing, so that its error does not matter
+ * @throws CalibrationError if only the exact one does: then no error bounds what native arithmetic may decide
+ */
+export function apart(name: string, native: DecidingTensor, exact: DecidingTensor): Apart | undefined {
+  let [absolute, largest, largestExact] = [0, 0, 0];
+  let isFinite = true;
+  for (let i = 0; i < native.data.length; i++) {
+    const [value, own] = [native.data[i]!, exact.data[i]!];
+    if (!Number.isFinite(value)) return undefined;
+    if (!Number.isFinite(own)) isFinite = false;
+    absolute = Math.max(absolute, Math.abs(value - own));
+    largest = Math.max(largest, Math.abs(value));
+    largestExact = Math.max(largestExact, Math.abs(own));
+  }
+  if (!isFinite)
+    throw new CalibrationError(
+      `${name}: inputs were found for which exact execution gives NaN or infinity and native execution numbers; ` +
+        "calibrate on a smaller range of inputs (--range)",
+    );
+  // A native tensor of zeros decides nothing, whatever the exact one is.
+  const scale = largest === 0 ? largestExact : largest;
+  return { absolute, relative: scale === 0 ? 0 : absolute / scale };
+}

@@ -1,0 +1,60 @@
+import { expect } from "chai";
+import { outsideOf, usualRange, type Box } from "../../src/native/box.ts";
+import { bytesOfNumbers, numbersOf, roundedTo } from "../../src/native/elements.ts";
+import { DType, type DType as DTypeCode } from "../../src/numerics/dtype.ts";
+
+const box = (dtype: DTypeCode, low: number, high: number): Box => [{ name: "x", dtype, low, high }];
+const bytes = (dtype: DTypeCode, ...values: number[]) => [bytesOfNumbers(Float64Array.from(values), dtype)];
+
+describe("the box of a calibration", () => {
+  it("outsideOf_valuesWithin_saysNothing", () => {
+    expect(outsideOf(box(DType.float32, -1, 1), bytes(DType.float32, -1, 0, 1))).to.equal(undefined);
+    expect(outsideOf(box(DType.float16, -1, 1), bytes(DType.float16, -1, 0.5, 1))).to.equal(undefined);
+    expect(outsideOf(box(DType.int64, 0, 30_521), bytes(DType.int64, 0, 30_521))).to.equal(undefined);
+    expect(outsideOf(box(DType.uint8, 0, 255), [Uint8Array.of(0, 255)])).to.equal(undefined);
+    expect(outsideOf(box(DType.bool, 0, 1), [Uint8Array.of(0, 1, 7)])).to.equal(undefined);
+  });
+
+  it("outsideOf_aValueOutside_namesInputAndRange", () => {
+    for (const [dtype, value] of [
+      [DType.float32, 1.0000001],
+      [DType.float64, -1.0000001],
+      [DType.float16, 1.01],
+      [DType.bfloat16, -2],
+      [DType.int64, 2],
+      [DType.int8, -2],
+      [DType.uint8, 2],
+    ] as const)
+      expect(outsideOf(box(dtype, -1, 1), bytes(dtype, 0, value)), String(dtype)).to.include("x (");
+  });
+
+  it("outsideOf_nanOrInfinity_isOutside", () => {
+    for (const dtype of [DType.float32, DType.float64, DType.float16, DType.bfloat16])
+      for (const value of [NaN, Infinity, -Infinity])
+        for (const values of [
+          [value, 0],
+          [0, value],
+          [0, value, 0],
+        ])
+          expect(outsideOf(box(dtype, -1, 1), bytes(dtype, ...values)), `${dtype} ${value}`).to.be.a("string");
+  });
+
+  it("roundedTo_anyType_isANumberOfTheType", () => {
+    expect(roundedTo(0.1, DType.float32)).to.equal(Math.fround(0.1));
+    expect(roundedTo(1 / 3, DType.bfloat16)).to.equal(0.333984375);
+    expect(roundedTo(2.6, DType.int32)).to.equal(3);
+    expect([...numbersOf(Uint8Array.of(0, 0x3c), DType.float16)]).to.deep.equal([1]);
+  });
+
+  it("usualRange_eachType_hasItsValues", () => {
+    const range = (dtype: DTypeCode) => {
+      const { low, high } = usualRange({ name: "x", dtype });
+      return [low, high];
+    };
+    expect(range(DType.float16)).to.deep.equal([-1, 1]);
+    expect(range(DType.uint8)).to.deep.equal([0, 255]);
+    expect(range(DType.int8)).to.deep.equal([-128, 127]);
+    expect(range(DType.int64)).to.deep.equal([0, 15]);
+    expect(range(DType.bool)).to.deep.equal([0, 1]);
+  });
+});

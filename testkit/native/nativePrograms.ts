@@ -1,0 +1,56 @@
+import type { Calibration } from "../../src/native/calibration.ts";
+import type { NativeResult, NativeRuntime } from "../../src/native/nativeRuntime.ts";
+import type { Box } from "../../src/native/box.ts";
+import { usualRange } from "../../src/native/box.ts";
+import { knownProgram, type KnownProgram } from "../../src/player/execution.ts";
+import type { NativePrograms } from "../../src/player/native/nativeJobs.ts";
+import type { OpenedModel } from "./openedModel.ts";
+
+/** A calibration that was not measured: errors of a float32 network of some layers. */
+export const calibrationOf = ({ compiled, signature, native }: OpenedModel, box?: Box): Calibration => ({
+  programRoot: compiled.programRoot,
+  modelSha256: "0".repeat(64),
+  runtime: native.name,
+  threads: 1,
+  box: box ?? compiled.inputs.map(usualRange),
+  tensors: signature.deciding.map((info) => ({ ...info, relative: 1e-6, absolute: 1e-6 })),
+  outputs: [],
+  inputs: { given: 0, random: 0, searched: 0 },
+  seed: 1,
+  differing: { native: 0, thick: 0 },
+  thick: 0,
+  factor: 16,
+});
+
+/** What a worker or a watcher is given of a model: one program, answered by this runtime. */
+export function nativePrograms(
+  opened: OpenedModel,
+  runtime: NativeRuntime = opened.native,
+): { program: KnownProgram; programs: NativePrograms } {
+  const program = knownProgram(opened.compiled);
+  const known = { ...program, runtime, calibration: calibrationOf(opened), outputs: opened.outputs, factor: 16 };
+  const of = (root: string) => Promise.resolve(root === program.model.programRoot ? known : undefined);
+  return { program, programs: { of } };
+}
+
+/** A runtime whose results are changed. */
+export const alteredRuntime = (
+  runtime: NativeRuntime,
+  alter: (result: NativeResult) => NativeResult,
+): NativeRuntime => ({
+  name: runtime.name,
+  run: async (inputs) => alter(await runtime.run(inputs)),
+  close: () => runtime.close(),
+});
+
+/**
+ * A runtime of garbage: every output has its lowest bit flipped, and what decides says that it could not be surer. The
+ * same inputs give the same garbage.
+ */
+export const garbage = (runtime: NativeRuntime): NativeRuntime =>
+  alteredRuntime(runtime, ({ outputs, deciding }) => ({
+    outputs: outputs.map((bytes) => bytes.map((byte, i) => (i === 0 ? byte ^ 1 : byte))),
+    deciding: new Map(
+      [...deciding].map(([name, { dims, data }]) => [name, { dims, data: data.map((_, i) => 2 ** i) }]),
+    ),
+  }));
