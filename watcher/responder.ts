@@ -39,7 +39,11 @@ export class Responder {
     return () => void (this.#reserved -= deployment.bond);
   }
 
-  /** Opens a game. @param number Tells it apart from the sender's other games on the claim. @throws ContractRevertError */
+  /**
+   * Opens a game.
+   * @param number Tells it apart from the sender's other games on the claim.
+   * @throws ContractRevertError
+   */
   async open({ claim }: ClaimRecord, number: number, pick: Pick): Promise<TransactionReceipt> {
     return this.#session.game.open(claim, number, pick);
   }

@@ -7,7 +7,7 @@ import type { Program } from "../program/types.ts";
 import { isOfEachItem } from "../trace/answer.ts";
 import { checkpointOf } from "./openings.ts";
 
-/** Where a game goes from an output of an answer: the list of the output's items, or what the worker expands it into. */
+/** Where a game goes from an output of an answer: the list of its items, or what the worker expands it into. */
 export type ListBelow = "items" | "run" | "trace";
 
 /** What of a program decides where its games go. */

@@ -1,9 +1,8 @@
-import type { Hash } from "../merkle/hash.ts";
+import { fromHash, type Hash } from "../merkle/hash.ts";
 import { MerkleList } from "../merkle/list.ts";
 import { HASH_BYTES } from "../merkle/sizes.ts";
 import { tensorRoot } from "../merkle/tensor.ts";
 import { concatenated } from "../merkle/concatenated.ts";
-import { fromHash } from "../merkle/hash.ts";
 import type { Program } from "../program/types.ts";
 
 /** What of a program decides which tensors its outputs consist of in a run. */
@@ -17,8 +16,9 @@ export const outputTensors = (program: Outputs, output: number, items: number): 
   isOfEachItem(program, output) ? items : 1;
 
 /**
- * The outputs of a run, as a claim in answer form commits to them: the list of the outputs' roots. The root of an output
- * that each item has is that of the list of the items' tensor roots, of another one the tensor root of the last item's.
+ * The outputs of a run, as a claim in answer form commits to them: the list of the outputs' roots. The root of an
+ * output that each item has is that of the list of the items' tensor roots, of another one the tensor root of the last
+ * item's.
  */
 export class Answer {
   /** For each output the tensor roots of its items, in their order; of an output of the last item alone, one. */

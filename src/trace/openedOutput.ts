@@ -8,7 +8,7 @@ import type { HeaderOutput } from "../program/header.ts";
 /** An output of an item, with the path of its tensor root to the root of the claim that holds it. */
 export type OpenedOutput = { bytes: Uint8Array; siblings: readonly Hash[] };
 
-/** Where a tensor lies in a claim: its bytes, and its place in each list that leads to the claim's root, lowest first. */
+/** Where a tensor lies in a claim: its bytes, and its place in each list up to the claim's root, lowest first. */
 export type OutputPlace = {
   root: Hash;
   lists: readonly { width: number; index: number }[];

@@ -1,6 +1,6 @@
 import { parseEther } from "viem";
 import { hopOf } from "../../src/market/hop.ts";
-import { openable, type Execution } from "../../src/player/execution.ts";
+import { openable } from "../../src/player/execution.ts";
 import { stateOf, type ClaimRecord, type GameRecord } from "../../src/market/history.ts";
 import { deposit } from "../../src/market/ledger.ts";
 import type { Session } from "../../src/market/session.ts";

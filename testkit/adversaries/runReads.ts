@@ -8,7 +8,7 @@ import type { Adversary } from "./adversary.ts";
 import { Arena } from "./arena.ts";
 import { WrongExecution } from "./executions.ts";
 
-/** Not more: a state doubles from item to item, and what is wrong in the first must be left in the words of the last. */
+/** Not more: a state doubles from item to item, and what is wrong in the first must be left in the last one's words. */
 const ITEMS = 17;
 /** Bytes of a tensor of the program. */
 const BYTES = 4 * RUN_COUNT;
