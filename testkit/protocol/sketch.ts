@@ -6,7 +6,7 @@ import { fromHash, sha256, toHash, toHex, zeroHash as zeroSubtree, type Hash } f
 import { MerkleList } from "../../src/merkle/list.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { SCOPE, SEMANTICS_VERSION, SOURCE } from "../../src/program/encode.ts";
-import { claimKey, ETHER, gameEvents, gasOf, postJob, usualTerms, type Actor, type World } from "./world.ts";
+import { claimKey, gameEvents, gasOf, postJob, usualTerms, type Actor, type World } from "./world.ts";
 
 /** Base fee of the blocks in which the moves of a {@link SketchedGame} are mined. */
 const BASE_FEE = 8n * 10n ** 9n;
