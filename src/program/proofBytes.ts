@@ -16,8 +16,8 @@ const WORD = 32;
 
 /** Words that every proof has: structs without their dynamic parts, their offsets and lengths. */
 const FIXED_WORDS =
-  8 + // PackedState
-  16 + // Job
+  9 + // PackedState
+  17 + // Job
   2 + // Claim: worker, root
   1 + // offset of StepProof
   9 + // StepProof: pick, body, element, chunk, chunkSiblings, previous, previousSiblings, inputs, openings

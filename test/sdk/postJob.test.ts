@@ -294,7 +294,7 @@ describe("postJob and waitForResult", function () {
     const inputs = [mlpInput(8)];
     const { requester, jobId } = await players().post(program, inputs, { fee: parseEther("0.2") });
     const { programRoot } = program.commitment;
-    const open = { status: "open", programRoot, items: 1, inputs, claims: [], outputs: new Map() };
+    const open = { form: "trace", status: "open", programRoot, items: 1, inputs, claims: [], outputs: new Map() };
     expect(await jobState(requester, jobId)).to.deep.equal(open);
     const key = await players().workerKey();
     const worker = await players().startWorker(key, program, reference());
