@@ -129,7 +129,7 @@ library ProgramHeader {
     function carries(bytes calldata header) internal pure returns (bool) {
         uint256 end = FIXED_BYTES + INPUT_BYTES * inputCount(header);
         // SAFETY: a byte an input, because an opening at an output is paid by the header's length (GasSchedule.seam).
-        for (uint256 offset = FIXED_BYTES + INPUT_SOURCE; offset < end; ) {
+        for (uint256 offset = FIXED_BYTES + INPUT_SOURCE; offset < end;) {
             if (_field(header, offset, 1) == uint256(InputSource.Carried)) return true;
             unchecked {
                 offset += INPUT_BYTES;
