@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { InputNumbers } from "../../src/native/drawnInputs.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import { classifierBytes } from "../../testkit/models/classifier.ts";
+import { openBoth } from "../../testkit/native/openedModel.ts";
+import { attackInside } from "../../tools/measure/natively/attackInside.ts";
+import { attackOutside } from "../../tools/measure/natively/attackOutside.ts";
+import { besideBoundary } from "../../tools/measure/natively/boundary.ts";
+import { upperBound } from "../../tools/measure/natively/bounds.ts";
+import { countDecisions } from "../../tools/measure/natively/count.ts";
+import { calibratedErrors } from "../../tools/measure/natively/measured.ts";
+import type { Subject } from "../../tools/measure/natively/subjects.ts";
+import {
+  boundsOf,
+  NO_COUNTS,
+  readTallies,
+  withSeen,
+  writeTallies,
+  type Seen,
+  type Tally,
+} from "../../tools/measure/natively/tally.ts";
+
+/** A small classifier that takes floats. */
+const subject: Subject = {
+  name: "classifier",
+  open: () => openBoth(classifierBytes()),
+  ranges: {},
+  real: (prng) => [Float64Array.from({ length: 32 }, () => Math.fround(Math.sin(prng.uint32())))],
+};
+
+describe("counting native decisions", () => {
+  it("upperBound_isThatOfClopperAndPearson", () => {
+    // Without events: 1 - 0.05^(1/n). With some: quantiles of the beta distribution, from tables.
+    for (const trials of [1, 10, 1_000, 100_000])
+      expect(upperBound(0, trials)).to.be.closeTo(1 - 0.05 ** (1 / trials), 1e-12);
+    expect(upperBound(0, 100_000)).to.be.closeTo(3 / 100_000, 1e-7);
+    expect(upperBound(1, 10)).to.be.closeTo(0.39416, 1e-5);
+    expect(upperBound(5, 10)).to.be.closeTo(0.77756, 1e-5);
+    expect(upperBound(10, 10)).to.equal(1);
+    expect(upperBound(0, 0)).to.equal(1);
+    expect(upperBound(500, 100_000)).to.be.closeTo(0.00539, 1e-5);
+  });
+
+  it("tally_countsEachSortOfAnswer", () => {
+    const seen: Seen[] = [
+      { kind: "native", differs: false },
+      { kind: "native", differs: true },
+      { kind: "thin", differs: true },
+      { kind: "thin", differs: false },
+      { kind: "outside", differs: false },
+      { kind: "failed", differs: false },
+    ];
+    const counts = seen.reduce(withSeen, NO_COUNTS);
+    expect(counts).to.deep.equal({ answers: 6, thin: 2, unanswered: 2, differing: 2, accepted: 1 });
+    expect(boundsOf(counts).accepted).to.equal(upperBound(1, 6));
+  });
+
+  describe("files of tallies", () => {
+    let folder: string;
+    before(() => (folder = mkdtempSync(join(tmpdir(), "decisions-"))));
+    after(() => rmSync(folder, { recursive: true }));
+
+    it("resumedCount_endsLikeOneThatWasNotInterrupted", async () => {
+      const file = join(folder, "tallies.json");
+      const options = { seed: 3, search: 16 };
+      const whole = await countDecisions(subject, { ...options, count: 60, before: undefined, save: () => undefined });
+      await countDecisions(subject, {
+        ...{ ...options, count: 25, before: undefined },
+        save: (tally) => writeTallies(file, [tally]),
+      });
+      const [before] = readTallies(file) as [Tally];
+      expect(before.answers).to.equal(25);
+      const resumed = await countDecisions(subject, { ...options, count: 60, before, save: () => undefined });
+      expect(resumed).to.deep.equal(whole);
+      expect(resumed.accepted).to.equal(0);
+    });
+
+    it("tallyOfAnotherSeedOrRuntime_isNotResumed", async () => {
+      const options = { seed: 3, search: 4, save: () => undefined };
+      const before = await countDecisions(subject, { ...options, count: 1, before: undefined });
+      for (const [other, message] of [
+        [{ ...before, seed: 4 }, "--seed 4"],
+        [{ ...before, runtime: "another" }, "another"],
+      ] as const) {
+        const failure = await countDecisions(subject, { ...options, count: 2, before: other }).then(
+          () => "",
+          (error: unknown) => (error as Error).message,
+        );
+        expect(failure).to.include(message);
+      }
+    });
+
+    it("readTallies_refusesOtherFilesAndTakesAMissingOneAsEmpty", () => {
+      const file = join(folder, "other.json");
+      writeFileSync(file, JSON.stringify([{ model: "x" }]));
+      expect(() => readTallies(file)).to.throw(/other\.json holds no tallies/);
+      expect(readTallies(join(folder, "missing.json"))).to.deep.equal([]);
+    });
+  });
+
+  it("besideBoundary_endsOneElementBeforeTheOtherSide", async () => {
+    const infos = [{ name: "x", dtype: DType.uint8, shape: [8] }];
+    const sum = (numbers: InputNumbers): number => numbers[0]!.reduce((total, value) => total + value, 0);
+    const isFar = (numbers: InputNumbers) => Promise.resolve(sum(numbers) >= 777);
+    const found = await besideBoundary([new Float64Array(8)], [new Float64Array(8).fill(255)], infos, isFar);
+    expect(sum(found)).to.equal(776);
+  });
+
+  it("attack_findsFlipsBesideABoundaryThatMarginsRefuse", async () => {
+    const opened = await subject.open();
+    const errors = await calibratedErrors(subject, opened, 64, 1);
+    const inside = await attackInside(subject, opened, errors, { seconds: 1, seed: 2 });
+    expect(inside.inputs).to.be.above(5);
+    expect(inside.accepted).to.equal(0);
+    // An error that is too small by a million is no calibration: the same flips are accepted.
+    const wrong = errors.map((error) => ({ ...error, relative: 0, absolute: 0 }));
+    const outside = await attackOutside(subject, opened, wrong, { tries: 10, seed: 2 });
+    expect(outside!.map(({ magnitude }) => magnitude)).to.include(1e20);
+    await opened.close();
+  });
+});
