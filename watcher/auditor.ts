@@ -7,6 +7,7 @@ import { inputsOf } from "../src/market/jobInputs.ts";
 import type { NativeJobs } from "../src/player/native/nativeJobs.ts";
 import { openingPick } from "../src/dispute/pick.ts";
 import type { ClaimRecord, History, JobRecord } from "../src/market/history.ts";
+import { errorWithCode } from "../src/errors.ts";
 import type { Pick } from "../src/chain/structs.ts";
 
 /** What re-executing a claim's job says of it. `opening` is where a game over a difference begins. */
@@ -14,6 +15,9 @@ export type Verdict =
   | { kind: "agrees"; milliseconds: number; isNative?: true }
   | { kind: "differs"; milliseconds: number; own: Hex; opening: Pick }
   | { kind: "unknown"; reason: string };
+
+/** A node's logs show other nodes of a claim than those that its root is of. */
+export class ClaimNodesError extends errorWithCode("CLAIM_NODES", { retryable: true }) {}
 
 /** A verdict, and what it rests on. */
 type Known = { verdict: Verdict; lost: number; input: number; isProgramKnown: boolean; programRoot: Hex };
@@ -62,7 +66,7 @@ export class Auditor {
   /**
    * Re-executes a claim's job and compares the roots: in answer form those of the outputs.
    * @param lost How many games on it are lost: after each it is executed again.
-   * @throws ExecutionInputError
+   * @throws ExecutionInputError, ClaimNodesError
    */
   async judge(job: JobRecord, claim: ClaimRecord, lost: number): Promise<Verdict> {
     const known = this.#known.get(claim.id);
@@ -80,7 +84,7 @@ export class Auditor {
     for (const id of this.#known.keys()) if (!claims.has(id)) this.#known.delete(id);
   }
 
-  async #execute(job: JobRecord, { claim, nodes }: ClaimRecord): Promise<Verdict> {
+  async #execute(job: JobRecord, { id: claimId, claim, nodes }: ClaimRecord): Promise<Verdict> {
     if (!this.#executions.knows(job)) return { kind: "unknown", reason: "its program was not compiled here" };
     const start = performance.now();
     const native = await this.#nativeRoot(job);
@@ -100,8 +104,12 @@ export class Auditor {
       return { kind: "agrees", milliseconds };
     }
     const list = submittedList(execution, nodes);
-    // Roots that differ are of lists of which some shown node differs.
-    const opening = openingPick(execution, list, this.#arityBits)!;
+    const opening = openingPick(execution, list, this.#arityBits);
+    // The contract computes the root from the nodes. A node that logs others is asked again.
+    if (opening === undefined)
+      throw new ClaimNodesError(
+        `the nodes of claim ${claimId} are not those of its root: ask another node (--rpc-url)`,
+      );
     return { kind: "differs", milliseconds, own, opening };
   }
 

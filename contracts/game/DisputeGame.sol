@@ -40,8 +40,7 @@ import {Parameters} from "../types/Parameters.sol";
  *   ARRIVAL: where `open` or `pick` lands                         | Next state
  *   --------------------------------------------------------------+---------------------------------------------------
  *   above the leaves of a list                                    | NODE
- *   at a leaf of the answer: an output that each of several items | NODE of that output's items
- *   has                                                           |
+ *   at a leaf of the answer: an output that several items have    | NODE of that output's items
  *   at a leaf of the answer: the last item's output, if items     | OUTPUT
  *   take tensors from the item before                             |
  *   at a leaf of the answer: any other one; or a leaf of the      | OUTPUT of that item; if it is the only checkpoint,

@@ -19,20 +19,20 @@ library GasSchedule {
 
     /// @dev An opening at the run root: claim and pick in calldata, the bond, the game's and the claim's words.
     /// Measured: `open` of that game, less its four levels and its crossing.
-    uint256 private constant OPEN = 111_500;
+    uint256 private constant OPEN = 112_000;
     /// @dev A pick, without its levels. Measured: both picks of that game.
-    uint256 private constant PICK = 51_600;
+    uint256 private constant PICK = 52_000;
     /// @dev Crossing into another list, beside the levels of the program's lists and the header. Measured: the opening
     /// and the first pick of that game; `pick_fromTheTraceStraightToATensor_isPaidAsBurnt` crosses twice at once.
     uint256 private constant SEAM = 6_200;
     /// @dev A sibling of a path: 32 bytes of calldata and a hash. Measured: the moves of that game with paths.
     uint256 private constant LEVEL = 800;
     /// @dev A reveal of a chunk: 512 bytes of calldata, their log and hash. Measured: the last reveal of that game.
-    uint256 internal constant CHUNK = 60_500;
+    uint256 internal constant CHUNK = 60_900;
     /// @dev An expansion, without its children and levels. Measured: `expand` of that game.
-    uint256 private constant EXPAND = 49_400;
+    uint256 private constant EXPAND = 49_800;
     /// @dev A reveal, without its children. Measured: the first reveal of that game, of 16 children.
-    uint256 private constant REVEAL = 46_200;
+    uint256 private constant REVEAL = 46_600;
     /// @dev A child: 32 bytes of calldata, their log and a hash. Measured: the reveal and the expansion of 16.
     uint256 private constant CHILD = 1_115;
     /// @dev A byte of a program's header, at the calldata floor (EIP-7623) of a byte that is not zero.
@@ -53,7 +53,7 @@ library GasSchedule {
     /// @dev Taking one's bond back after the claim's death in another game; and what the last of these calls costs
     /// more, which pays the sink what the others left. Measured: three games on one claim, in a chunk of an item of a
     /// run: `settle_whereAGameStandsInAChunk_...` of test/contracts/game/runGas.test.ts.
-    uint256 private constant SETTLE = 57_400;
+    uint256 private constant SETTLE = 57_800;
     uint256 private constant LAST = 7_800;
     /// @dev The reward for freeing an abandoned job, flat. The call burns 69,000 at least (docs/economics.md).
     uint256 internal constant EXPIRE = 100_000;
@@ -65,8 +65,8 @@ library GasSchedule {
     /// that a byte, 8 for the log and the rest for copies. Measured: test/contracts/game/gasPrices.test.ts holds what
     /// is paid for a move between what it burns and 700 more, gas.test.ts an opening's between what it burns and 2 %
     /// more.
-    uint256 internal constant OPEN_END = 25_450;
-    uint256 internal constant MOVE_END = 11_350;
+    uint256 internal constant OPEN_END = 25_850;
+    uint256 internal constant MOVE_END = 11_600;
     uint256 private constant LOGGED = 450;
     uint256 private constant LOGGED_BYTE = 9;
 

@@ -59,8 +59,8 @@ function tensorOf({ node }: Decision, name: string, tensors: ReadonlyMap<string,
 function largestMagnitude(tensors: readonly DecidingTensor[]): number {
   let largest = 0;
   for (const { data } of tensors)
-    for (const value of data) {
-      const magnitude = Math.abs(value);
+    for (let i = 0; i < data.length; i++) {
+      const magnitude = Math.abs(data[i]!);
       if (!(magnitude < Infinity)) return Infinity;
       if (magnitude > largest) largest = magnitude;
     }

@@ -3,13 +3,13 @@ import { hopOf, submittedHop } from "../market/hop.ts";
 
 /** What moves are worth: contracts/game/GasSchedule.sol (test/dispute/worstDispute.test.ts holds them to it). */
 export const MOVE_GAS = {
-  open: 111_500,
-  pick: 51_600,
+  open: 112_000,
+  pick: 52_000,
   seam: 6_200,
   level: 800,
-  chunk: 60_500,
-  expand: 49_400,
-  reveal: 46_200,
+  chunk: 60_900,
+  expand: 49_800,
+  reveal: 46_600,
   child: 1_115,
   headerByte: 40,
 } as const;

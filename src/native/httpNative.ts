@@ -25,8 +25,8 @@ export type HttpNativeOptions = {
 
 /**
  * A native runtime in another process, over HTTP. Inputs go by `POST URL/PROGRAM-ROOT` as a message of `frame.ts`,
- * whose head also has `"wanted"`, the names of outputs and deciding tensors; they come back the same way, and the
- * head has `"runtime"`, what computes. What comes back is believed only within the bounds of its form: all of it is untrusted.
+ * whose head also has `"wanted"`, the names of outputs and deciding tensors. They come back the same way, and the head
+ * has `"runtime"`, what computes. What comes back is believed only within the bounds of its form: it is untrusted.
  */
 export class HttpNative implements NativeRuntime {
   readonly #url: string;

@@ -116,7 +116,7 @@ for (const [name, programOf] of PROGRAMS) {
         const job = { known, inputs: inputsOf(known, 3), form: "answer" } as const;
         const liar = heldRun(job, itemsOf(honest), { answer: wrong.answer });
         const { game, nodes } = opened(liar, honest, 4)!;
-        while (game.state.depth > 0) {
+        while (game.state.level === Level.items && game.state.depth > 0) {
           game.answer(workerMove(liar, game.state, 4, 0n));
           const move = challengerMove(honest, nodes, game.moves, 4, 0n);
           if (move.kind === "pick") game.pick(move.pick);
@@ -132,7 +132,7 @@ for (const [name, programOf] of PROGRAMS) {
         const isEach = name === "apart" && ranges !== "two";
         const answer = { outputs: shape.outputs, isEach, isCarried: shape.isCarried };
         const { moves } = disputeMoves({ ...shape, items: 7, arityBits: 4, answer });
-        const played = game.moves.map(({ move, state }, k) => {
+        const played = game.moves.map(({ move }, k) => {
           const before = game.moves[k - 1]?.state;
           return move === Move.reveal && before?.level === Level.tensor && before.depth === 0 ? "chunk" : NAMES[move];
         });

@@ -8,7 +8,8 @@ import type { Adversary } from "./adversary.ts";
 import { Arena } from "./arena.ts";
 import { WrongExecution } from "./executions.ts";
 
-const ITEMS = 37;
+/** Not more: a state doubles from item to item, and what is wrong in the first must be left in the words of the last. */
+const ITEMS = 17;
 /** Bytes of a tensor of the program. */
 const BYTES = 4 * RUN_COUNT;
 
@@ -50,23 +51,32 @@ const isIn =
 
 /** A liar for each kind of input that an item of a run reads. @param program As `runProgram`, with any outputs. */
 export const runReaders = (program: KnownProgram): Adversary[] =>
-  LIES.map(([name, misread]) => new MisreadingWorker(program, name, misread));
+  RUN_LIES.map(({ name, misread }) => new MisreadingWorker(program, name, misread));
 
-const LIES: readonly (readonly [name: string, misread: Misread])[] = [
-  ["begins with another state than the job's", isIn(0, () => ({ state: int32Words(RUN_COUNT, () => 1) }))],
-  ["carries the state of two items before", isIn(11, (item, _, history) => ({ state: history[item - 1]! }))],
-  ["begins anew at every item", (_, __, history) => ({ state: history[0]! })],
-  [
-    "carries a state in which one bit is wrong",
-    isIn(ITEMS - 1, (_, { state }) => ({ state: state.map((byte, k) => (k === BYTES - 1 ? byte ^ 128 : byte)) })),
-  ],
-  ["reads the next item's own tensor", isIn(20, (item) => ({ x: xOf(item + 1) }))],
-  ["reads the first item's own tensor for all", () => ({ x: xOf(0) })],
-  ["takes the items in reverse order", (item) => ({ x: xOf(ITEMS - 1 - item) })],
-  ["reads another shared tensor in one item", isIn(30, (_, { x }) => ({ seed: x }))],
-  ["counts the items from 1", (item) => ({ index: indexOf(item + 1) })],
-  ["counts one item twice", isIn(8, (item) => ({ index: indexOf(item - 1) }))],
-  ["counts beyond the run", isIn(5, (item) => ({ index: indexOf(65_536 + item) }))],
+/** What these liars read. */
+export const RUN_LIES: readonly { name: string; misread: Misread }[] = [
+  {
+    name: "begins with another state than the job's",
+    misread: isIn(0, () => ({ state: int32Words(RUN_COUNT, () => 1) })),
+  },
+  {
+    name: "carries the state of two items before",
+    misread: isIn(11, (item, _, history) => ({ state: history[item - 1]! })),
+  },
+  { name: "begins anew at every item", misread: (_, __, history) => ({ state: history[0]! }) },
+  {
+    name: "carries a state in which one bit is wrong",
+    misread: isIn(ITEMS - 1, (_, { state }) => ({
+      state: state.map((byte, k) => (k === BYTES - 1 ? byte ^ 128 : byte)),
+    })),
+  },
+  { name: "reads the next item's own tensor", misread: isIn(14, (item) => ({ x: xOf(item + 1) })) },
+  { name: "reads the first item's own tensor for all", misread: () => ({ x: xOf(0) }) },
+  { name: "takes the items in reverse order", misread: (item) => ({ x: xOf(ITEMS - 1 - item) }) },
+  { name: "reads another shared tensor in one item", misread: isIn(13, (_, { x }) => ({ seed: x })) },
+  { name: "counts the items from 1", misread: (item) => ({ index: indexOf(item + 1) }) },
+  { name: "counts one item twice", misread: isIn(8, (item) => ({ index: indexOf(item - 1) })) },
+  { name: "counts beyond the run", misread: isIn(5, (item) => ({ index: indexOf(65_536 + item) })) },
 ];
 
 /** An arena whose watcher knows the program of these liars. */

@@ -2,13 +2,13 @@ import { createRequire } from "node:module";
 import type * as Onnxruntime from "onnxruntime-node";
 import type { InferenceSession, Tensor } from "onnxruntime-node";
 import { withPackagesSync } from "../../optionalPackage.ts";
+import { nativeCall } from "./nativeCalls.ts";
 
 /**
  * The native session under onnxruntime-node's own class, whose `run` is a synchronous call that the class wraps in a
  * timer.
  */
 export type NativeSession = {
-  loadModel(buffer: ArrayBufferLike, offset: number, length: number, options: InferenceSession.SessionOptions): void;
   run(
     feeds: Readonly<Record<string, Tensor>>,
     fetches: Readonly<Record<string, Tensor | null>>,
@@ -21,13 +21,14 @@ let loaded: typeof Onnxruntime | undefined;
 
 /** The package onnxruntime-node, which only what executes needs. @throws MissingPackageError */
 export const onnxruntime = (): typeof Onnxruntime =>
-  (loaded ??= withPackagesSync(
-    ["onnxruntime-node"],
-    "executing models",
-    () => createRequire(import.meta.url)("onnxruntime-node") as typeof Onnxruntime,
+  (loaded ??= withPackagesSync(["onnxruntime-node"], "executing models", () =>
+    nativeCall(() => createRequire(import.meta.url)("onnxruntime-node") as typeof Onnxruntime),
   ));
 
-type Binding = { binding: { InferenceSession: new () => NativeSession }; initOrt: () => void };
+type Loadable = NativeSession & {
+  loadModel(buffer: ArrayBufferLike, offset: number, length: number, options: InferenceSession.SessionOptions): void;
+};
+type Binding = { binding: { InferenceSession: new () => Loadable }; initOrt: () => void };
 
 /**
  * A session that runs synchronously, in the calling thread: about 10 us for each call. The package's own call waits for
@@ -35,9 +36,14 @@ type Binding = { binding: { InferenceSession: new () => NativeSession }; initOrt
  */
 export function nativeSession(model: Uint8Array, options: InferenceSession.SessionOptions): NativeSession {
   onnxruntime();
-  const { binding, initOrt } = createRequire(import.meta.url)("onnxruntime-node/dist/binding.js") as Binding;
-  initOrt();
-  const session = new binding.InferenceSession();
-  session.loadModel(model.buffer, model.byteOffset, model.byteLength, options);
-  return session;
+  return nativeCall(() => {
+    const { binding, initOrt } = createRequire(import.meta.url)("onnxruntime-node/dist/binding.js") as Binding;
+    initOrt();
+    const session = new binding.InferenceSession();
+    session.loadModel(model.buffer, model.byteOffset, model.byteLength, options);
+    return {
+      run: (feeds, fetches, runOptions) => nativeCall(() => session.run(feeds, fetches, runOptions)),
+      dispose: () => nativeCall(() => session.dispose()),
+    };
+  });
 }

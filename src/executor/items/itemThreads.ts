@@ -1,10 +1,10 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { MerkleList } from "../../merkle/list.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { RunOptions } from "../createExecutor.ts";
 import { EngineFaultError, ExecutionThreadError } from "../errors.ts";
 import { checkInputs } from "../sources.ts";
-import { ended } from "../threads/ended.ts";
+import { ended, startThread, terminate } from "../threads/engineThread.ts";
 import { HashJob, hashLayout, type HashLayout } from "../threads/hashJob.ts";
 import type { FromThread, ThreadModel, ToThread } from "./messages.ts";
 
@@ -41,8 +41,8 @@ export class ItemThreads {
     this.#model = model;
     this.#layout = hashLayout(model.program);
     const { program, programRoot, constants, inputs, outputs, origins } = model;
-    const workerData: ThreadModel = { program, programRoot, constants, inputs, outputs, origins };
-    this.#workers = Array.from({ length: threads }, () => this.#startWorker(workerData));
+    const data: ThreadModel = { program, programRoot, constants, inputs, outputs, origins };
+    this.#workers = Array.from({ length: threads }, () => this.#startWorker(data));
   }
 
   /**
@@ -155,13 +155,13 @@ export class ItemThreads {
   #fail(failure: EngineFaultError | ExecutionThreadError): void {
     if (this.#isEnding || this.#failure !== undefined) return;
     this.#failure = failure;
-    for (const worker of this.#workers) void worker.terminate();
+    for (const worker of this.#workers) void terminate(worker);
     this.#started?.reject(failure);
     this.#reject(failure);
   }
 
-  #startWorker(workerData: ThreadModel): Worker {
-    const worker = new Worker(THREAD, { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 8 } });
+  #startWorker(data: ThreadModel): Worker {
+    const worker = startThread(THREAD, data);
     worker.on("message", (message: FromThread) => this.#take(worker, message));
     worker.on("error", (error) => this.#fail(threadError(`failed: ${error.message}`, error)));
     worker.on("exit", (code) => this.#fail(threadError(`ended with ${code}`)));

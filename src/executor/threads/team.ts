@@ -1,9 +1,9 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { EngineFaultError, ExecutionThreadError } from "../errors.ts";
 import type { Operation } from "../machine.ts";
 import type { StageClock } from "../stages.ts";
 import { Control, ControlWord } from "./control.ts";
-import { ended } from "./ended.ts";
+import { ended, startThread, terminate } from "./engineThread.ts";
 import type { HashJob } from "./hashJob.ts";
 import type { FromWorker, TeamProgram, ToWorker, WorkerStart } from "./messages.ts";
 
@@ -72,7 +72,7 @@ export class Team {
     // A fault of the engine says more than the end of a thread, whichever comes first.
     if (typeof failure !== "string") this.#failure = failure;
     else this.#failure ??= new ExecutionThreadError(`a worker thread ${failure}; run the job again`);
-    for (const worker of this.#workers) void worker.terminate();
+    for (const worker of this.#workers) void terminate(worker);
   }
 
   /** Makes a program known to all threads. @returns its number */
@@ -228,8 +228,8 @@ export class Team {
   }
 
   #startWorker(thread: number): Worker {
-    const workerData: WorkerStart = { control: this.control.buffer, threads: this.threads, thread };
-    const worker = new Worker(WORKER, { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 8 } });
+    const data: WorkerStart = { control: this.control.buffer, threads: this.threads, thread };
+    const worker = startThread(WORKER, data);
     worker.on("message", (message: FromWorker) => {
       if ("fault" in message) this.abandon(new EngineFaultError(message.fault));
       else if ("reason" in message) this.abandon(`failed: ${message.reason}`);

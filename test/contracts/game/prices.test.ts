@@ -148,16 +148,18 @@ describe("Prices and payouts, by the numbers", () => {
 
   it("worstGame_ofEveryArity_isThatOfTheLongestLists", async () => {
     const { read } = await harness();
-    const [run, trace, interior, tensor] = [16n, 12n, 12n, 20n];
+    const [answer, run, trace, interior, tensor] = [4n, 16n, 12n, 12n, 20n];
     for (let k = 1n; k <= 6n; k++) {
       const picks = ceil(run, k) + ceil(trace, k) + ceil(interior, k) + ceil(tensor, k);
       const reveal = schedule("REVEAL") + (child << k);
-      const expand = schedule("EXPAND") + (child << k) + interior * level;
-      // The expansion is one of the reveals.
-      const worker = (picks - 1n) * reveal + expand + schedule("CHUNK") + schedule("TIMEOUT");
-      const own = schedule("OPEN") + picks * schedule("PICK") + (run + trace + interior + tensor) * level;
+      const expand = (levels: bigint): bigint => schedule("EXPAND") + (child << k) + levels * level;
+      // Two of the reveals are expansions: of an output, with a checkpoint's path and that of its item, and of a range.
+      const expansions = expand(run + trace) + expand(interior);
+      const worker = (picks - 2n) * reveal + expansions + schedule("CHUNK") + schedule("TIMEOUT");
+      const own = schedule("OPEN") + picks * schedule("PICK") + (answer + run + trace + interior + tensor) * level;
+      const seams = seamOf(0n, 2_048n) + 2n * seamOf(48n, 2_048n);
       const ends = schedule("SETTLE") + 5_000_000n + schedule("PROVE_MARGIN");
-      expect(await read.worst([k, 5_000_000n])).to.deep.equal([worker, own + 2n * seamOf(48n, 2_048n) + ends]);
+      expect(await read.worst([k, 5_000_000n])).to.deep.equal([worker, own + seams + ends]);
     }
   });
 

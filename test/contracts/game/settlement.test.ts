@@ -145,7 +145,7 @@ describe("DisputeGame: settlements", () => {
 describe("DisputeGame: settlements in any order", () => {
   // A collateral that is often short of what the games are due, and often is not.
   const world = useWorld(() =>
-    createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + 3_700_000n * 50n * GWEI }),
+    createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + 3_800_000n * 50n * GWEI }),
   );
   const fee = fc.oneof(fc.integer({ min: 0, max: 60 }), fc.constantFrom(45, 50, 80));
   const game = fc.record({
@@ -223,7 +223,7 @@ describe("DisputeGame: settlements in any order", () => {
 describe("DisputeGame: settlements set aside at a spike of the base fee", () => {
   const PLAYERS = 14;
   const world = useWorld(() =>
-    createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + 3_700_000n * 50n * GWEI }),
+    createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + 3_800_000n * 50n * GWEI }),
   );
 
   it("shamGamesOpenedWhenGasWasCheap_doNotMakeThePotShort_settlementsShareWhatMovesLeave", async () => {

@@ -64,29 +64,32 @@ describe("Deployment at the limits of its parameters", () => {
     }
   });
 
-  // Lists of 16, 12, 12 and 20 levels in hops of k: reveals of 2^k children, one of them by the expansion, and a pick
-  // for each.
+  // Lists of 16, 12, 12 and 20 levels in hops of k: reveals of 2^k children, two of them by expansions, and a pick for
+  // each.
   for (const [arityBits, reveals, picks] of [
-    [1, 59n, 60n],
-    [2, 29n, 30n],
-    [3, 20n, 21n],
-    [4, 14n, 15n],
-    [5, 13n, 14n],
-    [6, 10n, 11n],
+    [1, 58n, 60n],
+    [2, 28n, 30n],
+    [3, 19n, 21n],
+    [4, 13n, 15n],
+    [5, 12n, 14n],
+    [6, 9n, 11n],
   ] as const) {
     it(`leastBondAndCollateral_ofArity2^${arityBits}_payTheLongestGameMoveByMove`, async () => {
       const [level, child] = [schedule("LEVEL"), schedule("CHILD")];
       const children = child * 2n ** BigInt(arityBits);
       const worker =
         reveals * (schedule("REVEAL") + children) +
+        // Of an output, with the paths of a checkpoint and of its item; of a range.
+        (schedule("EXPAND") + children + 28n * level) +
         (schedule("EXPAND") + children + 12n * level) +
         schedule("CHUNK") +
         schedule("TIMEOUT");
       const bondGas = await minimumOf("BondBelowGas", { arityBits, bondGas: 1 });
       expect(bondGas).to.equal(worker);
-      // Into the interior and into the tensor, each with two openings in the program's lists of 24 levels.
-      const seam = schedule("SEAM") + 48n * level + 2_048n * schedule("HEADER_BYTE");
-      const own = schedule("OPEN") + schedule("SETTLE") + picks * schedule("PICK") + 60n * level + 2n * seam;
+      // At the output, one of 16; into the interior and into the tensor, each with two openings in the program's lists
+      // of 24 levels.
+      const seams = 3n * (schedule("SEAM") + 2_048n * schedule("HEADER_BYTE")) + 2n * 48n * level;
+      const own = schedule("OPEN") + schedule("SETTLE") + picks * schedule("PICK") + 64n * level + seams;
       const { maxStepGas, bounty, priceCap } = PARAMETERS;
       const challenger = own + BigInt(maxStepGas) + schedule("PROVE_MARGIN");
       const changes = { arityBits, bondGas: Number(bondGas), collateral: 1n };

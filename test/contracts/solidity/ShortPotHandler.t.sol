@@ -62,6 +62,6 @@ contract ShortPotHandler is TrespassHandler {
     function _parameters() internal pure override returns (Parameters memory p) {
         p = super._parameters();
         p.maxStepGas = 1_000_000;
-        p.collateral = 0.2093 ether;
+        p.collateral = 0.2097 ether;
     }
 }

@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { toHex } from "../../../src/merkle/hash.ts";
+import { MerkleList } from "../../../src/merkle/list.ts";
 import { Trace } from "../../../src/trace/trace.ts";
 import { honestTrace, chainProgram, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { factsOf, gasOf, postedJob, requestFor, type World } from "../../../testkit/protocol/world.ts";
@@ -17,7 +18,7 @@ export type JobGas = {
   total: number;
 };
 
-/** Undisputed jobs: of small programs with 1 and 16 checkpoints, and of a model. */
+/** Undisputed jobs: of small programs with 1 and 16 checkpoints, and of a model in both forms. */
 export async function jobGas(model: Subject): Promise<JobGas[]> {
   const one = chainProgram(8, [3]);
   const sixteen = chainProgram(8, new Array<number>(16).fill(2));
@@ -25,28 +26,30 @@ export async function jobGas(model: Subject): Promise<JobGas[]> {
     await measure("1 checkpoint, 32 bytes of output", one, honestTrace(one)),
     await measure("16 checkpoints, 32 bytes of output", sixteen, honestTrace(sixteen)),
     await measure("ppocr2_cls", model, new Trace(model.program, model.tensors)),
+    await measure("ppocr2_cls, an answer", model, new Trace(model.program, model.tensors), true),
   ];
 }
 
-async function measure(job: string, program: GameProgram, trace: Trace): Promise<JobGas> {
+async function measure(job: string, program: GameProgram, trace: Trace, answer = false): Promise<JobGas> {
   const world = await gasWorld();
   const { market, requester, worker, networkHelpers } = world;
   // Accounts that have had credit before, as in the steady state.
   const by = { requester: { account: requester.account }, worker: { account: worker.account } };
-  const request = await requestFor(world, program, { rootOnly: true, inputs: [], window: 3_600 });
+  const request = await requestFor(world, program, { rootOnly: true, inputs: [], window: 3_600, answer });
   const posted = await market.write.post([request], by.requester);
   const content = await postedJob(world, posted);
   const claimed = await market.write.claim([content], by.worker);
-  const nodes = submissionOf(trace.list, world.parameters.arityBits);
+  const output = program.program.outputs[0]!;
+  const list = answer ? MerkleList.fromHashes([trace.list.node(0, output)]) : trace.list;
+  const nodes = submissionOf(list, world.parameters.arityBits, answer ? "answer" : "trace");
   const submittedNodes = await market.write.submit([content, nodes], by.worker);
   await networkHelpers.time.increase(3_601);
-  const claim = { job: content, worker: worker.account.address, root: trace.root };
-  const checkpoint = program.program.outputs[0]!;
+  const claim = { job: content, worker: worker.account.address, root: list.root };
   const delivery = {
     program: factsOf(program.commitment),
     output: 0,
-    data: toHex(trace.tensor(program.program.checkpoints[checkpoint]!.step)),
-    siblings: trace.list.path(checkpoint),
+    data: toHex(trace.tensor(program.program.checkpoints[output]!.step)),
+    siblings: answer ? [] : trace.list.path(output),
   };
   const delivered = await market.write.deliver([claim, delivery], by.worker);
   return rowOf(world, job, [posted, claimed, submittedNodes, delivered]);

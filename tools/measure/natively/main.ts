@@ -67,20 +67,16 @@ async function count(): Promise<void> {
 }
 
 async function attack(): Promise<void> {
-  const [inside, outside] = [[], []] as [Parameters<typeof printInside>[0][0][], Parameters<typeof printOutside>[0][0][]];
   const [seconds, tries] = [whole("seconds"), whole("tries")];
   for (const subject of subjects()) {
     const opened = await subject.open();
     const errors = await calibratedErrors(subject, opened, search, seed);
     // Another seed than the calibration's: an attacker does not search where it was searched.
-    const model = subject.name;
-    inside.push({ model, ...(await attackInside(subject, opened, errors, { seconds, seed: seed + 1 })) });
-    const rows = await attackOutside(subject, opened, errors, { tries, seed: seed + 1 });
-    outside.push(...(rows ?? []).map((row) => ({ model, ...row })));
+    printInside(subject.name, await attackInside(subject, opened, errors, { seconds, seed: seed + 1 }));
+    const outside = await attackOutside(subject, opened, errors, { tries, seed: seed + 1 });
+    if (outside !== undefined) printOutside(subject.name, outside);
     await opened.close();
   }
-  printInside(inside);
-  printOutside(outside);
 }
 
 await (values.attack ? attack() : count());

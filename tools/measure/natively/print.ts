@@ -28,28 +28,25 @@ export function printCounts(tallies: readonly Tally[]): void {
   console.log("at most: 95 % upper bounds; accepted: differ from exact execution although all margins are thick");
 }
 
-/** Prints what attacks inside the box reached, by model. */
-export function printInside(rows: readonly ({ model: string } & InsideAttack)[]): void {
-  console.log("inside the box; errors and factors are multiples of the calibrated error");
-  console.table(
-    rows.map(({ model, inputs, error, differing, defeated, accepted, seconds }) => ({
-      model,
-      inputs,
-      "largest error": factor(error),
-      differ: differing,
-      "largest factor defeated": differing === 0 ? "none" : factor(defeated),
-      accepted,
-      seconds: Math.round(seconds),
-    })),
-  );
+/** Prints what an attack inside the box reached. */
+export function printInside(model: string, found: InsideAttack): void {
+  const { inputs, error, differing, defeated, accepted, seconds } = found;
+  console.log(`${model}, inside the box; errors and factors are multiples of the calibrated error`);
+  console.table({
+    "inputs executed both ways": inputs,
+    "largest error": factor(error),
+    differ: differing,
+    "largest factor at which one of these is accepted": differing === 0 ? "none differs" : factor(defeated),
+    "accepted at a worker's factor": accepted,
+    seconds: Math.round(seconds),
+  });
 }
 
-/** Prints what attacks outside the box reached, by model and magnitude. */
-export function printOutside(rows: readonly ({ model: string } & OutsideAttack)[]): void {
-  console.log("outside the box, as if there were none");
+/** Prints what an attack outside the box reached, by magnitude. */
+export function printOutside(model: string, rows: readonly OutsideAttack[]): void {
+  console.log(`${model}, outside the box, as if there were none`);
   console.table(
-    rows.map(({ model, magnitude, tries, differing, accepted, seconds }) => ({
-      model,
+    rows.map(({ magnitude, tries, differing, accepted, seconds }) => ({
       magnitude: magnitude.toExponential(0),
       tries,
       differ: differing,

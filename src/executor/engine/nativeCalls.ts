@@ -1,0 +1,51 @@
+import { workerData, type Worker } from "node:worker_threads";
+
+/**
+ * A thread that is ended by force while it is in onnxruntime takes the whole process with it: the addon cannot make its
+ * results any more, and aborts. So each such thread has a word of shared memory, which says whether it is there.
+ */
+export type NativeGate = SharedArrayBuffer;
+
+const [OPEN, INSIDE, CLOSED] = [0, 1, 2] as const;
+const POLL_MS = 1;
+
+/** What a thread that calls onnxruntime starts with, beside its own data. */
+export type GatedData = { nativeGate: NativeGate };
+
+/** A gate for a new thread. */
+export const newGate = (): NativeGate => new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+
+/** That of this thread; the main thread has none. */
+const own = ((data: Partial<GatedData> | null | undefined) => data?.nativeGate && new Int32Array(data.nativeGate))(
+  workerData as Partial<GatedData> | null | undefined,
+);
+
+/** Makes a call of native code. All calls of the addon in threads go through here. */
+export function nativeCall<T>(call: () => T): T {
+  if (own === undefined) return call();
+  if (Atomics.compareExchange(own, 0, OPEN, INSIDE) !== OPEN) throw new Error("this thread is being ended");
+  try {
+    return call();
+  } finally {
+    Atomics.store(own, 0, OPEN);
+    Atomics.notify(own, 0);
+  }
+}
+
+/** Whether a thread is outside native code, and does not enter it any more. */
+function closes(word: Int32Array): boolean {
+  return Atomics.compareExchange(word, 0, OPEN, CLOSED) !== INSIDE;
+}
+
+/** Ends a thread by force, as soon as it is outside native code. */
+export async function endByForce(worker: Worker, gate: NativeGate): Promise<void> {
+  const word = new Int32Array(gate);
+  while (!closes(word)) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  await worker.terminate();
+}
+
+/** The same where nothing can be waited for: a process that exits ends its threads by force. */
+export function closeAtExit(gate: NativeGate): void {
+  const word = new Int32Array(gate);
+  while (!closes(word)) Atomics.wait(word, 0, INSIDE);
+}
