@@ -5,10 +5,11 @@ import { expect } from "chai";
 import type { InputNumbers } from "../../src/native/drawnInputs.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { classifierBytes } from "../../testkit/models/classifier.ts";
-import { openBoth } from "../../testkit/native/openedModel.ts";
+import { alteredRuntime } from "../../testkit/native/nativePrograms.ts";
+import { openBoth, type OpenedModel } from "../../testkit/native/openedModel.ts";
 import { attackInside } from "../../tools/measure/natively/attackInside.ts";
 import { attackOutside } from "../../tools/measure/natively/attackOutside.ts";
-import { besideBoundary } from "../../tools/measure/natively/boundary.ts";
+import { atBoundary } from "../../tools/measure/natively/boundary.ts";
 import { upperBound } from "../../tools/measure/natively/bounds.ts";
 import { countDecisions } from "../../tools/measure/natively/count.ts";
 import { calibratedErrors } from "../../tools/measure/natively/measured.ts";
@@ -101,24 +102,49 @@ describe("counting native decisions", () => {
     });
   });
 
-  it("besideBoundary_endsOneElementBeforeTheOtherSide", async () => {
+  it("atBoundary_endsOnBothSidesOneElementApart", async () => {
     const infos = [{ name: "x", dtype: DType.uint8, shape: [8] }];
     const sum = (numbers: InputNumbers): number => numbers[0]!.reduce((total, value) => total + value, 0);
     const isFar = (numbers: InputNumbers) => Promise.resolve(sum(numbers) >= 777);
-    const found = await besideBoundary([new Float64Array(8)], [new Float64Array(8).fill(255)], infos, isFar);
-    expect(sum(found)).to.equal(776);
+    const [near, far] = await atBoundary([new Float64Array(8)], [new Float64Array(8).fill(255)], infos, isFar);
+    expect([sum(near), sum(far)]).to.deep.equal([776, 777]);
   });
 
-  it("attack_findsFlipsBesideABoundaryThatMarginsRefuse", async () => {
-    const opened = await subject.open();
-    const errors = await calibratedErrors(subject, opened, 64, 1);
-    const inside = await attackInside(subject, opened, errors, { seconds: 1, seed: 2 });
-    expect(inside.inputs).to.be.above(5);
-    expect(inside.accepted).to.equal(0);
-    // An error that is too small by a million is no calibration: the same flips are accepted.
-    const wrong = errors.map((error) => ({ ...error, relative: 0, absolute: 0 }));
-    const outside = await attackOutside(subject, opened, wrong, { tries: 10, seed: 2 });
-    expect(outside!.map(({ magnitude }) => magnitude)).to.include(1e20);
-    await opened.close();
+  describe("attacks", () => {
+    let opened: OpenedModel;
+    before(async () => (opened = await subject.open()));
+    after(() => opened.close());
+    const options = { seconds: 1, seed: 2 };
+
+    it("insideTheBox_nothingThatMarginsAcceptIsWrong", async () => {
+      const errors = await calibratedErrors(subject, opened, 64, 1);
+      const found = await attackInside(subject, opened, errors, options);
+      expect(found.inputs).to.be.above(1);
+      expect(found.accepted).to.equal(0);
+    });
+
+    it("runtimeThatIsOffByMoreThanItsCalibration_isAcceptedAtABoundary", async () => {
+      const errors = await calibratedErrors(subject, opened, 0, 1);
+      const native = alteredRuntime(opened.native, ({ deciding }) => {
+        const { dims, data } = deciding.get("logits")!;
+        const logits = Float32Array.from(data, (value, i) => (i === 0 ? value + 1e-3 : value));
+        const best = logits.indexOf(Math.max(...logits));
+        const outputs = [new Uint8Array(BigInt64Array.of(BigInt(best)).buffer)];
+        return { outputs, deciding: new Map([["logits", { dims, data: logits }]]) };
+      });
+      const found = await attackInside(subject, { ...opened, native }, errors, { ...options, seconds: 2 });
+      expect(found.accepted).to.be.above(0);
+      expect(found.error).to.be.above(16);
+    });
+
+    it("outsideTheBox_eachMagnitudeIsTried", async () => {
+      const errors = await calibratedErrors(subject, opened, 0, 1);
+      const rows = await attackOutside(subject, opened, errors, { tries: 4, seed: 2 });
+      expect(rows!.map(({ magnitude }) => magnitude)).to.include(1e20);
+      for (const { tries, differing, accepted } of rows!) {
+        expect(differing).to.be.at.most(tries);
+        expect(accepted).to.be.at.most(differing);
+      }
+    });
   });
 });

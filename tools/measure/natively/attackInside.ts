@@ -4,7 +4,7 @@ import { judge, neededError, toleratedError, type TensorError } from "../../../s
 import { apart } from "../../../src/native/tensorErrors.ts";
 import { Prng } from "../../../src/prng.ts";
 import type { OpenedModel } from "../../../testkit/native/openedModel.ts";
-import { besideBoundary } from "./boundary.ts";
+import { atBoundary } from "./boundary.ts";
 import { areDifferent, boxOf, bytesOf } from "./measured.ts";
 import type { Subject } from "./subjects.ts";
 
@@ -15,7 +15,7 @@ const PATIENCE = 32;
 
 /** What an attack inside the box reached. Errors and factors are multiples of the calibrated error. */
 export type InsideAttack = {
-  /** Inputs executed both ways; each came from some tens of native executions. */
+  /** Inputs executed both ways; each pair of them came from some tens of exact executions. */
   inputs: number;
   /** The largest error of a tensor that decides. The margin rule accepts nothing wrong at a factor above it. */
   error: number;
@@ -28,8 +28,9 @@ export type InsideAttack = {
 };
 
 /**
- * Searches inside the box, where decisions are closest: goes to a boundary between inputs that are decided otherwise,
- * and climbs along it to where native execution is furthest from the exact one.
+ * Searches inside the box for native decisions that are wrong with the largest margin: goes to a boundary between
+ * inputs of which exact execution decides otherwise, and climbs along it. At such a boundary the native margin is the
+ * native error; at a native one it would be nothing.
  * @param seconds That the search takes.
  */
 export async function attackInside(
@@ -49,13 +50,13 @@ export async function attackInside(
   while (!isOver()) {
     const ends = await decidedOtherwise();
     if (ends === undefined) break;
-    let best = await beside(ends[0], ends);
-    let reached = await look(best);
+    let best = ends[0];
+    let reached = -1;
     for (let idle = 0; idle < PATIENCE && !isOver(); idle++) {
-      const candidate = await beside(changedInputs(best, box, prng), ends);
-      const error = await look(candidate);
-      if (error <= reached) continue;
-      [best, reached, idle] = [candidate, error, 0];
+      const [near, far] = await boundary(reached < 0 ? best : changedInputs(best, box, prng), ends);
+      const worst = Math.max(await look(near), await look(far));
+      if (worst <= reached) continue;
+      [best, reached, idle] = [near, worst, 0];
     }
   }
   return { ...found, seconds: (performance.now() - start) / 1_000 };
@@ -65,7 +66,7 @@ export async function attackInside(
   }
 
   async function decided(numbers: InputNumbers): Promise<readonly Uint8Array[]> {
-    return (await native.run(bytesOf(numbers, compiled))).outputs;
+    return (await exact.run(bytesOf(numbers, compiled))).outputs;
   }
 
   function draw(): InputNumbers {
@@ -83,14 +84,14 @@ export async function attackInside(
     return undefined;
   }
 
-  /** Inputs beside a boundary on the way to that one of two ends which is decided otherwise. */
-  async function beside(from: InputNumbers, [a, b]: [InputNumbers, InputNumbers]): Promise<InputNumbers> {
+  /** Inputs at a boundary on the way to that one of two ends which is decided otherwise. */
+  async function boundary(from: InputNumbers, [a, b]: [InputNumbers, InputNumbers]) {
     const side = await decided(from);
     const end = areDifferent(await decided(a), side) ? a : b;
-    return besideBoundary(from, end, compiled.inputs, async (each) => areDifferent(await decided(each), side));
+    return atBoundary(from, end, compiled.inputs, async (each) => areDifferent(await decided(each), side));
   }
 
-  /** Executes inputs both ways. @returns the largest error of a tensor that decides */
+  /** Executes inputs both ways. @returns the largest factor at which a wrong native decision is accepted, 0 of none */
   async function look(numbers: InputNumbers): Promise<number> {
     const bytes = bytesOf(numbers, compiled);
     const [own, other] = [await exact.run(bytes), await native.run(bytes)];
@@ -102,12 +103,13 @@ export async function attackInside(
     );
     found.inputs++;
     found.error = Math.max(found.error, error);
-    if (!areDifferent(own.outputs, other.outputs)) return error;
+    if (!areDifferent(own.outputs, other.outputs)) return 0;
     found.differing++;
     // Wrong outputs are accepted up to the factor of the decision that is thinnest.
     const factors = decisions.map((each) => toleratedError(each, other.deciding) / neededError(each, known, 1));
-    found.defeated = Math.max(found.defeated, Math.min(...factors));
+    const defeated = Math.min(...factors);
+    found.defeated = Math.max(found.defeated, defeated);
     if (judge(outputs, errors, other.deciding, MARGIN_FACTOR).kind === "thick") found.accepted++;
-    return error;
+    return defeated;
   }
 }

@@ -41,7 +41,9 @@ export async function attackOutside(
     const row: OutsideAttack = { magnitude, tries, differing: 0, accepted: 0, seconds: undefined };
     const start = performance.now();
     for (let n = 0; n < tries; n++) {
-      const numbers = subject.real(prng).map((each, i) => (floats.includes(i) ? withHuge(each, magnitude, prng) : each));
+      const numbers = subject
+        .real(prng)
+        .map((each, i) => (floats.includes(i) ? withHuge(each, magnitude, prng) : each));
       const bytes = bytesOf(numbers, compiled);
       const [own, other] = [await exact.run(bytes), await native.run(bytes)];
       if (!areDifferent(own.outputs, other.outputs)) continue;

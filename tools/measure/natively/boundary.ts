@@ -6,16 +6,17 @@ import type { TensorInfo } from "../../../src/program/compiled.ts";
 const HALVINGS = 48;
 
 /**
- * Inputs beside a boundary on the way from `near` to `far`: first both come closer by halving the way, rounded as the
+ * The inputs on either side of a boundary on the way from `near` to `far`: first both come closer by halving the way, rounded as the
  * inputs' types are; then element by element is taken from the one or from the other.
  * @param isFar Whether inputs are on the far side of a boundary: those of `near` are not, those of `far` are.
+ * @returns inputs on the near side, and inputs on the far side that differ from them in one element
  */
-export async function besideBoundary(
+export async function atBoundary(
   near: InputNumbers,
   far: InputNumbers,
   infos: readonly TensorInfo[],
   isFar: (numbers: InputNumbers) => Promise<boolean>,
-): Promise<InputNumbers> {
+): Promise<[InputNumbers, InputNumbers]> {
   for (let step = 0; step < HALVINGS; step++) {
     const middle = middleOf(near, far, infos);
     if (isSame(middle, near) || isSame(middle, far)) break;
@@ -29,7 +30,7 @@ export async function besideBoundary(
     if (await isFar(joined(near, far, taken))) high = taken;
     else low = taken;
   }
-  return joined(near, far, low);
+  return [joined(near, far, low), joined(near, far, high)];
 }
 
 const middleOf = (a: InputNumbers, b: InputNumbers, infos: readonly TensorInfo[]): InputNumbers =>
