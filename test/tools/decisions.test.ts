@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { InputNumbers } from "../../src/native/drawnInputs.ts";
 import { DType } from "../../src/numerics/dtype.ts";
+import { Prng } from "../../src/prng.ts";
 import { classifierBytes } from "../../testkit/models/classifier.ts";
 import { alteredRuntime } from "../../testkit/native/nativePrograms.ts";
 import { openBoth, type OpenedModel } from "../../testkit/native/openedModel.ts";
@@ -11,6 +12,7 @@ import { attackInside } from "../../tools/measure/natively/attackInside.ts";
 import { attackOutside } from "../../tools/measure/natively/attackOutside.ts";
 import { atBoundary } from "../../tools/measure/natively/boundary.ts";
 import { upperBound } from "../../tools/measure/natively/bounds.ts";
+import { cancelling } from "../../tools/measure/natively/cancelling.ts";
 import { countDecisions } from "../../tools/measure/natively/count.ts";
 import { calibratedErrors } from "../../tools/measure/natively/measured.ts";
 import type { Subject } from "../../tools/measure/natively/subjects.ts";
@@ -108,6 +110,18 @@ describe("counting native decisions", () => {
     const isFar = (numbers: InputNumbers) => Promise.resolve(sum(numbers) >= 777);
     const [near, far] = await atBoundary([new Float64Array(8)], [new Float64Array(8).fill(255)], infos, isFar);
     expect([sum(near), sum(far)]).to.deep.equal([776, 777]);
+  });
+
+  it("cancelling_leavesOnlyRoundingInTheSums", () => {
+    const prng = new Prng(1);
+    const weights = Float32Array.from({ length: 4 * 32 }, () => prng.uint32() / 2 ** 31 - 1);
+    const added = cancelling({ weights, sums: 4 }, 1e6, prng);
+    expect(Math.max(...added.map(Math.abs))).to.equal(1e6);
+    expect(added.filter((value) => value !== 0)).to.have.length(5);
+    for (let sum = 0; sum < 4; sum++) {
+      const products = added.map((value, k) => value * weights[sum * 32 + k]!);
+      expect(Math.abs(products.reduce((total, value) => total + value, 0))).to.be.below(1);
+    }
   });
 
   describe("attacks", () => {

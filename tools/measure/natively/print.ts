@@ -46,7 +46,8 @@ export function printInside(model: string, found: InsideAttack): void {
 export function printOutside(model: string, rows: readonly OutsideAttack[]): void {
   console.log(`${model}, outside the box, as if there were none`);
   console.table(
-    rows.map(({ magnitude, tries, differing, accepted, seconds }) => ({
+    rows.map(({ way, magnitude, tries, differing, accepted, seconds }) => ({
+      way,
       magnitude: magnitude.toExponential(0),
       tries,
       differ: differing,

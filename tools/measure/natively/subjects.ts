@@ -9,6 +9,7 @@ import { catalogued } from "../../../testkit/models/catalogue.ts";
 import { gpt2 } from "../../../testkit/models/gpt2.ts";
 import { MINI_LM, miniLm } from "../../../testkit/models/miniLm.ts";
 import { openBoth, type OpenedModel } from "../../../testkit/native/openedModel.ts";
+import type { FirstLayer } from "./cancelling.ts";
 
 /** A model that is decided by the place of the largest value of its first output. */
 export type Subject = {
@@ -18,6 +19,8 @@ export type Subject = {
   ranges: Readonly<Record<string, Pick<InputRange, "low" | "high">>>;
   /** Inputs like those of jobs, in the program's order. */
   real: (prng: Prng) => InputNumbers;
+  /** Of a model whose one input goes into dense sums. */
+  firstLayer?: () => FirstLayer;
 };
 
 const CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ";
@@ -91,6 +94,10 @@ export const SUBJECTS: readonly Subject[] = [
     open: () => decided(catalogue("oww_timer"), {}),
     ranges: { "onnx::Flatten_0": { low: -8, high: 8 } },
     real: (prng) => [Float64Array.from(features(prng))],
+    firstLayer: () => {
+      const { bytes, shape } = readModel(catalogue("oww_timer")).graph.initializers.get("model.1.weight")!;
+      return { weights: new Float32Array(Uint8Array.from(bytes).buffer), sums: shape[0]! };
+    },
   },
   {
     name: "minilm_head",
