@@ -115,8 +115,8 @@ export function economicsTables(d: Deployment, bounds: readonly Bounds[]): Table
       [
         "a native execution costs",
         "it saves",
-        "jobs whose savings one lost claim eats",
-        "answers without a wrong one that would show it pays",
+        "jobs that one lost claim undoes",
+        "answers, all right, that would show it pays",
       ],
       [1e-6, 1e-5, 1e-4, 1e-3].map((cost) => {
         const rate = nativeBreakEven(d, cost);

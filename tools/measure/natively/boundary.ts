@@ -6,8 +6,8 @@ import type { TensorInfo } from "../../../src/program/compiled.ts";
 const HALVINGS = 48;
 
 /**
- * The inputs on either side of a boundary on the way from `near` to `far`: first both come closer by halving the way, rounded as the
- * inputs' types are; then element by element is taken from the one or from the other.
+ * The inputs on either side of a boundary on the way from `near` to `far`: first both come closer by halving the way,
+ * rounded as the inputs' types are; then element by element is taken from the one or from the other.
  * @param isFar Whether inputs are on the far side of a boundary: those of `near` are not, those of `far` are.
  * @returns inputs on the near side, and inputs on the far side that differ from them in one element
  */
