@@ -116,6 +116,7 @@ const TYPESCRIPT = [
   "tools/measure/economics",
   "tools/measure/gas",
   "tools/measure/models",
+  "tools/measure/natively",
   "tools/verify/totals.ts",
   "tools/verify/instrument",
   "tools/verify/builds",

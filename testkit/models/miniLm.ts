@@ -84,9 +84,11 @@ class Encoder extends GraphBuilder {
 
 /**
  * The bytes of the model: input_ids and attention_mask, int64 [1, tokens], to the mean of the hidden states of the
- * tokens that the mask keeps, float32 [1, width].
+ * tokens that the mask keeps, float32 [1, width]; with `classes` to their logits instead, float32 [1, classes].
  */
-export function miniLm(options: { shape?: MiniLmShape; quantised?: boolean; seed?: number } = {}): Uint8Array {
+export function miniLm(
+  options: { shape?: MiniLmShape; quantised?: boolean; seed?: number; classes?: number } = {},
+): Uint8Array {
   const shape = options.shape ?? MINI_LM;
   const { layers, width, tokens, hidden, vocabulary } = shape;
   const e = new Encoder(options.quantised ?? false, options.seed ?? 1);
@@ -104,10 +106,19 @@ export function miniLm(options: { shape?: MiniLmShape; quantised?: boolean; seed
   const axes = e.constant(int64Tensor([1]));
   const sum = e.node("ReduceSum", [e.node("Mul", [x, column]), axes], { keepdims: 0 });
   const count = e.node("ReduceSum", [column, axes], { keepdims: 0 });
-  e.nodes.push({ op: "Div", inputs: [sum, count], outputs: ["embedding"] });
+  const { classes } = options;
+  if (classes === undefined) e.nodes.push({ op: "Div", inputs: [sum, count], outputs: ["embedding"] });
+  else {
+    const logits = e.dense(e.node("Div", [sum, count]), width, classes);
+    e.nodes.push({ op: "Identity", inputs: [logits], outputs: ["logits"] });
+  }
   return buildModel({
     inputs: ["input_ids", "attention_mask"].map((name) => ({ name, dtype: DType.int64, shape: [1, tokens] })),
-    outputs: [{ name: "embedding", dtype: DType.float32, shape: [1, width] }],
+    outputs: [
+      classes === undefined
+        ? { name: "embedding", dtype: DType.float32, shape: [1, width] }
+        : { name: "logits", dtype: DType.float32, shape: [1, classes] },
+    ],
     nodes: e.nodes,
     initializers: e.initializers,
   });

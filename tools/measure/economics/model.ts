@@ -119,3 +119,12 @@ export const breakEven = (d: Deployment, check: number): number => check / d.bou
  * is paid from the challenger's bond as it is accepted.
  */
 export const workerFloat = (moveGas: number, games: number, price: number): number => moveGas * games * price;
+
+/** How many times a native execution exact execution takes, for the table of native execution. */
+export const EXACT_OVER_NATIVE = 2.5;
+
+/** What a job saves that is executed natively. @param cost Of its native execution. */
+export const nativeSaving = (cost: number): number => (EXACT_OVER_NATIVE - 1) * cost;
+
+/** Lost claims per job at which native execution saves nothing. @param cost Of a native execution. */
+export const nativeBreakEven = (d: Deployment, cost: number): number => nativeSaving(cost) / d.collateral;

@@ -4,6 +4,8 @@ import {
   breakEven,
   clock,
   longestDelay,
+  nativeBreakEven,
+  nativeSaving,
   leastSelfChallengeLoss,
   selfChallengeLoss,
   shamGameLoss,
@@ -27,6 +29,7 @@ const GAMES = [1, 10, 100, 1_000];
 const number = (value: number): string => String(Number(value.toPrecision(3)));
 const percent = (value: number): string => `${number(value * 100)} %`;
 const power = (value: number): string => `10^${Math.log10(value)}`;
+const whole = (value: number): string => Math.round(value).toLocaleString("en");
 const hours = (seconds: number): string => number(seconds / 3_600);
 
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -107,6 +110,19 @@ export function economicsTables(d: Deployment, bounds: readonly Bounds[]): Table
         percent(auditShare(gain, d.collateral)),
         percent(auditShare(gain, leastSelfChallengeLoss(d))),
       ]),
+    ),
+    native: markdown(
+      [
+        "a native execution costs",
+        "it saves",
+        "jobs that one lost claim undoes",
+        "answers, all right, that would show it pays",
+      ],
+      [1e-6, 1e-5, 1e-4, 1e-3].map((cost) => {
+        const rate = nativeBreakEven(d, cost);
+        // By the rule of three: of so many answers without an event, the rate is below 3 in them, at 95 %.
+        return [power(cost), number(nativeSaving(cost)), whole(1 / rate), whole(3 / rate)];
+      }),
     ),
   };
 }

@@ -1,0 +1,115 @@
+import { MARGIN_FACTOR } from "../../../src/native/calibration.ts";
+import { changedInputs, drawInputs, type InputNumbers } from "../../../src/native/drawnInputs.ts";
+import { judge, neededError, toleratedError, type TensorError } from "../../../src/native/judge.ts";
+import { apart } from "../../../src/native/tensorErrors.ts";
+import { Prng } from "../../../src/prng.ts";
+import type { OpenedModel } from "../../../testkit/native/openedModel.ts";
+import { atBoundary } from "./boundary.ts";
+import { areDifferent, boxOf, bytesOf } from "./measured.ts";
+import type { Subject } from "./subjects.ts";
+
+/** Random inputs that are tried for one that is decided otherwise than another. */
+const TRIES = 200;
+/** A climb that finds nothing worse for so many inputs begins anew. */
+const PATIENCE = 32;
+
+/** What an attack inside the box reached. Errors and factors are multiples of the calibrated error. */
+export type InsideAttack = {
+  /** Inputs executed both ways; each pair of them came from some tens of exact executions. */
+  inputs: number;
+  /** The largest error of a tensor that decides. The margin rule accepts nothing wrong at a factor above it. */
+  error: number;
+  /** Inputs that are decided otherwise; the largest factor at which the margin rule accepts one of them; how many it
+   * accepts at the factor of a worker. */
+  differing: number;
+  defeated: number;
+  accepted: number;
+  seconds: number;
+};
+
+/**
+ * Searches inside the box for native decisions that are wrong with the largest margin: goes to a boundary between
+ * inputs of which exact execution decides otherwise, and climbs along it. At such a boundary the native margin is the
+ * native error; at a native one it would be nothing.
+ * @param seconds That the search takes.
+ */
+export async function attackInside(
+  subject: Subject,
+  opened: OpenedModel,
+  errors: readonly TensorError[],
+  { seconds, seed }: { seconds: number; seed: number },
+): Promise<InsideAttack> {
+  const { compiled, native, exact, outputs } = opened;
+  const box = boxOf(subject, compiled);
+  const prng = new Prng(seed);
+  const start = performance.now();
+  const known = new Map(errors.map((error) => [error.name, error]));
+  const decisions = outputs.flatMap((output) => output.decisions);
+  const found = { inputs: 0, error: 0, differing: 0, defeated: 0, accepted: 0 };
+
+  while (!isOver()) {
+    const ends = await decidedOtherwise();
+    if (ends === undefined) break;
+    let best = ends[0];
+    let reached = -1;
+    for (let idle = 0; idle < PATIENCE && !isOver(); idle++) {
+      const [near, far] = await boundary(reached < 0 ? best : changedInputs(best, box, prng), ends);
+      const worst = Math.max(await look(near), await look(far));
+      if (worst <= reached) continue;
+      [best, reached, idle] = [near, worst, 0];
+    }
+  }
+  return { ...found, seconds: (performance.now() - start) / 1_000 };
+
+  function isOver(): boolean {
+    return performance.now() - start > 1_000 * seconds;
+  }
+
+  async function decided(numbers: InputNumbers): Promise<readonly Uint8Array[]> {
+    return (await exact.run(bytesOf(numbers, compiled))).outputs;
+  }
+
+  function draw(): InputNumbers {
+    return prng.below(2) === 0 ? drawInputs(compiled.inputs, box, prng) : subject.real(prng);
+  }
+
+  /** Two inputs that are decided otherwise; undefined if none were found. */
+  async function decidedOtherwise(): Promise<[InputNumbers, InputNumbers] | undefined> {
+    const first = draw();
+    const side = await decided(first);
+    for (let n = 0; n < TRIES; n++) {
+      const second = draw();
+      if (areDifferent(await decided(second), side)) return [first, second];
+    }
+    return undefined;
+  }
+
+  /** Inputs at a boundary on the way to that one of two ends which is decided otherwise. */
+  async function boundary(from: InputNumbers, [a, b]: [InputNumbers, InputNumbers]) {
+    const side = await decided(from);
+    const end = areDifferent(await decided(a), side) ? a : b;
+    return atBoundary(from, end, compiled.inputs, async (each) => areDifferent(await decided(each), side));
+  }
+
+  /** Executes inputs both ways. @returns the largest factor at which a wrong native decision is accepted, 0 of none */
+  async function look(numbers: InputNumbers): Promise<number> {
+    const bytes = bytesOf(numbers, compiled);
+    const [own, other] = [await exact.run(bytes), await native.run(bytes)];
+    const error = Math.max(
+      ...errors.map(
+        ({ name, relative }) =>
+          (apart(name, other.deciding.get(name)!, own.deciding.get(name)!)?.relative ?? 0) / relative,
+      ),
+    );
+    found.inputs++;
+    found.error = Math.max(found.error, error);
+    if (!areDifferent(own.outputs, other.outputs)) return 0;
+    found.differing++;
+    // Wrong outputs are accepted up to the factor of the decision that is thinnest.
+    const factors = decisions.map((each) => toleratedError(each, other.deciding) / neededError(each, known, 1));
+    const defeated = Math.min(...factors);
+    found.defeated = Math.max(found.defeated, defeated);
+    if (judge(outputs, errors, other.deciding, MARGIN_FACTOR).kind === "thick") found.accepted++;
+    return defeated;
+  }
+}
