@@ -132,7 +132,8 @@ describe("refute, the command line", function () {
       const posted = await refute(args, { ...env, REFUTE_PRIVATE_KEY: key });
       expect(posted.status, posted.output).to.equal(0);
       const jobId = /job (0x[0-9a-f]{64})/.exec(posted.output)![1]!;
-      expect(JSON.parse((await refute(["status", jobId, "--json"], env)).output)).to.deep.equal({ status: "open" });
+      const opened = JSON.parse((await refute(["status", jobId, "--json"], env)).output) as unknown;
+      expect(opened).to.deep.equal({ form: "trace", status: "open" });
       const worker = await players.startWorker(await players.workerKey(), mlpProgram(), reference());
       await first(worker, "submitted");
       await worker.stop();
@@ -158,7 +159,7 @@ describe("refute, the command line", function () {
       const worker = await players.startWorker(await players.workerKey(), mlpProgram(), reference());
       await first(worker, "submitted");
       const submitted = await refute(["result", jobId], env);
-      expect(submitted.output).to.match(/status submitted\nclaim by 0x\w+, root 0x\w+: may be disputed until /);
+      expect(submitted.output).to.match(/status submitted\nclaim by 0x\w+, trace with root 0x\w+: may be disputed until /);
       await players.chain.advance(3_700);
       const { status, output } = await refute(["result", jobId, "--wait"], env);
       await worker.stop();

@@ -39,7 +39,7 @@ const REFUSED: readonly [RegExp, Partial<Parameters>][] = [
   [/withdrawalDelay 133600 s.*133600/, { withdrawalDelay: 133_600 }],
   [/maxStepGas 12000001/, { maxStepGas: 12_000_001 }],
   [/maxStepBytes 89999/, { maxStepBytes: 89_999 }],
-  [/bondGas 1183899.*1183900/, { bondGas: 1_183_899 }],
+  [/bondGas 1219299.*1219300/, { bondGas: 1_219_299 }],
   [/collateral 1:/, { collateral: 1n }],
   [/penaltyBps 10001/, { penaltyBps: 10_001 }],
   [/penalty of/, { penaltyBps: 27 }],

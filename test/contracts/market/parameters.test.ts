@@ -28,7 +28,7 @@ describe("Deployment", () => {
     ["StepGasOutOfRange", { maxStepGas: 0 }],
     ["StepBytesOutOfRange", { maxStepBytes: 131_073 }],
     ["StepBytesOutOfRange", { maxStepBytes: 89_999 }],
-    ["BondBelowGas", { bondGas: 1_183_899 }],
+    ["BondBelowGas", { bondGas: 1_219_299 }],
     ["BondBelowGas", { arityBits: 1 }],
     ["CollateralTooSmall", { collateral: PARAMETERS.collateral / 3n }],
     ["PriceCapOutOfRange", { priceCap: 2n ** 48n + 1n, collateral: 10n ** 24n }],
