@@ -8,7 +8,10 @@ import { claimKeyOf } from "./ids.ts";
 import { type Claim, type ClaimKey, type Job, type Move, type Outcome, type ProgramFacts } from "../chain/structs.ts";
 
 /** The events of the market and of its games. */
-export const protocolAbi = [...jobMarketAbi, ...disputeGameAbi] as const;
+export const protocolAbi: readonly [...typeof jobMarketAbi, ...typeof disputeGameAbi] = [
+  ...jobMarketAbi,
+  ...disputeGameAbi,
+];
 export type ProtocolEvent = ChainEvent<typeof protocolAbi>;
 
 export type InputParts = Map<number, Map<number, Hex>>;
