@@ -159,7 +159,9 @@ describe("refute, the command line", function () {
       const worker = await players.startWorker(await players.workerKey(), mlpProgram(), reference());
       await first(worker, "submitted");
       const submitted = await refute(["result", jobId], env);
-      expect(submitted.output).to.match(/status submitted\nclaim by 0x\w+, trace with root 0x\w+: may be disputed until /);
+      expect(submitted.output).to.match(
+        /status submitted\nclaim by 0x\w+, trace with root 0x\w+: may be disputed until /,
+      );
       await players.chain.advance(3_700);
       const { status, output } = await refute(["result", jobId, "--wait"], env);
       await worker.stop();
