@@ -128,7 +128,7 @@ describe("counting native decisions", () => {
     let opened: OpenedModel;
     before(async () => (opened = await subject.open()));
     after(() => opened.close());
-    const options = { seconds: 1, seed: 2 };
+    const options = { inputs: 60, seed: 2 };
 
     it("insideTheBox_nothingThatMarginsAcceptIsWrong", async () => {
       const errors = await calibratedErrors(subject, opened, 64, 1);
@@ -146,7 +146,7 @@ describe("counting native decisions", () => {
         const outputs = [new Uint8Array(BigInt64Array.of(BigInt(best)).buffer)];
         return { outputs, deciding: new Map([["logits", { dims, data: logits }]]) };
       });
-      const found = await attackInside(subject, { ...opened, native }, errors, { ...options, seconds: 2 });
+      const found = await attackInside(subject, { ...opened, native }, errors, options);
       expect(found.accepted).to.be.above(0);
       expect(found.error).to.be.above(16);
     });

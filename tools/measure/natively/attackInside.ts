@@ -31,13 +31,13 @@ export type InsideAttack = {
  * Searches inside the box for native decisions that are wrong with the largest margin: goes to a boundary between
  * inputs of which exact execution decides otherwise, and climbs along it. At such a boundary the native margin is the
  * native error; at a native one it would be nothing.
- * @param seconds That the search takes.
+ * It ends after so many seconds, or so many inputs executed both ways.
  */
 export async function attackInside(
   subject: Subject,
   opened: OpenedModel,
   errors: readonly TensorError[],
-  { seconds, seed }: { seconds: number; seed: number },
+  { seed, seconds = Infinity, inputs = Infinity }: { seed: number; seconds?: number; inputs?: number },
 ): Promise<InsideAttack> {
   const { compiled, native, exact, outputs } = opened;
   const box = boxOf(subject, compiled);
@@ -62,7 +62,7 @@ export async function attackInside(
   return { ...found, seconds: (performance.now() - start) / 1_000 };
 
   function isOver(): boolean {
-    return performance.now() - start > 1_000 * seconds;
+    return found.inputs >= inputs || performance.now() - start > 1_000 * seconds;
   }
 
   async function decided(numbers: InputNumbers): Promise<readonly Uint8Array[]> {
