@@ -1,13 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  AttributeProto_AttributeType,
-  AttributeProtoSchema,
-  NodeProtoSchema,
-  TensorProtoSchema,
-  ValueInfoProtoSchema,
-  type AttributeProto,
-} from "onnx-buf";
-import type { Attribute, Model } from "../onnx/model.ts";
+import { ValueInfoProtoSchema } from "onnx-buf";
+import type { Model } from "../onnx/model.ts";
+import { nodeProto, tensorProto } from "../onnx/toProto.ts";
 import { appendedNodes } from "./appendDecision.ts";
 import type { DecideSpec } from "./decideSpec.ts";
 import { appendToGraph } from "./withOutputs.ts";
@@ -25,28 +19,10 @@ export function decidedFile(
 ): Uint8Array {
   const all = Object.entries(decide).map(([name, spec]) => appendedNodes(model, name, spec));
   return appendToGraph(onnxBytes, {
-    node: all.flatMap(({ nodes }) =>
-      nodes.map(({ name, operator, inputs, outputs, attributes }) =>
-        create(NodeProtoSchema, {
-          name,
-          opType: operator,
-          input: [...inputs],
-          output: [...outputs],
-          attribute: [...attributes].flatMap(attributeProto),
-        }),
-      ),
-    ),
+    node: all.flatMap(({ nodes }) => nodes.map(nodeProto)),
     initializer: all.flatMap(({ initializers }) =>
-      [...initializers].map(([name, { dtype, shape, bytes }]) =>
-        create(TensorProtoSchema, { name, dataType: dtype, dims: shape.map(BigInt), rawData: Uint8Array.from(bytes) }),
-      ),
+      [...initializers].map(([name, tensor]) => tensorProto(name, tensor)),
     ),
     output: all.map(({ output: { name } }) => create(ValueInfoProtoSchema, { name })),
   });
 }
-
-/** Appended nodes have attributes that are integers. */
-const attributeProto = ([name, attribute]: [string, Attribute]): AttributeProto[] =>
-  attribute.kind === "int"
-    ? [create(AttributeProtoSchema, { name, type: AttributeProto_AttributeType.INT, i: attribute.value })]
-    : [];

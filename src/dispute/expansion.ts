@@ -3,6 +3,7 @@ import type { GameState } from "../market/state.ts";
 import type { Hash } from "../merkle/hash.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import type { RunExecution } from "../player/runExecution.ts";
+import { carriesState } from "../program/run.ts";
 import type { Program } from "../program/types.ts";
 import { isOfEachItem } from "../trace/answer.ts";
 import { checkpointOf } from "./openings.ts";
@@ -18,7 +19,7 @@ export function listBelow(program: Shape, output: number, items: number): ListBe
   if (items === 1) return "trace";
   if (isOfEachItem(program, output)) return "items";
   // What the last item takes from the others is theirs: only the whole run says whether it is right.
-  return program.inputs.some(({ source }) => source?.kind === "carried") ? "run" : "trace";
+  return carriesState(program.inputs) ? "run" : "trace";
 }
 
 /** The items of the disputed output. @param state At `Level.Items`. */

@@ -62,7 +62,7 @@ function canonicaliseFloats(bits: Uint32Array | Uint16Array, dtype: DTypeCode): 
   }
 }
 
-function areCanonicalFloats(bits: Uint32Array | Uint16Array, dtype: DTypeCode): boolean {
+function areCanonicalHalves(bits: Uint16Array, dtype: DTypeCode): boolean {
   const { negativeZero, magnitude, infinity, nan } = edgesOf(dtype);
   for (let i = 0; i < bits.length; i++) {
     const word = bits[i]!;
@@ -83,7 +83,7 @@ function areCanonicalFloat32({ buffer, byteOffset, length }: Float32Array): bool
 
 function isCanonical(array: TensorArray, dtype: DTypeCode): boolean {
   if (dtype === DType.bool) return (array as Uint8Array).every((byte) => byte <= 1);
-  if (isHalf(dtype)) return areCanonicalFloats(array as Uint16Array, dtype);
+  if (isHalf(dtype)) return areCanonicalHalves(array as Uint16Array, dtype);
   if (dtype === DType.float64)
     return wideBits(array as Float64Array).every((bits) => canonicalWord(bits, dtype) === bits);
   return dtype !== DType.float32 || areCanonicalFloat32(array as Float32Array);

@@ -1,22 +1,11 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import {
-  AttributeProto_AttributeType as AttributeType,
-  AttributeProtoSchema,
-  ModelProtoSchema,
-  NodeProtoSchema,
-  TensorProto_DataLocation as DataLocation,
-  TensorProtoSchema,
-  TypeProtoSchema,
-  type AttributeProto,
-  type GraphProto,
-  type NodeProto,
-  type TensorProto,
-} from "onnx-buf";
+import { ModelProtoSchema, TensorProto_DataLocation as DataLocation, TypeProtoSchema, type GraphProto } from "onnx-buf";
 import { decidedFile } from "../decision/decidedFile.ts";
 import type { DecideSpec } from "../decision/decideSpec.ts";
 import { DType } from "../numerics/dtype.ts";
-import type { Attribute, Model, Node, TensorData } from "../onnx/model.ts";
+import type { Model, TensorData } from "../onnx/model.ts";
 import { withImagePreprocessing, type ImagePreprocessing } from "../onnx/preprocess.ts";
+import { nodeProto, tensorProto } from "../onnx/toProto.ts";
 import { NativeModelError } from "./errors.ts";
 
 /** What stands between a model's file and its program, besides the compiler. */
@@ -69,7 +58,10 @@ function prependPreprocessing(graph: GraphProto, model: Model, picture: ImagePre
     [picture.input, bytes],
     [last, picture.input],
   ]);
-  graph.node.unshift(...made.map((node) => nodeProto(node, renamed)));
+  const named = (names: readonly string[]): string[] => names.map((name) => renamed.get(name) ?? name);
+  graph.node.unshift(
+    ...made.map((node) => nodeProto({ ...node, inputs: named(node.inputs), outputs: named(node.outputs) })),
+  );
   for (const [name, tensor] of prepared.initializers)
     if (!model.graph.initializers.has(name)) graph.initializer.push(tensorProto(name, tensor));
   const input = graph.input.find(({ name }) => name === picture.input)!;
@@ -80,24 +72,3 @@ function prependPreprocessing(graph: GraphProto, model: Model, picture: ImagePre
   });
   return bytes;
 }
-
-const nodeProto = ({ name, operator, inputs, outputs, attributes }: Node, names: Map<string, string>): NodeProto =>
-  create(NodeProtoSchema, {
-    name,
-    opType: operator,
-    input: inputs.map((input) => names.get(input) ?? input),
-    output: outputs.map((output) => names.get(output) ?? output),
-    attribute: [...attributes].map(([key, value]) => attributeProto(key, value)),
-  });
-
-/** An attribute of the nodes that preprocessing is made of. */
-function attributeProto(name: string, attribute: Attribute): AttributeProto {
-  if (attribute.kind === "int")
-    return create(AttributeProtoSchema, { name, type: AttributeType.INT, i: attribute.value });
-  if (attribute.kind === "ints")
-    return create(AttributeProtoSchema, { name, type: AttributeType.INTS, ints: [...attribute.value] });
-  throw new RangeError(`no node of preprocessing has an attribute of the kind ${attribute.kind}`);
-}
-
-const tensorProto = (name: string, { dtype, shape, bytes }: TensorData): TensorProto =>
-  create(TensorProtoSchema, { name, dataType: dtype, dims: shape.map(BigInt), rawData: Uint8Array.from(bytes) });

@@ -5,6 +5,7 @@ import type { CompiledModel } from "../program/compiled.ts";
 import { constantBytes } from "../program/constants.ts";
 import { estimateStepProofGas } from "../program/gas.ts";
 import { commitProgram, type ProgramCommitment } from "../program/root.ts";
+import { carriesState } from "../program/run.ts";
 import type { Step, TensorRef } from "../program/types.ts";
 import type { OpenableTensor } from "../trace/opening.ts";
 import type { Trace } from "../trace/trace.ts";
@@ -60,7 +61,7 @@ export function programShape({ model: { program }, commitment }: KnownProgram): 
     ),
     outputs: outputs.length,
     hasEach: each.length > 0,
-    isCarried: inputs.some(({ source }) => source?.kind === "carried"),
+    isCarried: carriesState(inputs),
     steps: steps.length,
     range: largest(checkpoints.map(({ first, step: last }) => last - first + 1)),
     tensorBytes: largest(steps.map(bytesOf)),

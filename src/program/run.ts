@@ -2,6 +2,8 @@
  * A run executes one program item after item (docs/program.md, "Run"); contracts/program/Runs.sol has the same numbers.
  */
 
+import type { ProgramInput } from "./types.ts";
+
 /** Maximum number of items of a run. */
 export const MAX_ITEMS = 2 ** 16;
 
@@ -16,3 +18,7 @@ export type RunLength = { items: number; firstItem: number };
 
 /** A run of one item. */
 export const ONE_ITEM: RunLength = { items: 1, firstItem: 0 };
+
+/** Whether items take anything from the item before. */
+export const carriesState = (inputs: readonly Pick<ProgramInput, "source">[]): boolean =>
+  inputs.some(({ source }) => source?.kind === "carried");

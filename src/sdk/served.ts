@@ -1,7 +1,7 @@
 import type { Parameters } from "../chain/structs.ts";
 import type { HeaderFacts } from "../program/header.ts";
 import { HEADER_BYTES } from "../program/limits.ts";
-import { MAX_ITEMS, runWork } from "../program/run.ts";
+import { carriesState, MAX_ITEMS, runWork } from "../program/run.ts";
 import { JobProgramError, JobTermsError } from "./errors.ts";
 
 /** Outputs of a program, at most (contracts/market/MarketParameters.sol). */
@@ -77,7 +77,7 @@ export function requireAnswerable({ inputs, outputs }: HeaderFacts, items: numbe
         "leave some out of the graph, or leave out answer (--answer)",
     );
   const each = outputs.findIndex((output) => output.each);
-  if (items > 1 && each !== -1 && inputs.some(({ source }) => source.kind === "carried"))
+  if (items > 1 && each !== -1 && carriesState(inputs))
     throw new JobProgramError(
       `output ${each} is one that each item has, and items carry state: an answer needs outputs of the last item; ` +
         "leave out answer (--answer)",

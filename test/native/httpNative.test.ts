@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import type { ServerResponse } from "node:http";
-import type { Calibration } from "../../src/native/calibration.ts";
 import { NativeRuntimeError } from "../../src/native/errors.ts";
 import { encodeFrame, type FramedTensor } from "../../src/native/frame.ts";
 import { HttpNative } from "../../src/native/httpNative.ts";
@@ -8,6 +7,7 @@ import { nativeAnswer } from "../../src/native/nativeAnswer.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { floatTensor } from "../../src/onnx/tensorData.ts";
 import { classifierBytes } from "../../testkit/models/classifier.ts";
+import { calibrationOf } from "../../testkit/native/nativePrograms.ts";
 import { NativeServer } from "../../testkit/native/nativeServer.ts";
 import { openBoth, type OpenedModel } from "../../testkit/native/openedModel.ts";
 import { rejection } from "../../testkit/rejection.ts";
@@ -39,21 +39,8 @@ describe("a native runtime over HTTP", () => {
     const request = encodeFrame([{ ...inputs[0]!, bytes: INPUT }], { wanted });
     response.end(await server.answerTo(request, change));
   };
-  const calibration = (name: string): Calibration => ({
-    programRoot: opened.compiled.programRoot,
-    modelSha256: "",
-    runtime: name,
-    box: [{ name: "x", dtype: DType.float32, low: -1, high: 1 }],
-    tensors: opened.signature.deciding.map((info) => ({ ...info, relative: 1e-6, absolute: 1e-6 })),
-    outputs: [],
-    inputs: { given: 0, random: 1, searched: 0 },
-    seed: 1,
-    differing: { native: 0, thick: 0 },
-    thick: 1,
-    factor: 16,
-  });
   const answer = (native: HttpNative) =>
-    nativeAnswer({ runtime: native, calibration: calibration("any"), outputs: opened.outputs, factor: 16 }, [INPUT]);
+    nativeAnswer({ runtime: native, calibration: calibrationOf(opened), outputs: opened.outputs, factor: 16 }, [INPUT]);
 
   it("run_honestServer_givesWhatTheRuntimeGives", async () => {
     const own = await opened.native.run([INPUT]);
@@ -127,7 +114,7 @@ describe("a native runtime over HTTP", () => {
 
   it("answer_inputsOutsideTheBox_askNobody", async () => {
     const { requests } = server;
-    const native = { runtime: runtime(), calibration: calibration("any"), outputs: opened.outputs, factor: 16 };
+    const native = { runtime: runtime(), calibration: calibrationOf(opened), outputs: opened.outputs, factor: 16 };
     const result = await nativeAnswer(native, [floatTensor(new Array<number>(32).fill(1e20)).bytes]);
     expect(result.kind).to.equal("outside");
     expect(server.requests).to.equal(requests);

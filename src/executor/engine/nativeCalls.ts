@@ -16,9 +16,8 @@ export type GatedData = { nativeGate: NativeGate };
 export const newGate = (): NativeGate => new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
 
 /** That of this thread; the main thread has none. */
-const own = ((data: Partial<GatedData> | null | undefined) => data?.nativeGate && new Int32Array(data.nativeGate))(
-  workerData as Partial<GatedData> | null | undefined,
-);
+const { nativeGate } = (workerData ?? {}) as Partial<GatedData>;
+const own = nativeGate && new Int32Array(nativeGate);
 
 /** Makes a call of native code. All calls of the addon in threads go through here. */
 export function nativeCall<T>(call: () => T): T {
