@@ -17,10 +17,11 @@ export function requireName(names: readonly string[], name: string): void {
 }
 
 /** The inputs that the flags of a model name. */
-export const givenNames = ({ shape = {}, bind = {}, uint8 = [] }: ModelOptions): string[] => [
+export const givenNames = ({ shape = {}, bind = {}, uint8 = [], drawn = {} }: ModelOptions): string[] => [
   ...Object.keys(shape),
   ...Object.keys(bind),
   ...uint8.map(({ input }) => input),
+  ...Object.keys(drawn),
 ];
 
 /** Splits `NAME=FILE`s by name. @throws UsageError if one is malformed, or names no input of the model */

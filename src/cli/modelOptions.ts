@@ -3,6 +3,7 @@ import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import { DEFAULT_STEP_BYTES, MAX_STEP_BYTES } from "../program/limits.ts";
 import { defaultLimits, type CompileLimits } from "../compiler/budget.ts";
 import type { DecideSpec } from "../decision/decideSpec.ts";
+import type { DrawnInput } from "../compiler/drawn/drawInputs.ts";
 import type { DecoderOptions } from "../compiler/decoder/wrapDecoder.ts";
 import type { RunWiring } from "../compiler/runWiring.ts";
 import type { ModelSpec } from "../player/programs/modelSpec.ts";
@@ -10,9 +11,11 @@ import { UsageError } from "./errors.ts";
 import {
   bindingText,
   decideFlag,
+  drawnFlag,
   parseBinding,
   parseCarry,
   parseDecide,
+  parseDrawn,
   parseSeed,
   parseShape,
   parseUint8,
@@ -29,6 +32,7 @@ export type ModelOptions = {
   bind?: Record<string, unknown>;
   uint8?: ImagePreprocessing[];
   decide?: Record<string, DecideSpec>;
+  drawn?: Record<string, DrawnInput>;
   stepBytes?: number;
   compileSeconds?: number;
   compileMib?: number;
@@ -65,6 +69,11 @@ export function modelOptions(command: Command): Command {
       "--decide <output=decision>",
       "a decision in the place of an output: argmax, top5, round=2 (decimals); repeat for more",
       appendEntry(parseDecide),
+    )
+    .option(
+      "--drawn <input=low:high>",
+      "an input that is drawn within the program, all by one seed, e.g. x=-1:1 or x[1,3,48,192]=-1:1; repeat for more",
+      appendEntry(parseDrawn),
     )
     .option("--batch", "items of a run that have nothing in common: all inputs and outputs are each item's own")
     .option("--each <input>", "an input that each item of a run has of its own; repeat for more", appendOption)
@@ -150,6 +159,7 @@ export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
   bind: options.bind ?? {},
   uint8: options.uint8 ?? [],
   decide: options.decide,
+  drawn: options.drawn,
   run: wiringOf(options),
   decoder: decoderOf(options),
   stepByteLimit: options.stepBytes,
@@ -159,7 +169,7 @@ export const modelSpec = (path: string, options: ModelOptions): ModelSpec => ({
 
 /** The flags that describe a model, for whoever must compile the same program: the other way of `modelSpec`. */
 export function modelFlags(spec: ModelSpec): string[] {
-  const { shapes, bind, uint8, decide = {}, run = {}, decoder, stepByteLimit, seed, limits = {} } = spec;
+  const { shapes, bind, uint8, decide = {}, drawn = {}, run = {}, decoder, stepByteLimit, seed, limits = {} } = spec;
   const { seconds, mib, nodes, foldElements } = limits;
   const numbers = {
     ...{ "step-bytes": stepByteLimit, "compile-seconds": seconds, "compile-mib": mib, "compile-nodes": nodes },
@@ -170,6 +180,7 @@ export function modelFlags(spec: ModelSpec): string[] {
     ...Object.entries(bind).flatMap(([name, value]) => ["--bind", `${name}=${bindingText(value)}`]),
     ...uint8.flatMap((picture) => ["--uint8", uint8Text(picture)]),
     ...Object.entries(decide).flatMap(([output, decision]) => ["--decide", decideFlag(output, decision)]),
+    ...Object.entries(drawn).flatMap(([input, range]) => ["--drawn", drawnFlag(input, range)]),
     ...wiringFlags(run),
     ...(decoder === undefined ? [] : decoderFlags(decoder)),
     ...Object.entries(numbers).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, String(value)])),

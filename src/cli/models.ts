@@ -3,6 +3,7 @@ import { checkDecoder } from "../examine/decoder/checkDecoder.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { knownProgram, type KnownProgram } from "../player/execution.ts";
 import { compile } from "../compiler/compile.ts";
+import type { DrawnInput } from "../compiler/drawn/drawInputs.ts";
 import { decideText, parseDecideSpec, type DecideSpec } from "../decision/decideSpec.ts";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
 import {
@@ -81,6 +82,20 @@ export function parseDecide(text: string): [output: string, spec: DecideSpec] {
 /** What `parseDecide` reads as this decision. */
 export const decideFlag = (output: string, spec: DecideSpec): string => `${output}=${decideText(spec)}`;
 
+/** `x=-1:1` or `x[1,3,48,192]=-1:1`. @throws UsageError */
+export function parseDrawn(text: string): [input: string, range: DrawnInput] {
+  const match = /^(.+?)(?:\[(\d+(?:,\d+)*)\])?=([^:]+):([^:]+)$/.exec(text);
+  const [low, high] = [Number(match?.[3]), Number(match?.[4])];
+  if (match === null || Number.isNaN(low) || Number.isNaN(high))
+    throw new UsageError(`--drawn ${text}: expected INPUT=LOW:HIGH, for example x=-1:1 or x[1,3,48,192]=-1:1`);
+  const shape = match[2]?.split(",").map(Number);
+  return [match[1]!, { low, high, ...(shape !== undefined && { shape }) }];
+}
+
+/** What `parseDrawn` reads as this range. */
+export const drawnFlag = (input: string, { low, high, shape }: DrawnInput): string =>
+  `${input}${shape === undefined ? "" : `[${shape.join(",")}]`}=${low}:${high}`;
+
 /** What `parseBinding` reads as this value. */
 export const bindingText = (value: unknown): string =>
   typeof value === "string" && isFileName(value) ? value : JSON.stringify(value);
@@ -136,8 +151,8 @@ const limitsSchema = z
 const modelsSchema = z.array(z.object({ path: z.string(), limits: limitsSchema, ...compileOptions }).strict()).min(1);
 
 /**
- * Reads a models file: a JSON array of `{path, shapes, bind, uint8, decide, run, decoder, stepBytes, limits,
- * seed}`.
+ * Reads a models file: a JSON array of `{path, shapes, bind, uint8, decide, drawn, run, decoder, stepBytes,
+ * limits, seed}`.
  * @throws UsageError
  */
 export function readModels(path: string): ModelSpec[] {

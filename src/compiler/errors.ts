@@ -67,6 +67,9 @@ export class ModelOutputError extends errorWithCode("COMPILE_OUTPUT") {}
 /** The wiring of a run does not fit the model: names, types, shapes. */
 export class RunWiringError extends errorWithCode("COMPILE_RUN") {}
 
+/** An input that shall be drawn within the program, and cannot be, or not from such values. */
+export class DrawnInputError extends errorWithCode("COMPILE_DRAWN_INPUT") {}
+
 /** A model is no decoder that can be wrapped into a run, by the input or output that does not fit. */
 export class DecoderError extends errorWithCode("COMPILE_DECODER") {}
 

@@ -1,4 +1,5 @@
 import type { DecoderOptions } from "../compiler/decoder/wrapDecoder.ts";
+import type { DrawnInput } from "../compiler/drawn/drawInputs.ts";
 import type { DecideSpec } from "../decision/decideSpec.ts";
 import type { RunWiring } from "../compiler/runWiring.ts";
 import type { ImagePreprocessing } from "../onnx/preprocess.ts";
@@ -15,6 +16,8 @@ export type LoadOptions = {
   uint8?: readonly ImagePreprocessing[];
   /** Decisions that take the place of outputs that are floats, by output. */
   decide?: Readonly<Record<string, DecideSpec>>;
+  /** Inputs that are drawn within the program from one seed, and from which values. */
+  drawn?: Readonly<Record<string, DrawnInput>>;
   /** Of random operators, 64 bits; without it they are refused. */
   seed?: bigint;
   /** Bytes of the largest transaction with a step proof: at most the deployment's `maxStepBytes`. */

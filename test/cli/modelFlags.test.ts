@@ -14,6 +14,7 @@ describe("modelFlags", () => {
       ...["--shape", "x=1,3,48,192", "--shape", "scalar=", "--bind", "sr=16000", "--bind", "mask=mask.npy"],
       ...["--bind", 'names=["a b","c"]', "--uint8", "x,layout=NCHW,mean=0.485:0.456:0.406,std=0.2,reverse=true"],
       ...["--decide", "a=b=round=2", "--decide", "scores=top5", "--decide", "logits=argmax"],
+      ...["--drawn", "x[1,3,48,192]=-1:1.5", "--drawn", "ids=0:99", "--drawn", "a:b=-1e-3:2"],
       ...["--uint8", "y", "--seed", "18446744073709551615", "--step-bytes", "80000"],
       ...["--compile-seconds", "1200", "--compile-mib", "9", "--compile-nodes", "7", "--fold-elements", "8"],
       ...["--each", "a", "--each", "b", "--index", "i", "--each-output", "y", "--last-output", "z", "--carry", "p=q"],
@@ -23,6 +24,7 @@ describe("modelFlags", () => {
     expect(modelFlags(spec)).to.have.length(flags.length);
     const decoder = ["--decoder", "--slots", "64", "--end-token", "2", "--end-token", "3", "--greedy"];
     expect(modelFlags(specOf(decoder))).to.deep.equal(decoder);
+    expect(() => specOf(["--drawn", "x=1"])).to.throw(UsageError, "expected INPUT=LOW:HIGH");
     expect(() => specOf(["--slots", "64"])).to.throw(UsageError, "--decoder");
     expect(modelFlags(specOf(["--batch"]))).to.deep.equal(["--batch"]);
     expect(modelFlags(specOf([]))).to.deep.equal([]);

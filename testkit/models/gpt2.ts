@@ -1,5 +1,6 @@
-/** A language model in the shape of GPT-2, with seeded weights in float32. */
-import { DType } from "../../src/numerics/dtype.ts";
+/** A language model in the shape of GPT-2, with seeded weights in float32 or float16. */
+import { DType, writeWord } from "../../src/numerics/dtype.ts";
+import { numberWord } from "../../src/numerics/numbers.ts";
 import { elementCount, type TensorData } from "../../src/onnx/model.ts";
 import { int64Tensor } from "../../src/onnx/tensorData.ts";
 import { GraphBuilder } from "../onnx/graphBuilder.ts";
@@ -7,13 +8,22 @@ import { buildModel, type IoSpec } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 
 /** Sizes; by default those of GPT-2 small at 64 tokens. */
-export type Gpt2Shape = { layers: number; width: number; heads: number; tokens: number; vocabulary: number };
+export type Gpt2Shape = {
+  layers: number;
+  width: number;
+  heads: number;
+  tokens: number;
+  vocabulary: number;
+  /** Whether all floats of the model are float16; otherwise they are float32. */
+  half?: boolean;
+};
 
 export const GPT2_SMALL: Gpt2Shape = { layers: 12, width: 768, heads: 12, tokens: 64, vocabulary: 50_257 };
 
 type Part = "key" | "value";
 
-const LOWEST = -3.4028234663852886e38;
+/** The least number of float32 and of float16. */
+const LOWEST = { float: -3.4028234663852886e38, half: -65_504 };
 
 /** About normally distributed numbers of a standard deviation of 0.02, as GPT-2 begins with. */
 function weights(shape: readonly number[], prng: Prng, centre = 0): TensorData {
@@ -23,13 +33,32 @@ function weights(shape: readonly number[], prng: Prng, centre = 0): TensorData {
   return { dtype: DType.float32, shape, bytes: new Uint8Array(values.buffer) };
 }
 
+/** A tensor of float32, rounded to float16. */
+function halved({ shape, bytes }: TensorData): TensorData {
+  const values = new Float32Array(bytes.buffer, bytes.byteOffset, elementCount(shape));
+  const half = new Uint8Array(2 * values.length);
+  values.forEach((value, k) => writeWord(half, k, DType.float16, numberWord(value, DType.float16)));
+  return { dtype: DType.float16, shape, bytes: half };
+}
+
 class Decoder extends GraphBuilder {
   readonly #prng: Prng;
+  /** The type of all floats. */
+  readonly dtype: DType;
 
-  constructor(seed: number) {
+  constructor(seed: number, { half = false }: Gpt2Shape) {
     super();
     this.#prng = new Prng(seed);
+    this.dtype = half ? DType.float16 : DType.float32;
   }
+
+  override constant(tensor: TensorData): string {
+    const isOther = tensor.dtype === DType.float32 && this.dtype !== DType.float32;
+    return super.constant(isOther ? halved(tensor) : tensor);
+  }
+
+  /** The least number of the floats' type. */
+  lowest = (): string => this.scalar(this.dtype === DType.float16 ? LOWEST.half : LOWEST.float);
 
   weights = (shape: readonly number[], centre = 0): string => this.constant(weights(shape, this.#prng, centre));
 
@@ -101,20 +130,20 @@ function addLayers(
 }
 
 /**
- * The bytes of the model: input_ids, int64 [1, tokens], to the logits of every token, float32 [1, tokens, vocabulary].
+ * The bytes of the model: input_ids, int64 [1, tokens], to the logits of every token, floats [1, tokens, vocabulary].
  */
 export function gpt2(shape: Gpt2Shape = GPT2_SMALL, seed = 1): Uint8Array {
   const { width, tokens, vocabulary } = shape;
-  const d = new Decoder(seed);
+  const d = new Decoder(seed, shape);
   const words = d.weights([vocabulary, width]);
   const causal = Uint8Array.from({ length: tokens * tokens }, (_, k) => Number(k % tokens <= Math.floor(k / tokens)));
   const mask = d.constant({ dtype: DType.bool, shape: [1, 1, tokens, tokens], bytes: causal });
   const embedded = d.node("Add", [d.node("Gather", [words, "input_ids"]), d.weights([1, tokens, width])]);
-  const masked = (scores: string): string => d.node("Where", [mask, scores, d.scalar(LOWEST)]);
+  const masked = (scores: string): string => d.node("Where", [mask, scores, d.lowest()]);
   addLayers(d, shape, words, embedded, (x) => d.attention(x, shape, masked));
   return buildModel({
     inputs: [{ name: "input_ids", dtype: DType.int64, shape: [1, tokens] }],
-    outputs: [{ name: "logits", dtype: DType.float32, shape: [1, tokens, vocabulary] }],
+    outputs: [{ name: "logits", dtype: d.dtype, shape: [1, tokens, vocabulary] }],
     nodes: d.nodes,
     initializers: d.initializers,
   });
@@ -127,13 +156,13 @@ export function gpt2(shape: Gpt2Shape = GPT2_SMALL, seed = 1): Uint8Array {
  */
 export function gpt2Decoder(shape: Gpt2Shape, seed = 1): Uint8Array {
   const { layers, width, heads, tokens, vocabulary } = shape;
-  const d = new Decoder(seed);
+  const d = new Decoder(seed, shape);
   const words = d.weights([vocabulary, width]);
   const positions = d.node("Gather", [d.weights([tokens, width]), "position_ids"]);
   const embedded = d.node("Add", [d.node("Gather", [words, "input_ids"]), positions]);
   const axes = d.constant(int64Tensor([1, 2]));
-  const isHere = d.node("Cast", [d.node("Unsqueeze", ["attention_mask", axes])], { to: DType.float32 });
-  const hidden = d.node("Mul", [d.node("Sub", [d.scalar(1), isHere]), d.scalar(LOWEST)]);
+  const isHere = d.node("Cast", [d.node("Unsqueeze", ["attention_mask", axes])], { to: d.dtype });
+  const hidden = d.node("Mul", [d.node("Sub", [d.scalar(1), isHere]), d.lowest()]);
   const masked = (scores: string): string => d.node("Add", [scores, hidden]);
   addLayers(d, shape, words, embedded, (x, layer) =>
     d.attention(x, { ...shape, tokens: 1 }, masked, (own, part) => {
@@ -147,7 +176,7 @@ export function gpt2Decoder(shape: Gpt2Shape, seed = 1): Uint8Array {
     Array.from({ length: layers }, (_, layer) =>
       ["key", "value"].map((part) => ({
         name: `${kind}.${layer}.${part}`,
-        dtype: DType.float32,
+        dtype: d.dtype,
         shape: [1, heads, length, width / heads],
       })),
     ).flat();
@@ -158,10 +187,7 @@ export function gpt2Decoder(shape: Gpt2Shape, seed = 1): Uint8Array {
       { name: "position_ids", dtype: DType.int64, shape: [1, 1] },
       ...caches("past_key_values", "past_length"),
     ],
-    outputs: [
-      { name: "logits", dtype: DType.float32, shape: [1, 1, vocabulary] },
-      ...caches("present", "total_length"),
-    ],
+    outputs: [{ name: "logits", dtype: d.dtype, shape: [1, 1, vocabulary] }, ...caches("present", "total_length")],
     nodes: d.nodes,
     initializers: d.initializers,
   });

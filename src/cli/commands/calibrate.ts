@@ -52,6 +52,8 @@ export function calibrateCommand(output: Output): Command {
     .option("--native-url <url>", "a runtime of your own over HTTP, instead of onnxruntime", as(webUrl, "--native-url"))
     .action(async (path: string, options: Options) => {
       const spec = modelSpec(path, options);
+      if (spec.drawn !== undefined)
+        throw new UsageError("--drawn: a program that draws its inputs is not executed natively");
       if (spec.decoder !== undefined)
         throw new UsageError("--decoder: the run of a wrapped decoder is not executed natively");
       const own = readModel(path, { mib: spec.limits?.mib });

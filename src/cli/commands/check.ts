@@ -40,6 +40,7 @@ export function checkCommand(output: Output): Command {
         bind: Object.fromEntries(Object.entries(spec.bind).filter(([name]) => !gone(name))),
         uint8: spec.uint8.filter(({ input }) => !gone(input)),
         decide: spec.decide,
+        drawn: spec.drawn,
         run: spec.run,
         decoder: spec.decoder,
       });

@@ -162,7 +162,7 @@ function pageOf(
 
 /** The flags that say how a model is compiled. */
 const COMPILING = [
-  ...["shape", "bind", "uint8", "decide", "seed", "stepBytes"],
+  ...["shape", "bind", "uint8", "decide", "drawn", "seed", "stepBytes"],
   ...["batch", "each", "index", "carry", "eachOutput", "lastOutput"],
   ...["decoder", "slots", "endToken", "greedy"],
 ];

@@ -29,6 +29,8 @@ export function runCommand(output: Output): Command {
         throw new UsageError("--compare takes the model's own inputs: give floats, without --uint8");
       if (options.compare === true && options.decide !== undefined)
         throw new UsageError("--compare takes the model's own outputs: compare floats, without --decide");
+      if (options.compare === true && options.drawn !== undefined)
+        throw new UsageError("--compare takes the model's own inputs: give them, without --drawn");
       const spec = modelSpec(path, options);
       if (spec.decoder !== undefined) {
         const other = options.input !== undefined ? "--input" : options.compare === true ? "--compare" : undefined;

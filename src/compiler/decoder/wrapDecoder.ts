@@ -4,8 +4,12 @@ import { DecoderError, DecoderRequestError } from "../errors.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
 import type { RunWiring } from "../runWiring.ts";
 import { decoderInterface, type Cache, type DecoderInterface } from "./decoderInterface.ts";
-import { Nodes, PREFIX } from "./nodes.ts";
+
+import { Nodes } from "../wrapping/nodes.ts";
 import { greedyToken, sampledToken } from "./sampling.ts";
+
+/** All names that the wrapping adds begin with it, but those of its inputs and outputs. */
+const PREFIX = "decoder.";
 
 /** How a decoder becomes a run. Another choice is another program. */
 export type DecoderOptions = {
@@ -65,7 +69,7 @@ export function wrapDecoder(
   );
   if (taken !== undefined) refuse(`it has a value "${taken}" of its own, a name that the run needs`);
 
-  const n = new Nodes();
+  const n = new Nodes(PREFIX);
   const places = n.integers(...Array.from({ length: slots }, (_, slot) => slot));
   const isForced = n.node("Less", [DECODER.index, DECODER.promptLength]);
   const current = n.node("Where", [

@@ -55,6 +55,7 @@ export async function cacheKey(spec: ModelSpec, sha256?: string): Promise<string
     bound: bound.sort(byName),
     uint8: spec.uint8,
     decide: spec.decide && Object.entries(spec.decide).sort(byName),
+    drawn: spec.drawn && Object.entries(spec.drawn).sort(byName),
     run: spec.run,
     decoder: spec.decoder,
     stepBytes: spec.stepByteLimit ?? DEFAULT_STEP_BYTES,

@@ -38,6 +38,11 @@ const decideSchema = z.string().transform((text, context) => {
   }
 });
 
+/** From which values an input is drawn within the program. */
+const drawnSchema = z
+  .object({ low: z.number(), high: z.number(), shape: z.array(z.number().int().positive()).optional() })
+  .strict();
+
 /** How the items of a run hang together, by names of the model's inputs and outputs. */
 const runSchema = z
   .object({
@@ -65,6 +70,7 @@ export const compileOptions = {
   bind: z.record(z.unknown()).default({}),
   uint8: z.array(uint8Schema).default([]),
   decide: z.record(decideSchema).optional(),
+  drawn: z.record(drawnSchema).optional(),
   stepBytes: z.number().int().min(1).max(MAX_STEP_BYTES).optional(),
   seed: seedSchema.optional(),
   run: runSchema.optional(),

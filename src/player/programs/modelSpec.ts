@@ -1,7 +1,8 @@
 import type { CompileLimits } from "../../compiler/budget.ts";
 import type { DecoderInterface } from "../../compiler/decoder/decoderInterface.ts";
+import { drawInputs, type DrawnInput } from "../../compiler/drawn/drawInputs.ts";
 import { wrapDecoder, type DecoderOptions } from "../../compiler/decoder/wrapDecoder.ts";
-import { RunWiringError } from "../../compiler/errors.ts";
+import { DrawnInputError, RunWiringError } from "../../compiler/errors.ts";
 import type { RunWiring } from "../../compiler/runWiring.ts";
 import { appendDecisions } from "../../decision/appendDecision.ts";
 import type { DecideSpec } from "../../decision/decideSpec.ts";
@@ -23,6 +24,8 @@ export type ModelSpec = {
   uint8: readonly ImagePreprocessing[];
   /** Decisions that take the place of outputs that are floats, by output. */
   decide?: Readonly<Record<string, DecideSpec>> | undefined;
+  /** Inputs that are drawn within the program from one seed, and from which values. */
+  drawn?: Readonly<Record<string, DrawnInput>> | undefined;
   /** Bytes of the largest transaction with a step proof, if not the compiler's default. */
   stepByteLimit?: number | undefined;
   /** How the items of a run hang together, by names of the model. */
@@ -49,7 +52,7 @@ export type LoadedModel = {
 };
 
 /** What of a specification decides how a model is prepared. */
-type Preparation = Pick<ModelSpec, "bind" | "uint8" | "decide" | "run" | "decoder">;
+type Preparation = Pick<ModelSpec, "bind" | "uint8" | "decide" | "drawn" | "run" | "decoder">;
 
 /**
  * Reads a model, binds what is known at compile time, and puts the preprocessing of pictures before it and decisions
@@ -65,14 +68,18 @@ export const loadModel = (
 
 /**
  * The same of a model that is read already.
- * @throws InputBindingError, PreprocessingError, DecideError, DecoderError, DecoderRequestError
+ * @throws InputBindingError, PreprocessingError, DecideError, DrawnInputError, DecoderError, DecoderRequestError
  */
-export function prepareModel(own: Model, { bind, uint8, decide = {}, run, decoder }: Preparation): LoadedModel {
+export function prepareModel(own: Model, preparation: Preparation): LoadedModel {
+  const { bind, uint8, decide = {}, drawn = {}, run, decoder } = preparation;
   const bound = boundTensors(own, bind);
-  const model = appendDecisions(uint8.reduce(withImagePreprocessing, bindInputs(own, bound)), decide);
+  const given = uint8.reduce(withImagePreprocessing, bindInputs(own, bound));
+  const model = drawInputs(appendDecisions(given, decide), drawn);
   if (decoder === undefined) return { model, unwrapped: model, run, bound };
   if (Object.keys(decide).length > 0)
     throw new DecideError("a wrapped decoder gives tokens, which are decisions already: leave the other decisions out");
+  if (Object.keys(drawn).length > 0)
+    throw new DrawnInputError("a wrapped decoder takes a prompt: its inputs cannot be drawn");
   if (run !== undefined) throw new RunWiringError("a wrapped decoder has a run of its own: leave the other wiring out");
   return { ...wrapDecoder(model, decoder), unwrapped: model, bound };
 }

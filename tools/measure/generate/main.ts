@@ -1,7 +1,8 @@
 /**
  * Text from a large decoder under one claim, on an embedded chain: compiled, compared with plain onnxruntime, executed
  * by a worker, final; drawn by seeds; and workers that leave layers out, refuted.
- * `npm run generate [-- --model gpt2|llama|llama1b|llama7b] [--items N] [--lie-items N] [--layers N] [--slots N]`
+ * `npm run generate [-- --model gpt2|gpt2half|llama|llama1b|llama7b] [--items N] [--lie-items N] [--layers N]
+ * [--slots N]`
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -29,13 +29,15 @@ const LLAMAS: Readonly<Record<string, LlamaShape>> = { llama: LLAMA_100M, llama1
 
 /** @param layers Other than the model's own. */
 export function largeDecoder(name: string, layers?: number): LargeDecoder {
-  if (name === "gpt2") {
-    const shape = { ...GPT2, ...(layers !== undefined && { layers }) };
-    const what = `GPT-2's shape, ${millions(gpt2Parameters(shape))} in float32`;
+  if (name === "gpt2" || name === "gpt2half") {
+    const half = name === "gpt2half";
+    const shape = { ...GPT2, ...(layers !== undefined && { layers }), half };
+    const what = `GPT-2's shape, ${millions(gpt2Parameters(shape))} in ${half ? "float16" : "float32"}`;
     return { bytes: () => gpt2Decoder(shape), ...shape, what };
   }
   const found = LLAMAS[name];
-  if (found === undefined) throw new RangeError(`no decoder ${name}: gpt2, ${Object.keys(LLAMAS).join(", ")}`);
+  if (found === undefined)
+    throw new RangeError(`no decoder ${name}: gpt2, gpt2half, ${Object.keys(LLAMAS).join(", ")}`);
   const shape = { ...found, ...(layers !== undefined && { layers }) };
   const what = `LLaMA's shape, ${millions(parameterCount(shape))}, products of four bits`;
   return { bytes: () => llama(shape), ...shape, what };

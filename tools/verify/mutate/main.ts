@@ -126,7 +126,8 @@ function addMutants(files: readonly string[], firstId: number, wanted: (mutant: 
 
 /** The mutants whose verdict is known, and those to try. */
 function choose(files: readonly string[], made: readonly Mutant[]): { over: Tried[]; drawn: Mutant[] } {
-  const known = new Map(earlier(values.resume).map((verdict) => [nameOf(verdict), verdict]));
+  const before = values.resume !== undefined && existsSync(values.resume) ? values.resume : undefined;
+  const known = new Map(earlier(before).map((verdict) => [nameOf(verdict), verdict]));
   const over = made.flatMap((mutant) => {
     const verdict = known.get(nameOf(mutant));
     return verdict === undefined ? [] : [{ ...verdict, ...mutant }];

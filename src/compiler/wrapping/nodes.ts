@@ -8,14 +8,17 @@ const OPSETS: ReadonlyMap<string, number> = new Map([
   [OWN_DOMAIN, 1],
 ]);
 
-/** All names that a wrapping adds begin with it, but those of its inputs and outputs. */
-export const PREFIX = "decoder.";
-
-/** Collects nodes of one output, and constants. */
+/** Collects nodes of one output, and constants, that are put around a model. */
 export class Nodes {
   readonly nodes: Node[] = [];
   readonly initializers = new Map<string, TensorData>();
+  readonly #prefix: string;
   #made = 0;
+
+  /** @param prefix All names that are made here begin with it. */
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
 
   /** A node. @returns the name of its output, `output` if given */
   node(
@@ -56,6 +59,6 @@ export class Nodes {
   }
 
   #name(operator: string): string {
-    return `${PREFIX}${operator}_${this.#made++}`;
+    return `${this.#prefix}${operator}_${this.#made++}`;
   }
 }
