@@ -4,6 +4,7 @@ import type { RunExecution } from "../player/runExecution.ts";
 import { overtime } from "../market/clock.ts";
 import { hopOf } from "../market/hop.ts";
 import { pickBelow } from "./pick.ts";
+import { isWholeGame } from "./wholeGame.ts";
 import { buildStepProof, firstDifferentElement } from "./stepProof.ts";
 import type { MoveRecord } from "../market/history.ts";
 import { Level, Side, type Pick, type StepProof } from "../chain/structs.ts";
@@ -22,7 +23,7 @@ export type ChallengerMove =
  * a restart changes nothing. It goes to the first difference: left of it the two executions agree, so the step found
  * there reads what both have.
  * @param nodes The nodes that came with the claim's submission.
- * @param moves All of the game's moves, oldest first.
+ * @param moves The game's moves, oldest first. It waits if one of them is missing.
  * @param now The chain's time, unix seconds.
  */
 export function challengerMove(
@@ -34,6 +35,8 @@ export function challengerMove(
 ): ChallengerMove {
   const { state } = moves.at(-1)!;
   if (state.turn === Side.worker) return overtime(state, now) > 0 ? { kind: "timeout" } : { kind: "wait" };
+  // A later sync brings what is missing; a move that rests on less could lose the game.
+  if (!isWholeGame(moves, arityBits)) return { kind: "wait" };
   const disputed = disputedOf(run, nodes, moves);
   if (state.level === Level.tensor && state.depth === 0 && disputed.chunk !== undefined) {
     const execution = run.item(state.item);

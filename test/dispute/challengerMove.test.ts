@@ -14,6 +14,7 @@ import { randomSums, sumsInput } from "../../testkit/programs/randomSums.ts";
 import { runOfOne } from "../../testkit/programs/runOfOne.ts";
 import { Prng } from "../../testkit/random/prng.ts";
 import { challengerMove } from "../../src/dispute/challengerMove.ts";
+import { isWholeGame } from "../../src/dispute/wholeGame.ts";
 
 type Lie = { step: number; element: number };
 
@@ -73,6 +74,31 @@ describe("challengerMove against workerMove", function () {
       }),
       { numRuns: 150 },
     );
+  });
+
+  it("aMissingMove_isWaitedFor", function () {
+    let gaps = 0;
+    fc.assert(
+      fc.property(cases, ({ seed, arityBits }) => {
+        const { honest, wrong: liar } = randomLie(seed);
+        if (liar.root === honest.root) return;
+        const nodes = submissionOf(liar.claimed, arityBits);
+        const { moves } = play(liar, honest, arityBits)!.game;
+        for (let end = 2; end <= moves.length; end++) {
+          const known = moves.slice(0, end);
+          expect(isWholeGame(known, arityBits)).to.equal(true);
+          if (known.at(-1)!.state.turn !== Side.challenger) continue;
+          for (let length = 1; length < end; length++)
+            for (let from = 0; from + length < end; from++) {
+              const left = known.filter((_, k) => k < from || k >= from + length);
+              expect(challengerMove(honest, nodes, left, arityBits, 0n).kind).to.equal("wait");
+              gaps++;
+            }
+        }
+      }),
+      { numRuns: 60 },
+    );
+    expect(gaps).to.be.above(1_000);
   });
 
   it("anHonestWorker_alwaysHasAMove_andAWrongChallengerProvesNothing", function () {
