@@ -7,6 +7,7 @@ import { bundleForBrowsers } from "./package/browser.mjs";
 import { pruneDeclarations } from "./package/declarations.mjs";
 import { licenceTexts } from "./package/licences.mjs";
 import { bundleLibraries } from "./package/libraries.mjs";
+import { thinSourceMaps } from "./package/sourceMaps.mjs";
 import { transpile } from "./package/transpile.mjs";
 
 process.chdir(resolve(import.meta.dirname, ".."));
@@ -39,6 +40,7 @@ async function build(fresh) {
   await transpile(fresh);
   const bundled = await bundleLibraries(fresh);
   await bundleForBrowsers(join(fresh, "browser.js"));
+  thinSourceMaps(fresh);
   pruneDeclarations(fresh, "src/package");
   writeFileSync(join(fresh, "THIRD_PARTY_LICENSES.txt"), licenceTexts(bundled));
 }

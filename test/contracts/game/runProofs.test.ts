@@ -6,7 +6,7 @@ import type { GameState } from "../../../src/market/state.ts";
 import { depthOf } from "../../../src/merkle/sizes.ts";
 import { executeItems } from "../../../src/player/executeRun.ts";
 import { runProgram, RUN_STEPS, type RunRanges } from "../../../testkit/programs/runProgram.ts";
-import { runOf, type RunLie } from "../../../testkit/programs/runsOf.ts";
+import { runOf, type OwnRun, type RunLie } from "../../../testkit/programs/runsOf.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/runGame.ts";
 import { numberOf } from "../../../testkit/protocol/gameDriver.ts";
@@ -17,11 +17,19 @@ const ROOT: Hex = `0x${"ab".repeat(32)}`;
 /** The last step of the programs, by their ranges. */
 const LAST = { two: RUN_STEPS.last, one: RUN_STEPS.last, step: 0 } as const;
 
-/** Has a worker lie in a run, and a challenger refute it from the first node that differs. */
-async function refutes(world: World, ranges: RunRanges, items: number, lie: RunLie): Promise<RunGame> {
-  const program = runProgram(ranges);
-  const claimed = await claimedRun(world, await runOf(program, items, lie));
-  const game = new RunGame(world, claimed, await runOf(program, items));
+/**
+ * Has a worker lie in a run, and a challenger refute it from the first node that differs.
+ * @param own The challenger's execution.
+ */
+async function refutes(
+  world: World,
+  ranges: RunRanges,
+  items: number,
+  lie: RunLie,
+  own: Promise<OwnRun> = runOf(runProgram(ranges), items),
+): Promise<RunGame> {
+  const claimed = await claimedRun(world, await runOf(runProgram(ranges), items, lie));
+  const game = new RunGame(world, claimed, await own);
   await game.prove(await game.proof());
   expect(game.state).to.include({ level: Level.tensor, item: lie.item, step: lie.step });
   expect(await game.status()).to.equal(ClaimStatus.refuted);
@@ -47,8 +55,10 @@ describe("DisputeGame: a lie in a run", () => {
   }
 
   it("inARunOf1000Items_isRefuted", async () => {
+    const own = runOf(runProgram("two"), 1_000);
     for (const item of [0, 512, 999]) {
-      const { moves } = await refutes(world(), "two", 1_000, { item, step: RUN_STEPS.carriedAndEach, element: 0 });
+      const lie = { item, step: RUN_STEPS.carriedAndEach, element: 0 };
+      const { moves } = await refutes(world(), "two", 1_000, lie, own);
       expect(moves[0]!.state.depth).to.equal(depthOf(1_000) - 4);
     }
   });

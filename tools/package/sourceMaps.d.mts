@@ -1,0 +1,2 @@
+export function lineMappings(mappings: string): string;
+export function thinSourceMaps(folder: string): void;
