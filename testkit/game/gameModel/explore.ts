@@ -35,8 +35,10 @@ export type Explored = {
   longest: number;
 };
 
-const key = ({ level, turn, width, depth, index, same, clean, bound, output, children }: ModelState): string =>
-  `${level}${turn} ${width} ${depth} ${index} ${+same}${+clean} ${bound?.index}${bound?.same} ${output} ${children.join("")}`;
+const key = ({ level, turn, width, depth, index, same, clean, bound, output, children }: ModelState): string => {
+  const place = `${level} ${turn} ${width} ${depth} ${index}`;
+  return `${place} ${+same}${+clean} ${bound?.index}${bound?.same} ${output} ${children.join("")}`;
+};
 
 /**
  * Explores every state of every game over lists of up to `maxWidth` items, checkpoints, steps and chunks, and solves
